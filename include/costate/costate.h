@@ -1,0 +1,314 @@
+/* costate.h - one-step ODE and DAE integrators with exact tangents and adjoints.
+
+   A step is a map  Phi: (t, h, y, p) -> y at t + h  (and q at t + h for running costs).  costate takes
+   steps of Runge-Kutta and Rosenbrock methods for
+
+       M y' = f(t, y, p),      q' = r(t, y, p),
+
+   and differentiates the steps it took.  The contract:
+
+       Tangents and adjoints differentiate the accepted steps; step sizes and the controller's
+       decisions are constants, and the controller is never called in reverse.  Adjoint and tangent
+       are therefore transposes of each other to round-off, and a replay with the recorded steps
+       reproduces the forward run bit for bit.
+
+   The one step that a given time fixes is the last: h = t1 - t.  With it, derivatives with respect to
+   t0 and t1 are exact as well.
+
+   Conventions.  n states, np parameters, nq running costs, N = n + nq.  A state vector is y[0..n) followed
+   by q[0..nq).  Matrices are stored by columns.  Times are in the user's units.  Every call returns a status
+   (0 is success) and never prints, exits or aborts; costate_message() is a sentence about the last failure.
+   Pointers given in a costate_problem or costate_options are kept, not copied, unless said otherwise,
+   and must outlive the solver.  One solver a thread, as many as you like; there is no global state. */
+#ifndef COSTATE_H
+#define COSTATE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COSTATE_VERSION "0.1.0"
+
+/* ---- statuses ------------------------------------------------------------------------------------- */
+
+enum costate_status {
+    COSTATE_OK = 0,
+    COSTATE_BAD_ARGUMENT = -1,   /* an argument is out of its range; the message names it                */
+    COSTATE_MISSING = -2,        /* the method or mode needs a callback that the problem lacks           */
+    COSTATE_NO_MEMORY = -3,      /* malloc failed; nothing is lost but this call                         */
+    COSTATE_BACKEND = -4,        /* this linear solver is not built in, or cannot do what is asked       */
+    COSTATE_MAX_STEPS = -5,      /* options.max_steps taken before t1                                    */
+    COSTATE_STEP_TOO_SMALL = -6, /* the step fell below hmin, or below round-off of t                    */
+    COSTATE_SINGULAR = -7,       /* the matrix stayed singular although the step was made smaller        */
+    COSTATE_NEWTON = -8,         /* Newton's iteration failed although the step was made smaller         */
+    COSTATE_CALLBACK = -9,       /* a callback returned < 0                                              */
+    COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step was made smaller    */
+    COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                            */
+    COSTATE_BAD_TAPE = -12,      /* the tape is incomplete, or of another problem or method              */
+    COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
+    COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
+    COSTATE_OUT_OF_RANGE = -15   /* a time outside the tape or step                                      */
+};
+
+/* ---- maps: everything a user differentiates -------------------------------------------------------- */
+
+typedef struct {          /* a point; or a direction, where NULL means zero */
+    double t;
+    const double *y;      /* n states */
+    const double *p;      /* np parameters */
+} costate_point;
+
+typedef struct {          /* where an adjoint adds its result; NULL: not wanted */
+    double *t, *y, *p;    /* 1, n, np */
+} costate_gradient;
+
+/* out = F(x), F into R^k.  All callbacks return 0: ok, > 0: not defined here, try a smaller step (forward;
+   a failure elsewhere), < 0: give up. */
+typedef struct {
+    int (*value)(const costate_point *x, double *out, void *ctx);
+    int (*tangent)(const costate_point *x, const costate_point *dx, double *dout, void *ctx);
+    int (*adjoint)(const costate_point *x, const double *w, const costate_gradient *g, void *ctx);
+        /* g += F'(x)^T w: adds, so a sparse dependence on p costs only what it touches */
+    int (*tangent2)(const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                    double *ddout, void *ctx);                       /* F''(x)[dx1, dx2] */
+    int (*adjoint_tangent)(const costate_point *x, const costate_point *dx, const double *w,
+                           const costate_gradient *g, void *ctx);    /* g += (F''(x)[dx, .])^T w */
+} costate_map;
+
+/* A sparsity pattern by columns: the rows of column j are row[col[j]] .. row[col[j+1]-1], increasing. */
+typedef struct {
+    int n;
+    const int *col;       /* n + 1 */
+    const int *row;       /* col[n] */
+} costate_pattern;
+
+/* The problem.  What each family needs:
+
+       needs    | erk         | sdirk, firk  | ros
+       forward  | value       | value, jac   | value, jac (tangent for f_t unless autonomous)
+       tangent  | + tangent   | + tangent    | + tangent, tangent2
+       adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
+
+   jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
+   pattern.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
+   kept only by W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
+   Other products missing: formed from jac where that gives them exactly (directions in y alone), else
+   COSTATE_MISSING, unless options.differences = 1. */
+typedef struct {
+    int n, np, nq;
+    void *ctx;
+    costate_map rhs;                                          /* M y' = f(t,y,p):  n values */
+    costate_map cost;                                         /* q' = r(t,y,p):   nq values */
+    int (*jac)(const costate_point *x, double *J, void *ctx); /* df/dy: n*n by columns, or in the pattern */
+    int (*mass)(double *M, void *ctx);                        /* constant, same layout; NULL: identity */
+    const costate_pattern *pattern;                           /* of jac and mass; NULL: dense */
+} costate_problem;
+
+/* ---- methods ---------------------------------------------------------------------------------------- */
+
+typedef struct costate_method costate_method;   /* made by the build from methods/<family>/<name>.toml */
+
+enum costate_family { COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS };
+
+enum costate_property {                         /* found by the build, not claimed */
+    COSTATE_FSAL = 1,                           /* the last stage is the first of the next step   */
+    COSTATE_STIFFLY_ACCURATE = 2,
+    COSTATE_A_STABLE = 4,
+    COSTATE_L_STABLE = 8,
+    COSTATE_DAE = 16,                           /* M may be singular (index 1)                    */
+    COSTATE_W_METHOD = 32,                      /* ros: keeps its order with any matrix for f_y   */
+    COSTATE_EXPLICIT_FIRST = 64                 /* sdirk: the first stage is explicit (ESDIRK)    */
+};
+
+typedef struct {
+    const char *name, *title, *source;
+    int family, stages, order, embedded, dense; /* orders: of the method, its error estimate, its dense output */
+    unsigned properties;
+    double r_infinity;                          /* the stability function at infinity; NaN where unbounded */
+} costate_method_info;
+
+int costate_method_count(void);
+const costate_method *costate_method_at(int k);                  /* 0 <= k < count, else NULL */
+const costate_method *costate_method_find(const char *name);     /* by the name of its file, else NULL */
+int costate_method_describe(const costate_method *, costate_method_info *);
+
+/* ---- options ---------------------------------------------------------------------------------------- */
+
+enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COSTATE_GUSTAFSSON, COSTATE_FIXED };
+enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
+enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
+enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY };
+enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
+enum costate_solver {
+    COSTATE_LS_AUTO = 0,    /* dense for no pattern or n <= 20; else by the pattern: see docs */
+    COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
+    COSTATE_LS_GMRES
+};
+
+struct costate_backend;               /* linsol.h */
+typedef struct costate_step costate_step;
+
+/* All zero is the default.  h0, hmin, hmax are lengths (positive, whatever the direction of time). */
+typedef struct {
+    /* tolerances: |error_i| <= atol_i + rtol_i |y_i| in the root mean square */
+    double rtol, atol;                /* 1e-6, 1e-6 */
+    const double *rtol_vector;        /* n values instead of rtol, or NULL */
+    const double *atol_vector;        /* n values instead of atol, or NULL */
+    int cost_error;                   /* 1: the running costs enter the error norm (with rtol, atol) */
+    int tangent_error;                /* 1: so do tangents (largest norm over the directions) */
+
+    /* step sizes and control */
+    double h0;                        /* first step; 0: chosen */
+    double hmin;                      /* 0: round-off of t */
+    double hmax;                      /* 0: |t1 - t0| */
+    int max_steps;                    /* 100000, accepted and rejected */
+    int controller;                   /* COSTATE_AUTO: PI for erk, Gustafsson else; FIXED: h = h0 always */
+    double safety;                    /* 0.9 */
+    double fac_min, fac_max;          /* 0.2, 8: limits of h_new/h */
+    double fac_reject;                /* 0.1: h_new/h after two rejections in a row or a rejected first step */
+    double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept when h_new/h lies between */
+    int estimator;                    /* firk: COSTATE_EST_CLASSICAL, or COSTATE_EST_SDIRK (one more stage) */
+    int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
+
+    /* Newton's iteration (sdirk, firk) */
+    int newton_max;                   /* 7 (firk: 7 + (s - 3)/2*... see docs) iterations */
+    double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm */
+    double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
+                                         faster than this; negative: never kept */
+    int predictor;                    /* COSTATE_PREDICT: from the last step; COSTATE_PREDICT_NONE: zero */
+    int derivative_mode;              /* 1: Newton to round-off, so that differences of runs are derivatives */
+
+    /* linear algebra */
+    int solver;                       /* enum costate_solver */
+    const struct costate_backend *backend;  /* a user's own, instead of solver */
+    int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
+    int keep_factors;                 /* 1: the tape keeps each step's factorisation for the adjoint */
+    int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
+
+    /* tape */
+    int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY (stages recomputed) */
+    size_t tape_limit;                /* bytes, factors included; 0: none */
+
+    /* output */
+    int (*on_step)(const costate_step *, void *ctx);   /* after each accepted step; != 0 stops the run */
+    void *on_step_ctx;
+} costate_options;
+
+/* ---- solver ------------------------------------------------------------------------------------------ */
+
+typedef struct costate costate;
+typedef struct costate_tape costate_tape;
+
+typedef struct {                      /* summed over the calls since costate_new or costate_reset_stats */
+    long steps, accepted, rejected;   /* steps = accepted + rejected */
+    long newton_failures;             /* rejected because Newton's iteration or the matrix failed */
+    long f, jac;                      /* calls of rhs.value, jac (or Jacobians formed) */
+    long jac_products;                /* rhs.tangent or rhs.value calls made to form Jacobians */
+    long tangents, adjoints;          /* calls of rhs.tangent, rhs.adjoint for derivatives */
+    long tangents2, adjoints2;        /* calls of rhs.tangent2, rhs.adjoint_tangent */
+    long differences;                 /* derivatives replaced by differences */
+    long decompositions, complex_decompositions;
+    long solves, complex_solves;      /* right-hand sides */
+    long newton;                      /* Newton iterations, a stage (sdirk) or a step (firk) each */
+    long krylov;                      /* GMRES iterations */
+    long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
+    size_t tape_bytes;                /* of the last tape written */
+} costate_stats;
+
+/* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's
+   status and message say so and every later call returns that status.  problem and options are copied
+   (what they point to is not); options NULL: defaults.  costate_free takes NULL. */
+costate *costate_new(const costate_method *, const costate_problem *, const costate_options *);
+void costate_free(costate *);
+int costate_status(const costate *);             /* of the last call */
+const char *costate_message(const costate *);    /* a sentence about it; never NULL; NULL is no solver */
+const char *costate_status_name(int status);     /* "COSTATE_OK", ...; never NULL */
+double costate_time(const costate *);            /* where the last run ended or failed */
+const costate_stats *costate_get_stats(const costate *);
+void costate_reset_stats(costate *);
+const char *costate_solver_name(const costate *); /* of the linear solver in use, e.g. "umfpack"; "none" */
+
+/* Derivatives with respect to the times: m entries each, NULL: zero (given) or not wanted (asked). */
+typedef struct {
+    double *t0, *t1;      /* tangent: directions, read.  adjoint: gradients, overwritten */
+    double *defect;       /* adjoint: overwritten with the change of each functional that solving the stages
+                             exactly would bring, to first order (0 for erk, ros); costs f once a stage */
+} costate_times;
+
+/* Observations at count times anywhere in the interval, through the dense output, in the order of the run.
+   They cost no steps. */
+typedef struct {
+    int count;
+    const double *t;                  /* count, not decreasing (not increasing when t1 < t0) */
+    int (*value)(int k, double t, const double *y, int m, const double *V, void *ctx);
+        /* forward and tangent runs: y (n) at t, V (n by m) its tangents (NULL, m = 0: forward) */
+    int (*seed)(int k, double t, const double *y, int m, double *w, void *ctx);
+        /* adjoint: w (n by m), zero on entry: set it to the gradients by y of the m functionals' terms */
+    double *dt;                       /* adjoint: count by m (column j: functional j): gradient by the times
+                                         of observation through y(t), overwritten; NULL: not wanted */
+    void *ctx;
+} costate_observations;
+
+/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.
+   tape: NULL, or a tape that is emptied and then holds this run. */
+int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
+
+/* The same, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
+int costate_integrate_tlm(costate *, double t0, double t1, double *y, const double *p, int m, double *V,
+                          const double *Vp, const costate_times *, costate_tape *);
+
+/* Forward, seed, backward.  seed is called once at t1 with y (N): it sets lambda (N by m, zero on entry) to the
+   gradients of m functionals by (y, q)(t1), and may add to mu (np by m) their direct derivatives by p.
+   lambda returns the gradients by (y, q)(t0), mu those by p (added to what mu held on entry).
+   On failure lambda and mu are undefined. */
+typedef int (*costate_seed)(double t1, const double *y, const double *p, int m, double *lambda, double *mu,
+                            void *ctx);
+int costate_integrate_adj(costate *, double t0, double t1, double *y, const double *p, int m, double *lambda,
+                          double *mu, const costate_times *, costate_seed seed, void *seed_ctx);
+
+/* Over a tape: backward; lambda and mu as above, seeded by the caller (mu NULL: not wanted). */
+int costate_adjoint(costate *, const costate_tape *, int m, double *lambda, double *mu, const costate_times *,
+                    const costate_observations *);
+/* Over a tape: tangents forward. */
+int costate_tangent(costate *, const costate_tape *, int m, double *V, const double *Vp, const costate_times *,
+                    const costate_observations *);
+/* Over a tape: the same steps again, from y (N, in and out) and p: bit for bit the recorded run if they are its. */
+int costate_replay(costate *, const costate_tape *, double *y, const double *p);
+
+/* ---- tape --------------------------------------------------------------------------------------------- */
+
+costate_tape *costate_tape_new(void);                  /* NULL: no memory */
+void costate_tape_free(costate_tape *);                /* NULL is fine */
+int costate_tape_steps(const costate_tape *);
+size_t costate_tape_bytes(const costate_tape *);
+int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, y (N) */
+/* y (n states) at t in the taped interval, by the dense output (states-only tapes recompute the step). */
+int costate_tape_eval(costate *, const costate_tape *, double t, double *y);
+
+/* ---- a step, inside on_step ----------------------------------------------------------------------------- */
+
+double costate_step_start(const costate_step *);       /* t at its begin */
+double costate_step_end(const costate_step *);
+const double *costate_step_state(const costate_step *);  /* N values at its end */
+int costate_step_eval(const costate_step *, double t, double *y);  /* n states at t inside, by the dense output */
+
+/* ---- checks ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double tangent, adjoint, tangent2, adjoint_tangent, jac; /* worst relative errors; NaN: not given */
+    double transpose, taylor;   /* check_adjoint: relative gap; ratio of remainders (4 is right) */
+    char text[512];             /* the same for people, with the worst entry of each */
+} costate_report;
+
+/* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
+   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6. */
+int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
+/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed. */
+int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

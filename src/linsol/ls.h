@@ -1,0 +1,32 @@
+/* ls.h - the four calls by which the steppers solve with (re + i im) M - J, whatever the backend. */
+#ifndef COSTATE_LS_H
+#define COSTATE_LS_H
+
+#include <costate/linsol.h>
+
+typedef struct LS LS;
+
+/* backend: from costate_backend_find or the user's.  pattern NULL: J and M are dense n*n by columns; else both are
+   in the pattern (M NULL in LS_Decomp: identity; the diagonal need not be in the pattern, ls.c adds it).
+   like: NULL, or an LS of the same backend, n, pattern and arithmetic, whose analysis may be shared.
+   On failure NULL, and *status is a COSTATE_LS_... code. */
+LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *pattern, int is_complex, const LS *like,
+            costate_stats *count, int *status);
+/* factor (re + i im) M - J.  J NULL: zero.  im must be 0 for a real LS.  COSTATE_LS_OK, COSTATE_LS_SINGULAR (also
+   when an entry is not finite), or < 0. */
+int LS_Decomp(LS *, double re, double im, const double *J, const double *M);
+/* X (n by nrhs; complex: pairs) <- A^-1 X or A^-T X (transposed, never conjugated).  COSTATE_LS_SINGULAR when the
+   result is not finite. */
+int LS_Solve(LS *, int transpose, int nrhs, double *X);
+size_t LS_Bytes(const LS *);      /* memory of the factor, 0 if unknown */
+void LS_Free(LS *);               /* NULL is fine */
+
+/* The backend that enum costate_solver names; COSTATE_LS_AUTO looks at n and the pattern.  NULL: not built in. */
+const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern);
+/* NULL when the pattern is sound, else a sentence that says what is wrong with it. */
+const char *LS_PatternFault(const costate_pattern *pattern, int n);
+/* y += a A x, or a A^T x, for a matrix in the pattern (NULL: dense), m columns of n. */
+void LS_Multiply(int n, const costate_pattern *pattern, const double *A, int transpose, double a, int m,
+                 const double *x, double *y);
+
+#endif

@@ -1,0 +1,51 @@
+/* method.h - the descriptor of a method, as the code generator writes it from a coefficient file.
+
+   One struct for all families; arrays that a family does not use are NULL.  X_j are the stage variables that
+   the family computes and the tape keeps:
+
+       erk          X_j = K_j:  y+ = y + h sum_j d_j X_j,   est = h sum_j e_j X_j,  d = b, e = bhat - b
+       sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h est0 f(t,y) + sum_j e_j X_j
+       ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
+
+   dense output u(theta) = y + sum_j D_j(theta) X_j (erk: h X_j),  D_j(theta) = sum_k D[j*degree + k-1] theta^k.
+   Matrices are stored by rows. */
+#ifndef COSTATE_METHOD_H
+#define COSTATE_METHOD_H
+
+#include <costate/costate.h>
+
+struct costate_method {
+    const char *name, *title, *source;
+    int family;                 /* enum costate_family */
+    int s;                      /* stages; ESDIRK: unknown stages, the explicit first one not counted */
+    int order, embedded;        /* embedded 0: no error estimate */
+    int dense, degree;          /* order of the dense output, degree of its polynomials */
+    unsigned is;                /* enum costate_property */
+    double r_infinity;
+    double gamma;               /* sdirk, ros: the diagonal; firk: 1/(real eigenvalue of A^-1), 0 if none */
+    const double *A;            /* s*s: erk, sdirk, firk: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
+    const double *b;            /* s: quadrature weights (ros: the original b) */
+    const double *c;            /* s: stage times (ros: alpha_i) */
+    const double *d;            /* s: update */
+    const double *e;            /* s: error estimate, NULL if none */
+    const double *e2;           /* s: second estimate of lower order, err = |e|^2/sqrt(|e|^2 + 0.01 |e2|^2); or NULL */
+    const double *D;            /* s*degree: dense output */
+    /* sdirk, firk: W = A^-1 over the unknown stages */
+    const double *W;            /* s*s */
+    const double *g;            /* s: W a, a the column of the explicit first stage; NULL if none */
+    double b0, est0;            /* quadrature weight of the explicit first stage; weight of h f(t,y) in est */
+    int block;                  /* stages solved together: sdirk 1, firk s */
+    int nreal, npair;           /* nreal + 2 npair = block: eigenvalues of (a diagonal block of) W */
+    const double *eig;          /* nreal real ones, then (re, im > 0) of each pair */
+    const double *T, *Ti;       /* block*block, real: Ti W T = diag(real, [re -im; im re]) ; sdirk: 1 */
+    const double *theta;        /* s: firk estimate by one more SDIRK stage (step-maps 12.2), NULL if none: */
+    double theta0;              /* Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat), est = Zhat - sum d_j Z_j */
+    /* ros */
+    const double *C;            /* s*s: diag(1/gamma) - Gamma^-1, strictly lower */
+    const double *gi;           /* s: gamma_i, row sums of Gamma */
+    const unsigned char *newf;  /* s: 0 where the stage has the point of the one before, and so its f */
+};
+
+extern const costate_method *const costate_method_table[];   /* ends with NULL; erk, sdirk, firk, ros, by name */
+
+#endif
