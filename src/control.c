@@ -1,0 +1,83 @@
+/* control.c - error norm, first step and step size controllers.
+
+   norm        |e| = ( (1/n) sum (e_i / (atol_i + rtol_i max(|y_i|, |y1_i|)))^2 )^(1/2), accepted if <= 1
+   elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
+   PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
+   Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
+   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; step-by-step choice of the first step: Hairer,
+   Norsett & Wanner I, II.4.)  After a rejection the elementary rule is used. */
+#include <math.h>
+#include "core.h"
+
+static double rtol_at(const costate *c, int i) { return i < c->n && c->o.rtol_vector ? c->o.rtol_vector[i] : c->o.rtol; }
+static double atol_at(const costate *c, int i) { return i < c->n && c->o.atol_vector ? c->o.atol_vector[i] : c->o.atol; }
+
+void weights(const costate *c, const double *y, double *w)
+{
+    for (int i = 0; i < c->N; i++) w[i] = 1 / (atol_at(c, i) + rtol_at(c, i) * fabs(y[i]));
+}
+
+double error_norm(const costate *c, const double *y, const double *y1, const double *err)
+{
+    int count = c->o.cost_error ? c->N : c->n;
+    double sum = 0, bad = 0;
+    if (c->o.rtol_vector || c->o.atol_vector) {
+        for (int i = 0; i < count; i++) {
+            double e = err[i] / (atol_at(c, i) + rtol_at(c, i) * fmax(fabs(y[i]), fabs(y1[i])));
+            sum += e * e;
+        }
+    } else {
+        double rtol = c->o.rtol, atol = c->o.atol;
+        for (int i = 0; i < count; i++) {
+            double a = fabs(y[i]), b = fabs(y1[i]), e = err[i] / (atol + rtol * (a > b ? a : b));
+            sum += e * e;
+        }
+    }
+    for (int i = 0; i < c->N; i++) bad += 0 * y1[i];
+    return sqrt(sum / count) + bad;
+}
+
+static double gustafsson(double err, double h, const control *k, double elementary)
+{
+    double g = h / k->h_old * pow(k->err_old / (err * err), 1.0 / k->k);
+    return g < elementary ? g : elementary;
+}
+
+double next_factor(const costate *c, const control *k, double err, double h)
+{
+    err = fmax(err, 1e-10);
+    double fac = pow(err, -1.0 / k->k);
+    if (k->h_old > 0 && !k->rejected && err <= 1) {
+        double beta = (c->m->family == COSTATE_ERK ? 0.2 : 0.4) / k->k;
+        if (c->o.controller == COSTATE_PI) fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
+        if (c->o.controller == COSTATE_GUSTAFSSON) fac = gustafsson(err, fabs(h), k, fac);
+    }
+    fac *= c->o.safety;
+    double most = k->rejected || err > 1 ? 1 : c->o.fac_max;
+    return fmax(c->o.fac_min, fmin(most, fac));
+}
+
+/* h0 from the sizes of y, f and a difference quotient for y'' (one more f).  The slope M y' stands for y'. */
+int first_step(costate *c, double t0, double t1, const double *y, double *h)
+{
+    int n = c->n, p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
+    weights(c, y, c->w);
+    int status = map_value(c, RHS, t0, y, c->f0);
+    if (status != STEP_OK) return status;
+    double d0 = norm_weighted((size_t)n, c->w, y), d1 = norm_weighted((size_t)n, c->w, c->f0);
+    if (!(d1 < HUGE_VAL)) return retry(c, WHY_NOT_FINITE, 1);
+    double guess = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+    guess = fmin(guess, fabs(t1 - t0));
+    combine((size_t)n, c->Y, y, c->dir * guess, 1, &(double){1}, c->f0, 0);
+    status = map_value(c, RHS, t0 + c->dir * guess, c->Y, c->v1);
+    if (status < 0) return status;
+    double d2 = 0;
+    if (status == STEP_OK) {
+        axpy((size_t)n, -1, c->f0, c->v1);
+        d2 = norm_weighted((size_t)n, c->w, c->v1) / guess;
+    }
+    if (!(d2 < HUGE_VAL)) d2 = 0;
+    double d = fmax(d1, d2), h1 = d <= 1e-15 ? fmax(1e-6, guess * 1e-3) : pow(0.01 / d, 1.0 / (p + 1));
+    *h = fmin(fmin(100 * guess, h1), fmin(c->hmax, fabs(t1 - t0)));
+    return STEP_OK;
+}

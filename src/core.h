@@ -1,0 +1,226 @@
+/* core.h - what the parts of the library know of each other: solver, record of a step, family, shared pieces.
+
+   A family (erk; irk for sdirk and firk; ros) is three functions of one record; nothing else of it is visible
+   outside.  Only the step loop (integrate.c) decides about steps; tangent and adjoint read what forward left in
+   the record. */
+#ifndef COSTATE_CORE_H
+#define COSTATE_CORE_H
+
+#include <stddef.h>
+#include "method.h"
+#include "linsol/ls.h"
+
+enum { STEP_OK = 0, STEP_RETRY = 1 };     /* and statuses < 0 */
+enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK };
+enum which { RHS, COST };
+
+typedef struct {                /* one step: what the tape keeps; t + h is its end */
+    double t, h;
+    int jstep;                  /* irk: the step at whose start the Jacobian was formed */
+    int started;                /* forward only: stage 1 of erk, f(t,y) of irk are there already (a retry) */
+    double *y;                  /* N: state at t */
+    double *X;                  /* s*n: stages; NULL on a states-only tape */
+    unsigned char *its;         /* irk: Newton iterations, one a block */
+    struct factors *kept;       /* the step's factorisations, when the tape keeps them, or NULL */
+} record;
+
+typedef struct factors {        /* (eig_k/h) M - J for the real eigenvalues, then the pairs; shared by reference */
+    int refs;
+    double h;                   /* 0: none yet */
+    int jstep;                  /* the step whose Jacobian is in them */
+    int nreal, npair;
+    LS *lu[];
+} factors;
+
+typedef struct {                /* m directions through a step */
+    int m;
+    const double *dt, *dh;      /* m each */
+    const double *V;            /* N*m in */
+    const double *Vp;           /* np*m, NULL: zero */
+    double *V1;                 /* N*m out */
+    double *Xd;                 /* s*m*n out: tangents of the stage variables (erk: of h K) */
+} directions;
+
+typedef struct {                /* m functionals back through a step */
+    int m;
+    int times;                  /* 1: t and h are wanted */
+    double *lambda;             /* N*m in and out */
+    double *mu;                 /* np*m, added to; NULL: not wanted */
+    double *t, *h;              /* m each, set when times */
+    double *defect;             /* m, added to; NULL: not wanted */
+    const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
+} functionals;
+
+typedef struct { double *base; size_t used; } cursor;   /* lays arrays into one block; base NULL: only counts */
+double *take(cursor *, size_t count);
+
+typedef struct family {
+    void (*layout)(costate *, cursor *);                 /* forward work space */
+    void (*layout_derivatives)(costate *, cursor *, int m);
+    int (*prepare)(costate *);                           /* linear solvers; once, in costate_new */
+    void (*ready)(costate *);                            /* what needs the work space; may be NULL */
+    int (*forward)(costate *, record *, const record *prev, double *y1, double *err);
+    int (*tangent)(costate *, const record *, const directions *);
+    int (*adjoint)(costate *, const record *, const functionals *);
+} family;
+
+extern const family erk_family, irk_family, ros_family;
+
+struct costate_tape {
+    const costate_method *method;
+    costate_problem problem;
+    int complete, storage, keep, predict;
+    int count, room;            /* steps; room in list */
+    size_t limit, bytes, kept_bytes;
+    double t0, t1;
+    double *p, *end;            /* np; N state at t1 */
+    record *list;
+    struct block { struct block *next; size_t size, used; } *first, *last;
+};
+
+/* Work space of the forward step.  Arrays are n (N where said) unless noted. */
+struct costate {
+    const costate_method *m;
+    const family *F;
+    costate_problem P;
+    costate_options o;
+    costate_stats count;
+    int n, np, nq, N, s;
+    int status;
+    char message[400];
+    double time;
+    int differenced;            /* J comes from differences: 1 */
+
+    /* this run */
+    const double *p;
+    double dir, hmin, hmax;
+    double why_factor;          /* STEP_RETRY: proposed h_new/h */
+    enum cause why;
+    int cautious;               /* first step, or the last one was rejected */
+    int predict;                /* starting values of Newton from the step before */
+    const costate_tape *replay; /* steps are prescribed; index in at */
+    int at;                     /* index of the step */
+    int jheld;                  /* step whose Jacobian is in J; -1: none */
+    double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
+
+    /* linear algebra */
+    const costate_backend *backend;
+    factors *fac;               /* of the step */
+    LS *lm;                     /* M alone (erk with M; regularity) */
+    LS *ld;                     /* stage matrices of the direct option */
+    double *J, *M;              /* nnz; M NULL: identity */
+    size_t nnz;
+    int *color, ncolor;         /* of columns, for forming J by products */
+    struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
+    const factors *pre;         /* preconditioner of the stage systems of this step */
+
+    /* arrays */
+    void *arena, *derivatives;
+    int derivatives_m;
+    double *y, *y1, *err;       /* N */
+    double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step */
+    double *Y, *f0, *v1, *v2;
+    double *r, *rq;             /* nq each */
+    double *eb;                 /* s: bhat - b; eb0 for the explicit first stage */
+    double eb0;
+    record scratch[2];
+    double *R, *Rz;             /* irk: block*n residuals; complex pairs 2n each */
+    double *ft;                 /* ros: f_t */
+    double *pz, *pw;            /* np: zeros and work */
+    /* derivative work space: laid out by families, see layout_derivatives */
+    double *dt, *dh;            /* m */
+    double *Vb, *Xd;            /* N*m, s*m*n */
+    double *tb, *hb;            /* m: adjoints of t and h */
+    double *seed;               /* s*m*n: adjoint seeds of the stages */
+    double *stage;              /* s*n: stage states Y_i, or s*m*n: stage adjoints */
+    double *U, *Q;              /* family's own, see its layout_derivatives */
+    double *obs, *sum;          /* n*m each */
+    double *tau;                /* 3 m: adjoint of t; corrections by observations */
+    double *krylov, *wk;        /* GMRES: work space, weights */
+    costate_tape *own;          /* of costate_integrate_adj */
+    int last_krylov;            /* most iterations of the last step's systems */
+    int observing;              /* stage tangents are wanted for dense output */
+};
+
+/* status.c */
+int fail(costate *, int status, const char *format, ...);
+int retry(costate *, enum cause, double factor);
+int all_finite(size_t n, const double *x);
+
+/* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
+int map_value(costate *, enum which, double t, const double *y, double *out);
+int map_tangent(costate *, enum which, const costate_point *x, const costate_point *dx, double *out);
+int map_adjoint(costate *, enum which, const costate_point *x, const double *w, const costate_gradient *g);
+int map_tangent2(costate *, enum which, const costate_point *x, const costate_point *a, const costate_point *b, double *out);
+int map_adjoint_tangent(costate *, enum which, const costate_point *x, const costate_point *dx, const double *w,
+                        const costate_gradient *g);
+enum mode { FORWARD, TANGENT, ADJOINT };
+int maps_available(costate *, enum mode, int with_p, int with_t);   /* COSTATE_OK or COSTATE_MISSING */
+
+/* jacobian.c */
+int jacobian_prepare(costate *);                                    /* colours the pattern when jac is missing */
+int jacobian(costate *, double t, const double *y, double *J);
+void mass_multiply(const costate *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
+
+/* vec.c */
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
+void axpy(size_t n, double a, const double *x, double *y);
+double dot(size_t n, const double *x, const double *y);
+double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
+
+/* control.c */
+typedef struct { double err_old, h_old; int rejected, k; } control;
+void weights(const costate *, const double *y, double *w);
+double error_norm(const costate *, const double *y, const double *y1, const double *err);  /* NaN: y1 not finite */
+double next_factor(const costate *, const control *, double err, double h);
+int first_step(costate *, double t0, double t1, const double *y, double *h);
+
+/* irk/direct.c */
+void kron_free(struct kron *);
+
+/* irk/newton.c */
+int newton(costate *, const record *, int block, double *Z, unsigned char *its, int fixed);
+
+/* gmres.c: A x = b, right-preconditioned, residual in the norm |w r| */
+typedef struct {
+    int n, limit;
+    double tol;
+    const double *w;                                  /* n, multiplies residuals */
+    int (*apply)(void *, const double *x, double *out);
+    int (*precondition)(void *, double *x);
+    void *ctx;
+    double *work;                                     /* gmres_work(n, limit) */
+} gmres_system;
+size_t gmres_work(int n, int limit);
+int gmres(const gmres_system *, const double *b, double *x, int *iterations, double *residual);
+
+/* dense.c */
+void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
+void dense_eval(const costate *, const record *, double t, double *y);
+int step_at(const costate_tape *, double t);
+
+/* tape.c */
+int tape_start(costate *, costate_tape *, double t0, double t1);
+int tape_slot(costate *, costate_tape *, record *);                 /* the next record, its memory there */
+int tape_commit(costate *, costate_tape *, const record *);
+int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
+int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
+void tape_clear(costate_tape *);
+
+/* factors.c */
+int factor(costate *, double h);                                    /* c->fac <- factorisations for J and h */
+int factors_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
+factors *factors_new(costate *, const factors *like);
+size_t factors_bytes(const factors *);
+void factors_release(factors *);                                    /* NULL is fine */
+double eigenvalue(const costate_method *, int k, double *im);       /* of lu[k]: real, then pairs */
+
+/* integrate.c */
+int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
+
+/* solver.c */
+int derivatives_prepare(costate *, int m);
+int begin(costate *);                                               /* each public call: c usable? clears the status */
+
+struct costate_step { const costate *c; const record *r; };
+#endif

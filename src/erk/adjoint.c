@@ -1,0 +1,82 @@
+/* adjoint.c (erk) - m functionals back through one explicit step: the transpose of tangent.c (step-maps 2, ADJ).
+
+       w_i = b_i lambda + sum_{j>i} a_ji Yb_j + seed_i,   M^T v_i = h w_i                   i = s..1
+       (tb_i, Yb_i, pb_i) = f'(i)^T v_i + h b_i r'(i)^T theta
+       lambda <- lambda + sum Yb_i,  mu += sum pb_i,  t = sum tb_i,
+       h = sum [ c_i tb_i + b_i r_i^T theta + K_i^T w_i ] */
+#include <string.h>
+#include "erk.h"
+
+static int nonzero(const costate *c, const functionals *g, int i)
+{
+    if (c->m->b[i] != 0 || g->seed) return 1;
+    for (int j = i + 1; j < c->s; j++)
+        if (c->m->A[(size_t)j * (size_t)c->s + (size_t)i] != 0) return 1;
+    return 0;
+}
+
+/* v_i h-scaled into v (n by m); the K_i^T w_i part of h on the way */
+static int stage_weights(costate *c, const record *r, const functionals *g, int i, double *v)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m, s = (size_t)c->s;
+    double column[32];
+    for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
+    for (size_t j = 0; j < m; j++) {
+        double *w = v + j * n;
+        combine(n, w, NULL, c->m->b[i], 1, &(double){1}, g->lambda + j * N, 0);
+        combine(n, w, w, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + j * n, stride);
+        if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + j * n, w);
+        if (g->times) g->h[j] += dot(n, r->X + (size_t)i * n, w);
+        for (size_t k = 0; k < n; k++) w[k] *= r->h;
+    }
+    return erk_mass_solve(c, 1, g->m, v);
+}
+
+static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, const costate_point *x,
+                      const costate_gradient *to)
+{
+    const double *theta = g->lambda + (size_t)j * (size_t)c->N + c->n;
+    double b = c->m->b[i];
+    if (b == 0) return STEP_OK;
+    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta[k];
+    int status = map_adjoint(c, COST, x, c->rq, to);
+    if (status != STEP_OK || !g->times) return status;
+    status = map_value(c, COST, x->t, x->y, c->r);
+    if (status == STEP_OK) g->h[j] += b * dot((size_t)c->nq, c->r, theta);
+    return status;
+}
+
+static int stage(costate *c, const record *r, const functionals *g, int i)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    double *v = c->Xd, *Yb = c->Q + (size_t)i * stride;
+    int status = stage_weights(c, r, g, i, v);
+    costate_point x = {r->t + c->m->c[i] * r->h, erk_stage(c, r, i, c->Y), c->p};
+    memset(Yb, 0, stride * sizeof *Yb);
+    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+        double t = 0;
+        costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+        status = map_adjoint(c, RHS, &x, v + (size_t)j * n, &to);
+        if (status == STEP_OK && c->nq) status = quadrature(c, r, g, i, j, &x, &to);
+        if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
+    }
+    return status;
+}
+
+int erk_adjoint(costate *c, const record *r, const functionals *g)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    for (int i = c->s - 1; i >= 0; i--) {
+        int status = STEP_OK;
+        if (nonzero(c, g, i)) status = stage(c, r, g, i);
+        else memset(c->Q + (size_t)i * stride, 0, stride * sizeof *c->Q);
+        if (status != STEP_OK) return status;
+    }
+    double one[32];
+    for (int i = 0; i < c->s; i++) one[i] = 1;
+    for (int j = 0; j < g->m; j++) {
+        double *lambda = g->lambda + (size_t)j * (size_t)c->N;
+        combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);
+    }
+    return STEP_OK;
+}

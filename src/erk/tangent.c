@@ -1,0 +1,58 @@
+/* tangent.c (erk) - m directions through one explicit step (step-maps 2, TLM).
+
+       Y'_i = y' + sum_{j<i} a_ij X'_j,   X_j = h K_j,   X'_j = h K'_j + h' K_j
+       M K'_i = f_t(i) (t' + c_i h') + f_y(i) Y'_i + f_p(i) p'
+       y+' = y' + sum b_i X'_i,   q+' = q' + sum b_i { h' r_i + h [r_t (t' + c_i h') + r_y Y'_i + r_p p'] } */
+#include <string.h>
+#include "erk.h"
+
+static int quadrature(costate *c, const record *r, const directions *d, int i, int j, const costate_point *x,
+                      const costate_point *dx)
+{
+    double *q1 = d->V1 + (size_t)j * (size_t)c->N + c->n;
+    int status = map_tangent(c, COST, x, dx, c->r);
+    if (status != STEP_OK) return status;
+    axpy((size_t)c->nq, r->h * c->m->b[i], c->r, q1);
+    if (d->dh[j] == 0) return STEP_OK;
+    status = map_value(c, COST, x->t, x->y, c->r);
+    if (status == STEP_OK) axpy((size_t)c->nq, d->dh[j] * c->m->b[i], c->r, q1);
+    return status;
+}
+
+static int stage(costate *c, const record *r, const directions *d, int i)
+{
+    size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
+    costate_point x = {r->t + c->m->c[i] * r->h, erk_stage(c, r, i, c->Y), c->p};
+    double *X = d->Xd + (size_t)i * stride;
+    for (int j = 0; j < d->m; j++) {
+        const double *v = d->V + (size_t)j * (size_t)c->N;
+        costate_point dx = {d->dt[j] + c->m->c[i] * d->dh[j], v, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+        if (i > 0) {
+            combine(n, c->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
+            dx.y = c->v1;
+        }
+        int status = map_tangent(c, RHS, &x, &dx, X + (size_t)j * n);
+        if (status == STEP_OK && c->nq && c->m->b[i] != 0) status = quadrature(c, r, d, i, j, &x, &dx);
+        if (status != STEP_OK) return status;
+    }
+    int status = erk_mass_solve(c, 0, d->m, X);
+    for (size_t k = 0; k < stride; k++) X[k] *= r->h;
+    for (int j = 0; j < d->m; j++)
+        if (d->dh[j] != 0) axpy(n, d->dh[j], r->X + (size_t)i * n, X + (size_t)j * n);
+    return status;
+}
+
+/* A last stage with b_i = 0 (FSAL) has no part in y+; only dense output and error tests look at it. */
+int erk_tangent(costate *c, const record *r, const directions *d)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
+    memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
+    for (int i = 0; i < c->s; i++) {
+        int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !c->o.tangent_error && !c->observing;
+        int status = last_unused ? STEP_OK : stage(c, r, d, i);
+        if (status != STEP_OK) return status;
+    }
+    for (int j = 0; j < d->m; j++)
+        combine(n, d->V1 + (size_t)j * N, d->V1 + (size_t)j * N, 1, c->s, c->m->b, d->Xd + (size_t)j * n, stride);
+    return STEP_OK;
+}

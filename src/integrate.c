@@ -1,0 +1,307 @@
+/* integrate.c - the step loop: the only place that decides about steps.
+
+   A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
+   those of the accepted step; the last step is h = t1 - t. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "core.h"
+
+typedef struct {
+    double t, t1, h;            /* h signed: the step to try */
+    int last;                   /* h reaches t1 */
+    double h_free;              /* the step proposed before it was cut to reach t1 */
+    control k;
+    costate_tape *tape;
+    record now, prev;
+    int has_prev;
+    directions *d;
+    double *Va, *Vb;            /* tangents at t and at t + h */
+    const costate_times *times;
+} run;
+
+static int check_vector(costate *c, const char *name, const double *x, int count)
+{
+    if (count > 0 && !x) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL, but %d values are expected.", name, count);
+    if (count > 0 && !all_finite((size_t)count, x)) return fail(c, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
+    return COSTATE_OK;
+}
+
+static int check_arguments(costate *c, double t0, double t1, const double *y, const double *p)
+{
+    if (!(fabs(t0) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t0 is not finite.");
+    if (!(fabs(t1) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t1 is not finite.");
+    int status = check_vector(c, "y", y, c->N);
+    return status == COSTATE_OK ? check_vector(c, "p", p, c->np) : status;
+}
+
+static void set_range(costate *c, double t0, double t1)
+{
+    double span = fabs(t1 - t0);
+    c->dir = t1 >= t0 ? 1 : -1;
+    c->hmin = c->o.hmin;
+    c->hmax = c->o.hmax > 0 ? fmin(c->o.hmax, span) : span;
+    c->time = t0;
+    c->jheld = -1;
+    if (c->fac) { c->fac->h = c->fac->refs > 1 ? c->fac->h : 0; c->fac->jstep = -1; }
+    c->theta = 0;
+    c->eta = 1;
+    c->cautious = 1;
+    c->replay = NULL;
+    c->at = 0;
+}
+
+static int initial_step(costate *c, run *x)
+{
+    double h = fmin(c->o.h0, c->hmax);
+    if (!(c->o.h0 > 0)) {
+        int status = first_step(c, x->t, x->t1, c->y, &h);
+        if (status < 0) return status;
+        if (status == STEP_RETRY)
+            return c->why == WHY_CALLBACK
+                ? fail(c, COSTATE_CALLBACK, "rhs.value is not defined at the initial state (it returned > 0 at t = %.10g).", x->t)
+                : fail(c, COSTATE_NOT_FINITE, "rhs.value returned NaN or Inf at the initial state (t = %.10g).", x->t);
+    }
+    x->h_free = c->dir * fmax(h, c->hmin);
+    return COSTATE_OK;
+}
+
+/* Cut the proposed step so that t1 is met; stretch by round-off rather than leave a crumb. */
+static void aim(const costate *c, run *x)
+{
+    double left = x->t1 - x->t;
+    x->last = fabs(x->h_free) * (1 + 1e-8) >= fabs(left);
+    x->h = x->last ? left : x->h_free;
+    if (!x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h)) x->h = left / 2;
+}
+
+static int too_small(const costate *c, const run *x)
+{
+    double h = fabs(x->h);
+    return !x->last && (h <= 4 * DBL_EPSILON * fabs(x->t) || h < DBL_MIN || h < c->hmin * (1 - 1e-10));
+}
+
+static int give_up(costate *c, const run *x)
+{
+    static const struct { int status; const char *reason; } table[] = {
+        [WHY_ERROR] = {COSTATE_STEP_TOO_SMALL, "the error test failed"},
+        [WHY_NEWTON] = {COSTATE_NEWTON, "Newton's iteration did not converge"},
+        [WHY_SINGULAR] = {COSTATE_SINGULAR, "the matrix (eig/h) M - J was singular or not finite"},
+        [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
+        [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
+    };
+    return fail(c, table[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g "
+                "is too small, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h),
+                table[c->why].reason);
+}
+
+static void set_directions(run *x)
+{
+    directions *d = x->d;
+    const costate_times *g = x->times;
+    for (int j = 0; j < d->m; j++) {
+        double t0 = g && g->t0 ? g->t0[j] : 0, t1 = g && g->t1 ? g->t1[j] : 0;
+        ((double *)d->dt)[j] = t0;
+        ((double *)d->dh)[j] = x->last ? t1 - t0 : 0;
+    }
+    d->V = x->Va;
+    d->V1 = x->Vb;
+}
+
+/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5); without
+   the stiff filter, which only makes the estimate larger. */
+static double tangent_norm(costate *c, const run *x)
+{
+    const directions *d = x->d;
+    double most = 0;
+    for (int j = 0; c->m->e && j < d->m; j++) {
+        memset(c->err, 0, (size_t)c->N * sizeof *c->err);
+        for (int i = 0; i < c->s; i++) axpy((size_t)c->n, c->m->e[i], d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * (size_t)c->n, c->err);
+        double e = error_norm(c, x->Va + (size_t)j * (size_t)c->N, x->Vb + (size_t)j * (size_t)c->N, c->err);
+        if (!(e <= most)) most = e;
+    }
+    return most;
+}
+
+/* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
+static int try_step(costate *c, run *x, double *err)
+{
+    x->now.t = x->t;
+    x->now.h = x->h;
+    c->count.steps++;
+    int status = c->F->forward(c, &x->now, x->has_prev ? &x->prev : NULL, c->y1, c->err);
+    if (status != STEP_OK) return status;
+    *err = c->m->e && c->o.controller != COSTATE_FIXED ? error_norm(c, c->y, c->y1, c->err) : 0;
+    if (!(*err < HUGE_VAL) || !all_finite((size_t)c->N, c->y1)) return retry(c, WHY_NOT_FINITE, 0.2);
+    if (x->d && *err <= 1) {
+        set_directions(x);
+        status = c->F->tangent(c, &x->now, x->d);
+        if (status != STEP_OK) return status;
+        if (c->o.tangent_error) *err = fmax(*err, tangent_norm(c, x));
+    }
+    return STEP_OK;
+}
+
+static void reject(costate *c, run *x, double factor)
+{
+    c->count.rejected++;
+    if (c->why != WHY_ERROR) c->count.newton_failures++;
+    x->h_free = x->h * factor;
+    x->k.rejected++;
+    c->cautious = 1;
+}
+
+static int report(costate *c, run *x)
+{
+    struct costate_step s = {c, &x->now};
+    if (!c->o.on_step || c->o.on_step(&s, c->o.on_step_ctx) == 0) return COSTATE_OK;
+    return fail(c, COSTATE_STOPPED, "on_step stopped the run at t = %.10g.", c->time);
+}
+
+/* sdirk, firk: keep Jacobian and factorisation while Newton contracts fast and h would change little. */
+static double keep_step(costate *c, double factor)
+{
+    if (c->m->family == COSTATE_ERK || c->m->family == COSTATE_ROS) { c->jheld = -1; return factor; }
+    if (c->theta > c->o.theta_reuse || c->o.theta_reuse < 0) c->jheld = -1;
+    return c->jheld >= 0 && factor >= c->o.q_min && factor <= c->o.q_max ? 1 : factor;
+}
+
+static void propose(costate *c, run *x, double err)
+{
+    double factor = c->o.controller == COSTATE_FIXED ? 1 : keep_step(c, next_factor(c, &x->k, err, x->h));
+    if (c->o.controller == COSTATE_FIXED) { keep_step(c, 1); x->h_free = c->dir * fmin(c->o.h0, c->hmax); return; }
+    x->h_free = c->dir * fmax(fmin(fabs(x->h) * factor, c->hmax), c->hmin);
+    x->k.err_old = fmax(err, 1e-2);
+    x->k.h_old = fabs(x->h);
+    x->k.rejected = 0;
+}
+
+static int next_slot(costate *c, run *x)
+{
+    record *spare = &c->scratch[c->at & 1];
+    x->now = *spare;
+    if (!x->tape) { x->now.y = c->y; return COSTATE_OK; }
+    int status = tape_slot(c, x->tape, &x->now);
+    if (status == COSTATE_OK) memcpy(x->now.y, c->y, (size_t)c->N * sizeof(double));
+    return status;
+}
+
+static int accept(costate *c, run *x, double err)
+{
+    c->count.accepted++;
+    c->time = x->last ? x->t1 : x->t + x->h;
+    int status = x->tape ? tape_commit(c, x->tape, &x->now) : COSTATE_OK;
+    int stopped = status == COSTATE_OK ? report(c, x) : status;
+    propose(c, x, err);
+    double *swap = c->y; c->y = c->y1; c->y1 = swap;
+    swap = x->Va; x->Va = x->Vb; x->Vb = swap;
+    x->t = c->time;
+    x->prev = x->now;
+    x->has_prev = 1;
+    c->cautious = 0;
+    c->at++;
+    return stopped;
+}
+
+static int one_step(costate *c, run *x, long budget)
+{
+    int status = next_slot(c, x);
+    weights(c, c->y, c->w);
+    for (x->now.started = 0; status == COSTATE_OK;) {
+        double err = 0;
+        aim(c, x);
+        if (too_small(c, x)) return give_up(c, x);
+        if (c->count.steps >= budget)
+            return fail(c, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, h = %.3g.",
+                        c->o.max_steps, x->t, fabs(x->h));
+        status = try_step(c, x, &err);
+        if (status == STEP_OK && err <= 1) return accept(c, x, err);
+        if (status < 0) return status;
+        double factor = status == STEP_RETRY ? c->why_factor : next_factor(c, &x->k, err, x->h);
+        if (status == STEP_OK) {
+            c->why = WHY_ERROR;
+            if (x->k.rejected || c->at == 0) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
+        }
+        if (c->o.controller == COSTATE_FIXED) return give_up(c, x);
+        reject(c, x, factor);
+        status = COSTATE_OK;
+    }
+    return status;
+}
+
+static int loop(costate *c, run *x)
+{
+    if (x->t == x->t1) return COSTATE_OK;
+    int status = initial_step(c, x);
+    long most = c->count.steps + c->o.max_steps;
+    while (status == COSTATE_OK && x->t != x->t1) status = one_step(c, x, most);
+    return status;
+}
+
+static void finish(costate *c, run *x, double *y)
+{
+    memcpy(y, c->y, (size_t)c->N * sizeof *y);
+    if (!x->tape) return;
+    c->count.tape_bytes = costate_tape_bytes(x->tape);
+    if (c->status != COSTATE_OK) return;
+    memcpy(x->tape->end, c->y, (size_t)c->N * sizeof *y);
+    x->tape->complete = 1;
+}
+
+static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
+{
+    c->p = p;
+    set_range(c, t0, t1);
+    memcpy(c->y, y, (size_t)c->N * sizeof *y);
+    x->t = t0;
+    x->t1 = t1;
+    x->tape = tape;
+    x->k = (control){.k = (c->m->embedded ? c->m->embedded : c->m->order) + 1};
+    if (c->m->embedded > c->m->order) x->k.k = c->m->order + 1;
+    c->predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY);
+    int status = tape ? tape_start(c, tape, t0, t1) : COSTATE_OK;
+    if (status == COSTATE_OK) status = loop(c, x);
+    finish(c, x, y);
+    return status;
+}
+
+int costate_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
+{
+    int status = begin(c);
+    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
+    if (status == COSTATE_OK) status = maps_available(c, FORWARD, 0, 0);
+    if (status != COSTATE_OK) return status;
+    run x = {.has_prev = 0};
+    return run_all(c, t0, t1, y, p, tape, &x);
+}
+
+static int check_directions(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
+{
+    if (m <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "m = %d directions: at least one is needed.", m);
+    int status = check_vector(c, "V", V, c->N * m);
+    if (status == COSTATE_OK && Vp) status = check_vector(c, "Vp", Vp, c->np * m);
+    if (status == COSTATE_OK && g && g->t0) status = check_vector(c, "times.t0", g->t0, m);
+    if (status == COSTATE_OK && g && g->t1) status = check_vector(c, "times.t1", g->t1, m);
+    return status;
+}
+
+int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
+{
+    int status = check_directions(c, m, V, Vp, g);
+    if (status == COSTATE_OK) status = maps_available(c, TANGENT, Vp && c->np, g && (g->t0 || g->t1));
+    return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
+}
+
+int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,
+                          const double *Vp, const costate_times *times, costate_tape *tape)
+{
+    int status = begin(c);
+    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
+    if (status == COSTATE_OK) status = tangent_begin(c, m, V, Vp, times);
+    if (status != COSTATE_OK) return status;
+    directions d = {.m = m, .dt = c->dt, .dh = c->dh, .Vp = Vp, .Xd = c->Xd};
+    run x = {.d = &d, .Va = V, .Vb = c->Vb, .times = times};
+    status = run_all(c, t0, t1, y, p, tape, &x);
+    if (x.Va != V) memcpy(V, x.Va, (size_t)c->N * (size_t)m * sizeof *V);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c (step-maps 3.3).
+
+       B^T u = rho,   rho_j = d_j lambda + h b_j r_y(j)^T theta + seed_j                      last block first
+       lambda <- lambda + sum [ f_y(i)^T u_i + h b_i r_y(i)^T theta ] + f_y(0)^T sum g_i u_i + h b0 r_y(0)^T theta
+       mu     += the same with f_p, r_p;   t = the same with f_t, r_t
+       h       = sum c_i [ f_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
+                 + (1/h^2) sum u_i^T M sum_j W_ij Z_j
+   Stiffly accurate, no explicit first stage:  lambda <- (1/h) sum (W 1)_i M^T u_i - sum seed_i   (3.6): no cancellation,
+   and exactly zero for algebraic components. */
+#include <string.h>
+#include "irk.h"
+
+static int short_form(const costate *c) { return (c->m->is & COSTATE_STIFFLY_ACCURATE) && !c->m->g; }
+
+static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
+static double *mu(const costate *c, const functionals *g, int j) { return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL; }
+
+/* h b r'(x)^T theta: y-part added to `y`, p-part to mu, t-part to t and h */
+static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, double *y)
+{
+    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
+    if (!c->nq || b == 0) return STEP_OK;
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * (size_t)c->n, c->p};
+    costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
+    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta(c, g, j)[k];
+    int status = map_adjoint(c, COST, &x, c->rq, &to);
+    if (status != STEP_OK || !g->times) return status;
+    status = map_value(c, COST, x.t, x.y, c->r);
+    g->t[j] += t;
+    g->h[j] += ci * t;
+    if (status == STEP_OK) g->h[j] += b * dot((size_t)c->nq, c->r, theta(c, g, j));
+    return status;
+}
+
+static int right_hand_side(costate *c, const record *r, const functionals *g, int i, double *u, double *quad)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    int next = i / c->m->block * c->m->block + c->m->block;
+    for (int j = 0; j < g->m; j++) {
+        double *rho = u + (size_t)i * stride + (size_t)j * n;
+        memset(rho, 0, n * sizeof *rho);
+        int status = quadrature(c, r, g, i, j, rho);
+        if (status != STEP_OK) return status;
+        axpy(n, 1, rho, quad + (size_t)j * n);
+        axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
+        if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
+        irk_coupling(c, r->h, 1, i, next, c->s, -1, u + (size_t)j * n, stride, rho);
+    }
+    return STEP_OK;
+}
+
+/* f'(x)^T w into y (added), mu and the times */
+static int products(costate *c, const functionals *g, const costate_point *x, double ci, int j, const double *w, double *y)
+{
+    double t = 0;
+    costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
+    int status = map_adjoint(c, RHS, x, w, &to);
+    if (g->times) { g->t[j] += t; g->h[j] += ci * t; }
+    return status;
+}
+
+static int stage_products(costate *c, const record *r, const functionals *g, int i, const double *u, double *sum)
+{
+    size_t n = (size_t)c->n;
+    if (short_form(c) && !g->mu && !g->times) return STEP_OK;
+    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->p};
+    for (int j = 0; j < g->m; j++) {
+        const double *ui = u + ((size_t)i * (size_t)g->m + (size_t)j) * n;
+        int status = products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n);
+        if (status != STEP_OK) return status;
+    }
+    return STEP_OK;
+}
+
+static int first_stage(costate *c, const record *r, const functionals *g, const double *u, double *sum)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    costate_point x = {r->t, r->y, c->p};
+    int status = STEP_OK;
+    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+        if (c->m->g) {
+            combine(n, c->v1, NULL, 1, c->s, c->m->g, u + (size_t)j * n, stride);
+            status = products(c, g, &x, 0, j, c->v1, sum + (size_t)j * n);
+        }
+        if (status == STEP_OK) status = quadrature(c, r, g, -1, j, sum + (size_t)j * n);
+    }
+    return status;
+}
+
+/* (1/h^2) u_i^T M sum_j W_ij Z_j, and u_i^T of the residual that Newton left */
+static int step_and_defect(costate *c, const record *r, const functionals *g, const double *u)
+{
+    size_t n = (size_t)c->n;
+    if (!g->times && !g->defect) return STEP_OK;
+    if (g->defect && c->m->g && map_value(c, RHS, r->t, r->y, c->f0) != STEP_OK) return STEP_RETRY;
+    for (int i = 0; i < c->s; i++) {
+        double *slope = c->v1;
+        memset(slope, 0, n * sizeof *slope);
+        irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
+        for (int j = 0; g->times && j < g->m; j++) g->h[j] += dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope) / r->h;
+        if (!g->defect) continue;
+        if (c->m->g) axpy(n, -c->m->g[i], c->f0, slope);
+        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
+        if (status != STEP_OK) return status;
+        axpy(n, -1, c->Y, slope);
+        for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
+    }
+    return STEP_OK;
+}
+
+static void finish(costate *c, const record *r, const functionals *g, const double *u, const double *sum)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    double w[32];
+    for (int i = 0; i < c->s; i++) { w[i] = 0; for (int j = 0; j < c->s; j++) w[i] += c->m->W[i * c->s + j]; }
+    for (int j = 0; j < g->m; j++) {
+        double *lambda = g->lambda + (size_t)j * (size_t)c->N;
+        if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
+        combine(n, c->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
+        memset(lambda, 0, n * sizeof *lambda);
+        mass_multiply(c, 1, 1, 1, c->v1, lambda);
+        for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
+    }
+}
+
+int irk_adjoint(costate *c, const record *r, const functionals *g)
+{
+    size_t stride = (size_t)c->n * (size_t)g->m;
+    int k = c->m->block, status = irk_stage_states(c, r);
+    double *u = c->Xd, *sum = c->Vb;
+    memset(sum, 0, stride * sizeof *sum);
+    if (status == STEP_OK) status = irk_stage_start(c, r);
+    for (int block = c->s / k - 1; status == STEP_OK && block >= 0; block--) {
+        for (int i = block * k; status == STEP_OK && i < (block + 1) * k; i++) status = right_hand_side(c, r, g, i, u, sum);
+        stage_system s = {c, r, block, 1};
+        if (status == STEP_OK) status = irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride);
+        for (int i = block * k; status == STEP_OK && i < (block + 1) * k; i++) status = stage_products(c, r, g, i, u, sum);
+    }
+    if (status == STEP_OK) status = first_stage(c, r, g, u, sum);
+    if (status == STEP_OK) status = step_and_defect(c, r, g, u);
+    if (status == STEP_OK) finish(c, r, g, u, sum);
+    return status;
+}

@@ -1,0 +1,205 @@
+/* forward.c (irk) - one implicit step: sdirk (with or without explicit first stage) and firk.
+
+       K-free form: residuals R_i of irk.h, Newton by blocks, y+ = y + sum d_j Z_j,
+       q+ = q + h sum b_i r(t + c_i h, y + Z_i, p) + h b0 r(t, y, p)
+       est = h est0 f(t,y) + sum e_j Z_j, filtered: err = Re sigma (sigma M - J)^-1 (M sum e_j Z_j + h est0 f),
+       sigma = eig_0/h                                                   (step-maps 3.1, 12.2; for methods without a
+       real eigenvalue sigma is complex and the real part is taken: it has the same limits for h -> 0 and for stiff J) */
+#include <math.h>
+#include <string.h>
+#include "irk.h"
+
+/* Jacobian and factorisation of the step, kept where they still hold; a replay takes the recorded Jacobian's step. */
+static int prepare_matrices(costate *c, record *r)
+{
+    const costate_tape *tape = c->replay;
+    int want = tape ? tape->list[c->at].jstep : c->jheld >= 0 ? c->jheld : c->at;
+    if (c->jheld != want) {
+        const record *at = tape && want != c->at ? &tape->list[want] : r;
+        c->jheld = -1;
+        int status = jacobian(c, at->t, at->y, c->J);
+        if (status != STEP_OK) return status;
+        c->jheld = want;
+    }
+    r->jstep = c->jheld;
+    return c->fac->h == r->h && c->fac->jstep == c->jheld ? STEP_OK : factor(c, r->h);
+}
+
+static int start_slope(costate *c, record *r)
+{
+    if (r->started || (!c->m->g && c->m->est0 == 0)) return STEP_OK;
+    int status = map_value(c, RHS, r->t, r->y, c->f0);
+    r->started = status == STEP_OK;
+    return status;
+}
+
+/* Z_i = u_prev(1 + c_i h/h_prev) - y, the dense output of the step before continued */
+static void predict(costate *c, const record *r, const record *prev)
+{
+    size_t n = (size_t)c->n;
+    double D[32];
+    if (!prev || !c->predict) { memset(r->X, 0, (size_t)c->s * n * sizeof *r->X); return; }
+    for (int i = 0; i < c->s; i++) {
+        dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, D, NULL);
+        for (int j = 0; j < c->s; j++) D[j] -= c->m->d[j];
+        combine(n, r->X + (size_t)i * n, NULL, 1, c->s, D, prev->X, n);
+    }
+}
+
+static int quadrature(costate *c, const record *r, double *q1, double *errq)
+{
+    const costate_method *m = c->m;
+    size_t n = (size_t)c->n, nq = (size_t)c->nq;
+    if (!nq) return STEP_OK;
+    for (int i = -1; i < c->s; i++) {
+        double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? c->eb0 : c->eb[i];
+        const double *Y = r->y;
+        if (b == 0 && e == 0) continue;
+        if (i >= 0) { combine(n, c->Y, r->y, 1, 1, &(double){1}, r->X + (size_t)i * n, 0); Y = c->Y; }
+        int status = map_value(c, COST, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, c->r);
+        if (status != STEP_OK) return status;
+        axpy(nq, r->h * b, c->r, q1);
+        axpy(nq, r->h * e, c->r, errq);
+    }
+    return STEP_OK;
+}
+
+/* x <- Re sigma (sigma M - J)^-1 x */
+static int filter(costate *c, double h, double *x)
+{
+    double im, re = eigenvalue(c->m, 0, &im) / h;
+    im /= h;
+    if (im == 0) {
+        int status = factors_solve(c, c->fac, 0, 0, 1, x);
+        for (int i = 0; i < c->n; i++) x[i] *= re;
+        return status;
+    }
+    for (int i = 0; i < c->n; i++) { c->Rz[2 * i] = x[i]; c->Rz[2 * i + 1] = 0; }
+    int status = factors_solve(c, c->fac, 0, 0, 1, c->Rz);
+    for (int i = 0; i < c->n; i++) x[i] = re * c->Rz[2 * i] - im * c->Rz[2 * i + 1];
+    return status;
+}
+
+/* M sum e_j Z_j + h est0 f into err, then the filter */
+static int estimate_with(costate *c, const record *r, const double *f, double *err)
+{
+    size_t n = (size_t)c->n;
+    combine(n, c->v1, NULL, 1, c->s, c->m->e, r->X, n);
+    memset(err, 0, n * sizeof *err);
+    mass_multiply(c, 0, 1, 1, c->v1, err);
+    if (c->m->est0 != 0) axpy(n, r->h * c->m->est0, f, err);
+    return filter(c, r->h, err);
+}
+
+/* FATODE's second choice: one more SDIRK stage Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),
+   est = Zhat - sum d_j Z_j, by Newton with the real factorisation (step-maps 12.2). */
+static int estimate_by_stage(costate *c, const record *r, double *err)
+{
+    const costate_method *m = c->m;
+    size_t n = (size_t)c->n;
+    double sigma = 1 / (r->h * m->gamma), *Z = c->R, *G = c->v2;
+    combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
+    for (int it = 0; it < c->o.newton_max; it++) {
+        combine(n, c->Y, r->y, 1, 1, &(double){1}, Z, 0);
+        int status = map_value(c, RHS, r->t + r->h, c->Y, G);
+        if (status != STEP_OK) return status;
+        axpy(n, m->theta0 / m->gamma, c->f0, G);
+        combine(n, c->v1, NULL, 1, c->s, m->theta, r->X, n);
+        axpy(n, -1, Z, c->v1);
+        mass_multiply(c, 0, sigma, 1, c->v1, G);
+        status = factors_solve(c, c->fac, 0, 0, 1, G);
+        if (status != STEP_OK) return status;
+        axpy(n, 1, G, Z);
+        c->count.newton++;
+        if (norm_weighted(n, c->w, G) <= c->o.newton_tol) break;
+    }
+    combine(n, err, NULL, -1, c->s, m->d, r->X, n);
+    axpy(n, 1, Z, err);
+    return STEP_OK;
+}
+
+static int estimate(costate *c, const record *r, const double *y1, double *err)
+{
+    if (!c->m->e || c->replay || c->o.controller == COSTATE_FIXED) return STEP_OK;
+    if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
+    int status = estimate_with(c, r, c->f0, err);
+    if (status != STEP_OK || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
+    combine((size_t)c->n, c->Y, r->y, 1, 1, &(double){1}, err, 0);      /* once more, with f(t, y + err) */
+    status = map_value(c, RHS, r->t, c->Y, c->v2);
+    return status == STEP_OK ? estimate_with(c, r, c->v2, err) : status;
+}
+
+static int stages(costate *c, record *r)
+{
+    const record *fixed = c->replay && !c->o.derivative_mode ? &c->replay->list[c->at] : NULL;
+    double theta = 0;
+    for (int b = 0; b < c->s / c->m->block; b++) {
+        if (fixed) r->its[b] = fixed->its[b];
+        int status = newton(c, r, b, r->X + (size_t)(b * c->m->block) * (size_t)c->n, &r->its[b], fixed != NULL);
+        if (status != STEP_OK) return status;
+        theta = fmax(theta, c->theta);
+    }
+    c->theta = theta;
+    return STEP_OK;
+}
+
+int irk_forward(costate *c, record *r, const record *prev, double *y1, double *err)
+{
+    size_t n = (size_t)c->n;
+    int status = prepare_matrices(c, r);
+    if (status == STEP_OK) status = start_slope(c, r);
+    if (status == STEP_OK) { predict(c, r, prev); status = stages(c, r); }
+    if (status == STEP_RETRY && c->why == WHY_NEWTON && c->jheld != c->at && !c->replay) {
+        c->jheld = -1;                       /* an old Jacobian: the same step once more with a new one */
+        c->why_factor = 1;
+    }
+    if (status != STEP_OK) return status;
+    memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
+    memset(err, 0, (size_t)c->N * sizeof *err);
+    combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
+    status = quadrature(c, r, y1 + n, err + n);
+    return status == STEP_OK ? estimate(c, r, y1, err) : status;
+}
+
+/* ---- family ---- */
+
+static void irk_layout(costate *c, cursor *at)
+{
+    size_t n = (size_t)c->n, k = (size_t)c->m->block;
+    c->R = take(at, 2 * k * n);
+    c->Rz = take(at, 2 * n);
+}
+
+/* U: 2 block*n for one column of a block's system; Q: s*m*n right-hand sides; stage: Y_i; wk: weights of GMRES */
+static void irk_layout_derivatives(costate *c, cursor *at, int m)
+{
+    size_t n = (size_t)c->n, s = (size_t)c->s;
+    c->stage = take(at, s * n);
+    c->U = take(at, 3 * (size_t)c->m->block * n * (size_t)m);
+    c->Q = take(at, s * n * (size_t)m);
+    c->wk = take(at, (size_t)c->m->block * n);
+    c->krylov = take(at, irk_stage_work(c, m));
+}
+
+static int irk_prepare(costate *c)
+{
+    c->fac = factors_new(c, NULL);
+    return c->fac ? COSTATE_OK : c->status;
+}
+
+/* bhat - b from e = (bhat - b)^T W:  eb = A^T e, eb0 = est0 + e^T a, a = A g (explicit first stage) */
+static void irk_ready(costate *c)
+{
+    const costate_method *m = c->m;
+    for (int i = 0; m->e && i < m->s; i++) {
+        double a = 0;
+        for (int j = 0; j < m->s; j++) {
+            c->eb[i] += m->e[j] * m->A[j * m->s + i];
+            if (m->g) a += m->A[i * m->s + j] * m->g[j];
+        }
+        c->eb0 += m->e[i] * a;
+    }
+    if (m->e) c->eb0 += m->est0;
+}
+
+const family irk_family = {irk_layout, irk_layout_derivatives, irk_prepare, irk_ready, irk_forward, irk_tangent, irk_adjoint};

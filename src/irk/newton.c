@@ -1,0 +1,144 @@
+/* newton.c (irk) - simplified Newton for one block of stages: P dZ = -R, P = W_block x M/h - I x J.
+
+   Convergence control as in Hairer & Wanner II, IV.8: theta = |dZ_k|/|dZ_k-1|, stop when theta/(1-theta) |dZ| <= tol;
+   theta >= 1, or too slow for the iterations left, cuts the step.  A replay repeats the recorded number of iterations. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "irk.h"
+
+void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out)
+{
+    size_t n = (size_t)c->n;
+    int s = c->s;
+    double w[32];
+    if (from >= to) return;
+    for (int j = from; j < to; j++) w[j - from] = c->m->W[transpose ? j * s + i : i * s + j];
+    if (!c->M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
+    combine(n, c->v2, NULL, a / h, to - from, w, X + (size_t)from * stride, stride);
+    mass_multiply(c, transpose, 1, 1, c->v2, out);
+}
+
+/* block = 1: a solve.  Else X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
+   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
+int irk_solve_block(costate *c, const factors *f, int transpose, double *Z)
+{
+    size_t n = (size_t)c->n;
+    int k = c->m->block;
+    if (k == 1) return factors_solve(c, f, 0, transpose, 1, Z);
+    const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
+    double *R = c->R + (size_t)k * n, w[32];
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
+        combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
+    }
+    int status = STEP_OK;
+    for (int i = 0; status == STEP_OK && i < f->nreal; i++) status = factors_solve(c, f, i, transpose, 1, R + (size_t)i * n);
+    for (int i = 0; status == STEP_OK && i < f->npair; i++) {
+        double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
+        for (size_t l = 0; l < n; l++) { c->Rz[2 * l] = re[l]; c->Rz[2 * l + 1] = sign * im[l]; }
+        status = factors_solve(c, f, f->nreal + i, transpose, 1, c->Rz);
+        for (size_t l = 0; l < n; l++) { re[l] = c->Rz[2 * l]; im[l] = sign * c->Rz[2 * l + 1]; }
+    }
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
+        combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
+    }
+    return status;
+}
+
+/* -R_i of the block's stages into c->R; constant: the part of earlier blocks, in c->v1 (sdirk) */
+static int residual(costate *c, const record *r, int i0, const double *Z, const double *constant)
+{
+    size_t n = (size_t)c->n;
+    int k = c->m->block;
+    for (int i = 0; i < k; i++) {
+        double *R = c->R + (size_t)i * n;
+        combine(n, c->Y, r->y, 1, 1, &(double){1}, Z + (size_t)i * n, 0);
+        int status = map_value(c, RHS, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
+        if (status != STEP_OK) return status;
+        if (constant) axpy(n, 1, constant, R);
+        irk_coupling(c, r->h, 0, i0 + i, i0, i0 + k, -1, Z - (size_t)i0 * n, n, R);
+    }
+    return STEP_OK;
+}
+
+/* g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j */
+static const double *earlier(costate *c, const record *r, int i)
+{
+    size_t n = (size_t)c->n;
+    if (c->m->block > 1 || (i == 0 && !c->m->g)) return NULL;
+    memset(c->v1, 0, n * sizeof *c->v1);
+    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, c->v1);
+    if (c->m->g) axpy(n, c->m->g[i], c->f0, c->v1);
+    return c->v1;
+}
+
+typedef struct { double norm, old, q_old, theta, ynorm; int it; } monitor;
+
+enum { GO_ON, DONE, DIVERGES };
+
+static int diverges(costate *c, double factor)
+{
+    retry(c, WHY_NEWTON, factor);
+    return DIVERGES;
+}
+
+/* To round-off: the increment is at the rounding of y, or no longer falls although it is small. */
+static int exhausted(const costate *c, const monitor *m)
+{
+    if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
+    return m->it > 2 && m->norm <= 1e-3 * c->o.newton_tol && m->norm > 0.3 * m->old;
+}
+
+static int judge(costate *c, monitor *m)
+{
+    int derivative = c->o.derivative_mode, left = (derivative ? 100 : c->o.newton_max) - m->it;
+    if (m->it > 1) {
+        double q = m->old > 0 ? m->norm / m->old : 0;
+        m->theta = m->it == 2 ? q : sqrt(q * m->q_old);
+        m->q_old = q;
+    }
+    if (derivative && exhausted(c, m)) return DONE;
+    if (m->it > 1) {
+        if (m->theta >= 0.99) return diverges(c, 0.5);
+        c->eta = m->theta / (1 - m->theta);
+    }
+    if (!derivative && c->eta * m->norm <= c->o.newton_tol) return DONE;
+    if (left <= 0) return diverges(c, 0.5);
+    if (m->it > 1 && !derivative) {
+        double expected = c->eta * m->norm * pow(m->theta, left - 1) / c->o.newton_tol;
+        if (expected >= 1) return diverges(c, 0.8 * pow(fmax(1e-4, fmin(20, expected)), -1.0 / (3 + left)));
+    }
+    return GO_ON;
+}
+
+int newton(costate *c, const record *r, int block, double *Z, unsigned char *its, int fixed)
+{
+    size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
+    int i0 = block * c->m->block;
+    const double *constant = earlier(c, r, i0);
+    monitor m = {.theta = 0};
+    double *dZ = c->R;
+    if (c->o.derivative_mode) m.ynorm = norm_weighted(n, c->w, r->y);
+    c->eta = pow(fmax(c->eta, DBL_EPSILON), 0.8);
+    for (m.it = 1;; m.it++) {
+        int status = residual(c, r, i0, Z, constant);
+        if (status == STEP_OK) status = irk_solve_block(c, c->fac, 0, dZ);
+        if (status != STEP_OK) return status;
+        c->count.newton++;
+        double sum = 0;
+        for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }
+        m.old = m.norm;
+        m.norm = sqrt(sum / c->m->block);
+        if (!(m.norm < HUGE_VAL)) return retry(c, WHY_NOT_FINITE, 0.5);
+        axpy(len, 1, dZ, Z);
+        if (fixed) { if (m.it == *its) return STEP_OK; continue; }
+        int verdict = judge(c, &m);
+        if (verdict == DONE) break;
+        if (verdict == DIVERGES) return STEP_RETRY;
+    }
+    *its = (unsigned char)m.it;
+    c->theta = m.theta;
+    return STEP_OK;
+}

@@ -1,0 +1,189 @@
+/* stages.c (irk) - the linear stage systems of tangents and adjoints, solved to round-off (step-maps 6).
+
+       B_ij = (1/h) W_ij M - delta_ij f_y(T_i, Y_i, p)      B X = rhs (tangent), B^T X = rhs (adjoint), block by block
+
+   iterative: GMRES with the step's factorisation P as right preconditioner, residual in the norm |r/w| (tangent) or,
+   for the adjoint, in the dual |w r|, w_i = atol_i + rtol_i |y_i|: without it stiff problems are silently wrong.
+   direct: the exact matrix factored (direct.c), one residual checked.  The iteration falls back to it. */
+#include <math.h>
+#include <string.h>
+#include "irk.h"
+
+enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10 };
+static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, REUSE = 1.6;
+
+size_t irk_stage_work(const costate *c, int m)
+{
+    (void)m;
+    return gmres_work(c->n * c->m->block, KRYLOV_MOST);
+}
+
+int irk_stage_states(costate *c, const record *r)
+{
+    size_t n = (size_t)c->n;
+    for (int i = 0; i < c->s; i++) combine(n, c->stage + (size_t)i * n, r->y, 1, 1, &(double){1}, r->X + (size_t)i * n, 0);
+    return STEP_OK;
+}
+
+/* Factorisations per stage cost more than one with iterations from here on (step-maps 6: dense n about 35 for sdirk,
+   7 for three coupled stages); sparse factors always cost more than the few solves they save. */
+static int direct(const costate *c)
+{
+    if (c->o.stage_solve != COSTATE_STAGE_AUTO) return c->o.stage_solve == COSTATE_STAGE_DIRECT;
+    return c->m->block == 1 ? c->n <= 35 && c->backend->dense : c->n * c->m->block <= 21;
+}
+
+/* the mean of the stage Jacobians: nearer to all of them than the one at the start of the step */
+static int mean_jacobian(costate *c, const record *r)
+{
+    double *sum = c->J, *one = c->J + c->nnz;
+    memset(sum, 0, c->nnz * sizeof *sum);
+    c->jheld = -1;
+    for (int i = 0; i < c->s; i++) {
+        int status = jacobian(c, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, one);
+        if (status != STEP_OK) return status;
+        axpy(c->nnz, 1.0 / c->s, one, sum);
+    }
+    return STEP_OK;
+}
+
+/* Kept factors, else the forward step's, else the last ones while they precondition well, else new ones. */
+int irk_stage_start(costate *c, const record *r)
+{
+    factors *f = r->kept ? r->kept : c->fac;
+    int last = c->last_krylov;
+    c->pre = f;
+    c->last_krylov = 0;
+    if (direct(c) || r->kept) return STEP_OK;
+    double ratio = f->h / r->h;
+    if (ratio == 1 && f->jstep == r->jstep) return STEP_OK;
+    if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return STEP_OK;
+    int status = mean_jacobian(c, r);
+    if (status == STEP_OK) status = factor(c, r->h);
+    c->pre = c->fac;
+    return status;
+}
+
+int irk_stage_apply(const stage_system *s, const double *x, double *out)
+{
+    costate *c = s->c;
+    size_t n = (size_t)c->n;
+    int k = c->m->block, i0 = s->block * k;
+    memset(out, 0, (size_t)k * n * sizeof *out);
+    for (int i = 0; i < k; i++) {
+        const double *xi = x + (size_t)i * n;
+        double *to = out + (size_t)i * n;
+        costate_point at = {s->r->t + c->m->c[i0 + i] * s->r->h, c->stage + (size_t)(i0 + i) * n, c->p};
+        costate_point dx = {0, xi, NULL};
+        costate_gradient g = {NULL, to, NULL};
+        int status = s->transpose ? map_adjoint(c, RHS, &at, xi, &g) : map_tangent(c, RHS, &at, &dx, to);
+        if (status != STEP_OK) return status;
+        for (size_t l = 0; l < n; l++) to[l] = -to[l];
+        irk_coupling(c, s->r->h, s->transpose, i0 + i, i0, i0 + k, 1, x - (size_t)i0 * n, n, to);
+    }
+    return STEP_OK;
+}
+
+static int apply(void *s, const double *x, double *out) { return irk_stage_apply(s, x, out); }
+
+static int precondition(void *s, double *x)
+{
+    const stage_system *q = s;
+    return irk_solve_block(q->c, q->c->pre, q->transpose, x);
+}
+
+static void set_weights(const stage_system *s)
+{
+    costate *c = s->c;
+    for (int i = 0; i < c->m->block * c->n; i++) c->wk[i] = s->transpose ? 1 / c->w[i % c->n] : c->w[i % c->n];
+}
+
+static void gather(const stage_system *s, int m, int j, const double *X, double *x)
+{
+    size_t n = (size_t)s->c->n;
+    for (int i = 0; i < s->c->m->block; i++) memcpy(x + (size_t)i * n, X + ((size_t)i * (size_t)m + (size_t)j) * n, n * sizeof *x);
+}
+
+static void scatter(const stage_system *s, int m, int j, const double *x, double *X)
+{
+    size_t n = (size_t)s->c->n;
+    for (int i = 0; i < s->c->m->block; i++) memcpy(X + ((size_t)i * (size_t)m + (size_t)j) * n, x + (size_t)i * n, n * sizeof *x);
+}
+
+static int iterate(const stage_system *s, int m, int j, double *X, int *good)
+{
+    costate *c = s->c;
+    size_t len = (size_t)c->m->block * (size_t)c->n;
+    double *b = c->U, *x = c->U + len, rest;
+    gmres_system g = {(int)len, KRYLOV_MOST, TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
+    int its;
+    gather(s, m, j, X, b);
+    int status = gmres(&g, b, x, &its, &rest);
+    c->count.krylov += its;
+    if (its > c->last_krylov) c->last_krylov = its;
+    *good = status == STEP_OK && rest <= ACCEPTABLE && all_finite(len, x);
+    if (*good) { scatter(s, m, j, x, X); c->count.stage_iterative++; }
+    return status < 0 ? status : STEP_OK;
+}
+
+/* One column with the exact factor; the residual, and corrections while they help. */
+static int refine(const stage_system *s, int m, int j, const double *rhs, double *X)
+{
+    costate *c = s->c;
+    size_t len = (size_t)c->m->block * (size_t)c->n;
+    double *b = c->U, *x = c->U + len, *r = c->U + 2 * len, last = HUGE_VAL;
+    gather(s, m, j, rhs, b);
+    gather(s, m, j, X, x);
+    double size = norm_weighted(len, c->wk, b);
+    for (int pass = 0; pass < 4; pass++) {
+        int status = irk_stage_apply(s, x, r);
+        if (status != STEP_OK) return status;
+        for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
+        double rest = norm_weighted(len, c->wk, r);
+        if (rest <= ACCEPTABLE * 1e-2 * size) break;
+        if (!(rest < last / 2)) {
+            if (rest <= 1e-9 * size) break;      /* rounding floor of a badly scaled system: solved as well as it can be */
+            return fail(c, COSTATE_STAGNATED, "A stage system of the %s could not be solved at t = %.10g (h = %.3g): relative residual %.2g. "
+                        "Is jac the derivative of rhs.value?", s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h, rest / size);
+        }
+        last = rest;
+        status = irk_direct_solve(s, 1, r);
+        if (status != STEP_OK) return status;
+        axpy(len, 1, r, x);
+    }
+    scatter(s, m, j, x, X);
+    return STEP_OK;
+}
+
+static int solve_direct(const stage_system *s, int m, int from, double *X)
+{
+    costate *c = s->c;
+    size_t len = (size_t)c->m->block * (size_t)c->n;
+    double *rhs = c->Q + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
+    int status = irk_direct_factor(s);
+    if (status != STEP_OK) return status;
+    memcpy(rhs, X, len * (size_t)m * sizeof *X);
+    if (c->m->block == 1) status = irk_direct_solve(s, m - from, X + (size_t)from * (size_t)c->n);
+    for (int j = from; status == STEP_OK && j < m; j++) {
+        if (c->m->block > 1) {
+            gather(s, m, j, X, c->U);
+            status = irk_direct_solve(s, 1, c->U);
+            scatter(s, m, j, c->U, X);
+        }
+        if (status == STEP_OK) status = refine(s, m, j, rhs, X);
+        c->count.stage_direct++;
+    }
+    return status;
+}
+
+int irk_stage_solve(const stage_system *s, int m, double *X)
+{
+    set_weights(s);
+    for (int j = 0; !direct(s->c) && j < m; j++) {
+        int good;
+        int status = iterate(s, m, j, X, &good);
+        if (status != STEP_OK) return status;
+        if (!good) return solve_direct(s, m, j, X);
+    }
+    return direct(s->c) ? solve_direct(s, m, 0, X) : STEP_OK;
+}

@@ -1,0 +1,105 @@
+/* jacobian.c - J = df/dy: the user's, or formed column group by column group from products or differences.
+
+   Columns that share no row can be formed by one product f'(x) (sum of their unit vectors) (Curtis, Powell, Reid,
+   J. Inst. Math. Appl. 13 (1974) 117); a greedy colouring of the columns in their order finds the groups. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+/* colour by colour: each takes the columns, in order, that meet none of its own */
+static int colour(costate *c)
+{
+    const costate_pattern *a = c->P.pattern;
+    int n = c->n, ncolor = 0;
+    int *met = malloc((size_t)n * sizeof *met);
+    if (!met) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
+    for (int j = 0; j < n; j++) c->color[j] = -1;
+    for (int todo = n; todo; ncolor++) {
+        memset(met, 0, (size_t)n * sizeof *met);
+        for (int j = 0; j < n; j++) {
+            int free_rows = c->color[j] < 0;
+            for (int k = a->col[j]; free_rows && k < a->col[j + 1]; k++) free_rows = !met[a->row[k]];
+            if (!free_rows) continue;
+            c->color[j] = ncolor;
+            todo--;
+            for (int k = a->col[j]; k < a->col[j + 1]; k++) met[a->row[k]] = 1;
+        }
+    }
+    c->ncolor = ncolor;
+    free(met);
+    return COSTATE_OK;
+}
+
+int jacobian_prepare(costate *c)
+{
+    c->differenced = !c->P.jac && !c->P.rhs.tangent;
+    if (c->P.jac || c->m->family == COSTATE_ERK) return COSTATE_OK;
+    if (!(c->color = malloc((size_t)c->n * sizeof *c->color))) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
+    if (c->P.pattern) return colour(c);
+    for (int j = 0; j < c->n; j++) c->color[j] = j;
+    c->ncolor = c->n;
+    return COSTATE_OK;
+}
+
+/* one-sided difference along seed, scaled by each column's own increment afterwards */
+static int difference(costate *c, double t, const double *y, const double *f, const double *seed, double *out)
+{
+    for (int i = 0; i < c->n; i++) c->Y[i] = y[i] + seed[i];
+    int status = map_value(c, RHS, t, c->Y, out);
+    for (int i = 0; status == STEP_OK && i < c->n; i++) out[i] -= f[i];
+    return status;
+}
+
+static double increment(const costate *c, const double *y, int j)
+{
+    double size = fmax(fabs(y[j]), c->w[j] > 0 ? 1e-3 / c->w[j] : 1e-8), d = sqrt(DBL_EPSILON) * size;
+    volatile double moved = y[j] + (y[j] < 0 ? -d : d);   /* the increment as the machine sees it */
+    return moved - y[j];
+}
+
+static void scatter(costate *c, int color, const double *seed, const double *column, double *J)
+{
+    const costate_pattern *a = c->P.pattern;
+    for (int j = 0; j < c->n; j++) {
+        if (c->color[j] != color) continue;
+        if (a) for (int k = a->col[j]; k < a->col[j + 1]; k++) J[k] = column[a->row[k]] / seed[j];
+        else for (int i = 0; i < c->n; i++) J[(size_t)j * (size_t)c->n + (size_t)i] = column[i] / seed[j];
+    }
+}
+
+static int formed(costate *c, double t, const double *y, double *J)
+{
+    costate_point x = {t, y, c->p};
+    double *seed = c->v1, *column = c->v2, *f = c->R;
+    int exact = c->P.rhs.tangent != NULL;
+    int status = exact ? STEP_OK : map_value(c, RHS, t, y, f);
+    for (int color = 0; status == STEP_OK && color < c->ncolor; color++) {
+        for (int j = 0; j < c->n; j++) seed[j] = c->color[j] == color ? exact ? 1 : increment(c, y, j) : 0;
+        c->count.jac_products++;
+        costate_point dx = {0, seed, NULL};
+        if (exact) { status = map_tangent(c, RHS, &x, &dx, column); c->count.tangents--; }
+        else { status = difference(c, t, y, f, seed, column); c->count.f--; }
+        if (status == STEP_OK) scatter(c, color, seed, column, J);
+    }
+    if (!exact) c->count.differences++;
+    return status;
+}
+
+int jacobian(costate *c, double t, const double *y, double *J)
+{
+    costate_point x = {t, y, c->p};
+    c->count.jac++;
+    if (!c->P.jac) return formed(c, t, y, J);
+    int r = c->P.jac(&x, J, c->P.ctx);
+    if (r > 0) return retry(c, WHY_CALLBACK, 0.5);
+    if (r < 0) return fail(c, COSTATE_CALLBACK, "The callback jac returned %d at t = %.10g and so ended the run.", r, t);
+    return STEP_OK;
+}
+
+void mass_multiply(const costate *c, int transpose, double a, int m, const double *x, double *y)
+{
+    if (c->M) LS_Multiply(c->n, c->P.pattern, c->M, transpose, a, m, x, y);
+    else axpy((size_t)c->n * (size_t)m, a, x, y);
+}

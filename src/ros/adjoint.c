@@ -1,0 +1,108 @@
+/* adjoint.c (ros) - m functionals back through one Rosenbrock step: the transpose of tangent.c (step-maps 4, ADJ).
+
+       E^T u_i = m_i lambda + h b_i r_y^T theta + sum_{j>i} ( a_ji v_j^y + (c_ji/h) M^T u_j ) + seed_i       i = s..1
+       v_i = f'(i)^T u_i + h b_i r'(i)^T theta                       (no factor h in front of f'(i)^T u_i)
+       H_i = grad [ u_i^T f' e_i + h b_i theta^T r' e_i ],  u_i and e_i = (h gamma_i, U_i, 0) held fixed
+       (lambda, mu, t) += sum (v_i + H_i)
+       h = sum { alpha_i v_i^t + gamma_i f_t^T u_i + (1/h) K_i^T M^T u_i + b_i theta^T [ r_i + r' e_i + h gamma_i r_t ] } */
+#include <string.h>
+#include "ros.h"
+
+static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
+
+static const double *weighted(costate *c, const record *r, const functionals *g, int i, int j)
+{
+    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * c->m->b[i] * theta(c, g, j)[k];
+    return c->rq;
+}
+
+static int has_cost(const costate *c, int i) { return c->nq && c->m->b[i] != 0; }
+
+static int right_hand_side(costate *c, const record *r, const functionals *g, int i, int j, double *to)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
+    double column[32];
+    for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
+    combine(n, to, NULL, c->m->d[i], 1, &(double){1}, g->lambda + (size_t)j * (size_t)c->N, 0);
+    combine(n, to, to, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + (size_t)j * n, stride);
+    ros_coupling(c, r->h, 1, i, i + 1, c->s, c->Xd + (size_t)j * n, stride, to);
+    if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
+    costate_point x = {r->t, r->y, c->p};
+    costate_gradient y = {NULL, to, NULL};
+    return has_cost(c, i) ? map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &y) : STEP_OK;
+}
+
+/* v_i: its y-part into v, p-part into mu, t-part into t and h */
+static int first_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *v)
+{
+    double t = 0;
+    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->p};
+    costate_gradient to = {g->times ? &t : NULL, v, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+    int status = map_adjoint(c, RHS, &x, u, &to);
+    if (status == STEP_OK && has_cost(c, i)) status = map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &to);
+    if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
+    return status;
+}
+
+/* H_i: y-part into H */
+static int second_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *H)
+{
+    costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+    int status = map_adjoint_tangent(c, RHS, &x, &e, u, &to);
+    return status == STEP_OK && has_cost(c, i) ? map_adjoint_tangent(c, COST, &x, &e, weighted(c, r, g, i, j), &to) : status;
+}
+
+static int step_size(costate *c, const record *r, const functionals *g, int i, int j, const double *u)
+{
+    size_t n = (size_t)c->n, nq = (size_t)c->nq;
+    double b = c->m->b[i];
+    g->h[j] += c->m->gi[i] * dot(n, c->ft, u);
+    ros_slope(c, r, i, c->v1);
+    memset(c->v2, 0, n * sizeof *c->v2);
+    mass_multiply(c, 0, 1, 1, c->v1, c->v2);
+    g->h[j] += dot(n, c->v2, u) / (r->h * r->h);
+    if (!has_cost(c, i)) return STEP_OK;
+    costate_point x = {r->t, r->y, c->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
+    int status = map_value(c, COST, r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->r);
+    if (status == STEP_OK) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
+    if (status == STEP_OK) status = map_tangent(c, COST, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
+    if (status == STEP_OK) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
+    return status;
+}
+
+static int stage(costate *c, const record *r, const functionals *g, const factors *f, int i, double *sum)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    double *u = c->Xd + (size_t)i * stride, *v = c->Q + (size_t)i * stride;
+    int status = STEP_OK;
+    for (int j = 0; status == STEP_OK && j < g->m; j++) status = right_hand_side(c, r, g, i, j, u + (size_t)j * n);
+    if (status == STEP_OK) status = ros_solve(c, f, 1, g->m, u);
+    memset(v, 0, stride * sizeof *v);
+    ros_stage(c, r, i, c->Y);
+    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+        const double *uj = u + (size_t)j * n;
+        status = first_order(c, r, g, i, j, uj, v + (size_t)j * n);
+        if (status == STEP_OK) status = second_order(c, r, g, i, j, uj, sum + (size_t)j * n);
+        if (status == STEP_OK && g->times) status = step_size(c, r, g, i, j, uj);
+    }
+    return status;
+}
+
+int ros_adjoint(costate *c, const record *r, const functionals *g)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    const factors *f;
+    double *sum = c->Vb, one[32];
+    int status = ros_matrices(c, r, &f);
+    if (status == STEP_OK && g->times) status = ros_time_slope(c, r);
+    memset(sum, 0, stride * sizeof *sum);
+    for (int i = c->s - 1; status == STEP_OK && i >= 0; i--) status = stage(c, r, g, f, i, sum);
+    for (int i = 0; i < c->s; i++) one[i] = 1;
+    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+        double *lambda = g->lambda + (size_t)j * (size_t)c->N;
+        axpy(n, 1, sum + (size_t)j * n, lambda);
+        combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);
+    }
+    return status;
+}

@@ -1,0 +1,145 @@
+/* forward.c (ros) - one Rosenbrock step in the form (3.10) of Zhang & Sandu, M y' = f, q' = r (step-maps 4).
+
+       E = M/(h gamma) - f_y,   Y_i = y + sum_{j<i} a_ij U_j,   T_i = t + alpha_i h
+       E U_i = f(T_i, Y_i, p) + h gamma_i f_t + (1/h) M sum_{j<i} c_ij U_j
+       y+ = y + sum m_i U_i,   est = sum e_i U_i
+       q+ = q + h sum b_i [ r(T_i, Y_i, p) + h gamma_i r_t + r_y U_i ]
+   f_y, f_t, r_y, r_t at (t, y, p): always those of this step. */
+#include <string.h>
+#include "ros.h"
+
+void ros_coupling(costate *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride, double *out)
+{
+    size_t n = (size_t)c->n;
+    int s = c->s;
+    double w[32];
+    if (from >= to) return;
+    for (int j = from; j < to; j++) w[j - from] = c->m->C[transpose ? j * s + i : i * s + j];
+    if (!c->M) { combine(n, out, out, 1 / h, to - from, w, X + (size_t)from * stride, stride); return; }
+    combine(n, c->v2, NULL, 1 / h, to - from, w, X + (size_t)from * stride, stride);
+    mass_multiply(c, transpose, 1, 1, c->v2, out);
+}
+
+void ros_slope(const costate *c, const record *r, int i, double *out)
+{
+    size_t n = (size_t)c->n;
+    combine(n, out, NULL, 1 / c->m->gamma, 1, &(double){1}, r->X + (size_t)i * n, 0);
+    combine(n, out, out, -1, i, c->m->C + (size_t)i * (size_t)c->s, r->X, n);
+}
+
+const double *ros_stage(const costate *c, const record *r, int i, double *out)
+{
+    if (i == 0) return r->y;
+    combine((size_t)c->n, out, r->y, 1, i, c->m->A + (size_t)i * (size_t)c->s, r->X, (size_t)c->n);
+    return out;
+}
+
+int ros_matrices(costate *c, const record *r, const factors **f)
+{
+    *f = r->kept ? r->kept : c->fac;
+    if (c->jheld != c->at) {
+        if (r->kept) return STEP_OK;
+        c->jheld = -1;
+        int status = jacobian(c, r->t, r->y, c->J);
+        if (status != STEP_OK) return status;
+        c->jheld = c->at;
+    }
+    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return STEP_OK;
+    int status = factor(c, r->h);
+    *f = c->fac;
+    return status;
+}
+
+int ros_time_slope(costate *c, const record *r)
+{
+    costate_point x = {r->t, r->y, c->p}, dt = {1, NULL, NULL};
+    if (c->o.autonomous) { memset(c->ft, 0, (size_t)c->n * sizeof *c->ft); return STEP_OK; }
+    return map_tangent(c, RHS, &x, &dt, c->ft);
+}
+
+int ros_solve(costate *c, const factors *f, int transpose, int m, double *X)
+{
+    return factors_solve(c, f, 0, transpose, m, X);
+}
+
+/* q1 += h b_i [...], errq += h (bhat_i - b_i) [...] */
+static int quadrature(costate *c, const record *r, int i, const double *Y, double *q1, double *errq)
+{
+    size_t nq = (size_t)c->nq;
+    if (!nq || (c->m->b[i] == 0 && c->eb[i] == 0)) return STEP_OK;
+    costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    int status = map_value(c, COST, r->t + c->m->c[i] * r->h, Y, c->r);
+    if (status == STEP_OK) status = map_tangent(c, COST, &x, &e, c->rq);
+    if (status != STEP_OK) return status;
+    axpy(nq, 1, c->rq, c->r);
+    axpy(nq, r->h * c->m->b[i], c->r, q1);
+    axpy(nq, r->h * c->eb[i], c->r, errq);
+    return STEP_OK;
+}
+
+static int stage(costate *c, record *r, int i, double *f)
+{
+    size_t n = (size_t)c->n;
+    double *U = r->X + (size_t)i * n;
+    if (c->m->newf[i]) {
+        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, ros_stage(c, r, i, c->Y), f);
+        if (status != STEP_OK) return status;
+    }
+    combine(n, U, f, r->h * c->m->gi[i], !c->o.autonomous, &(double){1}, c->ft, 0);
+    ros_coupling(c, r->h, 0, i, 0, i, r->X, n, U);
+    return ros_solve(c, c->fac, 0, 1, U);
+}
+
+int ros_forward(costate *c, record *r, const record *prev, double *y1, double *err)
+{
+    size_t n = (size_t)c->n;
+    const factors *unused;
+    (void)prev;
+    int status = ros_matrices(c, r, &unused);
+    if (status == STEP_OK && !r->started) status = ros_time_slope(c, r);
+    if (status == STEP_OK) r->started = 1;
+    memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
+    memset(err, 0, (size_t)c->N * sizeof *err);
+    for (int i = 0; status == STEP_OK && i < c->s; i++) {
+        status = stage(c, r, i, c->v1);
+        if (status == STEP_OK) status = quadrature(c, r, i, i == 0 ? r->y : c->Y, y1 + n, err + n);
+    }
+    if (status != STEP_OK) return status;
+    combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
+    if (c->m->e) combine(n, err, NULL, 1, c->s, c->m->e, r->X, n);
+    return STEP_OK;
+}
+
+/* ---- family ---- */
+
+static void ros_layout(costate *c, cursor *at)
+{
+    c->R = take(at, (size_t)c->n);
+    c->ft = take(at, (size_t)c->n);
+}
+
+/* U: m*n right-hand sides; Q: s*m*n Y_i adjoints */
+static void ros_layout_derivatives(costate *c, cursor *at, int m)
+{
+    c->U = take(at, (size_t)c->n * (size_t)m);
+    c->Q = take(at, (size_t)c->s * (size_t)c->n * (size_t)m);
+}
+
+static int ros_prepare(costate *c)
+{
+    c->fac = factors_new(c, NULL);
+    return c->fac ? COSTATE_OK : c->status;
+}
+
+/* bhat - b = Gamma^T e, Gamma^-1 = diag(1/gamma) - C: solve Gamma^-T x = e from the last row */
+static void ros_ready(costate *c)
+{
+    const costate_method *m = c->m;
+    for (int i = m->s - 1; m->e && i >= 0; i--) {
+        double x = m->e[i];
+        for (int j = i + 1; j < m->s; j++) x += m->C[j * m->s + i] * c->eb[j];
+        c->eb[i] = m->gamma * x;
+    }
+}
+
+const family ros_family = {ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint};

@@ -1,0 +1,318 @@
+/* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+double *take(cursor *at, size_t count)
+{
+    double *p = at->base ? at->base + at->used : NULL;
+    at->used += (count + 7) / 8 * 8;        /* whole cache lines */
+    return p;
+}
+
+int begin(costate *c)
+{
+    if (!c) return COSTATE_BAD_ARGUMENT;
+    if (!c->arena) return c->status;        /* costate_new failed: its sentence stays */
+    c->status = COSTATE_OK;
+    strcpy(c->message, "No error.");
+    return COSTATE_OK;
+}
+
+/* ---- arguments ---- */
+
+static const struct { const char *name; size_t offset; double fallback, least, most; } real_options[] = {
+#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
+    O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
+    O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
+    O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
+    O(theta_reuse, 0.03, -DBL_MAX, 1),
+#undef O
+};
+
+static const struct { const char *name; size_t offset; int fallback, least, most; } int_options[] = {
+#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
+    O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
+    O(newton_max, 0, 0, 1000), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
+    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
+    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, 0, 1),
+    O(differences, 0, 0, 1),
+#undef O
+};
+
+static int check_tolerances(costate *c, const double *vector, const char *name)
+{
+    for (int i = 0; vector && i < c->n; i++)
+        if (!(vector[i] >= 0 && vector[i] < HUGE_VAL))
+            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s[%d] is negative, NaN or Inf.", name, i);
+    return COSTATE_OK;
+}
+
+static int fill_options(costate *c)
+{
+    char *o = (char *)&c->o;
+    for (size_t k = 0; k < sizeof real_options / sizeof *real_options; k++) {
+        double *x = (double *)(void *)(o + real_options[k].offset);
+        if (*x == 0) *x = real_options[k].fallback;
+        if (!(*x >= real_options[k].least && *x <= real_options[k].most))
+            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s = %g lies outside [%g, %g].", real_options[k].name, *x,
+                        real_options[k].least, real_options[k].most);
+    }
+    for (size_t k = 0; k < sizeof int_options / sizeof *int_options; k++) {
+        int *x = (int *)(void *)(o + int_options[k].offset);
+        if (*x == 0) *x = int_options[k].fallback;
+        if (*x < int_options[k].least || *x > int_options[k].most)
+            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
+                        int_options[k].least, int_options[k].most);
+    }
+    int status = check_tolerances(c, c->o.rtol_vector, "rtol_vector");
+    if (status == COSTATE_OK) status = check_tolerances(c, c->o.atol_vector, "atol_vector");
+    for (int i = 0; status == COSTATE_OK && c->o.rtol_vector && c->o.atol_vector && i < c->n; i++)
+        if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
+            return fail(c, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
+    if (status != COSTATE_OK) return status;
+    if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
+        return fail(c, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin, c->o.hmax);
+    if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
+        return fail(c, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
+    if (c->o.controller != COSTATE_FIXED && !c->m->embedded)
+        return fail(c, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->m->name);
+    if (c->o.estimator == COSTATE_EST_SDIRK && !c->m->theta)
+        return fail(c, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->m->name);
+    if (c->o.controller == COSTATE_AUTO)
+        c->o.controller = c->m->family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON;
+    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->m->block > 3 ? 5 * (c->m->block - 3) / 2 : 0);
+    return COSTATE_OK;
+}
+
+static double smallest(const double *x, int n, double other)
+{
+    for (int i = 0; x && i < n; i++) other = i == 0 || x[i] < other ? x[i] : other;
+    return other;
+}
+
+static void newton_tolerance(costate *c)
+{
+    double rtol = fmax(smallest(c->o.rtol_vector, c->n, c->o.rtol), 1e-14);
+    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, fmin(0.03, sqrt(rtol)));
+}
+
+static int check_problem(costate *c)
+{
+    const costate_problem *P = &c->P;
+    if (P->n <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.n = %d: at least one state is needed.", P->n);
+    if (P->np < 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.np = %d is negative.", P->np);
+    if (P->nq < 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.nq = %d is negative.", P->nq);
+    if (!P->rhs.value) return fail(c, COSTATE_MISSING, "problem.rhs.value is missing.");
+    if (P->nq > 0 && !P->cost.value) return fail(c, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
+    const char *fault = P->pattern ? LS_PatternFault(P->pattern, P->n) : NULL;
+    return fault ? fail(c, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
+}
+
+/* ---- memory ---- */
+
+static void layout(costate *c, cursor *at)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s;
+    c->y = take(at, N);
+    c->y1 = take(at, N);
+    c->err = take(at, N);
+    c->w = take(at, N);
+    c->Y = take(at, n);
+    c->f0 = take(at, n);
+    c->v1 = take(at, N);
+    c->v2 = take(at, N);
+    c->r = take(at, (size_t)c->nq);
+    c->rq = take(at, (size_t)c->nq);
+    c->eb = take(at, s);
+    c->pz = take(at, n + (size_t)c->np);
+    c->pw = take(at, 3 * (3 * N + (size_t)c->np));
+    for (int k = 0; k < 2; k++) {
+        c->scratch[k].X = take(at, s * n);
+        c->scratch[k].its = (unsigned char *)take(at, s);
+    }
+    c->F->layout(c, at);
+}
+
+/* Two arrays of nnz for J (the step's, and one for products), one for M. */
+static int matrices(costate *c)
+{
+    size_t nnz = c->P.pattern ? (size_t)c->P.pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
+    c->nnz = nnz;
+    int need_J = c->m->family != COSTATE_ERK || c->P.jac;
+    if (need_J && !(c->J = calloc(2 * nnz, sizeof *c->J))) return fail(c, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
+    if (!c->P.mass) return COSTATE_OK;
+    if (!(c->M = calloc(nnz, sizeof *c->M))) return fail(c, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", nnz);
+    int r = c->P.mass(c->M, c->P.ctx);
+    if (r != 0) return fail(c, COSTATE_CALLBACK, "The callback mass returned %d.", r);
+    if (!all_finite(nnz, c->M)) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+    return COSTATE_OK;
+}
+
+static int ls_status(costate *c, int code)
+{
+    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", c->backend->name);
+    return fail(c, COSTATE_BACKEND, "The linear solver %s cannot take this matrix (code %d).", c->backend->name, code);
+}
+
+/* M is factored once: erk solves with it, and other methods must know whether it is regular. */
+static int mass_factor(costate *c)
+{
+    if (!c->M) return COSTATE_OK;
+    int code = 0;
+    c->lm = LS_Init(c->backend, c->n, c->P.pattern, 0, NULL, NULL, &code);
+    if (!c->lm) return ls_status(c, code);
+    code = LS_Decomp(c->lm, 1, 0, NULL, c->M);
+    if (code < 0) return ls_status(c, code);
+    if (code == 0) return COSTATE_OK;
+    if (c->m->family == COSTATE_ERK) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.", c->m->name);
+    if (!(c->m->is & COSTATE_DAE)) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic constraints; choose one with the property COSTATE_DAE.", c->m->name);
+    return COSTATE_OK;
+}
+
+static int choose_backend(costate *c)
+{
+    if (c->m->family == COSTATE_ERK && !c->P.mass) return COSTATE_OK;
+    c->backend = c->o.backend ? c->o.backend : LS_Choose(c->o.solver, c->n, c->P.pattern);
+    if (!c->backend) return fail(c, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", c->o.solver);
+    if (!c->backend->init || !c->backend->factor || !c->backend->solve || !c->backend->free || !c->backend->name)
+        return fail(c, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
+    return COSTATE_OK;
+}
+
+/* One block for all forward arrays: laid out twice, first to count. */
+static int arena(costate *c)
+{
+    cursor at = {0};
+    layout(c, &at);
+    double *block = calloc(at.used + 8, sizeof *block);
+    if (!block) return fail(c, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
+    at = (cursor){block, 0};
+    layout(c, &at);
+    c->arena = block;
+    return COSTATE_OK;
+}
+
+int derivatives_prepare(costate *c, int m)
+{
+    if (m <= c->derivatives_m) return COSTATE_OK;
+    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s, k = (size_t)m;
+    double *block = NULL;
+    for (;;) {
+        cursor at = {block, 0};
+        c->dt = take(&at, k);
+        c->dh = take(&at, k);
+        c->tb = take(&at, k);
+        c->hb = take(&at, k);
+        c->Vb = take(&at, N * k);
+        c->Xd = take(&at, s * n * k);
+        c->seed = take(&at, s * n * k);
+        c->obs = take(&at, n * k);
+        c->sum = take(&at, n * k);
+        c->tau = take(&at, 3 * k);
+        c->F->layout_derivatives(c, &at, m);
+        if (block) break;
+        free(c->derivatives);
+        c->derivatives = NULL;
+        c->derivatives_m = 0;
+        if (!(block = calloc(at.used + 8, sizeof *block)))
+            return fail(c, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
+    }
+    c->derivatives = block;
+    c->derivatives_m = m;
+    return COSTATE_OK;
+}
+
+/* ---- the solver ---- */
+
+static const family *family_of(const costate_method *m)
+{
+    return m->family == COSTATE_ERK ? &erk_family : m->family == COSTATE_ROS ? &ros_family : &irk_family;
+}
+
+static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    if (!m) return fail(c, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
+    if (!P) return fail(c, COSTATE_BAD_ARGUMENT, "problem is NULL.");
+    c->m = m;
+    c->F = family_of(m);
+    c->P = *P;
+    if (o) c->o = *o;
+    c->n = P->n;
+    c->np = P->np;
+    c->nq = P->nq;
+    c->N = P->n + P->nq;
+    c->s = m->s;
+    c->jheld = -1;
+    int status = check_problem(c);
+    if (status == COSTATE_OK) status = fill_options(c);
+    if (status == COSTATE_OK) status = choose_backend(c);
+    if (status == COSTATE_OK) status = matrices(c);
+    if (status == COSTATE_OK) status = mass_factor(c);
+    if (status == COSTATE_OK) status = jacobian_prepare(c);
+    if (status == COSTATE_OK) newton_tolerance(c);
+    if (status == COSTATE_OK) status = c->F->prepare(c);
+    return status == COSTATE_OK ? arena(c) : status;
+}
+
+costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    costate *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    strcpy(c->message, "No error.");
+    if (set_up(c, m, P, o) == COSTATE_OK && c->F->ready) c->F->ready(c);
+    return c;
+}
+
+void costate_free(costate *c)
+{
+    if (!c) return;
+    factors_release(c->fac);
+    LS_Free(c->lm);
+    LS_Free(c->ld);
+    costate_tape_free(c->own);
+    free(c->J);
+    free(c->M);
+    free(c->color);
+    kron_free(c->kron);
+    free(c->derivatives);
+    free(c->arena);
+    free(c);
+}
+
+double costate_time(const costate *c) { return c ? c->time : 0; }
+const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
+void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
+const char *costate_solver_name(const costate *c) { return c && c->backend ? c->backend->name : "none"; }
+
+/* ---- methods ---- */
+
+int costate_method_count(void)
+{
+    int k = 0;
+    while (costate_method_table[k]) k++;
+    return k;
+}
+
+const costate_method *costate_method_at(int k)
+{
+    return k >= 0 && k < costate_method_count() ? costate_method_table[k] : NULL;
+}
+
+const costate_method *costate_method_find(const char *name)
+{
+    for (int k = 0; name && costate_method_table[k]; k++)
+        if (strcmp(costate_method_table[k]->name, name) == 0) return costate_method_table[k];
+    return NULL;
+}
+
+int costate_method_describe(const costate_method *m, costate_method_info *info)
+{
+    if (!m || !info) return COSTATE_BAD_ARGUMENT;
+    int stages = m->s + ((m->is & COSTATE_EXPLICIT_FIRST) != 0);
+    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages, m->order, m->embedded, m->dense, m->is,
+                                  m->r_infinity};
+    return COSTATE_OK;
+}

@@ -1,0 +1,47 @@
+/* status.c - statuses and their sentences. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "core.h"
+
+int fail(costate *c, int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->message, sizeof c->message, format, args);
+    va_end(args);
+    return c->status = status;
+}
+
+int retry(costate *c, enum cause why, double factor)
+{
+    c->why = why;
+    c->why_factor = factor;
+    return STEP_RETRY;
+}
+
+int all_finite(size_t n, const double *x)
+{
+    double bad = 0;                       /* 0 * Inf and 0 * NaN are NaN */
+    for (size_t i = 0; i < n; i++) bad += 0 * x[i];
+    return bad == 0;
+}
+
+int costate_status(const costate *c) { return c ? c->status : COSTATE_BAD_ARGUMENT; }
+
+const char *costate_message(const costate *c)
+{
+    return c ? c->message : "There is no solver (NULL): costate_new found no memory, or was not called.";
+}
+
+const char *costate_status_name(int status)
+{
+    static const char *const name[] = {
+        "COSTATE_OK", "COSTATE_BAD_ARGUMENT", "COSTATE_MISSING", "COSTATE_NO_MEMORY", "COSTATE_BACKEND",
+        "COSTATE_MAX_STEPS", "COSTATE_STEP_TOO_SMALL", "COSTATE_SINGULAR", "COSTATE_NEWTON", "COSTATE_CALLBACK",
+        "COSTATE_NOT_FINITE", "COSTATE_TAPE_LIMIT", "COSTATE_BAD_TAPE", "COSTATE_STOPPED", "COSTATE_STAGNATED",
+        "COSTATE_OUT_OF_RANGE",
+    };
+    int count = (int)(sizeof name / sizeof *name);
+    return status <= 0 && -status < count ? name[-status] : "unknown status";
+}

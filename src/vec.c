@@ -1,0 +1,64 @@
+/* vec.c - sums over vectors that touch memory once.
+
+   combine is blocked so that the sum stays in the first cache while several stages stream through it. */
+#include <math.h>
+#include <string.h>
+#include "core.h"
+
+enum { BLOCK = 1024 };
+
+static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
+                 const double *restrict c, const double *restrict d)
+{
+    for (size_t i = 0; i < n; i++) out[i] += (w[0] * a[i] + w[1] * b[i]) + (w[2] * c[i] + w[3] * d[i]);
+}
+
+static void add2(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b)
+{
+    for (size_t i = 0; i < n; i++) out[i] += w[0] * a[i] + w[1] * b[i];
+}
+
+static void add_all(size_t n, double *out, int k, const double *w, const double *const *x, size_t from)
+{
+    int j = 0;
+    for (; j + 4 <= k; j += 4) add4(n, out, w + j, x[j] + from, x[j + 1] + from, x[j + 2] + from, x[j + 3] + from);
+    for (; j + 2 <= k; j += 2) add2(n, out, w + j, x[j] + from, x[j + 1] + from);
+    for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
+}
+
+/* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
+   their X_j may hold anything). */
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
+{
+    enum { MOST = 32 };
+    double a[MOST];
+    const double *x[MOST];
+    int used = 0;
+    for (int j = 0; j < k && used < MOST; j++)
+        if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
+    for (size_t from = 0; from < n; from += BLOCK) {
+        size_t len = n - from < BLOCK ? n - from : BLOCK;
+        if (!y) memset(out + from, 0, len * sizeof *out);
+        else if (out != y) memcpy(out + from, y + from, len * sizeof *out);
+        add_all(len, out + from, used, a, x, from);
+    }
+}
+
+void axpy(size_t n, double a, const double *restrict x, double *restrict y)
+{
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+double dot(size_t n, const double *x, const double *y)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += x[i] * y[i];
+    return s;
+}
+
+double norm_weighted(size_t n, const double *w, const double *x)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++) s += w[i] * x[i] * (w[i] * x[i]);
+    return sqrt(s / (double)n);
+}
