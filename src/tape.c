@@ -125,6 +125,7 @@ int tape_commit(costate *c, costate_tape *t, const record *r)
     record *to = &t->list[t->count];
     *to = *r;
     to->kept = NULL;
+    to->started = 0;
     if (t->storage == COSTATE_STATES_ONLY) to->X = NULL;
     if (t->keep && c->fac && c->fac->h == r->h) {
         size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac);

@@ -243,7 +243,7 @@ typedef struct {
     int count;
     const double *t;                  /* count, not decreasing (not increasing when t1 < t0) */
     int (*value)(int k, double t, const double *y, int m, const double *V, void *ctx);
-        /* forward and tangent runs: y (n) at t, V (n by m) its tangents (NULL, m = 0: forward) */
+        /* tangents over a tape: y (n) at t and V (n by m), its tangents */
     int (*seed)(int k, double t, const double *y, int m, double *w, void *ctx);
         /* adjoint: w (n by m), zero on entry: set it to the gradients by y of the m functionals' terms */
     double *dt;                       /* adjoint: count by m (column j: functional j): gradient by the times
@@ -305,6 +305,9 @@ typedef struct {
 /* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
    second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
+/* rhs and cost of a problem by costate_check_map, and all of jac (reported with rhs; entries outside the pattern
+   count as zero).  cost may be NULL. */
+int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
 

@@ -1,0 +1,362 @@
+/* check.c - the public checks: a user's derivatives against differences and each other; a whole run's adjoint against
+   its tangent, and its tangent against differences of the frozen run.
+
+   Differences are central and of 8th order: (4/5) d1 - (1/5) d2 + (4/105) d3 - (1/280) d4, dk = (F(x + k e) - F(x - k e))/e,
+   so that correct derivatives agree to about 1e-11 and a wrong one cannot hide behind the difference's own error. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+typedef struct {
+    const costate_map *map;
+    int n, np, k;
+    const costate_point *x;
+    void *ctx;
+    double *y, *p, *e, *w, *a, *b, *d, *g;   /* n, np, n+np, k, n+np, k, k, n+np */
+} probe;
+
+static const double RIGHT = 1e-6;
+
+/* the same numbers in every run and on every machine */
+static double random_number(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return ((double)(*state >> 8) / 8388608.0) - 1;
+}
+
+static double size_of(const probe *q, int i)
+{
+    if (i < 0) return fmax(fabs(q->x->t), 1e-2);
+    const double *v = i < q->n ? q->x->y : q->x->p;
+    int count = i < q->n ? q->n : q->np, j = i < q->n ? i : i - q->n;
+    double most = 0;
+    for (int l = 0; l < count; l++) most = fmax(most, fabs(v[l]));
+    return fmax(fabs(v[j]), 1e-3 * fmax(most, 1e-3));
+}
+
+static costate_point unit(const probe *q, int i)          /* i: -1 t, then y, then p */
+{
+    memset(q->e, 0, (size_t)(q->n + q->np) * sizeof *q->e);
+    if (i < 0) return (costate_point){1, NULL, NULL};
+    q->e[i] = 1;
+    return (costate_point){0, i < q->n ? q->e : NULL, i < q->n ? NULL : q->e + q->n};
+}
+
+static costate_point moved(const probe *q, int i, double by)
+{
+    costate_point z = *q->x;
+    if (i < 0) z.t += by;
+    else if (i < q->n) { memcpy(q->y, q->x->y, (size_t)q->n * sizeof *q->y); q->y[i] += by; z.y = q->y; }
+    else { memcpy(q->p, q->x->p, (size_t)q->np * sizeof *q->p); q->p[i - q->n] += by; z.p = q->p; }
+    return z;
+}
+
+enum { OF_VALUE, OF_TANGENT, OF_ADJOINT };
+
+/* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
+static int evaluate(const probe *q, int of, const costate_point *z, double *out)
+{
+    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
+    if (of == OF_TANGENT) return q->map->tangent(z, &a, out, q->ctx);
+    memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
+    costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
+    return q->map->adjoint(z, q->w, &g, q->ctx);
+}
+
+/* derivative of it by input i, by differences, into d; size: of d */
+static int difference(const probe *q, int of, int i, int size, double *d, double *work)
+{
+    static const double c[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    volatile double wide = size_of(q, i) * 2e-3;
+    double e = wide;
+    memset(d, 0, (size_t)size * sizeof *d);
+    for (int k = -4; k <= 4; k++) {
+        if (k == 0) continue;
+        costate_point z = moved(q, i, k * e);
+        int r = evaluate(q, of, &z, work);
+        if (r != 0) return r;
+        axpy((size_t)size, (k > 0 ? 1 : -1) * c[(k > 0 ? k : -k) - 1] / e, work, d);
+    }
+    return 0;
+}
+
+typedef struct { double error, scale, given, expected; int row, input; } worst;
+
+static void compare(worst *w, int input, double weight, int size, const double *given, const double *expected)
+{
+    for (int i = 0; i < size; i++) {
+        double e = fabs(given[i] - expected[i]) * weight;
+        w->scale = fmax(w->scale, fmax(fabs(expected[i]), fabs(given[i])) * weight);
+        if (!(e <= w->error)) { w->error = e; w->row = i; w->input = input; w->given = given[i]; w->expected = expected[i]; }
+    }
+}
+
+static double relative(const worst *w) { return w->error > 0 || !(w->error == w->error) ? w->error / w->scale : 0; }
+
+static void describe(const probe *q, const char *name, const worst *w, costate_report *r)
+{
+    char input[32];
+    size_t used = strlen(r->text);
+    int i = w->input;
+    if (i < 0) snprintf(input, sizeof input, "t");
+    else snprintf(input, sizeof input, "%c[%d]", i < q->n ? 'y' : 'p', i < q->n ? i : i - q->n);
+    if (relative(w) <= RIGHT) snprintf(r->text + used, sizeof r->text - used, "%s right (%.1e). ", name, relative(w));
+    else snprintf(r->text + used, sizeof r->text - used, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,
+                  w->given, w->expected);
+}
+
+static int check_tangent(const probe *q, costate_report *r)
+{
+    worst w = {0};
+    for (int i = -1; i < q->n + q->np; i++) {
+        costate_point dx = unit(q, i);
+        int code = difference(q, OF_VALUE, i, q->k, q->d, q->b);
+        if (code == 0) code = q->map->tangent(q->x, &dx, q->b, q->ctx);
+        if (code != 0) return code;
+        compare(&w, i, size_of(q, i), q->k, q->b, q->d);
+    }
+    r->tangent = relative(&w);
+    describe(q, "tangent", &w, r);
+    return 0;
+}
+
+/* <w, F' e_i> by tangents, or by differences of <w, F>, against each entry of the adjoint */
+static int check_adjoint(const probe *q, costate_report *r)
+{
+    worst w = {0};
+    double t = 0;
+    memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
+    costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
+    int code = q->map->adjoint(q->x, q->w, &g, q->ctx);
+    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
+        costate_point dx = unit(q, i);
+        if (q->map->tangent) code = q->map->tangent(q->x, &dx, q->d, q->ctx);
+        else code = difference(q, OF_VALUE, i, q->k, q->d, q->b);
+        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
+        compare(&w, i, size_of(q, i), 1, &given, &expected);
+    }
+    r->adjoint = relative(&w);
+    describe(q, "adjoint", &w, r);
+    return code;
+}
+
+static int check_tangent2(const probe *q, costate_report *r)
+{
+    worst w = {0};
+    int code = 0;
+    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
+        code = difference(q, OF_TANGENT, i, q->k, q->d, q->b);
+        costate_point dx = unit(q, i);
+        if (code == 0) code = q->map->tangent2(q->x, &a, &dx, q->b, q->ctx);
+        if (code == 0) compare(&w, i, size_of(q, i), q->k, q->b, q->d);
+    }
+    r->tangent2 = relative(&w);
+    describe(q, "tangent2", &w, r);
+    return code;
+}
+
+/* entry i: <w, F''[a, e_i]> by tangent2, or the difference along e_i of <w, F' a> = <adjoint(w), a> + t-part */
+static int check_adjoint_tangent(const probe *q, costate_report *r)
+{
+    worst w = {0};
+    double t = 0;
+    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
+    costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
+    int code = q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx);
+    if (!q->map->tangent2 && !q->map->tangent) return code;
+    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
+        costate_point dx = unit(q, i);
+        if (q->map->tangent2) code = q->map->tangent2(q->x, &a, &dx, q->d, q->ctx);
+        else code = difference(q, OF_TANGENT, i, q->k, q->d, q->b);
+        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
+        compare(&w, i, size_of(q, i), 1, &given, &expected);
+    }
+    r->adjoint_tangent = relative(&w);
+    describe(q, "adjoint_tangent", &w, r);
+    return code;
+}
+
+static int all_right(const costate_report *r)
+{
+    const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac};
+    for (int i = 0; i < 5; i++) if (e[i] > RIGHT) return 0;
+    return strstr(r->text, "WRONG") == NULL;
+}
+
+int costate_check_map(const costate_map *map, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
+{
+    if (!r) return COSTATE_BAD_ARGUMENT;
+    *r = (costate_report){NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
+    if (!map || !map->value || !x || !x->y || n <= 0 || np < 0 || k <= 0 || (np > 0 && !x->p)) {
+        snprintf(r->text, sizeof r->text, "An argument is missing or out of its range.");
+        return COSTATE_BAD_ARGUMENT;
+    }
+    size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
+    double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;
+    if (!memory) { snprintf(r->text, sizeof r->text, "No memory."); return COSTATE_NO_MEMORY; }
+    probe q = {map, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
+               at + 2 * in + 3 * out, at + 2 * in + 4 * out};
+    unsigned state = 7;
+    for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
+    for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * size_of(&q, i);
+    int code = 0;
+    if (map->tangent) code = check_tangent(&q, r);
+    if (code == 0 && map->adjoint) code = check_adjoint(&q, r);
+    if (code == 0 && map->tangent2 && map->tangent) code = check_tangent2(&q, r);
+    if (code == 0 && map->adjoint_tangent) code = check_adjoint_tangent(&q, r);
+    free(memory);
+    if (code != 0) { snprintf(r->text, sizeof r->text, "A callback returned %d.", code); return COSTATE_CALLBACK; }
+    return all_right(r) ? COSTATE_OK : COSTATE_BAD_ARGUMENT;
+}
+
+/* ---- jac against the map, all of it: entries outside the pattern count as zeros ---- */
+
+static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    size_t n = (size_t)P->n, nnz = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
+    double *memory = calloc(nnz + 6 * n + (size_t)P->np, sizeof *memory), *J = memory;
+    if (!memory) return COSTATE_NO_MEMORY;
+    double *at = memory + nnz;
+    probe q = {&P->rhs, P->n, P->np, P->n, x, P->ctx, at, at + n, at + n, NULL, NULL, at + 2 * n + P->np, at + 3 * n + P->np, NULL};
+    double *column = at + 4 * n + P->np;
+    worst w = {0};
+    int code = P->jac(x, J, P->ctx);
+    for (int j = 0; code == 0 && j < P->n; j++) {
+        costate_point dx = {0, q.e, NULL};
+        memset(q.e, 0, n * sizeof *q.e);
+        q.e[j] = 1;
+        if (P->rhs.tangent) code = P->rhs.tangent(x, &dx, q.d, P->ctx);
+        else { code = difference(&q, OF_VALUE, j, P->n, q.d, q.b); }
+        memset(column, 0, n * sizeof *column);
+        if (P->pattern) for (int k = P->pattern->col[j]; k < P->pattern->col[j + 1]; k++) column[P->pattern->row[k]] = J[k];
+        else memcpy(column, J + (size_t)j * n, n * sizeof *column);
+        compare(&w, j, size_of(&q, j), P->n, column, q.d);
+    }
+    if (code == 0) { r->jac = relative(&w); describe(&q, "jac", &w, r); }
+    free(memory);
+    return code;
+}
+
+int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+{
+    costate_report unused;
+    if (!P || !rhs || !x) return COSTATE_BAD_ARGUMENT;
+    const char *fault = P->pattern ? LS_PatternFault(P->pattern, P->n) : NULL;
+    if (fault) { *rhs = (costate_report){.text = ""}; snprintf(rhs->text, sizeof rhs->text, "pattern: %s", fault); return COSTATE_BAD_ARGUMENT; }
+    int status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
+    if (status != COSTATE_OK && status != COSTATE_BAD_ARGUMENT) return status;
+    if (P->jac && P->n > 0 && P->rhs.value && x->y) {
+        int code = check_jac(P, x, rhs);
+        if (code != 0) return code == COSTATE_NO_MEMORY ? code : COSTATE_CALLBACK;
+        if (!all_right(rhs)) status = COSTATE_BAD_ARGUMENT;
+    }
+    if (P->nq <= 0) return status;
+    int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost ? cost : &unused);
+    return status == COSTATE_OK ? more : status;
+}
+
+/* ---- a whole run ---- */
+
+typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } trial;
+
+static int transpose_gap(trial *x, costate_report *r)
+{
+    int N = x->N, np = x->np;
+    costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
+    int timed = maps_available(x->c, TANGENT, np, 1) == COSTATE_OK && maps_available(x->c, ADJOINT, np, 1) == COSTATE_OK;
+    memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
+    double w[2] = {0}, sum = 0, size = 0;
+    int status = costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL);
+    double left = 0;
+    for (int i = 0; i < N; i++) { left += x->lambda[i] * x->V[i]; size += fabs(x->lambda[i] * x->V[i]); }
+    if (status == COSTATE_OK) status = costate_adjoint(x->c, x->tape, 1, x->lambda, np ? x->mu : NULL, timed ? &g : NULL, NULL);
+    if (status != COSTATE_OK) return status;
+    for (int i = 0; i < N; i++) sum += x->lambda[i] * x->V0[i];
+    for (int i = 0; i < np; i++) sum += x->mu[i] * x->Vp[i];
+    if (timed) { w[0] = g.t0[0] * d.t0[0]; w[1] = g.t1[0] * d.t1[0]; }
+    sum += w[0] + w[1];
+    r->transpose = fabs(left - sum) / fmax(size, 1e-300);
+    return COSTATE_OK;
+}
+
+/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times */
+static int remainder_at(trial *x, const double *y0, const double *p0, const double *end, double e, double *out)
+{
+    int N = x->N;
+    for (int i = 0; i < N; i++) x->z[i] = y0[i] + e * x->V0[i];
+    for (int i = 0; i < x->np; i++) x->p[i] = p0[i] + e * x->Vp[i];
+    int status = costate_replay(x->c, x->tape, x->z, x->p);
+    double sum = 0;
+    for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
+    *out = sqrt(sum);
+    return status;
+}
+
+static int taylor(trial *x, const double *y0, const double *p0, costate_report *r)
+{
+    int N = x->N, status;
+    double last = 0, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
+    memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
+    if ((status = costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL)) != COSTATE_OK) return status;
+    double change = sqrt(dot((size_t)N, x->V, x->V));
+    int linear = 1;
+    for (int k = 0; k < 12; k++) {
+        double e = ldexp(0.25, -k), rest;
+        if ((status = remainder_at(x, y0, p0, end, e, &rest)) != COSTATE_OK) return status;
+        if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
+        if (k > 0 && rest > 1e-11 * norm) ratio = last / rest;
+        last = rest;
+    }
+    r->taylor = linear ? 4 : ratio;
+    return COSTATE_OK;
+}
+
+static int try_run(costate *c, trial *x, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    unsigned state = 11;
+    int N = x->N, np = x->np;
+    double most = 0;
+    for (int i = 0; i < c->n; i++) most = fmax(most, fabs(y[i]));
+    for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
+    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * fmax(fabs(p[i]), 1e-8);
+    memcpy(x->y, y, (size_t)N * sizeof *y);
+    int status = costate_integrate(x->c, t0, t1, x->y, p, x->tape);
+    for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
+    x->ends[0] = 0.01 * (t1 - t0);
+    x->ends[1] = -0.02 * (t1 - t0);
+    if (status == COSTATE_OK) status = transpose_gap(x, r);
+    if (status == COSTATE_OK) status = taylor(x, y, p, r);
+    return status;
+}
+
+int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    int status = begin(c);
+    if (status != COSTATE_OK) return status;
+    if (!r) return fail(c, COSTATE_BAD_ARGUMENT, "report is NULL.");
+    if (!y || (c->np && !p)) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL.", y ? "p" : "y");
+    *r = (costate_report){NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
+    costate_options o = c->o;
+    o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
+    o.on_step = NULL;
+    size_t N = (size_t)c->N, np = (size_t)c->np;
+    double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
+    trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
+               at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
+    if (!memory || !x.c || !x.tape) status = fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
+    else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(c, status, "%s", costate_message(x.c));
+    free(memory);
+    costate_tape_free(x.tape);
+    costate_free(x.c);
+    if (status != COSTATE_OK) return status;
+    int right = r->transpose <= 1e-10 && fabs(r->taylor - 4) <= 1;
+    snprintf(r->text, sizeof r->text, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
+             "remainders fall by %.2f per halving (4 is right)%s.", r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
+             r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
+    return right ? COSTATE_OK : fail(c, COSTATE_BAD_ARGUMENT, "%.380s", r->text);
+}

@@ -1,0 +1,36 @@
+/* backends.h - the backends that may be built in, and what they share. */
+#ifndef COSTATE_BACKENDS_H
+#define COSTATE_BACKENDS_H
+
+#include <costate/linsol.h>
+
+extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_klu;
+
+/* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
+double LS_symmetry(const costate_pattern *);
+
+/* Is a factored matrix singular to working precision?  Units are no singularity: [2 1e20; 0 2] is a fine matrix,
+   and so are the algebraic rows of a DAE beside sigma = 1e12; a ratio of the largest and smallest pivot would
+   reject both.  So a pivot is only suspected, when it is below round-off of the largest entry of its row of A and
+   of its column; and only then is the factor put to the proof: it has to find a known solution again.  A false
+   "regular" does little harm (the solution is huge, Newton diverges, the step is cut), a false "singular" does. */
+typedef struct {
+    int n, parts;                       /* doubles a number: 1, or 2 when complex */
+    const costate_pattern *pattern;     /* NULL: dense */
+    double *row, *col;                  /* largest moduli of A's rows and columns */
+    double *probe;                      /* n numbers */
+} LS_pivots;
+
+typedef struct {
+    int row, col;                       /* of A: the pivot eliminates column col by row row */
+    const double *u;                    /* 1 or 2 doubles */
+    double scale;                       /* u times scale is the pivot of A itself */
+} LS_pivot;
+
+int LS_pivots_init(LS_pivots *, int n, const costate_pattern *pattern, int is_complex);
+void LS_pivots_free(LS_pivots *);
+/* COSTATE_LS_OK or COSTATE_LS_SINGULAR.  get: the k-th pivot of self's factor of A; called for k = 0, 1, ... */
+int LS_pivots_judge(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
+                    int (*solve)(void *self, int transpose, int nrhs, double *X));
+
+#endif

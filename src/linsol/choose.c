@@ -1,0 +1,89 @@
+/* choose.c - the table of backends, and the one that suits a pattern. */
+#include <string.h>
+
+#include "backends.h"
+#include "ls.h"
+
+static const costate_backend *const table[] = {
+    &LS_dense,
+    &LS_band,
+#ifdef COSTATE_HAVE_UMFPACK
+    &LS_umfpack,
+#endif
+#ifdef COSTATE_HAVE_SUPERLU
+    &LS_superlu,
+#endif
+#ifdef COSTATE_HAVE_KLU
+    &LS_klu,
+#endif
+};
+
+const costate_backend *costate_backend_find(const char *name)
+{
+    if (!name) return NULL;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (!strcmp(table[k]->name, name)) return table[k];
+    return NULL;
+}
+
+static int bandwidth(const costate_pattern *p)
+{
+    int lower = 0, upper = 0;
+    for (int j = 0; j < p->n; j++) {
+        if (p->col[j] == p->col[j + 1]) continue;
+        int first = p->row[p->col[j]], last = p->row[p->col[j + 1] - 1];
+        if (last - j > lower) lower = last - j;
+        if (j - first > upper) upper = j - first;
+    }
+    return lower + upper;
+}
+
+static int longest_column(const costate_pattern *p)
+{
+    int longest = 0;
+    for (int j = 0; j < p->n; j++)
+        if (p->col[j + 1] - p->col[j] > longest) longest = p->col[j + 1] - p->col[j];
+    return longest;
+}
+
+/* Discretised in space: couplings go both ways, every unknown has about as many, and there are enough unknowns
+   for the fill to be what costs, not the pattern's bookkeeping. */
+static int like_a_grid(const costate_pattern *p, double average)
+{
+    return p->n >= 500 && average >= 4.5 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.9;
+}
+
+static const costate_backend *first_of(const char *const *names)
+{
+    const costate_backend *found = NULL;
+    for (int k = 0; k < 4 && !found; k++) found = costate_backend_find(names[k]);
+    return found;
+}
+
+/* small   LAPACK on 20 x 20 is done before a sparse code has looked up its permutations
+   narrow  a band of a few average columns is nearly full: LAPACK does the same work without indices
+   grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, is far behind
+   else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form */
+static const costate_backend *automatic(int n, const costate_pattern *p)
+{
+    static const char *const grid[] = { "umfpack", "superlu", "klu", "dense" };
+    static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
+    double average;
+    if (!p || n <= 20) return &LS_dense;
+    average = (double)p->col[n] / n;
+    if (bandwidth(p) <= 3.0 * average) return &LS_band;
+    return first_of(like_a_grid(p, average) ? grid : other);
+}
+
+const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern)
+{
+    switch (solver) {
+    case COSTATE_LS_AUTO: return automatic(n, pattern);
+    case COSTATE_LS_DENSE: return &LS_dense;
+    case COSTATE_LS_BAND: return &LS_band;
+    case COSTATE_LS_UMFPACK: return costate_backend_find("umfpack");
+    case COSTATE_LS_SUPERLU: return costate_backend_find("superlu");
+    case COSTATE_LS_KLU: return costate_backend_find("klu");
+    default: return NULL;
+    }
+}

@@ -1,0 +1,87 @@
+/* dense.c - the backend "dense": LAPACK's getrf and getrs. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends.h"
+#include "lapack.h"
+
+static const struct {
+    lapack_getrf *factor;
+    lapack_getrs *solve;
+} lapack[2] = { { dgetrf_, dgetrs_ }, { zgetrf_, zgetrs_ } };   /* real, complex */
+
+typedef struct {
+    int n, is_complex;
+    double *LU;
+    int *pivot, *order;      /* LAPACK's exchanges; the rows of A in the order they were taken */
+    LS_pivots check;
+} dense;
+
+static size_t size(const dense *d)
+{
+    return (size_t)d->n * (size_t)d->n * (d->is_complex ? 2 : 1) * sizeof(double);
+}
+
+static void dense_free(void *self)
+{
+    dense *d = self;
+    if (!d) return;
+    LS_pivots_free(&d->check);
+    free(d->LU);
+    free(d->pivot);
+    free(d);
+}
+
+static int dense_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    dense *d = calloc(1, sizeof *d);
+    (void)pattern;
+    (void)like;                          /* there is nothing to analyse */
+    if (!d) return COSTATE_LS_NO_MEMORY;
+    d->n = n;
+    d->is_complex = is_complex;
+    d->LU = malloc(size(d));
+    d->pivot = malloc(2 * (size_t)n * sizeof *d->pivot);
+    if (!d->LU || !d->pivot || LS_pivots_init(&d->check, n, NULL, is_complex)) {
+        dense_free(d);
+        return COSTATE_LS_NO_MEMORY;
+    }
+    d->order = d->pivot + n;
+    *self = d;
+    return COSTATE_LS_OK;
+}
+
+static int dense_solve(void *self, int transpose, int nrhs, double *X)
+{
+    dense *d = self;
+    int info;
+    lapack[d->is_complex].solve(transpose ? "T" : "N", &d->n, &nrhs, d->LU, &d->n, d->pivot, X, &d->n, &info, 1);
+    return info ? COSTATE_LS_FAILED : COSTATE_LS_OK;
+}
+
+static LS_pivot get_pivot(void *self, int k)
+{
+    dense *d = self;
+    size_t step = ((size_t)d->n + 1) * (d->is_complex ? 2 : 1);
+    LS_pivot p = { d->order[k], k, d->LU + (size_t)k * step, 1.0 };
+    return p;
+}
+
+static int dense_factor(void *self, const double *A)
+{
+    dense *d = self;
+    int info;
+    memcpy(d->LU, A, size(d));
+    lapack[d->is_complex].factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
+    if (info) return info < 0 ? COSTATE_LS_FAILED : COSTATE_LS_SINGULAR;
+    LS_row_order(d->n, d->pivot, d->order);
+    return LS_pivots_judge(&d->check, A, d, get_pivot, dense_solve);
+}
+
+static size_t dense_bytes(const void *self)
+{
+    return size(self);
+}
+
+const costate_backend LS_dense = { "dense", 1, dense_init, dense_factor, dense_solve, dense_bytes, dense_free };

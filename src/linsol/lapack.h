@@ -1,0 +1,35 @@
+/* lapack.h - the few LAPACK routines used, as Fortran compilers spell them.
+
+   Complex arrays are double here: pairs (re, im) in memory either way, and real and complex routines then
+   have one type.  The last argument is the length of the character argument, which Fortran passes by value. */
+#ifndef COSTATE_LAPACK_H
+#define COSTATE_LAPACK_H
+
+#include <stddef.h>
+
+typedef void lapack_getrf(const int *m, const int *n, double *A, const int *lda, int *pivot, int *info);
+typedef void lapack_getrs(const char *trans, const int *n, const int *nrhs, const double *A, const int *lda,
+                          const int *pivot, double *B, const int *ldb, int *info, size_t trans_length);
+typedef void lapack_gbtrf(const int *m, const int *n, const int *kl, const int *ku, double *A, const int *lda,
+                          int *pivot, int *info);
+typedef void lapack_gbtrs(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs,
+                          const double *A, const int *lda, const int *pivot, double *B, const int *ldb, int *info,
+                          size_t trans_length);
+
+extern lapack_getrf dgetrf_, zgetrf_;
+extern lapack_getrs dgetrs_, zgetrs_;
+extern lapack_gbtrf dgbtrf_, zgbtrf_;
+extern lapack_gbtrs dgbtrs_, zgbtrs_;
+
+/* The rows in the order in which LAPACK's exchanges take them as pivots. */
+static inline void LS_row_order(int n, const int *pivot, int *order)
+{
+    for (int k = 0; k < n; k++) order[k] = k;
+    for (int k = 0; k < n; k++) {
+        int with = pivot[k] - 1, i = order[with];
+        order[with] = order[k];
+        order[k] = i;
+    }
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* superlu.c - the backend "superlu": sequential SuperLU, supernodal LU by columns.
+
+   What SuperLU does not let us keep of our promises: its gstrs allocates work space at every call, and a malloc
+   that fails inside of its small allocations ends the process.  The large ones, of the factor, are reported. */
+#include <stdlib.h>
+#include <string.h>
+#include <slu_ddefs.h>
+#include <slu_zdefs.h>
+
+#include "backends.h"
+
+typedef struct {
+    int n, is_complex;
+    const costate_pattern *pattern;
+    superlu_options_t options;
+    SuperLUStat_t stat;
+    int *perm_c, *perm_r, *etree;    /* perm_c, etree: the analysis */
+    int *from_r, *from_c;            /* inverse permutations */
+    NCformat store;                  /* A as SuperLU sees it */
+    SuperMatrix A, AC;               /* and with its columns permuted */
+    SuperMatrix L, U;
+    int factored;                    /* L and U are there */
+    LS_pivots check;
+} slu;
+
+/* ---- the real and the complex routines under one name ---------------------------------------------- */
+
+static int numeric(slu *s)
+{
+    int panel = sp_ienv(1), relax = sp_ienv(2), info = 0;
+    GlobalLU_t global;               /* scratch: only used again with SamePattern_SameRowPerm */
+    (s->is_complex ? zgstrf : dgstrf)(&s->options, &s->AC, relax, panel, s->etree, NULL, 0, s->perm_c, s->perm_r,
+                                      &s->L, &s->U, &global, &s->stat, &info);
+    return info;
+}
+
+static int solve(slu *s, int transpose, int nrhs, double *X)
+{
+    DNformat store = { s->n, X };
+    SuperMatrix B = { SLU_DN, s->is_complex ? SLU_Z : SLU_D, SLU_GE, s->n, nrhs, &store };
+    int info = 0;
+    (s->is_complex ? zgstrs : dgstrs)(transpose ? TRANS : NOTRANS, &s->L, &s->U, s->perm_c, s->perm_r, &B, &s->stat,
+                                      &info);
+    return info;
+}
+
+static float factor_bytes(slu *s)
+{
+    mem_usage_t usage;
+    (s->is_complex ? zQuerySpace : dQuerySpace)(&s->L, &s->U, &usage);
+    return usage.for_lu;
+}
+
+/* ---- the backend ------------------------------------------------------------------------------------- */
+
+static void set_matrix(slu *s)
+{
+    s->store.nnz = s->pattern->col[s->n];
+    s->store.rowind = (int *)s->pattern->row;      /* read only */
+    s->store.colptr = (int *)s->pattern->col;
+    s->A.Stype = SLU_NC;
+    s->A.Dtype = s->is_complex ? SLU_Z : SLU_D;
+    s->A.Mtype = SLU_GE;
+    s->A.nrow = s->A.ncol = s->n;
+    s->A.Store = &s->store;
+}
+
+/* A mostly symmetric pattern: minimum degree on A + A^T, and the diagonal is taken as pivot where it is not too
+   small, which keeps the fill that the ordering foresaw.  Else COLAMD with partial pivoting. */
+static void analyse(slu *s, const slu *like)
+{
+    set_default_options(&s->options);
+    s->options.PrintStat = NO;
+    s->options.Equil = NO;
+    s->options.ColPerm = COLAMD;
+    if (LS_symmetry(s->pattern) >= 0.5) {
+        s->options.ColPerm = MMD_AT_PLUS_A;
+        s->options.SymmetricMode = YES;
+        s->options.DiagPivotThresh = 0.1;
+    }
+    if (like) {
+        memcpy(s->perm_c, like->perm_c, (size_t)s->n * sizeof *s->perm_c);
+        memcpy(s->etree, like->etree, (size_t)s->n * sizeof *s->etree);
+        s->options.Fact = SamePattern;
+    } else {
+        get_perm_c(s->options.ColPerm, &s->A, s->perm_c);
+    }
+    sp_preorder(&s->options, &s->A, s->perm_c, s->etree, &s->AC);
+    for (int j = 0; j < s->n; j++) s->from_c[s->perm_c[j]] = j;
+}
+
+static void free_factor(slu *s)
+{
+    if (!s->factored) return;
+    Destroy_SuperNode_Matrix(&s->L);
+    Destroy_CompCol_Matrix(&s->U);
+    s->factored = 0;
+}
+
+static void slu_free(void *self)
+{
+    slu *s = self;
+    if (!s) return;
+    free_factor(s);
+    if (s->AC.Store) Destroy_CompCol_Permuted(&s->AC);
+    if (s->stat.utime) StatFree(&s->stat);
+    LS_pivots_free(&s->check);
+    free(s->perm_c);
+    free(s);
+}
+
+static int slu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    slu *s = calloc(1, sizeof *s);
+    if (!s) return COSTATE_LS_NO_MEMORY;
+    s->n = n;
+    s->is_complex = is_complex;
+    s->pattern = pattern;
+    s->perm_c = malloc(5 * (size_t)n * sizeof *s->perm_c);
+    if (!s->perm_c || LS_pivots_init(&s->check, n, pattern, is_complex)) {
+        slu_free(s);
+        return COSTATE_LS_NO_MEMORY;
+    }
+    s->perm_r = s->perm_c + n;
+    s->etree = s->perm_r + n;
+    s->from_r = s->etree + n;
+    s->from_c = s->from_r + n;
+    set_matrix(s);
+    StatInit(&s->stat);
+    analyse(s, like);
+    *self = s;
+    return COSTATE_LS_OK;
+}
+
+static int slu_solve(void *self, int transpose, int nrhs, double *X)
+{
+    return solve(self, transpose, nrhs, X) ? COSTATE_LS_FAILED : COSTATE_LS_OK;
+}
+
+static LS_pivot get_pivot(void *self, int k)
+{
+    slu *s = self;
+    const SCformat *L = s->L.Store;                  /* its blocks hold the diagonal of U */
+    size_t at = (size_t)L->nzval_colptr[k] + (size_t)(k - L->sup_to_col[L->col_to_sup[k]]);
+    LS_pivot p = { s->from_r[k], s->from_c[k], (double *)L->nzval + at * (s->is_complex ? 2 : 1), 1.0 };
+    return p;
+}
+
+static int slu_factor(void *self, const double *A)
+{
+    slu *s = self;
+    int info;
+    free_factor(s);
+    ((NCPformat *)s->AC.Store)->nzval = (double *)A;  /* read only */
+    info = numeric(s);
+    if (info < 0) return COSTATE_LS_FAILED;
+    if (info > s->n) return COSTATE_LS_NO_MEMORY;
+    s->factored = 1;                                 /* also with a zero pivot */
+    if (info > 0) return COSTATE_LS_SINGULAR;
+    for (int i = 0; i < s->n; i++) s->from_r[s->perm_r[i]] = i;
+    return LS_pivots_judge(&s->check, A, s, get_pivot, slu_solve);
+}
+
+static size_t slu_bytes(const void *self)
+{
+    slu *s = (slu *)self;                            /* QuerySpace takes no const */
+    return s->factored ? (size_t)factor_bytes(s) : 0;
+}
+
+const costate_backend LS_superlu = { "superlu", 0, slu_init, slu_factor, slu_solve, slu_bytes, slu_free };

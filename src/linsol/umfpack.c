@@ -1,0 +1,200 @@
+/* umfpack.c - the backend "umfpack": multifrontal LU, the best on patterns of grids. */
+#include <stdlib.h>
+#include <string.h>
+#include <umfpack.h>
+
+#include "backends.h"
+
+typedef struct {             /* shared by the solvers of one pattern and arithmetic */
+    int refs, is_complex;
+    void *symbolic;
+} analysis;
+
+typedef struct {
+    int n, is_complex;
+    const costate_pattern *pattern;
+    analysis *shared;
+    void *numeric;
+    double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
+    double *x, *work;        /* n numbers: a solution; n (complex: 4n) doubles for wsolve */
+    int *iwork;
+    int *p, *q;              /* the pivots: rows, columns, values, scales */
+    double *u, *scale;
+    int multiplied;          /* 1: rows times scale, 0: divided by scale */
+    LS_pivots check;
+} umf;
+
+/* ---- the real and the complex routines under one name ---------------------------------------------- */
+
+static int symbolic(umf *s, void **out)
+{
+    const int *col = s->pattern->col, *row = s->pattern->row;
+    if (s->is_complex) return umfpack_zi_symbolic(s->n, s->n, col, row, NULL, NULL, out, s->control, s->info);
+    return umfpack_di_symbolic(s->n, s->n, col, row, NULL, out, s->control, s->info);
+}
+
+static int numeric(umf *s, const double *A)
+{
+    const int *col = s->pattern->col, *row = s->pattern->row;
+    if (s->is_complex)
+        return umfpack_zi_numeric(col, row, A, NULL, s->shared->symbolic, &s->numeric, s->control, s->info);
+    return umfpack_di_numeric(col, row, A, s->shared->symbolic, &s->numeric, s->control, s->info);
+}
+
+static void free_numeric(umf *s)
+{
+    if (s->is_complex) umfpack_zi_free_numeric(&s->numeric);
+    else umfpack_di_free_numeric(&s->numeric);
+}
+
+static void free_symbolic(analysis *a)
+{
+    if (!a || --a->refs > 0) return;
+    if (a->is_complex) umfpack_zi_free_symbolic(&a->symbolic);
+    else umfpack_di_free_symbolic(&a->symbolic);
+    free(a);
+}
+
+/* The matrix itself is needed for iterative refinement only, and that is off.  Aat is the array transpose;
+   At would conjugate complex matrices. */
+static int solve(umf *s, int transpose, const double *b)
+{
+    int sys = transpose ? UMFPACK_Aat : UMFPACK_A;
+    if (s->is_complex)
+        return umfpack_zi_wsolve(sys, NULL, NULL, NULL, NULL, s->x, NULL, b, NULL, s->numeric, s->control, s->info,
+                                 s->iwork, s->work);
+    return umfpack_di_wsolve(sys, NULL, NULL, NULL, s->x, b, s->numeric, s->control, s->info, s->iwork, s->work);
+}
+
+static int get_pivots(umf *s)
+{
+    if (s->is_complex)
+        return umfpack_zi_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s->p, s->q, s->u, NULL,
+                                      &s->multiplied, s->scale, s->numeric);
+    return umfpack_di_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, s->p, s->q, s->u, &s->multiplied, s->scale,
+                                  s->numeric);
+}
+
+/* ---- the backend ------------------------------------------------------------------------------------- */
+
+static int status_of(int status)
+{
+    if (status == UMFPACK_OK) return COSTATE_LS_OK;
+    if (status == UMFPACK_ERROR_out_of_memory) return COSTATE_LS_NO_MEMORY;
+    return status > 0 ? COSTATE_LS_SINGULAR : COSTATE_LS_FAILED;
+}
+
+/* On a pattern that is mostly symmetric, as grids have it, the symmetric strategy with nested dissection (METIS)
+   halves the time of UMFPACK's defaults, which never try METIS.  A CHOLMOD built without METIS makes the analysis
+   fail; then AMD, the next best.  Elsewhere UMFPACK knows better than we. */
+static void choose_ordering(umf *s)
+{
+    umfpack_di_defaults(s->control);    /* the same for zi */
+    s->control[UMFPACK_PRL] = 0;
+    s->control[UMFPACK_IRSTEP] = 0;     /* who needs more digits checks residuals himself */
+    if (LS_symmetry(s->pattern) < 0.5) return;
+    s->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
+    s->control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
+}
+
+static int analyse(umf *s)
+{
+    int status;
+    s->shared = calloc(1, sizeof *s->shared);
+    if (!s->shared) return COSTATE_LS_NO_MEMORY;
+    s->shared->refs = 1;
+    s->shared->is_complex = s->is_complex;
+    status = symbolic(s, &s->shared->symbolic);
+    if (status == UMFPACK_ERROR_ordering_failed) {
+        s->control[UMFPACK_ORDERING] = UMFPACK_ORDERING_AMD;
+        status = symbolic(s, &s->shared->symbolic);
+    }
+    return status_of(status);
+}
+
+static int allocate(umf *s)
+{
+    size_t n = (size_t)s->n, parts = s->is_complex ? 2 : 1;
+    s->x = malloc((parts + (s->is_complex ? 4 : 1) + parts + 1) * n * sizeof *s->x);
+    s->iwork = malloc(3 * n * sizeof *s->iwork);
+    if (!s->x || !s->iwork) return COSTATE_LS_NO_MEMORY;
+    s->u = s->x + parts * n;
+    s->scale = s->u + parts * n;
+    s->work = s->scale + n;
+    s->p = s->iwork + n;
+    s->q = s->p + n;
+    return LS_pivots_init(&s->check, s->n, s->pattern, s->is_complex);
+}
+
+static void umf_free(void *self)
+{
+    umf *s = self;
+    if (!s) return;
+    free_numeric(s);
+    free_symbolic(s->shared);
+    LS_pivots_free(&s->check);
+    free(s->x);
+    free(s->iwork);
+    free(s);
+}
+
+static int umf_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    umf *s = calloc(1, sizeof *s);
+    int status;
+    if (!s) return COSTATE_LS_NO_MEMORY;
+    s->n = n;
+    s->is_complex = is_complex;
+    s->pattern = pattern;
+    if (like) {
+        memcpy(s->control, ((const umf *)like)->control, sizeof s->control);
+        s->shared = ((const umf *)like)->shared;
+        s->shared->refs++;
+        status = COSTATE_LS_OK;
+    } else {
+        choose_ordering(s);
+        status = analyse(s);
+    }
+    if (!status) status = allocate(s);
+    if (status) umf_free(s);
+    else *self = s;
+    return status;
+}
+
+static int umf_solve(void *self, int transpose, int nrhs, double *X)
+{
+    umf *s = self;
+    size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
+    for (int k = 0; k < nrhs; k++, X += length) {
+        int status = status_of(solve(s, transpose, X));
+        if (status) return status;
+        memcpy(X, s->x, length * sizeof *X);
+    }
+    return COSTATE_LS_OK;
+}
+
+static LS_pivot get_pivot(void *self, int k)
+{
+    umf *s = self;                      /* UMFPACK factors A with its rows scaled */
+    double scale = s->scale[s->p[k]];
+    LS_pivot p = { s->p[k], s->q[k], s->u + (s->is_complex ? 2 * k : k), s->multiplied ? 1.0 / scale : scale };
+    return p;
+}
+
+static int umf_factor(void *self, const double *A)
+{
+    umf *s = self;
+    int status;
+    free_numeric(s);
+    if ((status = status_of(numeric(s, A)))) return status;
+    if ((status = status_of(get_pivots(s)))) return status;
+    return LS_pivots_judge(&s->check, A, s, get_pivot, umf_solve);
+}
+
+static size_t umf_bytes(const void *self)
+{
+    const umf *s = self;                 /* info is kept by solve, too: it sets its own entries only */
+    return s->numeric ? (size_t)(s->info[UMFPACK_NUMERIC_SIZE] * s->info[UMFPACK_SIZE_OF_UNIT]) : 0;
+}
+
+const costate_backend LS_umfpack = { "umfpack", 0, umf_init, umf_factor, umf_solve, umf_bytes, umf_free };

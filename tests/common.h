@@ -1,0 +1,64 @@
+/* common.h - what tests share: cmocka's headers, the loop over methods, random numbers, a failed call's sentence. */
+#ifndef TESTS_COMMON_H
+#define TESTS_COMMON_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "problems.h"
+
+static inline double random_in(unsigned *state)      /* -1 .. 1, the same on every machine */
+{
+    *state = *state * 1664525u + 1013904223u;
+    return ((double)(*state >> 8) / 8388608.0) - 1;
+}
+
+static inline void random_fill(unsigned *state, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++) x[i] = random_in(state);
+}
+
+static inline const char *method_name(const costate_method *m)
+{
+    costate_method_info info;
+    return costate_method_describe(m, &info) == COSTATE_OK ? info.name : "NULL";
+}
+
+static inline costate_method_info method_info(const costate_method *m)
+{
+    costate_method_info info = {0};
+    costate_method_describe(m, &info);
+    return info;
+}
+
+/* Does the method take this kind of mass matrix? */
+static inline int method_takes(const costate_method *m, int mass)
+{
+    return mass != MASS_SINGULAR || (method_info(m).properties & COSTATE_DAE);
+}
+
+#define CHECK_OK(c, call) do { int s_ = (call); if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
+
+/* One cmocka test a method: names "claim: method".  Use: return run_by_method("claim", test); test's *state is the method. */
+static inline int run_by_method(const char *claim, CMUnitTestFunction test)
+{
+    enum { MOST = 128 };
+    static struct CMUnitTest tests[MOST];
+    static char names[MOST][96];
+    int count = costate_method_count();
+    if (count > MOST) return 1;
+    for (int k = 0; k < count; k++) {
+        const costate_method *m = costate_method_at(k);
+        snprintf(names[k], sizeof names[k], "%s: %s", claim, method_name(m));
+        tests[k] = (struct CMUnitTest){names[k], test, NULL, NULL, (void *)(uintptr_t)m};
+    }
+    return _cmocka_run_group_tests(claim, tests, (size_t)count, NULL, NULL);
+}
+
+#endif
