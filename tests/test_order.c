@@ -1,0 +1,133 @@
+/* test_order.c - orders on a nonlinear, non-autonomous problem with a closed form: the method, its error estimate, its
+   dense output, its tangent and its adjoint, each to the order that the method claims.
+
+   Fixed steps are halved until the error is near round-off; the slope is that of the last halving above it. */
+#include "core.h"      /* before cmocka, which has a macro fail */
+#include "common.h"
+
+enum { N = 2, NP = 2 };
+
+typedef struct { double state, dense, tangent, adjoint; } errors;
+
+static double largest(int n, const double *a, const double *b)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+    return most;
+}
+
+static errors errors_at(const costate_method *m, const problem *b, int steps)
+{
+    int n = b->P.n, np = b->P.np, NQ = n + b->P.nq;
+    double y[8] = {0}, z[8], exact[8], dy0[64], dp[64], V[64] = {0}, lambda[64] = {0}, mu[64] = {0};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = (b->t1 - b->t0) / steps, .derivative_mode = 1, .rtol = 1e-6, .atol = 1e-6};
+    costate *c = costate_new(m, &b->P, &o);
+    costate_tape *tape = costate_tape_new();
+    errors e = {0};
+    memcpy(y, b->y0, (size_t)n * sizeof *y);
+    if (costate_integrate(c, b->t0, b->t1, y, b->p0, tape) != COSTATE_OK) {       /* a step outside the problem's domain */
+        costate_tape_free(tape);
+        costate_free(c);
+        return (errors){NAN, NAN, NAN, NAN};
+    }
+    assert_int_equal(costate_tape_steps(tape), steps);
+    problem_exact(b, b->t0, b->y0, b->p0, b->t1, exact, dy0, dp, NULL, NULL);
+    e.state = largest(n, y, exact);
+    for (int k = 1; k < steps; k++) {                    /* along the way, too: errors at one time may cancel */
+        double t, at[8];
+        assert_int_equal(costate_tape_get(tape, k, &t, NULL, z), COSTATE_OK);
+        problem_exact(b, b->t0, b->y0, b->p0, t, at, NULL, NULL, NULL, NULL);
+        e.state = fmax(e.state, largest(n, z, at));
+    }
+    double size = 1;
+    for (int k = 0; k < 5 * steps; k += 1 + steps / 64) {
+        double t, h;
+        assert_int_equal(costate_tape_get(tape, k / 5, &t, &h, NULL), COSTATE_OK);
+        t += h * (0.1 + 0.2 * (k % 5));
+        CHECK_OK(c, costate_tape_eval(c, tape, t, z));
+        problem_exact(b, b->t0, b->y0, b->p0, t, exact, NULL, NULL, NULL, NULL);
+        e.dense = fmax(e.dense, largest(n, z, exact));
+    }
+    for (int i = 0; i < n; i++) V[i * NQ + i] = lambda[i * NQ + i] = 1;
+    CHECK_OK(c, costate_tangent(c, tape, n, V, NULL, NULL, NULL));
+    CHECK_OK(c, costate_adjoint(c, tape, n, lambda, mu, NULL, NULL));
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            size = fmax(size, fabs(dy0[j * NQ + i]));
+            e.tangent = fmax(e.tangent, fabs(V[j * NQ + i] - dy0[j * NQ + i]));
+            e.adjoint = fmax(e.adjoint, fabs(lambda[i * NQ + j] - dy0[j * NQ + i]));
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < np; j++) e.adjoint = fmax(e.adjoint, fabs(mu[i * np + j] - dp[j * NQ + i]));
+    costate_tape_free(tape);
+    costate_free(c);
+    return (errors){e.state, e.dense, e.tangent / size, e.adjoint / size};
+}
+
+enum { LEVELS = 17 };
+
+static int steps_at(int level) { return (level & 1 ? 6 : 4) << level / 2; }      /* 4, 6, 8, 12, 16 .. 1024 */
+
+/* over a factor of 2, the last whose errors are small and above round-off, which grows with the steps */
+static double slope(const double *e, int count, double round_off)
+{
+    double s = NAN;
+    for (int k = 2; k < count; k++)
+        if (e[k] > round_off * steps_at(k) && e[k - 2] < 0.1) s = log2(e[k - 2] / e[k]);
+    return s;
+}
+
+static void expect(const char *what, double found, double order)
+{
+    print_message("           %-10s %.2f (%g)\n", what, found, order);
+    if (!(found >= order - 0.35)) fail_msg("%s: slope %.2f, order %g", what, found, order);
+}
+
+static void order(void **state)
+{
+    const costate_method *m = *state;
+    costate_method_info info = method_info(m);
+    const problem *b = problem_find("rotor");
+    double e[4][LEVELS];
+    int count = info.order > 5 ? 12 : LEVELS;
+    for (int k = 0; k < count; k++) {
+        errors x = errors_at(m, b, steps_at(k));
+        e[0][k] = x.state; e[1][k] = x.dense; e[2][k] = x.tangent; e[3][k] = x.adjoint;
+    }
+    expect("state", slope(e[0], count, 4e-15), info.order);
+    expect("dense", slope(e[1], count, 4e-15), fmin(info.order, info.dense + 1));
+    expect("tangent", slope(e[2], count, 4e-15), info.order);
+    expect("adjoint", slope(e[3], count, 4e-15), info.order);
+}
+
+/* |est| of one step */
+static double estimate_at(const costate_method *m, const problem *b, double h)
+{
+    costate_options o = {.rtol = 1e-6, .atol = 1e-6, .derivative_mode = 1};
+    costate *c = costate_new(m, &b->P, &o);
+    assert_int_equal(costate_status(c), COSTATE_OK);
+    c->p = b->p0;
+    record r = c->scratch[0];
+    memset(c->y, 0, (size_t)c->N * sizeof *c->y);
+    memcpy(c->y, b->y0, (size_t)c->n * sizeof *c->y);
+    r.y = c->y;
+    r.t = b->t0;
+    r.h = h;
+    weights(c, c->y, c->w);
+    double most = c->F->forward(c, &r, NULL, c->y1, c->err) == STEP_OK ? 0 : NAN;
+    for (int i = 0; most == most && i < c->n; i++) most = fmax(most, fabs(c->err[i]));
+    costate_free(c);
+    return most;
+}
+
+static void embedded(void **state)
+{
+    const costate_method *m = *state;
+    costate_method_info info = method_info(m);
+    const problem *b = problem_find("rotor");
+    double e[LEVELS];
+    for (int k = 0; k < LEVELS; k++) e[k] = estimate_at(m, b, 1.0 / steps_at(k));
+    expect("estimate", slope(e, LEVELS, 1e-19), fmin(info.order, info.embedded) + 1);
+}
+
+int main(void) { return run_by_method("order of the error estimate", embedded) + run_by_method("order of state, dense output, tangent, adjoint", order); }
