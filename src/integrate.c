@@ -258,6 +258,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->tape = tape;
     x->k = (control){.k = (c->m->embedded ? c->m->embedded : c->m->order) + 1};
     if (c->m->embedded > c->m->order) x->k.k = c->m->order + 1;
+    if (c->m->e2) x->k.k = c->m->order;            /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
     c->predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY);
     int status = tape ? tape_start(c, tape, t0, t1) : COSTATE_OK;
     if (status == COSTATE_OK) status = loop(c, x);

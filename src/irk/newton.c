@@ -84,11 +84,12 @@ static int diverges(costate *c, double factor)
     return DIVERGES;
 }
 
-/* To round-off: the increment is at the rounding of y, or no longer falls although it is small. */
+/* To round-off: the increment is at the rounding of y; or it has converged and no longer falls (the rounding of a badly
+   conditioned system). */
 static int exhausted(const costate *c, const monitor *m)
 {
     if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
-    return m->it > 2 && m->norm <= 1e-3 * c->o.newton_tol && m->norm > 0.3 * m->old;
+    return m->it > 2 && m->norm <= c->o.newton_tol && (m->norm > 0.9 * m->old || m->it >= 100);
 }
 
 static int judge(costate *c, monitor *m)

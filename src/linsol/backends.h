@@ -33,4 +33,12 @@ void LS_pivots_free(LS_pivots *);
 int LS_pivots_judge(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                     int (*solve)(void *self, int transpose, int nrhs, double *X));
 
+/* Sparse codes take the diagonal as pivot unless it is smaller than threshold times its column's largest: less fill,
+   and mostly as good.  Mostly: where the pivots grow far beyond the entries of A, digits are lost, nearly all of
+   them in bad cases, and nobody would notice.  So such a factor, and one found singular, is made once more with
+   threshold 1, partial pivoting.  This depends on A alone: a replay decides alike.
+   factor: factors and judges. */
+int LS_pivots_factor(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
+                     int (*factor)(void *self, const double *A, double threshold));
+
 #endif

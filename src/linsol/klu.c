@@ -118,15 +118,22 @@ static LS_pivot get_pivot(void *self, int k)
 
 /* Never klu_refactor: it keeps the last matrix's pivots, so the digits of a step would depend on the steps
    before it, and a replay from the middle of a run would not repeat them. */
-static int klu_self_factor(void *self, const double *A)
+static int factor_once(void *self, const double *A, double threshold)
 {
     klu *s = self;
     free_numeric(s);
+    s->common.tol = threshold;
     s->before = s->common.memusage;
     s->numeric = numeric(s, A);
     if (!s->numeric || s->common.status != KLU_OK)
         return s->common.status ? status_of(s) : COSTATE_LS_FAILED;
     return LS_pivots_judge(&s->check, A, s, get_pivot, klu_self_solve);
+}
+
+static int klu_self_factor(void *self, const double *A)
+{
+    klu *s = self;
+    return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }
 
 static size_t klu_bytes(const void *self)

@@ -98,3 +98,20 @@ int LS_pivots_judge(LS_pivots *s, const double *A, void *self, LS_pivot (*get)(v
     }
     return suspect ? proof(s, A, self, solve) : COSTATE_LS_OK;
 }
+
+static int grown(const LS_pivots *s, void *self, LS_pivot (*get)(void *self, int k))
+{
+    for (int k = 0; k < s->n; k++) {
+        LS_pivot p = get(self, k);
+        if (modulus(p.u, s->parts) * p.scale > 100.0 * s->row[p.row]) return 1;
+    }
+    return 0;
+}
+
+int LS_pivots_factor(LS_pivots *s, const double *A, void *self, LS_pivot (*get)(void *self, int k),
+                     int (*factor)(void *self, const double *A, double threshold))
+{
+    int status = factor(self, A, 0.1);
+    if (status < 0 || (status == COSTATE_LS_OK && !grown(s, self, get))) return status;
+    return factor(self, A, 1.0);
+}

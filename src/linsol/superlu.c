@@ -65,8 +65,8 @@ static void set_matrix(slu *s)
     s->A.Store = &s->store;
 }
 
-/* A mostly symmetric pattern: minimum degree on A + A^T, and the diagonal is taken as pivot where it is not too
-   small, which keeps the fill that the ordering foresaw.  Else COLAMD with partial pivoting. */
+/* A mostly symmetric pattern: minimum degree on A + A^T, and pivots preferably on the diagonal, which keeps the
+   fill that the ordering foresaw.  Else COLAMD, which foresees any pivots. */
 static void analyse(slu *s, const slu *like)
 {
     set_default_options(&s->options);
@@ -76,7 +76,6 @@ static void analyse(slu *s, const slu *like)
     if (LS_symmetry(s->pattern) >= 0.5) {
         s->options.ColPerm = MMD_AT_PLUS_A;
         s->options.SymmetricMode = YES;
-        s->options.DiagPivotThresh = 0.1;
     }
     if (like) {
         memcpy(s->perm_c, like->perm_c, (size_t)s->n * sizeof *s->perm_c);
@@ -146,11 +145,12 @@ static LS_pivot get_pivot(void *self, int k)
     return p;
 }
 
-static int slu_factor(void *self, const double *A)
+static int factor_once(void *self, const double *A, double threshold)
 {
     slu *s = self;
     int info;
     free_factor(s);
+    s->options.DiagPivotThresh = s->options.SymmetricMode == YES ? threshold : 1.0;
     ((NCPformat *)s->AC.Store)->nzval = (double *)A;  /* read only */
     info = numeric(s);
     if (info < 0) return COSTATE_LS_FAILED;
@@ -159,6 +159,12 @@ static int slu_factor(void *self, const double *A)
     if (info > 0) return COSTATE_LS_SINGULAR;
     for (int i = 0; i < s->n; i++) s->from_r[s->perm_r[i]] = i;
     return LS_pivots_judge(&s->check, A, s, get_pivot, slu_solve);
+}
+
+static int slu_factor(void *self, const double *A)
+{
+    slu *s = self;
+    return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }
 
 static size_t slu_bytes(const void *self)

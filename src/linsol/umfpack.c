@@ -181,14 +181,23 @@ static LS_pivot get_pivot(void *self, int k)
     return p;
 }
 
-static int umf_factor(void *self, const double *A)
+/* UMFPACK would take diagonal pivots a thousand times smaller than their column's largest.  A tenth costs nothing
+   where the diagonal dominates, as with small steps, a quarter more time where it does not, and saves two digits. */
+static int factor_once(void *self, const double *A, double threshold)
 {
     umf *s = self;
     int status;
     free_numeric(s);
+    s->control[UMFPACK_PIVOT_TOLERANCE] = s->control[UMFPACK_SYM_PIVOT_TOLERANCE] = threshold;
     if ((status = status_of(numeric(s, A)))) return status;
     if ((status = status_of(get_pivots(s)))) return status;
     return LS_pivots_judge(&s->check, A, s, get_pivot, umf_solve);
+}
+
+static int umf_factor(void *self, const double *A)
+{
+    umf *s = self;
+    return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }
 
 static size_t umf_bytes(const void *self)

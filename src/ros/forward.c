@@ -77,12 +77,14 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
     return STEP_OK;
 }
 
-static int stage(costate *c, record *r, int i, double *f)
+/* Y: the stage's point, the one before's where the method repeats it */
+static int stage(costate *c, record *r, int i, const double **Y, double *f)
 {
     size_t n = (size_t)c->n;
     double *U = r->X + (size_t)i * n;
     if (c->m->newf[i]) {
-        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, ros_stage(c, r, i, c->Y), f);
+        *Y = ros_stage(c, r, i, c->Y);
+        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, *Y, f);
         if (status != STEP_OK) return status;
     }
     combine(n, U, f, r->h * c->m->gi[i], !c->o.autonomous, &(double){1}, c->ft, 0);
@@ -94,6 +96,7 @@ int ros_forward(costate *c, record *r, const record *prev, double *y1, double *e
 {
     size_t n = (size_t)c->n;
     const factors *unused;
+    const double *Y = r->y;
     (void)prev;
     int status = ros_matrices(c, r, &unused);
     if (status == STEP_OK && !r->started) status = ros_time_slope(c, r);
@@ -101,8 +104,8 @@ int ros_forward(costate *c, record *r, const record *prev, double *y1, double *e
     memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
     memset(err, 0, (size_t)c->N * sizeof *err);
     for (int i = 0; status == STEP_OK && i < c->s; i++) {
-        status = stage(c, r, i, c->v1);
-        if (status == STEP_OK) status = quadrature(c, r, i, i == 0 ? r->y : c->Y, y1 + n, err + n);
+        status = stage(c, r, i, &Y, c->v1);
+        if (status == STEP_OK) status = quadrature(c, r, i, Y, y1 + n, err + n);
     }
     if (status != STEP_OK) return status;
     combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);

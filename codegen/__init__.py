@@ -1,0 +1,1 @@
+"""Coefficient files in, checked C method descriptors out."""

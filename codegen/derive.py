@@ -1,0 +1,17 @@
+"""From a table to a checked method, whatever its family."""
+from . import check, read, rosenbrock, rungekutta
+from .real import Refused
+
+
+def method(path):
+    """The method of a file; Refused, with the file's name, when anything in it is wrong."""
+    return from_table(read.load(path))
+
+
+def from_table(table):
+    try:
+        found = rosenbrock.derive(table) if table.family == "ros" else rungekutta.derive(table)
+        check.claims(table, found.properties)
+    except Refused as fault:
+        raise Refused(f"{table.path}: {fault}") from None
+    return found

@@ -1,0 +1,85 @@
+"""Coefficient files as text: TOML, its keys, and the lines of the blocks in it."""
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from .real import Refused
+
+FAMILIES = ("erk", "sdirk", "firk", "ros")
+PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
+BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
+TEXTS = ("name", "title", "family", "source", "checked")
+KEYS = {key: (str, "a text") for key in TEXTS} \
+    | {key: (int, "a whole number") for key in ("order", "embedded", "embedded2", "dense", "digits")} \
+    | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
+       "collocation": (bool, "true or false")}
+MAX_ORDER = 12                   # 12486 trees of order 13; beyond, checks would take minutes
+
+
+@dataclass
+class Document:
+    """A file as text: keys, and blocks as lists of (label, entries)."""
+    path: str
+    keys: dict
+    blocks: dict
+
+
+def document(path):
+    try:
+        keys = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as fault:
+        raise Refused(f"{path}: cannot be read: {fault}") from None
+    except tomllib.TOMLDecodeError as fault:
+        raise Refused(f"{path}: not TOML: {fault}") from None
+    blocks = {}
+    for key in [k for k in keys if k in BLOCKS]:
+        text = keys.pop(key)
+        if not isinstance(text, str):
+            raise Refused(f"{path}: {key}: must be text, so that its digits are read exactly")
+        blocks[key] = split_block(text)
+    for key in ("alpha", "a", "c"):                  # strictly lower: without a column of labels row 1 is no line
+        if key in blocks and all(label is None for label, _ in blocks[key]):
+            blocks[key].insert(0, (None, []))
+    return Document(str(path), keys, blocks)
+
+
+def split_block(text):
+    """(label, entries) of each line; label is None where the line has no bar."""
+    lines = []
+    for line in text.splitlines():
+        if not line.strip() or set(line.strip()) <= set("-+| "):
+            continue
+        label, bar, entries = line.partition("|")
+        lines.append((label.strip(), entries.split()) if bar else (None, line.split()))
+    return lines
+
+
+def check_keys(path, keys):
+    """Every key is known, none that is needed is missing, and all are of their kind."""
+    for key in TEXTS + ("order",):
+        if key not in keys:
+            raise Refused(f"key '{key}' is missing")
+    for key, value in keys.items():
+        if key not in KEYS:
+            raise Refused(f"key '{key}' is unknown")
+        kind, what = KEYS[key]
+        if type(value) is not kind or kind is str and not value.strip():
+            raise Refused(f"{key}: must be {what}")
+        if kind is int and not 1 <= value <= (99 if key == "digits" else MAX_ORDER):
+            raise Refused(f"{key}: must be from 1 to {99 if key == 'digits' else MAX_ORDER}")
+    for name, text in keys.get("let", {}).items():
+        if not isinstance(text, str):
+            raise Refused(f"let.{name}: must be text, so that its digits are read exactly")
+    for claim in keys.get("is", ()):
+        if claim not in PROPERTIES:
+            raise Refused(f"is: '{claim}' is none of {', '.join(PROPERTIES)}")
+    check_place(Path(path), keys["name"], keys["family"])
+
+
+def check_place(path, name, family):
+    if family not in FAMILIES:
+        raise Refused(f"family: '{family}' is none of {', '.join(FAMILIES)}")
+    if not name.isidentifier() or not name.isascii() or name != path.stem:
+        raise Refused(f"name: '{name}' must be a C identifier and the name of the file")
+    if path.parent.name in FAMILIES and path.parent.name != family:
+        raise Refused(f"family: '{family}', but the file is in {path.parent.name}/")

@@ -1,0 +1,111 @@
+"""Order conditions of Rosenbrock methods beyond the classical ones: index-1 problems, inexact Jacobians."""
+from functools import lru_cache
+from itertools import product
+
+from .linalg import apply, dot, inverse
+from .real import ONE, ZERO
+from .trees import density, of_order
+
+# Trees for y' = f(y,z), 0 = g(y,z).  A vertex is ("y", children) for f or ("z", children) for the inverse of
+# g_z, which has two children or more (one that has a single child is that child).  The order counts y vertices.
+
+
+@lru_cache(maxsize=None)
+def of_kind(kind, n):
+    """All trees with n y-vertices and a root of this kind."""
+    if kind == "y":
+        return tuple(("y", children) for children in _forests(n - 1, n - 1))
+    return tuple(("z", children) for children in _forests(n, n - 1) if len(children) > 1)
+
+
+def _forests(n, largest):
+    if n == 0:
+        yield ()
+        return
+    for size in range(min(n, largest), 0, -1):
+        kinds = of_kind("y", size) + of_kind("z", size)
+        for count in range(1, n // size + 1):
+            for chosen in _multisets(kinds, count):
+                for rest in _forests(n - count * size, size - 1):
+                    yield chosen + rest
+
+
+def _multisets(kinds, count, start=0):
+    if count == 0:
+        yield ()
+        return
+    for i in range(start, len(kinds)):
+        for rest in _multisets(kinds, count - 1, i):
+            yield (kinds[i],) + rest
+
+
+def y_order(tree):
+    return (tree[0] == "y") + sum(y_order(t) for t in tree[1])
+
+
+def y_density(tree):
+    value = y_order(tree) if tree[0] == "y" else 1
+    for t in tree[1]:
+        value *= y_density(t)
+    return value
+
+
+class Index1:
+    """Elementary weights with z vertices: omega = beta^-1."""
+
+    def __init__(self, alpha, beta):
+        self.alpha, self.beta, self.omega = alpha, beta, inverse(beta)
+        self.known = {}
+
+    def weights(self, tree):
+        if tree not in self.known:
+            kind, children = tree
+            if len(children) == 1:
+                value = apply(self.beta, self.weights(children[0]))
+            else:
+                value = [ONE] * len(self.alpha)
+                for t in children:
+                    value = [x * y for x, y in zip(value, apply(self.alpha, self.weights(t)))]
+                if kind == "z":
+                    value = apply(self.omega, value)
+            self.known[tree] = value
+        return self.known[tree]
+
+    def holds(self, b, kind, n, tol):
+        for tree in of_kind(kind, n):
+            phi = self.weights(tree)
+            if abs(dot(b, phi) - ONE / y_density(tree)) > tol * max(ONE, sum(abs(x * y) for x, y in zip(b, phi))):
+                return False
+        return True
+
+    def order(self, b, p, tol):
+        """The largest order up to p: that of the y conditions, and one less of the z conditions."""
+        for n in range(1, p + 1):
+            if not self.holds(b, "y", n, tol) or not self.holds(b, "z", n - 1, tol):
+                return n - 1
+        return p
+
+
+def w_order(alpha, gamma, b, p, tol):
+    """The order, up to p, that the method keeps with any matrix in place of the Jacobian."""
+    def variants(tree):
+        # (weights, whether the inexact matrix occurs)
+        if not tree:
+            return [([ONE] * len(alpha), False)]
+        if len(tree) == 1:
+            return [(apply(A, w), j or A is gamma) for w, j in variants(tree[0]) for A in (alpha, gamma)]
+        out = []
+        for combination in product(*(variants(t) for t in tree)):
+            value = [ONE] * len(alpha)
+            for w, _ in combination:
+                value = [x * y for x, y in zip(value, apply(alpha, w))]
+            out.append((value, any(j for _, j in combination)))
+        return out
+
+    for n in range(1, p + 1):
+        for tree in of_order(n):
+            for w, inexact in variants(tree):
+                wanted = ZERO if inexact else ONE / density(tree)
+                if abs(dot(b, w) - wanted) > tol * max(ONE, sum(abs(x * y) for x, y in zip(b, w))):
+                    return n - 1
+    return p

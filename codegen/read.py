@@ -1,0 +1,187 @@
+"""The numbers of coefficient files."""
+from dataclasses import dataclass, field
+
+from .document import check_keys, document
+from .expr import evaluate
+from .linalg import zeros
+from .real import Refused, tolerance
+
+ORIGINAL = {"alpha", "gamma", "b", "bhat"}           # the blocks of the two forms of Rosenbrock methods
+TRANSFORMED = {"gamma", "a", "c", "m", "mhat", "e"}
+OPTIONAL = {"bhat", "mhat", "e"}
+
+
+@dataclass
+class Table:
+    """The numbers of a file. Matrices are lists of rows; what the file does not give is None."""
+    path: str
+    name: str
+    family: str
+    order: int
+    embedded: int
+    embedded2: int
+    dense: object                    # claimed order of the dense output, None: no claim
+    claims: tuple
+    keys: dict
+    tol: object
+    A: list = None                   # Runge-Kutta
+    b: list = None
+    bhat: list = None
+    bhat2: list = None
+    c: list = None
+    alpha: list = None               # Rosenbrock, original form
+    gamma: list = None
+    a: list = None                   # Rosenbrock, transformed form
+    C: list = None
+    m: list = None
+    mhat: list = None
+    e: list = None                   # m - mhat
+    diagonal: object = None
+    continuous: list = None          # rows of coefficients of theta, theta^2, ... a stage
+    rodas: list = None
+    sums: dict = field(default_factory=dict)     # the redundant columns of the blocks, such as alpha_i
+    collocation: bool = False
+
+
+def load(path):
+    """Read and parse the file; its numbers are checked elsewhere."""
+    return table(document(path))
+
+
+def table(doc):
+    try:
+        return Reader(doc).table()
+    except Refused as fault:
+        raise Refused(f"{doc.path}: {fault}") from None
+
+
+class Reader:
+    """Turns a document into a table; every fault names its place."""
+
+    def __init__(self, doc):
+        self.doc, self.names = doc, {}
+
+    def table(self):
+        keys = self.doc.keys
+        check_keys(self.doc.path, keys)
+        for name, text in keys.get("let", {}).items():
+            self.names[name] = self.value(text, f"let.{name}")
+        t = Table(self.doc.path, keys["name"], keys["family"], keys["order"], keys.get("embedded", 0),
+                  keys.get("embedded2", 0), keys.get("dense"), tuple(keys.get("is", ())), keys,
+                  tolerance(keys.get("digits")), collocation=keys.get("collocation", False))
+        if t.family == "ros":
+            self.rosenbrock(t)
+        else:
+            self.runge_kutta(t)
+        self.dense(t, len(t.b or t.m))
+        return t
+
+    def value(self, text, place):
+        try:
+            return evaluate(text, self.names)
+        except Refused as fault:
+            raise Refused(f"{place}: {fault}") from None
+
+    def entries(self, texts, place):
+        return [self.value(text, f"{place}, entry {j}") for j, text in enumerate(texts, 1)]
+
+    def plain(self, key):
+        """The lines of a block that has no column before a bar."""
+        if any(label is not None for label, _ in self.doc.blocks[key]):
+            raise Refused(f"{key}: takes no column before a bar")
+        return [texts for _, texts in self.doc.blocks[key]]
+
+    def row(self, key, s):
+        """A block of one row, such as b; None where it is not given."""
+        if key not in self.doc.blocks:
+            return None
+        texts = sum(self.plain(key), [])
+        if len(texts) != s:
+            raise Refused(f"{key}: {len(texts)} entries, should be {s}")
+        return self.entries(texts, key)
+
+    def dense(self, t, s):
+        """The blocks continuous, s rows of equal length, and rodas, rows of s entries."""
+        blocks = self.doc.blocks
+        if "continuous" in blocks:
+            lines = self.plain("continuous")
+            if len(lines) != s:
+                raise Refused(f"continuous: {len(lines)} rows, should be {s}, one a stage")
+            for i, texts in enumerate(lines, 1):
+                if len(texts) != len(lines[0]):
+                    raise Refused(f"continuous: row {i}: {len(texts)} entries, but row 1 has {len(lines[0])}")
+            t.continuous = [self.entries(texts, f"continuous: row {i}") for i, texts in enumerate(lines, 1)]
+        if "rodas" in blocks:
+            for i, (_, texts) in enumerate(blocks["rodas"], 1):
+                if len(texts) != s:
+                    raise Refused(f"rodas: row {i}: {len(texts)} entries, should be {s}, one a stage")
+            t.rodas = [self.entries(texts, f"rodas: row {i}") for i, (_, texts) in enumerate(blocks["rodas"], 1)]
+            t.sums["rodas"] = self.labels(blocks["rodas"], "rodas", "sum")
+
+    def matrix(self, lines, key, width):
+        """Square from rows that may leave out zeros at the right; width(i) is the most entries row i may have."""
+        s = len(lines)
+        A = zeros(s, s)
+        for i, (_, texts) in enumerate(lines):
+            if len(texts) > width(i, s):
+                raise Refused(f"{key}: row {i + 1}: {len(texts)} entries, at most {width(i, s)} fit its shape")
+            for j, x in enumerate(self.entries(texts, f"{key}: row {i + 1}")):
+                A[i][j] = x
+        return A
+
+    def labels(self, lines, key, symbol):
+        """The column at the left of the bar: all rows or none."""
+        given = [label for label, _ in lines if label]
+        if given and len(given) < len(lines):
+            raise Refused(f"{key}: the column {symbol} is incomplete")
+        return [self.value(x, f"{key}: {symbol}_{i}") for i, x in enumerate(given, 1)] if given else None
+
+    def runge_kutta(self, t):
+        for key in set(self.doc.blocks) - {"tableau", "continuous"}:
+            raise Refused(f"{key}: not a block of family {t.family}")
+        lines = self.doc.blocks.get("tableau", [])
+        stages = [line for line in lines if line[0] not in ("b", "bhat", "bhat2")]
+        weights = {label: texts for label, texts in lines if label in ("b", "bhat", "bhat2")}
+        if not stages or "b" not in weights:
+            raise Refused("tableau: needs a row a stage and a row b")
+        if len(lines) != len(stages) + len(weights) or any(x[0] is None for x in lines):
+            raise Refused("tableau: every line is 'c_i | entries', 'b | ...', 'bhat | ...' or 'bhat2 | ...', once each")
+        s = len(stages)
+        width = {"erk": lambda i, s: i, "sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}[t.family]
+        t.A = self.matrix(stages, "tableau", width)
+        t.c = self.labels(stages, "tableau", "c")
+        for label, texts in weights.items():
+            if len(texts) != s:
+                raise Refused(f"{label}: {len(texts)} entries, should be {s}")
+            setattr(t, label, self.entries(texts, label))
+
+    def rosenbrock(self, t):
+        blocks = self.doc.blocks
+        original, transformed = "alpha" in blocks, "a" in blocks
+        if not original and not transformed:
+            raise Refused("needs the blocks alpha, gamma, b or a, c, m and gamma")
+        forms = (ORIGINAL if original else set()) | (TRANSFORMED if transformed else set())
+        for key in set(blocks) - forms - {"continuous", "rodas"}:
+            raise Refused(f"{key}: not a block of this form of family ros")
+        for key in forms - OPTIONAL:
+            if key not in blocks:
+                raise Refused(f"the block {key} is missing")
+        s = len(blocks["alpha" if original else "a"])
+        if original:
+            t.alpha, t.gamma = self.triangle(t, "alpha", s), self.triangle(t, "gamma", s)
+            t.b, t.bhat = self.row("b", s), self.row("bhat", s)
+        else:
+            t.diagonal, = self.row("gamma", 1)
+        if transformed:
+            t.a, t.C = self.triangle(t, "a", s), self.triangle(t, "c", s)
+            t.m, t.mhat, t.e = self.row("m", s), self.row("mhat", s), self.row("e", s)
+        if t.bhat is None and t.e is not None and original:
+            raise Refused("bhat: is missing beside b, but e is given")
+
+    def triangle(self, t, key, s):
+        """A lower triangle, with diagonal for gamma; the sums that may stand beside it go to t.sums."""
+        lines = self.doc.blocks[key]
+        if len(lines) != s:
+            raise Refused(f"{key}: {len(lines)} rows, should be {s}")
+        t.sums[key] = self.labels(lines, key, "gamma" if key in ("gamma", "c") else "alpha")
+        return self.matrix(lines, key, (lambda i, s: i + 1) if key == "gamma" else (lambda i, s: i))

@@ -1,0 +1,136 @@
+"""Explicit, diagonally and fully implicit Runge-Kutta methods derived from their tableaux."""
+from . import check, dense, estimate, stability
+from .linalg import apply, dot, identity, inverse, transpose
+from .method import Method
+from .real import EXACT, ONE, ZERO, Refused, snap
+from .split import split
+from .trees import Conditions
+
+
+def derive(t):
+    if t.family == "firk" and t.bhat:
+        raise Refused("bhat: the error estimate of firk methods is derived, not given")
+    if t.collocation:
+        collocation(t)
+    check.row_sums(t.A, t.c, "tableau", "c", t.tol)
+    if t.c is None:
+        t.c = [sum(row, ZERO) for row in t.A]
+    method = Method(t, s=len(t.A), conditions=Conditions(t.A), weights=t.b, embedded_weights=t.bhat)
+    orders(method)
+    method.P, method.Q = stability.rational(t.A, t.b, t.tol)
+    method.r_infinity = stability.at_infinity(method.P, method.Q, t.tol)
+    {"erk": explicit, "sdirk": diagonal, "firk": full}[t.family](method)
+    return method
+
+
+def orders(method):
+    t = method.table
+    check.order_exactly(method.conditions, t.b, t.order, "b", t.tol)
+    for key, b, order in (("bhat", t.bhat, t.embedded), ("bhat2", t.bhat2, t.embedded2)):
+        if b is not None:
+            if not order:
+                raise Refused(f"{key}: its order is not stated ('embedded' for bhat, 'embedded2' for bhat2)")
+            check.order_exactly(method.conditions, b, order, key, t.tol)
+    if t.bhat is None and t.embedded and t.family != "firk":
+        raise Refused("embedded: an order is stated, but there is no row bhat")
+    if t.bhat2 is not None and t.bhat is None:
+        raise Refused("bhat2: needs a row bhat")
+    method.embedded, method.embedded2 = t.embedded, t.embedded2
+
+
+def collocation(t):
+    """The tableau is printed rounded: check it, then use the collocation method with the nodes c itself."""
+    if t.family != "firk" or t.c is None:
+        raise Refused("collocation: is for firk tableaux with their column c")
+    B = dense.lagrange(t.c)
+    exact = [[sum((B[k][j] * x ** (k + 1) for k in range(len(B))), ZERO) for j in range(len(B))] for x in t.c + [ONE]]
+    for i, (row, printed) in enumerate(zip(exact, t.A + [t.b]), 1):
+        for j, (x, y) in enumerate(zip(row, printed), 1):
+            check.equal(y, x, f"tableau: row {i if i <= len(t.A) else 'b'}, entry {j}", t.tol,
+                        "should be that of the collocation method,")
+    t.A, t.b, t.tol = exact[:-1], exact[-1], EXACT
+
+
+def explicit(method):
+    t, s = method.table, method.s
+    method.A, method.b, method.c, method.d = t.A, t.b, t.c, t.b
+    if stiffly_accurate(t):
+        method.properties.add("fsal")
+    method.e = difference(t.bhat, t.b, t.tol)
+    method.e2 = difference(t.bhat2, t.b, t.tol)
+    if t.continuous:
+        method.B = transpose(t.continuous)
+    dense.add(method, identity(s), identity(s))
+
+
+def difference(bhat, b, tol):
+    return None if bhat is None else [snap(x - y, tol) for x, y in zip(bhat, b)]
+
+
+def stiffly_accurate(t):
+    """The last stage is the new solution."""
+    return check.same_rows(t.A[-1], t.b, t.tol) and abs(t.c[-1] - 1) <= t.tol
+
+
+def diagonal(method):
+    t = method.table
+    first = 0 if t.A[0][0] else 1
+    if first == method.s:
+        raise Refused("tableau: the only stage is explicit")
+    method.gamma = check.diagonal(t.A, "tableau", t.tol, first)
+    method.s -= first
+    method.A, method.b, method.c = [row[first:] for row in t.A[first:]], t.b[first:], t.c[first:]
+    method.block, method.real = 1, [ONE / method.gamma]
+    method.T = method.Ti = [[ONE]]
+    column = explicit_first(method) if first else None
+    implicit(method, column)
+    if t.bhat is not None:
+        change = [x - y for x, y in zip(t.bhat, t.b)]
+        method.e = estimate.from_weights(method, change[first:])
+        method.est0 = snap(change[0] - dot(method.e, column), t.tol) if first else ZERO
+
+
+def explicit_first(method):
+    """ESDIRK: the explicit stage is left out of the unknowns; returns its column."""
+    t = method.table
+    if not stiffly_accurate(t):
+        raise Refused("b: a method with an explicit first stage must be stiffly accurate: b is not the last row")
+    method.properties |= {"explicit-first", "fsal"}
+    method.b0 = t.b[0]
+    return [row[0] for row in t.A[1:]]
+
+
+def full(method):
+    t = method.table
+    method.A, method.b, method.c, method.block = t.A, t.b, t.c, method.s
+    if not t.continuous:
+        method.B = dense.lagrange(t.c)
+    method.real, method.pairs, method.T, method.Ti = split(inverse(t.A))
+    implicit(method)
+    estimate.add(method)
+    if t.keys.get("embedded", method.embedded) != method.embedded:
+        raise Refused(f"embedded: {t.embedded} is stated, but the derived estimate has order {method.embedded}")
+
+
+def implicit(method, column=None):
+    """What sdirk and firk share: W, d, dense output, stability."""
+    t, s = method.table, method.s
+    method.W = [[snap(x, EXACT) for x in row] for row in inverse(method.A)]
+    Wt = transpose(method.W)
+    if stiffly_accurate(t):
+        method.properties.add("stiffly-accurate")
+        method.d = [ZERO] * (s - 1) + [ONE]
+    else:
+        method.d = [snap(x, t.tol) for x in apply(Wt, method.b)]
+    if column:
+        method.g = apply(method.W, column)
+    if t.continuous:
+        method.B = transpose(t.continuous)
+    dense.add(method, t.A[-s:], Wt)
+    damped = all(re > 0 for re in method.real + [re for re, im in method.pairs])      # poles in the right half plane
+    if damped and stability.bounded_on_axis(method.P, method.Q, t.tol):
+        method.properties.add("A-stable")
+        if method.r_infinity == 0:
+            method.properties.add("L-stable")
+    if method.r_infinity is not None and abs(method.r_infinity) < 1:
+        method.properties.add("dae")

@@ -1,0 +1,1 @@
+"""Tests of the code generator: python3 -m unittest discover -s codegen/tests -t ."""

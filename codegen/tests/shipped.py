@@ -1,0 +1,65 @@
+"""The coefficient files that are shipped, and ways to change them."""
+import copy
+from pathlib import Path
+
+from codegen import derive, document, read
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "methods").glob("*/*.toml"))
+
+
+def path(name):
+    found, = [f for f in FILES if f.stem == name]
+    return found
+
+
+def method(name):
+    return derive.method(path(name))
+
+
+def load(name_or_path):
+    """The text of a shipped file."""
+    return document.document(name_or_path if isinstance(name_or_path, Path) else path(name_or_path))
+
+
+def derive_document(text):
+    return derive.from_table(read.table(text))
+
+
+def mutants(text):
+    """(what was changed, the text with it) for every entry."""
+    for key, lines in text.blocks.items():
+        for i, (label, entries) in enumerate(lines):
+            if label not in (None, "", "b", "bhat", "bhat2"):
+                yield f"{key}: label of line {i + 1}", altered(text, key, i, None)
+            for j in range(len(entries)):
+                yield f"{key}: line {i + 1}, entry {j + 1}", altered(text, key, i, j)
+    for name in text.keys.get("let", {}):
+        other = copy.deepcopy(text)
+        other.keys["let"][name] = f"({other.keys['let'][name]})*(1+1e-8)"
+        yield f"let.{name}", other
+    for key in ("order", "embedded", "embedded2", "dense"):
+        for step in (-1, 1):
+            if key in text.keys:
+                other = copy.deepcopy(text)
+                other.keys[key] += step
+                yield f"{key}: {other.keys[key]}", other
+
+
+def altered(text, key, i, j):
+    other = copy.deepcopy(text)
+    label, entries = other.blocks[key][i]
+    if j is None:
+        label = bump(text, label)
+    else:
+        entries[j] = bump(text, entries[j])
+    other.blocks[key][i] = (label, entries)
+    return other
+
+
+def bump(text, entry):
+    """The formula of an entry, changed by the relative amount 1e-8, or by 1e-8 where it is zero."""
+    reader = read.Reader(text)
+    for name, definition in text.keys.get("let", {}).items():
+        reader.names[name] = reader.value(definition, name)
+    return f"({entry})*(1+1e-8)" if reader.value(entry, "entry") else "1e-8"

@@ -1,0 +1,24 @@
+"""Every entry of every shipped file matters: changed by 1e-8, it is refused."""
+import unittest
+
+from codegen.real import Refused
+
+from . import shipped
+
+
+class Mutation(unittest.TestCase):
+    def test_every_entry(self):
+        for path in shipped.FILES:
+            document, count = shipped.load(path), 0
+            shipped.derive_document(document)                    # itself accepted
+            for what, mutant in shipped.mutants(document):
+                with self.subTest(file=path.name, changed=what):
+                    with self.assertRaises(Refused) as caught:
+                        shipped.derive_document(mutant)
+                    self.assertTrue(str(caught.exception).startswith(str(path)))
+                count += 1
+            self.assertGreater(count, 2, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

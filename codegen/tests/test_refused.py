@@ -1,0 +1,132 @@
+"""Wrong files are refused, and the message names file, place and residual."""
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+from codegen import derive
+from codegen.real import Refused
+
+HEAD = '''
+name     = "trial"
+title    = "a trial"
+source   = "a book"
+checked  = "another book"
+'''
+HEUN = HEAD + '''
+family   = "erk"
+order    = 2
+tableau  = \'\'\'
+0 |
+1 | 1
+--+--------
+b | 1/2 1/2
+\'\'\'
+'''
+TRAPEZOID = HEAD + '''
+family   = "sdirk"
+order    = 2
+tableau  = \'\'\'
+0 |
+1 | 1/2 1/2
+b | 1/2 1/2
+\'\'\'
+'''
+MIDPOINT = HEAD + '''
+family   = "firk"
+order    = 2
+tableau  = \'\'\'
+1/2 | 1/2
+b   | 1
+\'\'\'
+'''
+LINEARLY_IMPLICIT = HEAD + '''
+family   = "ros"
+order    = 1
+alpha    = "0 |"
+gamma    = "1 | 1"
+b        = "1"
+'''
+
+
+class Trial(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = Path(directory.name, "trial.toml")
+
+    def derive(self, text):
+        self.path.write_text(textwrap.dedent(text))
+        return derive.method(self.path)
+
+    def refused(self, message, text):
+        with self.subTest(message):
+            with self.assertRaises(Refused) as caught:
+                self.derive(text)
+            self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
+            self.assertIn(message, str(caught.exception))
+
+    def test_accepted(self):
+        for text in (HEUN, TRAPEZOID, MIDPOINT, LINEARLY_IMPLICIT):
+            self.derive(text)
+
+    def test_orders(self):
+        self.refused("b: tree [t] of order 2: sum b_i Phi_i = 0.4, should be 1/2, residual 1.0e-1",
+                     HEUN.replace("b | 1/2 1/2", "b | 3/5 2/5"))
+        self.refused("b: tree [[t]] of order 3: sum b_i Phi_i = 0, should be 1/6, residual 1.7e-1",
+                     HEUN.replace("order    = 2", "order    = 3"))
+        self.refused("b: order 1 is stated, but all conditions of order 2 hold as well",
+                     HEUN.replace("order    = 2", "order    = 1"))
+        self.refused("bhat: tree [t] of order 2", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0") + "embedded = 2")
+        self.refused("bhat: its order is not stated", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0"))
+        self.refused("embedded: an order is stated, but there is no row bhat", HEUN + "embedded = 1")
+        self.refused("embedded: 2 is stated, but the derived estimate has order 1", MIDPOINT + "embedded = 2")
+        self.refused("continuous: order 1 is stated, but all conditions of order 2", HEUN + "dense = 1")
+
+    def test_row_sums(self):
+        self.refused("tableau: row 2: sum of the entries = 1, but c_2 = 0.9, residual 1.0e-1",
+                     HEUN.replace("1 | 1\n", "0.9 | 1\n"))
+        self.refused("gamma: row 1: sum of the entries = 1, but gamma_1 = 2", LINEARLY_IMPLICIT.replace("1 | 1", "2 | 1"))
+
+    def test_shape(self):
+        self.refused("tableau: row 2: 2 entries, at most 1 fit its shape", HEUN.replace("1 | 1\n", "1 | 1 0\n"))
+        self.refused("b: 3 entries, should be 2", HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2 0"))
+        self.refused("needs a row a stage and a row b", HEUN.replace("b | 1/2 1/2", ""))
+        self.refused("every line is", HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2\nb | 1/2 1/2"))
+        self.refused("continuous: 1 rows, should be 2", HEUN + 'continuous = "1 0"')
+        self.refused("continuous: row 2: 1 entries, but row 1 has 2", HEUN + "continuous = \'\'\'\n1 0\n1\n\'\'\'")
+        self.refused("b: takes no column before a bar", LINEARLY_IMPLICIT.replace('= "1"', '= "b | 1"'))
+        self.refused("the block gamma is missing", LINEARLY_IMPLICIT.replace("gamma ", "#"))
+        self.refused("tableau: row 1, entry 1: '1/q': no definition let.q", MIDPOINT.replace("| 1/2", "| 1/q"))
+
+    def test_keys(self):
+        self.refused("key 'checked' is missing", HEUN.replace("checked", "#"))
+        self.refused("key 'stages' is unknown", HEUN + "stages = 2")
+        self.refused("family: 'rk' is none of", HEUN.replace('"erk"', '"rk"'))
+        self.refused("name: 'other' must be a C identifier and the name of the file", HEUN.replace('"trial"', '"other"'))
+        self.refused("order: must be a whole number", HEUN.replace("order    = 2", 'order = "2"'))
+        self.refused("is: 'stable' is none of", HEUN + 'is = ["stable"]')
+        self.refused("let.x: must be text", HEUN + "let.x = 0.5")
+        self.refused("not TOML", HEUN + "=")
+        self.refused("b: must be text", LINEARLY_IMPLICIT.replace('"1"', "1.0"))
+
+    def test_claims(self):
+        self.refused("is: 'fsal' is claimed, but not found", HEUN + 'is = ["fsal"]')
+        self.refused("is: 'L-stable' is claimed, but not found", TRAPEZOID + 'is = ["A-stable", "L-stable"]')
+        self.refused("is: 'dae' is claimed, but not found", MIDPOINT + 'is = ["A-stable", "dae"]')
+        self.refused("is: 'w-method' is claimed, but not found",
+                     LINEARLY_IMPLICIT.replace("order    = 1", "order    = 2").replace("1 | 1", "1/2 | 1/2")
+                     + 'is = ["w-method"]')
+
+    def test_families(self):
+        self.refused("b: a method with an explicit first stage must be stiffly accurate",
+                     TRAPEZOID.replace("b | 1/2 1/2", "b | 1/3 2/3").replace("order    = 2", "order    = 1"))
+        self.refused("diagonal entry = 0.25, should be that of the other rows, 0.5",
+                     TRAPEZOID.replace("0 |", "1/2 | 1/2").replace("1 | 1/2 1/2", "1/2 | 1/4 1/4"))
+        self.refused("singular", MIDPOINT.replace("1/2 | 1/2\nb   | 1", "0 | 0 0\n1 | 1/2 1/2\nb | 1/2 1/2"))
+        self.refused("the diagonal entry is -1, should be positive", LINEARLY_IMPLICIT.replace("1 | 1", "-1 | -1"))
+        self.refused("collocation: is for firk", HEUN + "collocation = true")
+
+
+if __name__ == "__main__":
+    unittest.main()
