@@ -11,7 +11,7 @@
 #include "linsol/ls.h"
 
 enum { STEP_OK = 0, STEP_RETRY = 1 };     /* and statuses < 0 */
-enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK };
+enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV };
 enum which { RHS, COST };
 
 typedef struct {                /* one step: what the tape keeps; t + h is its end */
@@ -28,6 +28,7 @@ typedef struct factors {        /* (eig_k/h) M - J for the real eigenvalues, the
     int refs;
     double h;                   /* 0: none yet */
     int jstep;                  /* the step whose Jacobian is in them */
+    double t, *y;               /* matrix-free: where J is taken; y: n */
     int nreal, npair;
     LS *lu[];
 } factors;
@@ -70,6 +71,8 @@ struct costate_tape {
     const costate_method *method;
     costate_problem problem;
     int complete, storage, keep, predict;
+    const costate *writer;      /* who wrote it, and its run number */
+    long stamp;
     int count, room;            /* steps; room in list */
     size_t limit, bytes, kept_bytes;
     double t0, t1;
@@ -97,6 +100,7 @@ struct costate {
     double why_factor;          /* STEP_RETRY: proposed h_new/h */
     enum cause why;
     int cautious;               /* first step, or the last one was rejected */
+    long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
     int predict;                /* starting values of Newton from the step before */
     const costate_tape *replay; /* steps are prescribed; index in at */
     int at;                     /* index of the step */
@@ -108,7 +112,9 @@ struct costate {
     factors *fac;               /* of the step */
     LS *lm;                     /* M alone (erk with M; regularity) */
     LS *ld;                     /* stage matrices of the direct option */
-    double *J, *M;              /* nnz; M NULL: identity */
+    double *J, *M;              /* nnz; M NULL: identity.  matrix-free: J is the point (n) where it is taken */
+    int matfree;                /* GMRES on products, see matfree.c */
+    double jt, *gwork, *gw, *gx, *gb;
     size_t nnz;
     int *color, ncolor;         /* of columns, for forming J by products */
     struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
@@ -164,6 +170,7 @@ void mass_multiply(const costate *, int transpose, double a, int m, const double
 
 /* vec.c */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
+void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
 void axpy(size_t n, double a, const double *x, double *y);
 double dot(size_t n, const double *x, const double *y);
 double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
@@ -206,6 +213,12 @@ int tape_commit(costate *, costate_tape *, const record *);
 int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
 int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
 void tape_clear(costate_tape *);
+
+/* matfree.c */
+int matfree_setup(costate *, const factors *);
+int matfree_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
+int matfree_limit(void);
+void matfree_layout(costate *, cursor *);
 
 /* factors.c */
 int factor(costate *, double h);                                    /* c->fac <- factorisations for J and h */

@@ -3,6 +3,7 @@
    ros: one, with eig = 1/gamma.  sdirk: one, eig = 1/gamma.  firk: the eigenvalues of A^-1 (step-maps 3.1).
    A tape that keeps factorisations shares them by reference; a shared set is never overwritten. */
 #include <stdlib.h>
+#include <string.h>
 #include "core.h"
 
 double eigenvalue(const costate_method *m, int k, double *im)
@@ -24,12 +25,13 @@ factors *factors_new(costate *c, const factors *like)
 {
     int ros = c->m->family == COSTATE_ROS, nreal = ros ? 1 : c->m->nreal, npair = ros ? 0 : c->m->npair;
     factors *f = calloc(1, sizeof *f + (size_t)(nreal + npair) * sizeof *f->lu);
+    if (f && c->matfree && !(f->y = calloc((size_t)c->n, sizeof *f->y))) { free(f); f = NULL; }
     if (!f) { fail(c, COSTATE_NO_MEMORY, "No memory for factorisations."); return NULL; }
     f->refs = 1;
     f->jstep = -1;
     f->nreal = nreal;
     f->npair = npair;
-    for (int k = 0; k < nreal + npair; k++) {
+    for (int k = 0; !c->matfree && k < nreal + npair; k++) {
         int code = 0;
         f->lu[k] = LS_Init(c->backend, c->n, c->P.pattern, k >= nreal, like ? like->lu[k] : NULL, &c->count, &code);
         if (!f->lu[k]) { ls_failure(c, code); factors_release(f); return NULL; }
@@ -41,13 +43,14 @@ void factors_release(factors *f)
 {
     if (!f || --f->refs > 0) return;
     for (int k = 0; k < f->nreal + f->npair; k++) LS_Free(f->lu[k]);
+    free(f->y);
     free(f);
 }
 
 size_t factors_bytes(const factors *f)
 {
     size_t sum = 0;
-    for (int k = 0; k < f->nreal + f->npair; k++) sum += LS_Bytes(f->lu[k]);
+    for (int k = 0; k < f->nreal + f->npair; k++) sum += f->lu[k] ? LS_Bytes(f->lu[k]) : 0;
     return sum;
 }
 
@@ -61,6 +64,13 @@ int factor(costate *c, double h)
     }
     factors *f = c->fac;
     f->h = 0;
+    if (c->matfree) {
+        f->t = c->jt;
+        memcpy(f->y, c->J, (size_t)c->n * sizeof *f->y);
+        f->h = h;
+        f->jstep = c->jheld;
+        return matfree_setup(c, f);
+    }
     for (int k = 0; k < f->nreal + f->npair; k++) {
         double im, re = eigenvalue(c->m, k, &im);
         int code = LS_Decomp(f->lu[k], re / h, im / h, c->J, c->M);
@@ -74,6 +84,7 @@ int factor(costate *c, double h)
 
 int factors_solve(costate *c, const factors *f, int k, int transpose, int nrhs, double *X)
 {
+    if (c->matfree) return matfree_solve(c, f, k, transpose, nrhs, X);
     int code = LS_Solve(f->lu[k], transpose, nrhs, X);
     if (code > 0) return retry(c, WHY_NOT_FINITE, 0.5);
     return code < 0 ? ls_failure(c, code) : STEP_OK;

@@ -2,27 +2,27 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Modified Gram-Schmidt, once more for every vector.  No restart: at most `limit` iterations. */
+   Classical Gram-Schmidt, twice.  No restart: at most `limit` iterations. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
 
-/* basis (limit+1)*n, two vectors, H by columns (limit+1)*limit, rotations 2 limit, right-hand side limit+1 */
+/* basis (limit+1)*n, preconditioned basis limit*n, one vector, H by columns (limit+1)*limit, rotations 2 limit,
+   right-hand side limit+1 and coefficients limit */
 size_t gmres_work(int n, int limit)
 {
     size_t k = (size_t)limit;
-    return (k + 3) * (size_t)n + (k + 1) * k + 2 * k + k + 1;
+    return (2 * k + 2) * (size_t)n + (k + 1) * k + 2 * k + k + 1 + k;
 }
 
-static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h)
+/* classical Gram-Schmidt, twice: two passes over the basis instead of k */
+static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h, double *s)
 {
     memset(h, 0, (size_t)k * sizeof *h);
-    for (int pass = 0; pass < 2; pass++)
-        for (int j = 0; j < k; j++) {
-            double s = dot(n, Q + (size_t)j * n, v);
-            h[j] += s;
-            axpy(n, -s, Q + (size_t)j * n, v);
-        }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < k; j++) h[j] += s[j] = dot(n, Q + (size_t)j * n, v);
+        combine_many(n, v, -1, k, s, Q);
+    }
 }
 
 /* apply the earlier rotations to the new column, make one that clears h[k+1], turn the right-hand side */
@@ -50,13 +50,14 @@ static void back_substitute(int k, int ld, const double *H, double *g)
     }
 }
 
-/* x: result.  *residual: the relative residual reached.  Returns what the callbacks return, else 0. */
+/* x: result.  *residual: the relative residual reached.  Returns what the callbacks return, else 0.  The preconditioned
+   vectors are kept: a solve is dearer than a vector. */
 int gmres(const gmres_system *s, const double *b, double *x, int *iterations, double *residual)
 {
     size_t n = (size_t)s->n;
     int m = s->limit, k = 0;
-    double *Q = s->work, *u = Q + (size_t)(m + 1) * n, *v = u + n, *H = v + n;
-    double *cs = H + (size_t)(m + 1) * (size_t)m, *sn = cs + m, *g = sn + m;
+    double *Q = s->work, *Z = Q + (size_t)(m + 1) * n, *v = Z + (size_t)m * n, *H = v + n;
+    double *cs = H + (size_t)(m + 1) * (size_t)m, *sn = cs + m, *g = sn + m, *coefficient = g + m + 1;
     for (size_t i = 0; i < n; i++) Q[i] = s->w[i] * b[i];
     double size = sqrt(dot(n, Q, Q)), rest = 1;
     *iterations = 0;
@@ -66,13 +67,13 @@ int gmres(const gmres_system *s, const double *b, double *x, int *iterations, do
     for (size_t i = 0; i < n; i++) Q[i] /= size;
     g[0] = 1;
     while (k < m && rest > s->tol) {
-        double *h = H + (size_t)k * (size_t)(m + 1), *next = Q + (size_t)(k + 1) * n;
-        for (size_t i = 0; i < n; i++) u[i] = Q[(size_t)k * n + i] / s->w[i];
-        int status = s->precondition(s->ctx, u);
-        if (status == 0) status = s->apply(s->ctx, u, v);
+        double *h = H + (size_t)k * (size_t)(m + 1), *next = Q + (size_t)(k + 1) * n, *z = Z + (size_t)k * n;
+        for (size_t i = 0; i < n; i++) z[i] = Q[(size_t)k * n + i] / s->w[i];
+        int status = s->precondition(s->ctx, z);
+        if (status == 0) status = s->apply(s->ctx, z, v);
         if (status != 0) return status;
         for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
-        orthogonalise(n, k + 1, Q, next, h);
+        orthogonalise(n, k + 1, Q, next, h, coefficient);
         double norm = sqrt(dot(n, next, next));
         h[k + 1] = norm;
         rest = rotate(k, h, cs, sn, g);
@@ -85,8 +86,6 @@ int gmres(const gmres_system *s, const double *b, double *x, int *iterations, do
     *residual = rest;
     if (!(rest <= 1)) return 0;
     back_substitute(k, m + 1, H, g);
-    combine(n, u, NULL, size, 0, g, Q, n);
-    for (int j = 0; j < k; j++) axpy(n, size * g[j], Q + (size_t)j * n, u);
-    for (size_t i = 0; i < n; i++) x[i] = u[i] / s->w[i];
-    return s->precondition(s->ctx, x);
+    combine_many(n, x, size, k, g, Z);
+    return 0;
 }

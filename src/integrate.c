@@ -49,6 +49,7 @@ static void set_range(costate *c, double t0, double t1)
     c->cautious = 1;
     c->replay = NULL;
     c->at = 0;
+    c->stamp++;
 }
 
 static int initial_step(costate *c, run *x)
@@ -89,6 +90,7 @@ static int give_up(costate *c, const run *x)
         [WHY_SINGULAR] = {COSTATE_SINGULAR, "the matrix (eig/h) M - J was singular or not finite"},
         [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
         [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
+        [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
     };
     return fail(c, table[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g "
                 "is too small, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h),
@@ -206,7 +208,7 @@ static int accept(costate *c, run *x, double err)
 static int one_step(costate *c, run *x, long budget)
 {
     int status = next_slot(c, x);
-    weights(c, c->y, c->w);
+    if (c->m->family != COSTATE_ERK || c->o.differences) weights(c, c->y, c->w);
     for (x->now.started = 0; status == COSTATE_OK;) {
         double err = 0;
         aim(c, x);

@@ -37,7 +37,7 @@ static const struct { const char *name; size_t offset; int fallback, least, most
     O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
     O(newton_max, 0, 0, 1000), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
     O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
-    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, 0, 1),
+    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
     O(differences, 0, 0, 1),
 #undef O
 };
@@ -133,6 +133,7 @@ static void layout(costate *c, cursor *at)
         c->scratch[k].X = take(at, s * n);
         c->scratch[k].its = (unsigned char *)take(at, s);
     }
+    matfree_layout(c, at);
     c->F->layout(c, at);
 }
 
@@ -140,9 +141,11 @@ static void layout(costate *c, cursor *at)
 static int matrices(costate *c)
 {
     size_t nnz = c->P.pattern ? (size_t)c->P.pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
+    if (c->matfree && !c->P.pattern && !c->P.mass && !c->P.jac) nnz = 0;
     c->nnz = nnz;
     int need_J = c->m->family != COSTATE_ERK || c->P.jac;
-    if (need_J && !(c->J = calloc(2 * nnz, sizeof *c->J))) return fail(c, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
+    size_t room = c->matfree && nnz < (size_t)c->n ? (size_t)c->n : nnz;
+    if (need_J && !(c->J = calloc(room + nnz, sizeof *c->J))) return fail(c, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
     if (!c->P.mass) return COSTATE_OK;
     if (!(c->M = calloc(nnz, sizeof *c->M))) return fail(c, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", nnz);
     int r = c->P.mass(c->M, c->P.ctx);
@@ -175,7 +178,8 @@ static int mass_factor(costate *c)
 static int choose_backend(costate *c)
 {
     if (c->m->family == COSTATE_ERK && !c->P.mass) return COSTATE_OK;
-    c->backend = c->o.backend ? c->o.backend : LS_Choose(c->o.solver, c->n, c->P.pattern);
+    c->matfree = c->o.solver == COSTATE_LS_GMRES && !c->o.backend;
+    c->backend = c->o.backend ? c->o.backend : LS_Choose(c->matfree ? COSTATE_LS_AUTO : c->o.solver, c->n, c->P.pattern);
     if (!c->backend) return fail(c, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", c->o.solver);
     if (!c->backend->init || !c->backend->factor || !c->backend->solve || !c->backend->free || !c->backend->name)
         return fail(c, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
@@ -285,7 +289,7 @@ void costate_free(costate *c)
 double costate_time(const costate *c) { return c ? c->time : 0; }
 const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
 void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
-const char *costate_solver_name(const costate *c) { return c && c->backend ? c->backend->name : "none"; }
+const char *costate_solver_name(const costate *c) { return !c || !c->backend ? "none" : c->matfree ? "gmres" : c->backend->name; }
 
 /* ---- methods ---- */
 

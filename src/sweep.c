@@ -22,6 +22,11 @@ static int tape_begin(costate *c, const costate_tape *tape)
     if (status != COSTATE_OK) return status;
     c->p = tape->p;
     c->replay = NULL;
+    if (tape->writer != c || tape->stamp != c->stamp) {       /* what is held belongs to another run */
+        c->jheld = -1;
+        if (c->fac) c->fac->jstep = -1;
+    }
+    c->stamp++;
     c->dir = tape->t1 >= tape->t0 ? 1 : -1;
     return COSTATE_OK;
 }
@@ -210,8 +215,6 @@ int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda,
     if (status == COSTATE_OK) status = adjoint_begin(c, m, lambda, mu, times);
     if (status == COSTATE_OK) status = check_observations(c, tape, o, 1);
     if (status != COSTATE_OK) return status;
-    c->jheld = -1;
-    if (c->fac) c->fac->jstep = -1;
     return backward(c, tape, m, lambda, mu, times, o);
 }
 

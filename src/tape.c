@@ -7,7 +7,7 @@
 #include <string.h>
 #include "core.h"
 
-enum { BLOCK_BYTES = 1 << 18 };
+enum { BLOCK_BYTES = 1 << 18, KEEP_BYTES = 1 << 28, KEEP_FROM = 200 };
 
 costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
 
@@ -96,6 +96,8 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->storage = c->o.storage;
     t->keep = c->o.keep_factors;
     t->predict = c->predict;
+    t->writer = c;
+    t->stamp = c->stamp;
     t->limit = c->o.tape_limit;
     t->t0 = t0;
     t->t1 = t1;
@@ -120,6 +122,12 @@ int tape_slot(costate *c, costate_tape *t, record *r)
     return COSTATE_OK;
 }
 
+/* A small factorisation is made again in less time than a new object for it takes. */
+static int keeps(const costate *c, const costate_tape *t)
+{
+    return !c->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
+}
+
 int tape_commit(costate *c, costate_tape *t, const record *r)
 {
     record *to = &t->list[t->count];
@@ -127,9 +135,10 @@ int tape_commit(costate *c, costate_tape *t, const record *r)
     to->kept = NULL;
     to->started = 0;
     if (t->storage == COSTATE_STATES_ONLY) to->X = NULL;
-    if (t->keep && c->fac && c->fac->h == r->h) {
+    if (c->fac && c->fac->h == r->h && keeps(c, t)) {
         size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac);
-        if (fits(t, more)) { to->kept = c->fac; c->fac->refs++; t->kept_bytes += more; }
+        size_t most = t->keep == 1 ? (size_t)-1 : KEEP_BYTES;
+        if (fits(t, more) && t->kept_bytes + more <= most) { to->kept = c->fac; c->fac->refs++; t->kept_bytes += more; }
     }
     t->count++;
     return COSTATE_OK;

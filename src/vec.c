@@ -44,6 +44,12 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
     }
 }
 
+/* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
+void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X)
+{
+    for (int j = 0; j < k; j += 16) combine(n, out, out, scale, k - j < 16 ? k - j : 16, w + j, X + (size_t)j * n, n);
+}
+
 void axpy(size_t n, double a, const double *restrict x, double *restrict y)
 {
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];

@@ -56,8 +56,8 @@ static void check(const setting *s, double *worst)
 
 static void transpose(void **state)
 {
-    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU};
-    static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu"};
+    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU, COSTATE_LS_GMRES};
+    static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", "gmres"};
     setting s = {.m = *state};
     double worst = 0;
     int family = method_info(s.m).family, implicit = family == COSTATE_SDIRK || family == COSTATE_FIRK;
@@ -70,9 +70,10 @@ static void transpose(void **state)
             s.columns = variant & 1 ? 3 : 1;
             check(&s, &worst);
         }
-        for (int l = 0; s.b->P.pattern && l < 5; l++) {
-            if (!costate_backend_find(built[l])) continue;
-            for (int direct = 0; direct < (implicit ? 2 : 1); direct++) {
+        for (int l = 0; s.b->P.pattern && l < 6; l++) {
+            int gmres = solver[l] == COSTATE_LS_GMRES;
+            if (!gmres && !costate_backend_find(built[l])) continue;
+            for (int direct = 0; direct < (implicit && !gmres ? 2 : 1); direct++) {
                 s.o = (costate_options){.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .solver = solver[l], .stage_solve = implicit ? 1 + direct : 0};
                 s.columns = 3;
                 check(&s, &worst);

@@ -147,6 +147,14 @@ enum costate_solver {
     COSTATE_LS_GMRES
 };
 
+/* Approximates sigma M - J at x for COSTATE_LS_GMRES: setup when sigma or x changes (may be NULL), solve in place,
+   x <- P^-1 x or P^-T x.  Both return 0: ok, > 0: smaller step, < 0: give up. */
+typedef struct {
+    int (*setup)(double sigma, const costate_point *x, void *ctx);
+    int (*solve)(int transpose, double *x, void *ctx);
+    void *ctx;
+} costate_preconditioner;
+
 struct costate_backend;               /* linsol.h */
 typedef struct costate_step costate_step;
 
@@ -184,7 +192,9 @@ typedef struct {
     int solver;                       /* enum costate_solver */
     const struct costate_backend *backend;  /* a user's own, instead of solver */
     int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
-    int keep_factors;                 /* 1: the tape keeps each step's factorisation for the adjoint */
+    int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to 256 MB;
+                                         1: always, within tape_limit; -1: never */
+    const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
 
     /* tape */
@@ -213,6 +223,7 @@ typedef struct {                      /* summed over the calls since costate_new
     long solves, complex_solves;      /* right-hand sides */
     long newton;                      /* Newton iterations, a stage (sdirk) or a step (firk) each */
     long krylov;                      /* GMRES iterations */
+    long products;                    /* matrix-free products (counted among tangents and adjoints, too) */
     long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
     size_t tape_bytes;                /* of the last tape written */
 } costate_stats;

@@ -12,10 +12,13 @@
 enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10 };
 static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, REUSE = 1.6;
 
+/* without a factorisation there is no preconditioner but the user's, and none is made for coupled stages */
+static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
+
 size_t irk_stage_work(const costate *c, int m)
 {
     (void)m;
-    return gmres_work(c->n * c->m->block, KRYLOV_MOST);
+    return gmres_work(c->n * c->m->block, krylov_most(c));
 }
 
 int irk_stage_states(costate *c, const record *r)
@@ -29,6 +32,7 @@ int irk_stage_states(costate *c, const record *r)
    7 for three coupled stages); sparse factors always cost more than the few solves they save. */
 static int direct(const costate *c)
 {
+    if (c->matfree) return 0;
     if (c->o.stage_solve != COSTATE_STAGE_AUTO) return c->o.stage_solve == COSTATE_STAGE_DIRECT;
     return c->m->block == 1 ? c->n <= 35 && c->backend->dense : c->n * c->m->block <= 21;
 }
@@ -54,7 +58,7 @@ int irk_stage_start(costate *c, const record *r)
     int last = c->last_krylov;
     c->pre = f;
     c->last_krylov = 0;
-    if (direct(c) || r->kept) return STEP_OK;
+    if (direct(c) || r->kept || c->matfree) return STEP_OK;
     double ratio = f->h / r->h;
     if (ratio == 1 && f->jstep == r->jstep) return STEP_OK;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return STEP_OK;
@@ -89,6 +93,7 @@ static int apply(void *s, const double *x, double *out) { return irk_stage_apply
 static int precondition(void *s, double *x)
 {
     const stage_system *q = s;
+    if (q->c->matfree) return STEP_OK;
     return irk_solve_block(q->c, q->c->pre, q->transpose, x);
 }
 
@@ -115,7 +120,7 @@ static int iterate(const stage_system *s, int m, int j, double *X, int *good)
     costate *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *b = c->U, *x = c->U + len, rest;
-    gmres_system g = {(int)len, KRYLOV_MOST, TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
+    gmres_system g = {(int)len, krylov_most(c), TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
     int its;
     gather(s, m, j, X, b);
     int status = gmres(&g, b, x, &its, &rest);
@@ -183,6 +188,9 @@ int irk_stage_solve(const stage_system *s, int m, double *X)
         int good;
         int status = iterate(s, m, j, X, &good);
         if (status != STEP_OK) return status;
+        if (!good && s->c->matfree)
+            return fail(s->c, COSTATE_STAGNATED, "GMRES did not solve a stage system of the %s in %d iterations at t = %.10g (h = %.3g): "
+                        "a solver with a matrix is needed here.", s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
         if (!good) return solve_direct(s, m, j, X);
     }
     return direct(s->c) ? solve_direct(s, m, 0, X) : STEP_OK;

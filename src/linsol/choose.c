@@ -46,11 +46,11 @@ static int longest_column(const costate_pattern *p)
     return longest;
 }
 
-/* Discretised in space: couplings go both ways, every unknown has about as many, and there are enough unknowns
-   for the fill to be what costs, not the pattern's bookkeeping. */
+/* Discretised in space: couplings go both ways, every unknown has about as many, and there are enough of them for
+   the fill to be what costs. */
 static int like_a_grid(const costate_pattern *p, double average)
 {
-    return p->n >= 500 && average >= 4.5 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.9;
+    return p->col[p->n] >= 20000 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.7;
 }
 
 static const costate_backend *first_of(const char *const *names)
@@ -61,17 +61,21 @@ static const costate_backend *first_of(const char *const *names)
 }
 
 /* small   LAPACK on 20 x 20 is done before a sparse code has looked up its permutations
-   narrow  a band of a few average columns is nearly full: LAPACK does the same work without indices
-   grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, is far behind
+   narrow  LAPACK in a band a few average columns wide: more arithmetic, but without indices (measured: twice as fast
+           as KLU at a width of 8 columns; even in factoring at 16, but twice as slow in solving)
+   grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, takes twice as long and more
+           on three variables a grid point, and is even below some 20000 entries
    else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {
     static const char *const grid[] = { "umfpack", "superlu", "klu", "dense" };
     static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
     double average;
+    int width;
     if (!p || n <= 20) return &LS_dense;
+    width = bandwidth(p);
     average = (double)p->col[n] / n;
-    if (bandwidth(p) <= 3.0 * average) return &LS_band;
+    if (width <= 8.0 * average && width <= n / 2) return &LS_band;
     return first_of(like_a_grid(p, average) ? grid : other);
 }
 

@@ -37,14 +37,13 @@ const double *ros_stage(const costate *c, const record *r, int i, double *out)
 int ros_matrices(costate *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
+    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return STEP_OK;
     if (c->jheld != c->at) {
-        if (r->kept) return STEP_OK;
         c->jheld = -1;
         int status = jacobian(c, r->t, r->y, c->J);
         if (status != STEP_OK) return status;
         c->jheld = c->at;
     }
-    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return STEP_OK;
     int status = factor(c, r->h);
     *f = c->fac;
     return status;

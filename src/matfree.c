@@ -1,0 +1,114 @@
+/* matfree.c - (sigma M - J) x = b without a matrix: GMRES on products of the problem's maps.
+
+   J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint.  A complex sigma is a
+   real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands for.
+   Tolerances: inside Newton 1e-3 (its iteration corrects the rest); elsewhere (ros, error of no kind may remain) 1e-14. */
+#include <math.h>
+#include <string.h>
+#include "core.h"
+
+enum { LIMIT = 80 };
+
+int matfree_limit(void) { return LIMIT; }
+
+typedef struct { costate *c; const factors *f; double re, im; int transpose; } operator_;
+
+/* out = J x or J^T x */
+static int product(operator_ *a, const double *x, double *out)
+{
+    costate *c = a->c;
+    costate_point at = {a->f->t, a->f->y, c->p}, dx = {0, x, NULL};
+    costate_gradient g = {NULL, out, NULL};
+    c->count.products++;
+    if (!a->transpose) { int s = map_tangent(c, RHS, &at, &dx, out); return s; }
+    memset(out, 0, (size_t)c->n * sizeof *out);
+    return map_adjoint(c, RHS, &at, x, &g);
+}
+
+static int apply(void *ctx, const double *x, double *out)
+{
+    operator_ *a = ctx;
+    costate *c = a->c;
+    size_t n = (size_t)c->n, len = a->im != 0 ? 2 * n : n;
+    double im = a->transpose ? -a->im : a->im;
+    for (size_t at = 0; at < len; at += n) {
+        int status = product(a, x + at, out + at);
+        if (status != STEP_OK) return status;
+        for (size_t i = 0; i < n; i++) out[at + i] = -out[at + i];
+        mass_multiply(c, a->transpose, a->re, 1, x + at, out + at);
+    }
+    if (a->im == 0) return STEP_OK;
+    mass_multiply(c, a->transpose, -im, 1, x + n, out);
+    mass_multiply(c, a->transpose, im, 1, x, out + n);
+    return STEP_OK;
+}
+
+static int precondition(void *ctx, double *x)
+{
+    operator_ *a = ctx;
+    costate *c = a->c;
+    const costate_preconditioner *p = c->o.preconditioner;
+    if (!p) return STEP_OK;
+    for (int part = 0; part < (a->im != 0 ? 2 : 1); part++) {
+        int r = p->solve(a->transpose, x + (size_t)part * (size_t)c->n, p->ctx);
+        if (r > 0) return retry(c, WHY_SINGULAR, 0.5);
+        if (r < 0) return fail(c, COSTATE_CALLBACK, "The preconditioner's solve returned %d at t = %.10g.", r, c->time);
+    }
+    return STEP_OK;
+}
+
+int matfree_setup(costate *c, const factors *f)
+{
+    const costate_preconditioner *p = c->o.preconditioner;
+    if (!p || !p->setup) return STEP_OK;
+    double im, re = eigenvalue(c->m, 0, &im);
+    costate_point x = {f->t, f->y, c->p};
+    int r = p->setup(hypot(re, im) / f->h, &x, p->ctx);
+    if (r > 0) return retry(c, WHY_SINGULAR, 0.5);
+    return r < 0 ? fail(c, COSTATE_CALLBACK, "The preconditioner's setup returned %d at t = %.10g.", r, c->time) : STEP_OK;
+}
+
+static int solve_one(operator_ *a, double tol, double *b)
+{
+    costate *c = a->c;
+    int n = a->im != 0 ? 2 * c->n : c->n, its;
+    double rest, *w = c->gw, *x = c->gx;
+    for (int i = 0; i < n; i++) w[i] = a->transpose ? 1 / c->w[i % c->n] : c->w[i % c->n];
+    gmres_system s = {n, LIMIT, tol, w, apply, precondition, a, c->gwork};
+    int status = gmres(&s, b, x, &its, &rest);
+    c->count.krylov += its;
+    if (status != STEP_OK) return status;
+    if (!(rest <= fmax(tol, 1e-12))) return retry(c, WHY_KRYLOV, 0.5);
+    memcpy(b, x, (size_t)n * sizeof *b);
+    return STEP_OK;
+}
+
+/* complex X comes in pairs (re, im), the system has all real parts first */
+static void unzip(size_t n, const double *x, double *z) { for (size_t i = 0; i < n; i++) { z[i] = x[2 * i]; z[n + i] = x[2 * i + 1]; } }
+static void zip(size_t n, const double *z, double *x) { for (size_t i = 0; i < n; i++) { x[2 * i] = z[i]; x[2 * i + 1] = z[n + i]; } }
+
+int matfree_solve(costate *c, const factors *f, int k, int transpose, int nrhs, double *X)
+{
+    size_t n = (size_t)c->n;
+    double im, re = eigenvalue(c->m, k, &im), tol = c->m->family == COSTATE_ROS ? 1e-14 : 1e-3;
+    operator_ a = {c, f, re / f->h, im / f->h, transpose};
+    for (int j = 0; j < nrhs; j++) {
+        double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? c->gb : x;
+        if (im != 0) unzip(n, x, b);
+        int status = solve_one(&a, tol, b);
+        if (status != STEP_OK) return status;
+        if (im != 0) zip(n, b, x);
+        *(im != 0 ? &c->count.complex_solves : &c->count.solves) += 1;
+    }
+    return STEP_OK;
+}
+
+void matfree_layout(costate *c, cursor *at)
+{
+    if (!c->matfree) return;
+    size_t n = (size_t)c->n, len = c->m->npair ? 2 * n : n;
+    c->gwork = take(at, gmres_work((int)len, LIMIT));
+    c->gw = take(at, len);
+    c->gx = take(at, len);
+    c->gb = take(at, len);
+}
