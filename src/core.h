@@ -63,7 +63,10 @@ typedef struct family {
     int (*forward)(costate *, record *, const record *prev, double *y1, double *err);
     int (*tangent)(costate *, const record *, const directions *);
     int (*adjoint)(costate *, const record *, const functionals *);
+    int (*tangent_estimate)(costate *, const record *, const directions *, int j, double *err);
 } family;
+
+int stage_estimate(costate *, const record *, const directions *, int j, double *err);   /* sum e_i X'_i: erk, ros */
 
 extern const family erk_family, irk_family, ros_family;
 

@@ -110,19 +110,26 @@ static void set_directions(run *x)
     d->V1 = x->Vb;
 }
 
-/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5); without
-   the stiff filter, which only makes the estimate larger. */
-static double tangent_norm(costate *c, const run *x)
+int stage_estimate(costate *c, const record *r, const directions *d, int j, double *err)
+{
+    size_t n = (size_t)c->n;
+    (void)r;
+    combine(n, err, NULL, 1, c->s, c->m->e, d->Xd + (size_t)j * n, n * (size_t)d->m);
+    return STEP_OK;
+}
+
+/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5). */
+static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;
-    double most = 0;
     for (int j = 0; c->m->e && j < d->m; j++) {
         memset(c->err, 0, (size_t)c->N * sizeof *c->err);
-        for (int i = 0; i < c->s; i++) axpy((size_t)c->n, c->m->e[i], d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * (size_t)c->n, c->err);
+        int status = c->F->tangent_estimate(c, &x->now, d, j, c->err);
+        if (status != STEP_OK) return status;
         double e = error_norm(c, x->Va + (size_t)j * (size_t)c->N, x->Vb + (size_t)j * (size_t)c->N, c->err);
-        if (!(e <= most)) most = e;
+        if (!(e <= *norm)) *norm = e;
     }
-    return most;
+    return *norm < HUGE_VAL ? STEP_OK : retry(c, WHY_NOT_FINITE, 0.2);
 }
 
 /* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
@@ -139,7 +146,7 @@ static int try_step(costate *c, run *x, double *err)
         set_directions(x);
         status = c->F->tangent(c, &x->now, x->d);
         if (status != STEP_OK) return status;
-        if (c->o.tangent_error) *err = fmax(*err, tangent_norm(c, x));
+        if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
     }
     return STEP_OK;
 }

@@ -181,7 +181,7 @@ typedef struct {
     int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
 
     /* Newton's iteration (sdirk, firk) */
-    int newton_max;                   /* 7 (firk: 7 + (s - 3)/2*... see docs) iterations */
+    int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages 7 + 5 (s - 3)/2 */
     double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm */
     double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
                                          faster than this; negative: never kept */

@@ -87,4 +87,5 @@ static void erk_layout_derivatives(costate *c, cursor *at, int m)
 
 static int erk_prepare(costate *c) { (void)c; return COSTATE_OK; }
 
-const family erk_family = {erk_layout, erk_layout_derivatives, erk_prepare, NULL, erk_forward, erk_tangent, erk_adjoint};
+const family erk_family = {erk_layout, erk_layout_derivatives, erk_prepare, NULL, erk_forward, erk_tangent, erk_adjoint,
+                           stage_estimate};

@@ -80,11 +80,11 @@ static int filter(costate *c, double h, double *x)
     return status;
 }
 
-/* M sum e_j Z_j + h est0 f into err, then the filter */
-static int estimate_with(costate *c, const record *r, const double *f, double *err)
+/* M sum e_j Z_j + h est0 f into err, then the filter; Z_j = Z + j stride */
+static int estimate_with(costate *c, const record *r, const double *f, const double *Z, size_t stride, double *err)
 {
     size_t n = (size_t)c->n;
-    combine(n, c->v1, NULL, 1, c->s, c->m->e, r->X, n);
+    combine(n, c->v1, NULL, 1, c->s, c->m->e, Z, stride);
     memset(err, 0, n * sizeof *err);
     mass_multiply(c, 0, 1, 1, c->v1, err);
     if (c->m->est0 != 0) axpy(n, r->h * c->m->est0, f, err);
@@ -118,15 +118,26 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     return STEP_OK;
 }
 
+/* the same for direction j: f' along it for f, Z' for Z */
+static int irk_tangent_estimate(costate *c, const record *r, const directions *d, int j, double *err)
+{
+    size_t n = (size_t)c->n;
+    costate_point x = {r->t, r->y, c->p};
+    costate_point dx = {d->dt[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    int status = c->m->est0 != 0 ? map_tangent(c, RHS, &x, &dx, c->v2) : STEP_OK;
+    if (status == STEP_OK && d->dh[j] != 0) axpy(n, d->dh[j] / r->h, c->f0, c->v2);
+    return status == STEP_OK ? estimate_with(c, r, c->v2, d->Xd + (size_t)j * n, n * (size_t)d->m, err) : status;
+}
+
 static int estimate(costate *c, const record *r, const double *y1, double *err)
 {
     if (!c->m->e || c->replay || c->o.controller == COSTATE_FIXED) return STEP_OK;
     if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
-    int status = estimate_with(c, r, c->f0, err);
+    int status = estimate_with(c, r, c->f0, r->X, (size_t)c->n, err);
     if (status != STEP_OK || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
     combine((size_t)c->n, c->Y, r->y, 1, 1, &(double){1}, err, 0);      /* once more, with f(t, y + err) */
     status = map_value(c, RHS, r->t, c->Y, c->v2);
-    return status == STEP_OK ? estimate_with(c, r, c->v2, err) : status;
+    return status == STEP_OK ? estimate_with(c, r, c->v2, r->X, (size_t)c->n, err) : status;
 }
 
 static int stages(costate *c, record *r)
@@ -202,4 +213,5 @@ static void irk_ready(costate *c)
     if (m->e) c->eb0 += m->est0;
 }
 
-const family irk_family = {irk_layout, irk_layout_derivatives, irk_prepare, irk_ready, irk_forward, irk_tangent, irk_adjoint};
+const family irk_family = {irk_layout, irk_layout_derivatives, irk_prepare, irk_ready, irk_forward, irk_tangent, irk_adjoint,
+                           irk_tangent_estimate};

@@ -144,4 +144,5 @@ static void ros_ready(costate *c)
     }
 }
 
-const family ros_family = {ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint};
+const family ros_family = {ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint,
+                           stage_estimate};
