@@ -653,7 +653,7 @@ static int wide_grid(int n, int i, int j)
 {
     int a = i / 3, b = j / 3;
     (void)n;
-    return abs(a % 20 - b % 20) + abs(a / 20 - b / 20) <= 1;
+    return abs(a % 28 - b % 28) + abs(a / 28 - b / 28) <= 1;
 }
 
 static int network(int n, int i, int j) { return i == j || (i < j && (i * 31 + j * 17) % n < 2) || (j == 3 && i % 4 == 0); }
@@ -668,7 +668,7 @@ static void choice(void **state)
     assert_ptr_equal(LS_Choose(COSTATE_LS_AUTO, 1000, NULL), costate_backend_find("dense"));
     assert_ptr_equal(chosen(20, tridiagonal), costate_backend_find("dense"));
     assert_ptr_equal(chosen(200, tridiagonal), costate_backend_find("band"));
-    if (grid_best) assert_ptr_equal(chosen(1200, wide_grid), grid_best);
+    if (grid_best) assert_ptr_equal(chosen(2400, wide_grid), grid_best);
     if (network_best) assert_ptr_equal(chosen(200, network), network_best);
     assert_ptr_equal(LS_Choose(COSTATE_LS_DENSE, 5, NULL), costate_backend_find("dense"));
     assert_ptr_equal(LS_Choose(COSTATE_LS_BAND, 5, NULL), costate_backend_find("band"));

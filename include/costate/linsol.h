@@ -32,7 +32,8 @@ typedef struct costate_backend {
         /* A: values in the pattern (or n*n by columns); real or (re, im) pairs.  A is not kept */
     int (*solve)(void *self, int transpose, int nrhs, double *X);
     size_t (*bytes)(const void *self);      /* memory held by the last factor; NULL: unknown */
-    void (*free)(void *self);               /* takes what init made, in any state */
+    void (*free)(void *self);               /* takes what init made, in any state; after a failed init it is called if
+                                               *self is not NULL */
 } costate_backend;
 
 /* The built-in ones by name: "dense", "band", "umfpack", "superlu", "klu"; NULL when not built in. */
