@@ -346,9 +346,10 @@ int costate_check_adjoint(costate *c, double t0, double t1, const double *y, con
     o.on_step = NULL;
     size_t N = (size_t)c->N, np = (size_t)c->np;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
+    if (!memory) return fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
     trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
                at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
-    if (!memory || !x.c || !x.tape) status = fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
+    if (!x.c || !x.tape) status = fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
     else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(c, status, "%s", costate_message(x.c));
     free(memory);
     costate_tape_free(x.tape);

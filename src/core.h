@@ -104,6 +104,7 @@ struct costate {
     enum cause why;
     int cautious;               /* first step, or the last one was rejected */
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
+    const costate_tape *wrote;  /* the last tape written: a freed solver's address and stamp may come again */
     int predict;                /* starting values of Newton from the step before */
     const costate_tape *replay; /* steps are prescribed; index in at */
     int at;                     /* index of the step */
@@ -154,7 +155,9 @@ struct costate {
 /* status.c */
 int fail(costate *, int status, const char *format, ...);
 int retry(costate *, enum cause, double factor);
+extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
 int all_finite(size_t n, const double *x);
+int check_vector(costate *, const char *name, const double *x, int count);  /* integrate.c: there and finite */
 
 /* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
 int map_value(costate *, enum which, double t, const double *y, double *out);
@@ -192,16 +195,17 @@ void kron_free(struct kron *);
 int newton(costate *, const record *, int block, double *Z, unsigned char *its, int fixed);
 
 /* gmres.c: A x = b, right-preconditioned, residual in the norm |w r| */
+enum { GMRES_COLUMNS = 8 };                           /* at most, at a time */
 typedef struct {
-    int n, limit;
+    int n, columns, limit;
     double tol;
     const double *w;                                  /* n, multiplies residuals */
     int (*apply)(void *, const double *x, double *out);
-    int (*precondition)(void *, double *x);
+    int (*precondition)(void *, int m, double *X);    /* m columns in place */
     void *ctx;
-    double *work;                                     /* gmres_work(n, limit) */
+    double *work;                                     /* gmres_work(n, columns, limit) */
 } gmres_system;
-size_t gmres_work(int n, int limit);
+size_t gmres_work(int n, int columns, int limit);
 int gmres(const gmres_system *, const double *b, double *x, int *iterations, double *residual);
 
 /* dense.c */
@@ -214,6 +218,7 @@ int tape_start(costate *, costate_tape *, double t0, double t1);
 int tape_slot(costate *, costate_tape *, record *);                 /* the next record, its memory there */
 int tape_commit(costate *, costate_tape *, const record *);
 int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
+void forget(costate *);                                             /* what is held belongs to another run */
 int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
 void tape_clear(costate_tape *);
 
@@ -230,6 +235,9 @@ factors *factors_new(costate *, const factors *like);
 size_t factors_bytes(const factors *);
 void factors_release(factors *);                                    /* NULL is fine */
 double eigenvalue(const costate_method *, int k, double *im);       /* of lu[k]: real, then pairs */
+
+/* sweep.c */
+int frozen(costate *, int status);                                   /* STEP_RETRY is a failure over a tape */
 
 /* integrate.c */
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);

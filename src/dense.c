@@ -22,12 +22,13 @@ void dense_eval(const costate *c, const record *r, double t, double *y)
 
 static int inside(double t, double a, double b) { return (a <= t && t <= b) || (b <= t && t <= a); }
 
-double costate_step_start(const costate_step *s) { return s->r->t; }
-double costate_step_end(const costate_step *s) { return s->c->time; }
-const double *costate_step_state(const costate_step *s) { return s->c->y1; }
+double costate_step_start(const costate_step *s) { return s ? s->r->t : 0; }
+double costate_step_end(const costate_step *s) { return s ? s->c->time : 0; }
+const double *costate_step_state(const costate_step *s) { return s ? s->c->y1 : NULL; }
 
 int costate_step_eval(const costate_step *s, double t, double *y)
 {
+    if (!s || !y) return COSTATE_BAD_ARGUMENT;
     if (!inside(t, s->r->t, s->c->time)) return COSTATE_OUT_OF_RANGE;
     if (t == s->c->time) memcpy(y, s->c->y1, (size_t)s->c->n * sizeof *y);
     else dense_eval(s->c, s->r, t, y);
@@ -56,8 +57,12 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     if (t == tape->t1 || tape->count == 0) { memcpy(y, tape->end, (size_t)c->n * sizeof *y); return COSTATE_OK; }
     record r;
     c->p = tape->p;
-    c->jheld = -1;
-    status = tape_stages(c, tape, step_at(tape, t), &r);
-    if (status == COSTATE_OK) dense_eval(c, &r, t, y);
-    return status;
+    if (tape->storage == COSTATE_STATES_ONLY) forget(c);
+    double ended = c->time;                 /* of the last run; a failure is in this step */
+    int k = step_at(tape, t);
+    c->time = tape->list[k].t;
+    if ((status = tape_stages(c, tape, k, &r)) != COSTATE_OK) return status;
+    c->time = ended;
+    dense_eval(c, &r, t, y);
+    return COSTATE_OK;
 }

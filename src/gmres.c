@@ -2,18 +2,22 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Classical Gram-Schmidt, twice.  No restart: at most `limit` iterations. */
+   Several columns go in step, each with its own space: their preconditioner solves are one call.  Classical
+   Gram-Schmidt, twice.  No restart: at most `limit` iterations. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
 
-/* basis (limit+1)*n, preconditioned basis limit*n, one vector, H by columns (limit+1)*limit, rotations 2 limit,
-   right-hand side limit+1 and coefficients limit */
-size_t gmres_work(int n, int limit)
+/* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit, right-hand
+   side limit+1 and coefficients limit; for all: one vector, and the block that goes to the preconditioner */
+static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1 + k; }
+
+size_t gmres_work(int n, int columns, int limit)
 {
-    size_t k = (size_t)limit;
-    return (2 * k + 2) * (size_t)n + (k + 1) * k + 2 * k + k + 1 + k;
+    return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + (size_t)n;
 }
+
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *coefficient, size, rest; int k, going; } column;
 
 /* classical Gram-Schmidt, twice: two passes over the basis instead of k */
 static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h, double *s)
@@ -50,42 +54,82 @@ static void back_substitute(int k, int ld, const double *H, double *g)
     }
 }
 
-/* x: result.  *residual: the relative residual reached.  Returns what the callbacks return, else 0.  The preconditioned
-   vectors are kept: a solve is dearer than a vector. */
+static column start(const gmres_system *s, int j, const double *b)
+{
+    size_t n = (size_t)s->n, m = (size_t)s->limit;
+    column c = {.Q = s->work + (size_t)j * column_work(n, m), .rest = 1};
+    c.Z = c.Q + (m + 1) * n;
+    c.H = c.Z + m * n;
+    c.cs = c.H + (m + 1) * m;
+    c.sn = c.cs + m;
+    c.g = c.sn + m;
+    c.coefficient = c.g + m + 1;
+    for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * b[i];
+    c.size = sqrt(dot(n, c.Q, c.Q));
+    c.going = c.size > 0;
+    if (!c.going) { c.rest = 0; return c; }
+    for (size_t i = 0; i < n; i++) c.Q[i] /= c.size;
+    c.g[0] = 1;
+    return c;
+}
+
+/* one Arnoldi step with the preconditioned vector z, v: work */
+static int advance(const gmres_system *s, column *c, const double *z, double *v)
+{
+    size_t n = (size_t)s->n;
+    int k = c->k;
+    double *h = c->H + (size_t)k * (size_t)(s->limit + 1), *next = c->Q + (size_t)(k + 1) * n;
+    memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
+    int status = s->apply(s->ctx, z, v);
+    if (status != 0) return status;
+    for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
+    orthogonalise(n, k + 1, c->Q, next, h, c->coefficient);
+    double norm = h[k + 1] = sqrt(dot(n, next, next));
+    c->rest = rotate(k, h, c->cs, c->sn, c->g);
+    c->k++;
+    c->going = c->rest <= 1 && c->rest > s->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
+    if (c->going) for (size_t i = 0; i < n; i++) next[i] /= norm;
+    return 0;
+}
+
+/* all columns that go on: one call of the preconditioner for them together */
+static int sweep(const gmres_system *s, column *c, int *active)
+{
+    size_t n = (size_t)s->n;
+    double *B = s->work + (size_t)s->columns * column_work(n, (size_t)s->limit), *v = B + (size_t)s->columns * n;
+    int count = 0, at = 0;
+    for (int j = 0; j < s->columns; j++) {
+        if (!c[j].going) continue;
+        const double *q = c[j].Q + (size_t)c[j].k * n;
+        double *z = B + (size_t)count++ * n;
+        for (size_t i = 0; i < n; i++) z[i] = q[i] / s->w[i];
+    }
+    *active = count;
+    int status = count ? s->precondition(s->ctx, count, B) : 0;
+    for (int j = 0; status == 0 && j < s->columns; j++)
+        if (c[j].going) status = advance(s, &c[j], B + (size_t)at++ * n, v);
+    return status;
+}
+
+/* b, x: n by columns; iterations, residual: those of each column.  Returns what the callbacks return, else 0.  The
+   preconditioned vectors are kept: a solve is dearer than a vector. */
 int gmres(const gmres_system *s, const double *b, double *x, int *iterations, double *residual)
 {
     size_t n = (size_t)s->n;
-    int m = s->limit, k = 0;
-    double *Q = s->work, *Z = Q + (size_t)(m + 1) * n, *v = Z + (size_t)m * n, *H = v + n;
-    double *cs = H + (size_t)(m + 1) * (size_t)m, *sn = cs + m, *g = sn + m, *coefficient = g + m + 1;
-    for (size_t i = 0; i < n; i++) Q[i] = s->w[i] * b[i];
-    double size = sqrt(dot(n, Q, Q)), rest = 1;
-    *iterations = 0;
-    *residual = 0;
-    memset(x, 0, n * sizeof *x);
-    if (size == 0) return 0;
-    for (size_t i = 0; i < n; i++) Q[i] /= size;
-    g[0] = 1;
-    while (k < m && rest > s->tol) {
-        double *h = H + (size_t)k * (size_t)(m + 1), *next = Q + (size_t)(k + 1) * n, *z = Z + (size_t)k * n;
-        for (size_t i = 0; i < n; i++) z[i] = Q[(size_t)k * n + i] / s->w[i];
-        int status = s->precondition(s->ctx, z);
-        if (status == 0) status = s->apply(s->ctx, z, v);
+    column c[GMRES_COLUMNS];
+    int active = 1;
+    for (int j = 0; j < s->columns; j++) c[j] = start(s, j, b + (size_t)j * n);
+    while (active) {
+        int status = sweep(s, c, &active);
         if (status != 0) return status;
-        for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
-        orthogonalise(n, k + 1, Q, next, h, coefficient);
-        double norm = sqrt(dot(n, next, next));
-        h[k + 1] = norm;
-        rest = rotate(k, h, cs, sn, g);
-        k++;
-        if (!(rest <= 1)) break;                    /* NaN */
-        if (norm == 0) break;
-        for (size_t i = 0; i < n; i++) next[i] /= norm;
     }
-    *iterations = k;
-    *residual = rest;
-    if (!(rest <= 1)) return 0;
-    back_substitute(k, m + 1, H, g);
-    combine_many(n, x, size, k, g, Z);
+    memset(x, 0, (size_t)s->columns * n * sizeof *x);
+    for (int j = 0; j < s->columns; j++) {
+        iterations[j] = c[j].k;
+        residual[j] = c[j].rest;
+        if (!(c[j].rest <= 1)) continue;
+        back_substitute(c[j].k, s->limit + 1, c[j].H, c[j].g);
+        combine_many(n, x + (size_t)j * n, c[j].size, c[j].k, c[j].g, c[j].Z);
+    }
     return 0;
 }

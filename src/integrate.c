@@ -20,7 +20,7 @@ typedef struct {
     const costate_times *times;
 } run;
 
-static int check_vector(costate *c, const char *name, const double *x, int count)
+int check_vector(costate *c, const char *name, const double *x, int count)
 {
     if (count > 0 && !x) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL, but %d values are expected.", name, count);
     if (count > 0 && !all_finite((size_t)count, x)) return fail(c, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
@@ -49,6 +49,7 @@ static void set_range(costate *c, double t0, double t1)
     c->cautious = 1;
     c->replay = NULL;
     c->at = 0;
+    c->why = WHY_ERROR;
     c->stamp++;
 }
 
@@ -84,17 +85,9 @@ static int too_small(const costate *c, const run *x)
 
 static int give_up(costate *c, const run *x)
 {
-    static const struct { int status; const char *reason; } table[] = {
-        [WHY_ERROR] = {COSTATE_STEP_TOO_SMALL, "the error test failed"},
-        [WHY_NEWTON] = {COSTATE_NEWTON, "Newton's iteration did not converge"},
-        [WHY_SINGULAR] = {COSTATE_SINGULAR, "the matrix (eig/h) M - J was singular or not finite"},
-        [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
-        [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
-        [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
-    };
-    return fail(c, table[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g "
-                "is too small, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h),
-                table[c->why].reason);
+    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g "
+                "%s, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h),
+                c->o.controller == COSTATE_FIXED ? "is fixed" : "is too small", reasons[c->why].text);
 }
 
 static void set_directions(run *x)
@@ -231,7 +224,7 @@ static int one_step(costate *c, run *x, long budget)
             c->why = WHY_ERROR;
             if (x->k.rejected || c->at == 0) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
         }
-        if (c->o.controller == COSTATE_FIXED) return give_up(c, x);
+        if (c->o.controller == COSTATE_FIXED && !(status == STEP_RETRY && c->why_factor == 1)) return give_up(c, x);
         reject(c, x, factor);
         status = COSTATE_OK;
     }
@@ -313,5 +306,9 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     run x = {.d = &d, .Va = V, .Vb = c->Vb, .times = times};
     status = run_all(c, t0, t1, y, p, tape, &x);
     if (x.Va != V) memcpy(V, x.Va, (size_t)c->N * (size_t)m * sizeof *V);
+    if (status == COSTATE_OK && !all_finite((size_t)c->N * (size_t)m, V)) {
+        if (tape) tape->complete = 0;
+        status = fail(c, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
+    }
     return status;
 }

@@ -43,9 +43,10 @@ static int apply(void *ctx, const double *x, double *out)
     return STEP_OK;
 }
 
-static int precondition(void *ctx, double *x)
+static int precondition(void *ctx, int m, double *x)        /* m is 1 */
 {
     operator_ *a = ctx;
+    (void)m;
     costate *c = a->c;
     const costate_preconditioner *p = c->o.preconditioner;
     if (!p) return STEP_OK;
@@ -74,7 +75,7 @@ static int solve_one(operator_ *a, double tol, double *b)
     int n = a->im != 0 ? 2 * c->n : c->n, its;
     double rest, *w = c->gw, *x = c->gx;
     for (int i = 0; i < n; i++) w[i] = a->transpose ? 1 / c->w[i % c->n] : c->w[i % c->n];
-    gmres_system s = {n, LIMIT, tol, w, apply, precondition, a, c->gwork};
+    gmres_system s = {n, 1, LIMIT, tol, w, apply, precondition, a, c->gwork};
     int status = gmres(&s, b, x, &its, &rest);
     c->count.krylov += its;
     if (status != STEP_OK) return status;
@@ -107,7 +108,7 @@ void matfree_layout(costate *c, cursor *at)
 {
     if (!c->matfree) return;
     size_t n = (size_t)c->n, len = c->m->npair ? 2 * n : n;
-    c->gwork = take(at, gmres_work((int)len, LIMIT));
+    c->gwork = take(at, gmres_work((int)len, 1, LIMIT));
     c->gw = take(at, len);
     c->gx = take(at, len);
     c->gb = take(at, len);

@@ -20,6 +20,15 @@ int retry(costate *c, enum cause why, double factor)
     return STEP_RETRY;
 }
 
+const struct reason reasons[] = {
+    [WHY_ERROR] = {COSTATE_STEP_TOO_SMALL, "the error test failed"},
+    [WHY_NEWTON] = {COSTATE_NEWTON, "Newton's iteration did not converge"},
+    [WHY_SINGULAR] = {COSTATE_SINGULAR, "the matrix (eig/h) M - J was singular or not finite"},
+    [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
+    [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
+    [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
+};
+
 int all_finite(size_t n, const double *x)
 {
     double bad = 0;                       /* 0 * Inf and 0 * NaN are NaN */
@@ -43,5 +52,5 @@ const char *costate_status_name(int status)
         "COSTATE_OUT_OF_RANGE",
     };
     int count = (int)(sizeof name / sizeof *name);
-    return status <= 0 && -status < count ? name[-status] : "unknown status";
+    return status <= 0 && status > -count ? name[-status] : "unknown status";
 }

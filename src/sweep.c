@@ -9,11 +9,11 @@
 #include <string.h>
 #include "core.h"
 
-static int frozen(costate *c, int status)
+int frozen(costate *c, int status)
 {
     if (status != STEP_RETRY) return status;
-    return fail(c, COSTATE_CALLBACK, "A callback failed (or gave NaN or Inf) at t = %.10g in a run over the tape, where steps "
-                "cannot be made smaller.", c->time);
+    return fail(c, reasons[c->why].status, "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.",
+                c->time, reasons[c->why].text);
 }
 
 static int tape_begin(costate *c, const costate_tape *tape)
@@ -22,10 +22,7 @@ static int tape_begin(costate *c, const costate_tape *tape)
     if (status != COSTATE_OK) return status;
     c->p = tape->p;
     c->replay = NULL;
-    if (tape->writer != c || tape->stamp != c->stamp) {       /* what is held belongs to another run */
-        c->jheld = -1;
-        if (c->fac) c->fac->jstep = -1;
-    }
+    if (c->wrote != tape || tape->writer != c || tape->stamp != c->stamp) forget(c);
     c->stamp++;
     c->dir = tape->t1 >= tape->t0 ? 1 : -1;
     return COSTATE_OK;
@@ -242,8 +239,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     int status = begin(c);
     if (status == COSTATE_OK) status = tape_begin(c, tape);
     if (status != COSTATE_OK) return status;
-    if (!y) return fail(c, COSTATE_BAD_ARGUMENT, "y is NULL.");
-    if (c->np && !p) return fail(c, COSTATE_BAD_ARGUMENT, "p is NULL, but np = %d.", c->np);
+    if ((status = check_vector(c, "y", y, c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, c->np)) != COSTATE_OK) return status;
     c->p = p;
     c->replay = tape;
     c->jheld = -1;
@@ -265,7 +261,8 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
         prev = now;
     }
     c->replay = NULL;
+    if (status != COSTATE_OK) return status;
     c->time = tape->t1;
-    if (status == COSTATE_OK) memcpy(y, c->y, (size_t)c->N * sizeof *y);
+    memcpy(y, c->y, (size_t)c->N * sizeof *y);
     return status;
 }

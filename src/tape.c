@@ -36,7 +36,8 @@ size_t costate_tape_bytes(const costate_tape *t) { return t ? t->bytes + t->kept
 
 int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, double *y)
 {
-    if (!tape || k < 0 || k >= tape->count) return COSTATE_OUT_OF_RANGE;
+    if (!tape) return COSTATE_BAD_ARGUMENT;
+    if (k < 0 || k >= tape->count) return COSTATE_OUT_OF_RANGE;
     const record *r = &tape->list[k];
     if (t) *t = r->t;
     if (h) *h = r->h;
@@ -97,6 +98,7 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->keep = c->o.keep_factors;
     t->predict = c->predict;
     t->writer = c;
+    c->wrote = t;
     t->stamp = c->stamp;
     t->limit = c->o.tape_limit;
     t->t0 = t0;
@@ -156,11 +158,19 @@ int tape_fits(costate *c, const costate_tape *t)
     return COSTATE_OK;
 }
 
+void forget(costate *c)
+{
+    c->jheld = -1;
+    if (c->fac) c->fac->jstep = -1;
+    c->stamp++;
+}
+
 /* Step k with its stages: those on the tape, or the same computation again (bit for bit: the same Jacobian, step,
    starting values and number of iterations). */
 int tape_stages(costate *c, const costate_tape *t, int k, record *r)
 {
     *r = t->list[k];
+    if (t->writer != c) r->kept = NULL;      /* they count in the solver that made them, which may be gone or at work */
     if (r->X) return COSTATE_OK;
     r->X = c->scratch[0].X;
     c->replay = t;
@@ -169,6 +179,5 @@ int tape_stages(costate *c, const costate_tape *t, int k, record *r)
     weights(c, r->y, c->w);
     int status = c->F->forward(c, r, NULL, c->y1, c->err);
     c->replay = NULL;
-    if (status == STEP_RETRY) return fail(c, COSTATE_BAD_TAPE, "Step %d of the tape cannot be repeated: a callback answers otherwise than in the forward run.", k);
-    return status;
+    return frozen(c, status);
 }

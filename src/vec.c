@@ -5,7 +5,7 @@
 #include <string.h>
 #include "core.h"
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, FEW = 16 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -26,6 +26,15 @@ static void add_all(size_t n, double *out, int k, const double *w, const double 
     for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
 }
 
+static void sum_few(size_t n, double *out, const double *y, int k, const double *w, const double *const *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = y ? y[i] : 0;
+        for (int j = 0; j < k; j++) sum += w[j] * x[j][i];
+        out[i] = sum;
+    }
+}
+
 /* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
    their X_j may hold anything). */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
@@ -36,6 +45,7 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
     int used = 0;
     for (int j = 0; j < k && used < MOST; j++)
         if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
+    if (n <= FEW) { sum_few(n, out, y, used, a, x); return; }
     for (size_t from = 0; from < n; from += BLOCK) {
         size_t len = n - from < BLOCK ? n - from : BLOCK;
         if (!y) memset(out + from, 0, len * sizeof *out);

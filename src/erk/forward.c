@@ -34,7 +34,9 @@ static int stage(costate *c, record *r, int i, const record *prev, const double 
         return STEP_OK;
     }
     int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, Y, K);
-    return status == STEP_OK ? erk_mass_solve(c, 0, 1, K) : status;
+    if (status == STEP_OK) status = erk_mass_solve(c, 0, 1, K);
+    if (status != STEP_OK || c->m->b[i] != 0 || all_finite(n, K)) return status;
+    return retry(c, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
 }
 
 static int quadrature(costate *c, const record *r, int i, const double *Y, double *q1, double *errq)

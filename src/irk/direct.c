@@ -79,6 +79,7 @@ static int make_sparse(costate *c, struct kron *k)
 static int make(costate *c)
 {
     size_t bn = (size_t)c->m->block * (size_t)c->n;
+    kron_free(c->kron);                     /* of a call that found no memory for the rest */
     struct kron *k = calloc(1, sizeof *k);
     int status = k ? COSTATE_OK : COSTATE_NO_MEMORY;
     if (k && c->P.pattern) status = make_sparse(c, k);
@@ -148,5 +149,8 @@ int irk_direct_factor(const stage_system *s)
 
 int irk_direct_solve(const stage_system *s, int m, double *X)
 {
-    return code_status(s, LS_Solve(s->c->ld, s->transpose, m, X));
+    int code = LS_Solve(s->c->ld, s->transpose, m, X);
+    if (code <= 0) return code_status(s, code);
+    return fail(s->c, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at t = %.10g (h = %.3g).",
+                s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
 }

@@ -15,8 +15,8 @@ int irk_forward(costate *, record *, const record *prev, double *y1, double *err
 int irk_tangent(costate *, const record *, const directions *);
 int irk_adjoint(costate *, const record *, const functionals *);
 
-/* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: block*n */
-int irk_solve_block(costate *, const factors *f, int transpose, double *Z);
+/* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
+int irk_solve_block(costate *, const factors *f, int transpose, int m, double *Z);
 /* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */
 void irk_coupling(costate *, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out);
 

@@ -21,11 +21,10 @@ void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, 
 
 /* block = 1: a solve.  Else X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
    solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
-int irk_solve_block(costate *c, const factors *f, int transpose, double *Z)
+static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
-    if (k == 1) return factors_solve(c, f, 0, transpose, 1, Z);
     const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
     double *R = c->R + (size_t)k * n, w[32];
     for (int i = 0; i < k; i++) {
@@ -44,6 +43,15 @@ int irk_solve_block(costate *c, const factors *f, int transpose, double *Z)
         for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
         combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
     }
+    return status;
+}
+
+int irk_solve_block(costate *c, const factors *f, int transpose, int m, double *Z)
+{
+    size_t len = (size_t)c->m->block * (size_t)c->n;
+    int status = STEP_OK;
+    if (c->m->block == 1) return factors_solve(c, f, 0, transpose, m, Z);
+    for (int j = 0; status == STEP_OK && j < m; j++) status = solve_coupled(c, f, transpose, Z + (size_t)j * len);
     return status;
 }
 
@@ -125,7 +133,7 @@ int newton(costate *c, const record *r, int block, double *Z, unsigned char *its
     c->eta = pow(fmax(c->eta, DBL_EPSILON), 0.8);
     for (m.it = 1;; m.it++) {
         int status = residual(c, r, i0, Z, constant);
-        if (status == STEP_OK) status = irk_solve_block(c, c->fac, 0, dZ);
+        if (status == STEP_OK) status = irk_solve_block(c, c->fac, 0, 1, dZ);
         if (status != STEP_OK) return status;
         c->count.newton++;
         double sum = 0;

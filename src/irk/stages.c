@@ -15,10 +15,12 @@ static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, REUSE = 1.6;
 /* without a factorisation there is no preconditioner but the user's, and none is made for coupled stages */
 static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
 
+/* columns iterated together: their solves are one call for sdirk; for coupled stages nothing would be won */
+static int together(const costate *c, int m) { return c->m->block > 1 || c->matfree ? 1 : m < GMRES_COLUMNS ? m : GMRES_COLUMNS; }
+
 size_t irk_stage_work(const costate *c, int m)
 {
-    (void)m;
-    return gmres_work(c->n * c->m->block, krylov_most(c));
+    return gmres_work(c->n * c->m->block, together(c, m), krylov_most(c));
 }
 
 int irk_stage_states(costate *c, const record *r)
@@ -90,11 +92,11 @@ int irk_stage_apply(const stage_system *s, const double *x, double *out)
 
 static int apply(void *s, const double *x, double *out) { return irk_stage_apply(s, x, out); }
 
-static int precondition(void *s, double *x)
+static int precondition(void *s, int m, double *X)
 {
     const stage_system *q = s;
     if (q->c->matfree) return STEP_OK;
-    return irk_solve_block(q->c, q->c->pre, q->transpose, x);
+    return irk_solve_block(q->c, q->c->pre, q->transpose, m, X);
 }
 
 static void set_weights(const stage_system *s)
@@ -115,19 +117,25 @@ static void scatter(const stage_system *s, int m, int j, const double *x, double
     for (int i = 0; i < s->c->m->block; i++) memcpy(X + ((size_t)i * (size_t)m + (size_t)j) * n, x + (size_t)i * n, n * sizeof *x);
 }
 
-static int iterate(const stage_system *s, int m, int j, double *X, int *good)
+/* Columns from, from + 1 .. of X by GMRES; *good: how many of them, from the first, are solved. */
+static int iterate(const stage_system *s, int m, int from, int columns, double *X, int *good)
 {
     costate *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
-    double *b = c->U, *x = c->U + len, rest;
-    gmres_system g = {(int)len, krylov_most(c), TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
-    int its;
-    gather(s, m, j, X, b);
-    int status = gmres(&g, b, x, &its, &rest);
-    c->count.krylov += its;
-    if (its > c->last_krylov) c->last_krylov = its;
-    *good = status == STEP_OK && rest <= ACCEPTABLE && all_finite(len, x);
-    if (*good) { scatter(s, m, j, x, X); c->count.stage_iterative++; }
+    double *b = c->U, *x = c->U + (size_t)columns * len, rest[GMRES_COLUMNS];
+    int its[GMRES_COLUMNS];
+    gmres_system g = {(int)len, columns, krylov_most(c), TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
+    for (int j = 0; j < columns; j++) gather(s, m, from + j, X, b + (size_t)j * len);
+    int status = gmres(&g, b, x, its, rest);
+    *good = 0;
+    for (int j = 0; status == STEP_OK && j < columns; j++) {
+        c->count.krylov += its[j];
+        if (its[j] > c->last_krylov) c->last_krylov = its[j];
+        if (*good < j || !(rest[j] <= ACCEPTABLE) || !all_finite(len, x + (size_t)j * len)) continue;
+        scatter(s, m, from + j, x + (size_t)j * len, X);
+        c->count.stage_iterative++;
+        (*good)++;
+    }
     return status < 0 ? status : STEP_OK;
 }
 
@@ -183,15 +191,16 @@ static int solve_direct(const stage_system *s, int m, int from, double *X)
 
 int irk_stage_solve(const stage_system *s, int m, double *X)
 {
+    costate *c = s->c;
     set_weights(s);
-    for (int j = 0; !direct(s->c) && j < m; j++) {
-        int good;
-        int status = iterate(s, m, j, X, &good);
+    for (int j = 0, good; !direct(c) && j < m; j += good) {
+        int columns = m - j < together(c, m) ? m - j : together(c, m);
+        int status = iterate(s, m, j, columns, X, &good);
         if (status != STEP_OK) return status;
-        if (!good && s->c->matfree)
-            return fail(s->c, COSTATE_STAGNATED, "GMRES did not solve a stage system of the %s in %d iterations at t = %.10g (h = %.3g): "
+        if (good < columns && c->matfree)
+            return fail(c, COSTATE_STAGNATED, "GMRES did not solve a stage system of the %s in %d iterations at t = %.10g (h = %.3g): "
                         "a solver with a matrix is needed here.", s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
-        if (!good) return solve_direct(s, m, j, X);
+        if (good < columns) return solve_direct(s, m, j + good, X);
     }
-    return direct(s->c) ? solve_direct(s, m, 0, X) : STEP_OK;
+    return direct(c) ? solve_direct(s, m, 0, X) : STEP_OK;
 }

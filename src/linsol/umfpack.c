@@ -4,6 +4,7 @@
 #include <umfpack.h>
 
 #include "backends.h"
+#include "triangles.h"
 
 typedef struct {             /* shared by the solvers of one pattern and arithmetic */
     int refs, is_complex;
@@ -22,7 +23,10 @@ typedef struct {
     double *u, *scale;
     int multiplied;          /* 1: rows times scale, 0: divided by scale */
     LS_pivots check;
+    LS_triangles triangles;  /* the factor taken out, for many right-hand sides; empty until asked for */
 } umf;
+
+enum { MANY = 4 };           /* right-hand sides from which taking the factor out pays */
 
 /* ---- the real and the complex routines under one name ---------------------------------------------- */
 
@@ -132,6 +136,7 @@ static void umf_free(void *self)
     if (!s) return;
     free_numeric(s);
     free_symbolic(s->shared);
+    LS_triangles_free(&s->triangles);
     LS_pivots_free(&s->check);
     free(s->x);
     free(s->iwork);
@@ -161,10 +166,30 @@ static int umf_init(void **self, int n, const costate_pattern *pattern, int is_c
     return status;
 }
 
+/* Allocates, once a factor: no memory for it is no failure, the solves are then one by one. */
+static int take_out(umf *s)
+{
+    LS_triangles *t = &s->triangles;
+    int l, u, rows, columns, diagonal, multiplied;
+    if (t->Lx) return 1;
+    if (umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric) != UMFPACK_OK) return 0;
+    if (LS_triangles_init(t, s->n, l, u) != COSTATE_LS_OK) return 0;
+    if (umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied, t->R, s->numeric) != UMFPACK_OK) {
+        LS_triangles_free(t);
+        return 0;
+    }
+    for (int i = 0; !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
+    return 1;
+}
+
 static int umf_solve(void *self, int transpose, int nrhs, double *X)
 {
     umf *s = self;
     size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
+    if (nrhs >= MANY && !s->is_complex && take_out(s)) {
+        LS_triangles_solve(&s->triangles, transpose, nrhs, X);
+        return COSTATE_LS_OK;
+    }
     for (int k = 0; k < nrhs; k++, X += length) {
         int status = status_of(solve(s, transpose, X));
         if (status) return status;
@@ -188,6 +213,7 @@ static int factor_once(void *self, const double *A, double threshold)
     umf *s = self;
     int status;
     free_numeric(s);
+    LS_triangles_free(&s->triangles);
     s->control[UMFPACK_PIVOT_TOLERANCE] = s->control[UMFPACK_SYM_PIVOT_TOLERANCE] = threshold;
     if ((status = status_of(numeric(s, A)))) return status;
     if ((status = status_of(get_pivots(s)))) return status;
@@ -203,7 +229,8 @@ static int umf_factor(void *self, const double *A)
 static size_t umf_bytes(const void *self)
 {
     const umf *s = self;                 /* info is kept by solve, too: it sets its own entries only */
-    return s->numeric ? (size_t)(s->info[UMFPACK_NUMERIC_SIZE] * s->info[UMFPACK_SIZE_OF_UNIT]) : 0;
+    return LS_triangles_bytes(&s->triangles) +
+           (s->numeric ? (size_t)(s->info[UMFPACK_NUMERIC_SIZE] * s->info[UMFPACK_SIZE_OF_UNIT]) : 0);
 }
 
 const costate_backend LS_umfpack = { "umfpack", 0, umf_init, umf_factor, umf_solve, umf_bytes, umf_free };

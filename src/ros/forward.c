@@ -77,7 +77,7 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
 }
 
 /* Y: the stage's point, the one before's where the method repeats it */
-static int stage(costate *c, record *r, int i, const double **Y, double *f)
+static int stage(costate *c, record *r, const factors *lu, int i, const double **Y, double *f)
 {
     size_t n = (size_t)c->n;
     double *U = r->X + (size_t)i * n;
@@ -88,22 +88,22 @@ static int stage(costate *c, record *r, int i, const double **Y, double *f)
     }
     combine(n, U, f, r->h * c->m->gi[i], !c->o.autonomous, &(double){1}, c->ft, 0);
     ros_coupling(c, r->h, 0, i, 0, i, r->X, n, U);
-    return ros_solve(c, c->fac, 0, 1, U);
+    return ros_solve(c, lu, 0, 1, U);
 }
 
 int ros_forward(costate *c, record *r, const record *prev, double *y1, double *err)
 {
     size_t n = (size_t)c->n;
-    const factors *unused;
+    const factors *lu;                    /* over a tape, the kept ones */
     const double *Y = r->y;
     (void)prev;
-    int status = ros_matrices(c, r, &unused);
+    int status = ros_matrices(c, r, &lu);
     if (status == STEP_OK && !r->started) status = ros_time_slope(c, r);
     if (status == STEP_OK) r->started = 1;
     memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
     memset(err, 0, (size_t)c->N * sizeof *err);
     for (int i = 0; status == STEP_OK && i < c->s; i++) {
-        status = stage(c, r, i, &Y, c->v1);
+        status = stage(c, r, lu, i, &Y, c->v1);
         if (status == STEP_OK) status = quadrature(c, r, i, Y, y1 + n, err + n);
     }
     if (status != STEP_OK) return status;

@@ -1,0 +1,121 @@
+/* triangles.c - triangular solves for several right-hand sides: each entry of L and U is read once for eight of them.
+
+       P R A Q = L U:   A x = b:    L (U Q^T x) = P R b        A^T x = b:   U^T (L^T P R^-1 x) = Q^T b
+   The right-hand sides stand beside each other in Y, so the inner loops are vector operations.  A sparse code's own solve
+   is bound by reading its factor, once a right-hand side. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <costate/linsol.h>
+#include "triangles.h"
+
+enum { K = TRIANGLES_TOGETHER };
+
+int LS_triangles_init(LS_triangles *t, int n, int lnz, int unz)
+{
+    size_t N = (size_t)n, l = (size_t)lnz, u = (size_t)unz;
+    *t = (LS_triangles){.n = n};
+    t->Lp = malloc((2 * (N + 1) + l + u + 2 * N) * sizeof *t->Lp);
+    t->Lx = malloc((l + u + N + K * N) * sizeof *t->Lx);
+    if (!t->Lp || !t->Lx) { LS_triangles_free(t); return COSTATE_LS_NO_MEMORY; }
+    t->Up = t->Lp + N + 1;
+    t->Lj = t->Up + N + 1;
+    t->Ui = t->Lj + l;
+    t->P = t->Ui + u;
+    t->Q = t->P + N;
+    t->Ux = t->Lx + l;
+    t->R = t->Ux + u;
+    t->Y = t->R + N;
+    return COSTATE_LS_OK;
+}
+
+void LS_triangles_free(LS_triangles *t)
+{
+    free(t->Lp);
+    free(t->Lx);
+    *t = (LS_triangles){0};
+}
+
+size_t LS_triangles_bytes(const LS_triangles *t)
+{
+    size_t n = (size_t)t->n;
+    if (!t->Lx) return 0;
+    size_t entries = (size_t)t->Lp[n] + (size_t)t->Up[n];
+    return (entries + 9 * n) * sizeof *t->Lx + (entries + 4 * n) * sizeof *t->Lp;
+}
+
+/* y -= sum over the entries e of x_e Y[row_e]: y stays in registers */
+static void gather(double *y, int from, int to, const int *row, const double *x, const double *Y)
+{
+    double sum[K];
+    memcpy(sum, y, sizeof sum);
+    for (int e = from; e < to; e++) {
+        const double *z = Y + K * (size_t)row[e];
+        for (int r = 0; r < K; r++) sum[r] -= x[e] * z[r];
+    }
+    memcpy(y, sum, sizeof sum);
+}
+
+/* Y[row_e] -= x_e y */
+static void spread(const double *y, int from, int to, const int *row, const double *x, double *Y)
+{
+    double a[K];
+    memcpy(a, y, sizeof a);
+    for (int e = from; e < to; e++) {
+        double *z = Y + K * (size_t)row[e];
+        for (int r = 0; r < K; r++) z[r] -= x[e] * a[r];
+    }
+}
+
+/* Y <- L^-1 Y, then U^-1 Y */
+static void solve(const LS_triangles *t)
+{
+    for (int k = 0; k < t->n; k++) gather(t->Y + K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
+    for (int k = t->n - 1; k >= 0; k--) {
+        double *y = t->Y + K * (size_t)k;
+        int last = t->Up[k + 1] - 1;
+        for (int r = 0; r < K; r++) y[r] /= t->Ux[last];
+        spread(y, t->Up[k], last, t->Ui, t->Ux, t->Y);
+    }
+}
+
+/* Y <- U^-T Y, then L^-T Y */
+static void solve_transposed(const LS_triangles *t)
+{
+    for (int k = 0; k < t->n; k++) {
+        double *y = t->Y + K * (size_t)k;
+        int last = t->Up[k + 1] - 1;
+        gather(y, t->Up[k], last, t->Ui, t->Ux, t->Y);
+        for (int r = 0; r < K; r++) y[r] /= t->Ux[last];
+    }
+    for (int k = t->n - 1; k >= 0; k--) spread(t->Y + K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
+}
+
+/* row k of Y from entry `from[k]` of each right-hand side, scaled by R where given */
+static void load(const LS_triangles *t, const int *from, const double *R, int count, const double *X)
+{
+    for (int k = 0; k < t->n; k++) {
+        int i = from[k];
+        for (int r = 0; r < K; r++) t->Y[K * (size_t)k + (size_t)r] = r < count ? (R ? R[i] : 1) * X[(size_t)r * (size_t)t->n + (size_t)i] : 0;
+    }
+}
+
+static void store(const LS_triangles *t, const int *to, const double *R, int count, double *X)
+{
+    for (int k = 0; k < t->n; k++) {
+        int i = to[k];
+        for (int r = 0; r < count; r++) X[(size_t)r * (size_t)t->n + (size_t)i] = (R ? R[i] : 1) * t->Y[K * (size_t)k + (size_t)r];
+    }
+}
+
+void LS_triangles_solve(const LS_triangles *t, int transpose, int nrhs, double *X)
+{
+    for (int j = 0; j < nrhs; j += K) {
+        int count = nrhs - j < K ? nrhs - j : K;
+        double *x = X + (size_t)j * (size_t)t->n;
+        load(t, transpose ? t->Q : t->P, transpose ? NULL : t->R, count, x);
+        if (transpose) solve_transposed(t);
+        else solve(t);
+        store(t, transpose ? t->P : t->Q, transpose ? t->R : NULL, count, x);
+    }
+}
