@@ -1,0 +1,101 @@
+"""What the documents say is so: the program of README.md compiles as printed and prints its numbers, the table of
+methods is the generated one, the manual names all there is, links lead somewhere.
+
+    test_readme.py SOURCE BUILD SANITIZE COMPILER...     reports in the format of cmocka"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+
+
+def read(name):
+    with open(os.path.join(root, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def program():
+    return re.search(r"```c\n(.*?)```", read("README.md"), re.S).group(1)
+
+
+def test_program_is_the_first_example():
+    assert program() == read("examples/01_decay.c")
+    assert program().count("\n") <= 30, "more than 30 lines"
+
+
+def test_program_compiles_and_is_right():
+    with tempfile.TemporaryDirectory() as place:
+        source, exe = os.path.join(place, "readme.c"), os.path.join(place, "readme")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(program())
+        command = compiler + ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", source, "-o", exe,
+                              "-I" + os.path.join(root, "include"), "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm"]
+        if sanitize != "none":
+            command.insert(len(compiler), "-fsanitize=" + sanitize)
+        subprocess.run(command, check=True)
+        out = subprocess.run([exe], check=True, capture_output=True, text=True).stdout
+    printed = [float(x) for x in re.findall(r"= (-?[\d.]+)", out)]
+    expected = [2 * math.exp(-3), math.exp(-3), -2 * math.exp(-3)]
+    assert len(printed) == 3 and all(abs(a - b) < 1e-7 for a, b in zip(printed, expected)), out
+    assert out.strip() in read("README.md"), "README.md shows another output than:\n" + out
+
+
+def test_table_of_methods():
+    made = subprocess.run([sys.executable, "-m", "codegen", "table", "methods"], cwd=root, check=True,
+                          capture_output=True, text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).stdout
+    assert made.strip() in read("README.md"), "README.md has another table than: python3 -m codegen table methods"
+
+
+def header_names():
+    """Options, counters and members of costate_times; functions; enumerators; of both public headers."""
+    text = re.sub(r"/\*.*?\*/", "", read("include/costate/costate.h") + read("include/costate/linsol.h"), flags=re.S)
+    names = set(re.findall(r"\b(costate_\w+)\s*\(", text)) | set(re.findall(r"\bCOSTATE_[A-Z][A-Z_0-9]+\b", text))
+    names -= {"COSTATE_VERSION", "COSTATE_H", "COSTATE_LINSOL_H"}
+    for struct in ("costate_options", "costate_stats", "costate_times"):
+        body = re.findall(r"typedef struct \{([^{}]*)\} " + struct + ";", text)[0]
+        for line in body.split(";"):
+            line = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", line)
+            for part in line.split(",") if line.strip() else []:
+                names.add(re.findall(r"(\w+)\s*$", part)[0])
+    return names
+
+
+def test_manual_names_everything():
+    manual = read("docs/manual.md")
+    lost = sorted(n for n in header_names() if not re.search(r"\b" + n + r"\b", manual))
+    assert not lost, "docs/manual.md does not mention: " + ", ".join(lost)
+
+
+def test_manual_names_nothing_else():
+    there = read("include/costate/costate.h") + read("include/costate/linsol.h")
+    for document in ("README.md", "docs/manual.md", "CONVENTIONS.md"):
+        for name in sorted(set(re.findall(r"\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
+            if name.startswith("COSTATE_HAVE_"):
+                continue
+            assert re.search(r"\b" + name + r"\b", there), document + " mentions " + name + ", which is not there"
+
+
+def test_links():
+    for document in ("README.md", "CONVENTIONS.md", "CHANGELOG.md", "docs/manual.md", "methods/README.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(document)):
+            where = os.path.normpath(os.path.join(root, os.path.dirname(document), target))
+            assert os.path.exists(where), document + " links to " + target + ", which is not there"
+
+
+tests = [(name, what) for name, what in list(globals().items()) if name.startswith("test_")]
+failed = 0
+print("[==========] Running %d test(s)." % len(tests))
+for name, what in tests:
+    print("[ RUN      ] " + name)
+    try:
+        what()
+        print("[       OK ] " + name)
+    except (AssertionError, AttributeError, subprocess.CalledProcessError, OSError) as reason:
+        failed += 1
+        print("%s: %s" % (type(reason).__name__, reason))
+        print("[  FAILED  ] " + name)
+sys.exit(failed > 0)
