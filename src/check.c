@@ -33,7 +33,7 @@ static double size_of(const probe *q, int i)
     int count = i < q->n ? q->n : q->np, j = i < q->n ? i : i - q->n;
     double most = 0;
     for (int l = 0; l < count; l++) most = fmax(most, fabs(v[l]));
-    return fmax(fabs(v[j]), 1e-3 * fmax(most, 1e-3));
+    return fmax(fabs(v[j]), 1e-3 * (most > 0 ? most : 1e-3));
 }
 
 static costate_point unit(const probe *q, int i)          /* i: -1 t, then y, then p */
@@ -94,6 +94,12 @@ static void compare(worst *w, int input, double weight, int size, const double *
     }
 }
 
+/* Differences carry the round-off of what is differenced: a derivative that is zero is right when it is that small. */
+static void allow(worst *w, int size, const double *differenced)
+{
+    for (int i = 0; i < size; i++) w->scale = fmax(w->scale, 1e-5 * fabs(differenced[i]));
+}
+
 static double relative(const worst *w) { return w->error > 0 || !(w->error == w->error) ? w->error / w->scale : 0; }
 
 static void describe(const probe *q, const char *name, const worst *w, costate_report *r)
@@ -114,6 +120,7 @@ static int check_tangent(const probe *q, costate_report *r)
     for (int i = -1; i < q->n + q->np; i++) {
         costate_point dx = unit(q, i);
         int code = difference(q, OF_VALUE, i, q->k, q->d, q->b);
+        allow(&w, q->k, q->b);
         if (code == 0) code = q->map->tangent(q->x, &dx, q->b, q->ctx);
         if (code != 0) return code;
         compare(&w, i, size_of(q, i), q->k, q->b, q->d);
@@ -134,7 +141,7 @@ static int check_adjoint(const probe *q, costate_report *r)
     for (int i = -1; code == 0 && i < q->n + q->np; i++) {
         costate_point dx = unit(q, i);
         if (q->map->tangent) code = q->map->tangent(q->x, &dx, q->d, q->ctx);
-        else code = difference(q, OF_VALUE, i, q->k, q->d, q->b);
+        else { code = difference(q, OF_VALUE, i, q->k, q->d, q->b); allow(&w, q->k, q->b); }
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
         compare(&w, i, size_of(q, i), 1, &given, &expected);
     }
@@ -150,6 +157,7 @@ static int check_tangent2(const probe *q, costate_report *r)
     costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
     for (int i = -1; code == 0 && i < q->n + q->np; i++) {
         code = difference(q, OF_TANGENT, i, q->k, q->d, q->b);
+        allow(&w, q->k, q->b);
         costate_point dx = unit(q, i);
         if (code == 0) code = q->map->tangent2(q->x, &a, &dx, q->b, q->ctx);
         if (code == 0) compare(&w, i, size_of(q, i), q->k, q->b, q->d);
@@ -172,7 +180,7 @@ static int check_adjoint_tangent(const probe *q, costate_report *r)
     for (int i = -1; code == 0 && i < q->n + q->np; i++) {
         costate_point dx = unit(q, i);
         if (q->map->tangent2) code = q->map->tangent2(q->x, &a, &dx, q->d, q->ctx);
-        else code = difference(q, OF_TANGENT, i, q->k, q->d, q->b);
+        else { code = difference(q, OF_TANGENT, i, q->k, q->d, q->b); allow(&w, q->k, q->b); }
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
         compare(&w, i, size_of(q, i), 1, &given, &expected);
     }
@@ -231,7 +239,7 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
         memset(q.e, 0, n * sizeof *q.e);
         q.e[j] = 1;
         if (P->rhs.tangent) code = P->rhs.tangent(x, &dx, q.d, P->ctx);
-        else { code = difference(&q, OF_VALUE, j, P->n, q.d, q.b); }
+        else { code = difference(&q, OF_VALUE, j, P->n, q.d, q.b); allow(&w, P->n, q.b); }
         memset(column, 0, n * sizeof *column);
         if (P->pattern) for (int k = P->pattern->col[j]; k < P->pattern->col[j + 1]; k++) column[P->pattern->row[k]] = J[k];
         else memcpy(column, J + (size_t)j * n, n * sizeof *column);
@@ -300,16 +308,18 @@ static int remainder_at(trial *x, const double *y0, const double *p0, const doub
 static int taylor(trial *x, const double *y0, const double *p0, costate_report *r)
 {
     int N = x->N, status;
-    double last = 0, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
+    double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
     memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
     if ((status = costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL)) != COSTATE_OK) return status;
     double change = sqrt(dot((size_t)N, x->V, x->V));
     int linear = 1;
     for (int k = 0; k < 12; k++) {
         double e = ldexp(0.25, -k), rest;
-        if ((status = remainder_at(x, y0, p0, end, e, &rest)) != COSTATE_OK) return status;
+        status = remainder_at(x, y0, p0, end, e, &rest);
+        if (status != COSTATE_OK && (k == 11 || status == COSTATE_NO_MEMORY)) return status;
+        if (status != COSTATE_OK) { last = NAN; continue; }       /* so far away, the frozen steps may be too large */
         if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
-        if (k > 0 && rest > 1e-11 * norm) ratio = last / rest;
+        if (last == last && rest > 1e-11 * norm) ratio = last / rest;
         last = rest;
     }
     r->taylor = linear ? 4 : ratio;

@@ -20,21 +20,11 @@ void weights(const costate *c, const double *y, double *w)
 double error_norm(const costate *c, const double *y, const double *y1, const double *err)
 {
     int count = c->o.cost_error ? c->N : c->n;
-    double sum = 0, bad = 0;
-    if (c->o.rtol_vector || c->o.atol_vector) {
-        for (int i = 0; i < count; i++) {
-            double e = err[i] / (atol_at(c, i) + rtol_at(c, i) * fmax(fabs(y[i]), fabs(y1[i])));
-            sum += e * e;
-        }
-    } else {
-        double rtol = c->o.rtol, atol = c->o.atol;
-        for (int i = 0; i < count; i++) {
-            double a = fabs(y[i]), b = fabs(y1[i]), e = err[i] / (atol + rtol * (a > b ? a : b));
-            sum += e * e;
-        }
-    }
-    for (int i = 0; i < c->N; i++) bad += 0 * y1[i];
-    return sqrt(sum / count) + bad;
+    double sum = 0;
+    if (c->o.rtol_vector || c->o.atol_vector)
+        for (int i = 0; i < count; i++) sum += sum_scaled(1, rtol_at(c, i), atol_at(c, i), y + i, y1 + i, err + i);
+    else sum = sum_scaled((size_t)count, c->o.rtol, c->o.atol, y, y1, err);
+    return all_finite((size_t)c->N, y1) ? sqrt(sum / count) : NAN;
 }
 
 static double gustafsson(double err, double h, const control *k, double elementary)

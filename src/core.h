@@ -156,7 +156,6 @@ struct costate {
 int fail(costate *, int status, const char *format, ...);
 int retry(costate *, enum cause, double factor);
 extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
-int all_finite(size_t n, const double *x);
 int check_vector(costate *, const char *name, const double *x, int count);  /* integrate.c: there and finite */
 
 /* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
@@ -179,6 +178,8 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
 void axpy(size_t n, double a, const double *x, double *y);
 double dot(size_t n, const double *x, const double *y);
+int all_finite(size_t n, const double *x);
+double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
 double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
 
 /* control.c */

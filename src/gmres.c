@@ -2,30 +2,29 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Several columns go in step, each with its own space: their preconditioner solves are one call.  Classical
-   Gram-Schmidt, twice.  No restart: at most `limit` iterations. */
+   Several columns go in step, each with its own space: their preconditioner solves are one call.  No restart: at
+   most `limit` iterations. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
 
 /* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit, right-hand
-   side limit+1 and coefficients limit; for all: one vector, and the block that goes to the preconditioner */
-static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1 + k; }
+   side limit+1; for all: one vector, and the block that goes to the preconditioner */
+static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1; }
 
 size_t gmres_work(int n, int columns, int limit)
 {
     return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + (size_t)n;
 }
 
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *coefficient, size, rest; int k, going; } column;
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, size, rest; int k, going; } column;
 
-/* classical Gram-Schmidt, twice: two passes over the basis instead of k */
-static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h, double *s)
+/* modified Gram-Schmidt, once: GMRES stays backward stable with it (Paige, Rozloznik, Strakos, SIMAX 28 (2006) 264) */
+static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h)
 {
-    memset(h, 0, (size_t)k * sizeof *h);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int j = 0; j < k; j++) h[j] += s[j] = dot(n, Q + (size_t)j * n, v);
-        combine_many(n, v, -1, k, s, Q);
+    for (int j = 0; j < k; j++) {
+        h[j] = dot(n, Q + (size_t)j * n, v);
+        axpy(n, -h[j], Q + (size_t)j * n, v);
     }
 }
 
@@ -63,7 +62,6 @@ static column start(const gmres_system *s, int j, const double *b)
     c.cs = c.H + (m + 1) * m;
     c.sn = c.cs + m;
     c.g = c.sn + m;
-    c.coefficient = c.g + m + 1;
     for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * b[i];
     c.size = sqrt(dot(n, c.Q, c.Q));
     c.going = c.size > 0;
@@ -83,7 +81,7 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     int status = s->apply(s->ctx, z, v);
     if (status != 0) return status;
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
-    orthogonalise(n, k + 1, c->Q, next, h, c->coefficient);
+    orthogonalise(n, k + 1, c->Q, next, h);
     double norm = h[k + 1] = sqrt(dot(n, next, next));
     c->rest = rotate(k, h, c->cs, c->sn, c->g);
     c->k++;

@@ -134,7 +134,8 @@ static int try_step(costate *c, run *x, double *err)
     int status = c->F->forward(c, &x->now, x->has_prev ? &x->prev : NULL, c->y1, c->err);
     if (status != STEP_OK) return status;
     *err = c->m->e && c->o.controller != COSTATE_FIXED ? error_norm(c, c->y, c->y1, c->err) : 0;
-    if (!(*err < HUGE_VAL) || !all_finite((size_t)c->N, c->y1)) return retry(c, WHY_NOT_FINITE, 0.2);
+    int finite = c->m->e && c->o.controller != COSTATE_FIXED ? *err < HUGE_VAL : all_finite((size_t)c->N, c->y1);
+    if (!finite) return retry(c, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(x);
         status = c->F->tangent(c, &x->now, x->d);

@@ -29,13 +29,6 @@ const struct reason reasons[] = {
     [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
 };
 
-int all_finite(size_t n, const double *x)
-{
-    double bad = 0;                       /* 0 * Inf and 0 * NaN are NaN */
-    for (size_t i = 0; i < n; i++) bad += 0 * x[i];
-    return bad == 0;
-}
-
 int costate_status(const costate *c) { return c ? c->status : COSTATE_BAD_ARGUMENT; }
 
 const char *costate_message(const costate *c)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "core.h"
 
-enum { BLOCK = 1024, FEW = 16 };
+enum { BLOCK = 1024, FEW = 16, LANES = 8 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -65,16 +65,51 @@ void axpy(size_t n, double a, const double *restrict x, double *restrict y)
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
+/* Eight sums side by side: one sum would wait for each addition, and the compiler may not reorder them. */
 double dot(size_t n, const double *x, const double *y)
 {
-    double s = 0;
-    for (size_t i = 0; i < n; i++) s += x[i] * y[i];
-    return s;
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) s[l] += x[i + l] * y[i + l];
+    for (; i < n; i++) rest += x[i] * y[i];
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
+}
+
+int all_finite(size_t n, const double *x)
+{
+    double bad[LANES] = {0}, rest = 0;        /* 0 * Inf and 0 * NaN are NaN */
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) bad[l] += 0 * x[i + l];
+    for (; i < n; i++) rest += 0 * x[i];
+    for (size_t l = 0; l < LANES; l++) rest += bad[l];
+    return rest == 0;
+}
+
+/* sum (e_i / (atol + rtol max(|y_i|, |z_i|)))^2 */
+double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
+{
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            double a = fabs(y[i + l]), b = fabs(z[i + l]), q = e[i + l] / (atol + rtol * (a > b ? a : b));
+            s[l] += q * q;
+        }
+    for (; i < n; i++) {
+        double a = fabs(y[i]), b = fabs(z[i]), q = e[i] / (atol + rtol * (a > b ? a : b));
+        rest += q * q;
+    }
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
 }
 
 double norm_weighted(size_t n, const double *w, const double *x)
 {
-    double s = 0;
-    for (size_t i = 0; i < n; i++) s += w[i] * x[i] * (w[i] * x[i]);
-    return sqrt(s / (double)n);
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
+    for (; i < n; i++) { double e = w[i] * x[i]; rest += e * e; }
+    return sqrt((((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest) / (double)n);
 }
