@@ -74,7 +74,8 @@ static void aim(const costate *c, run *x)
     double left = x->t1 - x->t;
     x->last = fabs(x->h_free) * (1 + 1e-8) >= fabs(left);
     x->h = x->last ? left : x->h_free;
-    if (!x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h)) x->h = left / 2;
+    int halve = !x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h);
+    if (halve && fabs(left) / 2 >= c->hmin) x->h = left / 2;
 }
 
 static int too_small(const costate *c, const run *x)

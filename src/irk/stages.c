@@ -9,8 +9,8 @@
 #include <string.h>
 #include "irk.h"
 
-enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10 };
-static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, REUSE = 1.6;
+enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10, REFINEMENTS = 60 };
+static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, FLOOR = 1e-9, REUSE = 1.6;
 
 /* without a factorisation there is no preconditioner but the user's, and none is made for coupled stages */
 static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
@@ -139,7 +139,15 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     return status < 0 ? status : STEP_OK;
 }
 
-/* One column with the exact factor; the residual, and corrections while they help. */
+static int unsolved(const stage_system *s, double rest)
+{
+    return fail(s->c, COSTATE_STAGNATED, "A stage system of the %s could not be solved at t = %.10g (h = %.3g): relative residual "
+                "%.2g. Is jac the derivative of rhs.value, and the pattern complete?", s->transpose ? "adjoint" : "tangent",
+                s->r->t, s->r->h, rest);
+}
+
+/* One column with the exact factor: its residual by the problem's own products, and corrections while they help.  A badly
+   scaled system ends at its rounding floor, solved as well as it can be; a wrong jac is found out. */
 static int refine(const stage_system *s, int m, int j, const double *rhs, double *X)
 {
     costate *c = s->c;
@@ -148,16 +156,15 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
     gather(s, m, j, rhs, b);
     gather(s, m, j, X, x);
     double size = norm_weighted(len, c->wk, b);
-    for (int pass = 0; pass < 4; pass++) {
+    for (int pass = 0;; pass++) {
         int status = irk_stage_apply(s, x, r);
         if (status != STEP_OK) return status;
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         double rest = norm_weighted(len, c->wk, r);
-        if (rest <= ACCEPTABLE * 1e-2 * size) break;
-        if (!(rest < last / 2)) {
-            if (rest <= 1e-9 * size) break;      /* rounding floor of a badly scaled system: solved as well as it can be */
-            return fail(c, COSTATE_STAGNATED, "A stage system of the %s could not be solved at t = %.10g (h = %.3g): relative residual %.2g. "
-                        "Is jac the derivative of rhs.value?", s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h, rest / size);
+        if (rest <= TOLERANCE * size) break;
+        if (!(rest < 0.7 * last) || pass >= REFINEMENTS) {
+            if (rest <= FLOOR * size) break;
+            return unsolved(s, rest / size);
         }
         last = rest;
         status = irk_direct_solve(s, 1, r);

@@ -1,0 +1,179 @@
+/* test_matfree.c - the matrix-free solver: the same answers without a matrix, preconditioned or not; its failures, and a
+   pattern that lies, are statuses or harmless, never wrong numbers. */
+#include "common.h"
+
+enum { N_MOST = 64 };
+
+typedef struct { double y[N_MOST], V[N_MOST], lambda[N_MOST]; long krylov, decompositions; } result;
+
+static costate_options with(int solver)
+{
+    return (costate_options){.rtol = 1e-5, .atol = 1e-5, .controller = COSTATE_FIXED, .solver = solver, .derivative_mode = 1};
+}
+
+static result solve(const costate_method *m, const problem *b, costate_options o)
+{
+    int N = b->P.n + b->P.nq;
+    unsigned seed = 9;
+    result r = {{0}, {0}, {0}, 0, 0};
+    o.h0 = (b->t1 - b->t0) / 20;
+    costate *c = costate_new(m, &b->P, &o);
+    costate_tape *tape = costate_tape_new();
+    memcpy(r.y, b->y0, (size_t)b->P.n * sizeof *r.y);
+    random_fill(&seed, (size_t)N, r.V);
+    random_fill(&seed, (size_t)N, r.lambda);
+    CHECK_OK(c, costate_integrate(c, b->t0, b->t1, r.y, b->p0, tape));
+    CHECK_OK(c, costate_tangent(c, tape, 1, r.V, NULL, NULL, NULL));
+    CHECK_OK(c, costate_adjoint(c, tape, 1, r.lambda, NULL, NULL, NULL));
+    r.krylov = costate_get_stats(c)->krylov;
+    r.decompositions = costate_get_stats(c)->decompositions + costate_get_stats(c)->complex_decompositions;
+    costate_tape_free(tape);
+    costate_free(c);
+    return r;
+}
+
+static double apart(int n, const double *a, const double *b)
+{
+    double worst = 0, size = 0;
+    for (int i = 0; i < n; i++) { worst = fmax(worst, fabs(a[i] - b[i])); size = fmax(size, fabs(b[i])); }
+    return worst / size;
+}
+
+static void same_answers(void **state)
+{
+    const costate_method *m = *state;
+    if (method_info(m).family == COSTATE_ERK) return;
+    for (int mass = 0; mass <= MASS_REGULAR; mass++)
+        for (int q = 0; q <= 2; q += 2) {
+            const problem *b = problem_synthetic(mass, 0, 2, q, 0);
+            result x = solve(m, b, with(COSTATE_LS_DENSE)), z = solve(m, b, with(COSTATE_LS_GMRES));
+            int N = b->P.n + b->P.nq;
+            assert_true(z.krylov > 0 && z.decompositions == 0);
+            if (apart(N, z.y, x.y) > 1e-10 || apart(N, z.V, x.V) > 1e-10 || apart(N, z.lambda, x.lambda) > 1e-10)
+                fail_msg("%s, %s: %.1e %.1e %.1e", method_name(m), b->name, apart(N, z.y, x.y), apart(N, z.V, x.V), apart(N, z.lambda, x.lambda));
+        }
+}
+
+/* ---- preconditioners: of the 1-D Brusselator, the inverse of the diagonal sigma + 2 a/dx^2 of its diffusion ---- */
+
+typedef struct { double diagonal, diffusion; int n, setups, fail_setup, fail_solve; } diagonal;
+
+static int setup(double sigma, const costate_point *x, void *ctx)
+{
+    diagonal *d = ctx;
+    (void)x;
+    d->diagonal = sigma + d->diffusion;
+    d->setups++;
+    return d->fail_setup;
+}
+
+static int divide(int transpose, double *x, void *ctx)
+{
+    const diagonal *d = ctx;
+    (void)transpose;
+    for (int i = 0; i < d->n; i++) x[i] /= d->diagonal;
+    return d->fail_solve;
+}
+
+static void preconditioner(void **state)
+{
+    (void)state;
+    problem *b = problem_brusselator(16);
+    diagonal d = {1, 2 * 0.02 * 17 * 17, 32, 0, 0, 0};
+    costate_preconditioner p = {setup, divide, &d};
+    costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = COSTATE_LS_GMRES};
+    double y[N_MOST] = {0}, z[N_MOST] = {0};
+    for (int with_p = 0; with_p < 2; with_p++) {
+        double *to = with_p ? z : y;
+        o.preconditioner = with_p ? &p : NULL;
+        costate *c = costate_new(costate_method_find("rodas4"), &b->P, &o);
+        memcpy(to, b->y0, 32 * sizeof *to);
+        CHECK_OK(c, costate_integrate(c, 0, 1, to, b->p0, NULL));
+        costate_free(c);
+    }
+    assert_true(d.setups > 0);
+    assert_true(apart(32, y, z) < 1e-10);
+    problem_free(b);
+}
+
+static void failing_preconditioner(void **state)
+{
+    (void)state;
+    problem *b = problem_brusselator(16);
+    for (int k = 0; k < 4; k++) {
+        diagonal d = {1, 1, 32, 0, 0, 0};
+        *(k & 1 ? &d.fail_setup : &d.fail_solve) = k & 2 ? 1 : -1;
+        costate_preconditioner p = {setup, divide, &d};
+        costate_options o = {.solver = COSTATE_LS_GMRES, .preconditioner = &p};
+        costate *c = costate_new(costate_method_find("radau2a"), &b->P, &o);
+        double y[N_MOST] = {0};
+        memcpy(y, b->y0, 32 * sizeof *y);
+        int status = costate_integrate(c, 0, 1, y, b->p0, NULL);
+        assert_int_equal(status, k & 2 ? COSTATE_SINGULAR : COSTATE_CALLBACK);
+        assert_true(strlen(costate_message(c)) > 20);
+        costate_free(c);
+    }
+    problem_free(b);
+}
+
+/* no preconditioner on a stiff problem: GMRES does not come to its end, which cuts steps and then is a status */
+static void stagnation(void **state)
+{
+    (void)state;
+    problem *b = problem_brusselator(200);
+    costate_options o = {.solver = COSTATE_LS_GMRES, .controller = COSTATE_FIXED, .h0 = 1};
+    costate *c = costate_new(costate_method_find("rodas4"), &b->P, &o);
+    double *y = calloc(401, sizeof *y);
+    memcpy(y, b->y0, 400 * sizeof *y);
+    assert_int_equal(costate_integrate(c, 0, 10, y, b->p0, NULL), COSTATE_STAGNATED);
+    assert_non_null(strstr(costate_message(c), "GMRES"));
+    free(y);
+    costate_free(c);
+    problem_free(b);
+}
+
+/* ---- a pattern without entries that the Jacobian has ---- */
+
+static int diagonal_jac(const costate_point *x, double *J, void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < 3; i++) J[i] = i == 0 ? -1.2 : i == 1 ? -7.3 : -2.9;
+    (void)x;
+    return 0;
+}
+
+static void lying_pattern(void **state)
+{
+    static const int col[] = {0, 1, 2, 3}, row[] = {0, 1, 2};
+    static const costate_pattern narrow = {3, col, row};
+    const costate_method *m = *state;
+    int family = method_info(m).family;
+    problem b = *problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
+    costate_report rhs, cost;
+    costate_point x = {b.t0, b.y0, b.p0};
+    b.P.pattern = &narrow;
+    b.P.jac = diagonal_jac;
+    assert_int_equal(costate_check_problem(&b.P, &x, &rhs, &cost), COSTATE_BAD_ARGUMENT);
+    assert_non_null(strstr(rhs.text, "jac WRONG"));
+    if (family != COSTATE_SDIRK && family != COSTATE_FIRK) return;
+    /* sdirk, firk: Newton converges more slowly to the same stages; stage systems check their residuals */
+    for (int how = COSTATE_STAGE_DIRECT; how <= COSTATE_STAGE_ITERATIVE; how++) {
+        const problem *right = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
+        costate_options o = with(COSTATE_LS_DENSE);
+        result y = solve(m, right, o);
+        o.stage_solve = how;
+        result z = solve(m, &b, o);
+        assert_true(apart(5, z.y, y.y) < 1e-9 && apart(5, z.V, y.V) < 1e-9 && apart(5, z.lambda, y.lambda) < 1e-9);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(preconditioner),
+        cmocka_unit_test(failing_preconditioner),
+        cmocka_unit_test(stagnation),
+    };
+    return run_by_method("matrix-free: the same answers", same_answers) + run_by_method("a pattern that lies", lying_pattern) +
+           cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* test_methods.c - the list of methods: found by name, described, and what is said of them fits together. */
+#include "common.h"
+
+static void listed(void **state)
+{
+    int count = costate_method_count();
+    (void)state;
+    assert_true(count >= 26);
+    assert_true(costate_method_at(-1) == NULL && costate_method_at(count) == NULL && costate_method_at(2147483647) == NULL);
+    assert_true(!costate_method_find("") && !costate_method_find("dopri") && !costate_method_find("dopri55") && !costate_method_find("DOPRI5"));
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < k; j++) {
+            costate_method_info a = method_info(costate_method_at(j)), b = method_info(costate_method_at(k));
+            if (strcmp(a.name, b.name) == 0 || strcmp(a.title, b.title) == 0) fail_msg("%s and %s: one name or title twice", a.name, b.name);
+            if (a.family > b.family) fail_msg("%s comes before %s, but its family after", a.name, b.name);
+        }
+}
+
+#define IS(property) ((i.properties & (property)) != 0)
+#define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", i.name, #x); } while (0)
+
+static void described(void **state)
+{
+    const costate_method *m = *state;
+    costate_method_info i;
+    assert_int_equal(costate_method_describe(m, &i), COSTATE_OK);
+    assert_ptr_equal(costate_method_find(i.name), m);
+    int erk = i.family == COSTATE_ERK, sdirk = i.family == COSTATE_SDIRK, firk = i.family == COSTATE_FIRK, ros = i.family == COSTATE_ROS;
+    CLAIM(erk || sdirk || firk || ros);
+    for (const char *p = i.name; *p; p++) CLAIM((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_');
+    CLAIM(strlen(i.title) > 3 && strlen(i.source) > 10);
+    CLAIM(i.stages >= 1 && i.stages <= 32 && i.order >= 1);
+    CLAIM(i.order <= (firk ? 2 * i.stages : sdirk || ros ? i.stages + 1 : i.stages));
+    CLAIM(i.embedded >= 0 && (i.embedded != i.order || i.order == 1));      /* nothing consistent has a lower order than 1 */
+    CLAIM(i.dense >= 0 && i.dense <= i.order);
+    CLAIM(!IS(COSTATE_L_STABLE) || IS(COSTATE_A_STABLE));
+    CLAIM(!IS(COSTATE_L_STABLE) || fabs(i.r_infinity) < 1e-12);
+    CLAIM(!IS(COSTATE_A_STABLE) || fabs(i.r_infinity) <= 1 + 1e-12);
+    CLAIM(!erk || !IS(COSTATE_A_STABLE | COSTATE_L_STABLE | COSTATE_DAE | COSTATE_W_METHOD | COSTATE_EXPLICIT_FIRST));
+    CLAIM(!erk || isnan(i.r_infinity));
+    CLAIM(erk || !IS(COSTATE_FSAL) || IS(COSTATE_STIFFLY_ACCURATE));
+    CLAIM(ros || !IS(COSTATE_W_METHOD));
+    CLAIM(sdirk || !IS(COSTATE_EXPLICIT_FIRST));
+    CLAIM(!IS(COSTATE_DAE) || isfinite(i.r_infinity));
+    CLAIM((sdirk || firk) ? !IS(COSTATE_STIFFLY_ACCURATE) || IS(COSTATE_DAE) || IS(COSTATE_EXPLICIT_FIRST) : 1);
+}
+
+/* What a solver for it counts: one decomposition a step or more for implicit methods, none for explicit ones. */
+static void works_as_its_family(void **state)
+{
+    const costate_method *m = *state;
+    const problem *b = problem_find("lv");
+    costate_method_info i = method_info(m);
+    double y[3] = {b->y0[0], b->y0[1], 0};
+    costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
+    CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, NULL));
+    const costate_stats *s = costate_get_stats(c);
+    long made = s->decompositions + s->complex_decompositions;
+    CLAIM(s->steps == s->accepted + s->rejected && s->accepted > 0);
+    CLAIM((i.family == COSTATE_ERK) == (made == 0) && (made == 0) == (s->jac == 0));
+    CLAIM(i.family != COSTATE_ROS || (made == s->steps && s->jac == s->accepted && s->newton == 0));
+    CLAIM((i.family == COSTATE_SDIRK || i.family == COSTATE_FIRK) == (s->newton > 0));
+    CLAIM(s->complex_decompositions == 0 || i.family == COSTATE_FIRK);
+    CLAIM(strcmp(costate_solver_name(c), i.family == COSTATE_ERK ? "none" : "dense") == 0);
+    costate_reset_stats(c);
+    CLAIM(s->steps == 0 && s->f == 0);
+    costate_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest once[] = {cmocka_unit_test(listed)};
+    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) + run_by_method("works as its family", works_as_its_family);
+}
