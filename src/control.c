@@ -2,10 +2,13 @@
 
    norm        |e| = ( (1/n) sum (e_i / (atol_i + rtol_i max(|y_i|, |y1_i|)))^2 )^(1/2), accepted if <= 1
    elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
+               fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + its), its <= k = newton_max
    PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
    (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; step-by-step choice of the first step: Hairer,
-   Norsett & Wanner I, II.4.)  After a rejection the elementary rule is used. */
+   Norsett & Wanner I, II.4.)  A rejected step is repeated
+   by the elementary rule; the step after it sees what Gustafsson's predicts, or each step would be tried twice where h
+   has to fall. */
 #include <math.h>
 #include "core.h"
 
@@ -37,12 +40,13 @@ double next_factor(const costate *c, const control *k, double err, double h)
 {
     err = fmax(err, 1e-10);
     double fac = pow(err, -1.0 / k->k);
-    if (k->h_old > 0 && !k->rejected && err <= 1) {
+    if (k->h_old > 0 && err <= 1) {
         double beta = (c->m->family == COSTATE_ERK ? 0.2 : 0.4) / k->k;
-        if (c->o.controller == COSTATE_PI) fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
+        if (c->o.controller == COSTATE_PI && !k->rejected) fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
         if (c->o.controller == COSTATE_GUSTAFSSON) fac = gustafsson(err, fabs(h), k, fac);
     }
     fac *= c->o.safety;
+    if (c->most_newton) fac *= (2.0 * c->o.newton_max + 1) / (2.0 * c->o.newton_max + c->most_newton);
     double most = k->rejected || err > 1 ? 1 : c->o.fac_max;
     return fmax(c->o.fac_min, fmin(most, fac));
 }

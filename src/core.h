@@ -109,6 +109,7 @@ struct costate {
     const costate_tape *replay; /* steps are prescribed; index in at */
     int at;                     /* index of the step */
     int jheld;                  /* step whose Jacobian is in J; -1: none */
+    int most_newton;            /* most iterations of a block in the last step tried; 0: no Newton */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
 
     /* linear algebra */

@@ -144,11 +144,13 @@ static int stages(costate *c, record *r)
 {
     const record *fixed = c->replay && !c->o.derivative_mode ? &c->replay->list[c->at] : NULL;
     double theta = 0;
+    c->most_newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) r->its[b] = fixed->its[b];
         int status = newton(c, r, b, r->X + (size_t)(b * c->m->block) * (size_t)c->n, &r->its[b], fixed != NULL);
         if (status != STEP_OK) return status;
         theta = fmax(theta, c->theta);
+        if (r->its[b] > c->most_newton) c->most_newton = r->its[b];
     }
     c->theta = theta;
     return STEP_OK;

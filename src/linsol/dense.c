@@ -1,18 +1,22 @@
-/* dense.c - the backend "dense": LAPACK's getrf and getrs. */
+/* dense.c - the backend "dense": LAPACK's getrf and getrs, or for a few rows our own (few.c). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends.h"
-#include "lapack.h"
+#include "few.h"
 
-static const struct {
+typedef struct {
     lapack_getrf *factor;
     lapack_getrs *solve;
-} lapack[2] = { { dgetrf_, dgetrs_ }, { zgetrf_, zgetrs_ } };   /* real, complex */
+} routines;
+
+static const routines lapack[2] = { { dgetrf_, dgetrs_ }, { zgetrf_, zgetrs_ } };   /* real, complex */
+static const routines few[2] = { { LS_few_dgetrf, LS_few_dgetrs }, { LS_few_zgetrf, LS_few_zgetrs } };
 
 typedef struct {
     int n, is_complex;
+    const routines *by;
     double *LU;
     int *pivot, *order;      /* LAPACK's exchanges; the rows of A in the order they were taken */
     LS_pivots check;
@@ -41,6 +45,7 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
     if (!d) return COSTATE_LS_NO_MEMORY;
     d->n = n;
     d->is_complex = is_complex;
+    d->by = (n <= LS_FEW ? few : lapack) + !!is_complex;
     d->LU = malloc(size(d));
     d->pivot = malloc(2 * (size_t)n * sizeof *d->pivot);
     if (!d->LU || !d->pivot || LS_pivots_init(&d->check, n, NULL, is_complex)) {
@@ -56,7 +61,7 @@ static int dense_solve(void *self, int transpose, int nrhs, double *X)
 {
     dense *d = self;
     int info;
-    lapack[d->is_complex].solve(transpose ? "T" : "N", &d->n, &nrhs, d->LU, &d->n, d->pivot, X, &d->n, &info, 1);
+    d->by->solve(transpose ? "T" : "N", &d->n, &nrhs, d->LU, &d->n, d->pivot, X, &d->n, &info, 1);
     return info ? COSTATE_LS_FAILED : COSTATE_LS_OK;
 }
 
@@ -73,7 +78,7 @@ static int dense_factor(void *self, const double *A)
     dense *d = self;
     int info;
     memcpy(d->LU, A, size(d));
-    lapack[d->is_complex].factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
+    d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
     if (info) return info < 0 ? COSTATE_LS_FAILED : COSTATE_LS_SINGULAR;
     LS_row_order(d->n, d->pivot, d->order);
     return LS_pivots_judge(&d->check, A, d, get_pivot, dense_solve);
