@@ -157,7 +157,6 @@ struct costate {
 int fail(costate *, int status, const char *format, ...);
 int retry(costate *, enum cause, double factor);
 extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
-int check_vector(costate *, const char *name, const double *x, int count);  /* integrate.c: there and finite */
 
 /* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
 int map_value(costate *, enum which, double t, const double *y, double *out);
@@ -241,8 +240,17 @@ double eigenvalue(const costate_method *, int k, double *im);       /* of lu[k]:
 /* sweep.c */
 int frozen(costate *, int status);                                   /* STEP_RETRY is a failure over a tape */
 
-/* integrate.c */
+/* arguments.c */
+int check_vector(costate *, const char *name, const double *x, int count);  /* there and finite */
+int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
+
+/* options.c */
+int options_fill(costate *);
+void options_newton(costate *);     /* newton_tol, which follows the tolerances */
+
+/* check_run.c */
+double check_random(unsigned *state);                               /* -1 .. 1 */
 
 /* solver.c */
 int derivatives_prepare(costate *, int m);

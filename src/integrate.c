@@ -20,21 +20,6 @@ typedef struct {
     const costate_times *times;
 } run;
 
-int check_vector(costate *c, const char *name, const double *x, int count)
-{
-    if (count > 0 && !x) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL, but %d values are expected.", name, count);
-    if (count > 0 && !all_finite((size_t)count, x)) return fail(c, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
-    return COSTATE_OK;
-}
-
-static int check_arguments(costate *c, double t0, double t1, const double *y, const double *p)
-{
-    if (!(fabs(t0) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t0 is not finite.");
-    if (!(fabs(t1) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t1 is not finite.");
-    int status = check_vector(c, "y", y, c->N);
-    return status == COSTATE_OK ? check_vector(c, "p", p, c->np) : status;
-}
-
 static void set_range(costate *c, double t0, double t1)
 {
     double span = fabs(t1 - t0);
@@ -278,23 +263,6 @@ int costate_integrate(costate *c, double t0, double t1, double *y, const double 
     if (status != COSTATE_OK) return status;
     run x = {.has_prev = 0};
     return run_all(c, t0, t1, y, p, tape, &x);
-}
-
-static int check_directions(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
-{
-    if (m <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "m = %d directions: at least one is needed.", m);
-    int status = check_vector(c, "V", V, c->N * m);
-    if (status == COSTATE_OK && Vp) status = check_vector(c, "Vp", Vp, c->np * m);
-    if (status == COSTATE_OK && g && g->t0) status = check_vector(c, "times.t0", g->t0, m);
-    if (status == COSTATE_OK && g && g->t1) status = check_vector(c, "times.t1", g->t1, m);
-    return status;
-}
-
-int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
-{
-    int status = check_directions(c, m, V, Vp, g);
-    if (status == COSTATE_OK) status = maps_available(c, TANGENT, Vp && c->np, g && (g->t0 || g->t1));
-    return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
 }
 
 int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,

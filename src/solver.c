@@ -1,6 +1,4 @@
 /* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
@@ -22,82 +20,6 @@ int begin(costate *c)
 }
 
 /* ---- arguments ---- */
-
-static const struct { const char *name; size_t offset; double fallback, least, most; } real_options[] = {
-#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
-    O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
-    O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
-    O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
-    O(theta_reuse, 0.03, -DBL_MAX, 1),
-#undef O
-};
-
-static const struct { const char *name; size_t offset; int fallback, least, most; } int_options[] = {
-#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
-    O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
-    O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
-    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
-    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
-    O(differences, 0, 0, 1),
-#undef O
-};
-
-static int check_tolerances(costate *c, const double *vector, const char *name)
-{
-    for (int i = 0; vector && i < c->n; i++)
-        if (!(vector[i] >= 0 && vector[i] < HUGE_VAL))
-            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s[%d] is negative, NaN or Inf.", name, i);
-    return COSTATE_OK;
-}
-
-static int fill_options(costate *c)
-{
-    char *o = (char *)&c->o;
-    for (size_t k = 0; k < sizeof real_options / sizeof *real_options; k++) {
-        double *x = (double *)(void *)(o + real_options[k].offset);
-        if (*x == 0) *x = real_options[k].fallback;
-        if (!(*x >= real_options[k].least && *x <= real_options[k].most))
-            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s = %g lies outside [%g, %g].", real_options[k].name, *x,
-                        real_options[k].least, real_options[k].most);
-    }
-    for (size_t k = 0; k < sizeof int_options / sizeof *int_options; k++) {
-        int *x = (int *)(void *)(o + int_options[k].offset);
-        if (*x == 0) *x = int_options[k].fallback;
-        if (*x < int_options[k].least || *x > int_options[k].most)
-            return fail(c, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
-                        int_options[k].least, int_options[k].most);
-    }
-    int status = check_tolerances(c, c->o.rtol_vector, "rtol_vector");
-    if (status == COSTATE_OK) status = check_tolerances(c, c->o.atol_vector, "atol_vector");
-    for (int i = 0; status == COSTATE_OK && c->o.rtol_vector && c->o.atol_vector && i < c->n; i++)
-        if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
-            return fail(c, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
-    if (status != COSTATE_OK) return status;
-    if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
-        return fail(c, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin, c->o.hmax);
-    if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
-        return fail(c, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
-    if (c->o.controller != COSTATE_FIXED && !c->m->embedded)
-        return fail(c, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->m->name);
-    if (c->o.estimator == COSTATE_EST_SDIRK && !c->m->theta)
-        return fail(c, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->m->name);
-    if (c->o.controller == COSTATE_AUTO)
-        c->o.controller = c->m->family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON;
-    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->m->block > 3 ? 5 * (c->m->block - 3) / 2 : 0);
-    return COSTATE_OK;
-}
-
-static double smallest(const double *x, int n, double other)
-{
-    for (int i = 0; x && i < n; i++) other = i == 0 || x[i] < other ? x[i] : other;
-    return other;
-}
-
-static void newton_tolerance(costate *c)
-{
-    double rtol = fmax(smallest(c->o.rtol_vector, c->n, c->o.rtol), 1e-14);
-    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, fmin(0.03, sqrt(rtol)));
-}
 
 static int check_problem(costate *c)
 {
@@ -251,12 +173,12 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->s = m->s;
     c->jheld = -1;
     int status = check_problem(c);
-    if (status == COSTATE_OK) status = fill_options(c);
+    if (status == COSTATE_OK) status = options_fill(c);
     if (status == COSTATE_OK) status = choose_backend(c);
     if (status == COSTATE_OK) status = matrices(c);
     if (status == COSTATE_OK) status = mass_factor(c);
     if (status == COSTATE_OK) status = jacobian_prepare(c);
-    if (status == COSTATE_OK) newton_tolerance(c);
+    if (status == COSTATE_OK) options_newton(c);
     if (status == COSTATE_OK) status = c->F->prepare(c);
     return status == COSTATE_OK ? arena(c) : status;
 }
@@ -290,33 +212,3 @@ double costate_time(const costate *c) { return c ? c->time : 0; }
 const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
 void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
 const char *costate_solver_name(const costate *c) { return !c || !c->backend ? "none" : c->matfree ? "gmres" : c->backend->name; }
-
-/* ---- methods ---- */
-
-int costate_method_count(void)
-{
-    int k = 0;
-    while (costate_method_table[k]) k++;
-    return k;
-}
-
-const costate_method *costate_method_at(int k)
-{
-    return k >= 0 && k < costate_method_count() ? costate_method_table[k] : NULL;
-}
-
-const costate_method *costate_method_find(const char *name)
-{
-    for (int k = 0; name && costate_method_table[k]; k++)
-        if (strcmp(costate_method_table[k]->name, name) == 0) return costate_method_table[k];
-    return NULL;
-}
-
-int costate_method_describe(const costate_method *m, costate_method_info *info)
-{
-    if (!m || !info) return COSTATE_BAD_ARGUMENT;
-    int stages = m->s + ((m->is & COSTATE_EXPLICIT_FIRST) != 0);
-    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages, m->order, m->embedded, m->dense, m->is,
-                                  m->r_infinity};
-    return COSTATE_OK;
-}

@@ -51,7 +51,7 @@ static void complain(const world *w, int which, long k, const char *what, int at
 }
 
 /* all of the first calls, some of the many that follow */
-static long next(long k) { return k < 25 ? k + 1 : k + 7; }
+static long next(long k) { return k < 16 ? k + 1 : k + 9; }
 
 static double largest(const results *r)
 {
@@ -71,7 +71,7 @@ static void gives_up(world *w)
             int status = spoil(w, which, k, 0, -3, 0, &r, &at);
             if (status != COSTATE_CALLBACK || w->m.calls[which] != k) complain(w, which, k, "returning -3", at, status);
             if (at == FORWARD) assert_int_equal(costate_adjoint(w->c, w->tape, 1, (double[EVERY_N]){1}, NULL, NULL, NULL), COSTATE_BAD_TAPE);
-            if (k % 5 == 1) works_again(w);
+            if (k % 10 == 1) works_again(w);
         }
 }
 
@@ -86,7 +86,7 @@ static void asks_for_less(world *w)
             if (status != COSTATE_OK && status != COSTATE_CALLBACK) complain(w, which, k, "returning 1", at, status);
             if (status == COSTATE_OK && !(largest(&r) < 100)) complain(w, which, k, "returning 1 and a bad result", at, status);
             if (status == COSTATE_OK) recovered++;
-            if (k % 5 == 1) works_again(w);
+            if (k % 10 == 1) works_again(w);
         }
     assert_true(recovered > 3);
     int status = spoil(w, CB_VALUE, 4, 1, 1, 0, &r, &at);
@@ -107,12 +107,61 @@ static void not_finite(world *w)
             int said = status == COSTATE_NOT_FINITE || (which == CB_JAC && status == COSTATE_SINGULAR) ||
                        (which != CB_VALUE && at != FORWARD && status == COSTATE_STAGNATED);
             if (!said) complain(w, which, k, "being NaN or Inf", at, status);
-            if (k % 5 == 1) works_again(w);
+            if (k % 10 == 1) works_again(w);
         }
     for (long k = 1; k < 12; k++) {
         int status = spoil(w, CB_VALUE, k, 1, 0, bad[k % 3], &r, &at);
         if (status != COSTATE_NOT_FINITE) complain(w, CB_VALUE, k, "and after being NaN or Inf", at, status);
     }
+}
+
+/* ---- callbacks of options and calls ------------------------------------------------------------------------------ */
+
+typedef struct { int calls, at; } counter;
+
+static int on_step(const costate_step *s, void *ctx) { counter *k = ctx; (void)s; return ++k->calls == k->at; }
+static int seed(int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    counter *n = ctx;
+    (void)k, (void)t, (void)y, (void)m;
+    w[0] = 1;
+    return ++n->calls == n->at ? -2 : 0;
+}
+static int value(int k, double t, const double *y, int m, const double *V, void *ctx)
+{
+    counter *n = ctx;
+    (void)k, (void)t, (void)y, (void)m, (void)V;
+    return ++n->calls == n->at ? 2 : 0;
+}
+
+/* on_step, observations.seed and observations.value, at each of their calls */
+static void others(void **state)
+{
+    enum { COUNT = 5 };
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
+    const double t[COUNT] = {0.3, 0.34, 0.4, 0.41, 0.6};
+    counter steps = {0, 0}, seen = {0, 0};
+    costate_observations o = {COUNT, t, value, seed, NULL, &seen};
+    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08, .on_step = on_step, .on_step_ctx = &steps});
+    costate_tape *tape = costate_tape_new();
+    double y[EVERY_N], V[EVERY_N] = {1}, lambda[EVERY_N] = {1};
+    for (int k = 1, status = COSTATE_STOPPED; status != COSTATE_OK; k++) {
+        steps = (counter){0, k};
+        every_start(b, y);
+        status = costate_integrate(c, b->t0, T1, y, b->p0, tape);
+        if (status != COSTATE_OK) assert_true(status == COSTATE_STOPPED && costate_tape_steps(tape) == k && steps.calls == k);
+    }
+    assert_true(steps.calls > 3);
+    for (int k = 1; k <= COUNT + 1; k++) {
+        seen = (counter){0, k};
+        assert_int_equal(costate_adjoint(c, tape, 1, lambda, NULL, NULL, &o), k > COUNT ? COSTATE_OK : COSTATE_CALLBACK);
+        assert_int_equal(seen.calls, k > COUNT ? COUNT : k);
+        seen = (counter){0, k};
+        assert_int_equal(costate_tangent(c, tape, 1, V, NULL, NULL, &o), k > COUNT ? COSTATE_OK : COSTATE_CALLBACK);
+        assert_int_equal(seen.calls, k > COUNT ? COUNT : k);
+    }
+    costate_free(c);
+    costate_tape_free(tape);
 }
 
 static void with_worlds(const costate_method *m, void (*claim)(world *))
@@ -136,5 +185,5 @@ static void nan_inf(void **state) { with_worlds(*state, not_finite); }
 int main(void)
 {
     return run_by_method("a callback gives up", fails) + run_by_method("a callback asks for a smaller step", smaller) +
-           run_by_method("a callback answers NaN or Inf", nan_inf);
+           run_by_method("a callback answers NaN or Inf", nan_inf) + run_by_method("on_step and observations", others);
 }

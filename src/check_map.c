@@ -1,5 +1,4 @@
-/* check.c - the public checks: a user's derivatives against differences and each other; a whole run's adjoint against
-   its tangent, and its tangent against differences of the frozen run.
+/* check_map.c - the public checks of a user's callbacks: derivatives against differences and each other.
 
    Differences are central and of 8th order: (4/5) d1 - (1/5) d2 + (4/105) d3 - (1/280) d4, dk = (F(x + k e) - F(x - k e))/e,
    so that correct derivatives agree to about 1e-11 and a wrong one cannot hide behind the difference's own error. */
@@ -18,13 +17,6 @@ typedef struct {
 } probe;
 
 static const double RIGHT = 1e-6;
-
-/* the same numbers in every run and on every machine */
-static double random_number(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return ((double)(*state >> 8) / 8388608.0) - 1;
-}
 
 static double size_of(const probe *q, int i)
 {
@@ -210,8 +202,8 @@ int costate_check_map(const costate_map *map, int n, int np, int k, const costat
     probe q = {map, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
                at + 2 * in + 3 * out, at + 2 * in + 4 * out};
     unsigned state = 7;
-    for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
-    for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * size_of(&q, i);
+    for (int i = 0; i < k; i++) q.w[i] = check_random(&state);
+    for (int i = 0; i < n + np; i++) q.a[i] = check_random(&state) * size_of(&q, i);
     int code = 0;
     if (map->tangent) code = check_tangent(&q, r);
     if (code == 0 && map->adjoint) code = check_adjoint(&q, r);
@@ -266,108 +258,4 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     if (P->nq <= 0) return status;
     int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost ? cost : &unused);
     return status == COSTATE_OK ? more : status;
-}
-
-/* ---- a whole run ---- */
-
-typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } trial;
-
-static int transpose_gap(trial *x, costate_report *r)
-{
-    int N = x->N, np = x->np;
-    costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
-    int timed = maps_available(x->c, TANGENT, np, 1) == COSTATE_OK && maps_available(x->c, ADJOINT, np, 1) == COSTATE_OK;
-    memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
-    double w[2] = {0}, sum = 0, size = 0;
-    int status = costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL);
-    double left = 0;
-    for (int i = 0; i < N; i++) { left += x->lambda[i] * x->V[i]; size += fabs(x->lambda[i] * x->V[i]); }
-    if (status == COSTATE_OK) status = costate_adjoint(x->c, x->tape, 1, x->lambda, np ? x->mu : NULL, timed ? &g : NULL, NULL);
-    if (status != COSTATE_OK) return status;
-    for (int i = 0; i < N; i++) sum += x->lambda[i] * x->V0[i];
-    for (int i = 0; i < np; i++) sum += x->mu[i] * x->Vp[i];
-    if (timed) { w[0] = g.t0[0] * d.t0[0]; w[1] = g.t1[0] * d.t1[0]; }
-    sum += w[0] + w[1];
-    r->transpose = fabs(left - sum) / fmax(size, 1e-300);
-    return COSTATE_OK;
-}
-
-/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times */
-static int remainder_at(trial *x, const double *y0, const double *p0, const double *end, double e, double *out)
-{
-    int N = x->N;
-    for (int i = 0; i < N; i++) x->z[i] = y0[i] + e * x->V0[i];
-    for (int i = 0; i < x->np; i++) x->p[i] = p0[i] + e * x->Vp[i];
-    int status = costate_replay(x->c, x->tape, x->z, x->p);
-    double sum = 0;
-    for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
-    *out = sqrt(sum);
-    return status;
-}
-
-static int taylor(trial *x, const double *y0, const double *p0, costate_report *r)
-{
-    int N = x->N, status;
-    double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
-    memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
-    if ((status = costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL)) != COSTATE_OK) return status;
-    double change = sqrt(dot((size_t)N, x->V, x->V));
-    int linear = 1;
-    for (int k = 0; k < 12; k++) {
-        double e = ldexp(0.25, -k), rest;
-        status = remainder_at(x, y0, p0, end, e, &rest);
-        if (status != COSTATE_OK && (k == 11 || status == COSTATE_NO_MEMORY)) return status;
-        if (status != COSTATE_OK) { last = NAN; continue; }       /* so far away, the frozen steps may be too large */
-        if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
-        if (last == last && rest > 1e-11 * norm) ratio = last / rest;
-        last = rest;
-    }
-    r->taylor = linear ? 4 : ratio;
-    return COSTATE_OK;
-}
-
-static int try_run(costate *c, trial *x, double t0, double t1, const double *y, const double *p, costate_report *r)
-{
-    unsigned state = 11;
-    int N = x->N, np = x->np;
-    double most = 0;
-    for (int i = 0; i < c->n; i++) most = fmax(most, fabs(y[i]));
-    for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
-    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * fmax(fabs(p[i]), 1e-8);
-    memcpy(x->y, y, (size_t)N * sizeof *y);
-    int status = costate_integrate(x->c, t0, t1, x->y, p, x->tape);
-    for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
-    x->ends[0] = 0.01 * (t1 - t0);
-    x->ends[1] = -0.02 * (t1 - t0);
-    if (status == COSTATE_OK) status = transpose_gap(x, r);
-    if (status == COSTATE_OK) status = taylor(x, y, p, r);
-    return status;
-}
-
-int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
-{
-    int status = begin(c);
-    if (status != COSTATE_OK) return status;
-    if (!r) return fail(c, COSTATE_BAD_ARGUMENT, "report is NULL.");
-    if (!y || (c->np && !p)) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL.", y ? "p" : "y");
-    *r = (costate_report){NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
-    costate_options o = c->o;
-    o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
-    o.on_step = NULL;
-    size_t N = (size_t)c->N, np = (size_t)c->np;
-    double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
-    if (!memory) return fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
-    trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
-               at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
-    if (!x.c || !x.tape) status = fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
-    else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(c, status, "%s", costate_message(x.c));
-    free(memory);
-    costate_tape_free(x.tape);
-    costate_free(x.c);
-    if (status != COSTATE_OK) return status;
-    int right = r->transpose <= 1e-10 && fabs(r->taylor - 4) <= 1;
-    snprintf(r->text, sizeof r->text, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
-             "remainders fall by %.2f per halving (4 is right)%s.", r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
-             r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
-    return right ? COSTATE_OK : fail(c, COSTATE_BAD_ARGUMENT, "%.380s", r->text);
 }
