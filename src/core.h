@@ -226,6 +226,7 @@ void tape_clear(costate_tape *);
 /* matfree.c */
 int matfree_setup(costate *, const factors *);
 int matfree_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
+int matfree_precondition(costate *, int transpose, double *x);      /* the user's, if any */
 int matfree_limit(void);
 void matfree_layout(costate *, cursor *);
 

@@ -9,7 +9,7 @@ static const struct { const char *name; size_t offset; double fallback, least, m
     O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
     O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
     O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
-    O(theta_reuse, 0.03, -DBL_MAX, 1),
+    O(theta_reuse, 0.03, -DBL_MAX, 1), O(krylov_tol, 1e-14, 0, 0.1),
 #undef O
 };
 

@@ -10,9 +10,9 @@
 #include "irk.h"
 
 enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10, REFINEMENTS = 60 };
-static const double TOLERANCE = 1e-14, ACCEPTABLE = 1e-12, FLOOR = 1e-9, REUSE = 1.6;
+static const double ROUND_OFF = 1e-14, FLOOR = 1e-9, REUSE = 1.6;
 
-/* without a factorisation there is no preconditioner but the user's, and none is made for coupled stages */
+/* matrix-free there is no preconditioner but the user's, and his is for single stages */
 static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
 
 /* columns iterated together: their solves are one call for sdirk; for coupled stages nothing would be won */
@@ -44,7 +44,6 @@ static int mean_jacobian(costate *c, const record *r)
 {
     double *sum = c->J, *one = c->J + c->nnz;
     memset(sum, 0, c->nnz * sizeof *sum);
-    c->jheld = -1;
     for (int i = 0; i < c->s; i++) {
         int status = jacobian(c, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, one);
         if (status != STEP_OK) return status;
@@ -60,11 +59,13 @@ int irk_stage_start(costate *c, const record *r)
     int last = c->last_krylov;
     c->pre = f;
     c->last_krylov = 0;
-    if (direct(c) || r->kept || c->matfree) return STEP_OK;
+    if (direct(c) || r->kept) return STEP_OK;
     double ratio = f->h / r->h;
     if (ratio == 1 && f->jstep == r->jstep) return STEP_OK;
+    if (c->matfree && (!c->o.preconditioner || c->m->block > 1)) return STEP_OK;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return STEP_OK;
-    int status = mean_jacobian(c, r);
+    c->jheld = -1;
+    int status = c->matfree ? jacobian(c, r->t, r->y, c->J) : mean_jacobian(c, r);
     if (status == STEP_OK) status = factor(c, r->h);
     c->pre = c->fac;
     return status;
@@ -95,7 +96,7 @@ static int apply(void *s, const double *x, double *out) { return irk_stage_apply
 static int precondition(void *s, int m, double *X)
 {
     const stage_system *q = s;
-    if (q->c->matfree) return STEP_OK;
+    if (q->c->matfree) return q->c->m->block == 1 ? matfree_precondition(q->c, q->transpose, X) : STEP_OK;
     return irk_solve_block(q->c, q->c->pre, q->transpose, m, X);
 }
 
@@ -124,14 +125,14 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *b = c->U, *x = c->U + (size_t)columns * len, rest[GMRES_COLUMNS];
     int its[GMRES_COLUMNS];
-    gmres_system g = {(int)len, columns, krylov_most(c), TOLERANCE, c->wk, apply, precondition, (void *)s, c->krylov};
+    gmres_system g = {(int)len, columns, krylov_most(c), c->o.krylov_tol, c->wk, apply, precondition, (void *)s, c->krylov};
     for (int j = 0; j < columns; j++) gather(s, m, from + j, X, b + (size_t)j * len);
     int status = gmres(&g, b, x, its, rest);
     *good = 0;
     for (int j = 0; status == STEP_OK && j < columns; j++) {
         c->count.krylov += its[j];
         if (its[j] > c->last_krylov) c->last_krylov = its[j];
-        if (*good < j || !(rest[j] <= ACCEPTABLE) || !all_finite(len, x + (size_t)j * len)) continue;
+        if (*good < j || !(rest[j] <= 100 * c->o.krylov_tol) || !all_finite(len, x + (size_t)j * len)) continue;
         scatter(s, m, from + j, x + (size_t)j * len, X);
         c->count.stage_iterative++;
         (*good)++;
@@ -161,7 +162,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         if (status != STEP_OK) return status;
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         double rest = norm_weighted(len, c->wk, r);
-        if (rest <= TOLERANCE * size) break;
+        if (rest <= ROUND_OFF * size) break;
         if (!(rest < 0.7 * last) || pass >= REFINEMENTS) {
             if (rest <= FLOOR * size) break;
             return unsolved(s, rest / size);
