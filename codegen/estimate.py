@@ -13,7 +13,7 @@ def add(method):
     else:
         re, im = method.pairs[0]
         gamma0 = re / (re ** 2 + im ** 2)                                # Re(1/lambda)
-    bhat = fit(c, [ONE / k - (gamma0 if k == 1 else ZERO) for k in range(1, method.s + 1)])
+    bhat = embedded_weights(c, gamma0, t.tol)
     method.est0 = gamma0
     method.e = from_weights(method, [x - y for x, y in zip(bhat, method.b)])
     method.embedded_weights = [gamma0] + bhat
@@ -21,6 +21,22 @@ def add(method):
     method.embedded = method.embedded_conditions.order(method.embedded_weights, t.tol, t.order)
     if method.real:
         sdirk_stage(method, gamma0)
+
+
+def embedded_weights(c, gamma0, tol):
+    """bhat by the quadrature conditions 1 .. s.  With c_1 = 0 they would make it b, less gamma0 at the node 0: the
+    estimate would be blind to f(t) and r(t).  There bhat_1 = 0, and the conditions are 1 .. s-1."""
+    first = 1 if abs(c[0]) <= tol else 0
+    return [ZERO] * first + fit(c[first:], [ONE / k - (gamma0 if k == 1 else ZERO) for k in range(1, len(c) + 1 - first)])
+
+
+def blind(method, b0, bhat, gamma):
+    """Is yhat y+ for every f(t)?  Weights of equal nodes are one weight."""
+    net = {}
+    for node, weight in [(ZERO, b0), (ONE, gamma)] + [(x, w - b) for x, w, b in zip(method.c, bhat, method.b)]:
+        key = next((x for x in net if abs(x - node) <= method.table.tol), node)
+        net[key] = net.get(key, ZERO) + weight
+    return max(abs(x) for x in net.values()) <= method.table.tol
 
 
 def fit(c, moments):
@@ -39,7 +55,7 @@ def with_explicit_stage(A):
 
 def sdirk_stage(method, gamma):
     """yhat = y + h (b0 f(t,y) + sum bhat_i f_i + gamma f(t+h, yhat)).  b0 is free: of the value that the next
-    quadrature condition asks for, 0 and gamma, the first that gives the highest order and is not y+ itself."""
+    quadrature condition asks for, 0 and gamma, the first that gives the highest order and is not blind."""
     c, s = method.c, method.s
     u = fit(c, [ONE / k - gamma for k in range(1, s + 1)])
     v = fit(c, [ONE] + [ZERO] * (s - 1))                                  # bhat = u - b0 v
@@ -50,12 +66,14 @@ def sdirk_stage(method, gamma):
     best = None
     for b0 in candidates:
         bhat = [x - b0 * y for x, y in zip(u, v)]
-        if max(abs(x - y) for x, y in zip(bhat[:-1] + [bhat[-1] + gamma], method.b)) <= method.table.tol and not b0:
-            continue                                                      # yhat = y+, the estimate would be 0
+        if blind(method, b0, bhat, gamma):
+            continue
         A = with_explicit_stage(method.A)
         A = [row + [ZERO] for row in A] + [[b0] + bhat + [gamma]]
         order = Conditions(A).order(A[-1], method.table.tol, method.table.order)
         if best is None or order > best[0]:
             best = order, b0, bhat
+    if best is None:
+        return                                                            # nodes 0 and 1 are in c: no b0 helps
     _, method.theta0, bhat = best
     method.theta = from_weights(method, bhat)

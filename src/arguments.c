@@ -2,10 +2,10 @@
 #include <math.h>
 #include "core.h"
 
-int check_vector(costate *c, const char *name, const double *x, int count)
+int check_vector(costate *c, const char *name, const double *x, size_t count)
 {
-    if (count > 0 && !x) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL, but %d values are expected.", name, count);
-    if (count > 0 && !all_finite((size_t)count, x)) return fail(c, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
+    if (count > 0 && !x) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL, but %zu values are expected.", name, count);
+    if (!all_finite(count, x)) return fail(c, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
     return COSTATE_OK;
 }
 
@@ -13,17 +13,17 @@ int check_arguments(costate *c, double t0, double t1, const double *y, const dou
 {
     if (!(fabs(t0) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t0 is not finite.");
     if (!(fabs(t1) < HUGE_VAL)) return fail(c, COSTATE_BAD_ARGUMENT, "t1 is not finite.");
-    int status = check_vector(c, "y", y, c->N);
-    return status == COSTATE_OK ? check_vector(c, "p", p, c->np) : status;
+    int status = check_vector(c, "y", y, (size_t)c->N);
+    return status == COSTATE_OK ? check_vector(c, "p", p, (size_t)c->np) : status;
 }
 
 static int check_directions(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
 {
     if (m <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "m = %d directions: at least one is needed.", m);
-    int status = check_vector(c, "V", V, c->N * m);
-    if (status == COSTATE_OK && Vp) status = check_vector(c, "Vp", Vp, c->np * m);
-    if (status == COSTATE_OK && g && g->t0) status = check_vector(c, "times.t0", g->t0, m);
-    if (status == COSTATE_OK && g && g->t1) status = check_vector(c, "times.t1", g->t1, m);
+    int status = check_vector(c, "V", V, (size_t)c->N * (size_t)m);
+    if (status == COSTATE_OK && Vp) status = check_vector(c, "Vp", Vp, (size_t)c->np * (size_t)m);
+    if (status == COSTATE_OK && g && g->t0) status = check_vector(c, "times.t0", g->t0, (size_t)m);
+    if (status == COSTATE_OK && g && g->t1) status = check_vector(c, "times.t1", g->t1, (size_t)m);
     return status;
 }
 

@@ -242,7 +242,7 @@ double eigenvalue(const costate_method *, int k, double *im);       /* of lu[k]:
 int frozen(costate *, int status);                                   /* STEP_RETRY is a failure over a tape */
 
 /* arguments.c */
-int check_vector(costate *, const char *name, const double *x, int count);  /* there and finite */
+int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
 int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 

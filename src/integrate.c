@@ -257,6 +257,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
 
 int costate_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
+    if (tape) tape_clear(tape);          /* also when the call fails: an earlier run is not taken for this one */
     int status = begin(c);
     if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
     if (status == COSTATE_OK) status = maps_available(c, FORWARD, 0, 0);
@@ -268,6 +269,7 @@ int costate_integrate(costate *c, double t0, double t1, double *y, const double 
 int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,
                           const double *Vp, const costate_times *times, costate_tape *tape)
 {
+    if (tape) tape_clear(tape);
     int status = begin(c);
     if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
     if (status == COSTATE_OK) status = tangent_begin(c, m, V, Vp, times);

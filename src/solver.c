@@ -27,6 +27,8 @@ static int check_problem(costate *c)
     if (P->n <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.n = %d: at least one state is needed.", P->n);
     if (P->np < 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.np = %d is negative.", P->np);
     if (P->nq < 0) return fail(c, COSTATE_BAD_ARGUMENT, "problem.nq = %d is negative.", P->nq);
+    if (P->n > (1 << 30) || P->np > (1 << 30) || P->nq > (1 << 30) - P->n)
+        return fail(c, COSTATE_BAD_ARGUMENT, "problem.n, np or n + nq is larger than 2^30.");
     if (!P->rhs.value) return fail(c, COSTATE_MISSING, "problem.rhs.value is missing.");
     if (P->nq > 0 && !P->cost.value) return fail(c, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     const char *fault = P->pattern ? LS_PatternFault(P->pattern, P->n) : NULL;
@@ -169,10 +171,10 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->n = P->n;
     c->np = P->np;
     c->nq = P->nq;
-    c->N = P->n + P->nq;
     c->s = m->s;
     c->jheld = -1;
     int status = check_problem(c);
+    if (status == COSTATE_OK) c->N = P->n + P->nq;
     if (status == COSTATE_OK) status = options_fill(c);
     if (status == COSTATE_OK) status = choose_backend(c);
     if (status == COSTATE_OK) status = matrices(c);

@@ -239,7 +239,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     int status = begin(c);
     if (status == COSTATE_OK) status = tape_begin(c, tape);
     if (status != COSTATE_OK) return status;
-    if ((status = check_vector(c, "y", y, c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, c->np)) != COSTATE_OK) return status;
+    if ((status = check_vector(c, "y", y, (size_t)c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, (size_t)c->np)) != COSTATE_OK) return status;
     c->p = p;
     c->replay = tape;
     c->jheld = -1;

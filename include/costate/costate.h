@@ -265,7 +265,7 @@ typedef struct {
 } costate_observations;
 
 /* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.
-   tape: NULL, or a tape that is emptied and then holds this run. */
+   tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
 /* The same, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
