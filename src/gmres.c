@@ -9,12 +9,12 @@
 #include "core.h"
 
 /* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit, right-hand
-   side limit+1; for all: one vector, and the block that goes to the preconditioner */
+   side limit+1; for all: the block that goes to the preconditioner, one vector, 1/w */
 static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1; }
 
 size_t gmres_work(int n, int columns, int limit)
 {
-    return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + (size_t)n;
+    return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + 2 * (size_t)n;
 }
 
 typedef struct { double *Q, *Z, *H, *cs, *sn, *g, size, rest; int k, going; } column;
@@ -66,7 +66,7 @@ static column start(const gmres_system *s, int j, const double *b)
     c.size = sqrt(dot(n, c.Q, c.Q));
     c.going = c.size > 0;
     if (!c.going) { c.rest = 0; return c; }
-    for (size_t i = 0; i < n; i++) c.Q[i] /= c.size;
+    for (size_t i = 0; i < n; i++) c.Q[i] *= 1 / c.size;
     c.g[0] = 1;
     return c;
 }
@@ -86,7 +86,8 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     c->rest = rotate(k, h, c->cs, c->sn, c->g);
     c->k++;
     c->going = c->rest <= 1 && c->rest > s->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
-    if (c->going) for (size_t i = 0; i < n; i++) next[i] /= norm;
+    double inverse = 1 / norm;
+    if (c->going) for (size_t i = 0; i < n; i++) next[i] *= inverse;
     return 0;
 }
 
@@ -95,12 +96,13 @@ static int sweep(const gmres_system *s, column *c, int *active)
 {
     size_t n = (size_t)s->n;
     double *B = s->work + (size_t)s->columns * column_work(n, (size_t)s->limit), *v = B + (size_t)s->columns * n;
+    const double *inverse = v + n;
     int count = 0, at = 0;
     for (int j = 0; j < s->columns; j++) {
         if (!c[j].going) continue;
         const double *q = c[j].Q + (size_t)c[j].k * n;
         double *z = B + (size_t)count++ * n;
-        for (size_t i = 0; i < n; i++) z[i] = q[i] / s->w[i];
+        for (size_t i = 0; i < n; i++) z[i] = q[i] * inverse[i];
     }
     *active = count;
     int status = count ? s->precondition(s->ctx, count, B) : 0;
@@ -115,7 +117,9 @@ int gmres(const gmres_system *s, const double *b, double *x, int *iterations, do
 {
     size_t n = (size_t)s->n;
     column c[GMRES_COLUMNS];
+    double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + n) + n;
     int active = 1;
+    for (size_t i = 0; i < n; i++) inverse[i] = 1 / s->w[i];
     for (int j = 0; j < s->columns; j++) c[j] = start(s, j, b + (size_t)j * n);
     while (active) {
         int status = sweep(s, c, &active);
