@@ -17,7 +17,7 @@ static const routines few[2] = { { LS_few_dgetrf, LS_few_dgetrs }, { LS_few_zget
 typedef struct {
     int n, is_complex;
     const routines *by;
-    double *LU;
+    double *LU, *diagonal;   /* of U: the pivots */
     int *pivot, *order;      /* LAPACK's exchanges; the rows of A in the order they were taken */
     LS_pivots check;
 } dense;
@@ -33,6 +33,7 @@ static void dense_free(void *self)
     if (!d) return;
     LS_pivots_free(&d->check);
     free(d->LU);
+    free(d->diagonal);
     free(d->pivot);
     free(d);
 }
@@ -48,7 +49,8 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
     d->by = (n <= LS_FEW ? few : lapack) + !!is_complex;
     d->LU = malloc(size(d));
     d->pivot = malloc(2 * (size_t)n * sizeof *d->pivot);
-    if (!d->LU || !d->pivot || LS_pivots_init(&d->check, n, NULL, is_complex)) {
+    d->diagonal = malloc(2 * (size_t)n * sizeof *d->diagonal);
+    if (!d->LU || !d->pivot || !d->diagonal || LS_pivots_init(&d->check, n, NULL, is_complex)) {
         dense_free(d);
         return COSTATE_LS_NO_MEMORY;
     }
@@ -68,9 +70,14 @@ static int dense_solve(void *self, int transpose, int nrhs, double *X)
 static LS_pivot get_pivot(void *self, int k)
 {
     dense *d = self;
-    size_t step = ((size_t)d->n + 1) * (d->is_complex ? 2 : 1);
-    LS_pivot p = { d->order[k], k, d->LU + (size_t)k * step, 1.0 };
+    LS_pivot p = { d->order[k], k, d->diagonal + (d->is_complex ? 2 : 1) * k, 1.0 };
     return p;
+}
+
+static void keep_diagonal(dense *d)
+{
+    size_t parts = d->is_complex ? 2 : 1, step = ((size_t)d->n + 1) * parts;
+    for (size_t k = 0; k < (size_t)d->n; k++) memcpy(d->diagonal + parts * k, d->LU + k * step, parts * sizeof(double));
 }
 
 static int dense_factor(void *self, const double *A)
@@ -81,6 +88,8 @@ static int dense_factor(void *self, const double *A)
     d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
     if (info) return info < 0 ? COSTATE_LS_FAILED : COSTATE_LS_SINGULAR;
     LS_row_order(d->n, d->pivot, d->order);
+    keep_diagonal(d);
+    if (d->n <= LS_FEW) LS_few_invert(d->n, d->is_complex, d->LU);
     return LS_pivots_judge(&d->check, A, d, get_pivot, dense_solve);
 }
 

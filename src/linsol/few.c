@@ -1,7 +1,8 @@
 /* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than the arithmetic of up to 24 rows.
 
-   The same factors, the same pivots and the same arguments as LAPACK's getrf and getrs (one right-hand side after the
-   other, leading dimension n), so that the dense backend may take either.  Complex numbers are pairs (re, im). */
+   The same arguments, pivots and factors as LAPACK's getrf and getrs (one right-hand side after the other, leading
+   dimension n), so that the dense backend may take either; but the solves want the diagonal of U inverted
+   (LS_few_invert): a division costs as much as a dozen products.  Complex numbers are pairs (re, im). */
 #include <math.h>
 
 #include "few.h"
@@ -40,21 +41,24 @@ void LS_few_dgetrf(const int *rows, const int *columns, double *A, const int *ld
     }
 }
 
-static void solve(int n, const double *A, const int *pivot, double *x)
+static void solve(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
 {
     for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(x + k, x + pivot[k] - 1, 1);
-    for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) x[i] -= A[k * n + i] * x[k];
+    for (int k = 0; k < n; k++) {
+        double a = x[k];
+        for (int i = k + 1; i < n; i++) x[i] -= A[k * n + i] * a;
+    }
     for (int k = n - 1; k >= 0; k--) {
-        x[k] /= A[k * n + k];
-        for (int i = 0; i < k; i++) x[i] -= A[k * n + i] * x[k];
+        double a = x[k] *= A[k * n + k];
+        for (int i = 0; i < k; i++) x[i] -= A[k * n + i] * a;
     }
 }
 
-static void solve_transposed(int n, const double *A, const int *pivot, double *x)
+static void solve_transposed(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
 {
     for (int k = 0; k < n; k++) {
         for (int i = 0; i < k; i++) x[k] -= A[k * n + i] * x[i];
-        x[k] /= A[k * n + k];
+        x[k] *= A[k * n + k];
     }
     for (int k = n - 1; k >= 0; k--) for (int i = k + 1; i < n; i++) x[k] -= A[k * n + i] * x[i];
     for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(x + k, x + pivot[k] - 1, 1);
@@ -87,6 +91,13 @@ static void divide(double *x, const double *a)                           /* x /=
     x[1] = im / d;
 }
 
+static void multiply(double *x, const double *a)
+{
+    double re = x[0] * a[0] - x[1] * a[1];
+    x[1] = x[0] * a[1] + x[1] * a[0];
+    x[0] = re;
+}
+
 static double size(const double *a) { return fabs(a[0]) + fabs(a[1]); }
 
 void LS_few_zgetrf(const int *rows, const int *columns, double *A, const int *ld, int *pivot, int *info)
@@ -110,21 +121,25 @@ void LS_few_zgetrf(const int *rows, const int *columns, double *A, const int *ld
     }
 }
 
-static void solve_complex(int n, const double *A, const int *pivot, double *x)
+static void solve_complex(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
 {
     for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(x + 2 * k, x + 2 * (pivot[k] - 1), 2);
-    for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) subtract(x + 2 * i, A + 2 * (k * n + i), x + 2 * k);
+    for (int k = 0; k < n; k++) {
+        double a[2] = {x[2 * k], x[2 * k + 1]};
+        for (int i = k + 1; i < n; i++) subtract(x + 2 * i, A + 2 * (k * n + i), a);
+    }
     for (int k = n - 1; k >= 0; k--) {
-        divide(x + 2 * k, A + 2 * (k * n + k));
-        for (int i = 0; i < k; i++) subtract(x + 2 * i, A + 2 * (k * n + i), x + 2 * k);
+        multiply(x + 2 * k, A + 2 * (k * n + k));
+        double a[2] = {x[2 * k], x[2 * k + 1]};
+        for (int i = 0; i < k; i++) subtract(x + 2 * i, A + 2 * (k * n + i), a);
     }
 }
 
-static void solve_complex_transposed(int n, const double *A, const int *pivot, double *x)
+static void solve_complex_transposed(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
 {
     for (int k = 0; k < n; k++) {
         for (int i = 0; i < k; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
-        divide(x + 2 * k, A + 2 * (k * n + k));
+        multiply(x + 2 * k, A + 2 * (k * n + k));
     }
     for (int k = n - 1; k >= 0; k--) for (int i = k + 1; i < n; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
     for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(x + 2 * k, x + 2 * (pivot[k] - 1), 2);
@@ -139,4 +154,13 @@ void LS_few_zgetrs(const char *how, const int *rows, const int *nrhs, const doub
     *info = 0;
     for (int j = 0; j < *nrhs; j++)
         (*how == 'N' ? solve_complex : solve_complex_transposed)(*rows, A, pivot, X + 2 * j * *rows);
+}
+
+void LS_few_invert(int n, int is_complex, double *A)
+{
+    for (int k = 0; k < n; k++) {
+        double one[2] = {1, 0}, *a = A + (is_complex ? 2 : 1) * k * (n + 1);
+        if (is_complex) { divide(one, a); a[0] = one[0]; a[1] = one[1]; }
+        else a[0] = 1 / a[0];
+    }
 }
