@@ -1,4 +1,5 @@
-/* arguments.c - what is given to a run, checked: there, finite, and enough callbacks for what is asked. */
+/* arguments.c - what is given to a run, checked: there, finite, and enough callbacks for what is asked; and the directions
+   of t and h that each step gets from those of t0 and t1. */
 #include <math.h>
 #include "core.h"
 
@@ -32,4 +33,13 @@ int tangent_begin(costate *c, int m, const double *V, const double *Vp, const co
     int status = check_directions(c, m, V, Vp, g);
     if (status == COSTATE_OK) status = maps_available(c, TANGENT, Vp && c->np, g && (g->t0 || g->t1));
     return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
+}
+
+/* t' and h' of a step: all steps but the last are fixed, the last is t1 - t */
+void step_directions(costate *c, int m, const costate_times *g, int last)
+{
+    for (int j = 0; j < m; j++) {
+        c->dt[j] = g && g->t0 ? g->t0[j] : 0;
+        c->dh[j] = last ? (g && g->t1 ? g->t1[j] : 0) - c->dt[j] : 0;
+    }
 }

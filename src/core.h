@@ -246,6 +246,8 @@ int check_vector(costate *, const char *name, const double *x, size_t count);  /
 int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 
+void step_directions(costate *, int m, const costate_times *, int last);
+
 /* options.c */
 int options_fill(costate *);
 void options_newton(costate *);     /* newton_tol, which follows the tolerances */

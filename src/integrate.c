@@ -76,17 +76,11 @@ static int give_up(costate *c, const run *x)
                 c->o.controller == COSTATE_FIXED ? "is fixed" : "is too small", reasons[c->why].text);
 }
 
-static void set_directions(run *x)
+static void set_directions(costate *c, run *x)
 {
-    directions *d = x->d;
-    const costate_times *g = x->times;
-    for (int j = 0; j < d->m; j++) {
-        double t0 = g && g->t0 ? g->t0[j] : 0, t1 = g && g->t1 ? g->t1[j] : 0;
-        ((double *)d->dt)[j] = t0;
-        ((double *)d->dh)[j] = x->last ? t1 - t0 : 0;
-    }
-    d->V = x->Va;
-    d->V1 = x->Vb;
+    step_directions(c, x->d->m, x->times, x->last);
+    x->d->V = x->Va;
+    x->d->V1 = x->Vb;
 }
 
 int stage_estimate(costate *c, const record *r, const directions *d, int j, double *err)
@@ -123,7 +117,7 @@ static int try_step(costate *c, run *x, double *err)
     int finite = c->m->e && c->o.controller != COSTATE_FIXED ? *err < HUGE_VAL : all_finite((size_t)c->N, c->y1);
     if (!finite) return retry(c, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
-        set_directions(x);
+        set_directions(c, x);
         status = c->F->tangent(c, &x->now, x->d);
         if (status != STEP_OK) return status;
         if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);

@@ -95,14 +95,11 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     for (int k = 0; status == COSTATE_OK && k < tape->count; k++) {
         record r;
         status = frozen(c, step_begin(c, tape, k, &r));
-        for (int j = 0; j < m; j++) {
-            c->dt[j] = times && times->t0 ? times->t0[j] : 0;
-            c->dh[j] = k == tape->count - 1 ? (times && times->t1 ? times->t1[j] : 0) - c->dt[j] : 0;
-        }
+        step_directions(c, m, times, k == tape->count - 1);
         if (status == COSTATE_OK) status = frozen(c, c->F->tangent(c, &r, &d));
-        if (status != COSTATE_OK || !o) { if (status == COSTATE_OK) memcpy(V, c->Vb, (size_t)c->N * (size_t)m * sizeof *V); continue; }
-        for (int end = observations_end(o, tape, k, seen); status == COSTATE_OK && seen < end; seen++) status = observe(c, &r, &d, o, seen);
-        memcpy(V, c->Vb, (size_t)c->N * (size_t)m * sizeof *V);
+        for (int end = o ? observations_end(o, tape, k, seen) : 0; status == COSTATE_OK && seen < end; seen++)
+            status = observe(c, &r, &d, o, seen);
+        if (status == COSTATE_OK) memcpy(V, c->Vb, (size_t)c->N * (size_t)m * sizeof *V);
     }
     c->observing = 0;
     if (status == COSTATE_OK && !all_finite((size_t)c->N * (size_t)m, V))
