@@ -2,6 +2,8 @@
 from . import check, read, rosenbrock, rungekutta
 from .real import Refused
 
+MOST_STAGES = 32             # STAGES_MOST of src/method.h: weights of a step lie in arrays of this size
+
 
 def method(path):
     """The method of a file; Refused, with the file's name, when anything in it is wrong."""
@@ -12,6 +14,8 @@ def from_table(table):
     try:
         found = rosenbrock.derive(table) if table.family == "ros" else rungekutta.derive(table)
         check.claims(table, found.properties)
+        if found.s > MOST_STAGES:
+            raise Refused(f"{found.s} stages, at most {MOST_STAGES} are provided for")
     except Refused as fault:
         raise Refused(f"{table.path}: {fault}") from None
     return found

@@ -15,7 +15,7 @@ void dense_weights(const costate_method *m, double theta, double *D, double *D1)
 
 void dense_eval(const costate *c, const record *r, double t, double *y)
 {
-    double D[32];
+    double D[STAGES_MOST];
     dense_weights(c->m, (t - r->t) / r->h, D, NULL);
     combine((size_t)c->n, y, r->y, c->m->family == COSTATE_ERK ? r->h : 1, c->s, D, r->X, (size_t)c->n);
 }

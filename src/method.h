@@ -14,6 +14,8 @@
 
 #include <costate/costate.h>
 
+enum { STAGES_MOST = 32 };      /* the generator refuses more */
+
 struct costate_method {
     const char *name, *title, *source;
     int family;                 /* enum costate_family */

@@ -69,7 +69,7 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
 static int observe(costate *c, const record *r, const directions *d, const costate_observations *o, int k)
 {
     size_t n = (size_t)c->n;
-    double D[32], D1[32], theta = (o->t[k] - r->t) / r->h;
+    double D[STAGES_MOST], D1[STAGES_MOST], theta = (o->t[k] - r->t) / r->h;
     dense_weights(c->m, theta, D, D1);
     combine(n, c->Y, r->y, scale(c, r), c->s, D, r->X, n);
     for (int j = 0; j < d->m; j++) {
@@ -114,7 +114,7 @@ typedef struct { double *tau, *eta; int any; } clock;      /* corrections of thi
 static int seed_one(costate *c, const record *r, int m, const costate_observations *o, int k, double *sum, clock *z)
 {
     size_t n = (size_t)c->n;
-    double D[32], D1[32], theta = (o->t[k] - r->t) / r->h;
+    double D[STAGES_MOST], D1[STAGES_MOST], theta = (o->t[k] - r->t) / r->h;
     dense_weights(c->m, theta, D, D1);
     combine(n, c->Y, r->y, scale(c, r), c->s, D, r->X, n);
     memset(c->obs, 0, n * (size_t)m * sizeof *c->obs);

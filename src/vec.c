@@ -39,11 +39,10 @@ static void sum_few(size_t n, double *out, const double *y, int k, const double 
    their X_j may hold anything). */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
 {
-    enum { MOST = 32 };
-    double a[MOST];
-    const double *x[MOST];
+    double a[STAGES_MOST];
+    const double *x[STAGES_MOST];
     int used = 0;
-    for (int j = 0; j < k && used < MOST; j++)
+    for (int j = 0; j < k && used < STAGES_MOST; j++)
         if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
     if (n <= FEW) { sum_few(n, out, y, used, a, x); return; }
     for (size_t from = 0; from < n; from += BLOCK) {

@@ -66,6 +66,12 @@ class Trial(unittest.TestCase):
             self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
             self.assertIn(message, str(caught.exception))
 
+    def test_too_many_stages(self):
+        # Heun's method with stages that nothing depends on
+        rows = "\n".join(f"1 | 1 {'0 ' * k}" for k in range(1, 33))
+        table = HEUN.replace("1 | 1\n", "1 | 1\n" + rows + "\n").replace("1/2 1/2", "1/2 1/2 " + "0 " * 32)
+        self.refused("34 stages, at most 32", table)
+
     def test_accepted(self):
         for text in (HEUN, TRAPEZOID, MIDPOINT, LINEARLY_IMPLICIT):
             self.derive(text)

@@ -19,7 +19,7 @@ static int nonzero(const costate *c, const functionals *g, int i)
 static int stage_weights(costate *c, const record *r, const functionals *g, int i, double *v)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m, s = (size_t)c->s;
-    double column[32];
+    double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     for (size_t j = 0; j < m; j++) {
         double *w = v + j * n;
@@ -72,7 +72,7 @@ int erk_adjoint(costate *c, const record *r, const functionals *g)
         else memset(c->Q + (size_t)i * stride, 0, stride * sizeof *c->Q);
         if (status != STEP_OK) return status;
     }
-    double one[32];
+    double one[STAGES_MOST];
     for (int i = 0; i < c->s; i++) one[i] = 1;
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;

@@ -111,7 +111,7 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
 static void finish(costate *c, const record *r, const functionals *g, const double *u, const double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double w[32];
+    double w[STAGES_MOST];
     for (int i = 0; i < c->s; i++) { w[i] = 0; for (int j = 0; j < c->s; j++) w[i] += c->m->W[i * c->s + j]; }
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;

@@ -37,7 +37,7 @@ static int start_slope(costate *c, record *r)
 static void predict(costate *c, const record *r, const record *prev)
 {
     size_t n = (size_t)c->n;
-    double D[32];
+    double D[STAGES_MOST];
     if (!prev || !c->predict) { memset(r->X, 0, (size_t)c->s * n * sizeof *r->X); return; }
     for (int i = 0; i < c->s; i++) {
         dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, D, NULL);

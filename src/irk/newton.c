@@ -11,7 +11,7 @@ void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, 
 {
     size_t n = (size_t)c->n;
     int s = c->s;
-    double w[32];
+    double w[STAGES_MOST];
     if (from >= to) return;
     for (int j = from; j < to; j++) w[j - from] = c->m->W[transpose ? j * s + i : i * s + j];
     if (!c->M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
@@ -26,7 +26,7 @@ static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
     size_t n = (size_t)c->n;
     int k = c->m->block;
     const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
-    double *R = c->R + (size_t)k * n, w[32];
+    double *R = c->R + (size_t)k * n, w[STAGES_MOST];
     for (int i = 0; i < k; i++) {
         for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
         combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);

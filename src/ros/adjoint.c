@@ -21,7 +21,7 @@ static int has_cost(const costate *c, int i) { return c->nq && c->m->b[i] != 0; 
 static int right_hand_side(costate *c, const record *r, const functionals *g, int i, int j, double *to)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
-    double column[32];
+    double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     combine(n, to, NULL, c->m->d[i], 1, &(double){1}, g->lambda + (size_t)j * (size_t)c->N, 0);
     combine(n, to, to, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + (size_t)j * n, stride);
@@ -93,7 +93,7 @@ int ros_adjoint(costate *c, const record *r, const functionals *g)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     const factors *f;
-    double *sum = c->Vb, one[32];
+    double *sum = c->Vb, one[STAGES_MOST];
     int status = ros_matrices(c, r, &f);
     if (status == STEP_OK && g->times) status = ros_time_slope(c, r);
     memset(sum, 0, stride * sizeof *sum);

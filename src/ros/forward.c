@@ -12,7 +12,7 @@ void ros_coupling(costate *c, double h, int transpose, int i, int from, int to, 
 {
     size_t n = (size_t)c->n;
     int s = c->s;
-    double w[32];
+    double w[STAGES_MOST];
     if (from >= to) return;
     for (int j = from; j < to; j++) w[j - from] = c->m->C[transpose ? j * s + i : i * s + j];
     if (!c->M) { combine(n, out, out, 1 / h, to - from, w, X + (size_t)from * stride, stride); return; }
