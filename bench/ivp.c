@@ -1,0 +1,68 @@
+/* ivp.c - the table of the initial-value problems. */
+#include "ivp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "swe_problem.h"
+
+typedef struct { swe *s; double *y0; } swe_own;
+
+static void free_swe(void *p)
+{
+    swe_own *own = p;
+    if (!own) return;
+    swe_free(own->s);
+    free(own->y0);
+    free(own);
+}
+
+int ivp_swe(ivp *b, int side)
+{
+    swe_own *own = calloc(1, sizeof *own);
+    b->own = own;
+    b->free_own = free_swe;
+    if (!own) return COSTATE_NO_MEMORY;
+    if (!(own->s = swe_new(side, side))) return COSTATE_BAD_ARGUMENT;
+    b->P = *swe_problem(own->s);
+    if (!(own->y0 = malloc((size_t)b->P.n * sizeof *own->y0))) return COSTATE_NO_MEMORY;
+    swe_initial(own->s, own->y0);
+    b->y0 = own->y0;
+    b->t1 = 0.011;
+    b->atol = 1;
+    return COSTATE_OK;
+}
+
+static const struct {
+    const char *name;
+    int size, sparse_choice;                 /* the usual size; 1: make takes `sparse` instead */
+    int (*make)(ivp *, int);
+} table[] = {
+    {"swe", 40, 0, ivp_swe},
+    {"brusselator2d", 32, 0, ivp_brusselator2d},
+    {"diffusion", 200, 0, ivp_diffusion},
+    {"hires", 0, 1, ivp_hires},
+    {"robertson", 0, 1, ivp_robertson},
+    {"vdpol", 1000, 0, ivp_vdpol},
+    {"pollu", 0, 1, ivp_pollu},
+};
+enum { COUNT = sizeof table / sizeof table[0] };
+
+const char *ivp_name(int k) { return k >= 0 && k < COUNT ? table[k].name : NULL; }
+
+int ivp_new(ivp *b, const char *name, int size, int sparse)
+{
+    int k = 0;
+    *b = (ivp){.own = NULL};
+    while (k < COUNT && strcmp(table[k].name, name) != 0) k++;
+    if (k == COUNT) return COSTATE_BAD_ARGUMENT;
+    int status = table[k].make(b, table[k].sparse_choice ? sparse : size > 0 ? size : table[k].size);
+    if (status != COSTATE_OK) ivp_free(b);
+    return status;
+}
+
+void ivp_free(ivp *b)
+{
+    if (b->own) b->free_own(b->own);
+    *b = (ivp){.own = NULL};
+}

@@ -1,0 +1,33 @@
+/* ivp.h - the initial-value problems of the race: for each the callbacks, the start and the end. */
+#ifndef BENCH_IVP_H
+#define BENCH_IVP_H
+
+#include <costate/costate.h>
+
+typedef struct {
+    costate_problem P;           /* np = nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
+    const double *y0;            /* n */
+    double t1;                   /* from t = 0 */
+    double atol;                 /* atol = this times rtol, as the literature has it */
+    int functional;              /* the gradient is that of y[functional](t1) */
+    int stiff;                   /* 1: references by an implicit method */
+    void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
+    void (*free_own)(void *);
+} ivp;
+
+/* size: cells a side of a grid, mu of vdpol, unused else; 0: the usual one.  sparse: 1: small problems with their
+   pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
+int ivp_new(ivp *, const char *name, int size, int sparse);
+void ivp_free(ivp *);
+const char *ivp_name(int k);     /* k from 0; NULL past the end */
+
+/* by file: what ivp_new calls */
+int ivp_swe(ivp *, int side);
+int ivp_brusselator2d(ivp *, int side);
+int ivp_diffusion(ivp *, int points);
+int ivp_vdpol(ivp *, int mu);
+int ivp_hires(ivp *, int sparse);
+int ivp_robertson(ivp *, int sparse);
+int ivp_pollu(ivp *, int sparse);
+
+#endif

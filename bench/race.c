@@ -1,0 +1,304 @@
+/* race.c - one code on one problem: a run from the command line, measured, compared with a reference. */
+#define _DEFAULT_SOURCE
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "json.h"
+#include "race.h"
+
+/* ---- the command line -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    race_task task;
+    int json, costs, help;
+    const char *reference, *write_reference;
+} command;
+
+/* in the order of the enums of costate.h and race.h */
+static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "superlu", "klu", "gmres", NULL};
+static const char *const stage_solves[] = {"auto", "direct", "iterative", NULL};
+static const char *const storages[] = {"stages", "states", NULL};
+static const char *const modes[] = {"forward", "tlm", "adj", NULL};
+static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1, 0, 1 */
+
+enum kind { FLAG, WORD, COUNT, POSITIVE, TEXT };
+
+typedef struct {
+    const char *name;
+    enum kind kind;
+    size_t where;                  /* in command */
+    const char *const *words;      /* WORD: the choices */
+    int first;                     /* the value of the first of them */
+    const char *argument, *help;
+} option;
+
+#define IN(member) offsetof(command, member)
+static const option options[] = {
+    {"--code", TEXT, IN(task.code), NULL, 0, "CODE", "costate:METHOD, cvodes:bdf, cvodes:adams (costate:rodas4)"},
+    {"--problem", TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
+    {"--size", COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
+    {"--sparse", FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
+    {"--mode", WORD, IN(task.mode), modes, 0, "MODE", "y(tf); its tangents by y(0); the gradient of one of it"},
+    {"--directions", COUNT, IN(task.directions), NULL, 0, "M", "tangents (1)"},
+    {"--solver", WORD, IN(task.solver), solvers, 0, "NAME", "linear solver (auto)"},
+    {"--rtol", POSITIVE, IN(task.rtol), NULL, 0, "TOL", "relative tolerance (1e-6)"},
+    {"--atol", POSITIVE, IN(task.atol), NULL, 0, "TOL", "absolute tolerance (rtol times the problem's factor)"},
+    {"--tf", POSITIVE, IN(task.tf), NULL, 0, "T", "final time (the problem's)"},
+    {"--sens-error", FLAG, IN(task.sensitivity_error), NULL, 0, "", "tangents enter the error norm"},
+    {"--keep-factors", WORD, IN(task.keep_factors), keeps, -1, "WHEN", "the tape keeps factorisations (auto)"},
+    {"--stage-solve", WORD, IN(task.stage_solve), stage_solves, 0, "HOW", "stage systems of derivatives (auto)"},
+    {"--storage", WORD, IN(task.storage), storages, 0, "WHAT", "what the tape holds (stages)"},
+    {"--derivative-mode", FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
+    {"--krylov", COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
+    {"--repeat", COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
+    {"--budget", POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
+    {"--pairs", FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
+    {"--reference", TEXT, IN(reference), NULL, 0, "FILE", "compare with this"},
+    {"--write-reference", TEXT, IN(write_reference), NULL, 0, "FILE", "only make a reference, by a tight run"},
+    {"--costs", FLAG, IN(costs), NULL, 0, "", "only measure callbacks, factorisations, solves"},
+    {"--steps", COUNT, IN(task.steps), NULL, 0, "K", "costs: I/(h gamma) - J with h = tf/K, gamma = 1/4 (20)"},
+    {"--json", FLAG, IN(json), NULL, 0, "", "print one JSON object (--costs always does)"},
+    {"--help", FLAG, IN(help), NULL, 0, "", "this"},
+};
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+static void print_words(FILE *file, const char *const *words)
+{
+    fprintf(file, "%26sone of:", "");
+    for (int w = 0; words[w]; w++) fprintf(file, " %s", words[w]);
+    fputc('\n', file);
+}
+
+static void usage(FILE *file)
+{
+    fputs("usage: race [OPTION VALUE]...   one code on one problem\n", file);
+    for (int k = 0; k < OPTIONS; k++) {
+        fprintf(file, "  %-17s %-5s %s\n", options[k].name, options[k].argument, options[k].help);
+        if (options[k].words) print_words(file, options[k].words);
+    }
+    fputs("problems:", file);
+    for (int k = 0; ivp_name(k); k++) fprintf(file, " %s", ivp_name(k));
+    fputc('\n', file);
+}
+
+static int wrong(const char *name, const char *value)
+{
+    fprintf(stderr, "race: %s cannot be \"%s\"\n", name, value);
+    return 2;
+}
+
+/* Sets what option o says; 0, or 2 after a message. */
+static int assign(command *c, const option *o, const char *value)
+{
+    void *at = (char *)c + o->where;
+    char *end = NULL;
+    int w = 0;
+    switch (o->kind) {
+    case FLAG:
+        *(int *)at = 1;
+        return 0;
+    case WORD:
+        while (o->words[w] && strcmp(o->words[w], value) != 0) w++;
+        if (!o->words[w]) return wrong(o->name, value);
+        *(int *)at = o->first + w;
+        return 0;
+    case COUNT:
+    case POSITIVE: {
+        double x = strtod(value, &end);
+        if (end == value || *end || !(x > 0) || x > 1e9 || (o->kind == COUNT && x != (int)x))
+            return wrong(o->name, value);
+        if (o->kind == COUNT) *(int *)at = (int)x;
+        else *(double *)at = x;
+        return 0;
+    }
+    case TEXT:
+        *(const char **)at = value;
+        return 0;
+    }
+    return 2;
+}
+
+static int parse(command *c, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        int k = 0, status;
+        while (k < OPTIONS && strcmp(options[k].name, argv[i]) != 0) k++;
+        if (k == OPTIONS || (options[k].kind != FLAG && i + 1 == argc)) {
+            fprintf(stderr, k == OPTIONS ? "race: no option \"%s\"\n" : "race: %s needs a value\n", argv[i]);
+            return 2;
+        }
+        if ((status = assign(c, &options[k], options[k].kind == FLAG ? NULL : argv[++i])) != 0) return status;
+    }
+    return 0;
+}
+
+/* ---- output ----------------------------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double forward_of(const race_lap *l) { return l->forward; }
+static double backward_of(const race_lap *l) { return l->backward; }
+static double total_of(const race_lap *l) { return l->forward + l->backward; }
+static double plain_of(const race_lap *l) { return l->plain; }
+static double ratio_of(const race_lap *l) { return total_of(l) / l->plain; }
+
+/* least: the smallest, else the median; NaN without laps */
+static double over_laps(const race_result *r, double (*what)(const race_lap *), int least)
+{
+    double x[RACE_REPEATS];
+    if (r->laps == 0) return NAN;
+    for (int k = 0; k < r->laps; k++) x[k] = what(&r->lap[k]);
+    qsort(x, (size_t)r->laps, sizeof *x, ascending);
+    return x[least ? 0 : r->laps / 2];
+}
+
+static void print_counters(json *j, const costate_stats *s)
+{
+    const struct { const char *name; long n; } counters[] = {
+        {"steps", s->steps}, {"rejected", s->rejected}, {"f", s->f}, {"jac", s->jac},
+        {"tangents", s->tangents}, {"adjoints", s->adjoints}, {"second", s->tangents2 + s->adjoints2},
+        {"products", s->products}, {"decompositions", s->decompositions}, {"complex", s->complex_decompositions},
+        {"solves", s->solves}, {"complex_solves", s->complex_solves}, {"newton", s->newton}, {"krylov", s->krylov},
+        {"stage_direct", s->stage_direct}, {"stage_iterative", s->stage_iterative},
+        {"tape_bytes", (long)s->tape_bytes}};
+    for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
+}
+
+/* the most memory this process ever had, in bytes */
+static double peak(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
+}
+
+typedef struct { double y, derivative; } errors;
+
+static void print_json(const race_task *task, const ivp *b, const race_result *r, errors e)
+{
+    const char *colon = strchr(task->code, ':');
+    json j = {stdout, 0};
+    json_name(&j, "code");
+    printf("\"%.*s\"", (int)(colon - task->code), task->code);
+    json_text(&j, "method", colon + 1);
+    json_text(&j, "solver", r->solver);
+    json_text(&j, "problem", task->problem);
+    json_count(&j, "size", task->size);
+    json_count(&j, "n", b->P.n);
+    json_count(&j, "nnz", b->P.pattern ? b->P.pattern->col[b->P.n] : (long)b->P.n * b->P.n);
+    json_text(&j, "mode", modes[task->mode]);
+    json_count(&j, "directions", task->mode == RACE_TLM ? task->directions : 0);
+    json_text(&j, "keep_factors", keeps[task->keep_factors + 1]);
+    json_text(&j, "stage_solve", stage_solves[task->stage_solve]);
+    json_number(&j, "tf", task->tf);
+    json_number(&j, "rtol", task->rtol);
+    json_number(&j, "atol", task->atol);
+    json_count(&j, "status", r->status);
+    json_text(&j, "message", r->status ? r->message : "");
+    print_counters(&j, &r->stats);
+    json_count(&j, "laps", r->laps);
+    json_number(&j, "forward", over_laps(r, forward_of, 0));
+    json_number(&j, "backward", over_laps(r, backward_of, 0));
+    json_number(&j, "seconds", over_laps(r, total_of, 0));
+    json_number(&j, "seconds_min", over_laps(r, total_of, 1));
+    json_number(&j, "plain", task->pairs ? over_laps(r, plain_of, 0) : NAN);
+    json_number(&j, "ratio", task->pairs ? over_laps(r, ratio_of, 0) : NAN);
+    json_number(&j, "peak_bytes", peak());
+    json_number(&j, "error", e.y);
+    json_number(&j, "error_derivative", e.derivative);
+    json_end(&j);
+}
+
+static void print_text(const race_task *task, const ivp *b, const race_result *r, errors e)
+{
+    const costate_stats *s = &r->stats;
+    printf("%s, %s, %s, %d unknowns, %s to t = %g\n", task->code, r->solver, task->problem, b->P.n, modes[task->mode],
+           task->tf);
+    printf("%ld steps (%ld rejected), %ld f, %ld jac, %ld+%ld decompositions, %ld+%ld solves, %ld Newton, %ld Krylov\n",
+           s->steps, s->rejected, s->f, s->jac, s->decompositions, s->complex_decompositions, s->solves,
+           s->complex_solves, s->newton, s->krylov);
+    printf("%.4g s forward, %.4g s backward; error of y %.3g, of the derivative %.3g\n", over_laps(r, forward_of, 0),
+           over_laps(r, backward_of, 0), e.y, e.derivative);
+}
+
+static void print_costs(const race_costs *c)
+{
+    json j = {stdout, 0};
+    json_number(&j, "f", c->f);
+    json_number(&j, "jac", c->jac);
+    json_number(&j, "tangent", c->tangent);
+    json_number(&j, "adjoint", c->adjoint);
+    json_number(&j, "tangent2", c->tangent2);
+    json_number(&j, "adjoint2", c->adjoint2);
+    json_number(&j, "factor", c->factor);
+    json_number(&j, "factor_complex", c->factor_complex);
+    json_number(&j, "solve", c->solve);
+    json_number(&j, "solve_transposed", c->solve_transposed);
+    json_number(&j, "solve_complex", c->solve_complex);
+    json_end(&j);
+}
+
+/* ---- the race ---------------------------------------------------------------------------------------------------- */
+
+static errors compare(const command *c, const ivp *b, const race_result *r)
+{
+    errors e = {NAN, NAN};
+    int n = b->P.n;
+    double *z = c->reference ? malloc((size_t)n * sizeof *z) : NULL;
+    if (z && r->y && race_reference_read(c->reference, 0, n, z)) e.y = race_distance(n, r->y, z);
+    if (z && r->derivative && race_reference_read(c->reference, c->task.mode, n, z))
+        e.derivative = race_distance(n, r->derivative, z);
+    if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
+        fprintf(stderr, "race: %s is not a reference of this problem\n", c->reference);
+    free(z);
+    return e;
+}
+
+static int drive(const race_task *task, const ivp *b, race_result *r)
+{
+    if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
+    if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
+    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf or cvodes:adams");
+}
+
+static int race(const command *c, const ivp *b)
+{
+    static race_result r;
+    errors e = {NAN, NAN};
+    if (c->write_reference) race_reference_make(&c->task, b, c->write_reference, &r);
+    else if (drive(&c->task, b, &r) == COSTATE_OK) e = compare(c, b, &r);
+    if (r.status != COSTATE_OK) fprintf(stderr, "race: %s\n", r.message);
+    if (c->json && strchr(c->task.code, ':')) print_json(&c->task, b, &r, e);
+    else if (r.status == COSTATE_OK && !c->write_reference) print_text(&c->task, b, &r, e);
+    race_result_free(&r);
+    return r.status == COSTATE_OK ? 0 : r.status == COSTATE_BAD_ARGUMENT || r.status == COSTATE_BACKEND ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    command c = {.task = {.code = "costate:rodas4", .problem = "swe", .directions = 1, .rtol = 1e-6, .repeat = 1,
+                          .budget = 20, .steps = 20}};
+    ivp b;
+    race_costs costs;
+    int status = parse(&c, argc, argv);
+    if (status != 0) return status;
+    if (c.help) return usage(stdout), 0;
+    if ((status = ivp_new(&b, c.task.problem, c.task.size, c.task.sparse)) != COSTATE_OK) {
+        fprintf(stderr, "race: no problem \"%s\" of this size\n", c.task.problem);
+        return status == COSTATE_BAD_ARGUMENT ? 2 : 1;
+    }
+    if (c.task.tf == 0) c.task.tf = b.t1;
+    if (c.task.atol == 0) c.task.atol = c.task.rtol * b.atol;
+    if (c.costs) {
+        if ((status = race_measure_costs(&c.task, &b, &costs)) == COSTATE_OK) print_costs(&costs);
+    } else status = race(&c, &b);
+    ivp_free(&b);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* race.h - one entrant of the race: what to run, what came out. */
+#ifndef BENCH_RACE_H
+#define BENCH_RACE_H
+
+#include <costate/costate.h>
+
+#include "ivp.h"
+
+enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); gradient of y[functional](t1) */
+
+typedef struct {
+    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams */
+    const char *problem;
+    int size, sparse;            /* as of ivp_new */
+    int mode, directions;        /* tlm: unit vectors 0, 1, ... */
+    int solver;                  /* enum costate_solver */
+    double rtol, atol, tf;       /* atol, tf 0: the problem's */
+    int repeat;                  /* median of so many runs or more, after one to warm up */
+    double budget;               /* seconds after which no run is repeated */
+    int steps;                   /* costs: of matrices as for so many steps */
+    int pairs;                   /* costate: a plain forward run before each measured one */
+    int sensitivity_error;       /* tlm: tangents enter the error norm */
+    /* costate */
+    int keep_factors, stage_solve, storage, derivative_mode;
+    /* cvodes */
+    int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
+} race_task;
+
+enum { RACE_REPEATS = 101 };
+
+typedef struct { double forward, backward, plain; } race_lap;   /* seconds */
+
+typedef struct {
+    int status;                  /* 0, or a costate_status; cvodes: -100 and less is its own */
+    char message[512];
+    char solver[32];             /* the linear solver in use */
+    costate_stats stats;         /* counters of one run */
+    int laps;
+    race_lap lap[RACE_REPEATS];
+    double *y, *derivative;      /* n: y(t1); the first tangent or the gradient, NULL if forward; race_result_free */
+} race_result;
+
+double race_clock(void);         /* seconds of processor time */
+int race_fail(race_result *, int status, const char *message);
+void race_result_free(race_result *);
+/* Whether to run again: minds repeat and budget; a fifth of a second is always used, for the shortest runs need most
+   repeats.  start: race_clock() before the first measured run. */
+int race_again(const race_task *, const race_result *, double start);
+
+int race_costate(const race_task *, const ivp *, race_result *);
+int race_cvodes(const race_task *, const ivp *, race_result *);     /* a status also when it was not built in */
+
+/* Best times of what the codes are made of: seconds; NaN: not there. */
+typedef struct {
+    double f, jac, tangent, adjoint, tangent2, adjoint2;
+    double factor, factor_complex, solve, solve_transposed, solve_complex;
+} race_costs;
+int race_measure_costs(const race_task *, const ivp *, race_costs *);
+
+/* Files of references: n rows of three little-endian doubles: y, the tangent by y_0(0), the gradient. */
+int race_reference_make(const race_task *, const ivp *, const char *file, race_result *);
+int race_reference_read(const char *file, int column, int n, double *out);     /* 1: it was there and whole */
+double race_distance(int n, const double *x, const double *reference);         /* relative, in the 2-norm */
+
+#endif

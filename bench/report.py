@@ -1,0 +1,171 @@
+"""report.py - tables, targets and pictures of the benchmark, on the terminal and as Markdown."""
+import datetime
+import math
+import os
+import platform
+import statistics
+import subprocess
+
+COLUMNS = [("code", 8, "s"), ("method", 9, "s"), ("solver", 8, "s"), ("rtol", 7, ".0e"), ("steps", 6, "d"),
+           ("rejected", 4, "d"), ("f", 6, "d"), ("jac", 5, "d"), ("tangents", 6, "d"), ("adjoints", 6, "d"),
+           ("second", 6, "d"), ("decompositions", 5, "d"), ("complex", 5, "d"), ("solves", 6, "d"), ("krylov", 6, "d"),
+           ("forward", 9, ".3g"), ("backward", 9, ".3g"), ("error", 8, ".1e"), ("error_derivative", 8, ".1e")]
+TITLES = {"rejected": "rej", "decompositions": "LU", "complex": "cLU", "forward": "fwd s", "backward": "bwd s",
+          "error": "err y", "error_derivative": "err d", "tangents": "Jv", "adjoints": "J'v", "second": "2nd"}
+
+
+def cell(value, form):
+    if value is None:
+        return "-"
+    return format(value, form)
+
+
+class Report:
+    def __init__(self, out):
+        self.out = out
+        self.lines = []
+        self.targets = []
+
+    def say(self, text=""):
+        print(text, flush=True)
+        self.lines.append(text)
+
+    def heading(self, text):
+        self.say()
+        self.say("### " + text)
+        self.say()
+
+    def table(self, title, rows):
+        """rows of race; those that failed say so"""
+        self.heading(title)
+        self.say("```")
+        self.say(" ".join(format(TITLES.get(name, name), ("<" if form == "s" else ">") + str(width))
+                          for name, width, form in COLUMNS))
+        for row in rows:
+            if row.get("status"):
+                self.say("%-8s %-9s %-8s %7.0e failed: %s" % (row.get("code", ""), row.get("method", ""),
+                                                             row.get("solver", ""), row["asked"], row["message"]))
+                continue
+            self.say(" ".join(format(cell(row.get(name), form), ("<" if form == "s" else ">") + str(width))
+                              for name, width, form in COLUMNS))
+        self.say("```")
+
+    def plain_table(self, title, head, rows):
+        widths = [max(len(str(r[k])) for r in [head] + rows) for k in range(len(head))]
+        self.heading(title)
+        self.say("```")
+        for r in [head] + rows:
+            self.say("  ".join(str(x).ljust(w) if k == 0 else str(x).rjust(w) for k, (x, w) in enumerate(zip(r, widths))))
+        self.say("```")
+
+    def target(self, text, reached, limit, at_least=False):
+        """reached None: could not be measured"""
+        if reached is None or not math.isfinite(reached):
+            verdict = "not measured"
+        elif (reached >= limit) if at_least else (reached <= limit):
+            verdict = "met (%.2f)" % reached
+        else:
+            verdict = "missed (reached %.2f)" % reached
+        line = "%s %s %g: %s" % (text, ">=" if at_least else "<=", limit, verdict)
+        self.targets.append(line)
+        self.say("target: " + line)
+
+    def targets_table(self):
+        self.heading("Targets")
+        for line in self.targets:
+            self.say("- " + line)
+
+    def picture(self, name, title, curves, xlabel="relative error of the gradient"):
+        """curves: {name: [(error, seconds)]}; a work-precision diagram as PNG"""
+        curves = {k: sorted(v) for k, v in curves.items() if v}
+        if not curves:
+            return
+        data, image = (os.path.join(self.out, name + end) for end in (".dat", ".png"))
+        with open(data, "w") as file:
+            for label, points in curves.items():
+                file.write('"%s"\n' % label)
+                file.writelines("%g %g\n" % p for p in points)
+                file.write("\n\n")
+        script = ("set terminal pngcairo size 900,650; set output '%s'; set logscale xy; set format xy '10^{%%L}'; "
+                  "set title '%s'; set xlabel '%s'; set ylabel 'seconds'; set grid; set key outside; "
+                  "plot for [i=0:%d] '%s' index i using 1:2 with linespoints lw 2 pt i+4 dt 1+i/8 title columnhead(1)"
+                  % (image, title, xlabel, len(curves) - 1, data))
+        try:
+            subprocess.run(["gnuplot", "-e", script], check=True, stderr=subprocess.PIPE)
+            print("picture: " + image)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print("no picture %s: %s" % (image, error))
+
+
+# ---- at equal error ------------------------------------------------------------------------------------------------
+
+
+def curve(rows, error="error_derivative", time="seconds"):
+    """(error, seconds) of the rows that have both"""
+    return [(r[error], r[time]) for r in rows if not r.get("status") and r.get(error) and r.get(time)]
+
+
+def front(points):
+    """without points that another one beats in both, by falling error"""
+    best = []
+    for e, t in sorted(points, key=lambda p: (p[1], p[0])):
+        if not best or e < best[-1][0]:
+            best.append((e, t))
+    return best
+
+
+def time_at(points, e):
+    """log-log interpolation on a front; errors fall"""
+    for (e0, t0), (e1, t1) in zip(points, points[1:]):
+        if e1 <= e <= e0:
+            s = (math.log(e0) - math.log(e)) / (math.log(e0) - math.log(e1))
+            return math.exp((1 - s) * math.log(t0) + s * math.log(t1))
+    return None
+
+
+def speedup(ours, theirs):
+    """their time over ours at equal error: the median over the common range; None where there is none"""
+    ours, theirs = front(ours), front(theirs)
+    if len(ours) < 2 or len(theirs) < 2:
+        return None
+    low = math.log(max(ours[-1][0], theirs[-1][0]))
+    high = math.log(min(ours[0][0], theirs[0][0]))
+    if high <= low:
+        return None
+    ratios = []
+    for k in range(9):
+        e = math.exp(low + (high - low) * (0.01 + 0.98 * k / 8))
+        a, b = time_at(ours, e), time_at(theirs, e)
+        if a and b:
+            ratios.append(b / a)
+    return statistics.median(ratios) if ratios else None
+
+
+# ---- where it ran ----------------------------------------------------------------------------------------------------
+
+
+def first_line(command):
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.split("\n")[0]
+    except OSError:
+        return ""
+
+
+def version(package):
+    return first_line(["dpkg-query", "-W", "-f=${Version}", package]) or "?"
+
+
+def machine():
+    model = platform.processor()
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+        model = names[0] if names else model
+    except OSError:
+        pass
+    return ["date: %s" % datetime.date.today().isoformat(),
+            "machine: %s, %d cores, %s" % (model, os.cpu_count() or 0, platform.system()),
+            "compiler: %s" % first_line([os.environ.get("CC", "cc"), "--version"]),
+            "one thread, OPENBLAS_CORETYPE=%s; OpenBLAS %s, SuiteSparse %s, SuperLU %s, SUNDIALS %s" % (
+                os.environ.get("OPENBLAS_CORETYPE") or "(its choice)", version("libopenblas-dev"),
+                version("libsuitesparse-dev"), version("libsuperlu-dev"), version("libsundials-dev"))]
