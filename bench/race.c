@@ -53,6 +53,8 @@ static const option options[] = {
     {"--stage-solve", WORD, IN(task.stage_solve), stage_solves, 0, "HOW", "stage systems of derivatives (auto)"},
     {"--storage", WORD, IN(task.storage), storages, 0, "WHAT", "what the tape holds (stages)"},
     {"--derivative-mode", FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
+    {"--krylov-tol", POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
+    {"--ilu", FLAG, IN(task.ilu), NULL, 0, "", "costate's GMRES preconditioned by SuperLU's incomplete LU"},
     {"--krylov", COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
     {"--repeat", COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
     {"--budget", POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},

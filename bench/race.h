@@ -23,6 +23,8 @@ typedef struct {
     /* costate */
     int keep_factors, stage_solve, storage, derivative_mode;
     /* cvodes */
+    double krylov_tol;           /* 0: the default, round-off */
+    int ilu;                     /* with gmres: SuperLU's incomplete LU */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
 } race_task;
 

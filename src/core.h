@@ -117,9 +117,11 @@ struct costate {
     factors *fac;               /* of the step */
     LS *lm;                     /* M alone (erk with M; regularity) */
     LS *ld;                     /* stage matrices of the direct option */
-    double *J, *M;              /* nnz; M NULL: identity.  matrix-free: J is the point (n) where it is taken */
+    double *J, *J2, *M;         /* nnz: the step's, of a product, M (NULL: identity).  matrix-free: J is the point (n)
+                                   where it is taken */
     int matfree;                /* GMRES on products, see matfree.c */
-    double jt, *gwork, *gw, *gx, *gb;
+    LS *ilu;                    /* its preconditioner, if options.ilu */
+    double jt, *gwork, *gw, *gb, *gr;
     size_t nnz;
     int *color, ncolor;         /* of columns, for forming J by products */
     struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
@@ -208,6 +210,7 @@ typedef struct {
 } gmres_system;
 size_t gmres_work(int n, int columns, int limit);
 int gmres(const gmres_system *, const double *b, double *x, int *iterations, double *residual);
+int gmres_restarted(const gmres_system *, double *b, double *x, double *work, int *iterations, double *residual);  /* work: 3 n */
 
 /* dense.c */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
@@ -224,9 +227,11 @@ int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record
 void tape_clear(costate_tape *);
 
 /* matfree.c */
+int matfree_prepare(costate *);                                     /* the incomplete factorisation, if asked for */
 int matfree_setup(costate *, const factors *);
 int matfree_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
-int matfree_precondition(costate *, int transpose, double *x);      /* the user's, if any */
+int matfree_precondition(costate *, int transpose, double *x);      /* the user's or the ILU, if any */
+int matfree_preconditioned(const costate *);
 int matfree_limit(void);
 void matfree_layout(costate *, cursor *);
 

@@ -2,8 +2,8 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Several columns go in step, each with its own space: their preconditioner solves are one call.  No restart: at
-   most `limit` iterations. */
+   Several columns go in step, each with its own space: their preconditioner solves are one call.  At most
+   `limit` iterations; gmres_restarted begins anew then. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
@@ -133,5 +133,34 @@ int gmres(const gmres_system *s, const double *b, double *x, int *iterations, do
         back_substitute(c[j].k, s->limit + 1, c[j].H, c[j].g);
         combine_many(n, x + (size_t)j * n, c[j].size, c[j].k, c[j].g, c[j].Z);
     }
+    return 0;
+}
+
+/* One column, restarted with its true residual until tol, or until a cycle gains less than a factor of two.  x may be b. */
+int gmres_restarted(const gmres_system *s, double *b, double *x, double *work, int *iterations, double *residual)
+{
+    size_t n = (size_t)s->n;
+    double *r = work, *dx = work + n, *sum = work + 2 * n, first = 0, last = 2;
+    gmres_system cycle = *s;
+    int its;
+    memcpy(r, b, n * sizeof *r);
+    memset(sum, 0, n * sizeof *sum);
+    *iterations = 0;
+    for (*residual = 1;; last = *residual) {
+        double size = norm_weighted(n, s->w, r), rest;
+        if (first == 0) first = size;
+        if (first == 0) { *residual = 0; break; }
+        cycle.tol = s->tol * first / size;
+        int status = gmres(&cycle, r, dx, &its, &rest);
+        *iterations += its;
+        if (status != 0) return status;
+        *residual = rest * size / first;
+        axpy(n, 1, dx, sum);
+        if (*residual <= s->tol || !(*residual < last / 2)) break;
+        status = s->apply(s->ctx, sum, r);
+        if (status != 0) return status;
+        for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
+    }
+    memcpy(x, sum, n * sizeof *x);
     return 0;
 }

@@ -94,8 +94,8 @@ int map_tangent(costate *c, enum which w, const costate_point *x, const costate_
         memset(out, 0, (size_t)c->n * sizeof *out);
         if (!dx->y) return STEP_OK;
         c->count.jac++;
-        int status = code(c, c->P.jac(x, c->J + c->nnz, c->P.ctx), "problem", "jac");
-        if (status == STEP_OK) LS_Multiply(c->n, c->P.pattern, c->J + c->nnz, 0, 1, 1, dx->y, out);
+        int status = code(c, c->P.jac(x, c->J2, c->P.ctx), "problem", "jac");
+        if (status == STEP_OK) LS_Multiply(c->n, c->P.pattern, c->J2, 0, 1, 1, dx->y, out);
         return status;
     }
     if (c->o.differences) return difference_tangent(c, w, x, dx, out);
@@ -135,8 +135,8 @@ int map_adjoint(costate *c, enum which w, const costate_point *x, const double *
     }
     if (w == RHS && c->P.jac && !want.p && (!want.t || c->o.autonomous)) {
         c->count.jac++;
-        int status = code(c, c->P.jac(x, c->J + c->nnz, c->P.ctx), "problem", "jac");
-        if (status == STEP_OK && want.y) LS_Multiply(c->n, c->P.pattern, c->J + c->nnz, 1, 1, 1, v, want.y);
+        int status = code(c, c->P.jac(x, c->J2, c->P.ctx), "problem", "jac");
+        if (status == STEP_OK && want.y) LS_Multiply(c->n, c->P.pattern, c->J2, 1, 1, 1, v, want.y);
         return status;
     }
     if (c->o.differences) return difference_adjoint(c, w, x, v, &want);

@@ -44,9 +44,24 @@ static int apply(void *ctx, const double *x, double *out)
     return STEP_OK;
 }
 
+int matfree_prepare(costate *c)
+{
+    int code = 0;
+    if (!c->matfree || !c->o.ilu || c->o.preconditioner) return COSTATE_OK;
+    if (!c->P.jac || !c->P.pattern) return fail(c, COSTATE_MISSING, "options.ilu needs problem.jac and problem.pattern.");
+    const costate_backend *ilu = costate_backend_find("ilu");
+    if (!ilu) return fail(c, COSTATE_BACKEND, "options.ilu: SuperLU is not built in.");
+    c->ilu = LS_Init(ilu, c->n, c->P.pattern, 0, NULL, NULL, &code);
+    if (c->ilu) return COSTATE_OK;
+    return fail(c, code == COSTATE_LS_NO_MEMORY ? COSTATE_NO_MEMORY : COSTATE_BACKEND, "The incomplete LU could not be set up (code %d).", code);
+}
+
+int matfree_preconditioned(const costate *c) { return c->ilu || c->o.preconditioner; }
+
 int matfree_precondition(costate *c, int transpose, double *x)
 {
     const costate_preconditioner *p = c->o.preconditioner;
+    if (c->ilu) return LS_Solve(c->ilu, transpose, 1, x) == 0 ? STEP_OK : retry(c, WHY_SINGULAR, 0.5);
     int r = p ? p->solve(transpose, x, p->ctx) : 0;
     if (r > 0) return retry(c, WHY_SINGULAR, 0.5);
     return r < 0 ? fail(c, COSTATE_CALLBACK, "The preconditioner's solve returned %d at t = %.10g.", r, c->time) : STEP_OK;
@@ -60,13 +75,19 @@ static int precondition(void *ctx, int m, double *x)        /* m is 1; both part
     return status == STEP_OK && a->im != 0 ? matfree_precondition(a->c, a->transpose, x + a->c->n) : status;
 }
 
+/* P for |sigma| of the first eigenvalue, at the point where J is taken */
 int matfree_setup(costate *c, const factors *f)
 {
     const costate_preconditioner *p = c->o.preconditioner;
-    if (!p || !p->setup) return STEP_OK;
-    double im, re = eigenvalue(c->m, 0, &im);
+    double im, re = eigenvalue(c->m, 0, &im), sigma = hypot(re, im) / f->h;
     costate_point x = {f->t, f->y, c->p};
-    int r = p->setup(hypot(re, im) / f->h, &x, p->ctx);
+    if (c->ilu) {
+        c->count.jac++;
+        int r = c->P.jac(&x, c->J2, c->P.ctx);
+        if (r < 0) return fail(c, COSTATE_CALLBACK, "The callback jac returned %d at t = %.10g and so ended the run.", r, f->t);
+        return r == 0 && LS_Decomp(c->ilu, sigma, 0, c->J2, c->M) == 0 ? STEP_OK : retry(c, r ? WHY_CALLBACK : WHY_SINGULAR, 0.5);
+    }
+    int r = p && p->setup ? p->setup(sigma, &x, p->ctx) : 0;
     if (r > 0) return retry(c, WHY_SINGULAR, 0.5);
     return r < 0 ? fail(c, COSTATE_CALLBACK, "The preconditioner's setup returned %d at t = %.10g.", r, c->time) : STEP_OK;
 }
@@ -75,14 +96,13 @@ static int solve_one(operator_ *a, double tol, double *b)
 {
     costate *c = a->c;
     int n = a->im != 0 ? 2 * c->n : c->n, its;
-    double rest, *w = c->gw, *x = c->gx;
+    double rest, *w = c->gw;
     for (int i = 0; i < n; i++) w[i] = a->transpose ? 1 / c->w[i % c->n] : c->w[i % c->n];
     gmres_system s = {n, 1, LIMIT, tol, w, apply, precondition, a, c->gwork};
-    int status = gmres(&s, b, x, &its, &rest);
+    int status = gmres_restarted(&s, b, b, c->gr, &its, &rest);
     c->count.krylov += its;
     if (status != STEP_OK) return status;
     if (!(rest <= 100 * tol)) return retry(c, WHY_KRYLOV, 0.5);
-    memcpy(b, x, (size_t)n * sizeof *b);
     return STEP_OK;
 }
 
@@ -112,6 +132,6 @@ void matfree_layout(costate *c, cursor *at)
     size_t n = (size_t)c->n, len = c->m->npair ? 2 * n : n;
     c->gwork = take(at, gmres_work((int)len, 1, LIMIT));
     c->gw = take(at, len);
-    c->gx = take(at, len);
+    c->gr = take(at, 3 * len);
     c->gb = take(at, len);
 }

@@ -69,7 +69,8 @@ static int matrices(costate *c)
     c->nnz = nnz;
     int need_J = c->m->family != COSTATE_ERK || c->P.jac;
     size_t room = c->matfree && nnz < (size_t)c->n ? (size_t)c->n : nnz;
-    if (need_J && !(c->J = calloc(room + nnz, sizeof *c->J))) return fail(c, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
+    if (need_J && !(c->J = calloc(room + nnz + 1, sizeof *c->J))) return fail(c, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
+    c->J2 = c->J ? c->J + room : NULL;
     if (!c->P.mass) return COSTATE_OK;
     if (!(c->M = calloc(nnz, sizeof *c->M))) return fail(c, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", nnz);
     int r = c->P.mass(c->M, c->P.ctx);
@@ -180,6 +181,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     if (status == COSTATE_OK) status = matrices(c);
     if (status == COSTATE_OK) status = mass_factor(c);
     if (status == COSTATE_OK) status = jacobian_prepare(c);
+    if (status == COSTATE_OK) status = matfree_prepare(c);
     if (status == COSTATE_OK) options_newton(c);
     if (status == COSTATE_OK) status = c->F->prepare(c);
     return status == COSTATE_OK ? arena(c) : status;
@@ -200,6 +202,7 @@ void costate_free(costate *c)
     factors_release(c->fac);
     LS_Free(c->lm);
     LS_Free(c->ld);
+    LS_Free(c->ilu);
     costate_tape_free(c->own);
     free(c->J);
     free(c->M);

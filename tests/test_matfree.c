@@ -1,6 +1,7 @@
 /* test_matfree.c - the matrix-free solver: the same answers without a matrix, preconditioned or not; its failures, and a
    pattern that lies, are statuses or harmless, never wrong numbers. */
 #include "common.h"
+#include <costate/linsol.h>
 
 enum { N_MOST = 64 };
 
@@ -130,6 +131,29 @@ static void preconditioner(void **state)
     problem_free(b);
 }
 
+/* the incomplete LU: the same answers in far fewer iterations; without jac or SuperLU a status */
+static void incomplete_lu(void **state)
+{
+    static const char *const name[] = {"rodas4", "sdirk4b"};
+    (void)state;
+    problem *b = problem_brusselator(30);
+    costate_options o = with(COSTATE_LS_GMRES);
+    b->t1 = b->t0 + 2;
+    o.ilu = 1;
+    costate_problem without = b->P;
+    without.jac = NULL;
+    costate *c = costate_new(costate_method_find("rodas4"), &without, &(costate_options){.solver = COSTATE_LS_GMRES, .ilu = 1});
+    assert_int_equal(costate_status(c), COSTATE_MISSING);
+    costate_free(c);
+    for (int k = 0; k < 2 && costate_backend_find("ilu"); k++) {
+        result z = solve(costate_method_find(name[k]), b, o), x = solve(costate_method_find(name[k]), b, with(COSTATE_LS_GMRES));
+        int N = b->P.n + b->P.nq;
+        assert_true(2 * z.krylov < x.krylov);
+        assert_true(apart(N, z.y, x.y) < 1e-9 && apart(N, z.V, x.V) < 1e-9 && apart(N, z.lambda, x.lambda) < 1e-9);
+    }
+    problem_free(b);
+}
+
 static void failing_preconditioner(void **state)
 {
     (void)state;
@@ -205,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(preconditioner),
+        cmocka_unit_test(incomplete_lu),
         cmocka_unit_test(failing_preconditioner),
         cmocka_unit_test(stagnation),
         cmocka_unit_test(exactness),

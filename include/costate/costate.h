@@ -197,6 +197,8 @@ typedef struct {
     int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to 256 MB;
                                          1: always, within tape_limit; -1: never */
     const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
+    int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance 1e-3),
+                                         made from jac in the pattern; where SuperLU is built in */
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
 
     /* tape */

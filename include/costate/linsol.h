@@ -36,7 +36,8 @@ typedef struct costate_backend {
                                                *self is not NULL */
 } costate_backend;
 
-/* The built-in ones by name: "dense", "band", "umfpack", "superlu", "klu"; NULL when not built in. */
+/* The built-in ones by name: "dense", "band", "umfpack", "superlu", "klu"; and "ilu", real, which solves only nearly.
+   NULL when not built in. */
 const costate_backend *costate_backend_find(const char *name);
 
 #ifdef __cplusplus

@@ -137,7 +137,7 @@ int irk_direct_factor(const stage_system *s)
     costate *c = s->c;
     size_t n = (size_t)c->n;
     int b = c->m->block, i0 = s->block * b, status = ls(c);
-    double h = s->r->h, im, *J = c->J + c->nnz;
+    double h = s->r->h, im, *J = c->J2;
     for (int j = 0; status == STEP_OK && j < b; j++) {
         status = jacobian(c, s->r->t + c->m->c[i0 + j] * h, c->stage + (size_t)(i0 + j) * n, J);
         for (int q = 0; status == STEP_OK && b > 1 && q < c->n; q++) column(c, h, j, q, J);

@@ -188,7 +188,7 @@ static void irk_layout_derivatives(costate *c, cursor *at, int m)
 {
     size_t n = (size_t)c->n, s = (size_t)c->s;
     c->stage = take(at, s * n);
-    c->U = take(at, 3 * (size_t)c->m->block * n * (size_t)m);
+    c->U = take(at, (c->matfree ? 5 : 3) * (size_t)c->m->block * n * (size_t)m);
     c->Q = take(at, s * n * (size_t)m);
     c->wk = take(at, (size_t)c->m->block * n);
     c->krylov = take(at, irk_stage_work(c, m));

@@ -12,7 +12,7 @@
 enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10, REFINEMENTS = 60 };
 static const double ROUND_OFF = 1e-14, FLOOR = 1e-9, REUSE = 1.6;
 
-/* matrix-free there is no preconditioner but the user's, and his is for single stages */
+/* matrix-free there is no preconditioner but the user's or the incomplete LU, and they are for single stages */
 static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
 
 /* columns iterated together: their solves are one call for sdirk; for coupled stages nothing would be won */
@@ -42,7 +42,7 @@ static int direct(const costate *c)
 /* the mean of the stage Jacobians: nearer to all of them than the one at the start of the step */
 static int mean_jacobian(costate *c, const record *r)
 {
-    double *sum = c->J, *one = c->J + c->nnz;
+    double *sum = c->J, *one = c->J2;
     memset(sum, 0, c->nnz * sizeof *sum);
     for (int i = 0; i < c->s; i++) {
         int status = jacobian(c, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, one);
@@ -62,7 +62,7 @@ int irk_stage_start(costate *c, const record *r)
     if (direct(c) || r->kept) return STEP_OK;
     double ratio = f->h / r->h;
     if (ratio == 1 && f->jstep == r->jstep) return STEP_OK;
-    if (c->matfree && (!c->o.preconditioner || c->m->block > 1)) return STEP_OK;
+    if (c->matfree && (!matfree_preconditioned(c) || c->m->block > 1)) return STEP_OK;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return STEP_OK;
     c->jheld = -1;
     int status = c->matfree ? jacobian(c, r->t, r->y, c->J) : mean_jacobian(c, r);
@@ -127,7 +127,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     int its[GMRES_COLUMNS];
     gmres_system g = {(int)len, columns, krylov_most(c), c->o.krylov_tol, c->wk, apply, precondition, (void *)s, c->krylov};
     for (int j = 0; j < columns; j++) gather(s, m, from + j, X, b + (size_t)j * len);
-    int status = gmres(&g, b, x, its, rest);
+    int status = c->matfree ? gmres_restarted(&g, b, x, c->U + 2 * len, its, rest) : gmres(&g, b, x, its, rest);
     *good = 0;
     for (int j = 0; status == STEP_OK && j < columns; j++) {
         c->count.krylov += its[j];
@@ -206,7 +206,7 @@ int irk_stage_solve(const stage_system *s, int m, double *X)
         int status = iterate(s, m, j, columns, X, &good);
         if (status != STEP_OK) return status;
         if (good < columns && c->matfree)
-            return fail(c, COSTATE_STAGNATED, "GMRES did not solve a stage system of the %s in %d iterations at t = %.10g (h = %.3g): "
+            return fail(c, COSTATE_STAGNATED, "GMRES did not solve a stage system of the %s in cycles of %d iterations at t = %.10g (h = %.3g): "
                         "a solver with a matrix is needed here.", s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
         if (good < columns) return solve_direct(s, m, j + good, X);
     }

@@ -4,7 +4,7 @@
 
 #include <costate/linsol.h>
 
-extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_klu;
+extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu;
 
 /* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
 double LS_symmetry(const costate_pattern *);

@@ -12,6 +12,7 @@ static const costate_backend *const table[] = {
 #endif
 #ifdef COSTATE_HAVE_SUPERLU
     &LS_superlu,
+    &LS_ilu,
 #endif
 #ifdef COSTATE_HAVE_KLU
     &LS_klu,
@@ -50,7 +51,7 @@ static int longest_column(const costate_pattern *p)
    the fill to be what costs. */
 static int like_a_grid(const costate_pattern *p, double average)
 {
-    return p->col[p->n] >= 20000 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.7;
+    return p->col[p->n] >= 7000 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.7;
 }
 
 static const costate_backend *first_of(const char *const *names)
@@ -64,7 +65,7 @@ static const costate_backend *first_of(const char *const *names)
    narrow  LAPACK in a band a few average columns wide: more arithmetic, but without indices (measured: twice as fast
            as KLU at a width of 8 columns; even in factoring at 16, but twice as slow in solving)
    grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, takes twice as long and more
-           on three variables a grid point, and is even below some 20000 entries
+           on three variables a grid point, and is even at some 6500 entries of a 2-D grid with two variables a point
    else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {

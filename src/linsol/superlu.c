@@ -1,4 +1,5 @@
-/* superlu.c - the backend "superlu": sequential SuperLU, supernodal LU by columns.
+/* superlu.c - the backends "superlu", sequential SuperLU, supernodal LU by columns, and "ilu", its incomplete LU: no solver
+   but a preconditioner, whatever its quality (Li, Shao, ACM TOMS 37 (2011) 43).
 
    What SuperLU does not let us keep of our promises: its gstrs allocates work space at every call, and a malloc
    that fails inside of its small allocations ends the process.  The large ones, of the factor, are reported. */
@@ -10,7 +11,7 @@
 #include "backends.h"
 
 typedef struct {
-    int n, is_complex;
+    int n, is_complex, incomplete;
     const costate_pattern *pattern;
     superlu_options_t options;
     SuperLUStat_t stat;
@@ -29,6 +30,11 @@ static int numeric(slu *s)
 {
     int panel = sp_ienv(1), relax = sp_ienv(2), info = 0;
     GlobalLU_t global;               /* scratch: only used again with SamePattern_SameRowPerm */
+    if (s->incomplete) {
+        dgsitrf(&s->options, &s->AC, relax, panel, s->etree, NULL, 0, s->perm_c, s->perm_r, &s->L, &s->U, &global,
+                &s->stat, &info);
+        return info > 0 && info <= s->n ? 0 : info;    /* so many zero pivots were replaced */
+    }
     (s->is_complex ? zgstrf : dgstrf)(&s->options, &s->AC, relax, panel, s->etree, NULL, 0, s->perm_c, s->perm_r,
                                       &s->L, &s->U, &global, &s->stat, &info);
     return info;
@@ -69,7 +75,12 @@ static void set_matrix(slu *s)
    fill that the ordering foresaw.  Else COLAMD, which foresees any pivots. */
 static void analyse(slu *s, const slu *like)
 {
-    set_default_options(&s->options);
+    if (s->incomplete) {
+        ilu_set_default_options(&s->options);
+        s->options.ILU_DropTol = 1e-3;
+    } else {
+        set_default_options(&s->options);
+    }
     s->options.PrintStat = NO;
     s->options.Equil = NO;
     s->options.ColPerm = COLAMD;
@@ -108,12 +119,13 @@ static void slu_free(void *self)
     free(s);
 }
 
-static int slu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+static int init(void **self, int n, const costate_pattern *pattern, int is_complex, int incomplete, const void *like)
 {
     slu *s = calloc(1, sizeof *s);
     if (!s) return COSTATE_LS_NO_MEMORY;
     s->n = n;
     s->is_complex = is_complex;
+    s->incomplete = incomplete;
     s->pattern = pattern;
     s->perm_c = malloc(5 * (size_t)n * sizeof *s->perm_c);
     if (!s->perm_c || LS_pivots_init(&s->check, n, pattern, is_complex)) {
@@ -129,6 +141,16 @@ static int slu_init(void **self, int n, const costate_pattern *pattern, int is_c
     analyse(s, like);
     *self = s;
     return COSTATE_LS_OK;
+}
+
+static int slu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    return init(self, n, pattern, is_complex, 0, like);
+}
+
+static int ilu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    return is_complex ? COSTATE_LS_UNSUPPORTED : init(self, n, pattern, 0, 1, like);
 }
 
 static int slu_solve(void *self, int transpose, int nrhs, double *X)
@@ -157,6 +179,7 @@ static int factor_once(void *self, const double *A, double threshold)
     if (info > s->n) return COSTATE_LS_NO_MEMORY;
     s->factored = 1;                                 /* also with a zero pivot */
     if (info > 0) return COSTATE_LS_SINGULAR;
+    if (s->incomplete) return COSTATE_LS_OK;
     for (int i = 0; i < s->n; i++) s->from_r[s->perm_r[i]] = i;
     return LS_pivots_judge(&s->check, A, s, get_pivot, slu_solve);
 }
@@ -164,6 +187,7 @@ static int factor_once(void *self, const double *A, double threshold)
 static int slu_factor(void *self, const double *A)
 {
     slu *s = self;
+    if (s->incomplete) return factor_once(s, A, 0.1);
     return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }
 
@@ -174,3 +198,4 @@ static size_t slu_bytes(const void *self)
 }
 
 const costate_backend LS_superlu = { "superlu", 0, slu_init, slu_factor, slu_solve, slu_bytes, slu_free };
+const costate_backend LS_ilu = { "ilu", 0, ilu_init, slu_factor, slu_solve, slu_bytes, slu_free };
