@@ -42,6 +42,7 @@ static const struct { costate_options o; const char *name; } bad_options[] = {
 
 static void options(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const problem *b = problem_synthetic(MASS_REGULAR, 0, 2, 2, 0);
     for (size_t k = 0; k < sizeof bad_options / sizeof *bad_options; k++)
         refused(*state, &b->P, &bad_options[k].o, COSTATE_BAD_ARGUMENT, bad_options[k].name);

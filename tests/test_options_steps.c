@@ -35,6 +35,7 @@ static double error(const problem *b, const record_of *r)
 /* h0, hmin, hmax, COSTATE_FIXED */
 static void sizes(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
     double span = b->t1 - b->t0;
@@ -59,6 +60,7 @@ static void sizes(void **state)
 /* safety, fac_max, controllers */
 static void controlled(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
     int order = method_info(m).order;
@@ -83,6 +85,7 @@ static void controlled(void **state)
 
 static void tolerances(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
     double tol = method_info(m).order < 5 ? 1e-4 : 1e-8, same[] = {tol, tol}, one_loose[] = {tol, 1e-1};   /* where the error test, not Newton, limits steps */
@@ -107,6 +110,7 @@ static int wave_tangent(const costate_point *x, const costate_point *d, double *
 
 static void cost_error(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const double y0[] = {1};
     const problem b = {.name = "wave", .y0 = y0, .P = {.n = 1, .nq = 1, .rhs = {.value = still, .tangent = still_tangent}, .cost = {.value = wave, .tangent = wave_tangent}, .jac = still}};

@@ -52,6 +52,7 @@ static int oscillates(const problem *b) { return strcmp(b->name, "orego") == 0 |
 /* Methods of low order take a looser tolerance, explicit ones only what is not stiff. */
 static void oracle(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
     double worst = 0, rtol = info.order == 1 ? 1e-5 : info.order <= 3 ? 1e-6 : 1e-8;

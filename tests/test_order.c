@@ -122,6 +122,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
 
 static void embedded(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
     const problem *b = problem_find("rotor");

@@ -88,6 +88,7 @@ static void replay(void **state)
 /* With predicted starting values, rejected steps and old Jacobians on the way: a replay of a tape with all stages. */
 static void rejections(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const problem *b = problem_find("vdpol_mild");
     long rejected = 0;

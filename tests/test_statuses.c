@@ -52,6 +52,7 @@ static int stop_at(const costate_step *s, void *ctx)
 /* every method: limits of the run */
 static void runs(void **state)
 {
+    NEEDS_ESTIMATE(*state);
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     double seen[6];
     world w = open_world(*state, b, NULL, (costate_options){.max_steps = 3, .hmax = 0.01});
