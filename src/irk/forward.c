@@ -9,10 +9,13 @@
 #include <string.h>
 #include "irk.h"
 
+enum { LARGE = 100 };
+
 /* Jacobian and factorisation of the step, kept where they still hold; a replay takes the recorded Jacobian's step. */
 static int prepare_matrices(costate *c, record *r)
 {
     const costate_tape *tape = c->replay;
+    if (!tape && c->n >= LARGE && c->fac->h != r->h) c->jheld = -1;     /* beside a factorisation a Jacobian costs little */
     int want = tape ? tape->list[c->at].jstep : c->jheld >= 0 ? c->jheld : c->at;
     if (c->jheld != want) {
         const record *at = tape && want != c->at ? &tape->list[want] : r;
