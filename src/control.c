@@ -62,7 +62,7 @@ int first_step(costate *c, double t0, double t1, const double *y, double *h)
     if (!(d1 < HUGE_VAL)) return retry(c, WHY_NOT_FINITE, 1);
     double guess = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
     guess = fmin(guess, fabs(t1 - t0));
-    combine((size_t)n, c->Y, y, c->dir * guess, 1, &(double){1}, c->f0, 0);
+    add_scaled((size_t)n, c->Y, y, c->dir * guess, c->f0);
     status = map_value(c, RHS, t0 + c->dir * guess, c->Y, c->v1);
     if (status < 0) return status;
     double d2 = 0;

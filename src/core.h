@@ -178,6 +178,7 @@ void mass_multiply(const costate *, int transpose, double a, int m, const double
 /* vec.c */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
+void add_scaled(size_t n, double *out, const double *y, double a, const double *x);  /* out = y + a x; y NULL: zero */
 void axpy(size_t n, double a, const double *x, double *y);
 double dot(size_t n, const double *x, const double *y);
 int all_finite(size_t n, const double *x);

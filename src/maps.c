@@ -36,8 +36,8 @@ int map_value(costate *c, enum which w, double t, const double *y, double *out)
 static costate_point moved(const costate *c, const costate_point *x, const costate_point *dx, double a, double *y, double *p)
 {
     costate_point z = {x->t + a * dx->t, x->y, x->p};
-    if (dx->y) { combine((size_t)c->n, y, x->y, a, 1, &(double){1}, dx->y, 0); z.y = y; }
-    if (dx->p && c->np) { combine((size_t)c->np, p, x->p, a, 1, &(double){1}, dx->p, 0); z.p = p; }
+    if (dx->y) { add_scaled((size_t)c->n, y, x->y, a, dx->y); z.y = y; }
+    if (dx->p && c->np) { add_scaled((size_t)c->np, p, x->p, a, dx->p); z.p = p; }
     return z;
 }
 
@@ -183,7 +183,7 @@ int map_adjoint_tangent(costate *c, enum which w, const costate_point *x, const 
     c->count.differences++;
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(c, x, dx, side * e, u.y, u.p);
-        combine((size_t)rows(c, w), u.a, NULL, side / (2 * e), 1, &(double){1}, v, 0);
+        add_scaled((size_t)rows(c, w), u.a, NULL, side / (2 * e), v);
         int status = map_adjoint(c, w, &z, u.a, &want);
         if (status != STEP_OK) return status;
     }

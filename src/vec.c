@@ -59,6 +59,12 @@ void combine_many(size_t n, double *out, double scale, int k, const double *w, c
     for (int j = 0; j < k; j += 16) combine(n, out, out, scale, k - j < 16 ? k - j : 16, w + j, X + (size_t)j * n, n);
 }
 
+void add_scaled(size_t n, double *out, const double *y, double a, const double *x)
+{
+    if (y) for (size_t i = 0; i < n; i++) out[i] = y[i] + a * x[i];
+    else for (size_t i = 0; i < n; i++) out[i] = a * x[i];
+}
+
 void axpy(size_t n, double a, const double *restrict x, double *restrict y)
 {
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];

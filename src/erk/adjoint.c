@@ -23,7 +23,7 @@ static int stage_weights(costate *c, const record *r, const functionals *g, int 
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     for (size_t j = 0; j < m; j++) {
         double *w = v + j * n;
-        combine(n, w, NULL, c->m->b[i], 1, &(double){1}, g->lambda + j * N, 0);
+        add_scaled(n, w, NULL, c->m->b[i], g->lambda + j * N);
         combine(n, w, w, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + j * n, stride);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + j * n, w);
         if (g->times) g->h[j] += dot(n, r->X + (size_t)i * n, w);

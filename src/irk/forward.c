@@ -58,7 +58,7 @@ static int quadrature(costate *c, const record *r, double *q1, double *errq)
         double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? c->eb0 : c->eb[i];
         const double *Y = r->y;
         if (b == 0 && e == 0) continue;
-        if (i >= 0) { combine(n, c->Y, r->y, 1, 1, &(double){1}, r->X + (size_t)i * n, 0); Y = c->Y; }
+        if (i >= 0) { add_scaled(n, c->Y, r->y, 1, r->X + (size_t)i * n); Y = c->Y; }
         int status = map_value(c, COST, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, c->r);
         if (status != STEP_OK) return status;
         axpy(nq, r->h * b, c->r, q1);
@@ -103,7 +103,7 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     double sigma = 1 / (r->h * m->gamma), *Z = c->R, *G = c->v2;
     combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
     for (int it = 0; it < c->o.newton_max; it++) {
-        combine(n, c->Y, r->y, 1, 1, &(double){1}, Z, 0);
+        add_scaled(n, c->Y, r->y, 1, Z);
         int status = map_value(c, RHS, r->t + r->h, c->Y, G);
         if (status != STEP_OK) return status;
         axpy(n, m->theta0 / m->gamma, c->f0, G);
@@ -138,7 +138,7 @@ static int estimate(costate *c, const record *r, const double *y1, double *err)
     if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
     int status = estimate_with(c, r, c->f0, r->X, (size_t)c->n, err);
     if (status != STEP_OK || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
-    combine((size_t)c->n, c->Y, r->y, 1, 1, &(double){1}, err, 0);      /* once more, with f(t, y + err) */
+    add_scaled((size_t)c->n, c->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
     status = map_value(c, RHS, r->t, c->Y, c->v2);
     return status == STEP_OK ? estimate_with(c, r, c->v2, r->X, (size_t)c->n, err) : status;
 }

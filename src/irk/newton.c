@@ -62,7 +62,7 @@ static int residual(costate *c, const record *r, int i0, const double *Z, const 
     int k = c->m->block;
     for (int i = 0; i < k; i++) {
         double *R = c->R + (size_t)i * n;
-        combine(n, c->Y, r->y, 1, 1, &(double){1}, Z + (size_t)i * n, 0);
+        add_scaled(n, c->Y, r->y, 1, Z + (size_t)i * n);
         int status = map_value(c, RHS, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
         if (status != STEP_OK) return status;
         if (constant) axpy(n, 1, constant, R);

@@ -26,7 +26,7 @@ size_t irk_stage_work(const costate *c, int m)
 int irk_stage_states(costate *c, const record *r)
 {
     size_t n = (size_t)c->n;
-    for (int i = 0; i < c->s; i++) combine(n, c->stage + (size_t)i * n, r->y, 1, 1, &(double){1}, r->X + (size_t)i * n, 0);
+    for (int i = 0; i < c->s; i++) add_scaled(n, c->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
     return STEP_OK;
 }
 

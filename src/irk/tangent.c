@@ -48,7 +48,7 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
     if (b == 0) return STEP_OK;
     costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * n, c->p}, dx = direction(c, d, j, ci);
     if (i >= 0) {
-        combine(n, c->v1, dx.y, 1, 1, &(double){1}, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n, 0);
+        add_scaled(n, c->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
         dx.y = c->v1;
     }
     int status = map_tangent(c, COST, &x, &dx, c->r);

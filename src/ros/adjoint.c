@@ -23,7 +23,7 @@ static int right_hand_side(costate *c, const record *r, const functionals *g, in
     size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
     double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
-    combine(n, to, NULL, c->m->d[i], 1, &(double){1}, g->lambda + (size_t)j * (size_t)c->N, 0);
+    add_scaled(n, to, NULL, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N);
     combine(n, to, to, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + (size_t)j * n, stride);
     ros_coupling(c, r->h, 1, i, i + 1, c->s, c->Xd + (size_t)j * n, stride, to);
     if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);

@@ -23,7 +23,7 @@ void ros_coupling(costate *c, double h, int transpose, int i, int from, int to, 
 void ros_slope(const costate *c, const record *r, int i, double *out)
 {
     size_t n = (size_t)c->n;
-    combine(n, out, NULL, 1 / c->m->gamma, 1, &(double){1}, r->X + (size_t)i * n, 0);
+    add_scaled(n, out, NULL, 1 / c->m->gamma, r->X + (size_t)i * n);
     combine(n, out, out, -1, i, c->m->C + (size_t)i * (size_t)c->s, r->X, n);
 }
 
@@ -86,7 +86,7 @@ static int stage(costate *c, record *r, const factors *lu, int i, const double *
         int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, *Y, f);
         if (status != STEP_OK) return status;
     }
-    combine(n, U, f, r->h * c->m->gi[i], !c->o.autonomous, &(double){1}, c->ft, 0);
+    add_scaled(n, U, f, c->o.autonomous ? 0 : r->h * c->m->gi[i], c->ft);
     ros_coupling(c, r->h, 0, i, 0, i, r->X, n, U);
     return ros_solve(c, lu, 0, 1, U);
 }
