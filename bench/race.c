@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli.h"
 #include "json.h"
 #include "race.h"
 
@@ -25,117 +26,44 @@ static const char *const storages[] = {"stages", "states", NULL};
 static const char *const modes[] = {"forward", "tlm", "adj", NULL};
 static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1, 0, 1 */
 
-enum kind { FLAG, WORD, COUNT, POSITIVE, TEXT };
-
-typedef struct {
-    const char *name;
-    enum kind kind;
-    size_t where;                  /* in command */
-    const char *const *words;      /* WORD: the choices */
-    int first;                     /* the value of the first of them */
-    const char *argument, *help;
-} option;
-
 #define IN(member) offsetof(command, member)
-static const option options[] = {
-    {"--code", TEXT, IN(task.code), NULL, 0, "CODE", "costate:METHOD, cvodes:bdf, cvodes:adams (costate:rodas4)"},
-    {"--problem", TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
-    {"--size", COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
-    {"--sparse", FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
-    {"--mode", WORD, IN(task.mode), modes, 0, "MODE", "y(tf); its tangents by y(0); the gradient of one of it"},
-    {"--directions", COUNT, IN(task.directions), NULL, 0, "M", "tangents (1)"},
-    {"--solver", WORD, IN(task.solver), solvers, 0, "NAME", "linear solver (auto)"},
-    {"--rtol", POSITIVE, IN(task.rtol), NULL, 0, "TOL", "relative tolerance (1e-6)"},
-    {"--atol", POSITIVE, IN(task.atol), NULL, 0, "TOL", "absolute tolerance (rtol times the problem's factor)"},
-    {"--tf", POSITIVE, IN(task.tf), NULL, 0, "T", "final time (the problem's)"},
-    {"--sens-error", FLAG, IN(task.sensitivity_error), NULL, 0, "", "tangents enter the error norm"},
-    {"--keep-factors", WORD, IN(task.keep_factors), keeps, -1, "WHEN", "the tape keeps factorisations (auto)"},
-    {"--stage-solve", WORD, IN(task.stage_solve), stage_solves, 0, "HOW", "stage systems of derivatives (auto)"},
-    {"--storage", WORD, IN(task.storage), storages, 0, "WHAT", "what the tape holds (stages)"},
-    {"--derivative-mode", FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
-    {"--krylov-tol", POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
-    {"--ilu", FLAG, IN(task.ilu), NULL, 0, "", "costate's GMRES preconditioned by SuperLU's incomplete LU"},
-    {"--krylov", COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
-    {"--repeat", COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
-    {"--budget", POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
-    {"--pairs", FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
-    {"--reference", TEXT, IN(reference), NULL, 0, "FILE", "compare with this"},
-    {"--write-reference", TEXT, IN(write_reference), NULL, 0, "FILE", "only make a reference, by a tight run"},
-    {"--costs", FLAG, IN(costs), NULL, 0, "", "only measure callbacks, factorisations, solves"},
-    {"--steps", COUNT, IN(task.steps), NULL, 0, "K", "costs: I/(h gamma) - J with h = tf/K, gamma = 1/4 (20)"},
-    {"--json", FLAG, IN(json), NULL, 0, "", "print one JSON object (--costs always does)"},
-    {"--help", FLAG, IN(help), NULL, 0, "", "this"},
+static const cli_option options[] = {
+    {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE", "costate:METHOD, cvodes:bdf, cvodes:adams (costate:rodas4)"},
+    {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
+    {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
+    {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
+    {"--mode", CLI_WORD, IN(task.mode), modes, 0, "MODE", "y(tf); its tangents by y(0); the gradient of one of it"},
+    {"--directions", CLI_COUNT, IN(task.directions), NULL, 0, "M", "tangents (1)"},
+    {"--solver", CLI_WORD, IN(task.solver), solvers, 0, "NAME", "linear solver (auto)"},
+    {"--rtol", CLI_POSITIVE, IN(task.rtol), NULL, 0, "TOL", "relative tolerance (1e-6)"},
+    {"--atol", CLI_POSITIVE, IN(task.atol), NULL, 0, "TOL", "absolute tolerance (rtol times the problem's factor)"},
+    {"--tf", CLI_POSITIVE, IN(task.tf), NULL, 0, "T", "final time (the problem's)"},
+    {"--sens-error", CLI_FLAG, IN(task.sensitivity_error), NULL, 0, "", "tangents enter the error norm"},
+    {"--keep-factors", CLI_WORD, IN(task.keep_factors), keeps, -1, "WHEN", "the tape keeps factorisations (auto)"},
+    {"--stage-solve", CLI_WORD, IN(task.stage_solve), stage_solves, 0, "HOW", "stage systems of derivatives (auto)"},
+    {"--storage", CLI_WORD, IN(task.storage), storages, 0, "WHAT", "what the tape holds (stages)"},
+    {"--derivative-mode", CLI_FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
+    {"--krylov-tol", CLI_POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
+    {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "costate's GMRES preconditioned by SuperLU's incomplete LU"},
+    {"--krylov", CLI_COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
+    {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
+    {"--budget", CLI_POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
+    {"--pairs", CLI_FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
+    {"--reference", CLI_TEXT, IN(reference), NULL, 0, "FILE", "compare with this"},
+    {"--write-reference", CLI_TEXT, IN(write_reference), NULL, 0, "FILE", "only make a reference, by a tight run"},
+    {"--costs", CLI_FLAG, IN(costs), NULL, 0, "", "only measure callbacks, factorisations, solves"},
+    {"--steps", CLI_COUNT, IN(task.steps), NULL, 0, "K", "costs: I/(h gamma) - J with h = tf/K, gamma = 1/4 (20)"},
+    {"--json", CLI_FLAG, IN(json), NULL, 0, "", "print one JSON object (--costs always does)"},
+    {"--help", CLI_FLAG, IN(help), NULL, 0, "", "this"},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
-static void print_words(FILE *file, const char *const *words)
-{
-    fprintf(file, "%26sone of:", "");
-    for (int w = 0; words[w]; w++) fprintf(file, " %s", words[w]);
-    fputc('\n', file);
-}
-
 static void usage(FILE *file)
 {
-    fputs("usage: race [OPTION VALUE]...   one code on one problem\n", file);
-    for (int k = 0; k < OPTIONS; k++) {
-        fprintf(file, "  %-17s %-5s %s\n", options[k].name, options[k].argument, options[k].help);
-        if (options[k].words) print_words(file, options[k].words);
-    }
+    cli_usage(file, "race [OPTION VALUE]...   one code on one problem", options, OPTIONS);
     fputs("problems:", file);
     for (int k = 0; ivp_name(k); k++) fprintf(file, " %s", ivp_name(k));
     fputc('\n', file);
-}
-
-static int wrong(const char *name, const char *value)
-{
-    fprintf(stderr, "race: %s cannot be \"%s\"\n", name, value);
-    return 2;
-}
-
-/* Sets what option o says; 0, or 2 after a message. */
-static int assign(command *c, const option *o, const char *value)
-{
-    void *at = (char *)c + o->where;
-    char *end = NULL;
-    int w = 0;
-    switch (o->kind) {
-    case FLAG:
-        *(int *)at = 1;
-        return 0;
-    case WORD:
-        while (o->words[w] && strcmp(o->words[w], value) != 0) w++;
-        if (!o->words[w]) return wrong(o->name, value);
-        *(int *)at = o->first + w;
-        return 0;
-    case COUNT:
-    case POSITIVE: {
-        double x = strtod(value, &end);
-        if (end == value || *end || !(x > 0) || x > 1e9 || (o->kind == COUNT && x != (int)x))
-            return wrong(o->name, value);
-        if (o->kind == COUNT) *(int *)at = (int)x;
-        else *(double *)at = x;
-        return 0;
-    }
-    case TEXT:
-        *(const char **)at = value;
-        return 0;
-    }
-    return 2;
-}
-
-static int parse(command *c, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        int k = 0, status;
-        while (k < OPTIONS && strcmp(options[k].name, argv[i]) != 0) k++;
-        if (k == OPTIONS || (options[k].kind != FLAG && i + 1 == argc)) {
-            fprintf(stderr, k == OPTIONS ? "race: no option \"%s\"\n" : "race: %s needs a value\n", argv[i]);
-            return 2;
-        }
-        if ((status = assign(c, &options[k], options[k].kind == FLAG ? NULL : argv[++i])) != 0) return status;
-    }
-    return 0;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------------- */
@@ -289,7 +217,7 @@ int main(int argc, char **argv)
                           .budget = 20, .steps = 20}};
     ivp b;
     race_costs costs;
-    int status = parse(&c, argc, argv);
+    int status = cli_parse("race", options, OPTIONS, &c, argc, argv);
     if (status != 0) return status;
     if (c.help) return usage(stdout), 0;
     if ((status = ivp_new(&b, c.task.problem, c.task.size, c.task.sparse)) != COSTATE_OK) {

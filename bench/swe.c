@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "json.h"
 #include "swe_demo.h"
 #include "swe_run.h"
@@ -27,124 +28,27 @@ static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "super
 static const char *const stage_solves[] = {"auto", "direct", "iterative", NULL};
 static const char *const modes[] = {"forward", "tlm", "adj", NULL};
 
-enum kind { FLAG, METHOD, WORD, COUNT, POSITIVE, TEXT };
-
-typedef struct {
-    const char *name;
-    enum kind kind;
-    size_t where;                  /* in command */
-    const char *const *words;      /* WORD: the choices, by value */
-    const char *argument, *help;
-} option;
-
 #define IN(member) offsetof(command, member)
-static const option options[] = {
-    {"--method", METHOD, IN(task.method), NULL, "NAME", "the method (rodas4)"},
-    {"--solver", WORD, IN(task.solver), solvers, "NAME", "the linear solver (auto)"},
-    {"--grid", COUNT, IN(task.nx), NULL, "N", "cells a side (40)"},
-    {"--ny", COUNT, IN(task.ny), NULL, "N", "cells along y (as along x)"},
-    {"--tf", POSITIVE, IN(task.tf), NULL, "T", "final time (0.011)"},
-    {"--rtol", POSITIVE, IN(task.rtol), NULL, "TOL", "relative tolerance (1e-6)"},
-    {"--atol", POSITIVE, IN(task.atol), NULL, "TOL", "absolute tolerance (as rtol)"},
-    {"--mode", WORD, IN(task.mode), modes, "MODE", "forward: y(tf); tlm: dy(tf)/dy_1(0); adj: gradient of y_1(tf)"},
-    {"--stage-solve", WORD, IN(task.stage_solve), stage_solves, "HOW", "stage systems of tangents and adjoints (auto)"},
-    {"--keep-factors", FLAG, IN(task.keep_factors), NULL, "", "the tape keeps the factorisations"},
-    {"--repeat", COUNT, IN(task.repeat), NULL, "K", "the fastest of K runs"},
-    {"--reference", TEXT, IN(task.reference), NULL, "FILE", "stored reference of 40 x 40, tf = 0.011"},
-    {"--no-error", FLAG, IN(task.no_error), NULL, "", "do not compare with a reference"},
-    {"--json", FLAG, IN(json), NULL, "", "print one JSON object"},
-    {"--demo", FLAG, IN(demo), NULL, "", "methods of all families, a table, data for pictures"},
-    {"--out", TEXT, IN(out), NULL, "DIR", "where the demonstration writes (build/demo)"},
-    {"--help", FLAG, IN(help), NULL, "", "this"},
+static const cli_option options[] = {
+    {"--method", CLI_METHOD, IN(task.method), NULL, 0, "NAME", "the method (rodas4)"},
+    {"--solver", CLI_WORD, IN(task.solver), solvers, 0, "NAME", "the linear solver (auto)"},
+    {"--grid", CLI_COUNT, IN(task.nx), NULL, 0, "N", "cells a side (40)"},
+    {"--ny", CLI_COUNT, IN(task.ny), NULL, 0, "N", "cells along y (as along x)"},
+    {"--tf", CLI_POSITIVE, IN(task.tf), NULL, 0, "T", "final time (0.011)"},
+    {"--rtol", CLI_POSITIVE, IN(task.rtol), NULL, 0, "TOL", "relative tolerance (1e-6)"},
+    {"--atol", CLI_POSITIVE, IN(task.atol), NULL, 0, "TOL", "absolute tolerance (as rtol)"},
+    {"--mode", CLI_WORD, IN(task.mode), modes, 0, "MODE", "forward: y(tf); tlm: dy(tf)/dy_1(0); adj: gradient of y_1(tf)"},
+    {"--stage-solve", CLI_WORD, IN(task.stage_solve), stage_solves, 0, "HOW", "stage systems of tangents and adjoints (auto)"},
+    {"--keep-factors", CLI_FLAG, IN(task.keep_factors), NULL, 0, "", "the tape keeps the factorisations"},
+    {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "the fastest of K runs"},
+    {"--reference", CLI_TEXT, IN(task.reference), NULL, 0, "FILE", "stored reference of 40 x 40, tf = 0.011"},
+    {"--no-error", CLI_FLAG, IN(task.no_error), NULL, 0, "", "do not compare with a reference"},
+    {"--json", CLI_FLAG, IN(json), NULL, 0, "", "print one JSON object"},
+    {"--demo", CLI_FLAG, IN(demo), NULL, 0, "", "methods of all families, a table, data for pictures"},
+    {"--out", CLI_TEXT, IN(out), NULL, 0, "DIR", "where the demonstration writes (build/demo)"},
+    {"--help", CLI_FLAG, IN(help), NULL, 0, "", "this"},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
-
-static void usage(FILE *file)
-{
-    fputs("usage: swe [OPTION VALUE]...   the shallow-water benchmark\n", file);
-    for (int k = 0; k < OPTIONS; k++) {
-        fprintf(file, "  %-14s %-5s %s\n", options[k].name, options[k].argument, options[k].help);
-        if (!options[k].words) continue;
-        fprintf(file, "%24sone of:", "");
-        for (int w = 0; options[k].words[w]; w++) fprintf(file, " %s", options[k].words[w]);
-        fputc('\n', file);
-    }
-}
-
-static int unknown_method(const char *name)
-{
-    costate_method_info info;
-    fprintf(stderr, "swe: no method \"%s\"; there are:", name);
-    for (int k = 0; k < costate_method_count(); k++)
-        if (costate_method_describe(costate_method_at(k), &info) == COSTATE_OK) fprintf(stderr, " %s", info.name);
-    fputc('\n', stderr);
-    return 2;
-}
-
-static int unknown_word(const option *o, const char *word)
-{
-    fprintf(stderr, "swe: %s cannot be \"%s\"; it is one of:", o->name, word);
-    for (int w = 0; o->words[w]; w++) fprintf(stderr, " %s", o->words[w]);
-    fputc('\n', stderr);
-    return 2;
-}
-
-/* Sets what option o says; 0, or 2 after a message. */
-static int assign(command *c, const option *o, const char *value)
-{
-    void *at = (char *)c + o->where;
-    char *end;
-    double x;
-    int w = 0;
-    switch (o->kind) {
-    case FLAG:
-        *(int *)at = 1;
-        return 0;
-    case METHOD:
-        if (!costate_method_find(value)) return unknown_method(value);
-        *(const char **)at = value;
-        return 0;
-    case WORD:
-        while (o->words[w] && strcmp(o->words[w], value) != 0) w++;
-        if (!o->words[w]) return unknown_word(o, value);
-        *(int *)at = w;
-        return 0;
-    case COUNT:
-    case POSITIVE:
-        x = strtod(value, &end);
-        if (end == value || *end || !(x > 0) || x > 1e9 || (o->kind == COUNT && x != (int)x)) {
-            fprintf(stderr, "swe: %s needs a positive %s, not \"%s\"\n", o->name,
-                    o->kind == COUNT ? "whole number" : "number", value);
-            return 2;
-        }
-        if (o->kind == COUNT) *(int *)at = (int)x;
-        else *(double *)at = x;
-        return 0;
-    case TEXT:
-        *(const char **)at = value;
-        return 0;
-    }
-    return 2;
-}
-
-static int parse(command *c, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        int k = 0, status;
-        while (k < OPTIONS && strcmp(options[k].name, argv[i]) != 0) k++;
-        if (k == OPTIONS) {
-            fprintf(stderr, "swe: no option \"%s\"\n", argv[i]);
-            usage(stderr);
-            return 2;
-        }
-        if (options[k].kind != FLAG && i + 1 == argc) {
-            fprintf(stderr, "swe: %s needs a value\n", argv[i]);
-            return 2;
-        }
-        if ((status = assign(c, &options[k], options[k].kind == FLAG ? NULL : argv[++i])) != 0) return status;
-    }
-    return 0;
-}
 
 /* ---- output ----------------------------------------------------------------------------------------------------- */
 
@@ -218,10 +122,10 @@ int main(int argc, char **argv)
         .task = {.method = "rodas4", .nx = 40, .tf = 0.011, .rtol = 1e-6, .repeat = 1, .reference = SWE_REFERENCE},
         .out = "build/demo"
     };
-    int status = parse(&c, argc, argv);
+    int status = cli_parse("swe", options, OPTIONS, &c, argc, argv);
     if (status != 0) return status;
     if (c.help) {
-        usage(stdout);
+        cli_usage(stdout, "swe [OPTION VALUE]...   the shallow-water benchmark", options, OPTIONS);
         return 0;
     }
     return c.demo ? swe_demo(c.out, c.task.reference) : run(&c);
