@@ -4,7 +4,7 @@ from itertools import product
 
 from .linalg import apply, dot, inverse
 from .real import ONE, ZERO
-from .trees import density, of_order
+from .trees import density, forests, of_order
 
 # Trees for y' = f(y,z), 0 = g(y,z).  A vertex is ("y", children) for f or ("z", children) for the inverse of
 # g_z, which has two children or more (one that has a single child is that child).  The order counts y vertices.
@@ -14,29 +14,12 @@ from .trees import density, of_order
 def of_kind(kind, n):
     """All trees with n y-vertices and a root of this kind."""
     if kind == "y":
-        return tuple(("y", children) for children in _forests(n - 1, n - 1))
-    return tuple(("z", children) for children in _forests(n, n - 1) if len(children) > 1)
+        return tuple(("y", children) for children in forests(n - 1, n - 1, _any_kind))
+    return tuple(("z", children) for children in forests(n, n - 1, _any_kind) if len(children) > 1)
 
 
-def _forests(n, largest):
-    if n == 0:
-        yield ()
-        return
-    for size in range(min(n, largest), 0, -1):
-        kinds = of_kind("y", size) + of_kind("z", size)
-        for count in range(1, n // size + 1):
-            for chosen in _multisets(kinds, count):
-                for rest in _forests(n - count * size, size - 1):
-                    yield chosen + rest
-
-
-def _multisets(kinds, count, start=0):
-    if count == 0:
-        yield ()
-        return
-    for i in range(start, len(kinds)):
-        for rest in _multisets(kinds, count - 1, i):
-            yield (kinds[i],) + rest
+def _any_kind(n):
+    return of_kind("y", n) + of_kind("z", n)
 
 
 def y_order(tree):

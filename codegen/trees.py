@@ -12,19 +12,18 @@ from .real import ONE
 @lru_cache(maxsize=None)
 def of_order(n):
     """All rooted trees with n vertices."""
-    return tuple(forests(n - 1, n - 1))
+    return tuple(forests(n - 1, n - 1, of_order))
 
 
-def forests(n, largest):
-    """All multisets of trees with n vertices together, no tree larger than largest."""
+def forests(n, largest, kinds):
+    """All multisets of trees of order n together, no tree of more than largest; kinds(k): the trees of order k."""
     if n == 0:
         yield ()
         return
     for size in range(min(n, largest), 0, -1):
-        kinds = of_order(size)
         for count in range(1, n // size + 1):
-            for chosen in _multisets(kinds, count):
-                for rest in forests(n - count * size, size - 1):
+            for chosen in _multisets(kinds(size), count):
+                for rest in forests(n - count * size, size - 1, kinds):
                     yield chosen + rest
 
 
