@@ -82,7 +82,7 @@ static void compare(worst *w, int input, double weight, int size, const double *
     for (int i = 0; i < size; i++) {
         double e = fabs(given[i] - expected[i]) * weight;
         w->scale = fmax(w->scale, fmax(fabs(expected[i]), fabs(given[i])) * weight);
-        if (!(e <= w->error)) { w->error = e; w->row = i; w->input = input; w->given = given[i]; w->expected = expected[i]; }
+        if (w->error == w->error && !(e <= w->error)) { w->error = e; w->row = i; w->input = input; w->given = given[i]; w->expected = expected[i]; }
     }
 }
 

@@ -7,6 +7,7 @@
 #define COSTATE_CORE_H
 
 #include <stddef.h>
+#include "larger.h"
 #include "method.h"
 #include "linsol/ls.h"
 

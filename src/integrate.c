@@ -99,8 +99,7 @@ static int tangent_norm(costate *c, const run *x, double *norm)
         memset(c->err, 0, (size_t)c->N * sizeof *c->err);
         int status = c->F->tangent_estimate(c, &x->now, d, j, c->err);
         if (status != STEP_OK) return status;
-        double e = error_norm(c, x->Va + (size_t)j * (size_t)c->N, x->Vb + (size_t)j * (size_t)c->N, c->err);
-        if (!(e <= *norm)) *norm = e;
+        *norm = larger(*norm, error_norm(c, x->Va + (size_t)j * (size_t)c->N, x->Vb + (size_t)j * (size_t)c->N, c->err));
     }
     return *norm < HUGE_VAL ? STEP_OK : retry(c, WHY_NOT_FINITE, 0.2);
 }

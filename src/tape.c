@@ -179,5 +179,6 @@ int tape_stages(costate *c, const costate_tape *t, int k, record *r)
     weights(c, r->y, c->w);
     int status = c->F->forward(c, r, NULL, c->y1, c->err);
     c->replay = NULL;
+    if (status == STEP_OK && !all_finite((size_t)c->s * (size_t)c->n, r->X)) status = retry(c, WHY_NOT_FINITE, 1);
     return frozen(c, status);
 }

@@ -55,6 +55,22 @@ static inline costate *new_for_test(const costate_method *m, const costate_probl
 }
 #define costate_new new_for_test
 
+static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }      /* NaN stays, unlike fmax's */
+
+static inline double largest_gap(int n, const double *x, const double *y)                    /* absolute */
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = larger_of(most, fabs(x[i] - y[i]));
+    return most;
+}
+
+static inline double relative_gap(int n, const double *x, const double *y)                   /* to the largest y */
+{
+    double most = largest_gap(n, x, y), size = 0;
+    for (int i = 0; i < n; i++) size = larger_of(size, fabs(y[i]));
+    return most == 0 ? 0 : most / size;
+}
+
 #define NEEDS_ESTIMATE(m) do { if (!method_info(m).embedded) skip(); } while (0)
 
 #define CHECK_OK(c, call) do { int s_ = (call); if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)

@@ -102,13 +102,6 @@ static result run(const costate_method *m, const problem *b, costate_options o)
     return r;
 }
 
-static double gap(int n, const double *x, const double *y)
-{
-    double most = 0, size = 0;
-    for (int i = 0; i < n; i++) { double e = fabs(x[i] - y[i]); if (!(e <= most)) most = e; size = fmax(size, fabs(y[i])); }
-    return most / size;
-}
-
 static void backends(void **state)
 {
     static const struct { const char *name; int solver; const costate_backend *own; double bound; } table[] = {
@@ -130,9 +123,9 @@ static void backends(void **state)
                 o.solver = table[k].solver;
                 o.backend = table[k].own;
                 result r = run(m, b, o);
-                double e[] = {gap(N, r.y, dense.y), gap(M * N, r.V, dense.V), gap(M * N, r.lambda, dense.lambda), gap(M * 2, r.mu, dense.mu)};
+                double e[] = {relative_gap(N, r.y, dense.y), relative_gap(M * N, r.V, dense.V), relative_gap(M * N, r.lambda, dense.lambda), relative_gap(M * 2, r.mu, dense.mu)};
                 for (int i = 0; i < 4; i++) {
-                    worst = fmax(worst, e[i]);
+                    worst = larger_of(worst, e[i]);
                     if (!(e[i] <= table[k].bound))
                         fail_msg("%s, %s, %s, stages %d: y %.1e, V %.1e, lambda %.1e, mu %.1e", method_name(m), b->name, table[k].name, o.stage_solve, e[0], e[1], e[2], e[3]);
                 }

@@ -57,7 +57,7 @@ static double largest(const results *r)
 {
     const double *x = (const double *)r;
     double most = 0;
-    for (size_t i = 0; i < sizeof *r / sizeof *x; i++) if (!(fabs(x[i]) <= most)) most = fabs(x[i]);
+    for (size_t i = 0; i < sizeof *r / sizeof *x; i++) most = larger_of(most, fabs(x[i]));
     return most;
 }
 

@@ -37,7 +37,7 @@ static double error_of(const costate_method *m, const problem *b)
     }
     costate_times t = {&x.dt0, &x.dt1, NULL};
     CHECK_OK(x.c, costate_integrate_tlm(x.c, b->t0, b->t1, x.y, b->p0, 1, x.V, b->P.np ? x.Vp : NULL, &t, NULL));
-    for (int i = 0; i < N; i++) { worst = fmax(worst, fabs(x.V[i] - d[i])); size = fmax(size, fabs(d[i])); }
+    for (int i = 0; i < N; i++) { worst = larger_of(worst, fabs(x.V[i] - d[i])); size = fmax(size, fabs(d[i])); }
     costate_free(x.c);
     return worst / size;
 }
@@ -51,7 +51,7 @@ static void frozen(void **state)
         if (!method_takes(m, b->mass)) continue;
         double error = error_of(m, b);
         if (!(error <= 1e-10)) fail_msg("%s, %s: error %.2e", method_name(m), b->name, error);
-        worst = fmax(worst, error);
+        worst = larger_of(worst, error);
     }
     print_message("           largest error %.1e\n", worst);
 }

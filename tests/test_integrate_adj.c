@@ -26,13 +26,6 @@ static void start(const problem *b, double *y)
     memcpy(y, b->y0, 3 * sizeof *y);
 }
 
-static double gap(int n, const double *x, const double *y)
-{
-    double most = 0, size = 0;
-    for (int i = 0; i < n; i++) { double e = fabs(x[i] - y[i]); if (!(e <= most)) most = e; size = fmax(size, fabs(x[i])); }
-    return most == 0 ? 0 : most / size;
-}
-
 static void one_call(void **state)
 {
     const costate_method *m = *state;
@@ -56,7 +49,7 @@ static void one_call(void **state)
         CHECK_OK(c, costate_adjoint(c, tape, columns, lambda, np ? nu : NULL, &two, NULL));
         assert_memory_equal(y, z, (size_t)(3 + b->P.nq) * sizeof *y);
         assert_memory_equal(log.y, y, sizeof y);
-        double e[] = {gap(columns * N, lambda, a), np ? gap(columns * 2, nu, mu) : 0, gap(columns, t[1], t[0]), gap(columns, t[1] + M, t[0] + M)};
+        double e[] = {relative_gap(columns * N, lambda, a), np ? relative_gap(columns * 2, nu, mu) : 0, relative_gap(columns, t[1], t[0]), relative_gap(columns, t[1] + M, t[0] + M)};
         for (int i = 0; i < 4; i++) if (!(e[i] <= 1e-12)) fail_msg("%s, %s: lambda %.1e, mu %.1e, t0 %.1e, t1 %.1e", method_name(m), b->name, e[0], e[1], e[2], e[3]);
         costate_free(c);
         costate_tape_free(tape);

@@ -152,7 +152,7 @@ static void differences(void **state)
         for (int i = 0; i < NS + b->P.nq; i++) { expected += lambda[i] * V[i]; sum += fabs(lambda[i] * V[i]); }
         for (int i = 0; i < b->P.np; i++) expected += mu[i] * Vp[i];
         for (int i = 0; i < SEEN; i++) expected += 0.2 * dt[i] * V1[2 + i];
-        largest = fmax(largest, fabs(expected - total) / sum);
+        largest = larger_of(largest, fabs(expected - total) / sum);
         if (!(fabs(expected - total) <= 1e-9 * sum)) fail_msg("%s, %s: %.12g by differences, %.12g by the adjoint", method_name(m), b->name, total, expected);
         costate_free(c);
         costate_tape_free(tape);

@@ -26,7 +26,7 @@ static double error(const problem *b, const record_of *r)
 {
     double exact[8], most = 0;
     problem_exact(b, r->t0, b->y0, b->p0, r->t1, exact, NULL, NULL, NULL, NULL);
-    for (int i = 0; i < b->P.n; i++) most = fmax(most, fabs(exact[i] - r->end[i]));
+    for (int i = 0; i < b->P.n; i++) most = larger_of(most, fabs(exact[i] - r->end[i]));
     return most;
 }
 

@@ -7,13 +7,6 @@
 
 enum { MOST = 16 };
 
-static double relative(int n, const double *a, const double *b)
-{
-    double worst = 0, size = 0;
-    for (int i = 0; i < n; i++) { worst = fmax(worst, fabs(a[i] - b[i])); size = fmax(size, fabs(b[i])); }
-    return worst / size;
-}
-
 static void check(const costate_method *m, const problem *b, const char *what, double error, double bound)
 {
     if (!(error <= bound)) fail_msg("%s, %s: relative error %.2e of %s (bound %.1e)", method_name(m), b->name, error, what, bound);
@@ -30,17 +23,17 @@ static double one(const costate_method *m, const problem *b, double rtol)
     costate_tape *tape = costate_tape_new();
     memcpy(y, b->y0, (size_t)n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
-    check(m, b, "y", worst = relative(n, y, ref->y), 3e3 * rtol);
-    check(m, b, "the integral", relative(1, y + n, &ref->G), 1e4 * rtol);
+    check(m, b, "y", worst = relative_gap(n, y, ref->y), 3e3 * rtol);
+    check(m, b, "the integral", relative_gap(1, y + n, &ref->G), 1e4 * rtol);
     lambda[ref->kout] = 1;
     lambda[N + n] = 1;
     CHECK_OK(c, costate_adjoint(c, tape, 2, lambda, mu, NULL, NULL));
-    check(m, b, "dy_k/dy0", relative(n, lambda, ref->dyk_dy0), 3e4 * rtol);
-    check(m, b, "dG/dy0", relative(n, lambda + N, ref->dG_dy0), 3e4 * rtol);
+    check(m, b, "dy_k/dy0", relative_gap(n, lambda, ref->dyk_dy0), 3e4 * rtol);
+    check(m, b, "dG/dy0", relative_gap(n, lambda + N, ref->dG_dy0), 3e4 * rtol);
     for (int i = 0; i < np; i++) { a[i] = b->p0[i] * mu[i]; z[i] = b->p0[i] * ref->dyk_dp[i]; }
-    if (strcmp(b->name, "detest_B2") != 0) check(m, b, "dy_k/dp", relative(np, a, z), 3e4 * rtol);
+    if (strcmp(b->name, "detest_B2") != 0) check(m, b, "dy_k/dp", relative_gap(np, a, z), 3e4 * rtol);
     for (int i = 0; i < np; i++) { a[i] = b->p0[i] * mu[np + i]; z[i] = b->p0[i] * ref->dG_dp[i]; }
-    check(m, b, "dG/dp", relative(np, a, z), 3e4 * rtol);
+    check(m, b, "dG/dp", relative_gap(np, a, z), 3e4 * rtol);
     costate_tape_free(tape);
     costate_free(c);
     return worst;
@@ -58,7 +51,7 @@ static void oracle(void **state)
     double worst = 0, rtol = info.order == 1 ? 1e-5 : info.order <= 3 ? 1e-6 : 1e-8;
     const problem *b;
     for (int k = 0; (b = problem_at(k)); k++)
-        if (b->reference && (info.family != COSTATE_ERK || !b->stiff) && !(info.order <= 2 && oscillates(b))) worst = fmax(worst, one(m, b, rtol));
+        if (b->reference && (info.family != COSTATE_ERK || !b->stiff) && !(info.order <= 2 && oscillates(b))) worst = larger_of(worst, one(m, b, rtol));
     print_message("           largest error of y %.1e at rtol %.0e\n", worst, rtol);
 }
 

@@ -9,13 +9,6 @@ enum { N = 2, NP = 2 };
 
 typedef struct { double state, dense, tangent, adjoint; } errors;
 
-static double largest(int n, const double *a, const double *b)
-{
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
-    return most;
-}
-
 static errors errors_at(const costate_method *m, const problem *b, int steps)
 {
     int n = b->P.n, np = b->P.np, NQ = n + b->P.nq;
@@ -32,12 +25,12 @@ static errors errors_at(const costate_method *m, const problem *b, int steps)
     }
     assert_int_equal(costate_tape_steps(tape), steps);
     problem_exact(b, b->t0, b->y0, b->p0, b->t1, exact, dy0, dp, NULL, NULL);
-    e.state = largest(n, y, exact);
+    e.state = largest_gap(n, y, exact);
     for (int k = 1; k < steps; k++) {                    /* along the way, too: errors at one time may cancel */
         double t, at[8];
         assert_int_equal(costate_tape_get(tape, k, &t, NULL, z), COSTATE_OK);
         problem_exact(b, b->t0, b->y0, b->p0, t, at, NULL, NULL, NULL, NULL);
-        e.state = fmax(e.state, largest(n, z, at));
+        e.state = larger_of(e.state, largest_gap(n, z, at));
     }
     double size = 1;
     for (int k = 0; k < 5 * steps; k += 1 + steps / 64) {
@@ -46,7 +39,7 @@ static errors errors_at(const costate_method *m, const problem *b, int steps)
         t += h * (0.1 + 0.2 * (k % 5));
         CHECK_OK(c, costate_tape_eval(c, tape, t, z));
         problem_exact(b, b->t0, b->y0, b->p0, t, exact, NULL, NULL, NULL, NULL);
-        e.dense = fmax(e.dense, largest(n, z, exact));
+        e.dense = larger_of(e.dense, largest_gap(n, z, exact));
     }
     for (int i = 0; i < n; i++) V[i * NQ + i] = lambda[i * NQ + i] = 1;
     CHECK_OK(c, costate_tangent(c, tape, n, V, NULL, NULL, NULL));
@@ -54,11 +47,11 @@ static errors errors_at(const costate_method *m, const problem *b, int steps)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             size = fmax(size, fabs(dy0[j * NQ + i]));
-            e.tangent = fmax(e.tangent, fabs(V[j * NQ + i] - dy0[j * NQ + i]));
-            e.adjoint = fmax(e.adjoint, fabs(lambda[i * NQ + j] - dy0[j * NQ + i]));
+            e.tangent = larger_of(e.tangent, fabs(V[j * NQ + i] - dy0[j * NQ + i]));
+            e.adjoint = larger_of(e.adjoint, fabs(lambda[i * NQ + j] - dy0[j * NQ + i]));
         }
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < np; j++) e.adjoint = fmax(e.adjoint, fabs(mu[i * np + j] - dp[j * NQ + i]));
+        for (int j = 0; j < np; j++) e.adjoint = larger_of(e.adjoint, fabs(mu[i * np + j] - dp[j * NQ + i]));
     costate_tape_free(tape);
     costate_free(c);
     return (errors){e.state, e.dense, e.tangent / size, e.adjoint / size};
@@ -115,7 +108,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     r.h = h;
     weights(c, c->y, c->w);
     double most = c->F->forward(c, &r, NULL, c->y1, c->err) == STEP_OK ? 0 : NAN;
-    for (int i = 0; most == most && i < c->n; i++) most = fmax(most, fabs(c->err[i]));
+    for (int i = 0; most == most && i < c->n; i++) most = larger_of(most, fabs(c->err[i]));
     costate_free(c);
     return most;
 }

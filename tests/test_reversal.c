@@ -3,13 +3,6 @@
 
 enum { N = 5, M = 2 };
 
-static double largest_gap(int n, const double *x, const double *y)
-{
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i] - y[i]));
-    return most;
-}
-
 static void there_and_back(void **state)
 {
     const costate_method *m = *state;

@@ -37,7 +37,7 @@ static double gap_of(const setting *s)
             for (int k = 0; k < N; k++) { left += end[i * N + k] * V[j * N + k]; size += fabs(end[i * N + k] * V[j * N + k]); }
             for (int k = 0; k < N; k++) right += lambda[i * N + k] * V0[j * N + k];
             for (int k = 0; k < np; k++) right += mu[i * np + k] * Vp[j * np + k];
-            worst = fmax(worst, fabs(left - right) / size);
+            worst = larger_of(worst, fabs(left - right) / size);
             assert_true(isfinite(left) && isfinite(right));
         }
     costate_tape_free(tape);
@@ -48,7 +48,7 @@ static double gap_of(const setting *s)
 static void check(const setting *s, double *worst)
 {
     double gap = gap_of(s);
-    *worst = fmax(*worst, gap);
+    *worst = larger_of(*worst, gap);
     if (!(gap <= 1e-12))
         fail_msg("%s, %s, solver %d, storage %d, stage_solve %d, keep %d, %d columns: gap %.2e", method_name(s->m), s->b->name,
                  s->o.solver, s->o.storage, s->o.stage_solve, s->o.keep_factors, s->columns, gap);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends.h"
+#include "larger.h"
 
 int LS_pivots_init(LS_pivots *s, int n, const costate_pattern *pattern, int is_complex)
 {
@@ -80,7 +81,7 @@ static int proof(LS_pivots *s, const double *A, void *self, int (*solve)(void *,
         double *x = s->probe + s->parts * j, gap;
         x[0] -= known(s, j);
         gap = modulus(x, s->parts) * s->col[j];
-        if (!(gap <= worst)) worst = gap;      /* NaN stays */
+        worst = larger(worst, gap);
     }
     return worst <= 1e-2 ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
