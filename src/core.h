@@ -163,6 +163,7 @@ extern const struct reason { int status; const char *text; } reasons[];      /* 
 
 /* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
 int map_value(costate *, enum which, double t, const double *y, double *out);
+int map_jac(costate *, const costate_point *, double *J);
 int map_tangent(costate *, enum which, const costate_point *x, const costate_point *dx, double *out);
 int map_adjoint(costate *, enum which, const costate_point *x, const double *w, const costate_gradient *g);
 int map_tangent2(costate *, enum which, const costate_point *x, const costate_point *a, const costate_point *b, double *out);
@@ -217,12 +218,11 @@ int gmres_restarted(const gmres_system *, double *b, double *x, double *work, in
 /* dense.c */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
 void dense_eval(const costate *, const record *, double t, double *y);
-int step_at(const costate_tape *, double t);
 
 /* tape.c */
 int tape_start(costate *, costate_tape *, double t0, double t1);
 int tape_slot(costate *, costate_tape *, record *);                 /* the next record, its memory there */
-int tape_commit(costate *, costate_tape *, const record *);
+void tape_commit(costate *, costate_tape *, const record *);
 int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
 void forget(costate *);                                             /* what is held belongs to another run */
 int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
@@ -230,7 +230,7 @@ void tape_clear(costate_tape *);
 
 /* matfree.c */
 int matfree_prepare(costate *);                                     /* the incomplete factorisation, if asked for */
-int matfree_setup(costate *, const factors *);
+int matfree_setup(costate *, factors *, double h);
 int matfree_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
 int matfree_precondition(costate *, int transpose, double *x);      /* the user's or the ILU, if any */
 int matfree_preconditioned(const costate *);
@@ -240,6 +240,7 @@ void matfree_layout(costate *, cursor *);
 /* factors.c */
 int factor(costate *, double h);                                    /* c->fac <- factorisations for J and h */
 int factors_solve(costate *, const factors *, int k, int transpose, int nrhs, double *X);
+int ls_failure(costate *, const costate_backend *, int code);       /* code < 0 as a status and a sentence */
 factors *factors_new(costate *, const factors *like);
 size_t factors_bytes(const factors *);
 void factors_release(factors *);                                    /* NULL is fine */

@@ -36,7 +36,7 @@ int costate_step_eval(const costate_step *s, double t, double *y)
 }
 
 /* the step that holds t: the last whose start is not past it */
-int step_at(const costate_tape *tape, double t)
+static int step_at(const costate_tape *tape, double t)
 {
     int low = 0, high = tape->count - 1, dir = tape->t1 >= tape->t0 ? 1 : -1;
     while (low < high) {

@@ -15,10 +15,10 @@ double eigenvalue(const costate_method *m, int k, double *im)
     return m->eig[m->nreal + 2 * (k - m->nreal)];
 }
 
-static int ls_failure(costate *c, int code)
+int ls_failure(costate *c, const costate_backend *b, int code)
 {
-    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", c->backend->name);
-    return fail(c, COSTATE_BACKEND, "The linear solver %s failed (code %d).", c->backend->name, code);
+    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", b->name);
+    return fail(c, COSTATE_BACKEND, "The linear solver %s failed (code %d).", b->name, code);
 }
 
 factors *factors_new(costate *c, const factors *like)
@@ -34,7 +34,7 @@ factors *factors_new(costate *c, const factors *like)
     for (int k = 0; !c->matfree && k < nreal + npair; k++) {
         int code = 0;
         f->lu[k] = LS_Init(c->backend, c->n, c->P.pattern, k >= nreal, like ? like->lu[k] : NULL, &c->count, &code);
-        if (!f->lu[k]) { ls_failure(c, code); factors_release(f); return NULL; }
+        if (!f->lu[k]) { ls_failure(c, c->backend, code); factors_release(f); return NULL; }
     }
     return f;
 }
@@ -54,6 +54,17 @@ size_t factors_bytes(const factors *f)
     return sum;
 }
 
+static int decompose(costate *c, factors *f, double h)
+{
+    for (int k = 0; k < f->nreal + f->npair; k++) {
+        double im, re = eigenvalue(c->m, k, &im);
+        int code = LS_Decomp(f->lu[k], re / h, im / h, c->J, c->M);
+        if (code > 0) return retry(c, WHY_SINGULAR, 0.5);
+        if (code < 0) return ls_failure(c, c->backend, code);
+    }
+    return STEP_OK;
+}
+
 int factor(costate *c, double h)
 {
     if (c->fac->refs > 1) {
@@ -64,19 +75,8 @@ int factor(costate *c, double h)
     }
     factors *f = c->fac;
     f->h = 0;
-    if (c->matfree) {
-        f->t = c->jt;
-        memcpy(f->y, c->J, (size_t)c->n * sizeof *f->y);
-        f->h = h;
-        f->jstep = c->jheld;
-        return matfree_setup(c, f);
-    }
-    for (int k = 0; k < f->nreal + f->npair; k++) {
-        double im, re = eigenvalue(c->m, k, &im);
-        int code = LS_Decomp(f->lu[k], re / h, im / h, c->J, c->M);
-        if (code > 0) return retry(c, WHY_SINGULAR, 0.5);
-        if (code < 0) return ls_failure(c, code);
-    }
+    int status = c->matfree ? matfree_setup(c, f, h) : decompose(c, f, h);
+    if (status != STEP_OK) return status;
     f->h = h;
     f->jstep = c->jheld;
     return STEP_OK;
@@ -87,5 +87,5 @@ int factors_solve(costate *c, const factors *f, int k, int transpose, int nrhs, 
     if (c->matfree) return matfree_solve(c, f, k, transpose, nrhs, X);
     int code = LS_Solve(f->lu[k], transpose, nrhs, X);
     if (code > 0) return retry(c, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? ls_failure(c, code) : STEP_OK;
+    return code < 0 ? ls_failure(c, c->backend, code) : STEP_OK;
 }

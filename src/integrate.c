@@ -112,8 +112,9 @@ static int try_step(costate *c, run *x, double *err)
     c->count.steps++;
     int status = c->F->forward(c, &x->now, x->has_prev ? &x->prev : NULL, c->y1, c->err);
     if (status != STEP_OK) return status;
-    *err = c->m->e && c->o.controller != COSTATE_FIXED ? error_norm(c, c->y, c->y1, c->err) : 0;
-    int finite = c->m->e && c->o.controller != COSTATE_FIXED ? *err < HUGE_VAL : all_finite((size_t)c->N, c->y1);
+    int judged = c->m->e && c->o.controller != COSTATE_FIXED;
+    *err = judged ? error_norm(c, c->y, c->y1, c->err) : 0;
+    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->N, c->y1);
     if (!finite) return retry(c, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
@@ -172,8 +173,8 @@ static int accept(costate *c, run *x, double err)
 {
     c->count.accepted++;
     c->time = x->last ? x->t1 : x->t + x->h;
-    int status = x->tape ? tape_commit(c, x->tape, &x->now) : COSTATE_OK;
-    int stopped = status == COSTATE_OK ? report(c, x) : status;
+    if (x->tape) tape_commit(c, x->tape, &x->now);
+    int stopped = report(c, x);
     propose(c, x, err);
     double *swap = c->y; c->y = c->y1; c->y1 = swap;
     swap = x->Va; x->Va = x->Vb; x->Vb = swap;

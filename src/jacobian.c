@@ -91,12 +91,9 @@ int jacobian(costate *c, double t, const double *y, double *J)
 {
     costate_point x = {t, y, c->p};
     if (c->matfree) { c->jt = t; memcpy(J, y, (size_t)c->n * sizeof *J); return STEP_OK; }
+    if (c->P.jac) return map_jac(c, &x, J);
     c->count.jac++;
-    if (!c->P.jac) return formed(c, t, y, J);
-    int r = c->P.jac(&x, J, c->P.ctx);
-    if (r > 0) return retry(c, WHY_CALLBACK, 0.5);
-    if (r < 0) return fail(c, COSTATE_CALLBACK, "The callback jac returned %d at t = %.10g and so ended the run.", r, t);
-    return STEP_OK;
+    return formed(c, t, y, J);
 }
 
 void mass_multiply(const costate *c, int transpose, double a, int m, const double *x, double *y)

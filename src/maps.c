@@ -32,6 +32,12 @@ int map_value(costate *c, enum which w, double t, const double *y, double *out)
     return code(c, the(c, w)->value(&x, out, c->P.ctx), label(w), "value");
 }
 
+int map_jac(costate *c, const costate_point *x, double *J)
+{
+    c->count.jac++;
+    return code(c, c->P.jac(x, J, c->P.ctx), "problem", "jac");
+}
+
 /* x + a dx, in buffers y (n) and p (np) */
 static costate_point moved(const costate *c, const costate_point *x, const costate_point *dx, double a, double *y, double *p)
 {
@@ -93,8 +99,7 @@ int map_tangent(costate *c, enum which w, const costate_point *x, const costate_
     if (w == RHS && c->P.jac && along_y(c, dx)) {
         memset(out, 0, (size_t)c->n * sizeof *out);
         if (!dx->y) return STEP_OK;
-        c->count.jac++;
-        int status = code(c, c->P.jac(x, c->J2, c->P.ctx), "problem", "jac");
+        int status = map_jac(c, x, c->J2);
         if (status == STEP_OK) LS_Multiply(c->n, c->P.pattern, c->J2, 0, 1, 1, dx->y, out);
         return status;
     }
@@ -134,8 +139,7 @@ int map_adjoint(costate *c, enum which w, const costate_point *x, const double *
         return code(c, map->adjoint(x, v, &want, c->P.ctx), label(w), "adjoint");
     }
     if (w == RHS && c->P.jac && !want.p && (!want.t || c->o.autonomous)) {
-        c->count.jac++;
-        int status = code(c, c->P.jac(x, c->J2, c->P.ctx), "problem", "jac");
+        int status = map_jac(c, x, c->J2);
         if (status == STEP_OK && want.y) LS_Multiply(c->n, c->P.pattern, c->J2, 1, 1, 1, v, want.y);
         return status;
     }

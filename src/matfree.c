@@ -21,7 +21,7 @@ static int product(operator_ *a, const double *x, double *out)
     costate_point at = {a->f->t, a->f->y, c->p}, dx = {0, x, NULL};
     costate_gradient g = {NULL, out, NULL};
     c->count.products++;
-    if (!a->transpose) { int s = map_tangent(c, RHS, &at, &dx, out); return s; }
+    if (!a->transpose) return map_tangent(c, RHS, &at, &dx, out);
     memset(out, 0, (size_t)c->n * sizeof *out);
     return map_adjoint(c, RHS, &at, x, &g);
 }
@@ -52,8 +52,7 @@ int matfree_prepare(costate *c)
     const costate_backend *ilu = costate_backend_find("ilu");
     if (!ilu) return fail(c, COSTATE_BACKEND, "options.ilu: SuperLU is not built in.");
     c->ilu = LS_Init(ilu, c->n, c->P.pattern, 0, NULL, NULL, &code);
-    if (c->ilu) return COSTATE_OK;
-    return fail(c, code == COSTATE_LS_NO_MEMORY ? COSTATE_NO_MEMORY : COSTATE_BACKEND, "The incomplete LU could not be set up (code %d).", code);
+    return c->ilu ? COSTATE_OK : ls_failure(c, ilu, code);
 }
 
 int matfree_preconditioned(const costate *c) { return c->ilu || c->o.preconditioner; }
@@ -75,18 +74,24 @@ static int precondition(void *ctx, int m, double *x)        /* m is 1; both part
     return status == STEP_OK && a->im != 0 ? matfree_precondition(a->c, a->transpose, x + a->c->n) : status;
 }
 
+static int ilu_setup(costate *c, double sigma, const costate_point *x)
+{
+    int status = map_jac(c, x, c->J2);
+    if (status != STEP_OK) return status;
+    int code = LS_Decomp(c->ilu, sigma, 0, c->J2, c->M);
+    if (code < 0) return ls_failure(c, costate_backend_find("ilu"), code);
+    return code == 0 ? STEP_OK : retry(c, WHY_SINGULAR, 0.5);
+}
+
 /* P for |sigma| of the first eigenvalue, at the point where J is taken */
-int matfree_setup(costate *c, const factors *f)
+int matfree_setup(costate *c, factors *f, double h)
 {
     const costate_preconditioner *p = c->o.preconditioner;
-    double im, re = eigenvalue(c->m, 0, &im), sigma = hypot(re, im) / f->h;
+    double im, re = eigenvalue(c->m, 0, &im), sigma = hypot(re, im) / h;
+    f->t = c->jt;
+    memcpy(f->y, c->J, (size_t)c->n * sizeof *f->y);
     costate_point x = {f->t, f->y, c->p};
-    if (c->ilu) {
-        c->count.jac++;
-        int r = c->P.jac(&x, c->J2, c->P.ctx);
-        if (r < 0) return fail(c, COSTATE_CALLBACK, "The callback jac returned %d at t = %.10g and so ended the run.", r, f->t);
-        return r == 0 && LS_Decomp(c->ilu, sigma, 0, c->J2, c->M) == 0 ? STEP_OK : retry(c, r ? WHY_CALLBACK : WHY_SINGULAR, 0.5);
-    }
+    if (c->ilu) return ilu_setup(c, sigma, &x);
     int r = p && p->setup ? p->setup(sigma, &x, p->ctx) : 0;
     if (r > 0) return retry(c, WHY_SINGULAR, 0.5);
     return r < 0 ? fail(c, COSTATE_CALLBACK, "The preconditioner's setup returned %d at t = %.10g.", r, c->time) : STEP_OK;

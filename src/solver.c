@@ -79,21 +79,15 @@ static int matrices(costate *c)
     return COSTATE_OK;
 }
 
-static int ls_status(costate *c, int code)
-{
-    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", c->backend->name);
-    return fail(c, COSTATE_BACKEND, "The linear solver %s cannot take this matrix (code %d).", c->backend->name, code);
-}
-
 /* M is factored once: erk solves with it, and other methods must know whether it is regular. */
 static int mass_factor(costate *c)
 {
     if (!c->M) return COSTATE_OK;
     int code = 0;
     c->lm = LS_Init(c->backend, c->n, c->P.pattern, 0, NULL, NULL, &code);
-    if (!c->lm) return ls_status(c, code);
+    if (!c->lm) return ls_failure(c, c->backend, code);
     code = LS_Decomp(c->lm, 1, 0, NULL, c->M);
-    if (code < 0) return ls_status(c, code);
+    if (code < 0) return ls_failure(c, c->backend, code);
     if (code == 0) return COSTATE_OK;
     if (c->m->family == COSTATE_ERK) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.", c->m->name);
     if (!(c->m->is & COSTATE_DAE)) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic constraints; choose one with the property COSTATE_DAE.", c->m->name);

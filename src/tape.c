@@ -130,7 +130,7 @@ static int keeps(const costate *c, const costate_tape *t)
     return !c->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
 }
 
-int tape_commit(costate *c, costate_tape *t, const record *r)
+void tape_commit(costate *c, costate_tape *t, const record *r)
 {
     record *to = &t->list[t->count];
     *to = *r;
@@ -143,7 +143,6 @@ int tape_commit(costate *c, costate_tape *t, const record *r)
         if (fits(t, more) && t->kept_bytes + more <= most) { to->kept = c->fac; c->fac->refs++; t->kept_bytes += more; }
     }
     t->count++;
-    return COSTATE_OK;
 }
 
 int tape_fits(costate *c, const costate_tape *t)

@@ -14,7 +14,7 @@ int erk_mass_solve(costate *c, int transpose, int m, double *x)
     int code = LS_Solve(c->lm, transpose, m, x);
     c->count.solves += m;
     if (code > 0) return retry(c, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? fail(c, COSTATE_BACKEND, "The linear solver %s failed on the mass matrix (code %d).", c->backend->name, code) : STEP_OK;
+    return code < 0 ? ls_failure(c, c->backend, code) : STEP_OK;
 }
 
 const double *erk_stage(const costate *c, const record *r, int i, double *out)

@@ -119,16 +119,14 @@ static int ls(costate *c)
         if (make(c) != COSTATE_OK) return c->status;
         c->ld = LS_Init(c->backend, n, c->kron->sparse ? &c->kron->pattern : NULL, 0, NULL, &c->count, &code);
     }
-    if (c->ld) return STEP_OK;
-    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory for the stage matrix.", c->backend->name);
-    return fail(c, COSTATE_BACKEND, "The linear solver %s cannot take the stage matrix (code %d).", c->backend->name, code);
+    return c->ld ? STEP_OK : ls_failure(c, c->backend, code);
 }
 
 static int code_status(const stage_system *s, int code)
 {
     costate *c = s->c;
     if (code == 0) return STEP_OK;
-    if (code == COSTATE_LS_NO_MEMORY) return fail(c, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", c->backend->name);
+    if (code < 0) return ls_failure(c, c->backend, code);
     return fail(c, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g (h = %.3g).", s->r->t, s->r->h);
 }
 
