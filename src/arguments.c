@@ -35,6 +35,15 @@ int tangent_begin(costate *c, int m, const double *V, const double *Vp, const co
     return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
 }
 
+int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, const costate_times *g)
+{
+    if (m <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "m = %d functionals: at least one is needed.", m);
+    int status = check_vector(c, "lambda", lambda, (size_t)c->N * (size_t)m);
+    if (status == COSTATE_OK && mu) status = check_vector(c, "mu", mu, (size_t)c->np * (size_t)m);
+    if (status == COSTATE_OK) status = maps_available(c, ADJOINT, mu && c->np, g && (g->t0 || g->t1));
+    return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
+}
+
 /* t' and h' of a step: all steps but the last are fixed, the last is t1 - t */
 void step_directions(costate *c, int m, const costate_times *g, int last)
 {

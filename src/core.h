@@ -253,7 +253,7 @@ int frozen(costate *, int status);                                   /* STEP_RET
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
 int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
-
+int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
 void step_directions(costate *, int m, const costate_times *, int last);
 
 /* options.c */

@@ -149,16 +149,6 @@ static int seed_step(costate *c, const costate_tape *tape, int k, const record *
     return STEP_OK;
 }
 
-static int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, const costate_times *times)
-{
-    if (m <= 0) return fail(c, COSTATE_BAD_ARGUMENT, "m = %d functionals: at least one is needed.", m);
-    if (!lambda) return fail(c, COSTATE_BAD_ARGUMENT, "lambda is NULL.");
-    if (!all_finite((size_t)c->N * (size_t)m, lambda)) return fail(c, COSTATE_BAD_ARGUMENT, "lambda holds a NaN or Inf.");
-    if (mu && c->np && !all_finite((size_t)c->np * (size_t)m, mu)) return fail(c, COSTATE_BAD_ARGUMENT, "mu holds a NaN or Inf.");
-    int status = maps_available(c, ADJOINT, mu && c->np, times && (times->t0 || times->t1));
-    return status == COSTATE_OK ? derivatives_prepare(c, m) : status;
-}
-
 /* tau of the steps that follow and eta of the last step become gradients by t0 and t1 */
 static void keep_times(const costate_times *times, int m, int last, double *tau, const double *t, const double *h, const clock *z)
 {
@@ -239,8 +229,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     if ((status = check_vector(c, "y", y, (size_t)c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, (size_t)c->np)) != COSTATE_OK) return status;
     c->p = p;
     c->replay = tape;
-    c->jheld = -1;
-    if (c->fac) c->fac->jstep = -1;
+    forget(c);
     c->cautious = 0;
     c->predict = tape->predict;
     memcpy(c->y, y, (size_t)c->N * sizeof *y);
