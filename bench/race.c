@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "json.h"
 #include "race.h"
+#include "reference.h"
 
 /* ---- the command line -------------------------------------------------------------------------------------- */
 
@@ -182,9 +183,9 @@ static errors compare(const command *c, const ivp *b, const race_result *r)
     errors e = {NAN, NAN};
     int n = b->P.n;
     double *z = c->reference ? malloc((size_t)n * sizeof *z) : NULL;
-    if (z && r->y && race_reference_read(c->reference, 0, n, z)) e.y = race_distance(n, r->y, z);
-    if (z && r->derivative && race_reference_read(c->reference, c->task.mode, n, z))
-        e.derivative = race_distance(n, r->derivative, z);
+    if (z && r->y && reference_read(c->reference, 0, n, z)) e.y = reference_distance(n, r->y, z);
+    if (z && r->derivative && reference_read(c->reference, c->task.mode, n, z))
+        e.derivative = reference_distance(n, r->derivative, z);
     if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
         fprintf(stderr, "race: %s is not a reference of this problem\n", c->reference);
     free(z);

@@ -59,9 +59,7 @@ typedef struct {
 } race_costs;
 int race_measure_costs(const race_task *, const ivp *, race_costs *);
 
-/* Files of references: n rows of three little-endian doubles: y, the tangent by y_0(0), the gradient. */
+/* A reference file (reference.h): y, the tangent by y_0(0), the gradient. */
 int race_reference_make(const race_task *, const ivp *, const char *file, race_result *);
-int race_reference_read(const char *file, int column, int n, double *out);     /* 1: it was there and whole */
-double race_distance(int n, const double *x, const double *reference);         /* relative, in the 2-norm */
 
 #endif

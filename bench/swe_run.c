@@ -3,12 +3,12 @@
 #include "swe_run.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "reference.h"
 #include "swe_problem.h"
 
 static double seconds(void)
@@ -87,28 +87,6 @@ static int run_on(const swe_task *task, const swe *s, swe_result *r)
 
 /* ---- the reference ------------------------------------------------------------------------------------------ */
 
-static double little_endian(const unsigned char b[8])
-{
-    uint64_t bits = 0;
-    double x;
-    for (int i = 7; i >= 0; i--) bits = bits << 8 | b[i];
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* Column `mode` of the file into z; 0: it has no such n rows. */
-static int read_reference(const char *name, int mode, size_t n, double *z)
-{
-    unsigned char row[24];
-    size_t i = 0;
-    FILE *file = name ? fopen(name, "rb") : NULL;
-    if (!file) return 0;
-    while (i < n && fread(row, 1, sizeof row, file) == sizeof row) z[i++] = little_endian(row + 8 * mode);
-    int whole = i == n && fgetc(file) == EOF;
-    fclose(file);
-    return whole;
-}
-
 /* The explicit method of the highest order that is not the one measured. */
 static const char *reference_method(const char *measured)
 {
@@ -124,16 +102,6 @@ static const char *reference_method(const char *measured)
     return best;
 }
 
-static double distance(size_t n, const double *x, const double *reference)
-{
-    double d = 0, s = 0;
-    for (size_t i = 0; i < n; i++) {
-        d += (x[i] - reference[i]) * (x[i] - reference[i]);
-        s += reference[i] * reference[i];
-    }
-    return sqrt(d / s);
-}
-
 /* Fills error and reference. */
 static void compare(const swe_task *task, const swe *s, swe_result *r)
 {
@@ -141,9 +109,9 @@ static void compare(const swe_task *task, const swe *s, swe_result *r)
     int stored = r->n == 4800 && task->nx == 40 && task->tf == 0.011;
     double *z = malloc(n * sizeof *z);
     if (!z) return;
-    if (stored && read_reference(task->reference, task->mode, n, z)) {
+    if (stored && reference_read(task->reference, task->mode, r->n, z)) {
         snprintf(r->reference, sizeof r->reference, "stored: swe_40x40_0.011.f64");
-        r->error = distance(n, r->result, z);
+        r->error = reference_distance(r->n, r->result, z);
     } else {
         swe_result own = {0};
         swe_task tight = *task;
@@ -152,7 +120,7 @@ static void compare(const swe_task *task, const swe *s, swe_result *r)
         tight.repeat = 1;
         if (tight.method && run_on(&tight, s, &own) == COSTATE_OK) {
             snprintf(r->reference, sizeof r->reference, "%s with rtol = 1e-13", tight.method);
-            r->error = distance(n, r->result, own.result);
+            r->error = reference_distance(r->n, r->result, own.result);
         }
         swe_result_free(&own);
     }

@@ -1,8 +1,8 @@
 /* core.h - what the parts of the library know of each other: solver, record of a step, family, shared pieces.
 
-   A family (erk; irk for sdirk and firk; ros) is three functions of one record; nothing else of it is visible
-   outside.  Only the step loop (integrate.c) decides about steps; tangent and adjoint read what forward left in
-   the record. */
+   A family (erk; irk for sdirk and firk; ros) is a table of functions of one record, struct family; nothing else of
+   it is visible outside.  Only the step loop (integrate.c) decides about steps; tangent and adjoint read what forward
+   left in the record. */
 #ifndef COSTATE_CORE_H
 #define COSTATE_CORE_H
 
@@ -140,13 +140,13 @@ struct costate {
     record scratch[2];
     double *R, *Rz;             /* irk: block*n residuals; complex pairs 2n each */
     double *ft;                 /* ros: f_t */
-    double *pz, *pw;            /* np: zeros and work */
+    double *pz, *pw;            /* maps.c: n + np zeros at rest; the differences' work space */
     /* derivative work space: laid out by families, see layout_derivatives */
     double *dt, *dh;            /* m */
     double *Vb, *Xd;            /* N*m, s*m*n */
     double *tb, *hb;            /* m: adjoints of t and h */
     double *seed;               /* s*m*n: adjoint seeds of the stages */
-    double *stage;              /* s*n: stage states Y_i, or s*m*n: stage adjoints */
+    double *stage;              /* s*n: stage states Y_i */
     double *U, *Q;              /* family's own, see its layout_derivatives */
     double *obs, *sum;          /* n*m each */
     double *tau;                /* 3 m: adjoint of t; corrections by observations */

@@ -1,0 +1,9 @@
+/* reference.h - reference files: n rows of three columns, y, tangent, gradient, as little-endian doubles. */
+#ifndef REFERENCE_H
+#define REFERENCE_H
+
+int reference_read(const char *file, int column, int n, double *out);      /* 1: it was there and whole; NULL never is */
+int reference_write(const char *file, int n, const double *y, const double *tangent, const double *gradient);  /* 1: whole */
+double reference_distance(int n, const double *x, const double *reference);      /* |x - reference| / |reference| */
+
+#endif
