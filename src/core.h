@@ -15,14 +15,17 @@ enum { STEP_OK = 0, STEP_RETRY = 1 };     /* and statuses < 0 */
 enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV };
 enum which { RHS, COST };
 
+typedef struct { double *X; unsigned char *its; } place;  /* where forward writes a step's stages and Newton counts */
+
 typedef struct {                /* one step: what the tape keeps; t + h is its end */
     double t, h;
     int jstep;                  /* irk: the step at whose start the Jacobian was formed */
     int started;                /* forward only: stage 1 of erk, f(t,y) of irk are there already (a retry) */
-    double *y;                  /* N: state at t */
-    double *X;                  /* s*n: stages; NULL on a states-only tape */
-    unsigned char *its;         /* irk: Newton iterations, one a block */
+    const double *y;            /* N: state at t */
+    const double *X;            /* s*n: stages; NULL on a states-only tape */
+    const unsigned char *its;   /* irk: Newton iterations, one a block */
     struct factors *kept;       /* the step's factorisations, when the tape keeps them, or NULL */
+    place to;                   /* forward only; a step on a tape has none: sweeps read it, perhaps several at once */
 } record;
 
 typedef struct factors {        /* (eig_k/h) M - J for the real eigenvalues, then the pairs; shared by reference */
@@ -108,6 +111,7 @@ struct costate {
     const costate_tape *wrote;  /* the last tape written: a freed solver's address and stamp may come again */
     int predict;                /* starting values of Newton from the step before */
     const costate_tape *replay; /* steps are prescribed; index in at */
+    int repeat;                 /* 1: with them the numbers of Newton iterations */
     int at;                     /* index of the step */
     int jheld;                  /* step whose Jacobian is in J; -1: none */
     int most_newton;            /* most iterations of a block in the last step tried; 0: no Newton */
@@ -137,7 +141,7 @@ struct costate {
     double *r, *rq;             /* nq each */
     double *eb;                 /* s: bhat - b; eb0 for the explicit first stage */
     double eb0;
-    record scratch[2];
+    place scratch[2];
     double *R, *Rz;             /* irk: block*n residuals; complex pairs 2n each */
     double *ft;                 /* ros: f_t */
     double *pz, *pw;            /* maps.c: n + np zeros at rest; the differences' work space */
@@ -221,7 +225,8 @@ void dense_eval(const costate *, const record *, double t, double *y);
 
 /* tape.c */
 int tape_start(costate *, costate_tape *, double t0, double t1);
-int tape_slot(costate *, costate_tape *, record *);                 /* the next record, its memory there */
+record spare_record(const costate *, int k);                        /* of step k beside a tape: begins at c->y */
+int tape_slot(costate *, costate_tape *, const double *y, record *);  /* the next record, its memory and state there */
 void tape_commit(costate *, costate_tape *, const record *);
 int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
 void forget(costate *);                                             /* what is held belongs to another run */

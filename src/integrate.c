@@ -161,12 +161,8 @@ static void propose(costate *c, run *x, double err)
 
 static int next_slot(costate *c, run *x)
 {
-    record *spare = &c->scratch[c->at & 1];
-    x->now = *spare;
-    if (!x->tape) { x->now.y = c->y; return COSTATE_OK; }
-    int status = tape_slot(c, x->tape, &x->now);
-    if (status == COSTATE_OK) memcpy(x->now.y, c->y, (size_t)c->N * sizeof(double));
-    return status;
+    x->now = spare_record(c, c->at);
+    return x->tape ? tape_slot(c, x->tape, c->y, &x->now) : COSTATE_OK;
 }
 
 static int accept(costate *c, run *x, double err)

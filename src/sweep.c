@@ -229,16 +229,16 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     if ((status = check_vector(c, "y", y, (size_t)c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, (size_t)c->np)) != COSTATE_OK) return status;
     c->p = p;
     c->replay = tape;
+    c->repeat = !c->o.derivative_mode;
     forget(c);
     c->cautious = 0;
     c->predict = tape->predict;
     memcpy(c->y, y, (size_t)c->N * sizeof *y);
     record prev = {0};
     for (int k = 0; status == COSTATE_OK && k < tape->count; k++) {
-        record now = c->scratch[k & 1];
+        record now = spare_record(c, k);
         now.t = c->time = tape->list[k].t;
         now.h = tape->list[k].h;
-        now.y = c->y;
         c->at = k;
         weights(c, c->y, c->w);
         status = frozen(c, c->F->forward(c, &now, k ? &prev : NULL, c->y1, c->err));

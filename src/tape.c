@@ -109,8 +109,15 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     return COSTATE_OK;
 }
 
+/* Two in turn: the step before is still needed. */
+record spare_record(const costate *c, int k)
+{
+    place to = c->scratch[k & 1];
+    return (record){.y = c->y, .X = to.X, .its = to.its, .to = to};
+}
+
 /* The memory of a slot that was not committed (a rejected step) is handed out again: the caller keeps the record. */
-int tape_slot(costate *c, costate_tape *t, record *r)
+int tape_slot(costate *c, costate_tape *t, const double *y, record *r)
 {
     int status = t->count == t->room ? grow(c, t) : COSTATE_OK;
     if (status != COSTATE_OK) return status;
@@ -119,8 +126,9 @@ int tape_slot(costate *c, costate_tape *t, record *r)
     size_t need = doubles * sizeof(double) + (s + 7) / 8 * 8;
     double *memory = cut(c, t, need);
     if (!memory) return c->status;
-    double *X = stages ? memory + c->N : r->X;
-    *r = (record){.y = memory, .X = X, .its = (unsigned char *)(memory + doubles)};
+    place to = {stages ? memory + c->N : r->to.X, (unsigned char *)(memory + doubles)};
+    memcpy(memory, y, (size_t)c->N * sizeof *y);
+    *r = (record){.y = memory, .X = to.X, .its = to.its, .to = to};
     return COSTATE_OK;
 }
 
@@ -136,6 +144,7 @@ void tape_commit(costate *c, costate_tape *t, const record *r)
     *to = *r;
     to->kept = NULL;
     to->started = 0;
+    to->to = (place){NULL, NULL};
     if (t->storage == COSTATE_STATES_ONLY) to->X = NULL;
     if (c->fac && c->fac->h == r->h && keeps(c, t)) {
         size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac);
@@ -171,8 +180,10 @@ int tape_stages(costate *c, const costate_tape *t, int k, record *r)
     *r = t->list[k];
     if (t->writer != c) r->kept = NULL;      /* they count in the solver that made them, which may be gone or at work */
     if (r->X) return COSTATE_OK;
-    r->X = c->scratch[0].X;
+    r->to = c->scratch[0];
+    r->X = r->to.X;
     c->replay = t;
+    c->repeat = 1;                           /* in derivative mode, too: the stages are those of the run */
     c->at = k;
     c->cautious = c->predict = 0;
     weights(c, r->y, c->w);

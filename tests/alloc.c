@@ -10,7 +10,7 @@ void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
 
-static long fail_at, calls, failures;
+static _Atomic long fail_at, calls, failures;    /* a test may have threads */
 
 void alloc_fail_at(long k)
 {

@@ -100,10 +100,9 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     costate *c = costate_new(m, &b->P, &o);
     assert_int_equal(costate_status(c), COSTATE_OK);
     c->p = b->p0;
-    record r = c->scratch[0];
+    record r = spare_record(c, 0);
     memset(c->y, 0, (size_t)c->N * sizeof *c->y);
     memcpy(c->y, b->y0, (size_t)c->n * sizeof *c->y);
-    r.y = c->y;
     r.t = b->t0;
     r.h = h;
     weights(c, c->y, c->w);

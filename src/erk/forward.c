@@ -27,7 +27,7 @@ const double *erk_stage(const costate *c, const record *r, int i, double *out)
 static int stage(costate *c, record *r, int i, const record *prev, const double *Y)
 {
     size_t n = (size_t)c->n;
-    double *K = r->X + (size_t)i * n;
+    double *K = r->to.X + (size_t)i * n;
     if (i == 0 && r->started) return STEP_OK;
     if (i == 0 && prev && (c->m->is & COSTATE_FSAL)) {
         memcpy(K, prev->X + (size_t)(c->s - 1) * n, n * sizeof *K);

@@ -41,11 +41,11 @@ static void predict(costate *c, const record *r, const record *prev)
 {
     size_t n = (size_t)c->n;
     double D[STAGES_MOST];
-    if (!prev || !c->predict) { memset(r->X, 0, (size_t)c->s * n * sizeof *r->X); return; }
+    if (!prev || !c->predict) { memset(r->to.X, 0, (size_t)c->s * n * sizeof *r->to.X); return; }
     for (int i = 0; i < c->s; i++) {
         dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, D, NULL);
         for (int j = 0; j < c->s; j++) D[j] -= c->m->d[j];
-        combine(n, r->X + (size_t)i * n, NULL, 1, c->s, D, prev->X, n);
+        combine(n, r->to.X + (size_t)i * n, NULL, 1, c->s, D, prev->X, n);
     }
 }
 
@@ -143,17 +143,18 @@ static int estimate(costate *c, const record *r, const double *y1, double *err)
     return status == STEP_OK ? estimate_with(c, r, c->v2, r->X, (size_t)c->n, err) : status;
 }
 
-static int stages(costate *c, record *r)
+static int stages(costate *c, const record *r)
 {
-    const record *fixed = c->replay && !c->o.derivative_mode ? &c->replay->list[c->at] : NULL;
+    const record *fixed = c->replay && c->repeat ? &c->replay->list[c->at] : NULL;
+    unsigned char *its = r->to.its;
     double theta = 0;
     c->most_newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
-        if (fixed) r->its[b] = fixed->its[b];
-        int status = newton(c, r, b, r->X + (size_t)(b * c->m->block) * (size_t)c->n, &r->its[b], fixed != NULL);
+        if (fixed) its[b] = fixed->its[b];
+        int status = newton(c, r, b, r->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &its[b], fixed != NULL);
         if (status != STEP_OK) return status;
         theta = fmax(theta, c->theta);
-        if (r->its[b] > c->most_newton) c->most_newton = r->its[b];
+        if (its[b] > c->most_newton) c->most_newton = its[b];
     }
     c->theta = theta;
     return STEP_OK;

@@ -80,7 +80,7 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
 static int stage(costate *c, record *r, const factors *lu, int i, const double **Y, double *f)
 {
     size_t n = (size_t)c->n;
-    double *U = r->X + (size_t)i * n;
+    double *U = r->to.X + (size_t)i * n;
     if (c->m->newf[i]) {
         *Y = ros_stage(c, r, i, c->Y);
         int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, *Y, f);
