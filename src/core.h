@@ -6,6 +6,7 @@
 #ifndef COSTATE_CORE_H
 #define COSTATE_CORE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include "larger.h"
 #include "method.h"
@@ -74,11 +75,15 @@ int stage_estimate(costate *, const record *, const directions *, int j, double 
 
 extern const family erk_family, irk_family, ros_family;
 
+/* Who wrote a tape.  The solver and its tapes hold it together, so its address does not come again while one of them
+   lives; the address of a solver may.  Tapes may be freed in other threads. */
+typedef struct { atomic_int refs; } identity;
+
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
     int complete, storage, keep, predict;
-    const costate *writer;      /* who wrote it, and its run number */
+    identity *writer;           /* who wrote it, and its run number */
     long stamp;
     int count, room;            /* steps; room in list */
     size_t limit, bytes, kept_bytes;
@@ -107,8 +112,8 @@ struct costate {
     double why_factor;          /* STEP_RETRY: proposed h_new/h */
     enum cause why;
     int cautious;               /* first step, or the last one was rejected */
+    identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
-    const costate_tape *wrote;  /* the last tape written: a freed solver's address and stamp may come again */
     int predict;                /* starting values of Newton from the step before */
     const costate_tape *replay; /* steps are prescribed; index in at */
     int repeat;                 /* 1: with them the numbers of Newton iterations */
@@ -224,6 +229,8 @@ void dense_weights(const costate_method *, double theta, double *D, double *D1);
 void dense_eval(const costate *, const record *, double t, double *y);
 
 /* tape.c */
+identity *identity_new(void);                                       /* NULL: no memory */
+void identity_release(identity *);                                  /* NULL is fine */
 int tape_start(costate *, costate_tape *, double t0, double t1);
 record spare_record(const costate *, int k);                        /* of step k beside a tape: begins at c->y */
 int tape_slot(costate *, costate_tape *, const double *y, record *);  /* the next record, its memory and state there */

@@ -168,6 +168,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->nq = P->nq;
     c->s = m->s;
     c->jheld = -1;
+    if (!(c->self = identity_new())) return fail(c, COSTATE_NO_MEMORY, "No memory for the solver.");
     int status = check_problem(c);
     if (status == COSTATE_OK) c->N = P->n + P->nq;
     if (status == COSTATE_OK) status = options_fill(c);
@@ -198,6 +199,7 @@ void costate_free(costate *c)
     LS_Free(c->ld);
     LS_Free(c->ilu);
     costate_tape_free(c->own);
+    identity_release(c->self);
     free(c->J);
     free(c->M);
     free(c->color);

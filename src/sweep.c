@@ -22,7 +22,7 @@ static int tape_begin(costate *c, const costate_tape *tape)
     if (status != COSTATE_OK) return status;
     c->p = tape->p;
     c->replay = NULL;
-    if (c->wrote != tape || tape->writer != c || tape->stamp != c->stamp) forget(c);
+    if (tape->writer != c->self || tape->stamp != c->stamp) forget(c);
     c->stamp++;
     c->dir = tape->t1 >= tape->t0 ? 1 : -1;
     return COSTATE_OK;

@@ -9,6 +9,24 @@
 
 enum { BLOCK_BYTES = 1 << 18, KEEP_BYTES = 1 << 28, KEEP_FROM = 200 };
 
+identity *identity_new(void)
+{
+    identity *i = malloc(sizeof *i);
+    if (i) atomic_init(&i->refs, 1);
+    return i;
+}
+
+static identity *identity_hold(identity *i)
+{
+    atomic_fetch_add(&i->refs, 1);
+    return i;
+}
+
+void identity_release(identity *i)
+{
+    if (i && atomic_fetch_sub(&i->refs, 1) == 1) free(i);
+}
+
 costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
 
 void tape_clear(costate_tape *t)
@@ -20,6 +38,8 @@ void tape_clear(costate_tape *t)
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
+    identity_release(t->writer);
+    t->writer = NULL;
 }
 
 void costate_tape_free(costate_tape *t)
@@ -97,8 +117,7 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->storage = c->o.storage;
     t->keep = c->o.keep_factors;
     t->predict = c->predict;
-    t->writer = c;
-    c->wrote = t;
+    t->writer = identity_hold(c->self);
     t->stamp = c->stamp;
     t->limit = c->o.tape_limit;
     t->t0 = t0;
@@ -178,7 +197,7 @@ void forget(costate *c)
 int tape_stages(costate *c, const costate_tape *t, int k, record *r)
 {
     *r = t->list[k];
-    if (t->writer != c) r->kept = NULL;      /* they count in the solver that made them, which may be gone or at work */
+    if (t->writer != c->self) r->kept = NULL;   /* they count in the solver that made them, which may be gone or at work */
     if (r->X) return COSTATE_OK;
     r->to = c->scratch[0];
     r->X = r->to.X;

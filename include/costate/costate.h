@@ -295,7 +295,8 @@ int costate_replay(costate *, const costate_tape *, double *y, const double *p);
 /* ---- tape --------------------------------------------------------------------------------------------- */
 
 /* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own.  Who writes
-   a tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share. */
+   a tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share.  A tape
+   may outlive that solver, but not the options.backend that those are of. */
 costate_tape *costate_tape_new(void);                  /* NULL: no memory */
 void costate_tape_free(costate_tape *);                /* NULL is fine */
 int costate_tape_steps(const costate_tape *);
