@@ -63,6 +63,11 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
     return COSTATE_OK;
 }
 
+static int observed(costate *c, int code, const char *name, double t)
+{
+    return code == 0 ? STEP_OK : fail(c, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = %.10g.", name, code, t);
+}
+
 /* ---- tangents ---- */
 
 /* u' = y' + sum D_j X'_j + (sum D'_j X_j) theta',  theta' = -(t' + theta h')/h, into c->seed (n by m) */
@@ -77,8 +82,7 @@ static int observe(costate *c, const record *r, const directions *d, const costa
         combine(n, v, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
         if (moved != 0) combine(n, v, v, moved * scale(c, r), c->s, D1, r->X, n);
     }
-    if (o->value(k, o->t[k], c->Y, d->m, c->seed, o->ctx) == 0) return STEP_OK;
-    return fail(c, COSTATE_CALLBACK, "observations.value failed at t = %.10g.", o->t[k]);
+    return observed(c, o->value(k, o->t[k], c->Y, d->m, c->seed, o->ctx), "value", o->t[k]);
 }
 
 int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp, const costate_times *times,
@@ -118,7 +122,8 @@ static int seed_one(costate *c, const record *r, int m, const costate_observatio
     dense_weights(c->m, theta, D, D1);
     combine(n, c->Y, r->y, scale(c, r), c->s, D, r->X, n);
     memset(c->obs, 0, n * (size_t)m * sizeof *c->obs);
-    if (o->seed(k, o->t[k], c->Y, m, c->obs, o->ctx) != 0) return fail(c, COSTATE_CALLBACK, "observations.seed failed at t = %.10g.", o->t[k]);
+    int status = observed(c, o->seed(k, o->t[k], c->Y, m, c->obs, o->ctx), "seed", o->t[k]);
+    if (status != STEP_OK) return status;
     combine(n, c->v1, NULL, scale(c, r), c->s, D1, r->X, n);
     for (int j = 0; j < m; j++) {
         const double *w = c->obs + (size_t)j * n;

@@ -92,20 +92,20 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
 {
     size_t n = (size_t)c->n;
     if (!g->times && !g->defect) return STEP_OK;
-    if (g->defect && c->m->g && map_value(c, RHS, r->t, r->y, c->f0) != STEP_OK) return STEP_RETRY;
-    for (int i = 0; i < c->s; i++) {
+    int status = g->defect && c->m->g ? map_value(c, RHS, r->t, r->y, c->f0) : STEP_OK;
+    for (int i = 0; status == STEP_OK && i < c->s; i++) {
         double *slope = c->v1;
         memset(slope, 0, n * sizeof *slope);
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
         for (int j = 0; g->times && j < g->m; j++) g->h[j] += dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope) / r->h;
         if (!g->defect) continue;
         if (c->m->g) axpy(n, -c->m->g[i], c->f0, slope);
-        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
-        if (status != STEP_OK) return status;
+        status = map_value(c, RHS, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
+        if (status != STEP_OK) break;
         axpy(n, -1, c->Y, slope);
         for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
     }
-    return STEP_OK;
+    return status;
 }
 
 static void finish(costate *c, const record *r, const functionals *g, const double *u, const double *sum)
