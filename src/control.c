@@ -5,10 +5,12 @@
                fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + its), its <= k = newton_max
    PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
-   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; step-by-step choice of the first step: Hairer,
-   Norsett & Wanner I, II.4.)  A rejected step is repeated
+   first       with T = |y|/|f|, the time in which y changes:  h0 = min(T, T (0.01/max(T |f|, T^2 |y''|))^(1/(p+1)))
+   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; the choice of the first step: Hairer, Norsett & Wanner
+   I, II.4, with T as the unit of time, so that it does not depend on the user's.)  A rejected step is repeated
    by the elementary rule; the step after it sees what Gustafsson's predicts, or each step would be tried twice where h
    has to fall. */
+#include <float.h>
 #include <math.h>
 #include "core.h"
 
@@ -51,6 +53,17 @@ double next_factor(const costate *c, const control *k, double err, double h)
     return fmax(c->o.fac_min, fmin(most, fac));
 }
 
+/* A step that t0 can tell from none, with room for its stages. */
+static double step_round_off(double t0) { return 64 * DBL_EPSILON * fabs(t0); }
+
+/* T from the sizes of y and f, or a part of the interval where one of them is zero; t0 can tell T/100 from 0, where the
+   interval lets it. */
+static double time_scale(double t0, double span, double d0, double d1)
+{
+    double T = d0 < 1e-5 || d1 * span < 1e-5 ? 1e-4 * span : d0 / d1;
+    return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
+}
+
 /* h0 from the sizes of y, f and a difference quotient for y'' (one more f).  The slope M y' stands for y'. */
 int first_step(costate *c, double t0, double t1, const double *y, double *h)
 {
@@ -60,18 +73,16 @@ int first_step(costate *c, double t0, double t1, const double *y, double *h)
     if (status != STEP_OK) return status;
     double d0 = norm_weighted((size_t)n, c->w, y), d1 = norm_weighted((size_t)n, c->w, c->f0);
     if (!(d1 < HUGE_VAL)) return retry(c, WHY_NOT_FINITE, 1);
-    double guess = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
-    guess = fmin(guess, fabs(t1 - t0));
-    add_scaled((size_t)n, c->Y, y, c->dir * guess, c->f0);
-    status = map_value(c, RHS, t0 + c->dir * guess, c->Y, c->v1);
+    double span = fabs(t1 - t0), T = time_scale(t0, span, d0, d1), t = t0 + c->dir * T / 100, d2 = 0;
+    add_scaled((size_t)n, c->Y, y, t - t0, c->f0);
+    status = map_value(c, RHS, t, c->Y, c->v1);
     if (status < 0) return status;
-    double d2 = 0;
     if (status == STEP_OK) {
         axpy((size_t)n, -1, c->f0, c->v1);
-        d2 = norm_weighted((size_t)n, c->w, c->v1) / guess;
+        d2 = norm_weighted((size_t)n, c->w, c->v1) / fabs(t - t0);
     }
     if (!(d2 < HUGE_VAL)) d2 = 0;
-    double d = fmax(d1, d2), h1 = d <= 1e-15 ? fmax(1e-6, guess * 1e-3) : pow(0.01 / d, 1.0 / (p + 1));
-    *h = fmin(fmin(100 * guess, h1), fmin(c->hmax, fabs(t1 - t0)));
+    double d = T * fmax(d1, T * d2), h1 = d <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / d, 1.0 / (p + 1));
+    *h = fmin(fmax(fmin(T, h1), step_round_off(t0)), c->hmax);
     return STEP_OK;
 }

@@ -4,6 +4,7 @@
    those of the accepted step; the last step is h = t1 - t. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "core.h"
 
@@ -20,11 +21,19 @@ typedef struct {
     const costate_times *times;
 } run;
 
+/* No solution needs so small a part of its interval, whatever its first transient: a start that fails at t = 0, where any
+   h can be told from 0, ends here. */
+static double least_of(const costate *c, double span)
+{
+    double least = fmax(DBL_EPSILON * sqrt(DBL_EPSILON) * span, DBL_MIN);
+    return c->o.h0 > 0 ? fmin(least, c->o.h0) : least;
+}
+
 static void set_range(costate *c, double t0, double t1)
 {
     double span = fabs(t1 - t0);
     c->dir = t1 >= t0 ? 1 : -1;
-    c->hmin = c->o.hmin;
+    c->hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
     c->hmax = c->o.hmax > 0 ? fmin(c->o.hmax, span) : span;
     c->time = t0;
     c->jheld = -1;
@@ -63,17 +72,36 @@ static void aim(const costate *c, run *x)
     if (halve && fabs(left) / 2 >= c->hmin) x->h = left / 2;
 }
 
+static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
+
 static int too_small(const costate *c, const run *x)
 {
-    double h = fabs(x->h);
-    return !x->last && (h <= 4 * DBL_EPSILON * fabs(x->t) || h < DBL_MIN || h < c->hmin * (1 - 1e-10));
+    return !x->last && fabs(x->h) < fmax(c->hmin * (1 - 1e-10), round_off(x));
 }
 
+/* the bound that h is below, in words */
+static const char *bound(const costate *c, const run *x)
+{
+    if (round_off(x) > c->hmin) return "round-off of t";
+    if (c->o.hmin > 0) return "options.hmin";
+    return c->hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
+}
+
+/* a try failed, and h cannot be smaller */
 static int give_up(costate *c, const run *x)
 {
-    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g "
-                "%s, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h),
-                c->o.controller == COSTATE_FIXED ? "is fixed" : "is too small", reasons[c->why].text);
+    char limit[80] = "is fixed";
+    if (c->o.controller != COSTATE_FIXED) snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->hmin, round_off(x)), bound(c, x));
+    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g %s, "
+                "and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h), limit, reasons[c->why].text);
+}
+
+/* nothing was tried: h is too small from the start */
+static int no_room(costate *c, const run *x)
+{
+    return fail(c, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and %ld rejected "
+                "steps: h = %.3g is below %.3g (%s).", c->m->name, c->at == 0 ? "first" : "next", x->t, c->count.accepted,
+                c->count.rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
 }
 
 static void set_directions(costate *c, run *x)
@@ -151,9 +179,9 @@ static double keep_step(costate *c, double factor)
 
 static void propose(costate *c, run *x, double err)
 {
-    double factor = c->o.controller == COSTATE_FIXED ? 1 : keep_step(c, next_factor(c, &x->k, err, x->h));
-    if (c->o.controller == COSTATE_FIXED) { keep_step(c, 1); x->h_free = c->dir * fmin(c->o.h0, c->hmax); return; }
-    x->h_free = c->dir * fmax(fmin(fabs(x->h) * factor, c->hmax), c->hmin);
+    int fixed = c->o.controller == COSTATE_FIXED;
+    double factor = keep_step(c, fixed ? 1 : next_factor(c, &x->k, err, x->h));
+    x->h_free = c->dir * fmax(fmin(fixed ? c->o.h0 : fabs(x->h) * factor, c->hmax), c->hmin);
     x->k.err_old = fmax(err, 1e-2);
     x->k.h_old = fabs(x->h);
     x->k.rejected = 0;
@@ -189,7 +217,7 @@ static int one_step(costate *c, run *x, long budget)
     for (x->now.started = 0; status == COSTATE_OK;) {
         double err = 0;
         aim(c, x);
-        if (too_small(c, x)) return give_up(c, x);
+        if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
             return fail(c, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, h = %.3g.",
                         c->o.max_steps, x->t, fabs(x->h));

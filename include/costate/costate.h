@@ -40,7 +40,7 @@ enum costate_status {
     COSTATE_NO_MEMORY = -3,      /* malloc failed; nothing is lost but this call                         */
     COSTATE_BACKEND = -4,        /* this linear solver is not built in, or cannot do what is asked       */
     COSTATE_MAX_STEPS = -5,      /* options.max_steps taken before t1                                    */
-    COSTATE_STEP_TOO_SMALL = -6, /* the step fell below hmin, or below round-off of t                    */
+    COSTATE_STEP_TOO_SMALL = -6, /* the step fell below hmin, or below round-off of t or of the interval */
     COSTATE_SINGULAR = -7,       /* the matrix stayed singular although the step was made smaller        */
     COSTATE_NEWTON = -8,         /* Newton's iteration failed although the step was made smaller         */
     COSTATE_CALLBACK = -9,       /* a callback returned < 0                                              */
@@ -169,7 +169,7 @@ typedef struct {
 
     /* step sizes and control */
     double h0;                        /* first step; 0: chosen */
-    double hmin;                      /* 0: round-off of t */
+    double hmin;                      /* 0: round-off of t, or eps^(3/2) |t1 - t0| */
     double hmax;                      /* 0: |t1 - t0| */
     int max_steps;                    /* 100000, accepted and rejected */
     int controller;                   /* COSTATE_AUTO: PI for erk, Gustafsson else; FIXED: h = h0 always */
