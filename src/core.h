@@ -18,8 +18,8 @@ enum which { RHS, COST };
 
 typedef struct { double *X; unsigned char *its; } place;  /* where forward writes a step's stages and Newton counts */
 
-typedef struct {                /* one step: what the tape keeps; t + h is its end */
-    double t, h;
+typedef struct {                /* one step: what the tape keeps */
+    double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (integrate.c) */
     int jstep;                  /* irk: the step at whose start the Jacobian was formed */
     int started;                /* forward only: stage 1 of erk, f(t,y) of irk are there already (a retry) */
     const double *y;            /* N: state at t */

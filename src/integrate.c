@@ -1,7 +1,11 @@
 /* integrate.c - the step loop: the only place that decides about steps.
 
    A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
-   those of the accepted step; the last step is h = t1 - t. */
+   those of the accepted step; the last step is h = t1 - t.
+
+   Time is the sum of the steps in twice the precision, t + low; a record has its rounding t and the h that was used, which
+   is what a replay needs.  Summed plainly, 1e7 steps drift by more than a step's rounding, and N steps of (t1 - t0)/N may
+   leave a crumb. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +13,8 @@
 #include "core.h"
 
 typedef struct {
-    double t, t1, h;            /* h signed: the step to try */
+    double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
+    double end_low;             /* the time after it is now.end + end_low */
     int last;                   /* h reaches t1 */
     double h_free;              /* the step proposed before it was cut to reach t1 */
     control k;
@@ -62,17 +67,18 @@ static int initial_step(costate *c, run *x)
     return COSTATE_OK;
 }
 
-/* Cut the proposed step so that t1 is met; stretch by round-off rather than leave a crumb. */
+static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
+
+/* Cut the proposed step so that t1 is met; stretch by round-off, of h or of t, rather than leave a crumb.  A rejected step
+   is not stretched back by the latter. */
 static void aim(const costate *c, run *x)
 {
-    double left = x->t1 - x->t;
-    x->last = fabs(x->h_free) * (1 + 1e-8) >= fabs(left);
+    double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
+    x->last = fabs(left) <= h + fmax(1e-8 * h, x->k.rejected ? 0 : round_off(x));
     x->h = x->last ? left : x->h_free;
     int halve = !x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h);
     if (halve && fabs(left) / 2 >= c->hmin) x->h = left / 2;
 }
-
-static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
 
 static int too_small(const costate *c, const run *x)
 {
@@ -132,11 +138,27 @@ static int tangent_norm(costate *c, const run *x, double *norm)
     return *norm < HUGE_VAL ? STEP_OK : retry(c, WHY_NOT_FINITE, 0.2);
 }
 
+/* a + b = the result + *rest exactly (Knuth) */
+static double two_sum(double a, double b, double *rest)
+{
+    double sum = a + b, part = sum - a;
+    *rest = (a - (sum - part)) + (b - part);
+    return sum;
+}
+
+static void set_times(run *x)
+{
+    double rest, sum = two_sum(x->t, x->h, &rest);
+    x->now.t = x->t;
+    x->now.h = x->h;
+    x->now.end = two_sum(sum, x->low + rest, &x->end_low);
+    if (x->last) { x->now.end = x->t1; x->end_low = 0; }
+}
+
 /* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
 static int try_step(costate *c, run *x, double *err)
 {
-    x->now.t = x->t;
-    x->now.h = x->h;
+    set_times(x);
     c->count.steps++;
     int status = c->F->forward(c, &x->now, x->has_prev ? &x->prev : NULL, c->y1, c->err);
     if (status != STEP_OK) return status;
@@ -196,13 +218,13 @@ static int next_slot(costate *c, run *x)
 static int accept(costate *c, run *x, double err)
 {
     c->count.accepted++;
-    c->time = x->last ? x->t1 : x->t + x->h;
+    c->time = x->t = x->now.end;
+    x->low = x->end_low;
     if (x->tape) tape_commit(c, x->tape, &x->now);
     int stopped = report(c, x);
     propose(c, x, err);
     double *swap = c->y; c->y = c->y1; c->y1 = swap;
     swap = x->Va; x->Va = x->Vb; x->Vb = swap;
-    x->t = c->time;
     x->prev = x->now;
     x->has_prev = 1;
     c->cautious = 0;

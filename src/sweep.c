@@ -244,6 +244,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
         record now = spare_record(c, k);
         now.t = c->time = tape->list[k].t;
         now.h = tape->list[k].h;
+        now.end = tape->list[k].end;
         c->at = k;
         weights(c, c->y, c->w);
         status = frozen(c, c->F->forward(c, &now, k ? &prev : NULL, c->y1, c->err));

@@ -1,10 +1,12 @@
 /* test_first_step.c - a run begins wherever its interval lies and however long it is: far from t = 0, where f is huge, over spans
    from 1e-12 to 1e12; a start that cannot succeed ends soon, with a sentence about it. */
 #include "common.h"
+#include <float.h>
 
 typedef struct { double rate, t0, omega, y0, scale; int calls, code; double write; } world;
 
 static int implicit(const costate_method *m) { return method_info(m).family != COSTATE_ERK; }
+static int damps(const costate_method *m) { return implicit(m) && fabs(method_info(m).r_infinity) < 0.9; }
 
 /* ---- y' = -rate (y - cos omega (t - t0)), y(t0) = y0 ------------------------------------------------------------ */
 
@@ -51,9 +53,9 @@ static void far_from_zero(void **state)
         for (double y0 = 0; y0 <= 2; y0++) {                                /* from zero; at rest; moving */
             run_forced(m, (world){.rate = 1e-3, .t0 = sign * 1.7e12, .omega = 0, .y0 = y0}, 1e4, 1e-4);
             run_forced(m, (world){.rate = 1e-3, .t0 = sign * 1.7e12, .omega = 2e-3, .y0 = y0}, 1e4, 1e-4);
-            if (implicit(m)) run_forced(m, (world){.rate = 1, .t0 = sign * 1.7e12, .omega = 1e-3, .y0 = y0}, 1e4, 1e-4);
+            if (damps(m)) run_forced(m, (world){.rate = 1, .t0 = sign * 1.7e12, .omega = 1e-3, .y0 = y0}, 1e4, 1e-4);
         }
-        if (implicit(m)) run_forced(m, (world){.rate = 1e9, .t0 = sign * 43200, .omega = 1, .y0 = 1 + 2.8e-5}, 1, 1e-6);
+        if (damps(m)) run_forced(m, (world){.rate = 1e9, .t0 = sign * 43200, .omega = 1, .y0 = 1 + 2.8e-5}, 1, 1e-6);
     }
 }
 
@@ -170,9 +172,9 @@ static void expect(const costate *c, int status, int wanted, const char *words)
 
 static void hopeless(void **state)
 {
-    static const double t0[] = {0, 0, 1, -1e6}, span[] = {1, -1e-9, 1e3, 1};
+    static const double t0[] = {0, 0, 1, -1e6, 1}, span[] = {1, -1e-9, 1e3, 1, 3 * DBL_EPSILON};
     NEEDS_ESTIMATE(*state);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 5; k++)
         for (int kind = 0; kind < 2; kind++) {
             world w = {.t0 = t0[k], .y0 = 1, .code = kind, .write = kind ? 1 : NAN};
             costate_problem P = {.n = 1, .ctx = &w, .rhs = {.value = only_at_start}, .jac = zero_jac};

@@ -105,6 +105,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     memcpy(c->y, b->y0, (size_t)c->n * sizeof *c->y);
     r.t = b->t0;
     r.h = h;
+    r.end = b->t0 + h;
     weights(c, c->y, c->w);
     double most = c->F->forward(c, &r, NULL, c->y1, c->err) == STEP_OK ? 0 : NAN;
     for (int i = 0; most == most && i < c->n; i++) most = larger_of(most, fabs(c->err[i]));

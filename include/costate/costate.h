@@ -12,6 +12,7 @@
        are therefore transposes of each other to round-off, and a replay with the recorded steps
        reproduces the forward run bit for bit.
 
+   Time is the sum of the steps in twice the precision; a callback gets it rounded.
    The one step that a given time fixes is the last: h = t1 - t.  With it, derivatives with respect to
    t0 and t1 are exact as well.
 

@@ -51,7 +51,7 @@ static int stage(costate *c, const record *r, const functionals *g, int i)
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double *v = c->Xd, *Yb = c->Q + (size_t)i * stride;
     int status = stage_weights(c, r, g, i, v);
-    costate_point x = {r->t + c->m->c[i] * r->h, erk_stage(c, r, i, c->Y), c->p};
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->p};
     memset(Yb, 0, stride * sizeof *Yb);
     for (int j = 0; status == STEP_OK && j < g->m; j++) {
         double t = 0;

@@ -17,6 +17,8 @@ int erk_mass_solve(costate *c, int transpose, int m, double *x)
     return code < 0 ? ls_failure(c, c->backend, code) : STEP_OK;
 }
 
+double erk_time(const costate *c, const record *r, int i) { return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h; }
+
 const double *erk_stage(const costate *c, const record *r, int i, double *out)
 {
     if (i == 0) return r->y;
@@ -33,7 +35,7 @@ static int stage(costate *c, record *r, int i, const record *prev, const double 
         memcpy(K, prev->X + (size_t)(c->s - 1) * n, n * sizeof *K);
         return STEP_OK;
     }
-    int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, Y, K);
+    int status = map_value(c, RHS, erk_time(c, r, i), Y, K);
     if (status == STEP_OK) status = erk_mass_solve(c, 0, 1, K);
     if (status != STEP_OK || c->m->b[i] != 0 || all_finite(n, K)) return status;
     return retry(c, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
@@ -43,7 +45,7 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
 {
     const costate_method *m = c->m;
     if (!c->nq || (m->b[i] == 0 && (!m->e || m->e[i] == 0))) return STEP_OK;
-    int status = map_value(c, COST, r->t + m->c[i] * r->h, Y, c->r);
+    int status = map_value(c, COST, erk_time(c, r, i), Y, c->r);
     if (status != STEP_OK) return status;
     axpy((size_t)c->nq, r->h * m->b[i], c->r, q1);
     if (m->e) axpy((size_t)c->nq, r->h * m->e[i], c->r, errq);

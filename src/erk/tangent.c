@@ -22,7 +22,7 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
 static int stage(costate *c, const record *r, const directions *d, int i)
 {
     size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
-    costate_point x = {r->t + c->m->c[i] * r->h, erk_stage(c, r, i, c->Y), c->p};
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->p};
     double *X = d->Xd + (size_t)i * stride;
     for (int j = 0; j < d->m; j++) {
         const double *v = d->V + (size_t)j * (size_t)c->N;
