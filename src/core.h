@@ -82,7 +82,7 @@ typedef struct { atomic_int refs; } identity;
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
-    int complete, storage, keep, predict;
+    int complete, storage, keep, predict, matfree;
     identity *writer;           /* who wrote it, and its run number */
     long stamp;
     int count, room;            /* steps; room in list */

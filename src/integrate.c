@@ -3,9 +3,8 @@
    A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
    those of the accepted step; the last step is h = t1 - t.
 
-   Time is the sum of the steps in twice the precision, t + low; a record has its rounding t and the h that was used, which
-   is what a replay needs.  Summed plainly, 1e7 steps drift by more than a step's rounding, and N steps of (t1 - t0)/N may
-   leave a crumb. */
+   Time is the sum of the steps in twice the precision, t + low; a record has its rounding t and the h that was used,
+   which is what a replay needs.  Summed plainly, N steps of (t1 - t0)/N may leave a crumb where N is large. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +25,8 @@ typedef struct {
     const costate_times *times;
 } run;
 
-/* No solution needs so small a part of its interval, whatever its first transient: a start that fails at t = 0, where any
-   h can be told from 0, ends here. */
+/* No solution needs so small a part of its interval, whatever its first transient: a start that fails at t = 0, where
+   any h can be told from 0, ends here. */
 static double least_of(const costate *c, double span)
 {
     double least = fmax(DBL_EPSILON * sqrt(DBL_EPSILON) * span, DBL_MIN);
@@ -69,8 +68,8 @@ static int initial_step(costate *c, run *x)
 
 static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
 
-/* Cut the proposed step so that t1 is met; stretch by round-off, of h or of t, rather than leave a crumb.  A rejected step
-   is not stretched back by the latter. */
+/* Cut the proposed step so that t1 is met; stretch by round-off, of h or of t, rather than leave a crumb.  A rejected
+   step is not stretched back by the latter. */
 static void aim(const costate *c, run *x)
 {
     double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
@@ -97,17 +96,19 @@ static const char *bound(const costate *c, const run *x)
 static int give_up(costate *c, const run *x)
 {
     char limit[80] = "is fixed";
-    if (c->o.controller != COSTATE_FIXED) snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->hmin, round_off(x)), bound(c, x));
-    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: h = %.3g %s, "
-                "and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected, fabs(x->h), limit, reasons[c->why].text);
+    if (c->o.controller != COSTATE_FIXED)
+        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->hmin, round_off(x)), bound(c, x));
+    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: "
+                "h = %.3g %s, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected,
+                fabs(x->h), limit, reasons[c->why].text);
 }
 
 /* nothing was tried: h is too small from the start */
 static int no_room(costate *c, const run *x)
 {
-    return fail(c, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and %ld rejected "
-                "steps: h = %.3g is below %.3g (%s).", c->m->name, c->at == 0 ? "first" : "next", x->t, c->count.accepted,
-                c->count.rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
+    return fail(c, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and %ld "
+                "rejected steps: h = %.3g is below %.3g (%s).", c->m->name, c->at == 0 ? "first" : "next", x->t,
+                c->count.accepted, c->count.rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
 }
 
 static void set_directions(costate *c, run *x)

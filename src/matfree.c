@@ -2,8 +2,8 @@
 
    J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint.  A complex sigma is a
    real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands for.
-   Tolerances: inside Newton 1e-3 (its iteration corrects the rest); in ros, where nothing does,
-   options.krylov_tol: adjoint and tangent agree to about as much. */
+   Tolerances: inside Newton 1e-3 (its iteration corrects the rest), 1e-10 where a tape prescribes how often it goes; in
+   ros, where nothing corrects, options.krylov_tol: adjoint and tangent agree to about as much. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
@@ -115,10 +115,16 @@ static int solve_one(operator_ *a, double tol, double *b)
 static void unzip(size_t n, const double *x, double *z) { for (size_t i = 0; i < n; i++) { z[i] = x[2 * i]; z[n + i] = x[2 * i + 1]; } }
 static void zip(size_t n, const double *z, double *x) { for (size_t i = 0; i < n; i++) { x[2 * i] = z[i]; x[2 * i + 1] = z[n + i]; } }
 
+static double tolerance(const costate *c)
+{
+    int counted = c->replay && c->repeat && !c->replay->matfree;   /* Newton went so often with factorisations */
+    return c->m->family == COSTATE_ROS ? c->o.krylov_tol : fmax(counted ? 1e-10 : 1e-3, c->o.krylov_tol);
+}
+
 int matfree_solve(costate *c, const factors *f, int k, int transpose, int nrhs, double *X)
 {
     size_t n = (size_t)c->n;
-    double im, re = eigenvalue(c->m, k, &im), tol = c->m->family == COSTATE_ROS ? c->o.krylov_tol : fmax(1e-3, c->o.krylov_tol);
+    double im, re = eigenvalue(c->m, k, &im), tol = tolerance(c);
     operator_ a = {c, f, re / f->h, im / f->h, transpose};
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? c->gb : x;

@@ -65,7 +65,8 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
 
 static int observed(costate *c, int code, const char *name, double t)
 {
-    return code == 0 ? STEP_OK : fail(c, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = %.10g.", name, code, t);
+    if (code == 0) return STEP_OK;
+    return fail(c, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = %.10g.", name, code, t);
 }
 
 /* ---- tangents ---- */

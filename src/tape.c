@@ -117,6 +117,7 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->storage = c->o.storage;
     t->keep = c->o.keep_factors;
     t->predict = c->predict;
+    t->matfree = c->matfree;
     t->writer = identity_hold(c->self);
     t->stamp = c->stamp;
     t->limit = c->o.tape_limit;
@@ -197,7 +198,7 @@ void forget(costate *c)
 int tape_stages(costate *c, const costate_tape *t, int k, record *r)
 {
     *r = t->list[k];
-    if (t->writer != c->self) r->kept = NULL;   /* they count in the solver that made them, which may be gone or at work */
+    if (t->writer != c->self) r->kept = NULL;   /* they count in their own solver, which may be gone or at work */
     if (r->X) return COSTATE_OK;
     r->to = c->scratch[0];
     r->X = r->to.X;

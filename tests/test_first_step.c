@@ -1,9 +1,13 @@
-/* test_first_step.c - a run begins wherever its interval lies and however long it is: far from t = 0, where f is huge, over spans
-   from 1e-12 to 1e12; a start that cannot succeed ends soon, with a sentence about it. */
+/* test_first_step.c - a run begins wherever its interval lies and however long it is: far from t = 0, where f is huge,
+   over spans from 1e-12 to 1e12; a start that cannot succeed ends soon, with a sentence about it. */
 #include "common.h"
 #include <float.h>
 
-typedef struct { double rate, t0, omega, y0, scale; int calls, code; double write; } world;
+typedef struct {
+    double rate, t0, omega, y0, scale;
+    int calls, code;
+    double write;
+} world;
 
 static int implicit(const costate_method *m) { return method_info(m).family != COSTATE_ERK; }
 static int damps(const costate_method *m) { return implicit(m) && fabs(method_info(m).r_infinity) < 0.9; }
@@ -22,7 +26,12 @@ static int forced_tangent(const costate_point *x, const costate_point *dx, doubl
     out[0] = -w->rate * ((dx->y ? dx->y[0] : 0) + w->omega * sin(w->omega * (x->t - w->t0)) * dx->t);
     return 0;
 }
-static int forced_jac(const costate_point *x, double *J, void *ctx) { (void)x; J[0] = -((const world *)ctx)->rate; return 0; }
+static int forced_jac(const costate_point *x, double *J, void *ctx)
+{
+    (void)x;
+    J[0] = -((const world *)ctx)->rate;
+    return 0;
+}
 
 static double forced_exact(const world *w, double s)
 {
@@ -30,7 +39,10 @@ static double forced_exact(const world *w, double s)
     return (k * k * cos(o * s) + k * o * sin(o * s)) / size + (w->y0 - start) * exp(-k * s);
 }
 
-static costate_problem forced_problem(world *w) { return (costate_problem){.n = 1, .ctx = w, .rhs = {.value = forced, .tangent = forced_tangent}, .jac = forced_jac}; }
+static costate_problem forced_problem(world *w)
+{
+    return (costate_problem){.n = 1, .ctx = w, .rhs = {.value = forced, .tangent = forced_tangent}, .jac = forced_jac};
+}
 
 static void run_forced(const costate_method *m, world w, double length, double tol)
 {
@@ -39,18 +51,21 @@ static void run_forced(const costate_method *m, world w, double length, double t
     costate *c = costate_new(m, &P, &o);
     double y[1] = {w.y0}, order = method_info(m).order, low = fmin(order, method_info(m).embedded);
     CHECK_OK(c, costate_integrate(c, w.t0, w.t0 + length, y, NULL, NULL));
-    double error = fabs(y[0] - forced_exact(&w, length)), last = 4 * 2.3e-16 * fabs(w.t0) * w.omega;    /* and the rounding of t */
-    if (!(error <= 50 * pow(tol, low / (low + 1)) + last)) fail_msg("%s, rate %g at t0 = %g: error %.1e", method_name(m), w.rate, w.t0, error);
+    double error = fabs(y[0] - forced_exact(&w, length)),
+           last = 4 * 2.3e-16 * fabs(w.t0) * w.omega; /* and the rounding of t */
+    if (!(error <= 50 * pow(tol, low / (low + 1)) + last))
+        fail_msg("%s, rate %g at t0 = %g: error %.1e", method_name(m), w.rate, w.t0, error);
     costate_free(c);
 }
 
-/* milliseconds since 1970; and a fast transient at noon: a first step of 0.1/sqrt(y'') = 2.7e-11 is below the rounding of t */
+/* milliseconds since 1970; and a fast transient at noon: a first step of 0.1/sqrt(y'') = 2.7e-11 is below the rounding
+ * of t */
 static void far_from_zero(void **state)
 {
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     for (int sign = -1; sign <= 1; sign += 2) {
-        for (double y0 = 0; y0 <= 2; y0++) {                                /* from zero; at rest; moving */
+        for (double y0 = 0; y0 <= 2; y0++) { /* from zero; at rest; moving */
             run_forced(m, (world){.rate = 1e-3, .t0 = sign * 1.7e12, .omega = 0, .y0 = y0}, 1e4, 1e-4);
             run_forced(m, (world){.rate = 1e-3, .t0 = sign * 1.7e12, .omega = 2e-3, .y0 = y0}, 1e4, 1e-4);
             if (damps(m)) run_forced(m, (world){.rate = 1, .t0 = sign * 1.7e12, .omega = 1e-3, .y0 = y0}, 1e4, 1e-4);
@@ -59,7 +74,8 @@ static void far_from_zero(void **state)
     }
 }
 
-/* ---- y' = scale f(y): steps scale with time ------------------------------------------------------------------------ */
+/* ---- y' = scale f(y): steps scale with time ------------------------------------------------------------------------
+ */
 
 static int pair(const costate_point *x, double *out, void *ctx)
 {
@@ -92,23 +108,28 @@ static int pair_jac(const costate_point *x, double *J, void *ctx)
 
 static void any_span(void **state)
 {
-    static const double start[3][3] = {{2, 0, 0}, {0, 0, 1}, {0, 0, 0}};     /* moving; at rest; from zero */
+    static const double start[3][3] = {{2, 0, 0}, {0, 0, 1}, {0, 0, 0}}; /* moving; at rest; from zero */
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     for (int begin = 0; begin < 3; begin++)
         for (int sign = -1; sign <= 1; sign += 2) {
             double first[3] = {0};
             long steps = 0;
-            for (int k = -40; k <= 40; k += 8) {                             /* powers of two: the same bits */
+            for (int k = -40; k <= 40; k += 8) { /* powers of two: the same bits */
                 world w = {.scale = sign * ldexp(1, k)};
                 double y[3] = {start[begin][0], start[begin][1], start[begin][2]};
-                costate_problem P = {.n = 3, .ctx = &w, .rhs = {.value = pair, .tangent = pair_tangent}, .jac = pair_jac};
+                costate_problem P = {
+                    .n = 3, .ctx = &w, .rhs = {.value = pair, .tangent = pair_tangent}, .jac = pair_jac};
                 costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
                 CHECK_OK(c, costate_integrate(c, 0, 6 / w.scale, y, NULL, NULL));
                 long now = costate_get_stats(c)->steps;
-                if (k == -40) { steps = now; memcpy(first, y, sizeof y); }
+                if (k == -40) {
+                    steps = now;
+                    memcpy(first, y, sizeof y);
+                }
                 if (now != steps || memcmp(first, y, sizeof y) != 0)
-                    fail_msg("%s, start %d, time scaled by 2^%d: %ld steps and y = %.17g, not %ld and %.17g", method_name(m), begin, -k, now, y[0], steps, first[0]);
+                    fail_msg("%s, start %d, time scaled by 2^%d: %ld steps and y = %.17g, not %ld and %.17g",
+                             method_name(m), begin, -k, now, y[0], steps, first[0]);
                 costate_free(c);
             }
         }
@@ -130,7 +151,11 @@ static int robertson_jac(const costate_point *x, double *J, void *ctx)
     const double *y = x->y;
     const double column[3][2] = {{-0.04, 0}, {1e4 * y[2], 6e7 * y[1]}, {1e4 * y[1], 0}};
     (void)ctx;
-    for (int j = 0; j < 3; j++) { J[3 * j] = column[j][0]; J[3 * j + 2] = column[j][1]; J[3 * j + 1] = -column[j][0] - column[j][1]; }
+    for (int j = 0; j < 3; j++) {
+        J[3 * j] = column[j][0];
+        J[3 * j + 2] = column[j][1];
+        J[3 * j + 1] = -column[j][0] - column[j][1];
+    }
     return 0;
 }
 
@@ -146,12 +171,14 @@ static void long_span(void **state)
         CHECK_OK(c, costate_integrate(c, 0, 1e11, y, NULL, NULL));
         /* 2.0833e-8 at 1e11 (Hairer & Wanner II, IV.10) */
         double order = method_info(m).order;
-        if (!(fabs(y[0] - 2.0833e-8) < 50 * pow(1e-4, order / (order + 1)) * 2.0833e-8)) fail_msg("%s, h0 = %g: y1 = %.4e", method_name(m), h0[k], y[0]);
+        if (!(fabs(y[0] - 2.0833e-8) < 50 * pow(1e-4, order / (order + 1)) * 2.0833e-8))
+            fail_msg("%s, h0 = %g: y1 = %.4e", method_name(m), h0[k], y[0]);
         costate_free(c);
     }
 }
 
-/* ---- a start that cannot succeed ------------------------------------------------------------------------------------ */
+/* ---- a start that cannot succeed ------------------------------------------------------------------------------------
+ */
 
 static int only_at_start(const costate_point *x, double *out, void *ctx)
 {
@@ -162,12 +189,19 @@ static int only_at_start(const costate_point *x, double *out, void *ctx)
     out[0] = w->write;
     return w->code;
 }
-static int zero_jac(const costate_point *x, double *J, void *ctx) { (void)x, (void)ctx; J[0] = 0; return 0; }
+static int zero_jac(const costate_point *x, double *J, void *ctx)
+{
+    (void)x, (void)ctx;
+    J[0] = 0;
+    return 0;
+}
 
 static void expect(const costate *c, int status, int wanted, const char *words)
 {
     const char *message = costate_message(c);
-    if (status != wanted || !strstr(message, words)) fail_msg("wanted %s and \"%s\": %s: %s", costate_status_name(wanted), words, costate_status_name(status), message);
+    if (status != wanted || !strstr(message, words))
+        fail_msg("wanted %s and \"%s\": %s: %s", costate_status_name(wanted), words, costate_status_name(status),
+                 message);
 }
 
 static void hopeless(void **state)
@@ -217,6 +251,7 @@ static void no_room(void **state)
 
 int main(void)
 {
-    return run_by_method("far from t = 0", far_from_zero) + run_by_method("any span", any_span) + run_by_method("Robertson", long_span) +
-           run_by_method("a start that fails", hopeless) + run_by_method("no room for a step", no_room);
+    return run_by_method("far from t = 0", far_from_zero) + run_by_method("any span", any_span) +
+           run_by_method("Robertson", long_span) + run_by_method("a start that fails", hopeless) +
+           run_by_method("no room for a step", no_room);
 }

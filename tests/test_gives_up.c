@@ -1,19 +1,29 @@
-/* test_gives_up.c - a callback that returns < 0 ends the call it was made in, whichever that is, with COSTATE_CALLBACK and a
-   sentence that names it and its number: runs, tangents, adjoints with times, defects and observations, GMRES, the preconditioner. */
+/* test_gives_up.c - a callback that returns < 0 ends the call it was made in, whichever that is, with COSTATE_CALLBACK
+   and a sentence that names it and its number: runs, tangents, adjoints with times, defects and observations, GMRES,
+   the preconditioner. */
 #include "everything.h"
 #include "meddle.h"
 
 enum { N = EVERY_N, M = EVERY_M, OBSERVED = 4 };
 
-static const double T1 = 0.6, UNIT[N * M] = {1, 0.5, -0.2, 0.1, 0.3, -0.4, 1, 0.6, 0.2, -0.7}, DP[EVERY_P * M] = {0.3, -0.2, 0.1, 0.5};
+static const double T1 = 0.6, UNIT[N * M] = {1, 0.5, -0.2, 0.1, 0.3, -0.4, 1, 0.6, 0.2, -0.7},
+                    DP[EVERY_P * M] = {0.3, -0.2, 0.1, 0.5};
 
-typedef struct { int calls, at; } counter;      /* of a callback that is no map: fails at this call */
+typedef struct {
+    int calls, at;
+} counter; /* of a callback that is no map: fails at this call */
 
 static int fails(counter *k) { return ++k->calls == k->at ? -7 : 0; }
 
-typedef struct { counter value, seed, end, setup, solve; } others;
+typedef struct {
+    counter value, seed, end, setup, solve;
+} others;
 
-static int observe(int k, double t, const double *y, int m, const double *V, void *ctx) { (void)k, (void)t, (void)y, (void)m, (void)V; return fails(&((others *)ctx)->value); }
+static int observe(int k, double t, const double *y, int m, const double *V, void *ctx)
+{
+    (void)k, (void)t, (void)y, (void)m, (void)V;
+    return fails(&((others *)ctx)->value);
+}
 static int seed(int k, double t, const double *y, int m, double *w, void *ctx)
 {
     (void)k, (void)t;
@@ -26,10 +36,26 @@ static int seed_end(double t1, const double *y, const double *p, int m, double *
     memcpy(lambda, UNIT, sizeof UNIT);
     return fails(&((others *)ctx)->end);
 }
-static int setup(double sigma, const costate_point *x, void *ctx) { (void)sigma, (void)x; return fails(&((others *)ctx)->setup); }
-static int solve(int transpose, double *x, void *ctx) { (void)transpose, (void)x; return fails(&((others *)ctx)->solve); }
+static int setup(double sigma, const costate_point *x, void *ctx)
+{
+    (void)sigma, (void)x;
+    return fails(&((others *)ctx)->setup);
+}
+static int solve(int transpose, double *x, void *ctx)
+{
+    (void)transpose, (void)x;
+    return fails(&((others *)ctx)->solve);
+}
 
-typedef struct { meddler m; others o; problem b; costate_options options; costate_preconditioner pre; costate *c; costate_tape *tape; } world;
+typedef struct {
+    meddler m;
+    others o;
+    problem b;
+    costate_options options;
+    costate_preconditioner pre;
+    costate *c;
+    costate_tape *tape;
+} world;
 
 /* every call that calls back, with everything that can be asked of it */
 static int everything(world *w)
@@ -39,7 +65,7 @@ static int everything(world *w)
     costate_observations o = {OBSERVED, at, observe, seed, dt, &w->o};
     costate_times by = {t0, t1, NULL}, of = {t0, t1, defect};
     int status;
-#define DO(call) do { if ((status = (call)) != COSTATE_OK) return status; } while (0)
+#define DO(call) if ((status = (call)) != COSTATE_OK) return status
     every_start(&w->b, y);
     memcpy(V, UNIT, sizeof V);
     DO(costate_integrate_tlm(w->c, w->b.t0, T1, y, w->b.p0, M, V, DP, &by, NULL));
@@ -62,7 +88,8 @@ static void claim(const world *w, const char *name, long k, int status)
 {
     const char *message = costate_message(w->c);
     if (status != COSTATE_CALLBACK || !strstr(message, name) || !strstr(message, "-7"))
-        fail_msg("solver %d, storage %d, call %ld of %s: %s: %s", w->options.solver, w->options.storage, k, name, costate_status_name(status), message);
+        fail_msg("solver %d, storage %d, call %ld of %s: %s: %s", w->options.solver, w->options.storage, k, name,
+                 costate_status_name(status), message);
 }
 
 /* all of the first calls, some of the many that follow */
@@ -125,11 +152,21 @@ static void gives_up(void **state)
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
     int irk = info.family == COSTATE_SDIRK || info.family == COSTATE_FIRK;
-    with_options(m, (costate_options){.rtol = 0.03, .atol = 0.03, .h0 = 0.15, .tangent_error = 1, .cost_error = 1}, 0, MASS_REGULAR);
-    with_options(m, (costate_options){.controller = COSTATE_FIXED, .rtol = 0.03, .atol = 0.03, .h0 = 0.1, .storage = COSTATE_STATES_ONLY,
-                                      .stage_solve = irk ? COSTATE_STAGE_ITERATIVE : 0}, 0, MASS_IDENTITY);
+    with_options(m, (costate_options){.rtol = 0.03, .atol = 0.03, .h0 = 0.15, .tangent_error = 1, .cost_error = 1}, 0,
+                 MASS_REGULAR);
+    with_options(m,
+                 (costate_options){.controller = COSTATE_FIXED,
+                                   .rtol = 0.03,
+                                   .atol = 0.03,
+                                   .h0 = 0.1,
+                                   .storage = COSTATE_STATES_ONLY,
+                                   .stage_solve = irk ? COSTATE_STAGE_ITERATIVE : 0},
+                 0, MASS_IDENTITY);
     if (info.family == COSTATE_ERK) return;
-    with_options(m, (costate_options){.controller = COSTATE_FIXED, .rtol = 0.03, .atol = 0.03, .h0 = 0.1, .solver = COSTATE_LS_GMRES}, 1, MASS_IDENTITY);
+    with_options(m,
+                 (costate_options){
+                     .controller = COSTATE_FIXED, .rtol = 0.03, .atol = 0.03, .h0 = 0.1, .solver = COSTATE_LS_GMRES},
+                 1, MASS_IDENTITY);
 }
 
 int main(void) { return run_by_method("a callback that gives up is named", gives_up); }

@@ -1,13 +1,22 @@
-/* test_shared_tape.c - a sweep only reads the tape: another solver's sweeps, alone or in two threads at once, leave the writer's
-   replay, the recorded states and the stages as they were, and see the stages of the run. */
+/* test_shared_tape.c - a sweep only reads the tape: another solver's sweeps, alone or in two threads at once, leave the
+   writer's replay, the recorded states and the stages as they were, and see the stages of the run. */
 #include "common.h"
 #include <pthread.h>
 
 enum { N = 5, M = 2, POINTS = 7, SWEEPS = 6 };
 
-typedef struct { double V[N * M], lambda[N * M], mu[2 * M], defect[M], at[POINTS][N]; int status; } swept;
+typedef struct {
+    double V[N * M], lambda[N * M], mu[2 * M], defect[M], at[POINTS][N];
+    int status;
+} swept;
 
-typedef struct { const costate_method *m; const problem *b; costate_options o; costate_tape *tape; swept out; } sweeper;
+typedef struct {
+    const costate_method *m;
+    const problem *b;
+    costate_options o;
+    costate_tape *tape;
+    swept out;
+} sweeper;
 
 static const double DP[2 * M] = {0.3, -0.2, 0.1, 0.5};
 
@@ -31,12 +40,22 @@ static void *sweep(void *of)
 }
 
 /* a run, its tape, and what its own solver sees there; how: options that each method takes */
-typedef struct { const costate_method *m; const problem *b; costate_options o; costate *c; costate_tape *tape; double end[N]; } world;
+typedef struct {
+    const costate_method *m;
+    const problem *b;
+    costate_options o;
+    costate *c;
+    costate_tape *tape;
+    double end[N];
+} world;
 
 static world open_world(const costate_method *m, int storage)
 {
-    world w = {.m = m, .b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0), .o = {.rtol = 1e-3, .atol = 1e-3, .storage = storage}};
-    if (method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK) w.o.stage_solve = COSTATE_STAGE_DIRECT;
+    world w = {.m = m,
+               .b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0),
+               .o = {.rtol = 1e-3, .atol = 1e-3, .storage = storage}};
+    if (method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK)
+        w.o.stage_solve = COSTATE_STAGE_DIRECT;
     w.c = costate_new(m, &w.b->P, &w.o);
     w.tape = costate_tape_new();
     memcpy(w.end, w.b->y0, 3 * sizeof *w.end);
@@ -54,7 +73,8 @@ static void replays_the_run(const world *w, const char *when)
 {
     double y[N] = {w->b->y0[0], w->b->y0[1], w->b->y0[2]};
     CHECK_OK(w->c, costate_replay(w->c, w->tape, y, w->b->p0));
-    if (memcmp(y, w->end, sizeof y) != 0) fail_msg("%s: the replay %s differs by %.1e", method_name(w->m), when, largest_gap(N, y, w->end));
+    if (memcmp(y, w->end, sizeof y) != 0)
+        fail_msg("%s: the replay %s differs by %.1e", method_name(w->m), when, largest_gap(N, y, w->end));
 }
 
 static sweeper sweeper_of(const world *w, int derivative_mode)
@@ -66,7 +86,8 @@ static sweeper sweeper_of(const world *w, int derivative_mode)
 
 static void steps_of(const world *w, double (*list)[N + 2])
 {
-    for (int k = 0; k < costate_tape_steps(w->tape); k++) costate_tape_get(w->tape, k, &list[k][0], &list[k][1], &list[k][2]);
+    for (int k = 0; k < costate_tape_steps(w->tape); k++)
+        costate_tape_get(w->tape, k, &list[k][0], &list[k][1], &list[k][2]);
 }
 
 static void another_solver(void **state)
@@ -86,9 +107,9 @@ static void another_solver(void **state)
     assert_memory_equal(before, after, (size_t)costate_tape_steps(w.tape) * sizeof *before);
     replays_the_run(&w, "after a sweep in derivative mode");
     if (memcmp(&same.out, &exact.out, sizeof same.out) != 0)
-        fail_msg("%s: derivative mode recomputes other stages: between %.1e, tangents %.1e, adjoints %.1e", method_name(w.m),
-                 largest_gap(POINTS * N, same.out.at[0], exact.out.at[0]), largest_gap(N * M, same.out.V, exact.out.V),
-                 largest_gap(N * M, same.out.lambda, exact.out.lambda));
+        fail_msg("%s: derivative mode recomputes other stages: between %.1e, tangents %.1e, adjoints %.1e",
+                 method_name(w.m), largest_gap(POINTS * N, same.out.at[0], exact.out.at[0]),
+                 largest_gap(N * M, same.out.V, exact.out.V), largest_gap(N * M, same.out.lambda, exact.out.lambda));
     close_world(&w);
 }
 
@@ -111,5 +132,6 @@ static void two_threads(void **state)
 
 int main(void)
 {
-    return run_by_method("another solver only reads the tape", another_solver) + run_by_method("two threads sweep one tape", two_threads);
+    return run_by_method("another solver only reads the tape", another_solver) +
+           run_by_method("two threads sweep one tape", two_threads);
 }

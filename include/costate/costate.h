@@ -203,7 +203,9 @@ typedef struct {
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
 
     /* tape */
-    int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY (stages recomputed) */
+    int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY: stages recomputed, bit for bit
+                                         by the linear solver and options of the run, by others to what Newton's
+                                         tolerance leaves */
     size_t tape_limit;                /* bytes, factors included; 0: none */
 
     /* output */
@@ -290,14 +292,15 @@ int costate_adjoint(costate *, const costate_tape *, int m, double *lambda, doub
 /* Over a tape: tangents forward. */
 int costate_tangent(costate *, const costate_tape *, int m, double *V, const double *Vp, const costate_times *,
                     const costate_observations *);
-/* Over a tape: the same steps again, from y (N, in and out) and p: bit for bit the recorded run if they are its. */
+/* Over a tape: the same steps again, from y (N, in and out) and p: the recorded run if they are its, bit for bit if
+   the solver has the linear solver and the options of the run, else to what Newton's tolerance leaves. */
 int costate_replay(costate *, const costate_tape *, double *y, const double *p);
 
 /* ---- tape --------------------------------------------------------------------------------------------- */
 
-/* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own.  Who writes
-   a tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share.  A tape
-   may outlive that solver, but not the options.backend that those are of. */
+/* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own.  Who
+   writes a tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may
+   share.  A tape may outlive that solver, but not the options.backend that those are of. */
 costate_tape *costate_tape_new(void);                  /* NULL: no memory */
 void costate_tape_free(costate_tape *);                /* NULL is fine */
 int costate_tape_steps(const costate_tape *);

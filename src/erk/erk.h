@@ -7,7 +7,7 @@ int erk_tangent(costate *, const record *, const directions *);
 int erk_adjoint(costate *, const record *, const functionals *);
 /* Y_i = y + h sum_{j<i} a_ij K_j: out, or y itself for the first stage */
 const double *erk_stage(const costate *, const record *, int i, double *out);
-/* t + c_i h; at the end of the step the time at which the next begins, so that its first slope may be this one (FSAL) */
+/* t + c_i h; at the end of the step the time at which the next begins, whose first slope may be this one (FSAL) */
 double erk_time(const costate *c, const record *r, int i);
 int erk_mass_solve(costate *, int transpose, int m, double *x);      /* x <- M^-1 x */
 #endif

@@ -17,7 +17,10 @@ int erk_mass_solve(costate *c, int transpose, int m, double *x)
     return code < 0 ? ls_failure(c, c->backend, code) : STEP_OK;
 }
 
-double erk_time(const costate *c, const record *r, int i) { return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h; }
+double erk_time(const costate *c, const record *r, int i)
+{
+    return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h;
+}
 
 const double *erk_stage(const costate *c, const record *r, int i, double *out)
 {

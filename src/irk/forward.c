@@ -20,7 +20,9 @@ static int prepare_matrices(costate *c, record *r)
     if (c->jheld != want) {
         const record *at = tape && want != c->at ? &tape->list[want] : r;
         c->jheld = -1;
+        if (at != r) weights(c, at->y, c->w);       /* of that step: differences take their increments from them */
         int status = jacobian(c, at->t, at->y, c->J);
+        if (at != r) weights(c, r->y, c->w);
         if (status != STEP_OK) return status;
         c->jheld = want;
     }
