@@ -74,6 +74,31 @@ static void far_from_zero(void **state)
     }
 }
 
+/* the chosen first step lies between hmin and hmax, and t0 can tell it */
+static void limits(void **state)
+{
+    static const struct {
+        double t0, hmin, hmax;
+    } table[] = {{0, 0, 0}, {0, 300, 400}, {0, 0, 2}, {1.7e12, 0, 2}, {1.7e12, 20, 30}};
+    NEEDS_ESTIMATE(*state);
+    for (int k = 0; k < 5; k++)
+        for (double y0 = 0; y0 <= 2; y0++) {
+            world w = {.rate = 1e-3, .t0 = table[k].t0, .y0 = y0};
+            costate_problem P = forced_problem(&w);
+            costate_options o = {.rtol = 0.1, .atol = 0.1, .hmin = table[k].hmin, .hmax = table[k].hmax};
+            costate *c = costate_new(*state, &P, &o);
+            costate_tape *tape = costate_tape_new();
+            double y[1] = {y0}, h, span = 1e3;
+            CHECK_OK(c, costate_integrate(c, w.t0, w.t0 + span, y, NULL, tape));
+            costate_tape_get(tape, 0, NULL, &h, NULL);
+            double most = o.hmax > 0 ? o.hmax : span, least = fmax(o.hmin, 64 * DBL_EPSILON * w.t0);
+            if (!(h >= least && h <= most * (1 + 1e-8)))
+                fail_msg("%s at %g: h = %g outside [%g, %g]", method_name(*state), w.t0, h, least, most);
+            costate_free(c);
+            costate_tape_free(tape);
+        }
+}
+
 /* ---- y' = scale f(y): steps scale with time ------------------------------------------------------------------------
  */
 
@@ -251,7 +276,7 @@ static void no_room(void **state)
 
 int main(void)
 {
-    return run_by_method("far from t = 0", far_from_zero) + run_by_method("any span", any_span) +
-           run_by_method("Robertson", long_span) + run_by_method("a start that fails", hopeless) +
-           run_by_method("no room for a step", no_room);
+    return run_by_method("far from t = 0", far_from_zero) + run_by_method("between hmin and hmax", limits) +
+           run_by_method("any span", any_span) + run_by_method("Robertson", long_span) +
+           run_by_method("a start that fails", hopeless) + run_by_method("no room for a step", no_room);
 }
