@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
+#include "check.h"
 
 typedef struct {
     const costate_map *map;
@@ -191,14 +192,14 @@ static int all_right(const costate_report *r)
 int costate_check_map(const costate_map *map, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
 {
     if (!r) return COSTATE_BAD_ARGUMENT;
-    *r = (costate_report){NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
-    if (!map || !map->value || !x || !x->y || n <= 0 || np < 0 || k <= 0 || (np > 0 && !x->p)) {
-        snprintf(r->text, sizeof r->text, "An argument is missing or out of its range.");
-        return COSTATE_BAD_ARGUMENT;
-    }
+    check_clear(r);
+    if (!map) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
+    int status = check_given(n, np, "k", k, 1, x, r);
+    if (status != COSTATE_OK) return status;
+    if (!map->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
     double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;
-    if (!memory) { snprintf(r->text, sizeof r->text, "No memory."); return COSTATE_NO_MEMORY; }
+    if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     probe q = {map, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
                at + 2 * in + 3 * out, at + 2 * in + 4 * out};
     unsigned state = 7;
@@ -210,7 +211,7 @@ int costate_check_map(const costate_map *map, int n, int np, int k, const costat
     if (code == 0 && map->tangent2 && map->tangent) code = check_tangent2(&q, r);
     if (code == 0 && map->adjoint_tangent) code = check_adjoint_tangent(&q, r);
     free(memory);
-    if (code != 0) { snprintf(r->text, sizeof r->text, "A callback returned %d.", code); return COSTATE_CALLBACK; }
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return all_right(r) ? COSTATE_OK : COSTATE_BAD_ARGUMENT;
 }
 
@@ -220,7 +221,7 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
 {
     size_t n = (size_t)P->n, nnz = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
     double *memory = calloc(nnz + 6 * n + (size_t)P->np, sizeof *memory), *J = memory;
-    if (!memory) return COSTATE_NO_MEMORY;
+    if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     double *at = memory + nnz;
     probe q = {&P->rhs, P->n, P->np, P->n, x, P->ctx, at, at + n, at + n, NULL, NULL, at + 2 * n + P->np, at + 3 * n + P->np, NULL};
     double *column = at + 4 * n + P->np;
@@ -239,23 +240,25 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
     }
     if (code == 0) { r->jac = relative(&w); describe(&q, "jac", &w, r); }
     free(memory);
-    return code;
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
+    return all_right(r) ? COSTATE_OK : COSTATE_BAD_ARGUMENT;
 }
+
+/* right or wrong, and the rest is worth judging, too */
+static int judged(int status) { return status == COSTATE_OK || status == COSTATE_BAD_ARGUMENT; }
 
 int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {
     costate_report unused;
-    if (!P || !rhs || !x) return COSTATE_BAD_ARGUMENT;
-    const char *fault = P->pattern ? LS_PatternFault(P->pattern, P->n) : NULL;
-    if (fault) { *rhs = (costate_report){.text = ""}; snprintf(rhs->text, sizeof rhs->text, "pattern: %s", fault); return COSTATE_BAD_ARGUMENT; }
-    int status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
-    if (status != COSTATE_OK && status != COSTATE_BAD_ARGUMENT) return status;
-    if (P->jac && P->n > 0 && P->rhs.value && x->y) {
-        int code = check_jac(P, x, rhs);
-        if (code != 0) return code == COSTATE_NO_MEMORY ? code : COSTATE_CALLBACK;
-        if (!all_right(rhs)) status = COSTATE_BAD_ARGUMENT;
-    }
-    if (P->nq <= 0) return status;
-    int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost ? cost : &unused);
+    if (!cost) cost = &unused;
+    check_clear(cost);
+    if (!rhs) return COSTATE_BAD_ARGUMENT;
+    check_clear(rhs);
+    int status = check_given_problem(P, x, rhs);
+    if (status != COSTATE_OK) return status;
+    status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
+    if (P->jac && judged(status)) status = check_jac(P, x, rhs);
+    if (P->nq == 0 || !judged(status)) return status;
+    int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost);
     return status == COSTATE_OK ? more : status;
 }

@@ -1,10 +1,10 @@
 /* check_run.c - the public check of a whole run: its adjoint against its tangent, its tangent against the run again with
    frozen steps, where the remainders of Taylor's formula fall by 4 when the direction is halved. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
+#include "check.h"
 
 /* the same numbers in every run and on every machine */
 double check_random(unsigned *state)
@@ -87,17 +87,13 @@ static int try_run(costate *c, trial *x, double t0, double t1, const double *y, 
     return status;
 }
 
-int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+static int check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
-    int status = begin(c);
-    if (status != COSTATE_OK) return status;
-    if (!r) return fail(c, COSTATE_BAD_ARGUMENT, "report is NULL.");
-    if (!y || (c->np && !p)) return fail(c, COSTATE_BAD_ARGUMENT, "%s is NULL.", y ? "p" : "y");
-    *r = (costate_report){NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
     costate_options o = c->o;
     o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
     o.on_step = NULL;
     size_t N = (size_t)c->N, np = (size_t)c->np;
+    int status;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
     if (!memory) return fail(c, COSTATE_NO_MEMORY, "No memory for the check.");
     trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
@@ -107,10 +103,26 @@ int costate_check_adjoint(costate *c, double t0, double t1, const double *y, con
     free(memory);
     costate_tape_free(x.tape);
     costate_free(x.c);
-    if (status != COSTATE_OK) return status;
+    return status;
+}
+
+static int judge(costate *c, costate_report *r)
+{
     int right = r->transpose <= 1e-10 && fabs(r->taylor - 4) <= 1;
-    snprintf(r->text, sizeof r->text, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
-             "remainders fall by %.2f per halving (4 is right)%s.", r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
-             r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
+    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
+               "remainders fall by %.2f per halving (4 is right)%s.",
+               r->transpose, r->transpose <= 1e-10 ? "" : " WRONG", r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
     return right ? COSTATE_OK : fail(c, COSTATE_BAD_ARGUMENT, "%.380s", r->text);
+}
+
+int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    int status = begin(c);
+    if (r) check_clear(r);
+    else if (status == COSTATE_OK) return fail(c, COSTATE_BAD_ARGUMENT, "report is NULL.");
+    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
+    if (status == COSTATE_OK) status = check_run(c, t0, t1, y, p, r);
+    if (status == COSTATE_OK) return judge(c, r);
+    if (r) check_says(r, status, "%s", costate_message(c));
+    return status;
 }

@@ -1,4 +1,5 @@
 /* test_check.c - the public checks find a planted error in each callback and name the entry, and pass what is right. */
+#include "alloc.h"
 #include "common.h"
 #include "formula.h"
 
@@ -190,8 +191,221 @@ static void wrong_runs(void **state)
     }
 }
 
+/* ---- bad arguments: a status and a sentence, no callback called, nothing allocated ------------------------------- */
+
+static long touched;
+
+static int touch_value(const costate_point *x, double *out, void *ctx)
+{
+    (void)x, (void)out, (void)ctx;
+    touched++;
+    return 0;
+}
+static int touch_mass(double *M, void *ctx) { (void)M, (void)ctx; touched++; return 0; }
+static int touch_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x, (void)dx, (void)out, (void)ctx;
+    touched++;
+    return 0;
+}
+static int touch_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x, (void)w, (void)g, (void)ctx;
+    touched++;
+    return 0;
+}
+static int touch_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out,
+                          void *ctx)
+{
+    (void)b;
+    return touch_tangent(x, a, out, ctx);
+}
+static int touch_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                 const costate_gradient *g, void *ctx)
+{
+    (void)dx;
+    return touch_adjoint(x, w, g, ctx);
+}
+static const costate_map touching = {touch_value, touch_tangent, touch_adjoint, touch_tangent2,
+                                     touch_adjoint_tangent};
+
+/* What a draw may spoil, and the status that must follow. */
+enum { X_NULL, X_T, X_Y_NULL, X_Y, X_P_NULL, X_P, N_ZERO, N_HUGE, NP_NEGATIVE, SUM_HUGE, REPORT_NULL, P_NULL, NO_VALUE,
+       K_BAD, K_HUGE, MAP_FAULTS, NO_COST = MAP_FAULTS, PATTERN_N, PATTERN_COL, PATTERN_START, PATTERN_FALLS,
+       PATTERN_ROW, PATTERN_OUTSIDE, PATTERN_TWICE, PROBLEM_FAULTS };
+       /* P: the problem or its map; K: k of a map, nq of a problem */
+
+typedef struct {
+    costate_problem P;
+    costate_point x;
+    int k, given_P, given_x, given_r;
+    double y[3], p[2];
+    costate_pattern pattern;
+    int col[4], row[9];
+} draw;
+
+static void drawn(draw *d, const problem *b)
+{
+    memset(d, 0, sizeof *d);
+    d->P = b->P;
+    d->k = d->P.n;
+    d->given_P = d->given_x = d->given_r = 1;
+    d->pattern = (costate_pattern){3, d->col, d->row};
+    memcpy(d->col, b->P.pattern->col, sizeof d->col);
+    memcpy(d->row, b->P.pattern->row, (size_t)d->col[3] * sizeof *d->row);
+    d->P.pattern = &d->pattern;
+    memcpy(d->y, b->y0, sizeof d->y);
+    memcpy(d->p, b->p0, sizeof d->p);
+    d->x = (costate_point){0.4, d->y, d->p};
+}
+
+static double not_finite(int k) { return k % 3 == 0 ? NAN : k % 3 == 1 ? HUGE_VAL : -HUGE_VAL; }
+
+static void spoil(draw *d, int fault, int r)
+{
+    costate_problem *P = &d->P;
+    switch (fault) {
+    case X_NULL: d->given_x = 0; break;
+    case X_T: d->x.t = not_finite(r); break;
+    case X_Y_NULL: d->x.y = NULL; break;
+    case X_Y: d->y[r % 3] = not_finite(r / 3); break;
+    case X_P_NULL: d->x.p = NULL; break;
+    case X_P: d->p[r % 2] = not_finite(r / 2); break;
+    case N_ZERO: P->n = r % 2 ? 0 : -3 - r; break;
+    case N_HUGE: P->n = r % 2 ? INT32_MAX : (1 << 30) + 1; break;
+    case NP_NEGATIVE: P->np = r % 2 ? -1 : INT32_MIN; break;
+    case SUM_HUGE: P->np = r % 2 ? INT32_MAX : 1 << 30; break;
+    case REPORT_NULL: d->given_r = 0; break;
+    case P_NULL: d->given_P = 0; break;
+    case NO_VALUE: P->rhs.value = NULL; break;
+    case K_BAD: d->k = r % 2 ? 0 : INT32_MIN; P->nq = -1 - r; break;
+    case K_HUGE: d->k = P->nq = r % 2 ? INT32_MAX : (1 << 30) + 1; break;
+    case NO_COST: P->cost.value = NULL; break;
+    case PATTERN_N: d->pattern.n = r % 2 ? 2 : -1; break;
+    case PATTERN_COL: d->pattern.col = NULL; break;
+    case PATTERN_START: d->col[0] = r % 2 ? 1 : -1; break;
+    case PATTERN_FALLS: d->col[2] = r % 2 ? -5 : d->col[1] - 1; break;
+    case PATTERN_ROW: d->pattern.row = NULL; break;
+    case PATTERN_OUTSIDE: d->row[r % d->col[3]] = r % 2 ? 3 : -1; break;
+    case PATTERN_TWICE: d->row[1] = d->row[0]; break;
+    default: break;
+    }
+}
+
+static void shows_refusal(const char *call, const draw *d, int status, const costate_report *r, unsigned spoilt)
+{
+    if (status != COSTATE_BAD_ARGUMENT && status != COSTATE_MISSING)
+        fail_msg("%s, faults %#x: status %d", call, spoilt, status);
+    if (touched) fail_msg("%s, faults %#x: %ld calls of callbacks", call, spoilt, touched);
+    if (alloc_calls()) fail_msg("%s, faults %#x: %ld allocations", call, spoilt, alloc_calls());
+    if (!d->given_r) return;
+    size_t length = strlen(r->text);
+    if (length < 10 || r->text[length - 1] != '.') fail_msg("%s, faults %#x: '%s'", call, spoilt, r->text);
+    if (!isnan(r->tangent) || !isnan(r->jac)) fail_msg("%s, faults %#x: judged although refused", call, spoilt);
+}
+
+/* faults of the draw: for i < count, bit i */
+static void refused(const problem *b, unsigned faults, int r, int whole)
+{
+    draw d;
+    costate_report report = {.text = "?"}, cost = {.text = "?"};
+    drawn(&d, b);
+    d.P.rhs = d.P.cost = touching;
+    d.P.jac = touch_value;
+    d.P.mass = touch_mass;
+    for (int f = 0; f < PROBLEM_FAULTS; f++) if (faults >> f & 1) spoil(&d, f, r);
+    touched = 0;
+    alloc_fail_at(0);
+    const costate_point *x = d.given_x ? &d.x : NULL;
+    if (whole) {
+        int status = costate_check_problem(d.given_P ? &d.P : NULL, x, d.given_r ? &report : NULL,
+                                           r % 2 ? &cost : NULL);
+        shows_refusal("costate_check_problem", &d, status, &report, faults);
+        if (d.given_r && r % 2) assert_true(isnan(cost.tangent));
+    } else {
+        int status = costate_check_map(d.given_P ? &d.P.rhs : NULL, d.P.n, d.P.np, d.k, x, NULL,
+                                       d.given_r ? &report : NULL);
+        shows_refusal("costate_check_map", &d, status, &report, faults);
+    }
+}
+
+static void bad_arguments(void **state)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 1);
+    unsigned seed = 5;
+    (void)state;
+    for (int whole = 0; whole <= 1; whole++) {
+        int count = whole ? PROBLEM_FAULTS : MAP_FAULTS;
+        for (int f = 0; f < count; f++) for (int r = 0; r < 6; r++) refused(b, 1u << f, r, whole);
+        for (int k = 0; k < 5000; k++) {                 /* some at once */
+            unsigned faults = 0;
+            int r = (int)((random_in(&seed) + 1) * 500);
+            do faults |= 1u << (int)((random_in(&seed) + 1) / 2 * count); while (random_in(&seed) > -0.3);
+            refused(b, faults, r, whole);
+        }
+    }
+    draw d;                                              /* and the draw itself is sound */
+    costate_report report;
+    drawn(&d, b);
+    assert_int_equal(costate_check_problem(&d.P, &d.x, &report, NULL), COSTATE_OK);
+}
+
+/* the sentence names the argument */
+static void named(void **state)
+{
+    static const struct { int fault; const char *says; } table[] = {
+        {X_NULL, "x is NULL"}, {X_T, "x.t"}, {X_Y_NULL, "x.y is NULL"}, {X_Y, "x.y[1]"}, {X_P_NULL, "x.p is NULL"},
+        {X_P, "x.p[1]"}, {N_ZERO, "n = 0"}, {N_HUGE, "2147483647"}, {NP_NEGATIVE, "np = -1"}, {SUM_HUGE, "2147483647"},
+        {NO_VALUE, "rhs.value"}, {K_BAD, "nq = -2"}, {K_HUGE, "2147483647"}, {NO_COST, "cost.value"},
+        {PATTERN_N, "pattern"}};
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 1);
+    (void)state;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        draw d;
+        costate_report r;
+        drawn(&d, b);
+        spoil(&d, table[k].fault, 1);
+        costate_check_problem(&d.P, d.given_x ? &d.x : NULL, &r, NULL);
+        if (!strstr(r.text, table[k].says)) fail_msg("should say '%s': %s", table[k].says, r.text);
+    }
+}
+
+/* The same of whole runs; the sentence is the solver's, too. */
+static void bad_runs(void **state)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    const costate_method *m = *state;
+    costate *good = costate_new(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
+    double y[3], p[2];
+    costate_report r;
+    memcpy(y, b->y0, sizeof y);
+    memcpy(p, b->p0, sizeof p);
+    const double no_y[3] = {1, NAN, 1}, no_p[2] = {HUGE_VAL, 1};
+    const struct { costate *c; double t0, t1; const double *y, *p; const char *says; } table[] = {
+        {NULL, 0, 1, y, p, "no solver"}, {bad, 0, 1, y, p, "method is NULL"},
+        {good, NAN, 1, y, p, "t0"}, {good, 0, -HUGE_VAL, y, p, "t1"}, {good, 0, 1, NULL, p, "y is NULL"},
+        {good, 0, 1, no_y, p, "y holds"}, {good, 0, 1, y, NULL, "p is NULL"}, {good, 0, 1, y, no_p, "p holds"}};
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        costate *c = table[k].c;
+        r = (costate_report){.text = "?"};
+        alloc_fail_at(0);
+        int status = costate_check_adjoint(c, table[k].t0, table[k].t1, table[k].y, table[k].p, &r);
+        if (status != COSTATE_BAD_ARGUMENT || alloc_calls() || !strstr(r.text, table[k].says) || !isnan(r.transpose))
+            fail_msg("'%s': %d, %ld allocations: %s", table[k].says, status, alloc_calls(), r.text);
+        assert_string_equal(r.text, costate_message(c));
+        status = costate_check_adjoint(c, table[k].t0, table[k].t1, table[k].y, table[k].p, NULL);
+        assert_int_equal(status, COSTATE_BAD_ARGUMENT);
+    }
+    CHECK_OK(good, costate_integrate(good, 0, 0.01, y, p, NULL));
+    costate_free(good);
+    costate_free(bad);
+}
+
 int main(void)
 {
-    const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out), cmocka_unit_test(all_right), cmocka_unit_test(parts)};
-    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("check_adjoint passes", runs) + run_by_method("check_adjoint finds", wrong_runs);
+    const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out),
+                                      cmocka_unit_test(all_right), cmocka_unit_test(parts),
+                                      cmocka_unit_test(bad_arguments), cmocka_unit_test(named)};
+    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("check_adjoint passes", runs) +
+           run_by_method("check_adjoint refuses", bad_runs) + run_by_method("check_adjoint finds", wrong_runs);
 }

@@ -325,12 +325,14 @@ typedef struct {
 } costate_report;
 
 /* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
-   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6. */
+   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6.
+   A bad argument or a missing value is a status and a sentence in the report, before any callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
 /* rhs and cost of a problem by costate_check_map, and all of jac (reported with rhs; entries outside the pattern
-   count as zero).  cost may be NULL. */
+   count as zero).  cost may be NULL; what is wrong with an argument is said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
-/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed. */
+/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
+   Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
 
 #ifdef __cplusplus
