@@ -1,8 +1,7 @@
 """From a table to a checked method, whatever its family."""
 from . import check, read, rosenbrock, rungekutta
+from .document import MOST_STAGES
 from .real import Refused
-
-MOST_STAGES = 32             # STAGES_MOST of src/method.h: weights of a step lie in arrays of this size
 
 
 def method(path):

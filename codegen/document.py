@@ -3,7 +3,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from .real import Refused
+from .real import Refused, brief
 
 FAMILIES = ("erk", "sdirk", "firk", "ros")
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
@@ -13,6 +13,7 @@ KEYS = {key: (str, "a text") for key in TEXTS} \
     | {key: (int, "a whole number") for key in ("order", "embedded", "embedded2", "dense", "digits")} \
     | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
        "collocation": (bool, "true or false")}
+MOST_STAGES = 32                 # STAGES_MOST of src/method.h: weights of a step lie in arrays of this size
 MAX_ORDER = 12                   # 12486 trees of order 13; beyond, checks would take minutes
 
 
@@ -29,8 +30,10 @@ def document(path):
         keys = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as fault:
         raise Refused(f"{path}: cannot be read: {fault}") from None
-    except tomllib.TOMLDecodeError as fault:
+    except ValueError as fault:                      # TOMLDecodeError, or int() of thousands of digits
         raise Refused(f"{path}: not TOML: {fault}") from None
+    except RecursionError:
+        raise Refused(f"{path}: not TOML: nested too deeply") from None
     blocks = {}
     for key in [k for k in keys if k in BLOCKS]:
         text = keys.pop(key)
@@ -61,25 +64,27 @@ def check_keys(path, keys):
             raise Refused(f"key '{key}' is missing")
     for key, value in keys.items():
         if key not in KEYS:
-            raise Refused(f"key '{key}' is unknown")
+            raise Refused(f"key '{brief(key)}' is unknown")
         kind, what = KEYS[key]
         if type(value) is not kind or kind is str and not value.strip():
             raise Refused(f"{key}: must be {what}")
+        if kind is str and not all(x.isprintable() or x.isspace() for x in value):
+            raise Refused(f"{key}: holds a control character")
         if kind is int and not 1 <= value <= (99 if key == "digits" else MAX_ORDER):
             raise Refused(f"{key}: must be from 1 to {99 if key == 'digits' else MAX_ORDER}")
     for name, text in keys.get("let", {}).items():
         if not isinstance(text, str):
-            raise Refused(f"let.{name}: must be text, so that its digits are read exactly")
+            raise Refused(f"let.{brief(name)}: must be text, so that its digits are read exactly")
     for claim in keys.get("is", ()):
         if claim not in PROPERTIES:
-            raise Refused(f"is: '{claim}' is none of {', '.join(PROPERTIES)}")
+            raise Refused(f"is: '{brief(str(claim))}' is none of {', '.join(PROPERTIES)}")
     check_place(Path(path), keys["name"], keys["family"])
 
 
 def check_place(path, name, family):
     if family not in FAMILIES:
-        raise Refused(f"family: '{family}' is none of {', '.join(FAMILIES)}")
+        raise Refused(f"family: '{brief(family)}' is none of {', '.join(FAMILIES)}")
     if not name.isidentifier() or not name.isascii() or name != path.stem:
-        raise Refused(f"name: '{name}' must be a C identifier and the name of the file")
+        raise Refused(f"name: '{brief(name)}' must be a C identifier and the name of the file")
     if path.parent.name in FAMILIES and path.parent.name != family:
         raise Refused(f"family: '{family}', but the file is in {path.parent.name}/")

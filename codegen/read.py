@@ -1,10 +1,10 @@
 """The numbers of coefficient files."""
 from dataclasses import dataclass, field
 
-from .document import check_keys, document
+from .document import MOST_STAGES, check_keys, document
 from .expr import evaluate
 from .linalg import zeros
-from .real import Refused, tolerance
+from .real import Refused, brief, tolerance
 
 ORIGINAL = {"alpha", "gamma", "b", "bhat"}           # the blocks of the two forms of Rosenbrock methods
 TRANSFORMED = {"gamma", "a", "c", "m", "mhat", "e"}
@@ -65,7 +65,7 @@ class Reader:
         keys = self.doc.keys
         check_keys(self.doc.path, keys)
         for name, text in keys.get("let", {}).items():
-            self.names[name] = self.value(text, f"let.{name}")
+            self.names[name] = self.value(text, f"let.{brief(name)}")
         t = Table(self.doc.path, keys["name"], keys["family"], keys["order"], keys.get("embedded", 0),
                   keys.get("embedded2", 0), keys.get("dense"), tuple(keys.get("is", ())), keys,
                   tolerance(keys.get("digits")), collocation=keys.get("collocation", False))
@@ -121,6 +121,8 @@ class Reader:
     def matrix(self, lines, key, width):
         """Square from rows that may leave out zeros at the right; width(i) is the most entries row i may have."""
         s = len(lines)
+        if s > MOST_STAGES + 1:                      # one may be the explicit first one
+            raise Refused(f"{key}: {s} stages, at most {MOST_STAGES} are provided for")
         A = zeros(s, s)
         for i, (_, texts) in enumerate(lines):
             if len(texts) > width(i, s):

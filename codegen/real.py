@@ -36,6 +36,11 @@ def short(x):
     return "%.15g" % float(x)
 
 
+def brief(text):
+    """What a file says, for messages: not all of an endless line."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def tiny(x):
     """The size of x in two digits, for messages; also below the range of doubles."""
     return format(x, ".1e").replace("e+0", "e0") if x else "0"

@@ -116,6 +116,34 @@ class Trial(unittest.TestCase):
         self.refused("not TOML", HEUN + "=")
         self.refused("b: must be text", LINEARLY_IMPLICIT.replace('"1"', "1.0"))
 
+    def test_no_sensible_number(self):
+        for entry, message in (("-" * 2000 + "1", "2001 characters"), ("-" * 400 + "1", "nested too deeply"),
+                               ("(" * 400 + "1" + ")" * 400, "not a formula"), ("1" * 5000, "5000 characters"),
+                               ("9" * 400, "outside 1e-100 .. 1e100"), ("0.5e99999999", "outside 1e-100 .. 1e100"),
+                               ("1e-101", "outside 1e-100 .. 1e100"), ("1e" + "9" * 30, "not a decimal number"),
+                               ("2**(10**99)", "small integers"), ("(10**99)**99", "outside 1e-100 .. 1e100"),
+                               ("10**99*10**99", "outside 1e-100 .. 1e100"), ("0x10", "not a decimal number"),
+                               ("1\\u0000", "not a formula"), ("1\\uff11", "not a formula")):
+            start = entry.split("\\")[0][:9]
+            heun = HEUN.replace("'''", '"""')
+            for place, text in ((f"tableau: row 2, entry 1: '{start}", heun.replace("1 | 1\n", f"1 | {entry}\n")),
+                                (f"tableau: c_2: '{start}", heun.replace("1 | 1\n", f"{entry} | 1\n")),
+                                (f"let.x: '{start}", heun.replace("tableau", f'let.x = "{entry}"\ntableau'))):
+                self.refused(place, text)
+                self.refused(message, text)
+
+    def test_unreadable(self):
+        self.refused("not TOML: nested too deeply", HEUN + "is = " + "[" * 3000)
+        self.refused("not TOML: ", HEUN.replace("order    = 2", "order = " + "1" * 5000))
+        self.refused("title: holds a control character", HEUN.replace("a trial", "a\\u0000trial"))
+        self.refused("tableau: 2001 stages, at most 32", HEUN.replace("1 | 1\n", "1 | 1\n" * 1999 + "0 |\n"))
+        for octets, message in ((b"", "key 'name' is missing"),
+                                (b"\xff\xfe", "cannot be read"), (b"\x00", "not TOML")):
+            self.path.write_bytes(octets)
+            with self.assertRaisesRegex(Refused, message) as caught:
+                derive.method(self.path)
+            self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
+
     def test_claims(self):
         self.refused("is: 'fsal' is claimed, but not found", HEUN + 'is = ["fsal"]')
         self.refused("is: 'L-stable' is claimed, but not found", TRAPEZOID + 'is = ["A-stable", "L-stable"]')
