@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "alloc.h"
+#include "backends.h"
 #include "ls.h"
 
 enum { MAX = 80 };                          /* unknowns of the small systems */
@@ -660,7 +661,7 @@ static int network(int n, int i, int j) { return i == j || (i < j && (i * 31 + j
 
 static void choice(void **state)
 {
-    const char *const sparse[] = { "umfpack", "superlu", "klu" };
+    const char *const sparse[] = { "umfpack", "klu", "superlu" };
     const costate_backend *grid_best = NULL, *network_best = NULL;
     (void)state;
     for (int k = 0; k < 3 && !grid_best; k++) grid_best = costate_backend_find(sparse[k]);
@@ -705,6 +706,110 @@ static void no_memory(void **state)         /* malloc fails at call k, for every
         }
 }
 
+/* ---- the ordering for grids --------------------------------------------------------------------------------- */
+
+static int square(int n, int i, int j)       /* a grid of 48 x 48 */
+{
+    (void)n;
+    return abs(i % 48 - j % 48) + abs(i / 48 - j / 48) <= 1;
+}
+static costate_pattern *big_pattern(int n, int (*has)(int n, int i, int j))
+{
+    costate_pattern *p = malloc(sizeof *p);
+    int nnz = 0, *col = malloc(((size_t)n + 1) * sizeof *col), *row = malloc(8 * (size_t)n * sizeof *row);
+    assert_true(p && col && row);
+    col[0] = 0;
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) if (has(n, i, j)) { assert_true(nnz < 8 * n); row[nnz++] = i; }
+        col[j + 1] = nnz;
+    }
+    *p = (costate_pattern){n, col, row};
+    return p;
+}
+
+static void big_pattern_free(costate_pattern *p)
+{
+    free((int *)(uintptr_t)p->col);
+    free((int *)(uintptr_t)p->row);
+    free(p);
+}
+
+#ifdef COSTATE_HAVE_UMFPACK
+static int star(int n, int i, int j) { (void)n; return i == j || i == 0 || j == 0; }
+static int nothing(int n, int i, int j) { (void)n, (void)i, (void)j; return 0; }
+static int pairs(int n, int i, int j) { (void)n; return i / 2 == j / 2; }
+static int path(int n, int i, int j) { (void)n; return j - i == 7; }            /* seven of them, one way only */
+static int halves(int n, int i, int j) { return 2 * i / n == 2 * j / n && abs(i - j) <= 3; }
+
+/* Entries of the Cholesky factor of a symmetric pattern, diagonal included: row k of L is the union of the paths in the
+   elimination tree from its neighbours to k (Liu, SIAM J. Matrix Anal. 11 (1990) 134). */
+static long factor_entries(const costate_pattern *p, const int *order)
+{
+    int n = p->n, *at = malloc(3 * (size_t)n * sizeof *at), *parent = at + n, *mark = parent + n;
+    long entries = n;
+    assert_non_null(at);
+    for (int k = 0; k < n; k++) { at[order[k]] = k; parent[k] = mark[k] = -1; }
+    for (int k = 0; k < n; k++) {
+        mark[k] = k;
+        for (int e = p->col[order[k]]; e < p->col[order[k] + 1]; e++)
+            for (int i = at[p->row[e]]; i < k && mark[i] != k; i = parent[i]) {
+                if (parent[i] < 0) parent[i] = k;
+                mark[i] = k;
+                entries++;
+            }
+    }
+    free(at);
+    return entries;
+}
+
+static void dissection(void **state)
+{
+    static const struct { int n; int (*has)(int n, int i, int j); } cases[] = {
+        {1, nothing}, {300, nothing}, {1, pairs}, {2002, pairs}, {250, star}, {1000, path}, {201, path}, {1200, halves},
+        {2304, square}, {2350, square}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int n = cases[k].n, *order = malloc(2 * (size_t)n * sizeof *order), *seen = order + n;
+        costate_pattern *p = big_pattern(n, cases[k].has);
+        int calls = 0, status;
+        assert_non_null(order);
+        do {
+            alloc_fail_at(++calls);
+            status = LS_dissect(p, order);
+            assert_int_equal(status, alloc_failures() ? COSTATE_LS_NO_MEMORY : COSTATE_LS_OK);
+            alloc_fail_at(0);
+        } while (status);
+        memset(seen, 0, (size_t)n * sizeof *seen);
+        for (int i = 0; i < n; i++) { assert_in_range(order[i], 0, n - 1); assert_int_equal(seen[order[i]]++, 0); }
+        /* George's bound for m x m points: 31/4 m^2 log2 m entries */
+        if (n == 2304) assert_true(factor_entries(p, order) < 31 / 4.0 * n * log2(48));
+        big_pattern_free(p);
+        free(order);
+    }
+}
+#else
+static void dissection(void **state) { (void)state; skip(); }
+#endif
+
+/* An analysis leaves the program's random numbers alone. */
+static void no_traces(void **state)
+{
+    costate_pattern *p = big_pattern(2304, square);
+    int status;
+    (void)state;
+    srand(3);
+    int expected = rand();
+    for (int k = 0; k < NAMES; k++) {
+        if (!built_in(k)) continue;
+        srand(3);
+        LS *ls = LS_Init(costate_backend_find(names[k]), 2304, p, 0, NULL, NULL, &status);
+        assert_non_null(ls);
+        if (rand() != expected) fail_msg("%s sets rand() anew", names[k]);
+        LS_Free(ls);
+    }
+    big_pattern_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -713,6 +818,7 @@ int main(void)
         cmocka_unit_test(not_finite),     cmocka_unit_test(no_history),    cmocka_unit_test(counts),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
+        cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

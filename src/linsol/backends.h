@@ -9,6 +9,9 @@ extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, 
 /* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
 double LS_symmetry(const costate_pattern *);
 
+/* order[k]: the k-th unknown in an order that keeps the fill of grids small.  COSTATE_LS_...  Part of "umfpack". */
+int LS_dissect(const costate_pattern *, int *order);
+
 /* Is a factored matrix singular to working precision?  Units are no singularity: [2 1e20; 0 2] is a fine matrix,
    and so are the algebraic rows of a DAE beside sigma = 1e12; a ratio of the largest and smallest pivot would
    reject both.  So a pivot is only suspected, when it is below round-off of the largest entry of its row of A and

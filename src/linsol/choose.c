@@ -66,10 +66,11 @@ static const costate_backend *first_of(const char *const *names)
            as KLU at a width of 8 columns; even in factoring at 16, but twice as slow in solving)
    grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, takes twice as long and more
            on three variables a grid point, and is even at some 6500 entries of a 2-D grid with two variables a point
-   else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form */
+   else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form
+   SuperLU comes last: without memory it ends the process */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {
-    static const char *const grid[] = { "umfpack", "superlu", "klu", "dense" };
+    static const char *const grid[] = { "umfpack", "klu", "superlu", "dense" };
     static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
     double average;
     int width;

@@ -30,11 +30,13 @@ enum { MANY = 4 };           /* right-hand sides from which taking the factor ou
 
 /* ---- the real and the complex routines under one name ---------------------------------------------- */
 
-static int symbolic(umf *s, void **out)
+/* order NULL: UMFPACK's own */
+static int symbolic(umf *s, const int *order, void **out)
 {
     const int *col = s->pattern->col, *row = s->pattern->row;
-    if (s->is_complex) return umfpack_zi_symbolic(s->n, s->n, col, row, NULL, NULL, out, s->control, s->info);
-    return umfpack_di_symbolic(s->n, s->n, col, row, NULL, out, s->control, s->info);
+    if (s->is_complex)
+        return umfpack_zi_qsymbolic(s->n, s->n, col, row, NULL, NULL, order, out, s->control, s->info);
+    return umfpack_di_qsymbolic(s->n, s->n, col, row, NULL, order, out, s->control, s->info);
 }
 
 static int numeric(umf *s, const double *A)
@@ -88,32 +90,30 @@ static int status_of(int status)
     return status > 0 ? COSTATE_LS_SINGULAR : COSTATE_LS_FAILED;
 }
 
-/* On a pattern that is mostly symmetric, as grids have it, the symmetric strategy with nested dissection (METIS)
-   halves the time of UMFPACK's defaults, which never try METIS.  A CHOLMOD built without METIS makes the analysis
-   fail; then AMD, the next best.  Elsewhere UMFPACK knows better than we. */
-static void choose_ordering(umf *s)
+static void set_control(umf *s)
 {
-    umfpack_di_defaults(s->control);    /* the same for zi */
+    umfpack_di_defaults(s->control);    /* the same for zi; AMD or COLAMD where we give no ordering */
     s->control[UMFPACK_PRL] = 0;
     s->control[UMFPACK_IRSTEP] = 0;     /* who needs more digits checks residuals himself */
-    if (LS_symmetry(s->pattern) < 0.5) return;
-    s->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    s->control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
 }
 
+/* On a pattern that is mostly symmetric, as grids have it, the symmetric strategy with nested dissection halves the
+   time of UMFPACK's defaults.  Elsewhere UMFPACK knows better than we. */
 static int analyse(umf *s)
 {
-    int status;
+    int status = COSTATE_LS_OK, *order = NULL, grid = LS_symmetry(s->pattern) >= 0.5;
     s->shared = calloc(1, sizeof *s->shared);
     if (!s->shared) return COSTATE_LS_NO_MEMORY;
     s->shared->refs = 1;
     s->shared->is_complex = s->is_complex;
-    status = symbolic(s, &s->shared->symbolic);
-    if (status == UMFPACK_ERROR_ordering_failed) {
-        s->control[UMFPACK_ORDERING] = UMFPACK_ORDERING_AMD;
-        status = symbolic(s, &s->shared->symbolic);
+    if (grid) {
+        s->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
+        order = malloc((size_t)s->n * sizeof *order);
+        status = order ? LS_dissect(s->pattern, order) : COSTATE_LS_NO_MEMORY;
     }
-    return status_of(status);
+    if (!status) status = status_of(symbolic(s, order, &s->shared->symbolic));
+    free(order);
+    return status;
 }
 
 static int allocate(umf *s)
@@ -157,7 +157,7 @@ static int umf_init(void **self, int n, const costate_pattern *pattern, int is_c
         s->shared->refs++;
         status = COSTATE_LS_OK;
     } else {
-        choose_ordering(s);
+        set_control(s);
         status = analyse(s);
     }
     if (!status) status = allocate(s);
