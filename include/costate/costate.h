@@ -18,7 +18,8 @@
 
    Conventions.  n states, np parameters, nq running costs, N = n + nq.  A state vector is y[0..n) followed
    by q[0..nq).  Matrices are stored by columns.  Times are in the user's units.  Every call returns a status
-   (0 is success) and never prints, exits or aborts; costate_message() is a sentence about the last failure.
+   (0 is success) and never prints, exits or aborts (but see COSTATE_LS_SUPERLU); costate_message() is a sentence
+   about the last failure.
    Pointers given in a costate_problem or costate_options are kept, not copied, unless said otherwise,
    and must outlive the solver.  One solver a thread, as many as you like; there is no global state. */
 #ifndef COSTATE_H
@@ -147,6 +148,9 @@ enum costate_solver {
     COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
     COSTATE_LS_GMRES
 };
+/* COSTATE_LS_SUPERLU, and options.ilu, which is SuperLU's: without memory SuperLU prints a line and ends the process,
+   where the others return COSTATE_NO_MEMORY; what it reports instead leaks.  Take another where that matters.
+   COSTATE_LS_AUTO does, unless no other sparse solver is built in. */
 
 /* Approximates sigma M - J at x for COSTATE_LS_GMRES: setup when sigma or x changes (may be NULL), solve in place,
    x <- P^-1 x or P^-T x.  Both return 0: ok, > 0: smaller step, < 0: give up. */

@@ -37,7 +37,7 @@ typedef struct costate_backend {
 } costate_backend;
 
 /* The built-in ones by name: "dense", "band", "umfpack", "superlu", "klu"; and "ilu", real, which solves only nearly.
-   NULL when not built in. */
+   NULL when not built in.  "superlu" and "ilu" end the process without memory, see costate.h. */
 const costate_backend *costate_backend_find(const char *name);
 
 #ifdef __cplusplus

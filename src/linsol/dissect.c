@@ -2,7 +2,8 @@
    levels of breadth-first searches (George, Liu, SIAM J. Numer. Anal. 15 (1978) 1053), then constrained minimum degree.
 
    The graph is that of A + A^T.  A part is cut in two by those nodes of a level that have a neighbour in the next one;
-   both halves come before this separator, so that neither fills the other.  CAMD orders inside of halves and separators.
+   both halves come before this separator, so that neither fills the other.  CAMD orders inside of halves and
+   separators.
 
    Measured, arithmetic of the factorisation as a share of METIS's: shallow water 40 x 40 1.02, 80 x 80 0.78, 20 x 100
    0.84, Brusselator 32 x 32 0.82 (minimum degree alone: 1.83, 1.85, 1.10, 1.20).  METIS itself, which UMFPACK offers,

@@ -166,29 +166,29 @@ static int umf_init(void **self, int n, const costate_pattern *pattern, int is_c
     return status;
 }
 
-/* Allocates, once a factor: no memory for it is no failure, the solves are then one by one. */
+/* Allocates, once a factor.  Without memory the solves one by one would do, but with other round-off. */
 static int take_out(umf *s)
 {
     LS_triangles *t = &s->triangles;
-    int l, u, rows, columns, diagonal, multiplied;
-    if (t->Lx) return 1;
-    if (umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric) != UMFPACK_OK) return 0;
-    if (LS_triangles_init(t, s->n, l, u) != COSTATE_LS_OK) return 0;
-    if (umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied, t->R, s->numeric) != UMFPACK_OK) {
-        LS_triangles_free(t);
-        return 0;
-    }
-    for (int i = 0; !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
-    return 1;
+    int l, u, rows, columns, diagonal, multiplied, status;
+    if (t->Lx) return COSTATE_LS_OK;
+    if ((status = status_of(umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)))) return status;
+    if ((status = LS_triangles_init(t, s->n, l, u))) return status;
+    status = status_of(umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied,
+                                              t->R, s->numeric));
+    if (status) LS_triangles_free(t);
+    for (int i = 0; !status && !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
+    return status;
 }
 
 static int umf_solve(void *self, int transpose, int nrhs, double *X)
 {
     umf *s = self;
     size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
-    if (nrhs >= MANY && !s->is_complex && take_out(s)) {
-        LS_triangles_solve(&s->triangles, transpose, nrhs, X);
-        return COSTATE_LS_OK;
+    if (nrhs >= MANY && !s->is_complex) {
+        int status = take_out(s);
+        if (!status) LS_triangles_solve(&s->triangles, transpose, nrhs, X);
+        return status;
     }
     for (int k = 0; k < nrhs; k++, X += length) {
         int status = status_of(solve(s, transpose, X));
