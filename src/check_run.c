@@ -111,7 +111,8 @@ static int judge(costate *c, costate_report *r)
     int right = r->transpose <= 1e-10 && fabs(r->taylor - 4) <= 1;
     check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
                "remainders fall by %.2f per halving (4 is right)%s.",
-               r->transpose, r->transpose <= 1e-10 ? "" : " WRONG", r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
+               r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
+               r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
     return right ? COSTATE_OK : fail(c, COSTATE_BAD_ARGUMENT, "%.380s", r->text);
 }
 

@@ -209,20 +209,43 @@ void kron_free(struct kron *);
 /* irk/newton.c */
 int newton(costate *, const record *, int block, double *Z, unsigned char *its, int fixed);
 
+/* residual.c */
+typedef struct {                                      /* of a solution x of A x = b, r = b - A x */
+    int iterations;
+    double residual;                                  /* |w r| / |w b| */
+    double error, norm;                               /* backward errors: worst component, weighted norm */
+} gmres_result;
+#define EXACT_KRYLOV 1e-13     /* a larger krylov_tol asks for less than round-off */
+/* An iteration need not do better in components below this part of the largest: measured, 1 leaves gaps of 1e-11 where
+   weights are extreme, 0 doubles the iterations. */
+#define ITERATED 1e-2
+void residual_weights(const costate *, int transpose, int len, double *w);      /* n values again and again */
+void moduli(size_t n, const double *b, double *size);                           /* size <- |b| */
+void moduli_of_terms(size_t n, const double *b, const double *r, double *size); /* on entry T x of A = T - J */
+/* sets error and norm; size: |A||x| + |b|; slack: 0, or ITERATED */
+void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *);
+int at_round_off(double error);                       /* no correction would make it smaller */
+double backward_stable(const costate *);              /* a norm up to this is as good as the condition of A allows */
+int solved(const costate *, const gmres_result *, double tol);     /* residual <= tol, or backward stable */
+
 /* gmres.c: A x = b, right-preconditioned, residual in the norm |w r| */
 enum { GMRES_COLUMNS = 8 };                           /* at most, at a time */
 typedef struct {
     int n, columns, limit;
-    double tol;
-    const double *w;                                  /* n, multiplies residuals */
+    double tol;                                       /* |w (b - A x)| / |w b| asked for */
+    const double *w;                                  /* n, multiplies residuals; largest about 1 */
     int (*apply)(void *, const double *x, double *out);
     int (*precondition)(void *, int m, double *X);    /* m columns in place */
+    void (*backward_error)(void *, const double *b, const double *x, const double *r, gmres_result *);
+                                                      /* sets error and norm; NULL: by norms, |A| as seen on the way */
+    int believe;                                      /* 1: a cycle's own word for its residual will do */
     void *ctx;
     double *work;                                     /* gmres_work(n, columns, limit) */
 } gmres_system;
 size_t gmres_work(int n, int columns, int limit);
-int gmres(const gmres_system *, const double *b, double *x, int *iterations, double *residual);
-int gmres_restarted(const gmres_system *, double *b, double *x, double *work, int *iterations, double *residual);  /* work: 3 n */
+/* b, x: n by columns, two arrays.  Cycles until the residual is as asked, or at round-off, or falls no more; work: 2 n
+   columns. What the callbacks return, else 0. */
+int gmres(const gmres_system *, const double *b, double *x, double *work, gmres_result *);
 
 /* dense.c */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */

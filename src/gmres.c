@@ -2,8 +2,9 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Several columns go in step, each with its own space: their preconditioner solves are one call.  At most
-   `limit` iterations; gmres_restarted begins anew then. */
+   Several columns go in step, each with its own space: their preconditioner solves are one call.  A cycle has at most
+   `limit` iterations.  The recurrence of a cycle tells its residual; where P or A are badly conditioned the true one is
+   larger by many orders, so a solution is judged by  b - A x,  and corrected by further cycles while that helps. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
@@ -17,7 +18,8 @@ size_t gmres_work(int n, int columns, int limit)
     return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + 2 * (size_t)n;
 }
 
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, size, rest; int k, going; } column;
+/* scale: b is divided by it where its squares would leave the numbers there are; growth: largest |A z|/|z| seen */
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, scale, size, rest, tol, growth; int k, going; } column;
 
 /* modified Gram-Schmidt, once: GMRES stays backward stable with it (Paige, Rozloznik, Strakos, SIMAX 28 (2006) 264) */
 static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h)
@@ -53,19 +55,28 @@ static void back_substitute(int k, int ld, const double *H, double *g)
     }
 }
 
-static column start(const gmres_system *s, int j, const double *b)
+/* 1, or a power of two that brings b's largest entry to about 1 */
+static double scale_of(size_t n, const double *b)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, fabs(b[i]));
+    return (most > 1e-100 && most < 1e100) || most == 0 || !(most < HUGE_VAL) ? 1 : ldexp(1, ilogb(most));
+}
+
+static column start(const gmres_system *s, int j, double tol, const double *b)
 {
     size_t n = (size_t)s->n, m = (size_t)s->limit;
-    column c = {.Q = s->work + (size_t)j * column_work(n, m), .rest = 1};
+    column c = {.Q = s->work + (size_t)j * column_work(n, m), .rest = 1, .tol = tol};
     c.Z = c.Q + (m + 1) * n;
     c.H = c.Z + m * n;
     c.cs = c.H + (m + 1) * m;
     c.sn = c.cs + m;
     c.g = c.sn + m;
-    for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * b[i];
+    c.scale = scale_of(n, b);
+    for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * (b[i] / c.scale);
     c.size = sqrt(dot(n, c.Q, c.Q));
     c.going = c.size > 0;
-    if (!c.going) { c.rest = 0; return c; }
+    if (!c.going) { c.rest = c.size; return c; }             /* 0, or NaN */
     for (size_t i = 0; i < n; i++) c.Q[i] *= 1 / c.size;
     c.g[0] = 1;
     return c;
@@ -81,11 +92,12 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     int status = s->apply(s->ctx, z, v);
     if (status != 0) return status;
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
+    if (!s->backward_error) c->growth = fmax(c->growth, norm_weighted(n, s->w, v) / norm_weighted(n, s->w, z));
     orthogonalise(n, k + 1, c->Q, next, h);
     double norm = h[k + 1] = sqrt(dot(n, next, next));
     c->rest = rotate(k, h, c->cs, c->sn, c->g);
     c->k++;
-    c->going = c->rest <= 1 && c->rest > s->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
+    c->going = c->rest <= 1 && c->rest > c->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
     double inverse = 1 / norm;
     if (c->going) for (size_t i = 0; i < n; i++) next[i] *= inverse;
     return 0;
@@ -111,56 +123,99 @@ static int sweep(const gmres_system *s, column *c, int *active)
     return status;
 }
 
-/* b, x: n by columns; iterations, residual: those of each column.  Returns what the callbacks return, else 0.  The
-   preconditioned vectors are kept: a solve is dearer than a vector. */
-int gmres(const gmres_system *s, const double *b, double *x, int *iterations, double *residual)
+/* A cycle.  b, x: n by columns; tol: one a column.  Returns what the callbacks return, else 0.  The preconditioned
+   vectors are kept: a solve is dearer than a vector. */
+static int cycle(const gmres_system *s, const double *tol, const double *b, double *x, column *c)
 {
     size_t n = (size_t)s->n;
-    column c[GMRES_COLUMNS];
     double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + n) + n;
     int active = 1;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / s->w[i];
-    for (int j = 0; j < s->columns; j++) c[j] = start(s, j, b + (size_t)j * n);
+    for (int j = 0; j < s->columns; j++) c[j] = start(s, j, tol[j], b + (size_t)j * n);
     while (active) {
         int status = sweep(s, c, &active);
         if (status != 0) return status;
     }
     memset(x, 0, (size_t)s->columns * n * sizeof *x);
     for (int j = 0; j < s->columns; j++) {
-        iterations[j] = c[j].k;
-        residual[j] = c[j].rest;
+        double *xj = x + (size_t)j * n;
         if (!(c[j].rest <= 1)) continue;
         back_substitute(c[j].k, s->limit + 1, c[j].H, c[j].g);
-        combine_many(n, x + (size_t)j * n, c[j].size, c[j].k, c[j].g, c[j].Z);
+        combine_many(n, xj, c[j].size, c[j].k, c[j].g, c[j].Z);
+        if (c[j].scale != 1) for (size_t i = 0; i < n; i++) xj[i] *= c[j].scale;
     }
     return 0;
 }
 
-/* One column, restarted with its true residual until tol, or until a cycle gains less than a factor of two.  x may be b. */
-int gmres_restarted(const gmres_system *s, double *b, double *x, double *work, int *iterations, double *residual)
+typedef struct { double first, size, growth; int going; } progress;     /* |w r| at first, now; |A| seen; unfinished */
+
+/* The candidate x + dx, in dx, by its true residual r: taken if that is smaller.  Done: as small as asked, at
+   round-off, or falling no more. */
+static int judge(const gmres_system *s, progress *q, const double *b, double *x, double *dx, double *r,
+                 gmres_result *out)
 {
     size_t n = (size_t)s->n;
-    double *r = work, *dx = work + n, *sum = work + 2 * n, first = 0, last = 2;
-    gmres_system cycle = *s;
-    int its;
-    memcpy(r, b, n * sizeof *r);
-    memset(sum, 0, n * sizeof *sum);
-    *iterations = 0;
-    for (*residual = 1;; last = *residual) {
-        double size = norm_weighted(n, s->w, r), rest;
-        if (first == 0) first = size;
-        if (first == 0) { *residual = 0; break; }
-        cycle.tol = s->tol * first / size;
-        int status = gmres(&cycle, r, dx, &its, &rest);
-        *iterations += its;
-        if (status != 0) return status;
-        *residual = rest * size / first;
-        axpy(n, 1, dx, sum);
-        if (*residual <= s->tol || !(*residual < last / 2)) break;
-        status = s->apply(s->ctx, sum, r);
-        if (status != 0) return status;
-        for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
+    double last = q->size;
+    axpy(n, 1, x, dx);
+    q->going = 0;
+    int status = s->apply(s->ctx, dx, r);
+    if (status != 0) return status;
+    for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
+    double size = norm_weighted(n, s->w, r);
+    if (!(size < last)) return 0;
+    memcpy(x, dx, n * sizeof *x);
+    q->size = size;
+    out->residual = size / q->first;
+    double error = out->error;
+    if (s->backward_error) s->backward_error(s->ctx, b, x, r, out);
+    else out->error = out->norm = size / (q->growth * norm_weighted(n, s->w, x) + q->first);
+    q->going = !at_round_off(out->error) && (size < 0.5 * last || out->error < 0.5 * error);
+    if (!s->backward_error && out->residual <= s->tol) q->going = 0;
+    return 0;
+}
+
+/* Where a cycle's own word will do. */
+static int believed(const gmres_system *s, const column *c, progress *q, double *x, const double *dx, gmres_result *out)
+{
+    double rest = c->rest * q->size / q->first;
+    if (!s->believe || !(rest <= s->tol)) return 0;
+    axpy((size_t)s->n, 1, dx, x);
+    out->residual = rest;
+    q->going = 0;
+    return 1;
+}
+
+int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres_result *out)
+{
+    size_t n = (size_t)s->n, all = n * (size_t)s->columns;
+    double *r = work, *dx = work + all, tol[GMRES_COLUMNS];
+    progress q[GMRES_COLUMNS];
+    column c[GMRES_COLUMNS];
+    memcpy(r, b, all * sizeof *r);
+    memset(x, 0, all * sizeof *x);
+    for (int j = 0; j < s->columns; j++) {
+        double size = norm_weighted(n, s->w, r + (size_t)j * n);
+        q[j] = (progress){size, size, 0, size > 0};
+        double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
+        out[j] = (gmres_result){0, whole, whole, whole};
     }
-    memcpy(x, sum, n * sizeof *x);
+    for (int active = 1; active;) {
+        for (int j = 0; j < s->columns; j++) tol[j] = fmin(0.1, s->tol * q[j].first / q[j].size);
+        int status = cycle(s, tol, r, dx, c);
+        if (status != 0) return status;
+        active = 0;
+        for (int j = 0; j < s->columns; j++) {
+            size_t at = (size_t)j * n;
+            if (!q[j].going) continue;
+            out[j].iterations += c[j].k;
+            q[j].growth = fmax(q[j].growth, c[j].growth);
+            if (!believed(s, &c[j], &q[j], x + at, dx + at, &out[j])) {
+                status = judge(s, &q[j], b + at, x + at, dx + at, r + at, &out[j]);
+                if (status != 0) return status;
+            }
+            if (q[j].going) active = 1;
+            else memset(r + at, 0, n * sizeof *r);            /* the next cycle leaves it alone */
+        }
+    }
     return 0;
 }

@@ -91,9 +91,9 @@ int jacobian(costate *c, double t, const double *y, double *J)
 {
     costate_point x = {t, y, c->p};
     if (c->matfree) { c->jt = t; memcpy(J, y, (size_t)c->n * sizeof *J); return STEP_OK; }
-    if (c->P.jac) return map_jac(c, &x, J);
-    c->count.jac++;
-    return formed(c, t, y, J);
+    int status = c->P.jac ? map_jac(c, &x, J) : formed(c, t, y, J);
+    if (!c->P.jac) c->count.jac++;
+    return status != STEP_OK || all_finite(c->nnz, J) ? status : retry(c, WHY_NOT_FINITE, 0.5);
 }
 
 void mass_multiply(const costate *c, int transpose, double a, int m, const double *x, double *y)

@@ -1,9 +1,11 @@
 /* matfree.c - (sigma M - J) x = b without a matrix: GMRES on products of the problem's maps.
 
    J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint.  A complex sigma is a
-   real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands for.
-   Tolerances: inside Newton 1e-3 (its iteration corrects the rest), 1e-10 where a tape prescribes how often it goes; in
-   ros, where nothing corrects, options.krylov_tol: adjoint and tangent agree to about as much. */
+   real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands
+   for. Tolerances: inside Newton 1e-3 (its iteration corrects the rest); 1e-10 where a tape prescribes how often it
+   goes, where M is singular - beside M/h, constraints are small in the residual's norm however wrong they are - and in
+   derivative mode, which would take a standstill of such components for round-off.  In ros, where nothing corrects,
+   options.krylov_tol, and then while components fall: adjoint and tangent agree to about as much. */
 #include <math.h>
 #include <string.h>
 #include "core.h"
@@ -21,9 +23,9 @@ static int product(operator_ *a, const double *x, double *out)
     costate_point at = {a->f->t, a->f->y, c->p}, dx = {0, x, NULL};
     costate_gradient g = {NULL, out, NULL};
     c->count.products++;
-    if (!a->transpose) return map_tangent(c, RHS, &at, &dx, out);
     memset(out, 0, (size_t)c->n * sizeof *out);
-    return map_adjoint(c, RHS, &at, x, &g);
+    int status = a->transpose ? map_adjoint(c, RHS, &at, x, &g) : map_tangent(c, RHS, &at, &dx, out);
+    return status != STEP_OK || all_finite((size_t)c->n, out) ? status : retry(c, WHY_NOT_FINITE, 0.5);
 }
 
 static int apply(void *ctx, const double *x, double *out)
@@ -97,17 +99,42 @@ int matfree_setup(costate *c, factors *f, double h)
     return r < 0 ? fail(c, COSTATE_CALLBACK, "The preconditioner's setup returned %d at t = %.10g.", r, c->time) : STEP_OK;
 }
 
-static int solve_one(operator_ *a, double tol, double *b)
+static void error_of(void *ctx, const double *b, const double *x, const double *r, gmres_result *out)
+{
+    operator_ *a = ctx;
+    costate *c = a->c;
+    size_t n = (size_t)c->n;
+    double *size = c->gr + 3 * n;
+    memset(size, 0, n * sizeof *size);
+    mass_multiply(c, a->transpose, a->re, 1, x, size);
+    moduli_of_terms(n, b, r, size);
+    backward_error(n, c->gw, size, r, ITERATED, out);
+}
+
+/* tol: asked for; loose: Newton corrects what is left */
+static int solve_one(operator_ *a, double tol, int loose, double *b)
 {
     costate *c = a->c;
-    int n = a->im != 0 ? 2 * c->n : c->n, its;
-    double rest, *w = c->gw;
-    for (int i = 0; i < n; i++) w[i] = a->transpose ? 1 / c->w[i % c->n] : c->w[i % c->n];
-    gmres_system s = {n, 1, LIMIT, tol, w, apply, precondition, a, c->gwork};
-    int status = gmres_restarted(&s, b, b, c->gr, &its, &rest);
-    c->count.krylov += its;
+    int n = a->im != 0 ? 2 * c->n : c->n;
+    gmres_result got;
+    residual_weights(c, a->transpose, n, c->gw);
+    gmres_system s = {.n = n,
+                      .columns = 1,
+                      .limit = LIMIT,
+                      .tol = tol,
+                      .w = c->gw,
+                      .apply = apply,
+                      .precondition = precondition,
+                      .backward_error = loose || tol > EXACT_KRYLOV ? NULL : error_of,
+                      .believe = loose,
+                      .ctx = a,
+                      .work = c->gwork};
+    int status = gmres(&s, b, c->gr, c->gr + n, &got);
+    c->count.krylov += got.iterations;
     if (status != STEP_OK) return status;
-    if (!(rest <= 100 * tol)) return retry(c, WHY_KRYLOV, 0.5);
+    if (!solved(c, &got, 100 * tol))
+        return retry(c, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
+    memcpy(b, c->gr, (size_t)n * sizeof *b);
     return STEP_OK;
 }
 
@@ -118,18 +145,20 @@ static void zip(size_t n, const double *z, double *x) { for (size_t i = 0; i < n
 static double tolerance(const costate *c)
 {
     int counted = c->replay && c->repeat && !c->replay->matfree;   /* Newton went so often with factorisations */
-    return c->m->family == COSTATE_ROS ? c->o.krylov_tol : fmax(counted ? 1e-10 : 1e-3, c->o.krylov_tol);
+    int tight = counted || c->singular || c->o.derivative_mode;
+    return c->m->family == COSTATE_ROS ? c->o.krylov_tol : fmax(tight ? 1e-10 : 1e-3, c->o.krylov_tol);
 }
 
 int matfree_solve(costate *c, const factors *f, int k, int transpose, int nrhs, double *X)
 {
     size_t n = (size_t)c->n;
+    int loose = c->m->family != COSTATE_ROS;
     double im, re = eigenvalue(c->m, k, &im), tol = tolerance(c);
     operator_ a = {c, f, re / f->h, im / f->h, transpose};
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? c->gb : x;
         if (im != 0) unzip(n, x, b);
-        int status = solve_one(&a, tol, b);
+        int status = solve_one(&a, tol, loose, b);
         if (status != STEP_OK) return status;
         if (im != 0) zip(n, b, x);
         *(im != 0 ? &c->count.complex_solves : &c->count.solves) += 1;
@@ -143,6 +172,6 @@ void matfree_layout(costate *c, cursor *at)
     size_t n = (size_t)c->n, len = c->m->npair ? 2 * n : n;
     c->gwork = take(at, gmres_work((int)len, 1, LIMIT));
     c->gw = take(at, len);
-    c->gr = take(at, 3 * len);
+    c->gr = take(at, 4 * len);
     c->gb = take(at, len);
 }

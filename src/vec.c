@@ -6,6 +6,7 @@
 #include "core.h"
 
 enum { BLOCK = 1024, FEW = 16, LANES = 8 };
+static const double LEAST_SQUARES = 1e-280, MOST_SQUARES = 1e280;    /* sums between have lost nothing that counts */
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -109,6 +110,19 @@ double sum_scaled(size_t n, double rtol, double atol, const double *y, const dou
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
 }
 
+/* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry */
+static double norm_scaled(size_t n, const double *w, const double *x)
+{
+    double most = 0, most_w = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, fabs(x[i]));
+    if (most == 0 || !(most < HUGE_VAL)) return most;
+    int power = ilogb(most);
+    for (size_t i = 0; i < n; i++) most_w = larger(most_w, fabs(w[i] * ldexp(x[i], -power)));
+    if (most_w == 0 || !(most_w < HUGE_VAL)) return most_w;
+    for (size_t i = 0; i < n; i++) { double e = w[i] * ldexp(x[i], -power) / most_w; sum += e * e; }
+    return ldexp(most_w * sqrt(sum / (double)n), power);
+}
+
 double norm_weighted(size_t n, const double *w, const double *x)
 {
     double s[LANES] = {0}, rest = 0;
@@ -116,5 +130,6 @@ double norm_weighted(size_t n, const double *w, const double *x)
     for (; i + LANES <= n; i += LANES)
         for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
     for (; i < n; i++) { double e = w[i] * x[i]; rest += e * e; }
-    return sqrt((((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest) / (double)n);
+    double sum = (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))) + rest;
+    return sum > LEAST_SQUARES && sum < MOST_SQUARES ? sqrt(sum / (double)n) : norm_scaled(n, w, x);
 }

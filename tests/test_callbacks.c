@@ -104,9 +104,7 @@ static void not_finite(world *w)
             int status = spoil(w, which, k, 0, 0, bad[k % 3], &r, &at);
             if (!(largest(&r) < 100)) complain(w, which, k, "being NaN or Inf and so the result", at, status);
             if (status == COSTATE_OK) continue;                          /* recovered */
-            int said = status == COSTATE_NOT_FINITE || (which == CB_JAC && status == COSTATE_SINGULAR) ||
-                       (which != CB_VALUE && at != FORWARD && status == COSTATE_STAGNATED);
-            if (!said) complain(w, which, k, "being NaN or Inf", at, status);
+            if (status != COSTATE_NOT_FINITE) complain(w, which, k, "being NaN or Inf", at, status);
             if (k % 10 == 1) works_again(w);
         }
     for (long k = 1; k < 12; k++) {
@@ -167,12 +165,19 @@ static void others(void **state)
 static void with_worlds(const costate_method *m, void (*claim)(world *))
 {
     costate_method_info info = method_info(m);
-    costate_options o[] = {{.h0 = 0.15}, {.h0 = 0.1, .controller = COSTATE_FIXED, .storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE}};
-    int count = claim == asks_for_less ? 1 : 2;             /* fixed steps cannot be smaller */
+    costate_options o[] = {{.h0 = 0.15},
+                           {.h0 = 0.1,
+                            .controller = COSTATE_FIXED,
+                            .storage = COSTATE_STATES_ONLY,
+                            .stage_solve = COSTATE_STAGE_ITERATIVE},
+                           {.h0 = 0.1, .controller = COSTATE_FIXED, .solver = COSTATE_LS_GMRES}};
+    int count = claim == asks_for_less                              ? 1
+                : claim == not_finite && info.family != COSTATE_ERK ? 3
+                                                                    : 2; /* fixed steps cannot be smaller */
     for (int k = 0; k < count; k++) {
         world w;
         if (info.family == COSTATE_ERK || info.family == COSTATE_ROS) o[k].stage_solve = 0;
-        open_world(&w, m, problem_synthetic(MASS_IDENTITY, 0, 2, 2, k), o[k]);
+        open_world(&w, m, problem_synthetic(MASS_IDENTITY, 0, 2, 2, k & 1), o[k]);
         claim(&w);
         close_world(&w);
     }

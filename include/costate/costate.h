@@ -197,7 +197,7 @@ typedef struct {
     int solver;                       /* enum costate_solver */
     const struct costate_backend *backend;  /* a user's own, instead of solver */
     double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in ros when matrix-free;
-                                         a larger one makes tangents and adjoints inexact, by about as much */
+                                         one above 1e-13 makes tangents and adjoints inexact, by about as much */
     int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
     int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to 256 MB;
                                          1: always, within tape_limit; -1: never */

@@ -5,12 +5,20 @@
        mu     += the same with f_p, r_p;   t = the same with f_t, r_t
        h       = sum c_i [ f_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
                  + (1/h^2) sum u_i^T M sum_j W_ij Z_j
-   Stiffly accurate, no explicit first stage:  lambda <- (1/h) sum (W 1)_i M^T u_i - sum seed_i   (3.6): no cancellation,
-   and exactly zero for algebraic components. */
+   Without an explicit first stage the sum of all equations gives, with R = 1 - sum d_j,
+       lambda <- R lambda + (1/h) sum (W 1)_i M^T u_i - sum seed_i                                (3.6, where R = 0)
+   and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is. */
 #include <string.h>
 #include "irk.h"
 
-static int short_form(const costate *c) { return (c->m->is & COSTATE_STIFFLY_ACCURATE) && !c->m->g; }
+static int short_form(const costate *c) { return !c->m->g; }
+
+static double remainder_of_weights(const costate_method *m)
+{
+    double R = 1;
+    for (int i = 0; i < m->s; i++) R -= m->d[i];
+    return m->is & COSTATE_STIFFLY_ACCURATE ? 0 : R;
+}
 
 static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
 static double *mu(const costate *c, const functionals *g, int j) { return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL; }
@@ -111,13 +119,13 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
 static void finish(costate *c, const record *r, const functionals *g, const double *u, const double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double w[STAGES_MOST];
+    double w[STAGES_MOST], R = remainder_of_weights(c->m);
     for (int i = 0; i < c->s; i++) { w[i] = 0; for (int j = 0; j < c->s; j++) w[i] += c->m->W[i * c->s + j]; }
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
         combine(n, c->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
-        memset(lambda, 0, n * sizeof *lambda);
+        for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
         mass_multiply(c, 1, 1, 1, c->v1, lambda);
         for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
     }

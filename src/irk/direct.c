@@ -152,3 +152,8 @@ int irk_direct_solve(const stage_system *s, int m, double *X)
     return fail(s->c, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at t = %.10g (h = %.3g).",
                 s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
 }
+
+void irk_direct_moduli(const stage_system *s, const double *x, double *out)
+{
+    LS_AddModuli(s->c->ld, s->transpose, x, out);
+}

@@ -189,15 +189,15 @@ static void irk_layout(costate *c, cursor *at)
     c->Rz = take(at, 2 * n);
 }
 
-/* U: 2 block*n for one column of a block's system; Q: s*m*n right-hand sides; stage: Y_i; wk: weights of GMRES */
+/* U: work of a block's systems; Q: s*m*n right-hand sides; stage: Y_i; wk: weights of residuals */
 static void irk_layout_derivatives(costate *c, cursor *at, int m)
 {
     size_t n = (size_t)c->n, s = (size_t)c->s;
     c->stage = take(at, s * n);
-    c->U = take(at, (c->matfree ? 5 : 3) * (size_t)c->m->block * n * (size_t)m);
+    c->U = take(at, irk_stage_work(c, m));
     c->Q = take(at, s * n * (size_t)m);
     c->wk = take(at, (size_t)c->m->block * n);
-    c->krylov = take(at, irk_stage_work(c, m));
+    c->krylov = take(at, irk_stage_krylov(c, m));
 }
 
 static int irk_prepare(costate *c)

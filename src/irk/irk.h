@@ -27,9 +27,11 @@ int irk_stage_states(costate *, const record *);                    /* c->stage 
 int irk_stage_start(costate *, const record *);                     /* the preconditioner of the step */
 int irk_stage_solve(const stage_system *, int m, double *X);
 int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
-size_t irk_stage_work(const costate *, int m);
+size_t irk_stage_work(const costate *, int m);                      /* of c->U */
+size_t irk_stage_krylov(const costate *, int m);                    /* of c->krylov */
 
 /* direct.c: the exact stage matrix of a block, factored */
 int irk_direct_factor(const stage_system *);
 int irk_direct_solve(const stage_system *, int m, double *X);
+void irk_direct_moduli(const stage_system *, const double *x, double *out);   /* out += |B||x| */
 #endif

@@ -82,7 +82,7 @@ static const double *earlier(costate *c, const record *r, int i)
     return c->v1;
 }
 
-typedef struct { double norm, old, q_old, theta, ynorm; int it; } monitor;
+typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
 
 enum { GO_ON, DONE, DIVERGES };
 
@@ -92,12 +92,14 @@ static int diverges(costate *c, double factor)
     return DIVERGES;
 }
 
-/* To round-off: the increment is at the rounding of y; or it has converged and no longer falls (the rounding of a badly
-   conditioned system). */
-static int exhausted(const costate *c, const monitor *m)
+/* To round-off: the increment is at the rounding of y; or it has converged and twice not fallen below the least so far:
+   the rounding of a badly conditioned system.  Once may be chance, and falling slowly is not having arrived. */
+static int exhausted(const costate *c, monitor *m)
 {
     if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
-    return m->it > 2 && m->norm <= c->o.newton_tol && (m->norm > 0.9 * m->old || m->it >= 100);
+    if (m->it > 1 && m->norm >= m->least) m->stalls++;
+    m->least = m->it > 1 ? fmin(m->least, m->norm) : m->norm;
+    return m->stalls >= 2 && m->norm <= c->o.newton_tol;
 }
 
 static int judge(costate *c, monitor *m)
@@ -110,7 +112,7 @@ static int judge(costate *c, monitor *m)
     }
     if (derivative && exhausted(c, m)) return DONE;
     if (m->it > 1) {
-        if (m->theta >= 0.99) return diverges(c, 0.5);
+        if (m->theta >= 0.99 && !(derivative && m->norm <= c->o.newton_tol)) return diverges(c, 0.5);
         c->eta = m->theta / (1 - m->theta);
     }
     if (!derivative && c->eta * m->norm <= c->o.newton_tol) return DONE;

@@ -270,6 +270,39 @@ int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
     return all_finite(X, (size_t)ls->n * (size_t)nrhs * (size_t)ls->parts) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
 
+static double modulus(const LS *ls, size_t k)
+{
+    return ls->parts == 1 ? fabs(ls->A[k]) : fabs(ls->A[2 * k]) + fabs(ls->A[2 * k + 1]);
+}
+
+static void add_moduli_dense(int n, const double *A, int transpose, const double *x, double *out)
+{
+    for (int j = 0; j < n; j++, A += n) {
+        double sum = 0, xj = fabs(x[j]);
+        if (transpose) for (int i = 0; i < n; i++) sum += fabs(A[i]) * fabs(x[i]);
+        else for (int i = 0; i < n; i++) out[i] += fabs(A[i]) * xj;
+        out[j] += sum;
+    }
+}
+
+void LS_AddModuli(const LS *ls, int transpose, const double *x, double *out)
+{
+    const layout *lay = ls->lay;
+    int n = ls->n;
+    if (!lay->col && ls->parts == 1) { add_moduli_dense(n, ls->A, transpose, x, out); return; }
+    for (int j = 0; j < n; j++) {
+        size_t first = (size_t)j * (size_t)n, from = lay->col ? (size_t)lay->col[j] : first,
+               to = lay->col ? (size_t)lay->col[j + 1] : first + (size_t)n;
+        double sum = 0, xj = fabs(x[j]);
+        for (size_t k = from; k < to; k++) {
+            size_t i = lay->row ? (size_t)lay->row[k] : k - from;
+            if (transpose) sum += modulus(ls, k) * fabs(x[i]);
+            else out[i] += modulus(ls, k) * xj;
+        }
+        out[j] += sum;
+    }
+}
+
 size_t LS_Bytes(const LS *ls)
 {
     return ls->factored && ls->backend->bytes ? ls->backend->bytes(ls->self) : 0;

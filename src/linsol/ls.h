@@ -18,6 +18,8 @@ int LS_Decomp(LS *, double re, double im, const double *J, const double *M);
 /* X (n by nrhs; complex: pairs) <- A^-1 X or A^-T X (transposed, never conjugated).  COSTATE_LS_SINGULAR when the
    result is not finite. */
 int LS_Solve(LS *, int transpose, int nrhs, double *X);
+/* out += |A| |x|, or |A|^T |x|, with the moduli of the entries of the last matrix formed; x, out: n real numbers. */
+void LS_AddModuli(const LS *, int transpose, const double *x, double *out);
 size_t LS_Bytes(const LS *);      /* memory of the factor, 0 if unknown */
 void LS_Free(LS *);               /* NULL is fine */
 

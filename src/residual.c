@@ -1,0 +1,51 @@
+/* residual.c - how good a solution x of A x = b is, told by its residual r = b - A x.
+
+   With size = |A||x| + |b|, max |r_i| / size_i is the componentwise backward error: x solves a system whose entries
+   differ from those of A and b by no more than that, relatively (Oettli, Prager, Numer. Math. 6 (1964) 405).  It does
+   not ask for scales or for the condition of A, and it bounds what x adds to the gap between a tangent v and its
+   adjoint: |r^T v| <= error |x|^T |A| |v|. */
+#include <float.h>
+#include <math.h>
+#include "core.h"
+
+/* The norm of a tangent's residual is that of errors, an adjoint's the dual one; as only ratios count, the largest
+   weight is made 1, that products with tiny or huge numbers stay numbers. */
+void residual_weights(const costate *c, int transpose, int len, double *w)
+{
+    const double RANGE = 1e-150;
+    double most = 0;
+    for (int i = 0; i < c->n; i++) most = fmax(most, transpose ? 1 / c->w[i] : c->w[i]);
+    for (int i = 0; i < len; i++)
+        w[i] = i < c->n ? fmax(RANGE, (transpose ? 1 / c->w[i] : c->w[i]) / most) : w[i - c->n];
+}
+
+int at_round_off(double error) { return error <= 8 * DBL_EPSILON; }
+
+/* Products by central differences have lost a third of the digits, nested ones half of them. */
+double backward_stable(const costate *c) { return c->o.differences ? 1e-8 : 500 * DBL_EPSILON; }
+
+int solved(const costate *c, const gmres_result *g, double tol)
+{
+    return g->residual <= tol || g->norm <= backward_stable(c);
+}
+
+void moduli(size_t n, const double *b, double *size)
+{
+    for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]);
+}
+
+/* A x = b - r is T x - J x: J x by its difference, and what cancels inside of J x is not seen. */
+void moduli_of_terms(size_t n, const double *b, const double *r, double *size)
+{
+    for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]) + fabs(size[i]) + fabs(size[i] - (b[i] - r[i]));
+}
+
+void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *out)
+{
+    double most = 0;
+    for (size_t i = 0; slack > 0 && i < n; i++) most = larger(most, w[i] * size[i]);
+    out->error = 0;
+    for (size_t i = 0; i < n; i++)
+        if (r[i] != 0) out->error = larger(out->error, fabs(r[i]) / (size[i] + slack * most / w[i]));
+    out->norm = at_round_off(out->error) ? out->error : norm_weighted(n, w, r) / norm_weighted(n, w, size);
+}

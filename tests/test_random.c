@@ -1,0 +1,265 @@
+/* test_random.c - random runs, seeded: the adjoint is the transpose of the tangent and a replay repeats the run bit for
+   bit, for any size, stiffness, kind of M, direction of time, storage, linear solver, number of columns, with
+   observations and times.
+
+   The gap is relative to the sum of the moduli of its terms.  Where f'(y) V is a small difference of large terms -
+   conserved masses, stiff equations mixed by M - the callbacks' own round-off enters each step enlarged by |h| |f'|,
+   and is allowed for. */
+#include "common.h"
+#include "random_case.h"
+#include <float.h>
+#include <costate/linsol.h>
+
+enum { TRIES = 20, M_MOST = 20, SEEN_MOST = 4 };
+
+typedef struct {
+    int count, n;
+    double t[SEEN_MOST], *w, *v;
+} data; /* w, v: count x m x n: weights, tangents seen */
+
+typedef struct {
+    const costate_method *m;
+    random_case *b;
+    costate_options o;
+    int columns, cancels;
+    data seen;
+    double worst;
+    char text[240];
+} setting;
+
+static unsigned below(unsigned *u, unsigned most) { return (unsigned)((0.5 + 0.5 * random_in(u)) * most) % most; }
+
+static int value(int k, double t, const double *y, int m, const double *V, void *ctx)
+{
+    data *d = ctx;
+    (void)t, (void)y;
+    memcpy(d->v + (size_t)(k * m * d->n), V, (size_t)(m * d->n) * sizeof *V);
+    return 0;
+}
+
+static int seed(int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    data *d = ctx;
+    (void)t, (void)y;
+    memcpy(w, d->w + (size_t)(k * m * d->n), (size_t)(m * d->n) * sizeof *w);
+    return 0;
+}
+
+/* sum += x.y, size += |x|.|y| */
+static void product(int n, const double *x, const double *y, double *sum, double *size)
+{
+    for (int i = 0; i < n; i++) { *sum += x[i] * y[i]; *size += fabs(x[i] * y[i]); }
+}
+
+typedef struct { double *start, *y, *z, *V, *V0, *V1, *Vp, *end, *lambda, *mu, *dt, *g, *memory; } arrays;
+
+static arrays make(const setting *s, unsigned *u)
+{
+    size_t N = (size_t)(s->b->P.n + s->b->P.nq), np = (size_t)s->b->P.np, m = (size_t)s->columns;
+    double *at = calloc(3 * N + 5 * N * m + 2 * np * m + 4 * m + 1, sizeof *at);
+    assert_non_null(at);
+    arrays x = {.memory = at, .start = at, .y = at + N, .z = at + 2 * N};
+    x.V = at += 3 * N;
+    x.V0 = at += N * m;
+    x.V1 = at += N * m;
+    x.end = at += N * m;
+    x.lambda = at += N * m;
+    x.Vp = at += N * m;
+    x.mu = at += np * m;
+    x.dt = at += np * m;
+    x.g = at += 2 * m;
+    memcpy(x.start, s->b->y0, (size_t)s->b->P.n * sizeof *x.y);
+    memcpy(x.y, x.start, N * sizeof *x.y);
+    memcpy(x.z, x.start, N * sizeof *x.z);
+    random_fill(u, N * m, x.V);
+    random_fill(u, N * m, x.lambda);
+    random_fill(u, np * m, x.Vp);
+    random_fill(u, 2 * m, x.dt);
+    memcpy(x.V0, x.V, N * m * sizeof *x.V);
+    memcpy(x.V1, x.V, N * m * sizeof *x.V);
+    memcpy(x.end, x.lambda, N * m * sizeof *x.V);
+    return x;
+}
+
+static double gap(const setting *s, const arrays *x)
+{
+    int N = s->b->P.n + s->b->P.nq, np = s->b->P.np, m = s->columns, n = s->b->P.n;
+    double worst = 0;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            double left = 0, right = 0, size = 0, dt[2] = {x->dt[j], x->dt[m + j]}, g[2] = {x->g[i], x->g[m + i]};
+            product(N, x->end + i * N, x->V + j * N, &left, &size);
+            for (int k = 0; k < s->seen.count; k++)
+                product(n, s->seen.w + (k * m + i) * n, s->seen.v + (k * m + j) * n, &left, &size);
+            product(N, x->lambda + i * N, x->V0 + j * N, &right, &size);
+            product(np, x->mu + i * np, x->Vp + j * np, &right, &size);
+            product(2, g, dt, &right, &size);
+            worst = larger_of(worst, fabs(left - right) / size);
+        }
+    return worst;
+}
+
+/* the tangent along the run, in the only measure that counts: against the functionals */
+static double run_gap(const setting *s, const arrays *x)
+{
+    int N = s->b->P.n + s->b->P.nq, m = s->columns;
+    double worst = 0;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            double one = 0, two = 0, size = 0;
+            product(N, x->end + i * N, x->V + j * N, &one, &size);
+            product(N, x->end + i * N, x->V1 + j * N, &two, &size);
+            if (size > 0) worst = larger_of(worst, fabs(one - two) / size);
+        }
+    return worst;
+}
+
+/* largest |h| |f'(y)| of the steps, by column sums */
+static double enlargement(const setting *s, const costate_tape *tape)
+{
+    const costate_problem *P = &s->b->P;
+    size_t n = (size_t)P->n, entries = P->pattern ? (size_t)P->pattern->col[n] : n * n;
+    double *J = calloc(entries + n + (size_t)P->nq, sizeof *J), *y = J + entries, most = 0;
+    assert_non_null(J);
+    for (int k = 0; k < costate_tape_steps(tape); k++) {
+        double t, h;
+        costate_tape_get(tape, k, &t, &h, y);
+        costate_point x = {t, y, s->b->p0};
+        P->jac(&x, J, P->ctx);
+        for (size_t j = 0; j < n; j++) {
+            size_t from = P->pattern ? (size_t)P->pattern->col[j] : j * n,
+                   to = P->pattern ? (size_t)P->pattern->col[j + 1] : from + n;
+            double sum = 0;
+            for (size_t i = from; i < to; i++) sum += fabs(J[i]);
+            most = fmax(most, fabs(h) * sum);
+        }
+    }
+    free(J);
+    return most;
+}
+
+/* GMRES without a preconditioner may say that it cannot; nobody else may */
+static int can(const setting *s, costate *c, int status, const char *what)
+{
+    int gives_up = s->o.solver == COSTATE_LS_GMRES && (status == COSTATE_STAGNATED || status == COSTATE_NEWTON);
+    if (status != COSTATE_OK && status != COSTATE_MAX_STEPS && !gives_up)
+        fail_msg("%s: %s: %s", s->text, what, costate_message(c));
+    return status == COSTATE_OK;
+}
+
+/* 0: the run needs more steps than are allowed */
+static int try(setting *s, unsigned *u)
+{
+    const random_case *b = s->b;
+    int m = s->columns, N = b->P.n + b->P.nq;
+    arrays x = make(s, u);
+    const double *Vp = b->P.np ? x.Vp : NULL;
+    costate_times d = {x.dt, x.dt + m, NULL}, g = {x.g, x.g + m, NULL};
+    costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
+    costate *c = costate_new(s->m, &b->P, &s->o);
+    costate_tape *tape = costate_tape_new();
+    int done = can(s, c, costate_integrate(c, b->t0, b->t1, x.y, b->p0, tape), "run") &&
+               can(s, c, costate_tangent(c, tape, m, x.V, Vp, &d, &o), "tangent") &&
+               can(s, c, costate_adjoint(c, tape, m, x.lambda, b->P.np ? x.mu : NULL, &g, &o), "adjoint") &&
+               can(s, c, costate_replay(c, tape, x.z, b->p0), "replay");
+    if (done) {
+        double allowed = s->cancels ? fmax(1e-11, 4 * DBL_EPSILON * enlargement(s, tape)) : 1e-11;
+        if (memcmp(x.y, x.z, (size_t)N * sizeof *x.y) != 0)
+            fail_msg("%s: the replay differs by %.1e", s->text, largest_gap(N, x.y, x.z));
+        s->worst = gap(s, &x) / allowed;
+        if (!(s->worst <= 1)) fail_msg("%s: gap %.2e, allowed %.2e", s->text, s->worst * allowed, allowed);
+        memcpy(x.y, x.start, (size_t)N * sizeof *x.y);
+        done = can(s, c, costate_integrate_tlm(c, b->t0, b->t1, x.y, b->p0, m, x.V1, Vp, &d, NULL),
+                   "tangent along the run");
+        double other = done && s->o.storage == COSTATE_ALL_STAGES ? run_gap(s, &x) : 0;
+        if (!(other <= allowed))
+            fail_msg("%s: the tangent along the run differs by %.2e, allowed %.2e", s->text, other, allowed);
+    }
+    costate_tape_free(tape);
+    costate_free(c);
+    free(x.memory);
+    return done;
+}
+
+static void watch(setting *s, unsigned *u)
+{
+    size_t n = (size_t)s->b->P.n, m = (size_t)s->columns;
+    s->seen = (data){.count = (int)below(u, SEEN_MOST + 1), .n = s->b->P.n};
+    s->seen.w = calloc(2 * SEEN_MOST * n * m, sizeof(double));
+    assert_non_null(s->seen.w);
+    s->seen.v = s->seen.w + SEEN_MOST * n * m;
+    random_fill(u, SEEN_MOST * n * m, s->seen.w);
+    for (int k = 0; k < s->seen.count; k++)
+        s->seen.t[k] = s->b->t0 + (s->b->t1 - s->b->t0) * (k + 0.5 * (1 + random_in(u))) / s->seen.count;
+}
+
+static int mixed(const random_spec *r) { return r->mass != MASS_IDENTITY && !r->sparse; }
+
+static random_spec spec_of(const costate_method_info *i, unsigned *u)
+{
+    random_spec r = {.seed = *u,
+                     .kind = (int)below(u, RANDOM_KINDS),
+                     .np = (int)below(u, 4),
+                     .nq = (int)below(u, 3),
+                     .sparse = (int)below(u, 2),
+                     .autonomous = (int)below(u, 2),
+                     .backwards = (int)below(u, 2)};
+    r.n = below(u, 4) ? 1 + (int)below(u, 8) : 1 + (int)below(u, 40);
+    r.mass = (int)below(u, i->properties & COSTATE_DAE ? 3 : 2);
+    r.stiffness = i->family == COSTATE_ERK ? 5 : pow(10, 9.0 * below(u, 1000) / 999.0);
+    if (r.mass == MASS_SINGULAR) r.kind = RANDOM_RATES;           /* kinetics with constraints may explode */
+    if (mixed(&r)) r.stiffness = fmin(r.stiffness, 1e5);          /* more would drown the constraints in round-off */
+    return r;
+}
+
+static costate_options options_of(const costate_method_info *i, const random_spec *r, unsigned *u)
+{
+    static const int solvers[] = {
+        0, COSTATE_LS_GMRES, COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU};
+    static const char *const built[] = {NULL, NULL, NULL, NULL, "umfpack", "superlu", "klu"};
+    double digits = (i->order > 2 ? 5 : 3) * (double)below(u, 1000) / 999;
+    int k = (int)below(u, r->sparse ? 7 : 2);
+    costate_options o = {.rtol = pow(10, -2 - digits),
+                         .autonomous = r->autonomous,
+                         .max_steps = 2000,
+                         .keep_factors = below(u, 2) ? 1 : -1,
+                         .storage = (int)below(u, 2),
+                         .solver = built[k] && !costate_backend_find(built[k]) ? 0 : solvers[k]};
+    o.atol = o.rtol * pow(10, -3.0 * below(u, 3));
+    if (i->family == COSTATE_SDIRK || i->family == COSTATE_FIRK) o.stage_solve = (int)below(u, 3);
+    return o;
+}
+
+static void random_runs(void **state)
+{
+    costate_method_info i = method_info(*state);
+    double worst = 0;
+    int done = 0;
+    int tries = getenv("TRIES") ? atoi(getenv("TRIES")) : TRIES;      /* more of them by hand */
+    for (int k = 0; k < tries; k++) {
+        unsigned u = 7919u * (unsigned)k + (unsigned)i.stages * 31u + (unsigned)i.order;
+        for (int w = 0; w < 3; w++) random_in(&u);
+        random_spec r = spec_of(&i, &u);
+        setting s = {.m = *state,
+                     .b = random_case_new(&r),
+                     .o = options_of(&i, &r, &u),
+                     .cancels = r.kind == RANDOM_KINETICS || mixed(&r)};
+        s.columns = below(&u, 4) ? 1 + (int)below(&u, 3) : 1 + (int)below(&u, M_MOST);
+        assert_non_null(s.b);
+        watch(&s, &u);
+        snprintf(s.text, sizeof s.text,
+                 "%s, case %d: kind %d, n %d, np %d, nq %d, mass %d, sparse %d, stiff %.0e, rtol %.0e, atol %.0e, "
+                 "solver %d, stages %d, keep %d, storage %d, m %d",
+                 i.name, k, r.kind, r.n, r.np, r.nq, r.mass, r.sparse, r.stiffness, s.o.rtol, s.o.atol, s.o.solver,
+                 s.o.stage_solve, s.o.keep_factors, s.o.storage, s.columns);
+        done += try(&s, &u);
+        worst = larger_of(worst, s.worst);
+        free(s.seen.w);
+        random_case_free(s.b);
+    }
+    print_message("           %d of %d runs within the steps, largest gap %.1e of what is allowed\n", done, tries,
+                  worst);
+    assert_true(3 * done >= 2 * tries);
+}
+
+int main(void) { return run_by_method("random runs", random_runs); }
