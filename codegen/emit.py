@@ -46,14 +46,14 @@ def descriptor(m):
     fields.append(("D", f"{t.name}_D"))
     for key in ("W", "g"):
         array(key, getattr(m, key))
-    for key in ("b0", "est0", "theta0"):
+    for key in ("b0", "est0", "at", "estx", "theta0"):
         scalar(key, double(getattr(m, key)))
     scalar("block", str(m.block))
     scalar("nreal", str(len(m.real)))
     scalar("npair", str(len(m.pairs)))
     if m.block:
         array("eig", m.real + [x for pair in m.pairs for x in pair])
-    for key in ("T", "Ti", "theta", "C", "gi"):
+    for key in ("T", "Ti", "ex", "theta", "C", "gi"):
         array(key, getattr(m, key))
     if m.newf:
         text.append(f"static const unsigned char {t.name}_newf[] = {{ {', '.join(map(str, m.newf))} }};")

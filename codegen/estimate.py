@@ -2,32 +2,81 @@
 from .check import quadrature
 from .linalg import apply, dot, solve_vector, transpose
 from .real import ONE, ZERO, snap
+from .split import newton
 from .trees import Conditions
 
 
 def add(method):
-    """gamma0, est0, e, embedded; theta0, theta where A^-1 has a real eigenvalue."""
-    t, c = method.table, method.c
+    """gamma0, est0, e, embedded; at, estx, ex where c_1 = 0; theta0, theta where A^-1 has a real eigenvalue."""
+    t, s = method.table, method.s
     if method.real:
         gamma0 = method.gamma = ONE / method.real[0]
     else:
         re, im = method.pairs[0]
         gamma0 = re / (re ** 2 + im ** 2)                                # Re(1/lambda)
-    bhat = embedded_weights(c, gamma0, t.tol)
     method.est0 = gamma0
-    method.e = from_weights(method, [x - y for x, y in zip(bhat, method.b)])
-    method.embedded_weights = [gamma0] + bhat
-    method.embedded_conditions = Conditions(with_explicit_stage(method.A))
+    if abs(method.c[0]) <= t.tol:
+        change, inner = [-gamma0] + [ZERO] * (s - 1), inner_defect(method, gamma0)
+    else:
+        change, inner = [x - y for x, y in zip(collocated(method.c, gamma0), method.b)], [ZERO] * s
+    method.e = from_weights(method, change)
+    if method.estx:
+        method.ex = from_weights(method, inner)
+    rows = [row + [ZERO] for row in with_explicit_stage(method.A)]
+    method.embedded_conditions = Conditions(rows + [[ZERO] + continuous(method, method.at) + [ZERO]])
+    method.embedded_weights = [gamma0] + [x + y + z for x, y, z in zip(method.b, change, inner)] + [method.estx]
     method.embedded = method.embedded_conditions.order(method.embedded_weights, t.tol, t.order)
     if method.real:
         sdirk_stage(method, gamma0)
 
 
-def embedded_weights(c, gamma0, tol):
-    """bhat by the quadrature conditions 1 .. s.  With c_1 = 0 they would make it b, less gamma0 at the node 0: the
-    estimate would be blind to f(t) and r(t).  There bhat_1 = 0, and the conditions are 1 .. s-1."""
-    first = 1 if abs(c[0]) <= tol else 0
-    return [ZERO] * first + fit(c[first:], [ONE / k - (gamma0 if k == 1 else ZERO) for k in range(1, len(c) + 1 - first)])
+def collocated(c, gamma0):
+    """bhat by the quadrature conditions 1 .. s."""
+    return fit(c, [ONE / k - (gamma0 if k == 1 else ZERO) for k in range(1, len(c) + 1)])
+
+
+def inner_defect(method, gamma0):
+    """With c_1 = 0 the quadrature conditions make bhat = b, less gamma0 at the node 0: what is left of the estimate,
+
+           gamma0 h (f(t,y) - f(Y_1)),
+
+    is blind to f(t) and r(t).  Another part sees them, the defect of the dense output u at one more point,
+
+           estx h (f(t + at h, u(at)) - p(at)),    u' = p, the polynomial through the slopes of the stages.
+
+    Sets at and estx, and returns the weights of p."""
+    method.at, method.estx = end_or_damped_point(method, gamma0)
+    return [-method.estx * x for x in fit(method.c, [method.at ** k if k else ONE for k in range(method.s)])]
+
+
+def end_or_damped_point(method, gamma0):
+    """The end of the step, where it is no node; gamma0 makes the filtered defect the error of y+ in constraints.
+
+    Else the point inside where u vanishes in the stiff limit: with stages of order s-1 the defect of y' = lambda y is
+    c(lambda) times the polynomial u(infinity), and is zero there for every lambda.  Of several the one at which f(t)
+    is seen best; where there is none, that of all points.  An interpolation sees less than the extrapolation to an
+    end: weight 1."""
+    c, tol = method.c, method.table.tol
+    if abs(nodal(c, ONE)) > tol:
+        return ONE, gamma0
+    u = [-sum(column, ZERO) for column in reversed(transpose(method.D))] + [ONE]
+    grid = [ONE * k / 1024 for k in range(1, 1024)]
+    value = [sum((a * x ** k for k, a in enumerate(reversed(u))), ZERO) for x in grid]
+    roots = [newton(u, x, ZERO)[0] for x, v, w in zip(grid, value, value[1:]) if v * w <= 0]
+    return max([x for x in roots if abs(nodal(c, x)) > tol] or grid, key=lambda x: abs(nodal(c, x))), ONE
+
+
+def nodal(c, x):
+    """prod (x - c_i): the error of the interpolation of t^s"""
+    value = ONE
+    for node in c:
+        value *= x - node
+    return value
+
+
+def continuous(method, x):
+    """b_j(x) of the dense output"""
+    return [sum((row[j] * x ** k for k, row in enumerate(method.B, 1)), ZERO) for j in range(method.s)]
 
 
 def blind(method, b0, bhat, gamma):

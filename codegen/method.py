@@ -34,6 +34,9 @@ class Method:
     g: list = None
     b0: object = ZERO
     est0: object = ZERO
+    at: object = ZERO
+    estx: object = ZERO
+    ex: list = None
     block: int = 0
     real: list = field(default_factory=list)
     pairs: list = field(default_factory=list)

@@ -72,6 +72,7 @@ typedef struct family {
 } family;
 
 int stage_estimate(costate *, const record *, const directions *, int j, double *err);   /* sum e_i X'_i: erk, ros */
+int estimating(const costate *);                         /* will the estimate of this step be asked for? */
 
 extern const family erk_family, irk_family, ros_family;
 

@@ -118,6 +118,8 @@ static void set_directions(costate *c, run *x)
     x->d->V1 = x->Vb;
 }
 
+int estimating(const costate *c) { return c->m->e && !c->replay && c->o.controller != COSTATE_FIXED; }
+
 int stage_estimate(costate *c, const record *r, const directions *d, int j, double *err)
 {
     size_t n = (size_t)c->n;

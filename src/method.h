@@ -5,6 +5,7 @@
 
        erk          X_j = K_j:  y+ = y + h sum_j d_j X_j,   est = h sum_j e_j X_j,  d = b, e = bhat - b
        sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h est0 f(t,y) + sum_j e_j X_j
+                    (firk, c_1 = 0:  + h estx f(t + at h, u(at)) + sum_j ex_j X_j)
        ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
 
    dense output u(theta) = y + sum_j D_j(theta) X_j (erk: h X_j),  D_j(theta) = sum_k D[j*degree + k-1] theta^k.
@@ -36,6 +37,8 @@ struct costate_method {
     const double *W;            /* s*s */
     const double *g;            /* s: W a, a the column of the explicit first stage; NULL if none */
     double b0, est0;            /* quadrature weight of the explicit first stage; weight of h f(t,y) in est */
+    double at, estx;            /* est sees the defect of the dense output u at theta = at; estx 0: no such part */
+    const double *ex;           /* s: its weights, NULL if none */
     int block;                  /* stages solved together: sdirk 1, firk s */
     int nreal, npair;           /* nreal + 2 npair = block: eigenvalues of (a diagonal block of) W */
     const double *eig;          /* nreal real ones, then (re, im > 0) of each pair */

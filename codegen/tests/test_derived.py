@@ -1,11 +1,16 @@
 """Derived data against closed forms: estimators, updates, ESDIRK weights, dense output."""
+import tempfile
 import unittest
 from decimal import Decimal
+from pathlib import Path
 
-from codegen.linalg import apply, dot, transpose
+from codegen import derive
+from codegen.linalg import apply, dot, solve_vector, transpose
 from codegen.real import EXACT, ONE, ZERO
 
 from . import shipped
+
+FIRK = ("radau2a", "radau1a", "lobatto3c", "gauss3", "radau2a1", "radau2a2", "radau2a5")
 
 
 class Derived(unittest.TestCase):
@@ -18,31 +23,66 @@ class Derived(unittest.TestCase):
         self.close(m.e, [m.gamma / 3 * x for x in (-13 - 7 * r, -13 + 7 * r, -1)])
         self.assertEqual(m.est0, m.gamma)
 
+    def estimate(self, m, k):
+        """The estimate, and that by one more stage, of y' = k t^(k-1) from t = 0, h = 1."""
+        def slope(t):
+            return k * (t ** (k - 1) if k > 1 else ONE)
+        Z = apply(m.A, [slope(x) for x in m.c])
+        found = m.est0 * slope(ZERO) + dot(m.e, Z) + (m.estx * slope(m.at) + dot(m.ex, Z) if m.ex else ZERO)
+        more = m.theta0 * slope(ZERO) + dot(m.theta, Z) + m.gamma * slope(ONE) - dot(m.d, Z) if m.theta else None
+        return found, more
+
     def test_estimators_vanish_for_polynomials(self):
-        # y' = k t^(k-1) from t = 0, h = 1: Z_i = c_i^k, y+ = 1; the estimate is 0 for k <= s
-        for name in ("radau2a", "radau1a", "lobatto3c", "gauss3", "radau2a2", "radau2a5"):
+        for name in FIRK:
             m = shipped.method(name)
-            for k in range(1, m.s + 1 - (m.c[0] == 0)):
-                Z = [m_ * k for m_ in apply(m.A, [x ** (k - 1) if k > 1 else ONE for x in m.c])]
-                slope = ONE if k == 1 else ZERO
-                self.close([m.est0 * slope + dot(m.e, Z)], [ZERO])
-                if m.theta:
-                    # Zhat = theta0 f0 + sum theta_j Z_j + gamma f(1)
-                    self.close([m.theta0 * slope + dot(m.theta, Z) + m.gamma * k], [ONE])
+            for k in range(1, m.s + 1):
+                self.close([x for x in self.estimate(m, k) if x is not None], [ZERO] * (2 if m.theta else 1))
 
     def test_estimates_see_quadratures(self):
-        # y' = k t^(k-1), k = s+1, s+2: no method's estimate vanishes for both, or f(t) of any kind would pass for solved
-        for name in ("radau2a", "radau1a", "lobatto3c", "gauss3", "radau2a1", "radau2a2", "radau2a5"):
+        # k = s+1, s+2: no method's estimate vanishes for both, or f(t) of any kind would pass for solved
+        for name in FIRK:
             m = shipped.method(name)
-            classical = extra = ZERO
-            for k in (m.s + 1, m.s + 2):
-                Z = [m_ * k for m_ in apply(m.A, [x ** (k - 1) for x in m.c])]
-                classical = max(classical, abs(dot(m.e, Z)))
-                if m.theta:
-                    extra = max(extra, abs(dot(m.theta, Z) + m.gamma * k - dot(m.d, Z)))
-            self.assertGreater(classical, Decimal("1e-4"))
+            found = [self.estimate(m, k) for k in (m.s + 1, m.s + 2)]
+            self.assertGreater(max(abs(x) for x, _ in found), Decimal("1e-4"))
             if m.theta:
-                self.assertGreater(extra, Decimal("1e-4"))
+                self.assertGreater(max(abs(x) for _, x in found), Decimal("1e-4"))
+
+    def test_inner_point(self):
+        # the ends of the step where they are no nodes: none of Lobatto IIIC
+        m = shipped.method("radau1a")
+        self.assertEqual((m.at, m.estx), (1, m.gamma))
+        m = shipped.method("lobatto3c")
+        self.assertEqual(m.estx, 1)
+        self.close([m.at], [ONE / 4])
+        self.assertEqual([shipped.method(name).estx for name in ("radau2a", "gauss3")], [0, 0])
+
+    def test_inner_point_of_two_stages(self):
+        radau = self.firk("order = 3", "0 | 1/4 -1/4", "2/3 | 1/4 5/12", "b | 1/4 3/4")
+        self.assertEqual((radau.at, radau.estx), (1, radau.est0))
+        lobatto = self.firk("order = 2", "0 | 1/2 -1/2", "1 | 1/2 1/2", "b | 1/2 1/2")
+        self.close([lobatto.at, lobatto.estx], [ONE / 2, ONE])             # u(infinity) = (1 - x)^2: no zero inside
+        for m in (radau, lobatto):
+            self.assertEqual(m.embedded, 2)
+            self.close([self.estimate(m, k)[0] for k in (1, 2)], [ZERO] * 2)
+            self.assertGreater(abs(self.estimate(m, 3)[0]), Decimal("1e-2"))
+
+    def firk(self, order, *rows):
+        """A method that is not shipped."""
+        text = f"name = 'two'\ntitle = 'Two'\nfamily = 'firk'\nsource = 'x'\nchecked = 'x'\n{order}\ntableau = '''\n"
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory, "two.toml")
+            path.write_text(text + "\n".join(rows) + "\n'''\n", encoding="utf-8")
+            return derive.method(path)
+
+    def test_defect_of_linear_problems_vanishes_inside(self):
+        # y' = z y, h = 1: Z = (I - z A)^-1 z A 1; u and its defect are known from W Z, the slopes
+        for name in ("lobatto3c", "radau1a"):
+            m = shipped.method(name)
+            for z in (-1, -30, 2):
+                rhs = apply(m.A, [ONE * z] * m.s)
+                Z = solve_vector([[(i == j) - z * x for j, x in enumerate(row)] for i, row in enumerate(m.A)], rhs)
+                u = 1 + sum(dot([m.at ** k for k in range(1, m.degree + 1)], row) * x for row, x in zip(m.D, Z))
+                self.close([m.estx * z * u + dot(m.ex, Z)], [ZERO])
 
     def test_extra_stage(self):
         for name, at_zero in (("radau1a", True), ("radau2a", False), ("gauss3", False)):

@@ -182,7 +182,8 @@ typedef struct {
     double fac_min, fac_max;          /* 0.2, 8: limits of h_new/h */
     double fac_reject;                /* 0.1: h_new/h after two rejections in a row or a rejected first step */
     double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept when h_new/h lies between */
-    int estimator;                    /* firk: COSTATE_EST_CLASSICAL, or COSTATE_EST_SDIRK (one more stage) */
+    int estimator;                    /* firk: COSTATE_EST_CLASSICAL (f(t, y) and the stages; with c_1 = 0 one more f),
+                                         or COSTATE_EST_SDIRK (one more stage) */
     int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
 
     /* Newton's iteration (sdirk, firk) */

@@ -4,7 +4,10 @@
        q+ = q + h sum b_i r(t + c_i h, y + Z_i, p) + h b0 r(t, y, p)
        est = h est0 f(t,y) + sum e_j Z_j, filtered: err = Re sigma (sigma M - J)^-1 (M sum e_j Z_j + h est0 f),
        sigma = eig_0/h                                                   (step-maps 3.1, 12.2; for methods without a
-       real eigenvalue sigma is complex and the real part is taken: it has the same limits for h -> 0 and for stiff J) */
+       real eigenvalue sigma is complex and the real part is taken: it has the same limits for h -> 0 and for stiff J)
+
+   With c_1 = 0 that is blind to f(t); a second part has the defect of the dense output u at one more point:
+       est += h estx f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
 #include <math.h>
 #include <string.h>
 #include "irk.h"
@@ -51,6 +54,22 @@ static void predict(costate *c, const record *r, const record *prev)
     }
 }
 
+/* the point of the estimate's second part, u = u(at) */
+static costate_point inner_point(const costate *c, const record *r, double *u)
+{
+    double D[STAGES_MOST];
+    dense_weights(c->m, c->m->at, D, NULL);
+    combine((size_t)c->n, u, r->y, 1, c->s, D, r->X, (size_t)c->n);
+    return (costate_point){r->t + c->m->at * r->h, u, c->p};
+}
+
+static int inner_value(costate *c, enum which which, const record *r, double *out)
+{
+    if (c->m->estx == 0) return STEP_OK;
+    costate_point x = inner_point(c, r, c->Y);
+    return map_value(c, which, x.t, x.y, out);
+}
+
 static int quadrature(costate *c, const record *r, double *q1, double *errq)
 {
     const costate_method *m = c->m;
@@ -66,7 +85,10 @@ static int quadrature(costate *c, const record *r, double *q1, double *errq)
         axpy(nq, r->h * b, c->r, q1);
         axpy(nq, r->h * e, c->r, errq);
     }
-    return STEP_OK;
+    if (c->m->estx == 0 || !estimating(c)) return STEP_OK;
+    int status = inner_value(c, COST, r, c->r);
+    if (status == STEP_OK) axpy(nq, r->h * c->m->estx, c->r, errq);
+    return status;
 }
 
 /* x <- Re sigma (sigma M - J)^-1 x */
@@ -85,14 +107,22 @@ static int filter(costate *c, double h, double *x)
     return status;
 }
 
-/* M sum e_j Z_j + h est0 f into err, then the filter; Z_j = Z + j stride */
-static int estimate_with(costate *c, const record *r, const double *f, const double *Z, size_t stride, double *err)
+/* err += M sum w_j Z_j + h w0 f, Z_j = Z + j stride */
+static void add_part(costate *c, double h, const double *w, double w0, const double *f, const double *Z, size_t stride,
+                     double *err)
 {
-    size_t n = (size_t)c->n;
-    combine(n, c->v1, NULL, 1, c->s, c->m->e, Z, stride);
-    memset(err, 0, n * sizeof *err);
+    combine((size_t)c->n, c->v1, NULL, 1, c->s, w, Z, stride);
     mass_multiply(c, 0, 1, 1, c->v1, err);
-    if (c->m->est0 != 0) axpy(n, r->h * c->m->est0, f, err);
+    if (w0 != 0) axpy((size_t)c->n, h * w0, f, err);
+}
+
+/* Both parts into err, filtered. */
+static int estimate_with(costate *c, const record *r, const double *f, const double *fx, const double *Z, size_t stride,
+                         double *err)
+{
+    memset(err, 0, (size_t)c->n * sizeof *err);
+    add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, err);
+    if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, err);
     return filter(c, r->h, err);
 }
 
@@ -123,26 +153,50 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     return STEP_OK;
 }
 
+/* h out = (h f(x))' along dx and h' = dh;  f: f(x), wanted where dh is not 0 */
+static int slope_tangent(costate *c, const record *r, const costate_point *x, const costate_point *dx, double dh,
+                         const double *f, double *out)
+{
+    int status = map_tangent(c, RHS, x, dx, out);
+    if (status == STEP_OK && dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
+    return status;
+}
+
+/* the second part's slope along direction j, into out; uses the n after it */
+static int inner_tangent(costate *c, const record *r, const directions *d, int j, double *out)
+{
+    if (c->m->estx == 0) return STEP_OK;
+    size_t n = (size_t)c->n;
+    double D[STAGES_MOST], *f = out + n, *du = c->v1;
+    int status = d->dh[j] != 0 ? inner_value(c, RHS, r, f) : STEP_OK;
+    dense_weights(c->m, c->m->at, D, NULL);
+    combine(n, du, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
+    costate_point x = inner_point(c, r, c->Y);
+    costate_point dx = {d->dt[j] + c->m->at * d->dh[j], du, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return status == STEP_OK ? slope_tangent(c, r, &x, &dx, d->dh[j], f, out) : status;
+}
+
 /* the same for direction j: f' along it for f, Z' for Z */
 static int irk_tangent_estimate(costate *c, const record *r, const directions *d, int j, double *err)
 {
     size_t n = (size_t)c->n;
     costate_point x = {r->t, r->y, c->p};
     costate_point dx = {d->dt[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    int status = c->m->est0 != 0 ? map_tangent(c, RHS, &x, &dx, c->v2) : STEP_OK;
-    if (status == STEP_OK && d->dh[j] != 0) axpy(n, d->dh[j] / r->h, c->f0, c->v2);
-    return status == STEP_OK ? estimate_with(c, r, c->v2, d->Xd + (size_t)j * n, n * (size_t)d->m, err) : status;
+    int status = c->m->est0 != 0 ? slope_tangent(c, r, &x, &dx, d->dh[j], c->f0, c->v2) : STEP_OK;
+    if (status == STEP_OK) status = inner_tangent(c, r, d, j, c->R);
+    return status == STEP_OK ? estimate_with(c, r, c->v2, c->R, d->Xd + (size_t)j * n, n * (size_t)d->m, err) : status;
 }
 
 static int estimate(costate *c, const record *r, const double *y1, double *err)
 {
-    if (!c->m->e || c->replay || c->o.controller == COSTATE_FIXED) return STEP_OK;
+    if (!estimating(c)) return STEP_OK;
     if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
-    int status = estimate_with(c, r, c->f0, r->X, (size_t)c->n, err);
+    int status = inner_value(c, RHS, r, c->R);
+    if (status == STEP_OK) status = estimate_with(c, r, c->f0, c->R, r->X, (size_t)c->n, err);
     if (status != STEP_OK || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
     add_scaled((size_t)c->n, c->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
     status = map_value(c, RHS, r->t, c->Y, c->v2);
-    return status == STEP_OK ? estimate_with(c, r, c->v2, r->X, (size_t)c->n, err) : status;
+    return status == STEP_OK ? estimate_with(c, r, c->v2, c->R, r->X, (size_t)c->n, err) : status;
 }
 
 static int stages(costate *c, const record *r)
@@ -206,14 +260,14 @@ static int irk_prepare(costate *c)
     return c->fac ? COSTATE_OK : c->status;
 }
 
-/* bhat - b from e = (bhat - b)^T W:  eb = A^T e, eb0 = est0 + e^T a, a = A g (explicit first stage) */
+/* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */
 static void irk_ready(costate *c)
 {
     const costate_method *m = c->m;
     for (int i = 0; m->e && i < m->s; i++) {
         double a = 0;
         for (int j = 0; j < m->s; j++) {
-            c->eb[i] += m->e[j] * m->A[j * m->s + i];
+            c->eb[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
             if (m->g) a += m->A[i * m->s + j] * m->g[j];
         }
         c->eb0 += m->e[i] * a;
