@@ -74,6 +74,12 @@ typedef struct family {
 int stage_estimate(costate *, const record *, const directions *, int j, double *err);   /* sum e_i X'_i: erk, ros */
 int estimating(const costate *);                         /* will the estimate of this step be asked for? */
 
+/* Singular M: an accepted step leaves a residual in the constraints, Newton's remainder, or more where the method is
+   not stiffly accurate.  The stages of the next step remove it, and an estimate from the last state and these stages
+   holds it, the same for every h: no step would be small enough.  Such an estimate is filtered once more, from M err:
+   this is 0 on the kernel of M, where what was removed lies, and elsewhere the filter is 1 + O(h), so that the order
+   stays.  A family says which of its estimates these are. */
+
 extern const family erk_family, irk_family, ros_family;
 
 /* Who wrote a tape.  The solver and its tapes hold it together, so its address does not come again while one of them
@@ -105,6 +111,7 @@ struct costate {
     int status;
     char message[400];
     double time;
+    int singular;               /* M is singular */
     int differenced;            /* J comes from differences: 1 */
 
     /* this run */
@@ -186,6 +193,7 @@ int maps_available(costate *, enum mode, int with_p, int with_t);   /* COSTATE_O
 int jacobian_prepare(costate *);                                    /* colours the pattern when jac is missing */
 int jacobian(costate *, double t, const double *y, double *J);
 void mass_multiply(const costate *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
+void mass_apply(costate *, double *x);                              /* x <- M x; uses v1 */
 
 /* vec.c */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);

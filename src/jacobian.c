@@ -101,3 +101,11 @@ void mass_multiply(const costate *c, int transpose, double a, int m, const doubl
     if (c->M) LS_Multiply(c->n, c->P.pattern, c->M, transpose, a, m, x, y);
     else axpy((size_t)c->n * (size_t)m, a, x, y);
 }
+
+void mass_apply(costate *c, double *x)
+{
+    size_t n = (size_t)c->n;
+    memcpy(c->v1, x, n * sizeof *x);
+    memset(x, 0, n * sizeof *x);
+    mass_multiply(c, 0, 1, 1, c->v1, x);
+}

@@ -116,12 +116,18 @@ static void add_part(costate *c, double h, const double *w, double w0, const dou
     if (w0 != 0) axpy((size_t)c->n, h * w0, f, err);
 }
 
-/* Both parts into err, filtered. */
+/* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
+   filtered once more, see core.h. */
 static int estimate_with(costate *c, const record *r, const double *f, const double *fx, const double *Z, size_t stride,
                          double *err)
 {
     memset(err, 0, (size_t)c->n * sizeof *err);
     add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, err);
+    if (c->singular && c->m->est0 != 0) {
+        int status = filter(c, r->h, err);
+        if (status != STEP_OK) return status;
+        mass_apply(c, err);
+    }
     if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, err);
     return filter(c, r->h, err);
 }
@@ -150,7 +156,9 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     }
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
-    return STEP_OK;
+    if (!c->singular || m->theta0 == 0) return STEP_OK;
+    mass_apply(c, err);                                /* it has f(t,y): see core.h */
+    return filter(c, r->h, err);
 }
 
 /* h out = (h f(x))' along dx and h' = dh;  f: f(x), wanted where dh is not 0 */

@@ -2,7 +2,7 @@
 
        E = M/(h gamma) - f_y,   Y_i = y + sum_{j<i} a_ij U_j,   T_i = t + alpha_i h
        E U_i = f(T_i, Y_i, p) + h gamma_i f_t + (1/h) M sum_{j<i} c_ij U_j
-       y+ = y + sum m_i U_i,   est = sum e_i U_i
+       y+ = y + sum m_i U_i,   est = sum e_i U_i   (filtered where M is singular: filter)
        q+ = q + h sum b_i [ r(T_i, Y_i, p) + h gamma_i r_t + r_y U_i ]
    f_y, f_t, r_y, r_t at (t, y, p): always those of this step. */
 #include <string.h>
@@ -91,6 +91,26 @@ static int stage(costate *c, record *r, const factors *lu, int i, const double *
     return ros_solve(c, lu, 0, 1, U);
 }
 
+/* err <- (1/(h gamma)) E^-1 M err, where M is singular and the method not stiffly accurate: see core.h.  Stiffly
+   accurate ones leave the constraints solved, but for a remainder of second order. */
+static int filter(costate *c, const record *r, double *err)
+{
+    const factors *lu;
+    if (!c->singular || (c->m->is & COSTATE_STIFFLY_ACCURATE)) return STEP_OK;
+    int status = ros_matrices(c, r, &lu);
+    if (status != STEP_OK) return status;
+    mass_apply(c, err);
+    for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;
+    return ros_solve(c, lu, 0, 1, err);
+}
+
+static int estimate(costate *c, const record *r, double *err)
+{
+    if (!estimating(c)) return STEP_OK;
+    combine((size_t)c->n, err, NULL, 1, c->s, c->m->e, r->X, (size_t)c->n);
+    return filter(c, r, err);
+}
+
 int ros_forward(costate *c, record *r, const record *prev, double *y1, double *err)
 {
     size_t n = (size_t)c->n;
@@ -108,8 +128,13 @@ int ros_forward(costate *c, record *r, const record *prev, double *y1, double *e
     }
     if (status != STEP_OK) return status;
     combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
-    if (c->m->e) combine(n, err, NULL, 1, c->s, c->m->e, r->X, n);
-    return STEP_OK;
+    return estimate(c, r, err);
+}
+
+static int ros_tangent_estimate(costate *c, const record *r, const directions *d, int j, double *err)
+{
+    int status = stage_estimate(c, r, d, j, err);
+    return status == STEP_OK ? filter(c, r, err) : status;
 }
 
 /* ---- family ---- */
@@ -145,4 +170,4 @@ static void ros_ready(costate *c)
 }
 
 const family ros_family = {ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint,
-                           stage_estimate};
+                           ros_tangent_estimate};
