@@ -29,7 +29,8 @@ static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1,
 
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
-    {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE", "costate:METHOD, cvodes:bdf, cvodes:adams (costate:rodas4)"},
+    {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
+     "costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5 (costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
     {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
@@ -47,6 +48,9 @@ static const cli_option options[] = {
     {"--krylov-tol", CLI_POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
     {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "costate's GMRES preconditioned by SuperLU's incomplete LU"},
     {"--krylov", CLI_COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
+    {"--lapack", CLI_FLAG, IN(task.lapack), NULL, 0, "", "cvodes' dense systems by LAPACK"},
+    {"--colamd", CLI_FLAG, IN(task.colamd), NULL, 0, "", "cvodes' KLU orders by COLAMD, not AMD"},
+    {"--polynomial", CLI_FLAG, IN(task.polynomial), NULL, 0, "", "cvodes' adjoint: not Hermite's interpolation"},
     {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
     {"--budget", CLI_POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
     {"--pairs", CLI_FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
@@ -88,7 +92,7 @@ static double over_laps(const race_result *r, double (*what)(const race_lap *), 
     if (r->laps == 0) return NAN;
     for (int k = 0; k < r->laps; k++) x[k] = what(&r->lap[k]);
     qsort(x, (size_t)r->laps, sizeof *x, ascending);
-    return x[least ? 0 : r->laps / 2];
+    return least ? x[0] : (x[(r->laps - 1) / 2] + x[r->laps / 2]) / 2;
 }
 
 static void print_counters(json *j, const costate_stats *s)
@@ -196,7 +200,8 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
 {
     if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
     if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
-    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf or cvodes:adams");
+    if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
+    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams or hairer:radau5");
 }
 
 static int race(const command *c, const ivp *b)

@@ -9,7 +9,7 @@
 enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); gradient of y[functional](t1) */
 
 typedef struct {
-    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams */
+    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5 */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
     int mode, directions;        /* tlm: unit vectors 0, 1, ... */
@@ -22,10 +22,13 @@ typedef struct {
     int sensitivity_error;       /* tlm: tangents enter the error norm */
     /* costate */
     int keep_factors, stage_solve, storage, derivative_mode;
-    /* cvodes */
     double krylov_tol;           /* 0: the default, round-off */
     int ilu;                     /* with gmres: SuperLU's incomplete LU */
+    /* cvodes */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
+    int lapack;                  /* dense systems by LAPACK, not by its own elimination */
+    int colamd;                  /* KLU orders by COLAMD, not by AMD */
+    int polynomial;              /* the forward run is interpolated by polynomials, not by Hermite's */
 } race_task;
 
 enum { RACE_REPEATS = 101 };
@@ -45,12 +48,16 @@ typedef struct {
 double race_clock(void);         /* seconds of processor time */
 int race_fail(race_result *, int status, const char *message);
 void race_result_free(race_result *);
-/* Whether to run again: minds repeat and budget; a fifth of a second is always used, for the shortest runs need most
-   repeats.  start: race_clock() before the first measured run. */
+/* After the first run, which warms up caches, the analysis of the pattern, memory: it counts only when it used up the
+   budget.  began: race_clock() before it; the result is `start` of race_again. */
+double race_warmed_up(const race_task *, race_result *, const race_lap *first, double began);
+/* Whether to run again: minds repeat and budget; a seventh of the budget is always used, for the shortest runs need
+   most repeats. */
 int race_again(const race_task *, const race_result *, double start);
 
 int race_costate(const race_task *, const ivp *, race_result *);
-int race_cvodes(const race_task *, const ivp *, race_result *);     /* a status also when it was not built in */
+int race_cvodes(const race_task *, const ivp *, race_result *);     /* these: a status also when not built in */
+int race_hairer(const race_task *, const ivp *, race_result *);
 
 /* Best times of what the codes are made of: seconds; NaN: not there. */
 typedef struct {

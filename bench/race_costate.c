@@ -29,12 +29,20 @@ void race_result_free(race_result *r)
     r->y = r->derivative = NULL;
 }
 
+double race_warmed_up(const race_task *task, race_result *r, const race_lap *first, double began)
+{
+    double now = race_clock();
+    if (now - began < task->budget) return now;
+    r->lap[r->laps++] = *first;
+    return began;
+}
+
 int race_again(const race_task *task, const race_result *r, double start)
 {
     double spent = race_clock() - start;
     if (r->laps == 0) return 1;
     if (r->laps >= RACE_REPEATS || spent >= task->budget) return 0;
-    return r->laps < task->repeat || (task->repeat > 1 && spent < 0.2);
+    return r->laps < task->repeat || (task->repeat > 1 && spent < task->budget / 7);
 }
 
 /* ---- a run -------------------------------------------------------------------------------------------------- */
@@ -81,8 +89,6 @@ static int plain(const runner *u, race_lap *lap)
     return status;
 }
 
-/* The first run warms up: caches, the analysis of the pattern, the tape's memory.  It counts only when a second
-   one would take too long. */
 static int measure(const runner *u, race_result *r)
 {
     double start = race_clock();
@@ -92,8 +98,8 @@ static int measure(const runner *u, race_result *r)
     if (status == COSTATE_OK && u->task->pairs) status = plain(u, &lap);
     restart(u);
     if (status == COSTATE_OK) status = run(u, &lap);
-    if (race_clock() - start >= u->task->budget) r->lap[r->laps++] = lap;
-    for (start = race_clock(); status == COSTATE_OK && race_again(u->task, r, start); r->lap[r->laps++] = lap) {
+    start = race_warmed_up(u->task, r, &lap, start);
+    for (; status == COSTATE_OK && race_again(u->task, r, start); r->lap[r->laps++] = lap) {
         restart(u);
         if (u->task->pairs && (status = plain(u, &lap)) != COSTATE_OK) break;
         restart(u);

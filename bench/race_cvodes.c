@@ -1,12 +1,21 @@
-/* race_cvodes.c - the race by CVODES of SUNDIALS: forward, forward sensitivities, adjoint; on the same callbacks. */
+/* race_cvodes.c - the race by CVODES of SUNDIALS: forward, forward sensitivities, adjoint; on the same callbacks.
+
+   As its best user would run it: what it holds is made once and reinitialised before each run, not timed; the adjoint
+   has one checkpoint, so that no step is computed twice; KLU orders by the pattern's symmetry.  What was tried beside
+   this is in bench.py, part `peers`. */
 #include <cvodes/cvodes.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sunlinsol/sunlinsol_band.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
+#ifdef RACE_LAPACK
+#include <sunlinsol/sunlinsol_lapackdense.h>
+#endif
 #include <sunlinsol/sunlinsol_spgmr.h>
+#include <sunmatrix/sunmatrix_band.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
@@ -35,7 +44,7 @@ typedef struct {
     algebra forward, backward;
     SUNNonlinearSolver sensitivities;
     SUNLinearSolver shared;      /* whose analysis is shared by all runs */
-    double *J;                   /* values of the Jacobian, when CVODES wants them elsewhere */
+    double *J;                   /* values of the Jacobian, where CVODES wants them elsewhere */
     int which, checkpoint_steps;
     char said[256];              /* its last message */
 } rider;
@@ -113,6 +122,22 @@ static int put_pattern(const costate_pattern *p, SUNMatrix A)
     return 0;
 }
 
+/* J, or -J^T, from its values in the pattern */
+static void put_band(const costate_pattern *p, const double *J, int transposed, SUNMatrix A)
+{
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->col[j]; k < p->col[j + 1]; k++)
+            if (transposed) SM_ELEMENT_B(A, j, p->row[k]) = -J[k];
+            else SM_ELEMENT_B(A, p->row[k], j) = J[k];
+}
+
+static int band_jacobian(rider *q, const costate_point *x, int transposed, SUNMatrix A)
+{
+    int status = q->b->P.jac(x, q->J, q->b->P.ctx);
+    put_band(q->b->P.pattern, q->J, transposed, A);
+    return status;
+}
+
 static int jacobian(realtype t, N_Vector y, N_Vector fy, SUNMatrix A, void *data, N_Vector a, N_Vector b, N_Vector c)
 {
     rider *q = data;
@@ -120,6 +145,7 @@ static int jacobian(realtype t, N_Vector y, N_Vector fy, SUNMatrix A, void *data
     costate_point x = point(t, y);
     (void)fy, (void)a, (void)b, (void)c;
     q->count.jac++;
+    if (SUNMatGetID(A) == SUNMATRIX_BAND) return band_jacobian(q, &x, 0, A);
     if (sparse) put_pattern(q->b->P.pattern, A);
     return q->b->P.jac(&x, sparse ? SM_DATA_S(A) : SM_DATA_D(A), q->b->P.ctx);
 }
@@ -133,6 +159,7 @@ static int adjoint_jacobian(realtype t, N_Vector y, N_Vector w, N_Vector fw, SUN
     int n = q->b->P.n, sparse = SUNMatGetID(A) == SUNMATRIX_SPARSE, status;
     (void)w, (void)fw, (void)a, (void)b, (void)c;
     q->count.jac++;
+    if (SUNMatGetID(A) == SUNMATRIX_BAND) return band_jacobian(q, &x, 1, A);
     if (sparse) {
         put_pattern(q->b->P.pattern, A);
         status = q->b->P.jac(&x, SM_DATA_S(A), q->b->P.ctx);
@@ -157,6 +184,36 @@ static void keep_message(int code, const char *module, const char *function, cha
 static int adams(const rider *q) { return strcmp(q->task->code, "cvodes:adams") == 0; }
 static int failed(int status) { return status < 0; }
 
+static SUNLinearSolver dense_solver(const rider *q, SUNMatrix A)
+{
+#ifdef RACE_LAPACK
+    if (q->task->lapack) return SUNLinSol_LapackDense(q->y, A, q->context);
+#endif
+    return SUNLinSol_Dense(q->y, A, q->context);
+}
+
+/* KLU's own default, COLAMD, is for patterns without symmetry: on grids AMD fills several times less. */
+static SUNLinearSolver klu_solver(const rider *q, SUNMatrix A)
+{
+    enum { AMD = 0, COLAMD = 1 };
+    SUNLinearSolver S = SUNLinSol_KLU(q->y, A, q->context);
+    if (S) SUNLinSol_KLUSetOrdering(S, q->task->colamd ? COLAMD : AMD);
+    return S;
+}
+
+/* bandwidths of the pattern, above and below the diagonal */
+static SUNMatrix band_matrix(const rider *q, int transposed)
+{
+    const costate_pattern *p = q->b->P.pattern;
+    int up = 0, down = 0;
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->col[j]; k < p->col[j + 1]; k++) {
+            if (j - p->row[k] > up) up = j - p->row[k];
+            if (p->row[k] - j > down) down = p->row[k] - j;
+        }
+    return transposed ? SUNBandMatrix(p->n, down, up, q->context) : SUNBandMatrix(p->n, up, down, q->context);
+}
+
 /* A, S for one direction of time; type: CSC_MAT, or CSR_MAT for the transpose */
 static int make_algebra(rider *q, int type, algebra *a)
 {
@@ -166,12 +223,17 @@ static int make_algebra(rider *q, int type, algebra *a)
     if (solver == COSTATE_LS_GMRES) return !(a->S = SUNLinSol_SPGMR(q->y, SUN_PREC_NONE, q->task->krylov, q->context));
     if (solver == COSTATE_LS_DENSE) {
         a->A = SUNDenseMatrix(P->n, P->n, q->context);
-        a->S = a->A ? SUNLinSol_Dense(q->y, a->A, q->context) : NULL;
+        a->S = a->A ? dense_solver(q, a->A) : NULL;
+        return !a->S;
+    }
+    if (solver == COSTATE_LS_BAND) {
+        a->A = band_matrix(q, type == CSR_MAT);
+        a->S = a->A ? SUNLinSol_Band(q->y, a->A, q->context) : NULL;
         return !a->S;
     }
     if (!(a->A = SUNSparseMatrix(P->n, P->n, P->pattern->col[P->n], type, q->context))) return 1;
     put_pattern(P->pattern, a->A);
-    if (solver == COSTATE_LS_KLU) a->S = SUNLinSol_KLU(q->y, a->A, q->context);
+    if (solver == COSTATE_LS_KLU) a->S = klu_solver(q, a->A);
     else a->S = race_sunlinsol(costate_backend_find("umfpack"), P->pattern, q->shared, &q->count.solves, q->context);
     return !a->S;
 }
@@ -184,7 +246,7 @@ static void free_algebra(algebra *a)
     *a = (algebra){NULL, NULL, NULL};
 }
 
-static void free_run(rider *q)
+static void free_all(rider *q)
 {
     if (q->memory) CVodeFree(&q->memory);
     free_algebra(&q->forward);
@@ -207,6 +269,11 @@ static int attach(rider *q)
     return q->forward.A ? CVodeSetJacFn(q->memory, jacobian) : CVodeSetJacTimes(q->memory, NULL, times);
 }
 
+static void start_forward(rider *q)
+{
+    memcpy(values(q->y), q->b->y0, (size_t)q->b->P.n * sizeof(double));
+}
+
 static int make_forward(rider *q)
 {
     const race_task *task = q->task;
@@ -214,7 +281,7 @@ static int make_forward(rider *q)
     q->y = N_VNew_Serial(q->b->P.n, q->context);
     q->memory = CVodeCreate(adams(q) ? CV_ADAMS : CV_BDF, q->context);
     if (!q->y || !q->memory) return CV_MEM_FAIL;
-    memcpy(values(q->y), q->b->y0, (size_t)q->b->P.n * sizeof(double));
+    start_forward(q);
     CVodeSetErrHandlerFn(q->memory, keep_message, q);
     if (failed(status = CVodeInit(q->memory, rhs, 0, q->y))) return status;
     if (failed(status = CVodeSStolerances(q->memory, task->rtol, task->atol))) return status;
@@ -224,15 +291,20 @@ static int make_forward(rider *q)
     return attach(q);
 }
 
+static void start_sensitivities(rider *q)
+{
+    for (int k = 0; k < q->task->directions; k++) {
+        N_VConst(0, q->tangents[k]);
+        values(q->tangents[k])[k % q->b->P.n] = 1;
+    }
+}
+
 /* Staggered: the tangents are corrected after the state. */
 static int make_sensitivities(rider *q)
 {
-    int m = q->task->directions, n = q->b->P.n, status;
+    int m = q->task->directions, status;
     if (!(q->tangents = N_VCloneVectorArray(m, q->y))) return CV_MEM_FAIL;
-    for (int k = 0; k < m; k++) {
-        N_VConst(0, q->tangents[k]);
-        values(q->tangents[k])[k % n] = 1;
-    }
+    start_sensitivities(q);
     if (failed(status = CVodeSensInit1(q->memory, m, CV_STAGGERED, sensitivity, q->tangents))) return status;
     if (failed(status = CVodeSensEEtolerances(q->memory))) return status;
     CVodeSetSensErrCon(q->memory, q->task->sensitivity_error);
@@ -251,12 +323,17 @@ static int attach_backward(rider *q)
                          : CVodeSetJacTimesB(m, q->which, NULL, adjoint_times);
 }
 
+static void start_backward(rider *q)
+{
+    N_VConst(0, q->w);
+    values(q->w)[q->b->functional] = 1;
+}
+
 static int make_backward(rider *q)
 {
     int status;
     if (!(q->w = N_VClone(q->y))) return CV_MEM_FAIL;
-    N_VConst(0, q->w);
-    values(q->w)[q->b->functional] = 1;
+    start_backward(q);
     if (failed(status = CVodeCreateB(q->memory, adams(q) ? CV_ADAMS : CV_BDF, &q->which))) return status;
     if (failed(status = CVodeInitB(q->memory, q->which, adjoint_rhs, q->task->tf, q->w))) return status;
     if (failed(status = CVodeSStolerancesB(q->memory, q->which, q->task->rtol, q->task->atol))) return status;
@@ -303,23 +380,42 @@ static int backward(rider *q, realtype *t)
     return failed(status) ? status : CVodeGetB(q->memory, q->which, t, q->w);
 }
 
-/* The making of CVODES' objects is not timed, as that of costate's is not. */
+/* made by the first run, as before the first call for the later ones */
+static int prepare_forward(rider *q)
+{
+    int status, mode = q->task->mode, made = q->memory != NULL;
+    if (!made) status = make_forward(q);
+    else start_forward(q), status = CVodeReInit(q->memory, 0, q->y);
+    if (failed(status) || mode == RACE_FORWARD) return status;
+    if (mode == RACE_TLM && !made) return make_sensitivities(q);
+    if (mode == RACE_TLM) return start_sensitivities(q), CVodeSensReInit(q->memory, CV_STAGGERED, q->tangents);
+    if (made) return CVodeAdjReInit(q->memory);
+    return CVodeAdjInit(q->memory, q->checkpoint_steps, q->task->polynomial ? CV_POLYNOMIAL : CV_HERMITE);
+}
+
+static int prepare_backward(rider *q)
+{
+    if (!q->w) return make_backward(q);
+    start_backward(q);
+    return CVodeReInitB(q->memory, q->which, q->task->tf, q->w);
+}
+
+/* What is not integrating is not timed, as for the other codes. */
 static int run(rider *q, race_lap *lap)
 {
-    int status = make_forward(q), mode = q->task->mode;
+    int status = prepare_forward(q);
+    size_t n = (size_t)q->b->P.n;
     realtype t;
-    if (!failed(status) && mode == RACE_TLM) status = make_sensitivities(q);
-    if (!failed(status) && mode == RACE_ADJ) status = CVodeAdjInit(q->memory, q->checkpoint_steps, CV_HERMITE);
     q->count = (costate_stats){0};
     double start = race_clock();
     if (!failed(status)) status = forward(q, &t);
     lap->forward = race_clock() - start;
     if (failed(status)) return status;
     count(q, q->memory, &q->count);
-    if (mode != RACE_ADJ) return status;
-    q->count.tape_bytes = ((size_t)q->checkpoint_steps + 1) * 2 * (size_t)q->b->P.n * sizeof(double);
+    if (q->task->mode != RACE_ADJ) return status;
+    q->count.tape_bytes = ((size_t)q->checkpoint_steps + 1) * (q->task->polynomial ? 1 : 2) * n * sizeof(double);
+    status = prepare_backward(q);
     start = race_clock();
-    status = make_backward(q);            /* it needs the forward run; its time is that of allocations */
     if (!failed(status)) status = backward(q, &t);
     lap->backward = race_clock() - start;
     if (!failed(status)) count(q, CVodeGetAdjCVodeBmem(q->memory, q->which), &q->count);
@@ -346,7 +442,7 @@ static int count_steps(rider *q)
     int status = run(&plain, &lap);
     q->checkpoint_steps = (int)plain.count.accepted + 2;
     memcpy(q->said, plain.said, sizeof q->said);
-    free_run(&plain);
+    free_all(&plain);
     return status;
 }
 
@@ -355,15 +451,12 @@ static int measure(rider *q)
     race_result *r = q->r;
     race_lap lap = {0, 0, 0};
     double start = race_clock();
-    int status = q->task->mode == RACE_ADJ ? count_steps(q) : CV_SUCCESS, first = 1;
-    while (!failed(status) && (first || race_again(q->task, r, start))) {
-        status = run(q, &lap);
-        if (!failed(status)) keep_results(q);
-        free_run(q);
-        if (!first || race_clock() - start >= q->task->budget) r->lap[r->laps++] = lap;
-        if (first) start = race_clock() - (r->laps ? q->task->budget : 0);
-        first = 0;
-    }
+    int status = q->task->mode == RACE_ADJ ? count_steps(q) : CV_SUCCESS;
+    if (!failed(status)) status = run(q, &lap);
+    start = race_warmed_up(q->task, r, &lap, start);
+    for (; !failed(status) && race_again(q->task, r, start); r->lap[r->laps++] = lap) status = run(q, &lap);
+    if (!failed(status)) keep_results(q);
+    free_all(q);
     if (failed(status)) race_fail(r, OWN_STATUS + status, q->said[0] ? q->said : "CVODES failed");
     return r->status;
 }
@@ -371,17 +464,25 @@ static int measure(rider *q)
 static int suited(const race_task *task, const ivp *b, race_result *r)
 {
     static const struct { int solver; const char *name; } known[] = {
-        {COSTATE_LS_DENSE, "dense"}, {COSTATE_LS_KLU, "klu"}, {COSTATE_LS_UMFPACK, "umfpack"}, {COSTATE_LS_GMRES, "gmres"}};
+        {COSTATE_LS_DENSE, "dense"}, {COSTATE_LS_BAND, "band"}, {COSTATE_LS_KLU, "klu"},
+        {COSTATE_LS_UMFPACK, "umfpack"}, {COSTATE_LS_GMRES, "gmres"}};
+    const int count = sizeof known / sizeof *known,
+              pattern = task->solver != COSTATE_LS_DENSE && task->solver != COSTATE_LS_GMRES;
     int k = 0;
     if (strcmp(task->code, "cvodes:adams") == 0) {
         snprintf(r->solver, sizeof r->solver, "none");
         return COSTATE_OK;
     }
     if (strcmp(task->code, "cvodes:bdf") != 0) return race_fail(r, COSTATE_BAD_ARGUMENT, "cvodes has bdf and adams");
-    while (k < 4 && known[k].solver != task->solver) k++;
-    if (k == 4) return race_fail(r, COSTATE_BACKEND, "cvodes runs with dense, klu, umfpack and gmres");
-    snprintf(r->solver, sizeof r->solver, "%s", known[k].name);
-    if ((task->solver == COSTATE_LS_KLU || task->solver == COSTATE_LS_UMFPACK) && !b->P.pattern)
+    while (k < count && known[k].solver != task->solver) k++;
+    if (k == count) return race_fail(r, COSTATE_BACKEND, "cvodes runs with dense, band, klu, umfpack and gmres");
+    snprintf(r->solver, sizeof r->solver, "%s", task->lapack ? "lapack" : known[k].name);
+#ifndef RACE_LAPACK
+    if (task->lapack) return race_fail(r, COSTATE_BACKEND, "this CVODES has no LAPACK");
+#endif
+    if (task->lapack && task->solver != COSTATE_LS_DENSE)
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "LAPACK is for dense systems");
+    if (pattern && !b->P.pattern)
         return race_fail(r, COSTATE_BACKEND, "the problem has no pattern: see --sparse");
     if (task->solver == COSTATE_LS_DENSE && b->P.pattern)
         return race_fail(r, COSTATE_BACKEND, "the problem has a pattern: no dense solver here");
@@ -399,7 +500,7 @@ int race_cvodes(const race_task *given, const ivp *b, race_result *r)
     if (suited(&task, b, r) != COSTATE_OK) return r->status;
     r->y = malloc(n * sizeof *r->y);
     r->derivative = task.mode != RACE_FORWARD ? malloc(n * sizeof *r->derivative) : NULL;
-    q.J = b->P.pattern ? NULL : malloc(n * n * sizeof *q.J);
+    q.J = malloc((b->P.pattern ? (size_t)b->P.pattern->col[n] : n * n) * sizeof *q.J);
     if (SUNContext_Create(NULL, &q.context) != 0) return free(q.J), race_fail(r, COSTATE_NO_MEMORY, "no context");
     if (task.solver == COSTATE_LS_UMFPACK)
         q.shared = race_sunlinsol(costate_backend_find("umfpack"), b->P.pattern, NULL, &q.count.solves, q.context);
