@@ -4,11 +4,11 @@ import statistics
 import sys
 import time
 
-from report import Report, curve, machine, speedup
+from codes import codes, machine
+from report import Report, curve, gain
 from runner import Runner
 
 QUICK = os.environ.get("BENCH_QUICK") == "1" or "--quick" in sys.argv
-CVODES = {"umfpack": ("cvodes:bdf", "umfpack"), "gmres": ("cvodes:bdf", "gmres"), "adams": ("cvodes:adams", "auto")}
 
 
 def tolerances(*exponents):
@@ -16,26 +16,54 @@ def tolerances(*exponents):
 
 
 def widened(code, tols):
-    """At the same tolerance the codes differ by orders in error: loose ones here and tight ones there make them overlap."""
-    if len(tols) < 2:
+    """At the same tolerance codes differ by orders in error: loose ones here, tight ones there make them overlap."""
+    if len(tols) < 2 or code.startswith("hairer"):
         return tols
-    return tols + [tols[-1] / 10, tols[-1] / 100, tols[-1] / 1000] if code.startswith("cvodes") else [min(0.1, tols[0] * 10)] + tols
+    if code.startswith("costate"):
+        return [min(0.1, tols[0] * 10)] + tols
+    return tols + [tols[-1] / 10, tols[-1] / 100, tols[-1] / 1000]
 
 
-# ---- shared by parts ---------------------------------------------------------------------------------------------------
+# ---- shared by parts -------------------------------------------------------------------------------------------
 
 
-def sweep(run, entries, problem, tols, mode="adj", **more):
-    """{name: rows} over tolerances for entries (code, solver) or (code, solver, flags, suffix)"""
+def bdf(run, solver, *more):
+    return ("%s:bdf" % run.peer, solver, *more)
+
+
+def adams(run):
+    return ("%s:adams" % run.peer, "auto")
+
+
+def packaged(run, entries):
+    """the same of CVODES again, by the packaged library"""
+    return [("packaged:" + code.split(":")[1], *rest) for code, *rest in entries
+            if code.startswith("cvodes:") and run.has["packaged"]]
+
+
+def sweep(run, entries, problem, tols, mode="adj", once=False, **more):
+    """{name: rows} over tolerances for entries (code, solver) or (code, solver, flags, suffix).  All of them take turns
+    (once: one), so that each turn's rows have met the same machine: they are compared with each other."""
     table = {}
     ladders = [widened(code, tols) for code, *rest in entries]
-    for k in range(max(len(ladder) for ladder in ladders)):     # codes take turns, so that all meet the same machine
-        for (code, solver, *extra), ladder in zip(entries, ladders):
-            flags, suffix = extra if extra else ((), "")
-            if k < len(ladder):
-                row = run.row(code, problem, solver=solver, rtol=ladder[k], mode=mode, flags=flags, **more)
-                table.setdefault(row["name"] + suffix, []).append(row)
-    return table
+    for turn in range(1 if once else run.turns):
+        for k in range(max(len(ladder) for ladder in ladders)):
+            for (code, solver, *extra), ladder in zip(entries, ladders):
+                flags, suffix = extra if extra else ((), "")
+                if k < len(ladder):
+                    row = run.row(code, problem, solver=solver, rtol=ladder[k], mode=mode, flags=flags, turn=turn, **more)
+                    turns = table.setdefault(row["name"] + suffix, {}).setdefault(ladder[k], [])
+                    turns.append(row)
+    return {name: [over_turns(turns) for turns in rows.values()] for name, rows in table.items()}
+
+
+def over_turns(turns):
+    """one row, of median times; the turns stay in it"""
+    row = dict(next((r for r in turns if r.get("status")), turns[0]), turns=turns)
+    for time_of in ("forward", "backward", "seconds"):
+        if not row.get("status"):
+            row[time_of] = statistics.median(r[time_of] for r in turns)
+    return row
 
 
 def show(rep, title, table, picture=None, error="error_derivative"):
@@ -46,14 +74,22 @@ def show(rep, title, table, picture=None, error="error_derivative"):
 
 
 def at_equal_error(table, ours, theirs, error="error_derivative"):
-    """the best of ours (names) against the best of theirs: (ratio, our name)"""
-    best = None, None
-    peers = [p for name in theirs for p in curve(table.get(name, []), error)]
-    for name in ours:
-        ratio = speedup(curve(table.get(name, []), error), peers)
-        if ratio is not None and (best[0] is None or ratio > best[0]):
-            best = ratio, name
-    return best
+    """The best of ours (names) against the best of theirs at each error: (gain, our name)"""
+    peers = [row for name in theirs for row in table.get(name, [])]
+    found = [(gain(table.get(name, []), peers, error), name) for name in ours]
+    return max((f for f in found if f[0]), key=lambda f: f[0].median, default=(None, None))
+
+
+def compete(rep, table, what, ours, theirs, limit, error="error_derivative"):
+    """A target at equal error, and the ratio's line in the report."""
+    found, name = at_equal_error(table, ours, theirs, error)
+    name = name or ours[0]
+    peer = " or ".join(theirs)
+    if limit:
+        rep.target("%s: %s, times faster than %s at equal error" % (what, name, peer), found and found.median, limit,
+                   True)
+    rep.ratio(what, name, peer, found)
+    return found
 
 
 def ratio(row):
@@ -63,16 +99,47 @@ def ratio(row):
 # ---- parts ----------------------------------------------------------------------------------------------------------------
 
 
+def part_peers(run, rep):
+    """What CVODES could be given, beside what it is: forward and gradient, same tolerance, in turns."""
+    side, grid = (20, 16) if QUICK else (40, 32)
+    cases = [("swe", side, "adj", "adams", "auto", [(), ("--polynomial",)]),
+             ("swe", side, "adj", "bdf", "gmres", [(), ("--polynomial",), ("--krylov", "10"), ("--krylov", "20")]),
+             ("brusselator2d", grid, "adj", "bdf", "gmres", [(), ("--krylov", "10"), ("--krylov", "20")]),
+             ("brusselator2d", grid, "adj", "bdf", "umfpack", [(), ("--polynomial",)]),
+             ("brusselator2d", grid, "adj", "bdf", "klu", [(), ("--colamd",)]),
+             ("hires", None, "forward", "bdf", "dense", [(), ("--lapack",)]),
+             ("pollu", None, "forward", "bdf", "dense", [(), ("--lapack",)])]
+    rows = []
+    for problem, size, mode, method, solver, choices in cases:
+        turns = [[run.row("%s:%s" % (run.peer, method), problem, size=size, solver=solver, mode=mode, flags=flags,
+                          turn=turn) for flags in choices] for turn in range(run.turns)]
+        base = statistics.median(t[0].get("seconds") or float("nan") for t in turns)
+        for k, flags in enumerate(choices):
+            ratios = [t[k]["seconds"] / t[0]["seconds"] for t in turns if t[k].get("seconds") and t[0].get("seconds")]
+            rows.append(["%s %s" % (problem, size or ""), method + " " + solver, " ".join(flags) or "as raced",
+                         "%.3g" % base if k == 0 else "",
+                         "%.2f" % statistics.median(ratios) if ratios else turns[0][k].get("message")])
+    rep.plain_table("What CVODES was given, rtol 1e-6: time of the alternatives over that of what is raced",
+                    ["problem", "CVODES", "options", "seconds", "ratio"], rows)
+    rep.say()
+    rep.say("As raced: Hermite interpolation of the forward run with one checkpoint, so that no step is computed twice; "
+            "GMRES with a space of 5; KLU ordered by AMD. On small dense systems its own elimination, LAPACK and (where "
+            "there is a pattern) KLU all race, and the best at each error counts.")
+
+
 def part_swe(run, rep):
     side = 20 if QUICK else 40
-    direct = [("costate:rodas4", "umfpack"), ("costate:rodas4", "umfpack", ("--keep-factors", "never"), " never kept"),
-              ("costate:sdirk4a", "umfpack"), ("costate:radau2a", "umfpack"), CVODES["umfpack"]]
-    cheap = [("costate:dopri5", "auto"), ("costate:tsit5", "auto"), CVODES["adams"]]
-    krylov = [("costate:rodas4", "gmres"), ("costate:sdirk4a", "gmres"), ("costate:radau2a", "gmres"), CVODES["gmres"]]
-    table = sweep(run, cheap + krylov, "swe", tolerances(3, 4, 5, 6, 7, 8), size=side)
+    direct = [("costate:" + m, "umfpack") for m in ("rodas4", "sdirk4a", "radau2a")] + [bdf(run, "umfpack")]
+    direct.insert(1, ("costate:rodas4", "umfpack", ("--keep-factors", "never"), " never kept"))
+    cheap = [("costate:dopri5", "auto"), ("costate:tsit5", "auto"), adams(run)]
+    krylov = [("costate:" + m, "gmres") for m in ("rodas4", "sdirk4a", "radau2a")] + [bdf(run, "gmres")]
+    table = sweep(run, cheap + krylov + packaged(run, cheap + krylov), "swe", tolerances(3, 4, 5, 6, 7, 8), size=side)
     table.update(sweep(run, direct, "swe", tolerances(3, 4, 5, 6, 7, 8), size=side))
     if not QUICK:
-        table.update(sweep(run, [("cvodes:bdf", "klu")], "swe", [1e-6], size=side, repeat=1, budget=0.1, mode="forward"))
+        if run.peer != "packaged" and run.has["packaged"]:
+            table.update(sweep(run, packaged(run, direct), "swe", [1e-6], size=side))
+        table.update(sweep(run, [bdf(run, "klu")], "swe", [1e-6], size=side, once=True, repeat=1, budget=0.1,
+                           mode="forward"))
     show(rep, "Shallow water %d x %d, tf 0.011: forward and gradient" % (side, side), table, "swe_%d" % side)
     swe_targets(run, rep, side, table)
     sensitivities(run, rep, side)
@@ -81,46 +148,48 @@ def part_swe(run, rep):
 
 
 def swe_targets(run, rep, side, table):
-    ros = run.row("costate:rodas4", "swe", size=side, mode="forward", solver="umfpack")
+    ros = run.row("costate:rodas4", "swe", size=side, mode="forward", solver="umfpack", budget=run.budget * 3)
     c = run.costs("swe", side, "umfpack", ros.get("steps") or 20)
     rep.say()
     rep.say("best costs: " + ", ".join("%s %.3g ms" % (k, 1e3 * v) for k, v in c.items() if v))
-    erk = run.row("costate:dopri5", "swe", size=side, mode="forward")
+    erk = run.row("costate:dopri5", "swe", size=side, mode="forward", budget=run.budget * 3)
     rep.target("dopri5 forward / (calls of f x cost of f)", erk["forward"] / (erk["f"] * c["f"]), 1.25)
     rep.target("dopri5 gradient / forward", ratio(run.row("costate:dopri5", "swe", size=side, flags=("--pairs",))), 5)
-    rep.target("dopri5 gradient, times faster than CVODES Adams at equal gradient error",
-               at_equal_error(table, ["dopri5"], ["cvodes adams"])[0], 2.5, True)
+    what = "swe %d, gradient" % side
+    gmres = ["rodas4 gmres", "sdirk4a gmres", "radau2a gmres"]
+    compete(rep, table, what, ["dopri5"], [run.peer + " adams"], 2.5)
+    compete(rep, table, what, ["rodas4 umfpack"], [run.peer + " bdf umfpack"], 1.5)
+    compete(rep, table, what + " exact to round-off", gmres, [run.peer + " bdf gmres"], 1.5)
+    if run.peer != "packaged" and run.has["packaged"]:
+        compete(rep, table, what, ["dopri5"], ["packaged adams"], None)
+        compete(rep, table, what + " exact to round-off", gmres, ["packaged bdf gmres"], None)
     if c["factor"] and not ros["status"]:
         model = (ros["decompositions"] * c["factor"] + ros["solves"] * c["solve"] + ros["f"] * c["f"]
                  + ros["jac"] * c["jac"])
         rep.target("rodas4 umfpack forward / (its calls x their best costs)", ros["forward"] / model, 1.15)
-    rep.target("rodas4 gradient, times faster than CVODES BDF, both with UMFPACK, at equal gradient error",
-               at_equal_error(table, ["rodas4 umfpack"], ["cvodes bdf umfpack"])[0], 1.5, True)
-    found, name = at_equal_error(table, ["rodas4 gmres", "sdirk4a gmres", "radau2a gmres"], ["cvodes bdf gmres"])
-    rep.target("gradient by GMRES (%s), times faster than CVODES BDF + GMRES at equal gradient error" % name, found, 1.5,
-               True)
 
 
 def sensitivities(run, rep, side):
     """one tangent, error control with and without it"""
     rows = []
-    for code, solver in [("costate:dopri5", "auto"), ("costate:rodas4", "umfpack"), CVODES["adams"], CVODES["umfpack"],
-                         CVODES["gmres"]]:
+    for code, solver in [("costate:dopri5", "auto"), ("costate:rodas4", "umfpack"), adams(run), bdf(run, "umfpack"),
+                         bdf(run, "gmres")]:
         for flags in ((), ("--sens-error",)):
             rows.append(run.row(code, "swe", size=side, solver=solver, mode="tlm", flags=flags))
     rep.table("Shallow water %d x %d: one tangent; each without and with it in the error norm" % (side, side), rows)
 
 
 def larger_swe(run, rep):
-    cheap = [("costate:dopri5", "auto"), CVODES["adams"], ("costate:rodas4", "gmres"), ("costate:sdirk4a", "gmres"),
-             CVODES["gmres"]]
-    direct = [("costate:rodas4", "umfpack"), CVODES["umfpack"]]
+    cheap = [("costate:dopri5", "auto"), adams(run), ("costate:rodas4", "gmres"), ("costate:sdirk4a", "gmres"),
+             bdf(run, "gmres")]
+    direct = [("costate:rodas4", "umfpack"), bdf(run, "umfpack")]
     for side, tf, tols, once in ((80, None, [1e-4, 1e-6, 1e-8], [1e-4, 1e-6]), (160, None, [1e-4, 1e-6, 1e-8], [1e-6]),
                                  (40, 0.11, [1e-4, 1e-6, 1e-8], [1e-4, 1e-6])):
         table = sweep(run, cheap, "swe", tols, size=side, tf=tf)
-        table.update(sweep(run, direct, "swe", once, size=side, tf=tf, repeat=1, budget=0.1,
+        table.update(sweep(run, direct, "swe", once, size=side, tf=tf, once=True, repeat=1, budget=0.1,
                            mode="adj" if side < 160 else "forward"))       # minutes else
         show(rep, "Shallow water %d x %d, tf %g" % (side, side, tf or 0.011), table, "swe_%d_%g" % (side, tf or 0.011))
+        compete(rep, table, "swe %d to %g, gradient" % (side, tf or 0.011), ["dopri5"], [run.peer + " adams"], None)
 
 
 def part_adj(run, rep):
@@ -134,7 +203,7 @@ def part_adj(run, rep):
 
         def measured(mode, flags=()):
             return run.row("costate:" + method, "swe", size=side, solver=solver, mode=mode, compare=False,
-                           flags=("--pairs",) + flags, budget=run.budget * 2)
+                           flags=("--pairs",) + flags, budget=run.budget * 6, repeat=5)
         kept = measured("adj", ("--keep-factors", "always"))
         never = measured("adj", ("--keep-factors", "never"))
         tangents = [measured("tlm", ("--directions", str(m))) for m in (1, 10, 20)]
@@ -180,56 +249,64 @@ def part_small(run, rep):
     problems = [("hires", None), ("vdpol", 1000)] if QUICK else [
         ("hires", None), ("robertson", None), ("vdpol", 1000), ("vdpol", 1000000), ("pollu", None)]
     methods = ["rodas4", "rodas5p", "sdirk4a", "radau2a", "radau2a5"]
-    entries = [("costate:" + m, "auto") for m in methods] + [("cvodes:bdf", "auto")]
-    if run.hairer:
-        entries += [("hairer:radau5", "auto"), ("hairer:rodas", "auto")]
+    entries = [("costate:" + m, "auto") for m in methods] + [bdf(run, "dense")] + packaged(run, [bdf(run, "dense")])
+    entries += [bdf(run, "dense", ("--lapack",), "")] if run.peer == "cvodes" else []
+    if run.has["hairer"]:
+        entries.append(("hairer:radau5", "auto"))
     else:
-        rep.say("RADAU5 and RODAS of Hairer and Wanner: set COSTATE_HAIRER to a directory with a program `hairer` that takes "
-                "the arguments of `race`; skipped.")
+        rep.say("RADAU5 could not be built (bench/peers.sh says why): it does not race.")
     gains = {}
     for problem, size in problems:
-        table = sweep(run, entries, problem, tolerances(4, 5, 6, 7, 8), mode="forward", size=size)
-        name = problem + (" mu = %g" % size if size else "")
+        pattern = [] if problem == "vdpol" else [bdf(run, "klu", ("--sparse",), "")]
+        table = sweep(run, entries + pattern, problem, tolerances(4, 5, 6, 7, 8), mode="forward", size=size)
+        name = problem + (" %g" % size if size else "")
         show(rep, name + ": forward", table, "small_%s%s" % (problem, size or ""), "error")
+        groups = {run.peer: [k for k in table if k.startswith(run.peer)]}
+        if run.peer != "packaged" and run.has["packaged"]:
+            groups["packaged"] = ["packaged bdf dense"]
+        if run.has["hairer"]:
+            groups["radau5"] = ["hairer radau5 dense"]
         for m in methods:
             own = next((k for k in table if k.split()[0] == m), m)
-            gains.setdefault(m, []).append(at_equal_error(table, [own], ["cvodes bdf dense"], "error")[0])
-            for peer in (k for k in table if k.startswith("hairer") and m in ("rodas4", "radau2a")):
-                rep.target("%s: %s, times faster than %s at equal error" % (name, m, peer),
-                           at_equal_error(table, [own], [peer], "error")[0], 1, True)
-    if not QUICK:
-        sparse = (("--sparse",), "")
-        table = sweep(run, [("costate:rodas4", "klu", *sparse), ("cvodes:bdf", "klu", *sparse)], "pollu",
-                      tolerances(4, 6, 8), mode="forward")
-        show(rep, "pollu, sparse", table)
-    rep.plain_table("Small stiff systems: times faster than CVODES at equal error of y",
-                    ["method"] + [p + (" %g" % s if s else "") for p, s in problems],
-                    [[m] + ["-" if g is None else "%.2f" % g for g in gains[m]] for m in methods])
-    medians = {m: statistics.median([g for g in gains[m] if g] or [float("nan")]) for m in methods}
-    best = max(medians, key=lambda m: medians[m])
-    rep.target("small stiff systems (%s), times faster than CVODES at equal error, median over problems" % best,
-               medians[best], 1.5, True)
+            for group, peers in groups.items():
+                found = at_equal_error(table, [own], peers, "error")[0]
+                gains.setdefault(group, {}).setdefault(m, []).append(found)
+            if run.has["hairer"] and m in ("rodas4", "radau2a"):
+                compete(rep, table, name, [own], ["hairer radau5 dense"], 1, "error")
+    titles = {"cvodes": "CVODES, the best of its dense, LAPACK and KLU solvers", "packaged": "CVODES as packaged, dense",
+              "radau5": "RADAU5"}
+    for group, by_method in gains.items():
+        rep.plain_table("Small stiff systems, equal error of y: costate's time over that of " + titles[group],
+                        ["method"] + [p + (" %g" % s if s else "") for p, s in problems],
+                        [[m] + ["-" if g is None else "%.2f" % (1 / g.median) for g in by_method[m]] for m in methods])
+    best, reached = None, float("nan")
+    for m in methods:
+        values = [g.median for g in gains[run.peer][m] if g]
+        if values and not statistics.median(values) <= reached:
+            best, reached = m, statistics.median(values)
+    rep.target("small stiff systems (%s), times faster than %s at equal error, median over problems" % (best, run.peer),
+               reached, 1.5, True)
 
 
 def part_brusselator(run, rep):
     direct = [("costate:rodas4", "umfpack"), ("costate:rodas5p", "umfpack"), ("costate:sdirk4a", "umfpack"),
-              ("costate:radau2a", "umfpack"), CVODES["umfpack"], ("cvodes:bdf", "klu")]
-    krylov = [("costate:sdirk4a", "gmres"), CVODES["gmres"]]
+              ("costate:radau2a", "umfpack"), bdf(run, "umfpack"), bdf(run, "klu")]
+    krylov = [("costate:sdirk4a", "gmres"), bdf(run, "gmres")]
     sides = ((16, (4, 6), direct + krylov, "adj"),) if QUICK else (
         (32, (3, 4, 5, 6, 7), direct + krylov, "adj"), (64, (3, 5), direct[:-1] + krylov, "adj"),
         (128, (4,), [direct[0], direct[4]] + krylov, "forward"), (256, (4,), krylov, "forward"))
     for side, exponents, entries, mode in sides:
         table = sweep(run, entries, "brusselator2d", tolerances(*exponents), size=side, mode=mode,
-                      repeat=None if side <= 32 else 1, budget=1 if side <= 32 else 0.1, compare=side <= 128)
+                      once=side > 32, repeat=None if side <= 32 else 1, budget=None if side <= 32 else 0.1,
+                      compare=side <= 128)
         show(rep, "2-D Brusselator %d x %d: forward%s" % (side, side, " and gradient" if mode == "adj" else ""), table,
              "brusselator_%d" % side)
         if len(exponents) > 1:
             ours = ["%s umfpack" % m for m in ("rodas4", "rodas5p", "sdirk4a", "radau2a")]
-            found, name = at_equal_error(table, ours, ["cvodes bdf umfpack"])
-            rep.target("Brusselator %d: gradient (%s), times faster than CVODES BDF, both with UMFPACK" % (side, name),
-                       found, 1.5, True)
+            theirs = [k for k in (run.peer + " bdf umfpack", run.peer + " bdf klu") if k in table]
+            compete(rep, table, "Brusselator %d, gradient" % side, ours, theirs, 1.5)
     if not QUICK:
-        table = sweep(run, [("costate:rodas4", "auto"), ("costate:radau2a", "auto"), ("cvodes:bdf", "klu")], "diffusion",
+        table = sweep(run, [("costate:rodas4", "auto"), ("costate:radau2a", "auto"), bdf(run, "band")], "diffusion",
                       tolerances(4, 6, 8), size=1000)
         show(rep, "Linear diffusion, 1000 points: forward and gradient", table, "diffusion")
 
@@ -242,32 +319,41 @@ def part_krylov(run, rep):
     ilu = [("costate:" + m, "gmres", ("--ilu",), " ilu") for m in ("rodas4", "sdirk4a")]
     for problem, size in ((("swe", 20),) if QUICK else (("swe", 40), ("swe", 80), ("brusselator2d", 32))):
         ours = exact + loose + (ilu if problem == "brusselator2d" else [])
-        table = sweep(run, ours + [CVODES["gmres"], ("cvodes:bdf", "gmres", ("--krylov", "20"), " 20")], problem,
-                      tolerances(3, 4, 5, 6), size=size, budget=1)
+        table = sweep(run, ours + [bdf(run, "gmres"), bdf(run, "gmres", ("--krylov", "20"), " 20")], problem,
+                      tolerances(3, 4, 5, 6), size=size)
         show(rep, "GMRES: %s %d" % (problem, size), table, "krylov_%s_%d" % (problem, size))
-        peers = [k for k in table if k.startswith("cvodes")]
-        for kind, names in (("exact gradient", [k for k in table if k not in peers and " tol " not in k]),
+        peers = [k for k in table if k.startswith(run.peer)]
+        for kind, names in (("gradient exact to round-off", [k for k in table if k not in peers and " tol " not in k]),
                             ("gradient with krylov_tol", [k for k in table if " tol " in k])):
-            found, name = at_equal_error(table, names, peers)
-            rep.target("%s %d: %s by GMRES (%s), times faster than CVODES BDF + GMRES at equal gradient error"
-                       % (problem, size, kind, name), found, 1.5, True)
+            compete(rep, table, "%s %d, %s" % (problem, size, kind), names, peers, 1.5)
 
 
-PARTS = {"swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small, "brusselator": part_brusselator,
+PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small, "brusselator": part_brusselator,
          "krylov": part_krylov}
 
 
 # ---- all of it --------------------------------------------------------------------------------------------------------------
 
 
-def write_results(rep, where, began):
+INTRODUCTION = """# Results of `./run bench`
+
+Written whole by it, in one go of %.0f s. Seconds are of the processor, one thread; a row's are medians: %d turns of all
+codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each other,
+by interpolation at equal error on the front of each code; it is the median of the turns, beside it their range. All
+codes call the same callbacks at the same tolerances; their objects are made beforehand, and reinitialised.
+
+Columns: rej rejected steps; Jv, J'v, 2nd products with the Jacobian, its transpose, second derivatives; LU, cLU real and
+complex decompositions; err y, err d relative 2-norm errors of y(tf) and of its tangent or gradient.
+"""
+
+
+def write_results(run, rep, where, began):
     with open(where, "w") as file:
-        file.write("# Results of `./run bench`\n\nMedians of a few runs each, seconds of processor time; all codes on the same callbacks, "
-                   "tolerances and machine, in one go (%.0f s).\nColumns: rej rejected steps; Jv, J'v, 2nd products with "
-                   "the Jacobian, its transpose, second derivatives;\nLU, cLU real and complex decompositions; err y, err "
-                   "d relative 2-norm errors of y(tf) and of its tangent or gradient.\n\n" % (time.time() - began))
-        file.write("\n".join("- " + line for line in machine()) + "\n")
-        file.write("\n".join(rep.lines) + "\n")
+        file.write(INTRODUCTION % (time.time() - began, run.turns))
+        for title, lines in (("Machine and codes", machine() + codes(run)), ("Targets", rep.targets)):
+            file.write("\n## %s\n\n%s\n" % (title, "\n".join("- " + line for line in lines)))
+        file.write("\n## costate against its peers\n\n%s\n" % "\n".join(rep.ratio_lines()))
+        file.write("\n## Tables\n%s\n" % "\n".join(rep.lines))
     print("written: " + where)
 
 
@@ -279,17 +365,14 @@ def main():
     began = time.time()
     run = Runner(build, QUICK)
     rep = Report(run.out)
-    for line in machine():
-        print(line)
-    if not run.has_cvodes():
-        rep.say("cvodes was not built in: its rows say failed (Debian: libsundials-dev)")
+    print("\n".join(machine() + codes(run)))
     for part in parts or PARTS:
         start = time.time()
         PARTS[part](run, rep)
         print("(%s took %.0f s)" % (part, time.time() - start), flush=True)
-    rep.targets_table()
+    print("\nTargets\n\n" + "\n".join(rep.targets) + "\n\n" + "\n".join(rep.ratio_lines()))
     whole = not parts and not QUICK
-    write_results(rep, os.path.join(os.path.dirname(__file__) if whole else run.out, "RESULTS.md"), began)
+    write_results(run, rep, os.path.join(os.path.dirname(__file__) if whole else run.out, "RESULTS.md"), began)
 
 
 if __name__ == "__main__":

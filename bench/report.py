@@ -1,10 +1,11 @@
 """report.py - tables, targets and pictures of the benchmark, on the terminal and as Markdown."""
-import datetime
+import collections
 import math
 import os
-import platform
 import statistics
 import subprocess
+
+Gain = collections.namedtuple("Gain", "median low high")     # their time over ours
 
 COLUMNS = [("code", 8, "s"), ("method", 9, "s"), ("solver", 8, "s"), ("rtol", 7, ".0e"), ("steps", 6, "d"),
            ("rejected", 4, "d"), ("f", 6, "d"), ("jac", 5, "d"), ("tangents", 6, "d"), ("adjoints", 6, "d"),
@@ -25,6 +26,7 @@ class Report:
         self.out = out
         self.lines = []
         self.targets = []
+        self.ratios = []
 
     def say(self, text=""):
         print(text, flush=True)
@@ -63,17 +65,22 @@ class Report:
         if reached is None or not math.isfinite(reached):
             verdict = "not measured"
         elif (reached >= limit) if at_least else (reached <= limit):
-            verdict = "met (%.2f)" % reached
+            verdict = "met (%.3g)" % reached
         else:
-            verdict = "missed (reached %.2f)" % reached
+            verdict = "MISSED (reached %.*g)" % (4 if abs(reached - limit) < 0.01 * limit else 3, reached)
         line = "%s %s %g: %s" % (text, ">=" if at_least else "<=", limit, verdict)
         self.targets.append(line)
         self.say("target: " + line)
 
-    def targets_table(self):
-        self.heading("Targets")
-        for line in self.targets:
-            self.say("- " + line)
+    def ratio(self, what, ours, peer, found):
+        """found: a Gain, or None"""
+        self.ratios.append([what, ours, peer, "-" if not found else "%.2f" % (1 / found.median),
+                            "-" if not found else "%.2f to %.2f" % (1 / found.high, 1 / found.low)])
+
+    def ratio_lines(self):
+        """Markdown: the smaller the faster"""
+        head = ["problem", "costate", "peer", "costate's time / peer's, equal error", "turns"]
+        return ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head)] + self.ratios]
 
     def picture(self, name, title, curves, xlabel="relative error of the gradient"):
         """curves: {name: [(error, seconds)]}; a work-precision diagram as PNG"""
@@ -100,9 +107,9 @@ class Report:
 # ---- at equal error ------------------------------------------------------------------------------------------------
 
 
-def curve(rows, error="error_derivative", time="seconds"):
+def curve(rows, error="error_derivative"):
     """(error, seconds) of the rows that have both"""
-    return [(r[error], r[time]) for r in rows if not r.get("status") and r.get(error) and r.get(time)]
+    return [(r[error], r["seconds"]) for r in rows if not r.get("status") and r.get(error) and r.get("seconds")]
 
 
 def front(points):
@@ -141,31 +148,10 @@ def speedup(ours, theirs):
     return statistics.median(ratios) if ratios else None
 
 
-# ---- where it ran ----------------------------------------------------------------------------------------------------
-
-
-def first_line(command):
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.split("\n")[0]
-    except OSError:
-        return ""
-
-
-def version(package):
-    return first_line(["dpkg-query", "-W", "-f=${Version}", package]) or "?"
-
-
-def machine():
-    model = platform.processor()
-    try:
-        with open("/proc/cpuinfo") as file:
-            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
-        model = names[0] if names else model
-    except OSError:
-        pass
-    return ["date: %s" % datetime.date.today().isoformat(),
-            "machine: %s, %d cores, %s" % (model, os.cpu_count() or 0, platform.system()),
-            "compiler: %s" % first_line([os.environ.get("CC", "cc"), "--version"]),
-            "one thread, OPENBLAS_CORETYPE=%s; OpenBLAS %s, SuiteSparse %s, SuperLU %s, SUNDIALS %s" % (
-                os.environ.get("OPENBLAS_CORETYPE") or "(its choice)", version("libopenblas-dev"),
-                version("libsuitesparse-dev"), version("libsuperlu-dev"), version("libsundials-dev"))]
+def gain(ours, theirs, error):
+    """speedup by turns: ours and theirs are rows with the same number of turns, but for those that had only one"""
+    count = min((len(row["turns"]) for row in ours + theirs), default=0)
+    found = [speedup(*(curve([row["turns"][turn] for row in rows], error) for rows in (ours, theirs)))
+             for turn in range(count)]
+    found = [f for f in found if f]
+    return Gain(statistics.median(found), min(found), max(found)) if found else None

@@ -1,4 +1,4 @@
-"""runner.py - runs the race: one process a row, rows and references kept."""
+"""runner.py - runs the race: one process a row and turn, rows and references kept."""
 import json
 import os
 import subprocess
@@ -8,23 +8,24 @@ class Runner:
     def __init__(self, build, quick):
         self.build = build
         self.quick = quick
-        self.race = os.path.join(build, "bench", "race")
         self.out = os.path.join(build, "bench")
-        self.hairer = self._hairer()
+        self.programs = {code: os.path.join(self.out, name) for code, name in
+                         (("costate", "race"), ("cvodes", "race"), ("hairer", "race"), ("packaged", "race-packaged"))}
         self.rows = {}
-        self.repeat = 3 if quick else 5
-        self.budget = 0.2 if quick else 1.5
+        self.turns = 1 if quick else 3
+        self.repeat = 3
+        self.budget = 0.2 if quick else 0.5
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
+        self.has = {code: self._runs(code, method) for code, method in
+                    (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        # the CVODES that costate races: the one at -O3, or what there is
+        self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
 
-    @staticmethod
-    def _hairer():
-        where = os.environ.get("COSTATE_HAIRER")
-        program = os.path.join(where, "hairer") if where else None
-        return program if program and os.access(program, os.X_OK) else None
-
-    def has_cvodes(self):
-        return self.row("cvodes:bdf", "hires", mode="forward")["message"] != "cvodes was not built in"
+    def _runs(self, code, method):
+        if not os.access(self.programs[code], os.X_OK):
+            return False
+        return not self.row("%s:%s" % (code, method), "vdpol", mode="forward", compare=False).get("status")
 
     def reference(self, problem, size, tf):
         """The file that rows of this problem are compared with; made once a build."""
@@ -34,39 +35,41 @@ class Runner:
         os.makedirs(folder, exist_ok=True)
         name = os.path.join(folder, "%s_%s_%s.f64" % (problem, size or "", tf or ""))
         if not os.path.exists(name):
-            made = subprocess.run([self.race, "--problem", problem, *option("--size", size), *option("--tf", tf),
-                                   "--write-reference", name + ".new"], stderr=subprocess.DEVNULL)
+            made = subprocess.run([self.programs["costate"], "--problem", problem, *option("--size", size),
+                                   *option("--tf", tf), "--write-reference", name + ".new"], stderr=subprocess.DEVNULL)
             if made.returncode != 0:
                 return None
             os.rename(name + ".new", name)
         return name
 
     def row(self, code, problem, size=None, solver="auto", mode="adj", rtol=1e-6, tf=None, compare=True, repeat=None,
-            budget=None, flags=()):
-        """One row of a table: the dictionary that race prints, with a message when it failed."""
-        arguments = ["--code", code, "--problem", problem, *option("--size", size), "--solver", solver, "--mode", mode,
+            budget=None, flags=(), turn=0):
+        """One row of a table: the dictionary that race prints, with a message when it failed.  turn: the how manieth
+        time it runs."""
+        family, method = code.split(":")
+        own = code.replace("packaged", "cvodes")
+        arguments = ["--code", own, "--problem", problem, *option("--size", size), "--solver", solver, "--mode", mode,
                      "--rtol", repr(rtol), *option("--tf", tf), *flags, "--repeat", str(repeat or self.repeat),
                      "--budget", str(budget or self.budget), "--json"]
-        key = tuple(arguments)
+        key = (family, turn, *arguments)
         if key in self.rows:
             return self.rows[key]
         file = self.reference(problem, size, tf) if compare else None
-        program = self.hairer if code.startswith("hairer:") else self.race
-        done = subprocess.run([program, *arguments, *option("--reference", file)], stdout=subprocess.PIPE,
+        done = subprocess.run([self.programs[family], *arguments, *option("--reference", file)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
         try:
             row = json.loads(done.stdout)
         except ValueError:
             row = {"message": "no answer (exit status %d)" % done.returncode, "status": 1, "seconds": None}
-        row["name"] = "%s %s" % (code.split(":")[1] if code.startswith("costate") else code.replace(":", " "),
-                                 "" if row.get("solver") in (None, "none") else row["solver"])
-        row["name"] = row["name"].strip()
+        solver = "" if row.get("solver") in (None, "none") else row["solver"]
+        row["name"] = " ".join(w for w in (family if family != "costate" else "", method, solver) if w)
+        row["code"] = family
         row["asked"] = rtol
         self.rows[key] = row
         return row
 
     def costs(self, problem, size, solver, steps):
-        done = subprocess.run([self.race, "--problem", problem, *option("--size", size), "--solver", solver, "--costs",
+        done = subprocess.run([self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver, "--costs",
                                "--steps", str(steps)], stdout=subprocess.PIPE, text=True, check=True)
         return json.loads(done.stdout)
 
