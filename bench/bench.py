@@ -203,7 +203,7 @@ def part_adj(run, rep):
 
         def measured(mode, flags=()):
             return run.row("costate:" + method, "swe", size=side, solver=solver, mode=mode, compare=False,
-                           flags=("--pairs",) + flags, budget=run.budget * 6, repeat=5)
+                           flags=("--pairs",) + flags, budget=run.budget * (1 if QUICK else 6), repeat=5)
         kept = measured("adj", ("--keep-factors", "always"))
         never = measured("adj", ("--keep-factors", "never"))
         tangents = [measured("tlm", ("--directions", str(m))) for m in (1, 10, 20)]
@@ -337,8 +337,8 @@ PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_g
 
 INTRODUCTION = """# Results of `./run bench`
 
-Written whole by it, in one go of %.0f s. Seconds are of the processor, one thread; a row's are medians: %d turns of all
-codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each other,
+Written whole by it, in one go of %.0f s. Seconds are of the processor, one thread; a row's are medians: in %d turns of
+all codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each other,
 by interpolation at equal error on the front of each code; it is the median of the turns, beside it their range. All
 codes call the same callbacks at the same tolerances; their objects are made beforehand, and reinitialised.
 
