@@ -1,0 +1,80 @@
+"""What the benchmark says of its numbers is so: ratios at equal error, misses said as such, peers left out aloud.
+
+    test_bench.py SOURCE     reports in the format of cmocka"""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+root = sys.argv[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(root, "bench"))
+
+from report import Report, gain  # noqa: E402
+
+
+def rows(errors, seconds_of, slower=(1, 1, 1)):
+    """as bench.py's sweep leaves them: one turn a factor"""
+    turns = [[{"error": e, "seconds": f * seconds_of(e)} for f in slower] for e in errors]
+    return [dict(t[0], turns=t) for t in turns]
+
+
+def test_ratio_of_two_power_laws():
+    """time = c error^(-1/4): lines in the log-log plane, which interpolation hits; their quotient is that of the c"""
+    ours = rows([1e-2, 1e-4, 1e-8], lambda e: 3 * e ** -0.25)
+    theirs = rows([3e-3, 1e-5, 1e-6, 1e-9], lambda e: 6 * e ** -0.25)
+    found = gain(ours, theirs, "error")
+    assert all(abs(x - 2) < 1e-12 for x in found), found
+
+
+def test_ratio_compares_within_a_turn():
+    """A machine three times slower in the second turn, for all codes, changes no ratio."""
+    ours = rows([1e-2, 1e-8], lambda e: e ** -0.25, (1, 3, 1))
+    theirs = rows([1e-2, 1e-8], lambda e: 2 * e ** -0.25, (1, 3, 1))
+    found = gain(ours, theirs, "error")
+    assert all(abs(x - 2) < 1e-12 for x in found), found
+
+
+def test_no_ratio_without_a_common_error():
+    assert gain(rows([1e-2, 1e-3], lambda e: 1 / e), rows([1e-5, 1e-6], lambda e: 1 / e), "error") is None
+
+
+def test_verdicts():
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        for reached, limit, at_least in ((2, 1, True), (0.5, 1, True), (2, 1, False), (None, 1, True)):
+            report.target("x", reached, limit, at_least)
+    verdicts = [line.split(": ")[1] for line in report.targets]
+    assert verdicts == ["met (2)", "MISSED (reached 0.5)", "MISSED (reached 2)", "not measured"], verdicts
+
+
+def test_peers_that_cannot_be_had_are_left_out_aloud():
+    with tempfile.TemporaryDirectory() as place:
+        for command in ("apt-get", "apt-cache", "dpkg-query"):
+            with open(os.path.join(place, command), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nexit 100\n")
+            os.chmod(os.path.join(place, command), 0o755)
+        done = subprocess.run(["sh", os.path.join(root, "bench", "peers.sh")], capture_output=True, text=True,
+                              env=dict(os.environ, PATH=place + ":" + os.environ["PATH"], XDG_CACHE_HOME=place))
+        left = os.listdir(os.path.join(place, "costate-bench"))
+    assert done.returncode == 0 and done.stdout.strip() == "", done
+    assert "no source of sundials" in done.stderr and "no source of r-cran-desolve" in done.stderr, done.stderr
+    assert left == [], left
+
+
+tests = [(name, what) for name, what in list(globals().items()) if name.startswith("test_")]
+failed = 0
+print("[==========] Running %d test(s)." % len(tests))
+for name, what in tests:
+    print("[ RUN      ] " + name)
+    try:
+        what()
+        print("[       OK ] " + name)
+    except (AssertionError, AttributeError, OSError) as reason:
+        failed += 1
+        print("%s: %s" % (type(reason).__name__, reason))
+        print("[  FAILED  ] " + name)
+sys.exit(failed > 0)
