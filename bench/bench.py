@@ -134,7 +134,7 @@ def part_swe(run, rep):
     cheap = [("costate:dopri5", "auto"), ("costate:tsit5", "auto"), adams(run)]
     krylov = [("costate:" + m, "gmres") for m in ("rodas4", "sdirk4a", "radau2a")] + [bdf(run, "gmres")]
     table = sweep(run, cheap + krylov + packaged(run, cheap + krylov), "swe", tolerances(3, 4, 5, 6, 7, 8), size=side)
-    table.update(sweep(run, direct, "swe", tolerances(3, 4, 5, 6, 7, 8), size=side))
+    table.update(sweep(run, direct, "swe", tolerances(3, 4, 6, 8), size=side))
     if not QUICK:
         if run.peer != "packaged" and run.has["packaged"]:
             table.update(sweep(run, packaged(run, direct), "swe", [1e-6], size=side))
