@@ -90,7 +90,6 @@ static int mass_factor(costate *c)
     if (code < 0) return ls_failure(c, c->backend, code);
     c->singular = code > 0;
     if (code == 0) return COSTATE_OK;
-    c->singular = 1;
     if (c->m->family == COSTATE_ERK) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.", c->m->name);
     if (!(c->m->is & COSTATE_DAE)) return fail(c, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic constraints; choose one with the property COSTATE_DAE.", c->m->name);
     return COSTATE_OK;

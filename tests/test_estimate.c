@@ -96,7 +96,8 @@ static long steps_of(const costate_method *m, const problem *b, double tol)
 
 /* With 3 stages all estimates fall like h^4.  For y' = lambda y that of radau2a begins with gamma0 det A z^4, which is
    0.275/60 z^4, that of lobatto3c, whose first stage has the error z^3/24, with 0.381/24 z^4: 1.4 (the fourth root of
-   0.0159/0.00458) times as many steps.  Twice leaves room for the stage order, 2 and not 3, which in stiff problems counts. */
+   0.0159/0.00458) times as many steps.  Twice leaves room for the stage order, 2 and not 3, which in stiff problems
+   counts. */
 static void cost(void **state)
 {
     static const char *const names[] = {"vdpol_1e3", "rober_4e7", "orego", "hires"};
