@@ -24,6 +24,11 @@ static inline void random_fill(unsigned *state, size_t n, double *x)
     for (size_t i = 0; i < n; i++) x[i] = random_in(state);
 }
 
+static inline unsigned random_below(unsigned *state, unsigned most)      /* 0 .. most - 1 */
+{
+    return (unsigned)((0.5 + 0.5 * random_in(state)) * most) % most;
+}
+
 static inline const char *method_name(const costate_method *m)
 {
     costate_method_info info;

@@ -27,8 +27,6 @@ typedef struct {
     char text[240];
 } setting;
 
-static unsigned below(unsigned *u, unsigned most) { return (unsigned)((0.5 + 0.5 * random_in(u)) * most) % most; }
-
 static int value(int k, double t, const double *y, int m, const double *V, void *ctx)
 {
     data *d = ctx;
@@ -184,7 +182,7 @@ static int try(setting *s, unsigned *u)
 static void watch(setting *s, unsigned *u)
 {
     size_t n = (size_t)s->b->P.n, m = (size_t)s->columns;
-    s->seen = (data){.count = (int)below(u, SEEN_MOST + 1), .n = s->b->P.n};
+    s->seen = (data){.count = (int)random_below(u, SEEN_MOST + 1), .n = s->b->P.n};
     s->seen.w = calloc(2 * SEEN_MOST * n * m, sizeof(double));
     assert_non_null(s->seen.w);
     s->seen.v = s->seen.w + SEEN_MOST * n * m;
@@ -198,15 +196,15 @@ static int mixed(const random_spec *r) { return r->mass != MASS_IDENTITY && !r->
 static random_spec spec_of(const costate_method_info *i, unsigned *u)
 {
     random_spec r = {.seed = *u,
-                     .kind = (int)below(u, RANDOM_KINDS),
-                     .np = (int)below(u, 4),
-                     .nq = (int)below(u, 3),
-                     .sparse = (int)below(u, 2),
-                     .autonomous = (int)below(u, 2),
-                     .backwards = (int)below(u, 2)};
-    r.n = below(u, 4) ? 1 + (int)below(u, 8) : 1 + (int)below(u, 40);
-    r.mass = (int)below(u, i->properties & COSTATE_DAE ? 3 : 2);
-    r.stiffness = i->family == COSTATE_ERK ? 5 : pow(10, 9.0 * below(u, 1000) / 999.0);
+                     .kind = (int)random_below(u, RANDOM_KINDS),
+                     .np = (int)random_below(u, 4),
+                     .nq = (int)random_below(u, 3),
+                     .sparse = (int)random_below(u, 2),
+                     .autonomous = (int)random_below(u, 2),
+                     .backwards = (int)random_below(u, 2)};
+    r.n = random_below(u, 4) ? 1 + (int)random_below(u, 8) : 1 + (int)random_below(u, 40);
+    r.mass = (int)random_below(u, i->properties & COSTATE_DAE ? 3 : 2);
+    r.stiffness = i->family == COSTATE_ERK ? 5 : pow(10, 9.0 * random_below(u, 1000) / 999.0);
     if (r.mass == MASS_SINGULAR) r.kind = RANDOM_RATES;           /* kinetics with constraints may explode */
     if (mixed(&r)) r.stiffness = fmin(r.stiffness, 1e5);          /* more would drown the constraints in round-off */
     return r;
@@ -217,16 +215,16 @@ static costate_options options_of(const costate_method_info *i, const random_spe
     static const int solvers[] = {
         0, COSTATE_LS_GMRES, COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU};
     static const char *const built[] = {NULL, NULL, NULL, NULL, "umfpack", "superlu", "klu"};
-    double digits = (i->order > 2 ? 5 : 3) * (double)below(u, 1000) / 999;
-    int k = (int)below(u, r->sparse ? 7 : 2);
+    double digits = (i->order > 2 ? 5 : 3) * (double)random_below(u, 1000) / 999;
+    int k = (int)random_below(u, r->sparse ? 7 : 2);
     costate_options o = {.rtol = pow(10, -2 - digits),
                          .autonomous = r->autonomous,
                          .max_steps = 2000,
-                         .keep_factors = below(u, 2) ? 1 : -1,
-                         .storage = (int)below(u, 2),
+                         .keep_factors = random_below(u, 2) ? 1 : -1,
+                         .storage = (int)random_below(u, 2),
                          .solver = built[k] && !costate_backend_find(built[k]) ? 0 : solvers[k]};
-    o.atol = o.rtol * pow(10, -3.0 * below(u, 3));
-    if (i->family == COSTATE_SDIRK || i->family == COSTATE_FIRK) o.stage_solve = (int)below(u, 3);
+    o.atol = o.rtol * pow(10, -3.0 * random_below(u, 3));
+    if (i->family == COSTATE_SDIRK || i->family == COSTATE_FIRK) o.stage_solve = (int)random_below(u, 3);
     return o;
 }
 
@@ -244,7 +242,7 @@ static void random_runs(void **state)
                      .b = random_case_new(&r),
                      .o = options_of(&i, &r, &u),
                      .cancels = r.kind == RANDOM_KINETICS || mixed(&r)};
-        s.columns = below(&u, 4) ? 1 + (int)below(&u, 3) : 1 + (int)below(&u, M_MOST);
+        s.columns = random_below(&u, 4) ? 1 + (int)random_below(&u, 3) : 1 + (int)random_below(&u, M_MOST);
         assert_non_null(s.b);
         watch(&s, &u);
         snprintf(s.text, sizeof s.text,

@@ -8,8 +8,6 @@
 
 enum { TRIES = 12, FIRST = 55 };     /* from case FIRST on */
 
-static unsigned below(unsigned *u, unsigned most) { return (unsigned)((0.5 + 0.5 * random_in(u)) * most) % most; }
-
 typedef struct { const costate_method *m; random_case *b; costate_options o; char text[200]; } setting;
 
 /* The differences' own error: round-off of the replays over e, which counts where the tangent has become small beside
@@ -97,22 +95,22 @@ static void derivatives(void **state)
         unsigned u = 104729u * (unsigned)k + (unsigned)i.stages * 31u + (unsigned)i.order;
         for (int w = 0; w < 3; w++) random_in(&u);
         random_spec r = {.seed = u,
-                         .np = (int)below(&u, 3),
-                         .nq = (int)below(&u, 3),
-                         .sparse = (int)below(&u, 2),
-                         .autonomous = (int)below(&u, 2),
-                         .backwards = (int)below(&u, 2),
-                         .n = 1 + (int)below(&u, 12)};
-        r.mass = (int)below(&u, i.properties & COSTATE_DAE ? 3 : 2);
-        r.stiffness = i.family == COSTATE_ERK ? 5 : pow(10, 5.0 * below(&u, 1000) / 999.0);
+                         .np = (int)random_below(&u, 3),
+                         .nq = (int)random_below(&u, 3),
+                         .sparse = (int)random_below(&u, 2),
+                         .autonomous = (int)random_below(&u, 2),
+                         .backwards = (int)random_below(&u, 2),
+                         .n = 1 + (int)random_below(&u, 12)};
+        r.mass = (int)random_below(&u, i.properties & COSTATE_DAE ? 3 : 2);
+        r.stiffness = i.family == COSTATE_ERK ? 5 : pow(10, 5.0 * random_below(&u, 1000) / 999.0);
         setting s = {.m = *state, .b = random_case_new(&r)};
         assert_non_null(s.b);
-        s.o = (costate_options){.rtol = pow(10, -2 - (i.order > 2 ? 3.0 : 1.0) * below(&u, 1000) / 999.0),
+        s.o = (costate_options){.rtol = pow(10, -2 - (i.order > 2 ? 3.0 : 1.0) * random_below(&u, 1000) / 999.0),
                                 .derivative_mode = 1,
                                 .max_steps = 1000,
                                 .autonomous = r.autonomous,
-                                .solver = below(&u, 2) ? COSTATE_LS_GMRES : 0,
-                                .storage = (int)below(&u, 2)};
+                                .solver = random_below(&u, 2) ? COSTATE_LS_GMRES : 0,
+                                .storage = (int)random_below(&u, 2)};
         s.o.atol = s.o.rtol;
         snprintf(s.text, sizeof s.text,
                  "%s, case %d: n %d, np %d, nq %d, mass %d, sparse %d, stiff %.0e, rtol %.0e, solver %d, storage %d",
