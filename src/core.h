@@ -220,7 +220,7 @@ int newton(costate *, const record *, int block, double *Z, unsigned char *its, 
 
 /* residual.c */
 typedef struct {                                      /* of a solution x of A x = b, r = b - A x */
-    int iterations;
+    int iterations, longest;                          /* of all cycles, of the longest */
     double residual;                                  /* |w r| / |w b| */
     double error, norm;                               /* backward errors: worst component, weighted norm */
 } gmres_result;

@@ -197,7 +197,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
         double size = norm_weighted(n, s->w, r + (size_t)j * n);
         q[j] = (progress){size, size, 0, size > 0};
         double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
-        out[j] = (gmres_result){0, whole, whole, whole};
+        out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
     }
     for (int active = 1; active;) {
         for (int j = 0; j < s->columns; j++) tol[j] = fmin(0.1, s->tol * q[j].first / q[j].size);
@@ -208,6 +208,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
             size_t at = (size_t)j * n;
             if (!q[j].going) continue;
             out[j].iterations += c[j].k;
+            if (c[j].k > out[j].longest) out[j].longest = c[j].k;
             q[j].growth = fmax(q[j].growth, c[j].growth);
             if (!believed(s, &c[j], &q[j], x + at, dx + at, &out[j])) {
                 status = judge(s, &q[j], b + at, x + at, dx + at, r + at, &out[j]);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include "irk.h"
 
-enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 10, REFINEMENTS = 60 };
+enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 6, REFINEMENTS = 60 };
 static const double REUSE = 1.6, SLOWEST = 0.7;
 
 /* matrix-free there is no preconditioner but the user's or the incomplete LU, and they are for single stages */
@@ -167,7 +167,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     *good = 0;
     for (int j = 0; j < columns; j++) {
         c->count.krylov += got[j].iterations;
-        if (got[j].iterations > c->last_krylov) c->last_krylov = got[j].iterations;
+        if (got[j].longest > c->last_krylov) c->last_krylov = got[j].longest;
         if (status != STEP_OK || *good < j || !solved(c, &got[j], 100 * c->o.krylov_tol)) continue;
         scatter(s, m, from + j, x + (size_t)j * len, X);
         c->count.stage_iterative++;
