@@ -5,11 +5,13 @@
                fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + its), its <= k = newton_max
    PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
-   first       with T = |y|/|f|, the time in which y changes:  h0 = min(T, T (0.01/max(T |f|, T^2 |y''|))^(1/(p+1)))
+   first       with T = |y|/|f|, the time in which y changes:
+               h0 = min(T, T (0.01/max(0.01 T |f|, T^2 |y''|))^(1/(p+1)))
    (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; the choice of the first step: Hairer, Norsett & Wanner
-   I, II.4, with T as the unit of time, so that it does not depend on the user's.)  A rejected step is repeated
-   by the elementary rule; the step after it sees what Gustafsson's predicts, or each step would be tried twice where h
-   has to fall. */
+   I, II.4, with T as the unit of time, so that it does not depend on the user's; T |f| is |y| then, 1/rtol and more,
+   and as a constant slope makes no error a part of it does for what the difference for y'' may miss.)
+   A rejected step is repeated by the elementary rule; the step after it sees what Gustafsson's predicts, or each step
+   would be tried twice where h has to fall. */
 #include <float.h>
 #include <math.h>
 #include "core.h"
@@ -82,7 +84,8 @@ int first_step(costate *c, double t0, double t1, const double *y, double *h)
         d2 = norm_weighted((size_t)n, c->w, c->v1) / fabs(t - t0);
     }
     if (!(d2 < HUGE_VAL)) d2 = 0;
-    double d = T * fmax(d1, T * d2), h1 = d <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / d, 1.0 / (p + 1));
+    double d = T * fmax(0.01 * d1, T * d2);
+    double h1 = d <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / d, 1.0 / (p + 1));
     *h = fmin(fmax(fmin(T, h1), step_round_off(t0)), c->hmax);
     return STEP_OK;
 }

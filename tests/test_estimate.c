@@ -105,7 +105,7 @@ static void cost(void **state)
     costate_method_info info = method_info(m);
     if (info.family != COSTATE_FIRK || info.stages < 3 || !(info.properties & COSTATE_L_STABLE)) skip();
     for (int k = 0; k < 4; k++)
-        for (double tol = 1e-2; tol > 5e-7; tol /= 100) {
+        for (double tol = 1e-3; tol > 5e-8; tol /= 100) {
             const problem *b = problem_find(names[k]);
             long steps = steps_of(m, b, tol), most = 2 * steps_of(radau, b, tol);
             print_message("           %s %g: %ld (%ld)\n", names[k], tol, steps, most);

@@ -56,7 +56,9 @@ static void robertson(void **state)
                                    : 1e-4,
            atol = (undamped(&info) ? 1e-8 : x.atol) * rtol;
     for (int k = 0; k < 2; k++) {
-        costate_options o = {.rtol = rtol, .atol = atol, .stage_solve = stage_solves[k], .keep_factors = k ? 1 : -1};
+        costate_options o = {.rtol = rtol, .atol = atol, .max_steps = 400000};
+        o.stage_solve = stage_solves[k];
+        o.keep_factors = k ? 1 : -1;
         result r = gradient(m, &x, 1e11, o, 0);
         for (int i = 0; i < 3; i++)
             if (!(fabs(r.lambda[i] - 1) <= 1e-6))
