@@ -110,6 +110,35 @@ def test_links():
             assert os.path.exists(where), document + " links to " + target + ", which is not there"
 
 
+def table_after(text, heading):
+    """rows of the first table behind a heading, without its head"""
+    rows = []
+    for line in text[text.index(heading):].splitlines():
+        if line.startswith("|"):
+            rows.append(cells(line))
+        elif rows:
+            break
+    return rows[2:]
+
+
+def test_measured_numbers_are_of_the_results():
+    """README's cost and comparisons are those of bench/RESULTS.md, made in one run by peers at -O3."""
+    results = read("bench/RESULTS.md")
+    for code in ("costate: ", "SUNDIALS ", "RADAU5 "):
+        line = re.search(r"^[-* ]*" + code + r".*$", results, re.M)
+        assert line and "-O3" in line.group(), "bench/RESULTS.md does not say how " + code + "was compiled"
+    block = results[results.index("times over that of a forward run"):]
+    for row in table_after(read("README.md"), "| method | forward |"):
+        found = re.search(r"^%s +\S+ +(.*)$" % row[0], block, re.M).group(1).split()
+        for ours, theirs in zip(row[1:], found, strict=True):
+            a, b = float(ours.split()[0]), float(theirs)
+            assert abs(a - b) <= 0.006 * b, "README says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
+    for name, ratio in table_after(read("README.md"), "| at equal error"):
+        found = re.search(re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results)
+        assert found and found.group(1) == ratio, "README says %s for %s, bench/RESULTS.md %s" % (
+            ratio, name, found and found.group(1))
+
+
 tests = [(name, what) for name, what in list(globals().items()) if name.startswith("test_")]
 failed = 0
 print("[==========] Running %d test(s)." % len(tests))
