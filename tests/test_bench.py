@@ -13,6 +13,7 @@ root = sys.argv[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(root, "bench"))
 
+from cases import run_all  # noqa: E402
 from report import Report, gain  # noqa: E402
 
 
@@ -65,16 +66,4 @@ def test_peers_that_cannot_be_had_are_left_out_aloud():
     assert left == [], left
 
 
-tests = [(name, what) for name, what in list(globals().items()) if name.startswith("test_")]
-failed = 0
-print("[==========] Running %d test(s)." % len(tests))
-for name, what in tests:
-    print("[ RUN      ] " + name)
-    try:
-        what()
-        print("[       OK ] " + name)
-    except (AssertionError, AttributeError, OSError) as reason:
-        failed += 1
-        print("%s: %s" % (type(reason).__name__, reason))
-        print("[  FAILED  ] " + name)
-sys.exit(failed > 0)
+run_all(globals())

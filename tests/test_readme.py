@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from cases import run_all  # noqa: E402
+
 root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 
 
@@ -139,16 +142,4 @@ def test_measured_numbers_are_of_the_results():
             ratio, name, found and found.group(1))
 
 
-tests = [(name, what) for name, what in list(globals().items()) if name.startswith("test_")]
-failed = 0
-print("[==========] Running %d test(s)." % len(tests))
-for name, what in tests:
-    print("[ RUN      ] " + name)
-    try:
-        what()
-        print("[       OK ] " + name)
-    except (AssertionError, AttributeError, subprocess.CalledProcessError, OSError) as reason:
-        failed += 1
-        print("%s: %s" % (type(reason).__name__, reason))
-        print("[  FAILED  ] " + name)
-sys.exit(failed > 0)
+run_all(globals())
