@@ -89,7 +89,7 @@ typedef struct { atomic_int refs; } identity;
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
-    int complete, storage, keep, predict, matfree;
+    int usable, storage, keep, predict, matfree;   /* usable: a run, or its steps up to where it ended */
     identity *writer;           /* who wrote it, and its run number */
     long stamp;
     int count, room;            /* steps; room in list */
@@ -267,6 +267,7 @@ int tape_start(costate *, costate_tape *, double t0, double t1);
 record spare_record(const costate *, int k);                        /* of step k beside a tape: begins at c->y */
 int tape_slot(costate *, costate_tape *, const double *y, record *);  /* the next record, its memory and state there */
 void tape_commit(costate *, costate_tape *, const record *);
+void tape_end(costate *, costate_tape *);                           /* the run is over: c->y, c->time are its end */
 int tape_fits(costate *, const costate_tape *);                     /* COSTATE_OK or COSTATE_BAD_TAPE */
 void forget(costate *);                                             /* what is held belongs to another run */
 int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */

@@ -275,9 +275,7 @@ static void finish(costate *c, run *x, double *y)
     memcpy(y, c->y, (size_t)c->N * sizeof *y);
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    if (c->status != COSTATE_OK) return;
-    memcpy(x->tape->end, c->y, (size_t)c->N * sizeof *y);
-    x->tape->complete = 1;
+    tape_end(c, x->tape);
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
@@ -321,9 +319,7 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     run x = {.d = &d, .Va = V, .Vb = c->Vb, .times = times};
     status = run_all(c, t0, t1, y, p, tape, &x);
     if (x.Va != V) memcpy(V, x.Va, (size_t)c->N * (size_t)m * sizeof *V);
-    if (status == COSTATE_OK && !all_finite((size_t)c->N * (size_t)m, V)) {
-        if (tape) tape->complete = 0;
+    if (status == COSTATE_OK && !all_finite((size_t)c->N * (size_t)m, V))
         status = fail(c, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
-    }
     return status;
 }

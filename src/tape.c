@@ -34,7 +34,7 @@ void tape_clear(costate_tape *t)
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->complete = 0;
+    t->count = t->usable = 0;
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
@@ -174,11 +174,20 @@ void tape_commit(costate *c, costate_tape *t, const record *r)
     t->count++;
 }
 
+/* A run that stopped or failed ends where its last step did. */
+void tape_end(costate *c, costate_tape *t)
+{
+    t->usable = t->end && (c->status == COSTATE_OK || t->count > 0);
+    if (!t->usable) return;
+    t->t1 = c->time;
+    memcpy(t->end, c->y, (size_t)c->N * sizeof *t->end);
+}
+
 int tape_fits(costate *c, const costate_tape *t)
 {
     if (!t) return fail(c, COSTATE_BAD_ARGUMENT, "tape is NULL.");
     const costate_problem *a = &t->problem, *b = &c->P;
-    if (!t->complete) return fail(c, COSTATE_BAD_TAPE, "The tape holds no complete run: the forward run failed, was stopped, or never was.");
+    if (!t->usable) return fail(c, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never was.");
     if (t->method != c->m) return fail(c, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name, c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->cost.value != b->cost.value || a->mass != b->mass)

@@ -70,7 +70,10 @@ static void gives_up(world *w)
         for (long k = 1; k <= w->calls[which]; k = next(k)) {
             int status = spoil(w, which, k, 0, -3, 0, &r, &at);
             if (status != COSTATE_CALLBACK || w->m.calls[which] != k) complain(w, which, k, "returning -3", at, status);
-            if (at == FORWARD) assert_int_equal(costate_adjoint(w->c, w->tape, 1, (double[EVERY_N]){1}, NULL, NULL, NULL), COSTATE_BAD_TAPE);
+            if (at == FORWARD) {                    /* what was taken before is swept all the same */
+                status = costate_adjoint(w->c, w->tape, 1, (double[EVERY_N]){1}, NULL, NULL, NULL);
+                assert_int_equal(status, costate_tape_steps(w->tape) ? COSTATE_OK : COSTATE_BAD_TAPE);
+            }
             if (k % 10 == 1) works_again(w);
         }
 }

@@ -48,7 +48,7 @@ enum costate_status {
     COSTATE_CALLBACK = -9,       /* a callback returned < 0                                              */
     COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step was made smaller    */
     COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                            */
-    COSTATE_BAD_TAPE = -12,      /* the tape is incomplete, or of another problem or method              */
+    COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or is of another problem or method           */
     COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
     COSTATE_OUT_OF_RANGE = -15   /* a time outside the tape or step                                      */
@@ -275,7 +275,8 @@ typedef struct {
 } costate_observations;
 
 /* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.
-   tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run. */
+   tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run.  Of a run that failed
+   or was stopped it holds the accepted steps: it is evaluated, swept and replayed like that of a run to costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
 /* The same, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
