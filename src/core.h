@@ -100,6 +100,18 @@ struct costate_tape {
     struct block { struct block *next; size_t size, used; } *first, *last;
 };
 
+typedef struct { double err_old, h_old; int rejected, k; } control;    /* what controllers remember; k: of err ~ h^k */
+
+typedef struct {                /* where the last run ended, for options.warm */
+    int held;                   /* 0: there was none, or it failed */
+    int linear;                 /* the matrices, and the step before, are kept, too */
+    long stamp;                 /* of that run: another run or sweep uses their memory */
+    double t, dir, h, low;      /* h: the step to try next, unsigned */
+    control k;
+    record prev;
+    double *y, *p;              /* N, np */
+} ending;
+
 /* Work space of the forward step.  Arrays are n (N where said) unless noted. */
 struct costate {
     const costate_method *m;
@@ -128,6 +140,7 @@ struct costate {
     int at;                     /* index of the step */
     int jheld;                  /* step whose Jacobian is in J; -1: none */
     int most_newton;            /* most iterations of a block in the last step tried; 0: no Newton */
+    ending ended;
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
 
     /* linear algebra */
@@ -206,7 +219,6 @@ double sum_scaled(size_t n, double rtol, double atol, const double *y, const dou
 double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
 
 /* control.c */
-typedef struct { double err_old, h_old; int rejected, k; } control;
 void weights(const costate *, const double *y, double *w);
 double error_norm(const costate *, const double *y, const double *y1, const double *err);  /* NaN: y1 not finite */
 double next_factor(const costate *, const control *, double err, double h);
@@ -290,6 +302,11 @@ factors *factors_new(costate *, const factors *like);
 size_t factors_bytes(const factors *);
 void factors_release(factors *);                                    /* NULL is fine */
 double eigenvalue(const costate_method *, int k, double *im);       /* of lu[k]: real, then pairs */
+
+/* warm.c */
+enum { COLD, WARM, WARM_WITH_MATRICES };
+int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
+void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
 
 /* sweep.c */
 int frozen(costate *, int status);                                   /* STEP_RETRY is a failure over a tape */

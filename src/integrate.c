@@ -38,22 +38,40 @@ static void set_range(costate *c, double t0, double t1)
     double span = fabs(t1 - t0);
     c->dir = t1 >= t0 ? 1 : -1;
     c->hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
-    c->hmax = c->o.hmax > 0 ? fmin(c->o.hmax, span) : span;
+    c->hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
     c->time = t0;
+    c->replay = NULL;
+    c->why = WHY_ERROR;
+    c->stamp++;
+}
+
+/* nothing is known of earlier steps */
+static void anew(costate *c)
+{
     c->jheld = -1;
     if (c->fac) { c->fac->h = c->fac->refs > 1 ? c->fac->h : 0; c->fac->jstep = -1; }
     c->theta = 0;
     c->eta = 1;
     c->cautious = 1;
-    c->replay = NULL;
     c->at = 0;
-    c->why = WHY_ERROR;
-    c->stamp++;
+}
+
+/* Where the last run ended. */
+static void go_on(costate *c, run *x, int matrices)
+{
+    const ending *e = &c->ended;
+    x->h_free = c->dir * fmax(fmin(e->h, c->hmax), c->hmin);
+    x->low = e->low;
+    x->k = e->k;
+    c->cautious = 0;
+    if (!matrices) return;
+    x->prev = e->prev;
+    x->has_prev = 1;
 }
 
 static int initial_step(costate *c, run *x)
 {
-    double h = fmin(c->o.h0, c->hmax);
+    double h = fmin(c->o.h0, fmin(c->hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
         int status = first_step(c, x->t, x->t1, c->y, &h);
         if (status < 0) return status;
@@ -202,11 +220,13 @@ static double keep_step(costate *c, double factor)
     return c->jheld >= 0 && factor >= c->o.q_min && factor <= c->o.q_max ? 1 : factor;
 }
 
+/* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
 static void propose(costate *c, run *x, double err)
 {
-    int fixed = c->o.controller == COSTATE_FIXED;
-    double factor = keep_step(c, fixed ? 1 : next_factor(c, &x->k, err, x->h));
-    x->h_free = c->dir * fmax(fmin(fixed ? c->o.h0 : fabs(x->h) * factor, c->hmax), c->hmin);
+    int fixed = c->o.controller == COSTATE_FIXED, cut = fabs(x->h) < fabs(x->h_free) && !x->k.rejected;
+    double factor = keep_step(c, fixed ? 1 : next_factor(c, &x->k, err, x->h)), h = fabs(x->h) * factor;
+    if (cut && factor >= 1) h = fmax(h, fabs(x->h_free));
+    x->h_free = c->dir * fmax(fmin(fixed ? c->o.h0 : h, c->hmax), c->hmin);
     x->k.err_old = fmax(err, 1e-2);
     x->k.h_old = fabs(x->h);
     x->k.rejected = 0;
@@ -252,7 +272,7 @@ static int one_step(costate *c, run *x, long budget)
         double factor = status == STEP_RETRY ? c->why_factor : next_factor(c, &x->k, err, x->h);
         if (status == STEP_OK) {
             c->why = WHY_ERROR;
-            if (x->k.rejected || c->at == 0) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
+            if (c->cautious) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
         }
         if (c->o.controller == COSTATE_FIXED && !(status == STEP_RETRY && c->why_factor == 1)) return give_up(c, x);
         reject(c, x, factor);
@@ -264,7 +284,7 @@ static int one_step(costate *c, run *x, long budget)
 static int loop(costate *c, run *x)
 {
     if (x->t == x->t1) return COSTATE_OK;
-    int status = initial_step(c, x);
+    int status = x->h_free != 0 ? COSTATE_OK : initial_step(c, x);
     long most = c->count.steps + c->o.max_steps;
     while (status == COSTATE_OK && x->t != x->t1) status = one_step(c, x, most);
     return status;
@@ -280,8 +300,10 @@ static void finish(costate *c, run *x, double *y)
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
 {
+    int from = warm(c, t0, t1, y, p, tape);
     c->p = p;
     set_range(c, t0, t1);
+    if (from != WARM_WITH_MATRICES) anew(c);
     memcpy(c->y, y, (size_t)c->N * sizeof *y);
     x->t = t0;
     x->t1 = t1;
@@ -289,10 +311,12 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->k = (control){.k = (c->m->embedded ? c->m->embedded : c->m->order) + 1};
     if (c->m->embedded > c->m->order) x->k.k = c->m->order + 1;
     if (c->m->e2) x->k.k = c->m->order;            /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
+    if (from != COLD) go_on(c, x, from == WARM_WITH_MATRICES);
     c->predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY);
     int status = tape ? tape_start(c, tape, t0, t1) : COSTATE_OK;
     if (status == COSTATE_OK) status = loop(c, x);
     finish(c, x, y);
+    warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, tape);
     return status;
 }
 

@@ -44,6 +44,8 @@ static void layout(costate *c, cursor *at)
     c->y1 = take(at, N);
     c->err = take(at, N);
     c->w = take(at, N);
+    c->ended.y = take(at, N);
+    c->ended.p = take(at, (size_t)c->np);
     c->Y = take(at, n);
     c->f0 = take(at, n);
     c->v1 = take(at, N);

@@ -185,6 +185,9 @@ typedef struct {
     int estimator;                    /* firk: COSTATE_EST_CLASSICAL (f(t, y) and the stages; with c_1 = 0 one more f),
                                          or COSTATE_EST_SDIRK (one more stage) */
     int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
+    int warm;                         /* 1: a call that goes on where the last one ended - the same t, y, p to the bit, the
+                                         same direction of time - begins with its step size and controller memory, and
+                                         without a tape with its matrices, too; 0: every call begins anew */
 
     /* Newton's iteration (sdirk, firk) */
     int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages 7 + 5 (s - 3)/2 */
