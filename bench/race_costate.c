@@ -118,7 +118,7 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
         .rtol = task->rtol, .atol = task->atol, .autonomous = 1, .solver = task->solver, .max_steps = 10000000,
         .stage_solve = task->stage_solve, .keep_factors = task->keep_factors, .storage = task->storage,
         .derivative_mode = task->derivative_mode, .tangent_error = task->sensitivity_error,
-        .krylov_tol = task->krylov_tol, .ilu = task->ilu
+        .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress
     };
     size_t n = (size_t)b->P.n, m = (size_t)task->directions;
     runner u = {task, b, method ? costate_new(method, &b->P, &options) : NULL, costate_tape_new(), task->tf,

@@ -67,7 +67,8 @@ static int run_on(const swe_task *task, const swe *s, swe_result *r)
     const costate_method *method = costate_method_find(task->method);
     costate_options options = {
         .rtol = task->rtol, .atol = task->atol > 0 ? task->atol : task->rtol, .autonomous = 1,
-        .solver = task->solver, .stage_solve = task->stage_solve, .keep_factors = task->keep_factors
+        .solver = task->solver, .stage_solve = task->stage_solve, .keep_factors = task->keep_factors,
+        .on_step = costate_progress
     };
     costate *c = method ? costate_new(method, swe_problem(s), &options) : NULL;
     costate_tape *tape = costate_tape_new();

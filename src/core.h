@@ -128,7 +128,7 @@ struct costate {
 
     /* this run */
     const double *p;
-    double dir, hmin, hmax;
+    double from, until, dir, hmin, hmax;
     double why_factor;          /* STEP_RETRY: proposed h_new/h */
     enum cause why;
     int cautious;               /* first step, or the last one was rejected */
@@ -141,6 +141,7 @@ struct costate {
     int jheld;                  /* step whose Jacobian is in J; -1: none */
     int most_newton;            /* most iterations of a block in the last step tried; 0: no Newton */
     ending ended;
+    double *clock;              /* progress.c: 4 */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
 
     /* linear algebra */

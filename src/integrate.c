@@ -39,7 +39,8 @@ static void set_range(costate *c, double t0, double t1)
     c->dir = t1 >= t0 ? 1 : -1;
     c->hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
     c->hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
-    c->time = t0;
+    c->time = c->from = t0;
+    c->until = t1;
     c->replay = NULL;
     c->why = WHY_ERROR;
     c->stamp++;

@@ -46,6 +46,7 @@ static void layout(costate *c, cursor *at)
     c->w = take(at, N);
     c->ended.y = take(at, N);
     c->ended.p = take(at, (size_t)c->np);
+    c->clock = take(at, 4);
     c->Y = take(at, n);
     c->f0 = take(at, n);
     c->v1 = take(at, N);

@@ -18,8 +18,8 @@
 
    Conventions.  n states, np parameters, nq running costs, N = n + nq.  A state vector is y[0..n) followed
    by q[0..nq).  Matrices are stored by columns.  Times are in the user's units.  Every call returns a status
-   (0 is success) and never prints, exits or aborts (but see COSTATE_LS_SUPERLU); costate_message() is a sentence
-   about the last failure.
+   (0 is success) and never prints (but for costate_progress), exits or aborts (but see COSTATE_LS_SUPERLU);
+   costate_message() is a sentence about the last failure.
    Pointers given in a costate_problem or costate_options are kept, not copied, unless said otherwise,
    and must outlive the solver.  One solver a thread, as many as you like; there is no global state. */
 #ifndef COSTATE_H
@@ -324,6 +324,10 @@ double costate_step_start(const costate_step *);       /* t at its begin */
 double costate_step_end(const costate_step *);
 const double *costate_step_state(const costate_step *);  /* N values at its end */
 int costate_step_eval(const costate_step *, double t, double *y);  /* n states at t inside, by the dense output */
+
+/* An on_step ready made, or to be called by yours: percent of the interval, t, h, steps, time left, in one line on
+   stderr, five times a second, only if that is a terminal; the line is cleared at the end.  ctx: not used.  Returns 0. */
+int costate_progress(const costate_step *, void *ctx);
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
