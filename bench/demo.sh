@@ -1,12 +1,13 @@
 #!/bin/sh
-# demo.sh BUILD - the table of the demonstration, and its pictures in BUILD/demo.
+# demo.sh BUILD - the tables of the demonstration, and its pictures in BUILD/demo.
 set -eu
 build=${1:-build}
 here=$(dirname "$0")
 mkdir -p "$build/demo"
 OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1} "$build/bench/swe" --demo --out "$build/demo"
+PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" "$here/demo.py" "$build"
 echo
-for picture in height sensitivity; do
+for picture in height sensitivity work; do
     gnuplot -e "data='$build/demo/$picture.dat'; image='$build/demo/$picture.png'" "$here/$picture.gp"
     echo "picture: $build/demo/$picture.png"
 done

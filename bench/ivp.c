@@ -45,6 +45,7 @@ static const struct {
     {"robertson", 0, 1, ivp_robertson},
     {"vdpol", 1000, 0, ivp_vdpol},
     {"pollu", 0, 1, ivp_pollu},
+    {"smog", 40, 0, ivp_smog},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 

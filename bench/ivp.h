@@ -29,5 +29,6 @@ int ivp_vdpol(ivp *, int mu);
 int ivp_hires(ivp *, int sparse);
 int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);
+int ivp_smog(ivp *, int layers);
 
 #endif
