@@ -212,7 +212,7 @@ int costate_check_map(const costate_map *map, int n, int np, int k, const costat
     if (code == 0 && map->adjoint_tangent) code = check_adjoint_tangent(&q, r);
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    return all_right(r) ? COSTATE_OK : COSTATE_BAD_ARGUMENT;
+    return all_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
 /* ---- jac against the map, all of it: entries outside the pattern count as zeros ---- */
@@ -241,11 +241,11 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
     if (code == 0) { r->jac = relative(&w); describe(&q, "jac", &w, r); }
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    return all_right(r) ? COSTATE_OK : COSTATE_BAD_ARGUMENT;
+    return all_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
 /* right or wrong, and the rest is worth judging, too */
-static int judged(int status) { return status == COSTATE_OK || status == COSTATE_BAD_ARGUMENT; }
+static int judged(int status) { return status == COSTATE_OK || status == COSTATE_CHECK_FAILED; }
 
 int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {

@@ -51,7 +51,8 @@ enum costate_status {
     COSTATE_BAD_TAPE = -12,      /* the tape is incomplete, or of another problem or method              */
     COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
-    COSTATE_OUT_OF_RANGE = -15   /* a time outside the tape or step                                      */
+    COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
+    COSTATE_CHECK_FAILED = -16   /* a check found a callback, a pattern or a gradient wrong              */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -330,8 +331,9 @@ typedef struct {
 } costate_report;
 
 /* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
-   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6.
-   A bad argument or a missing value is a status and a sentence in the report, before any callback is called. */
+   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6,
+   else COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
+   callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
 /* rhs and cost of a problem by costate_check_map, and all of jac (reported with rhs; entries outside the pattern
    count as zero).  cost may be NULL; what is wrong with an argument is said in rhs. */
