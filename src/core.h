@@ -190,10 +190,23 @@ enum mode { FORWARD, TANGENT, ADJOINT };
 int maps_available(costate *, enum mode, int with_p, int with_t);   /* COSTATE_OK or COSTATE_MISSING */
 
 /* jacobian.c */
+int colour(const costate_pattern *, int *color);                    /* of each column; how many, -1: no memory */
 int jacobian_prepare(costate *);                                    /* colours the pattern when jac is missing */
 int jacobian(costate *, double t, const double *y, double *J);
 void mass_multiply(const costate *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
 void mass_apply(costate *, double *x);                              /* x <- M x; uses v1 */
+
+/* missing.c: entries of J = f_y that its pattern leaves out */
+typedef struct {
+    const costate_pattern *pattern;
+    int (*product)(void *ctx, const double *v, double *out);        /* f_y v; 0, or a code that is passed on */
+    void *ctx;
+    const double *size, *noise;          /* n: of y; what a product may be wrong by, NULL: nothing */
+    double least;                        /* parts of a row up to this are taken for errors of the products */
+    double *work;                        /* 4 n */
+} pattern_probe;
+typedef struct { int row, column; double value, part; } missing_entry;      /* row -1: none */
+int missing_find(const pattern_probe *, const double *J, unsigned *seed, missing_entry *);
 
 /* vec.c */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);

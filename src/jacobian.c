@@ -9,27 +9,25 @@
 #include "core.h"
 
 /* colour by colour: each takes the columns, in order, that meet none of its own */
-static int colour(costate *c)
+int colour(const costate_pattern *a, int *color)
 {
-    const costate_pattern *a = c->P.pattern;
-    int n = c->n, ncolor = 0;
+    int n = a->n, ncolor = 0;
     int *met = malloc((size_t)n * sizeof *met);
-    if (!met) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
-    for (int j = 0; j < n; j++) c->color[j] = -1;
+    if (!met) return -1;
+    for (int j = 0; j < n; j++) color[j] = -1;
     for (int todo = n; todo; ncolor++) {
         memset(met, 0, (size_t)n * sizeof *met);
         for (int j = 0; j < n; j++) {
-            int free_rows = c->color[j] < 0;
+            int free_rows = color[j] < 0;
             for (int k = a->col[j]; free_rows && k < a->col[j + 1]; k++) free_rows = !met[a->row[k]];
             if (!free_rows) continue;
-            c->color[j] = ncolor;
+            color[j] = ncolor;
             todo--;
             for (int k = a->col[j]; k < a->col[j + 1]; k++) met[a->row[k]] = 1;
         }
     }
-    c->ncolor = ncolor;
     free(met);
-    return COSTATE_OK;
+    return ncolor;
 }
 
 int jacobian_prepare(costate *c)
@@ -37,10 +35,9 @@ int jacobian_prepare(costate *c)
     c->differenced = !c->P.jac && !c->P.rhs.tangent;
     if (c->matfree || c->P.jac || c->m->family == COSTATE_ERK) return COSTATE_OK;
     if (!(c->color = malloc((size_t)c->n * sizeof *c->color))) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
-    if (c->P.pattern) return colour(c);
     for (int j = 0; j < c->n; j++) c->color[j] = j;
-    c->ncolor = c->n;
-    return COSTATE_OK;
+    c->ncolor = c->P.pattern ? colour(c->P.pattern, c->color) : c->n;
+    return c->ncolor >= 0 ? COSTATE_OK : fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
 }
 
 /* one-sided difference along seed, scaled by each column's own increment afterwards */

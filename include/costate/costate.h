@@ -326,6 +326,7 @@ int costate_step_eval(const costate_step *, double t, double *y);  /* n states a
 
 typedef struct {
     double tangent, adjoint, tangent2, adjoint_tangent, jac; /* worst relative errors; NaN: not given */
+                                /* jac missing: the entry that the pattern leaves out, beside the moduli of its row */
     double transpose, taylor;   /* check_adjoint: relative gap; ratio of remainders (4 is right) */
     char text[512];             /* the same for people, with the worst entry of each */
 } costate_report;
@@ -335,8 +336,11 @@ typedef struct {
    else COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
    callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
-/* rhs and cost of a problem by costate_check_map, and all of jac (reported with rhs; entries outside the pattern
-   count as zero).  cost may be NULL; what is wrong with an argument is said in rhs. */
+/* rhs and cost of a problem by costate_check_map; all of jac, entries outside the pattern counting as zero, or, where
+   jac is missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which
+   see an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
+   written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
+   said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
    Where the run itself fails, the report holds its sentence. */

@@ -1,0 +1,140 @@
+/* test_pattern.c - a sparsity pattern that leaves entries out is found and the entry named, with or without jac, from
+   tangents or from values alone: by costate_check_problem, and by the first Jacobian of a run formed by products. */
+#include "common.h"
+#include "random_case.h"
+
+enum { MOST = 40 };
+
+typedef struct {
+    random_case *c;
+    costate_problem P;
+    costate_pattern pattern;             /* without entry (row, column) */
+    int col[MOST + 1], at[MOST * MOST], row, column;
+    double value;                        /* of f_y there */
+} gap;
+
+static double product(const gap *g, const costate_point *x, int i, int j)
+{
+    double e[MOST] = {0}, out[MOST];
+    e[j] = 1;
+    g->c->P.rhs.tangent(x, &(costate_point){0, e, NULL}, out, g->c->P.ctx);
+    return out[i];
+}
+
+/* entry k of the pattern is left out; k < 0: none */
+static void leave_out(gap *g, int k)
+{
+    const costate_pattern *full = g->c->P.pattern;
+    int n = full->n, used = 0;
+    for (int j = 0; j < n; j++) {
+        g->col[j] = used;
+        for (int l = full->col[j]; l < full->col[j + 1]; l++) {
+            if (l != k) { g->at[used++] = full->row[l]; continue; }
+            g->row = full->row[l];
+            g->column = j;
+        }
+    }
+    g->col[n] = used;
+    g->pattern = (costate_pattern){n, g->col, g->at};
+    g->P = g->c->P;
+    g->P.pattern = &g->pattern;
+    g->P.jac = NULL;
+    costate_point x = {g->c->t0, g->c->y0, g->c->p0};
+    if (k >= 0) g->value = product(g, &x, g->row, g->column);
+}
+
+/* n: states of a random problem; its pattern has about 4 entries a column */
+static void open_gap(gap *g, unsigned seed, int n, int kind)
+{
+    g->c = random_case_new(&(random_spec){.seed = seed, .kind = kind, .n = n, .np = 2, .sparse = 1, .stiffness = 1e4});
+    assert_non_null(g->c);
+    leave_out(g, -1);
+}
+
+static void shows_entry(const gap *g, const char *text, const char *call)
+{
+    char place[64];
+    double value = NAN;
+    snprintf(place, sizeof place, "row %d by y[%d], which is ", g->row, g->column);
+    const char *at = strstr(text, place);
+    if (!at || sscanf(at + strlen(place), "%lf", &value) != 1 || !(fabs(value - g->value) <= 1e-3 * fabs(g->value)))
+        fail_msg("%s: no %s%.8g: %s", call, place, g->value, text);
+}
+
+static int checked(gap *g, int tangent, costate_report *r)
+{
+    costate_point x = {g->c->t0, g->c->y0, g->c->p0};
+    costate_problem P = g->P;
+    if (!tangent) P.rhs = (costate_map){.value = P.rhs.value};
+    return costate_check_problem(&P, &x, r, NULL);
+}
+
+/* each entry of the pattern in turn, all of the small ones: none is too small or too far off to be named */
+static void check_names_entry(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        gap g;
+        costate_report r;
+        open_gap(&g, seed, seed % 3 ? (int)seed + 1 : MOST, (int)seed % RANDOM_KINDS);
+        int entries = g.col[g.c->P.n];
+        for (int tangent = 0; tangent <= 1; tangent++) {
+            leave_out(&g, -1);
+            int status = checked(&g, tangent, &r);
+            if (status != COSTATE_OK || !(r.jac < 1e-7)) fail_msg("seed %u, whole pattern: %d: %s", seed, status, r.text);
+            for (int k = 0; k < entries; k += 1 + entries / 20) {
+                leave_out(&g, k);
+                status = checked(&g, tangent, &r);
+                if (status != COSTATE_CHECK_FAILED || !(r.jac > 0))
+                    fail_msg("seed %u, entry (%d, %d) = %g left out: %d: %s", seed, g.row, g.column, g.value, status, r.text);
+                shows_entry(&g, r.text, "check");
+            }
+        }
+        random_case_free(g.c);
+    }
+}
+
+/* ---- mass ---- */
+
+enum { RIGHT, GIVES_UP, NOT_FINITE, CHANGES, DENSE, FAULTS };
+typedef struct { random_case *c; int fault, calls; } masses;
+
+static int mass(double *M, void *ctx)
+{
+    masses *s = ctx;
+    int n = s->c->P.n, entries = s->c->P.pattern->col[n];
+    s->c->P.mass(M, s->c->P.ctx);
+    s->calls++;
+    if (s->fault == NOT_FINITE) M[entries - 1] = NAN;
+    if (s->fault == CHANGES) M[1] += s->calls;
+    if (s->fault == DENSE) for (int k = 0; k < n * n; k++) M[k] = k % (n + 1) == 0;
+    return s->fault == GIVES_UP ? -5 : 0;
+}
+static int value(const costate_point *x, double *out, void *ctx)
+{
+    masses *s = ctx;
+    return s->c->P.rhs.value(x, out, s->c->P.ctx);
+}
+
+/* Nothing else knows M: what can be told is told. */
+static void mass_faults(void **state)
+{
+    static const char *const words[] = {"", "-5", "nan", "not constant", "outside"};
+    static const int statuses[] = {COSTATE_OK, COSTATE_CALLBACK, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED};
+    (void)state;
+    for (int fault = RIGHT; fault < FAULTS; fault++) {
+        masses s = {random_case_new(&(random_spec){.seed = 4, .n = 12, .np = 2, .mass = MASS_REGULAR, .sparse = 1, .stiffness = 10}), fault, 0};
+        assert_non_null(s.c);
+        costate_problem P = {.n = 12, .np = 2, .ctx = &s, .rhs = {.value = value}, .mass = mass, .pattern = s.c->P.pattern};
+        costate_report r;
+        int status = costate_check_problem(&P, &(costate_point){s.c->t0, s.c->y0, s.c->p0}, &r, NULL);
+        if (status != statuses[fault] || !strstr(r.text, words[fault])) fail_msg("mass, fault %d: %d: %s", fault, status, r.text);
+        random_case_free(s.c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest once[] = {cmocka_unit_test(check_names_entry), cmocka_unit_test(mass_faults)};
+    return cmocka_run_group_tests(once, NULL, NULL);
+}
