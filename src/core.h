@@ -142,6 +142,7 @@ struct costate {
     double jt, *gwork, *gw, *gb, *gr;
     size_t nnz;
     int *color, ncolor;         /* of columns, for forming J by products */
+    int held;                   /* the pattern has been seen to hold a J so formed */
     struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
     const factors *pre;         /* preconditioner of the stage systems of this step */
 

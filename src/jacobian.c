@@ -84,12 +84,52 @@ static int formed(costate *c, double t, const double *y, double *J)
     return status;
 }
 
+/* ---- does the pattern hold it all?  Asked once a solver, of the first Jacobian formed: one product more ---- */
+
+typedef struct { costate *c; double t; const double *y, *f; } forming;
+
+static int along(void *ctx, const double *v, double *out)
+{
+    forming *s = ctx;
+    costate *c = s->c;
+    costate_point x = {s->t, s->y, c->p};
+    costate_point dx = {0, v, NULL};
+    c->count.jac_products++;
+    if (!c->P.rhs.tangent) { c->count.f--; return difference(c, s->t, s->y, s->f, v, out); }
+    c->count.tangents--;
+    return map_tangent(c, RHS, &x, &dx, out);
+}
+
+/* Differences are short by round-off and by half a second derivative; an entry that is worth finding is larger. */
+static int whole(costate *c, double t, const double *y, const double *J)
+{
+    size_t n = (size_t)c->n;
+    int exact = c->P.rhs.tangent != NULL;
+    double *size = c->pw, *noise = c->pw + n;
+    unsigned seed = 5;
+    missing_entry found = {-1, 0, 0, 0};
+    forming s = {c, t, y, c->R};
+    pattern_probe p = {c->P.pattern, along, &s, size, exact ? NULL : noise, exact ? 1e-6 : 1e-2, c->pw + 2 * n};
+    for (int j = 0; j < c->n; j++) {
+        size[j] = increment(c, y, j);
+        noise[j] = exact ? 0 : 16 * DBL_EPSILON * fabs(c->R[j]);
+    }
+    int status = missing_find(&p, J, &seed, &found);
+    if (status != STEP_OK) return status < 0 ? status : STEP_OK;     /* not defined so near: the next one is asked */
+    c->held = 1;
+    if (found.row < 0) return STEP_OK;
+    return fail(c, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: the "
+                "Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).", found.row,
+                found.column, found.value, t);
+}
+
 int jacobian(costate *c, double t, const double *y, double *J)
 {
     costate_point x = {t, y, c->p};
     if (c->matfree) { c->jt = t; memcpy(J, y, (size_t)c->n * sizeof *J); return STEP_OK; }
     int status = c->P.jac ? map_jac(c, &x, J) : formed(c, t, y, J);
     if (!c->P.jac) c->count.jac++;
+    if (status == STEP_OK && !c->P.jac && c->P.pattern && !c->held) status = whole(c, t, y, J);
     return status != STEP_OK || all_finite(c->nnz, J) ? status : retry(c, WHY_NOT_FINITE, 0.5);
 }
 

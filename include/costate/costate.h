@@ -95,7 +95,7 @@ typedef struct {
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
 
    jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
-   pattern.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
+   pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
    kept only by W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
    Other products missing: formed from jac where that gives them exactly (directions in y alone), else
    COSTATE_MISSING, unless options.differences = 1. */
