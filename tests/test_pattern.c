@@ -1,5 +1,6 @@
 /* test_pattern.c - a sparsity pattern that leaves entries out is found and the entry named, with or without jac, from
-   tangents or from values alone: by costate_check_problem, and by the first Jacobian of a run formed by products. */
+   tangents or from values alone: by costate_check_problem, and by the first Jacobian of a run formed by products; costate_pattern_detect finds all. */
+#include "alloc.h"
 #include "common.h"
 #include "random_case.h"
 
@@ -93,6 +94,112 @@ static void check_names_entry(void **state)
         }
         random_case_free(g.c);
     }
+}
+
+/* ---- detected ---- */
+
+static int narrower(const costate_pattern *a, const costate_pattern *b)          /* every entry of a is in b */
+{
+    for (int j = 0; j < a->n; j++)
+        for (int k = a->col[j]; k < a->col[j + 1]; k++) {
+            int l = b->col[j];
+            while (l < b->col[j + 1] && b->row[l] != a->row[k]) l++;
+            if (l == b->col[j + 1]) return 0;
+        }
+    return 1;
+}
+
+static void detects(const problem *b, const costate_pattern *wanted, int tangent)
+{
+    costate_problem P = b->P;
+    costate_point x = {b->t0, b->y0, b->p0};
+    costate_report r;
+    costate_pattern *found;
+    P.pattern = NULL;
+    if (!tangent) P.rhs.tangent = NULL;
+    int status = costate_pattern_detect(&P, &x, &found, &r);
+    if (status != COSTATE_OK) fail_msg("%s: %d: %s", b->name, status, r.text);
+    for (int j = 0; j < P.n; j++)
+        for (int k = found->col[j] + 1; k < found->col[j + 1]; k++) assert_true(found->row[k] > found->row[k - 1]);
+    if (!narrower(wanted, found)) fail_msg("%s: entries are missing: %s", b->name, r.text);
+    if (!narrower(found, wanted)) fail_msg("%s: more entries than there are: %s", b->name, r.text);
+    costate_pattern_free(found);
+}
+
+/* The pattern that is known, and no more: of grids, of random problems with and without M, from tangents or values. */
+static void detected(void **state)
+{
+    (void)state;
+    for (int tangent = 0; tangent <= 1; tangent++) {
+        problem *grid = problem_brusselator(12);
+        detects(grid, grid->P.pattern, tangent);
+        problem_free(grid);
+        for (unsigned seed = 1; seed <= 20; seed++) {
+            random_case *c = random_case_new(&(random_spec){.seed = seed, .kind = (int)seed % 2, .n = 1 + (int)seed % 12,
+                                                            .np = 2, .sparse = 1, .stiffness = 1e3});
+            assert_non_null(c);
+            problem b = {"random", c->t0, c->t1, c->y0, c->p0, c->P, 0, 0, 0, NULL, NULL};
+            detects(&b, c->P.pattern, tangent);
+            random_case_free(c);
+        }
+    }
+}
+
+/* y0' = y0 y1 + sqrt y1, y1' = (t - 1) y0, 0 = y2 - y0 at y = 0, t = 1: all entries are zero, or infinite, there.  M in n*n. */
+static int vanishing(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    if (x->y[1] < 0) return 1;
+    out[0] = x->y[0] * x->y[1] + sqrt(x->y[1]);
+    out[1] = (x->t - 1) * x->y[0];
+    out[2] = 0 * x->y[2];
+    return 0;
+}
+static int full_mass(double *M, void *ctx) { (void)ctx; M[0] = M[4] = 1; M[7] = 2; return 0; }
+
+static void detected_near(void **state)
+{
+    static const int col[] = {0, 2, 4, 6}, row[] = {0, 1, 0, 1, 1, 2};
+    static const costate_pattern wanted = {3, col, row};
+    const double y[3] = {0, 0, 0};
+    problem b = {"vanishing", 1, 2, y, NULL, {.n = 3, .rhs = {.value = vanishing}, .mass = full_mass}, 0, 0, 0, NULL, NULL};
+    (void)state;
+    detects(&b, &wanted, 0);
+}
+
+static int never(const costate_point *x, double *out, void *ctx) { (void)x, (void)ctx; out[0] = NAN; return 0; }
+static int refuses(const costate_point *x, double *out, void *ctx) { (void)x, (void)out, (void)ctx; return -3; }
+
+static void not_detected(void **state)
+{
+    const double y = 1;
+    costate_point x = {0, &y, NULL};
+    costate_problem P = {.n = 1, .rhs = {.value = never}};
+    costate_pattern *found = (void *)&P;
+    costate_report r;
+    (void)state;
+    assert_int_equal(costate_pattern_detect(&P, &x, NULL, &r), COSTATE_BAD_ARGUMENT);
+    assert_int_equal(costate_pattern_detect(NULL, &x, &found, &r), COSTATE_BAD_ARGUMENT);
+    assert_null(found);
+    assert_int_equal(costate_pattern_detect(&P, NULL, &found, NULL), COSTATE_BAD_ARGUMENT);
+    assert_int_equal(costate_pattern_detect(&P, &x, &found, &r), COSTATE_NOT_FINITE);
+    P.rhs.value = refuses;
+    assert_int_equal(costate_pattern_detect(&P, &x, &found, &r), COSTATE_CALLBACK);
+    assert_non_null(strstr(r.text, "-3"));
+    costate_pattern_free(NULL);
+    random_case *c = random_case_new(&(random_spec){.seed = 3, .n = 10, .np = 2, .sparse = 1, .stiffness = 10});
+    costate_point at = {c->t0, c->y0, c->p0};
+    P = c->P;
+    int status = COSTATE_NO_MEMORY;
+    for (long k = 1; k < 100 && status != COSTATE_OK; k++) {
+        alloc_fail_at(k);
+        status = costate_pattern_detect(&P, &at, &found, &r);
+        alloc_fail_at(0);
+        if (status != COSTATE_OK && (status != COSTATE_NO_MEMORY || found)) fail_msg("allocation %ld: %d: %s", k, status, r.text);
+    }
+    assert_int_equal(status, COSTATE_OK);
+    costate_pattern_free(found);
+    random_case_free(c);
 }
 
 /* ---- runs ---- */
@@ -190,6 +297,7 @@ static void mass_faults(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest once[] = {cmocka_unit_test(check_names_entry), cmocka_unit_test(mass_faults)};
+    const struct CMUnitTest once[] = {cmocka_unit_test(check_names_entry), cmocka_unit_test(mass_faults),
+                                      cmocka_unit_test(detected), cmocka_unit_test(detected_near), cmocka_unit_test(not_detected)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("a run names the entry", run_names_entry);
 }

@@ -342,6 +342,15 @@ int costate_check_map(const costate_map *, int n, int np, int k, const costate_p
    written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
    said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
+/* A pattern of f_y, found by probing each column at x and at three random points within a tenth of the sizes of t, y and
+   p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y).  An entry is where that is not zero, to the last bit.  The diagonal
+   is always in it, and so are problem.pattern, if given, and (without one) the entries that mass sets in n*n.  4 n products
+   or values; mass without a pattern takes n*n numbers.  An entry that is zero at all four points (a branch not taken
+   there, a term that underflows, or without tangents one below round-off of its row) is missed: add it by
+   problem.pattern.  *out is the caller's, to be freed by costate_pattern_free (takes NULL) after the solvers that use
+   it; NULL on failure.  report: a sentence; may be NULL. */
+int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
+void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
    Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
