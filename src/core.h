@@ -270,6 +270,9 @@ size_t gmres_work(int n, int columns, int limit);
    columns. What the callbacks return, else 0. */
 int gmres(const gmres_system *, const double *b, double *x, double *work, gmres_result *);
 
+/* consistent.c */
+int consistent(costate *, double t, double span);                   /* c->y at the start: COSTATE_INCONSISTENT? */
+
 /* dense.c */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
 void dense_eval(const costate *, const record *, double t, double *y);

@@ -265,6 +265,7 @@ static int loop(costate *c, run *x)
 {
     if (x->t == x->t1) return COSTATE_OK;
     int status = initial_step(c, x);
+    if (status == COSTATE_OK) status = consistent(c, x->t, fabs(x->t1 - x->t));
     long most = c->count.steps + c->o.max_steps;
     while (status == COSTATE_OK && x->t != x->t1) status = one_step(c, x, most);
     return status;

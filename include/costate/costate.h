@@ -52,7 +52,8 @@ enum costate_status {
     COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
     COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
-    COSTATE_CHECK_FAILED = -16   /* a check found a callback, a pattern or a gradient wrong              */
+    COSTATE_CHECK_FAILED = -16,  /* a check found a callback, a pattern or a gradient wrong              */
+    COSTATE_INCONSISTENT = -17   /* M is singular, and y(t0) does not meet the constraints               */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -275,7 +276,9 @@ typedef struct {
     void *ctx;
 } costate_observations;
 
-/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.
+/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.  Where M is
+   singular, y must meet the constraints: COSTATE_INCONSISTENT, if to do so it would have to change by more than 100
+   times its tolerance (not looked at by COSTATE_LS_GMRES).
    tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
