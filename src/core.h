@@ -142,6 +142,7 @@ struct costate {
     double jt, *gwork, *gw, *gb, *gr;
     size_t nnz;
     int *color, ncolor;         /* of columns, for forming J by products */
+    double filled;              /* part of a large dense J that was not zero when first formed; 0: not counted yet */
     int held;                   /* the pattern has been seen to hold a J so formed */
     struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
     const factors *pre;         /* preconditioner of the stage systems of this step */
@@ -176,6 +177,7 @@ struct costate {
 
 /* status.c */
 int fail(costate *, int status, const char *format, ...);
+void no_error(costate *);           /* the sentence of a success, with a hint where there is one */
 int retry(costate *, enum cause, double factor);
 extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
 

@@ -123,6 +123,17 @@ static int whole(costate *c, double t, const double *y, const double *J)
                 found.column, found.value, t);
 }
 
+/* Large and without a pattern: would one be worth its while?  Counted once a solver. */
+static void count_zeros(costate *c, const double *J)
+{
+    enum { LARGE = 1000 };
+    if (c->filled > 0 || c->P.pattern || c->n < LARGE) return;
+    size_t filled = 0;
+    for (size_t k = 0; k < c->nnz; k++) filled += J[k] != 0 || (c->M && c->M[k] != 0);
+    c->filled = ((double)filled + 1e-3) / (double)c->nnz;           /* all zero is counted, too */
+    no_error(c);
+}
+
 int jacobian(costate *c, double t, const double *y, double *J)
 {
     costate_point x = {t, y, c->p};
@@ -130,7 +141,9 @@ int jacobian(costate *c, double t, const double *y, double *J)
     int status = c->P.jac ? map_jac(c, &x, J) : formed(c, t, y, J);
     if (!c->P.jac) c->count.jac++;
     if (status == STEP_OK && !c->P.jac && c->P.pattern && !c->held) status = whole(c, t, y, J);
-    return status != STEP_OK || all_finite(c->nnz, J) ? status : retry(c, WHY_NOT_FINITE, 0.5);
+    if (status == STEP_OK && !all_finite(c->nnz, J)) return retry(c, WHY_NOT_FINITE, 0.5);
+    if (status == STEP_OK) count_zeros(c, J);
+    return status;
 }
 
 void mass_multiply(const costate *c, int transpose, double a, int m, const double *x, double *y)
