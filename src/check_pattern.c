@@ -33,7 +33,8 @@ static int form(holding *s, const costate_pattern *a)
         for (int j = 0; j < a->n; j++) s->seed[j] = s->color[j] == color ? s->size[j] : 0;
         code = product(s, s->seed, s->work);
         for (int j = 0; j < a->n; j++)
-            for (int k = a->col[j]; s->color[j] == color && k < a->col[j + 1]; k++) s->J[k] = s->work[a->row[k]] / s->size[j];
+            for (int k = a->col[j]; s->color[j] == color && k < a->col[j + 1]; k++)
+                s->J[k] = s->work[a->row[k]] / s->size[j];
     }
     return code;
 }

@@ -26,7 +26,8 @@ static void counts(void **state)
         after = *costate_get_stats(c);
         snprintf(words, sizeof words, "after %ld accepted and %ld rejected steps", after.accepted - before.accepted,
                  after.rejected - before.rejected);
-        if (!strstr(costate_message(c), words)) fail_msg("%s: no \"%s\": %s", method_name(m), words, costate_message(c));
+        if (!strstr(costate_message(c), words))
+            fail_msg("%s: no \"%s\": %s", method_name(m), words, costate_message(c));
     }
     costate_free(c);
 }
@@ -72,7 +73,8 @@ static const char *said(int n, int full)
     cascade s = {n, full};
     costate_problem P = {.n = n, .ctx = &s, .rhs = {.value = chained}, .jac = chain_jac};
     double *y = calloc((size_t)n, sizeof *y);
-    costate *c = costate_new(costate_method_find("radau2a1"), &P, &(costate_options){.h0 = 0.1, .controller = COSTATE_FIXED});
+    costate *c = costate_new(costate_method_find("radau2a1"), &P, &(costate_options){.h0 = 0.1,
+        .controller = COSTATE_FIXED});
     for (int k = 0; k < 2; k++) CHECK_OK(c, costate_integrate(c, 0, 0.1, y, NULL, NULL));
     snprintf(text, sizeof text, "%s", costate_message(c));
     costate_free(c);
@@ -84,7 +86,8 @@ static void hint(void **state)
 {
     (void)state;
     const char *text = said(1000, 20);
-    if (strncmp(text, "No error. ", 10) != 0 || !strstr(text, "problem.pattern") || !strstr(text, "2.2 %")) fail_msg("%s", text);
+    if (strncmp(text, "No error. ", 10) != 0 || !strstr(text, "problem.pattern") || !strstr(text, "2.2 %"))
+        fail_msg("%s", text);
     assert_string_equal(said(999, 0), "No error.");
     assert_string_equal(said(1000, 150), "No error.");
 }

@@ -1,5 +1,6 @@
 /* test_pattern.c - a sparsity pattern that leaves entries out is found and the entry named, with or without jac, from
-   tangents or from values alone: by costate_check_problem, and by the first Jacobian of a run formed by products; costate_pattern_detect finds all. */
+   tangents or from values alone: by costate_check_problem, and by the first Jacobian of a run formed by
+   products; costate_pattern_detect finds all. */
 #include "alloc.h"
 #include "common.h"
 #include "random_case.h"
@@ -82,7 +83,8 @@ static void check_names_entry(void **state)
         for (int tangent = 0; tangent <= 1; tangent++) {
             leave_out(&g, -1);
             int status = checked(&g, tangent, &r);
-            if (status != COSTATE_OK || !(r.jac < 1e-7)) fail_msg("seed %u, whole pattern: %d: %s", seed, status, r.text);
+            if (status != COSTATE_OK || !(r.jac < 1e-7))
+                fail_msg("seed %u, whole pattern: %d: %s", seed, status, r.text);
             for (int k = 0; k < entries; k += 1 + entries / 20) {
                 leave_out(&g, k);
                 status = checked(&g, tangent, &r);
@@ -135,7 +137,8 @@ static void detected(void **state)
         detects(grid, grid->P.pattern, tangent);
         problem_free(grid);
         for (unsigned seed = 1; seed <= 20; seed++) {
-            random_case *c = random_case_new(&(random_spec){.seed = seed, .kind = (int)seed % 2, .n = 1 + (int)seed % 12,
+            random_case *c = random_case_new(&(random_spec){.seed = seed, .kind = (int)seed % 2,
+                .n = 1 + (int)seed % 12,
                                                             .np = 2, .sparse = 1, .stiffness = 1e3});
             assert_non_null(c);
             problem b = {"random", c->t0, c->t1, c->y0, c->p0, c->P, 0, 0, 0, NULL, NULL};
@@ -145,7 +148,8 @@ static void detected(void **state)
     }
 }
 
-/* y0' = y0 y1 + sqrt y1, y1' = (t - 1) y0, 0 = y2 - y0 at y = 0, t = 1: all entries are zero, or infinite, there.  M in n*n. */
+/* y0' = y0 y1 + sqrt y1, y1' = (t - 1) y0, 0 = y2 - y0 at y = 0, t = 1: all entries are zero, or infinite,
+    there.  M in n*n. */
 static int vanishing(const costate_point *x, double *out, void *ctx)
 {
     (void)ctx;
@@ -162,7 +166,8 @@ static void detected_near(void **state)
     static const int col[] = {0, 2, 4, 6}, row[] = {0, 1, 0, 1, 1, 2};
     static const costate_pattern wanted = {3, col, row};
     const double y[3] = {0, 0, 0};
-    problem b = {"vanishing", 1, 2, y, NULL, {.n = 3, .rhs = {.value = vanishing}, .mass = full_mass}, 0, 0, 0, NULL, NULL};
+    problem b = {"vanishing", 1, 2, y, NULL, {.n = 3, .rhs = {.value = vanishing}, .mass = full_mass}, 0, 0, 0, NULL,
+        NULL};
     (void)state;
     detects(&b, &wanted, 0);
 }
@@ -195,7 +200,8 @@ static void not_detected(void **state)
         alloc_fail_at(k);
         status = costate_pattern_detect(&P, &at, &found, &r);
         alloc_fail_at(0);
-        if (status != COSTATE_OK && (status != COSTATE_NO_MEMORY || found)) fail_msg("allocation %ld: %d: %s", k, status, r.text);
+        if (status != COSTATE_OK && (status != COSTATE_NO_MEMORY || found))
+            fail_msg("allocation %ld: %d: %s", k, status, r.text);
     }
     assert_int_equal(status, COSTATE_OK);
     costate_pattern_free(found);
@@ -248,7 +254,8 @@ static void run_names_entry(void **state)
                 if (part_of_row(&g) < (tangent ? 1e-5 : 0.05)) continue;
                 status = started(&g, m, tangent, &count, said);
                 if (status != COSTATE_BAD_ARGUMENT || count.accepted > 0)
-                    fail_msg("%s, seed %u, entry (%d, %d) = %g left out: %d: %s", method_name(m), seed, g.row, g.column, g.value, status, said);
+                    fail_msg("%s, seed %u, entry (%d, %d) = %g left out: %d: %s", method_name(m), seed, g.row,
+                        g.column, g.value, status, said);
                 shows_entry(&g, said, "run");
             }
         }
@@ -282,15 +289,19 @@ static int value(const costate_point *x, double *out, void *ctx)
 static void mass_faults(void **state)
 {
     static const char *const words[] = {"", "-5", "nan", "not constant", "outside"};
-    static const int statuses[] = {COSTATE_OK, COSTATE_CALLBACK, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED};
+    static const int statuses[] = {COSTATE_OK, COSTATE_CALLBACK, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED,
+        COSTATE_CHECK_FAILED};
     (void)state;
     for (int fault = RIGHT; fault < FAULTS; fault++) {
-        masses s = {random_case_new(&(random_spec){.seed = 4, .n = 12, .np = 2, .mass = MASS_REGULAR, .sparse = 1, .stiffness = 10}), fault, 0};
+        masses s = {random_case_new(&(random_spec){.seed = 4, .n = 12, .np = 2, .mass = MASS_REGULAR, .sparse = 1,
+            .stiffness = 10}), fault, 0};
         assert_non_null(s.c);
-        costate_problem P = {.n = 12, .np = 2, .ctx = &s, .rhs = {.value = value}, .mass = mass, .pattern = s.c->P.pattern};
+        costate_problem P = {.n = 12, .np = 2, .ctx = &s, .rhs = {.value = value}, .mass = mass,
+            .pattern = s.c->P.pattern};
         costate_report r;
         int status = costate_check_problem(&P, &(costate_point){s.c->t0, s.c->y0, s.c->p0}, &r, NULL);
-        if (status != statuses[fault] || !strstr(r.text, words[fault])) fail_msg("mass, fault %d: %d: %s", fault, status, r.text);
+        if (status != statuses[fault] || !strstr(r.text, words[fault]))
+            fail_msg("mass, fault %d: %d: %s", fault, status, r.text);
         random_case_free(s.c);
     }
 }
@@ -298,6 +309,7 @@ static void mass_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest once[] = {cmocka_unit_test(check_names_entry), cmocka_unit_test(mass_faults),
-                                      cmocka_unit_test(detected), cmocka_unit_test(detected_near), cmocka_unit_test(not_detected)};
+                                      cmocka_unit_test(detected), cmocka_unit_test(detected_near),
+                                          cmocka_unit_test(not_detected)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("a run names the entry", run_names_entry);
 }
