@@ -1,4 +1,5 @@
-/* check.h - what the public checks share: a report emptied, its sentence, and the checks of their own arguments. */
+/* check.h - what the public checks share: a report emptied, its sentence, the checks of their own arguments, and how
+   derivatives are compared. */
 #ifndef COSTATE_CHECK_H
 #define COSTATE_CHECK_H
 
@@ -9,5 +10,32 @@ int check_says(costate_report *, int status, const char *format, ...);    /* the
 /* COSTATE_OK, or a status with its sentence in the report.  name: of k, which is at least `least`. */
 int check_given(int n, int np, const char *name, int k, int least, const costate_point *x, costate_report *);
 int check_given_problem(const costate_problem *, const costate_point *x, costate_report *);
+
+/* check_compare.c */
+#define CHECK_RIGHT 1e-6        /* relative errors up to this are right */
+#define CHECK_DIFFERENCED 1e-5  /* scale of a derivative by differences, beside what is differenced: its round-off is right */
+typedef struct {
+    const costate_map *map;
+    int n, np, k;
+    const costate_point *x;
+    void *ctx;
+    double *y, *p, *e, *w, *a, *b, *d, *g;   /* n, np, n+np, k, n+np, k, k, n+np */
+} probe;
+enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT };
+typedef struct { double error, scale, given, expected; int row, input; } worst;
+double check_size(const probe *, int i);                    /* of input i: -1 t, then y, then p */
+costate_point check_unit(const probe *, int i);
+/* derivative of what `of` names by input i, by differences, into d; size: of d */
+int check_difference(const probe *, int of, int i, int size, double *d, double *work);
+/* derivative of value along the direction v of y, whose entries have the sizes of y's */
+int check_difference_along(const probe *, const double *v, double *d, double *work);
+void check_compare(worst *, int input, double weight, int size, const double *given, const double *expected);
+void check_allow(worst *, int size, const double *differenced);
+double check_relative(const worst *);
+void check_describe(const probe *, const char *name, const worst *, costate_report *);
+int check_right(const costate_report *);
+
+/* check_pattern.c: the problem has no jac: does its pattern hold f_y? */
+int check_pattern(const costate_problem *, const costate_point *x, costate_report *);
 
 #endif

@@ -113,7 +113,7 @@ static int judge(costate *c, costate_report *r)
                "remainders fall by %.2f per halving (4 is right)%s.",
                r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
                r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
-    return right ? COSTATE_OK : fail(c, COSTATE_BAD_ARGUMENT, "%.380s", r->text);
+    return right ? COSTATE_OK : fail(c, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 
 int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)

@@ -156,6 +156,8 @@ struct costate {
     double jt, *gwork, *gw, *gb, *gr;
     size_t nnz;
     int *color, ncolor;         /* of columns, for forming J by products */
+    double filled;              /* part of a large dense J that was not zero when first formed; 0: not counted yet */
+    int held;                   /* the pattern has been seen to hold a J so formed */
     struct kron *kron;          /* firk direct: its pattern and values, see irk/direct.c */
     const factors *pre;         /* preconditioner of the stage systems of this step */
 
@@ -189,6 +191,7 @@ struct costate {
 
 /* status.c */
 int fail(costate *, int status, const char *format, ...);
+void no_error(costate *);           /* the sentence of a success, with a hint where there is one */
 int retry(costate *, enum cause, double factor);
 extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
 
@@ -204,10 +207,23 @@ enum mode { FORWARD, TANGENT, ADJOINT };
 int maps_available(costate *, enum mode, int with_p, int with_t);   /* COSTATE_OK or COSTATE_MISSING */
 
 /* jacobian.c */
+int colour(const costate_pattern *, int *color);                    /* of each column; how many, -1: no memory */
 int jacobian_prepare(costate *);                                    /* colours the pattern when jac is missing */
 int jacobian(costate *, double t, const double *y, double *J);
 void mass_multiply(const costate *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
 void mass_apply(costate *, double *x);                              /* x <- M x; uses v1 */
+
+/* missing.c: entries of J = f_y that its pattern leaves out */
+typedef struct {
+    const costate_pattern *pattern;
+    int (*product)(void *ctx, const double *v, double *out);        /* f_y v; 0, or a code that is passed on */
+    void *ctx;
+    const double *size, *noise;          /* n: of y; what a product may be wrong by, NULL: nothing */
+    double least;                        /* parts of a row up to this are taken for errors of the products */
+    double *work;                        /* 4 n */
+} pattern_probe;
+typedef struct { int row, column; double value, part; } missing_entry;      /* row -1: none */
+int missing_find(const pattern_probe *, const double *J, unsigned *seed, missing_entry *);
 
 /* vec.c */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
@@ -268,6 +284,9 @@ size_t gmres_work(int n, int columns, int limit);
 /* b, x: n by columns, two arrays.  Cycles until the residual is as asked, or at round-off, or falls no more; work: 2 n
    columns. What the callbacks return, else 0. */
 int gmres(const gmres_system *, const double *b, double *x, double *work, gmres_result *);
+
+/* consistent.c */
+int consistent(costate *, double t, double span);                   /* c->y at the start: COSTATE_INCONSISTENT? */
 
 /* dense.c */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */

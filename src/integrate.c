@@ -20,6 +20,7 @@ typedef struct {
     costate_tape *tape;
     record now, prev;
     int has_prev;
+    long rejected;              /* steps of this call; the accepted ones are c->at */
     directions *d;
     double *Va, *Vb;            /* tangents at t and at t + h */
     const costate_times *times;
@@ -117,17 +118,17 @@ static int give_up(costate *c, const run *x)
     char limit[80] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
         snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->hmin, round_off(x)), bound(c, x));
-    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %ld accepted and %ld rejected steps: "
-                "h = %.3g %s, and at the last try %s.", c->m->name, x->t, c->count.accepted, c->count.rejected,
+    return fail(c, reasons[c->why].status, "Method %s stopped at t = %.10g after %d accepted and %ld rejected steps: "
+                "h = %.3g %s, and at the last try %s.", c->m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, reasons[c->why].text);
 }
 
 /* nothing was tried: h is too small from the start */
 static int no_room(costate *c, const run *x)
 {
-    return fail(c, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and %ld "
+    return fail(c, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and %ld "
                 "rejected steps: h = %.3g is below %.3g (%s).", c->m->name, c->at == 0 ? "first" : "next", x->t,
-                c->count.accepted, c->count.rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
+                c->at, x->rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
 }
 
 static void set_directions(costate *c, run *x)
@@ -200,6 +201,7 @@ static int try_step(costate *c, run *x, double *err)
 static void reject(costate *c, run *x, double factor)
 {
     c->count.rejected++;
+    x->rejected++;
     if (c->why != WHY_ERROR) c->count.newton_failures++;
     x->h_free = x->h * factor;
     x->k.rejected++;
@@ -285,7 +287,8 @@ static int one_step(costate *c, run *x, long budget)
 static int loop(costate *c, run *x)
 {
     if (x->t == x->t1) return COSTATE_OK;
-    int status = x->h_free != 0 ? COSTATE_OK : initial_step(c, x);
+    int cold = x->h_free == 0, status = cold ? initial_step(c, x) : COSTATE_OK;
+    if (status == COSTATE_OK && cold) status = consistent(c, x->t, fabs(x->t1 - x->t));
     long most = c->count.steps + c->o.max_steps;
     while (status == COSTATE_OK && x->t != x->t1) status = one_step(c, x, most);
     return status;

@@ -9,27 +9,25 @@
 #include "core.h"
 
 /* colour by colour: each takes the columns, in order, that meet none of its own */
-static int colour(costate *c)
+int colour(const costate_pattern *a, int *color)
 {
-    const costate_pattern *a = c->P.pattern;
-    int n = c->n, ncolor = 0;
+    int n = a->n, ncolor = 0;
     int *met = malloc((size_t)n * sizeof *met);
-    if (!met) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
-    for (int j = 0; j < n; j++) c->color[j] = -1;
+    if (!met) return -1;
+    for (int j = 0; j < n; j++) color[j] = -1;
     for (int todo = n; todo; ncolor++) {
         memset(met, 0, (size_t)n * sizeof *met);
         for (int j = 0; j < n; j++) {
-            int free_rows = c->color[j] < 0;
+            int free_rows = color[j] < 0;
             for (int k = a->col[j]; free_rows && k < a->col[j + 1]; k++) free_rows = !met[a->row[k]];
             if (!free_rows) continue;
-            c->color[j] = ncolor;
+            color[j] = ncolor;
             todo--;
             for (int k = a->col[j]; k < a->col[j + 1]; k++) met[a->row[k]] = 1;
         }
     }
-    c->ncolor = ncolor;
     free(met);
-    return COSTATE_OK;
+    return ncolor;
 }
 
 int jacobian_prepare(costate *c)
@@ -37,10 +35,9 @@ int jacobian_prepare(costate *c)
     c->differenced = !c->P.jac && !c->P.rhs.tangent;
     if (c->matfree || c->P.jac || c->m->family == COSTATE_ERK) return COSTATE_OK;
     if (!(c->color = malloc((size_t)c->n * sizeof *c->color))) return fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
-    if (c->P.pattern) return colour(c);
     for (int j = 0; j < c->n; j++) c->color[j] = j;
-    c->ncolor = c->n;
-    return COSTATE_OK;
+    c->ncolor = c->P.pattern ? colour(c->P.pattern, c->color) : c->n;
+    return c->ncolor >= 0 ? COSTATE_OK : fail(c, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
 }
 
 /* one-sided difference along seed, scaled by each column's own increment afterwards */
@@ -87,13 +84,66 @@ static int formed(costate *c, double t, const double *y, double *J)
     return status;
 }
 
+/* ---- does the pattern hold it all?  Asked once a solver, of the first Jacobian formed: one product more ---- */
+
+typedef struct { costate *c; double t; const double *y, *f; } forming;
+
+static int along(void *ctx, const double *v, double *out)
+{
+    forming *s = ctx;
+    costate *c = s->c;
+    costate_point x = {s->t, s->y, c->p};
+    costate_point dx = {0, v, NULL};
+    c->count.jac_products++;
+    if (!c->P.rhs.tangent) { c->count.f--; return difference(c, s->t, s->y, s->f, v, out); }
+    c->count.tangents--;
+    return map_tangent(c, RHS, &x, &dx, out);
+}
+
+/* Differences are short by round-off and by half a second derivative; an entry that is worth finding is larger. */
+static int whole(costate *c, double t, const double *y, const double *J)
+{
+    size_t n = (size_t)c->n;
+    int exact = c->P.rhs.tangent != NULL;
+    double *size = c->pw, *noise = c->pw + n;
+    unsigned seed = 5;
+    missing_entry found = {-1, 0, 0, 0};
+    forming s = {c, t, y, c->R};
+    pattern_probe p = {c->P.pattern, along, &s, size, exact ? NULL : noise, exact ? 1e-6 : 1e-2, c->pw + 2 * n};
+    for (int j = 0; j < c->n; j++) {
+        size[j] = increment(c, y, j);
+        noise[j] = exact ? 0 : 16 * DBL_EPSILON * fabs(c->R[j]);
+    }
+    int status = missing_find(&p, J, &seed, &found);
+    if (status != STEP_OK) return status < 0 ? status : STEP_OK;     /* not defined so near: the next one is asked */
+    c->held = 1;
+    if (found.row < 0) return STEP_OK;
+    return fail(c, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: the "
+                "Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).", found.row,
+                found.column, found.value, t);
+}
+
+/* Large and without a pattern: would one be worth its while?  Counted once a solver. */
+static void count_zeros(costate *c, const double *J)
+{
+    enum { LARGE = 1000 };
+    if (c->filled > 0 || c->P.pattern || c->n < LARGE) return;
+    size_t filled = 0;
+    for (size_t k = 0; k < c->nnz; k++) filled += J[k] != 0 || (c->M && c->M[k] != 0);
+    c->filled = ((double)filled + 1e-3) / (double)c->nnz;           /* all zero is counted, too */
+    no_error(c);
+}
+
 int jacobian(costate *c, double t, const double *y, double *J)
 {
     costate_point x = {t, y, c->p};
     if (c->matfree) { c->jt = t; memcpy(J, y, (size_t)c->n * sizeof *J); return STEP_OK; }
     int status = c->P.jac ? map_jac(c, &x, J) : formed(c, t, y, J);
     if (!c->P.jac) c->count.jac++;
-    return status != STEP_OK || all_finite(c->nnz, J) ? status : retry(c, WHY_NOT_FINITE, 0.5);
+    if (status == STEP_OK && !c->P.jac && c->P.pattern && !c->held) status = whole(c, t, y, J);
+    if (status == STEP_OK && !all_finite(c->nnz, J)) return retry(c, WHY_NOT_FINITE, 0.5);
+    if (status == STEP_OK) count_zeros(c, J);
+    return status;
 }
 
 void mass_multiply(const costate *c, int transpose, double a, int m, const double *x, double *y)

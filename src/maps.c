@@ -19,10 +19,11 @@ static int code(costate *c, int r, const char *map, const char *name)
                 c->time);
 }
 
-static int missing(costate *c, enum which w, const char *name)
+/* way: out of it, beside options.differences, or "" */
+static int missing(costate *c, enum which w, const char *name, const char *way)
 {
-    return fail(c, COSTATE_MISSING, "%s.%s is missing: method %s needs it here (or set options.differences = 1).",
-                label(w), name, c->m->name);
+    return fail(c, COSTATE_MISSING, "%s.%s is missing: method %s needs it here (%sor set options.differences = 1).",
+                label(w), name, c->m->name, way);
 }
 
 int map_value(costate *c, enum which w, double t, const double *y, double *out)
@@ -104,7 +105,7 @@ int map_tangent(costate *c, enum which w, const costate_point *x, const costate_
         return status;
     }
     if (c->o.differences) return difference_tangent(c, w, x, dx, out);
-    return missing(c, w, "tangent");
+    return missing(c, w, "tangent", "");
 }
 
 /* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
@@ -144,7 +145,7 @@ int map_adjoint(costate *c, enum which w, const costate_point *x, const double *
         return status;
     }
     if (c->o.differences) return difference_adjoint(c, w, x, v, &want);
-    return missing(c, w, "adjoint");
+    return missing(c, w, "adjoint", "");
 }
 
 int map_tangent2(costate *c, enum which w, const costate_point *x, const costate_point *a, const costate_point *b, double *out)
@@ -155,7 +156,7 @@ int map_tangent2(costate *c, enum which w, const costate_point *x, const costate
         if (w == RHS) c->count.tangents2++;
         return code(c, map->tangent2(x, a, b, out, c->P.ctx), label(w), "tangent2");
     }
-    if (!c->o.differences) return missing(c, w, "tangent2");
+    if (!c->o.differences) return missing(c, w, "tangent2", "");
     double e = spacing(c, x, b);
     buffers u = level(c, 2);
     memset(out, 0, (size_t)k * sizeof *out);
@@ -180,7 +181,7 @@ int map_adjoint_tangent(costate *c, enum which w, const costate_point *x, const 
         if (w == RHS) c->count.adjoints2++;
         return code(c, map->adjoint_tangent(x, dx, v, &want, c->P.ctx), label(w), "adjoint_tangent");
     }
-    if (!c->o.differences) return missing(c, w, "adjoint_tangent");
+    if (!c->o.differences) return missing(c, w, "adjoint_tangent", "");
     double e = spacing(c, x, dx);
     buffers u = level(c, 2);
     if (e == 0) return STEP_OK;
@@ -200,20 +201,21 @@ int maps_available(costate *c, enum mode mode, int with_p, int with_t)
     int ros = c->m->family == COSTATE_ROS, timed = !c->o.autonomous, q = c->nq > 0, d = c->o.differences;
     const costate_map *f = &c->P.rhs, *r = &c->P.cost;
     int by_jac = c->P.jac && !with_p && !(with_t && timed);
-    struct { int needed; const void *have; enum which w; const char *name; } table[] = {
-        {ros && timed && !d, f->tangent ? f : NULL, RHS, "tangent"},
-        {ros && q && !d, r->tangent ? r : NULL, COST, "tangent"},
-        {mode == TANGENT && !d && (!by_jac || (ros && timed)), f->tangent ? f : NULL, RHS, "tangent"},
-        {mode == TANGENT && !d && q, r->tangent ? r : NULL, COST, "tangent"},
-        {mode == TANGENT && !d && ros, f->tangent2 ? f : NULL, RHS, "tangent2"},
-        {mode == TANGENT && !d && ros && q, r->tangent2 ? r : NULL, COST, "tangent2"},
-        {mode == ADJOINT && !d && !by_jac, f->adjoint ? f : NULL, RHS, "adjoint"},
-        {mode == ADJOINT && !d && q, r->adjoint ? r : NULL, COST, "adjoint"},
-        {mode == ADJOINT && !d && ros, f->adjoint_tangent ? f : NULL, RHS, "adjoint_tangent"},
-        {mode == ADJOINT && !d && ros && q, r->adjoint_tangent ? r : NULL, COST, "adjoint_tangent"},
+    struct { int needed; const void *have; enum which w; const char *name, *way; } table[] = {
+        {ros && timed && !d, f->tangent ? f : NULL, RHS, "tangent",
+         "for its f_t: if f and r do not depend on t, set options.autonomous = 1 instead; "},
+        {ros && q && !d, r->tangent ? r : NULL, COST, "tangent", ""},
+        {mode == TANGENT && !d && (!by_jac || (ros && timed)), f->tangent ? f : NULL, RHS, "tangent", ""},
+        {mode == TANGENT && !d && q, r->tangent ? r : NULL, COST, "tangent", ""},
+        {mode == TANGENT && !d && ros, f->tangent2 ? f : NULL, RHS, "tangent2", ""},
+        {mode == TANGENT && !d && ros && q, r->tangent2 ? r : NULL, COST, "tangent2", ""},
+        {mode == ADJOINT && !d && !by_jac, f->adjoint ? f : NULL, RHS, "adjoint", ""},
+        {mode == ADJOINT && !d && q, r->adjoint ? r : NULL, COST, "adjoint", ""},
+        {mode == ADJOINT && !d && ros, f->adjoint_tangent ? f : NULL, RHS, "adjoint_tangent", ""},
+        {mode == ADJOINT && !d && ros && q, r->adjoint_tangent ? r : NULL, COST, "adjoint_tangent", ""},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].needed && !table[i].have) return missing(c, table[i].w, table[i].name);
+        if (table[i].needed && !table[i].have) return missing(c, table[i].w, table[i].name, table[i].way);
     if (mode != FORWARD && ros && c->differenced && !d)
         return fail(c, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) exactly "
                     "(or set options.differences = 1).", c->m->name);

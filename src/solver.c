@@ -15,7 +15,7 @@ int begin(costate *c)
     if (!c) return COSTATE_BAD_ARGUMENT;
     if (!c->arena) return c->status;        /* costate_new failed: its sentence stays */
     c->status = COSTATE_OK;
-    strcpy(c->message, "No error.");
+    no_error(c);
     return COSTATE_OK;
 }
 

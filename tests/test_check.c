@@ -83,7 +83,7 @@ static void planted(void **state)
                 snprintf(wrong, sizeof wrong, "%s WRONG", names[where]);
                 if (input == 5) snprintf(place, sizeof place, "by t ");
                 else snprintf(place, sizeof place, "by %c[%d] ", input < 3 ? 'y' : 'p', input < 3 ? input : input - 3);
-                if (status != COSTATE_BAD_ARGUMENT || !strstr(r.text, wrong) || !strstr(r.text, place) || !(error[where] > 1e-6))
+                if (status != COSTATE_CHECK_FAILED || !strstr(r.text, wrong) || !strstr(r.text, place) || !(error[where] > 1e-6))
                     fail_msg("%s, row %d %s: %d: %s", wrong, row, place, status, r.text);
                 if (where != ADJOINT && where != ADJOINT_TANGENT) {          /* an adjoint's rows come summed */
                     snprintf(place, sizeof place, "WRONG: row %d by", row);
@@ -112,7 +112,7 @@ static void left_out(void **state)
     (void)state;
     P.pattern = &diagonal;
     P.jac = outside;
-    assert_int_equal(costate_check_problem(&P, &(costate_point){0.4, b->y0, b->p0}, &r, NULL), COSTATE_BAD_ARGUMENT);
+    assert_int_equal(costate_check_problem(&P, &(costate_point){0.4, b->y0, b->p0}, &r, NULL), COSTATE_CHECK_FAILED);
     assert_non_null(strstr(r.text, "jac WRONG"));
 }
 
@@ -185,7 +185,7 @@ static void wrong_runs(void **state)
         costate_report r;
         costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         int status = costate_check_adjoint(c, b->t0, b->t1, b->y0, b->p0, &r);
-        if (status != COSTATE_BAD_ARGUMENT || !strstr(r.text, "WRONG") || !(r.transpose > 1e-8)) fail_msg("%s: %d: %s", method_name(m), status, r.text);
+        if (status != COSTATE_CHECK_FAILED || !strstr(r.text, "WRONG") || !(r.transpose > 1e-8)) fail_msg("%s: %d: %s", method_name(m), status, r.text);
         if (where == TANGENT && !(fabs(r.taylor - 4) > 1)) fail_msg("%s: %s", method_name(m), r.text);
         costate_free(c);
     }

@@ -140,7 +140,8 @@ static void coloured(void **state)
     result formed = run(m, b, &P, o);
     if (method_info(m).family == COSTATE_ERK) CLAIM(formed.forward.jac == 0);
     else {
-        CLAIM(formed.forward.jac > 0 && formed.forward.jac_products % formed.forward.jac == 0 && formed.forward.jac_products / formed.forward.jac <= 5);
+        long products = formed.forward.jac_products - 1;      /* one of all asks whether the pattern holds them */
+        CLAIM(formed.forward.jac > 0 && products % formed.forward.jac == 0 && products / formed.forward.jac <= 5);
         CLAIM(formed.forward.differences == 0 && formed.forward.steps == given.forward.steps && given.forward.jac_products == 0);
     }
     CLAIM(relative_gap(24, formed.y, given.y) < 1e-12 && relative_gap(24, formed.V, given.V) < 1e-10 && relative_gap(24, formed.lambda, given.lambda) < 1e-10);

@@ -169,10 +169,11 @@ static void names(void **state)
 #define S(x) {x, #x}
         S(COSTATE_OK), S(COSTATE_BAD_ARGUMENT), S(COSTATE_MISSING), S(COSTATE_NO_MEMORY), S(COSTATE_BACKEND), S(COSTATE_MAX_STEPS),
         S(COSTATE_STEP_TOO_SMALL), S(COSTATE_SINGULAR), S(COSTATE_NEWTON), S(COSTATE_CALLBACK), S(COSTATE_NOT_FINITE), S(COSTATE_TAPE_LIMIT),
-        S(COSTATE_BAD_TAPE), S(COSTATE_STOPPED), S(COSTATE_STAGNATED), S(COSTATE_OUT_OF_RANGE)};
+        S(COSTATE_BAD_TAPE), S(COSTATE_STOPPED), S(COSTATE_STAGNATED), S(COSTATE_OUT_OF_RANGE),
+        S(COSTATE_CHECK_FAILED), S(COSTATE_INCONSISTENT)};
     (void)state;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) assert_string_equal(costate_status_name(table[k].status), table[k].name);
-    const int strange[] = {1, -16, 1000, -2147483647 - 1, 2147483647};
+    const int strange[] = {1, -100, 1000, -2147483647 - 1, 2147483647};
     for (int k = 0; k < 5; k++) assert_true(strlen(costate_status_name(strange[k])) > 3 && strncmp(costate_status_name(strange[k]), "COSTATE", 7) != 0);
 }
 

@@ -51,7 +51,9 @@ enum costate_status {
     COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or is of another problem or method           */
     COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
-    COSTATE_OUT_OF_RANGE = -15   /* a time outside the tape or step                                      */
+    COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
+    COSTATE_CHECK_FAILED = -16,  /* a check found a callback, a pattern or a gradient wrong              */
+    COSTATE_INCONSISTENT = -17   /* M is singular, and y(t0) does not meet the constraints               */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -94,7 +96,7 @@ typedef struct {
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
 
    jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
-   pattern.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
+   pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
    kept only by W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
    Other products missing: formed from jac where that gives them exactly (directions in y alone), else
    COSTATE_MISSING, unless options.differences = 1. */
@@ -249,7 +251,9 @@ typedef struct {                      /* summed over the calls since costate_new
 costate *costate_new(const costate_method *, const costate_problem *, const costate_options *);
 void costate_free(costate *);
 int costate_status(const costate *);             /* of the last call */
-const char *costate_message(const costate *);    /* a sentence about it; never NULL; NULL is no solver */
+const char *costate_message(const costate *);    /* a sentence about it; never NULL; NULL is no solver.  After a success
+                                                    "No error.", and a hint behind it where n >= 1000 without a
+                                                    pattern, but nine tenths of the first Jacobian are zeros */
 const char *costate_status_name(int status);     /* "COSTATE_OK", ...; never NULL */
 double costate_time(const costate *);            /* where the last run ended or failed */
 const costate_stats *costate_get_stats(const costate *);
@@ -277,7 +281,9 @@ typedef struct {
     void *ctx;
 } costate_observations;
 
-/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.
+/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.  Where M is
+   singular, y must meet the constraints: COSTATE_INCONSISTENT, if to do so it would have to change by more than 100
+   times its tolerance (not looked at by COSTATE_LS_GMRES).
    tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run.  Of a run that failed
    or was stopped it holds the accepted steps: it is evaluated, swept and replayed like that of a run to costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
@@ -333,17 +339,31 @@ int costate_progress(const costate_step *, void *ctx);
 
 typedef struct {
     double tangent, adjoint, tangent2, adjoint_tangent, jac; /* worst relative errors; NaN: not given */
+                                /* jac missing: the entry that the pattern leaves out, beside the moduli of its row */
     double transpose, taylor;   /* check_adjoint: relative gap; ratio of remainders (4 is right) */
     char text[512];             /* the same for people, with the worst entry of each */
 } costate_report;
 
 /* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
-   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6.
-   A bad argument or a missing value is a status and a sentence in the report, before any callback is called. */
+   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6,
+   else COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
+   callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
-/* rhs and cost of a problem by costate_check_map, and all of jac (reported with rhs; entries outside the pattern
-   count as zero).  cost may be NULL; what is wrong with an argument is said in rhs. */
+/* rhs and cost of a problem by costate_check_map; all of jac, entries outside the pattern counting as zero, or, where
+   jac is missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which
+   see an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
+   written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
+   said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
+/* A pattern of f_y, found by probing each column at x and at three random points within a tenth of the sizes of t, y and
+   p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y).  An entry is where that is not zero, to the last bit.  The diagonal
+   is always in it, and so are problem.pattern, if given, and (without one) the entries that mass sets in n*n.  4 n products
+   or values; mass without a pattern takes n*n numbers.  An entry that is zero at all four points (a branch not taken
+   there, a term that underflows, or without tangents one below round-off of its row) is missed: add it by
+   problem.pattern.  *out is the caller's, to be freed by costate_pattern_free (takes NULL) after the solvers that use
+   it; NULL on failure.  report: a sentence; may be NULL. */
+int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
+void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
    Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);

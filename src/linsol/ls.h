@@ -27,6 +27,7 @@ void LS_Free(LS *);               /* NULL is fine */
 const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern);
 /* NULL when the pattern is sound, else a sentence that says what is wrong with it. */
 const char *LS_PatternFault(const costate_pattern *pattern, int n);
+int LS_PatternHolds(const costate_pattern *pattern, int i, int j);      /* has it an entry in row i of column j? */
 /* y += a A x, or a A^T x, for a matrix in the pattern (NULL: dense), m columns of n. */
 void LS_Multiply(int n, const costate_pattern *pattern, const double *A, int transpose, double a, int m,
                  const double *x, double *y);

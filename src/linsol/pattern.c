@@ -28,7 +28,7 @@ const char *LS_PatternFault(const costate_pattern *p, int n)
     return NULL;
 }
 
-static int holds(const costate_pattern *p, int i, int j)
+int LS_PatternHolds(const costate_pattern *p, int i, int j)
 {
     int from = p->col[j], to = p->col[j + 1];
     while (from < to) {                /* rows increase: bisect */
@@ -47,7 +47,7 @@ double LS_symmetry(const costate_pattern *p)
         for (int k = p->col[j]; k < p->col[j + 1]; k++) {
             if (p->row[k] == j) continue;
             off++;
-            mirrored += holds(p, j, p->row[k]);
+            mirrored += LS_PatternHolds(p, j, p->row[k]);
         }
     return off ? (double)mirrored / (double)off : 1.0;
 }
