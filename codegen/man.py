@@ -14,9 +14,8 @@ COMMENT = re.compile(r"^/\*.*?\*/\n", re.S | re.M)          # at the margin: bes
 
 def plain(text):
     """text for roff: backslashes and dashes are to be seen as they are, quotes and dots begin no requests"""
-    text = text.replace("\\", r"\e").replace("-", r"\-").replace("^", r"\(ha").replace("~", r"\(ti").replace("`", r"\(ga")
-    text = text.replace("'", r"\(aq")
-    return re.sub(r"^\.", r"\\&.", text, flags=re.M)
+    seen = {"\\": r"\e", "-": r"\-", "^": r"\(ha", "~": r"\(ti", "`": r"\(ga", "'": r"\(aq"}
+    return re.sub(r"^\.", r"\\&.", "".join(seen.get(letter, letter) for letter in text), flags=re.M)
 
 
 def code(text):
@@ -60,13 +59,15 @@ def page(header):
     rest = re.sub(r"#ifndef COSTATE_NO_HANDSHAKE.*?#endif\n|static inline.*?^}\n\n?", "", rest, flags=re.S | re.M)
     titles = PART.split(rest)
     out = [f'.\\" Made from {name}.h by the build.', f'.TH {name.upper()} 3 "" "{name} {version}" "Library Functions"',
-           ".nh", ".ad l", ".SH NAME", f"{name} \\- {plain(title)}", ".SH SYNOPSIS", ".nf", "#include <costate/costate.h>",
+           ".nh", ".ad l", ".SH NAME", f"{name} \\- {plain(title)}", ".SH SYNOPSIS", ".nf",
+           "#include <costate/costate.h>",
            "", plain("cc program.c $(pkg-config --cflags --libs costate)"), ".fi", ".SH DESCRIPTION"]
     out += words(re.sub(r"^/\*[^\n]*\n\n?", "/* ", first))[1:]
     out += code("\n".join(re.findall(r"^#define COSTATE_VERSION .*$", header, re.M)))
     for title, text in zip(titles[1::2], titles[2::2]):
         out += [".SH " + plain(title.split(":")[0].upper())] + part(text.replace("#endif\n", ""))[1:]
-    out += [".SH SEE ALSO", "The manual of costate, docs/manual.md in its source;", "<costate/linsol.h>, what a linear solver does."]
+    out += [".SH SEE ALSO", "The manual of costate, docs/manual.md in its source;",
+            "<costate/linsol.h>, what a linear solver does."]
     return "\n".join(out) + "\n"
 
 

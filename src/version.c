@@ -26,15 +26,16 @@ static const costate_size *mismatch(const costate_size *program)
     return NULL;
 }
 
-costate *costate_new_sized(const costate_size *program, const costate_method *m, const costate_problem *P, const costate_options *o)
+costate *costate_new_sized(const costate_size *program, const costate_method *m, const costate_problem *P,
+                           const costate_options *o)
 {
     const costate_size *odd = mismatch(program);
     if (!odd) return costate_new(m, P, o);
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     fail(c, COSTATE_VERSION_MISMATCH,
-         "The program was compiled with the header of costate %s, where a %s has %zu bytes; the library it runs with is %s, "
-         "where it has %zu: compile the program again, with the header of this library.",
+         "The program was compiled with the header of costate %s, where a %s has %zu bytes; the library that it "
+         "runs with is %s, where it has %zu: compile the program again, with the header of this library.",
          program->type, odd->type, odd->size, COSTATE_VERSION, costate_sizeof(odd->type));
     return c;
 }
@@ -48,13 +49,15 @@ static int refuse(const costate_size *program, const char *type, void *result)
 
 int costate_method_describe_sized(const costate_size *program, const costate_method *m, costate_method_info *info)
 {
-    return mismatch(program) ? refuse(program, "costate_method_info", info) : costate_method_describe(m, info);
+    if (mismatch(program)) return refuse(program, "costate_method_info", info);
+    return costate_method_describe(m, info);
 }
 
 int costate_check_map_sized(const costate_size *program, const costate_map *map, int n, int np, int k,
                             const costate_point *x, void *ctx, costate_report *report)
 {
-    return mismatch(program) ? refuse(program, "costate_report", report) : costate_check_map(map, n, np, k, x, ctx, report);
+    if (mismatch(program)) return refuse(program, "costate_report", report);
+    return costate_check_map(map, n, np, k, x, ctx, report);
 }
 
 int costate_check_problem_sized(const costate_size *program, const costate_problem *P, const costate_point *x,
@@ -68,5 +71,6 @@ int costate_check_problem_sized(const costate_size *program, const costate_probl
 int costate_check_adjoint_sized(const costate_size *program, costate *c, double t0, double t1, const double *y,
                                 const double *p, costate_report *report)
 {
-    return mismatch(program) ? refuse(program, "costate_report", report) : costate_check_adjoint(c, t0, t1, y, p, report);
+    if (mismatch(program)) return refuse(program, "costate_report", report);
+    return costate_check_adjoint(c, t0, t1, y, p, report);
 }

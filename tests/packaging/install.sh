@@ -15,7 +15,10 @@ right() {
 }
 
 for DIR in "$place/opt" "$place/a b"; do
-    (cd "$place" && BUILD=$place/build MESON_OPTS="${MESON_OPTS:-} -Dtests=disabled" "$root/run" install "$DIR") >"$place/said"
+    (
+        cd "$place"
+        BUILD=$place/build MESON_OPTS="${MESON_OPTS:-} -Dtests=disabled" "$root/run" install "$DIR" >"$place/said"
+    )
     cat "$place/said"
     [ -f "$DIR/lib/pkgconfig/costate.pc" ] && [ -f "$DIR/lib/libcostate.so" ] && [ -f "$DIR/lib/libcostate.a" ] ||
         { echo "not in $DIR/lib:"; find "$DIR"; exit 1; }

@@ -21,7 +21,8 @@ int main(void)
     costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
     printf("new: %s: %s\n", costate_status_name(costate_status(c)), costate_message(c));
     printf("integrate: %s\n", costate_status_name(costate_integrate(c, 0, 1, &y, NULL, NULL)));
-    printf("map: %s: %s\n", costate_status_name(costate_check_map(&problem.rhs, 1, 0, 1, &at, NULL, &report)), report.text);
+    int map = costate_check_map(&problem.rhs, 1, 0, 1, &at, NULL, &report);
+    printf("map: %s: %s\n", costate_status_name(map), report.text);
     printf("problem: %s\n", costate_status_name(costate_check_problem(&problem, &at, &report, NULL)));
     printf("run: %s\n", costate_status_name(costate_check_adjoint(c, 0, 1, &y, NULL, &report)));
     printf("describe: %s\n", costate_status_name(costate_method_describe(costate_method_find("dopri5"), &info)));

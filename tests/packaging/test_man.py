@@ -24,7 +24,8 @@ def test_it_loses_no_word_of_the_header():
     """all words of the header, but those that are the compiler's, in their order"""
     header = read("include/costate/costate.h")
     header = header.replace("costate.h - ", "costate ", 1)
-    header = re.sub(r"#ifdef __cplusplus.*?#endif|#ifndef COSTATE_NO_HANDSHAKE.*?#endif|static inline.*?\n}", "", header, flags=re.S)
+    header = re.sub(r"#ifdef __cplusplus.*?#endif|#ifndef COSTATE_NO_HANDSHAKE.*?#endif|static inline.*?\n}", "",
+                    header, flags=re.S)
     header = re.sub(r"/\* -{4,}.*?\*/|^#\w+ (COSTATE_H|<stddef.h>).*$|^#endif", "", header, flags=re.M)
     wanted = re.findall(r"\w+", header)
     found = iter(re.findall(r"\w+", shown()))
@@ -40,8 +41,9 @@ def test_man_has_no_warnings():
 def test_mandoc_has_no_warnings():
     if not shutil.which("mandoc"):
         raise Skipped("there is no mandoc")
-    words = [line for line in run("mandoc", "-Tlint", "-Wwarning", page, fails=True).splitlines() if "missing date" not in line]
-    assert not words, "\n".join(words[:5])          # no date: the same source makes the same page
+    lines = run("mandoc", "-Tlint", "-Wwarning", page, fails=True).splitlines()
+    words = [line for line in lines if "missing date" not in line]      # the same source makes the same page
+    assert not words, "\n".join(words[:5])
 
 
 run_all(globals())

@@ -1,5 +1,5 @@
-"""As a Meson subproject costate needs no word from the user: dependency('costate') finds it, default_library is followed,
-neither tests nor examples are built, and nothing is installed but what the project's programs need."""
+"""As a Meson subproject costate needs no word from the user: dependency('costate') finds it, default_library is
+followed, neither tests nor examples are built, and nothing is installed but what the project's programs need."""
 
 import json
 import os
@@ -7,9 +7,9 @@ import os
 from external import compiler, folder, needs, read, right, root, run, run_all, unsanitized, write
 
 PARENT = """project('outside', 'c', default_options: ['buildtype=plain', 'default_library=%s'])
-executable('usual', 'decay.c', dependencies: [dependency('costate', version: '>= 0.1'), meson.get_compiler('c').find_library('m')],
-  install: true)
-executable('other', 'decay.c', dependencies: [dependency('costate', static: %s), meson.get_compiler('c').find_library('m')])
+m = meson.get_compiler('c').find_library('m')
+executable('usual', 'decay.c', dependencies: [dependency('costate', version: '>= 0.1'), m], install: true)
+executable('other', 'decay.c', dependencies: [dependency('costate', static: %s), m])
 """
 
 
@@ -25,8 +25,8 @@ def project(place, kind, other, *options):
     run("meson", "setup", "--wrap-mode=forcefallback", *options, made, outside, env={"CC": " ".join(compiler)})
     targets = json.loads(run("meson", "introspect", "--targets", made))
     built = sorted(os.path.basename(t["filename"][0]) for t in targets if t["build_by_default"])
-    installed = sorted(os.path.basename(f) for f in json.loads(run("meson", "introspect", "--installed", made)).values())
-    return made, built, installed
+    installed = json.loads(run("meson", "introspect", "--installed", made))
+    return made, built, sorted(os.path.basename(file) for file in installed.values())
 
 
 def test_shared():

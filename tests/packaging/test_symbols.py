@@ -32,7 +32,8 @@ def test_programs_ask_for_that_version():
     needs("readelf")
     with folder() as place:
         exe = os.path.join(place, "decay")
-        cc(example, "-o", exe, "-I" + os.path.join(root, "include"), "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm")
+        cc(example, "-o", exe, "-I" + os.path.join(root, "include"), "-L" + build, "-Wl,-rpath," + build, "-lcostate",
+           "-lm")
         right(run(exe))
         assert re.search(r"Name: COSTATE_0\b", run("readelf", "-V", exe)), "the program would take any libcostate.so.0"
 
@@ -56,7 +57,8 @@ def test_a_program_may_use_the_names_of_the_inside():
         installed = Installed(place, "static")
         exe = os.path.join(place, "decay")
         flags = [f for f in installed.flags("--static", "--cflags", "--libs") if f != "-lcostate"]
-        cc(example, write(os.path.join(place, "mine.c"), mine), "-o", exe, os.path.join(installed.lib, "libcostate.a"), *flags)
+        write(os.path.join(place, "mine.c"), mine)
+        cc(example, os.path.join(place, "mine.c"), "-o", exe, os.path.join(installed.lib, "libcostate.a"), *flags)
         right(run(exe))
 
 
