@@ -346,10 +346,10 @@ int costate_check_adjoint(costate *, double t0, double t1, const double *y, cons
 const char *costate_version(void);               /* of the library, at run time */
 size_t costate_sizeof(const char *type);         /* bytes of "costate_options", ... in the library; 0: no such struct */
 
-/* Structs may grow from one version to the next.  So what a program calls first passes the sizes that it was compiled with;
-   a library that has others reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from costate_new with
-   a solver whose message names the struct.  The macros at the end do this, and change nothing else: what is declared
-   above says what the calls take.  Other languages call the functions themselves and compare costate_version or
+/* Structs may grow from one version to the next.  So what a program calls first passes the sizes that it was compiled
+   with; a library that has others reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from
+   costate_new with a solver whose message names the struct.  The macros at the end do this, and change nothing else:
+   what is declared above says what the calls take.  Other languages call the functions themselves and compare costate_version or
    costate_sizeof with what they were written for; so may C, by (costate_new)(...), a pointer to costate_new, or
    COSTATE_NO_HANDSHAKE defined before this header. */
 typedef struct {
@@ -378,7 +378,8 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
     return sizes;
 }
 
-costate *costate_new_sized(const costate_size *, const costate_method *, const costate_problem *, const costate_options *);
+costate *costate_new_sized(const costate_size *, const costate_method *, const costate_problem *,
+                           const costate_options *);
 int costate_method_describe_sized(const costate_size *, const costate_method *, costate_method_info *);
 int costate_check_map_sized(const costate_size *, const costate_map *, int n, int np, int k, const costate_point *x,
                             void *ctx, costate_report *);
