@@ -53,7 +53,7 @@ const char *costate_status_name(int status)
         "COSTATE_OK", "COSTATE_BAD_ARGUMENT", "COSTATE_MISSING", "COSTATE_NO_MEMORY", "COSTATE_BACKEND",
         "COSTATE_MAX_STEPS", "COSTATE_STEP_TOO_SMALL", "COSTATE_SINGULAR", "COSTATE_NEWTON", "COSTATE_CALLBACK",
         "COSTATE_NOT_FINITE", "COSTATE_TAPE_LIMIT", "COSTATE_BAD_TAPE", "COSTATE_STOPPED", "COSTATE_STAGNATED",
-        "COSTATE_OUT_OF_RANGE", "COSTATE_CHECK_FAILED", "COSTATE_INCONSISTENT",
+        "COSTATE_OUT_OF_RANGE", "COSTATE_CHECK_FAILED", "COSTATE_INCONSISTENT", "COSTATE_VERSION_MISMATCH",
     };
     int count = (int)(sizeof name / sizeof *name);
     return status <= 0 && status > -count ? name[-status] : "unknown status";

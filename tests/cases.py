@@ -4,18 +4,27 @@ import subprocess
 import sys
 
 
+class Skipped(Exception):
+    """raised by a test that needs what is not there; says what"""
+
+
 def run_all(names):
     """names: globals() of the module; ends the program, with 1 if a test failed"""
     tests = [(name, what) for name, what in list(names.items()) if name.startswith("test_")]
-    failed = 0
+    failed, skipped = 0, []
     print("[==========] Running %d test(s)." % len(tests))
     for name, what in tests:
-        print("[ RUN      ] " + name)
+        print("[ RUN      ] " + name, flush=True)
         try:
             what()
             print("[       OK ] " + name)
-        except (AssertionError, AttributeError, subprocess.CalledProcessError, OSError) as reason:
+        except Skipped as reason:
+            skipped.append(name)
+            print("[  SKIPPED ] %s: %s" % (name, reason))
+        except (AssertionError, AttributeError, subprocess.SubprocessError, OSError) as reason:
             failed += 1
             print("%s: %s" % (type(reason).__name__, reason))
             print("[  FAILED  ] " + name)
+    if skipped:
+        print("[  SKIPPED ] %d test(s), listed below:\n%s" % (len(skipped), "\n".join(skipped)))
     sys.exit(failed > 0)

@@ -58,6 +58,7 @@ static inline costate *new_for_test(const costate_method *m, const costate_probl
     if (o.h0 == 0) o.h0 = o.hmax > 0 ? o.hmax / 2 : 0.02;
     return costate_new(m, P, &o);
 }
+#undef costate_new
 #define costate_new new_for_test
 
 static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }      /* NaN stays, unlike fmax's */

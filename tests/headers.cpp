@@ -1,4 +1,4 @@
-// headers.cpp - the public headers compile as C++11, and their functions have C linkage.
+// headers.cpp - the public headers compile as C++11; their functions, also those that are macros, too, have C linkage.
 #include <costate/costate.h>
 #include <costate/linsol.h>
 
@@ -13,6 +13,12 @@ int main()
     costate_backend backend = costate_backend();
     problem.n = 1;
     problem.rhs.value = value;
-    options.backend = &backend;
-    return problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
+    options.backend = &backend;                     // not used by an explicit method
+    costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
+    costate *(*plain)(const costate_method *, const costate_problem *, const costate_options *) = costate_new;
+    costate *d = plain(costate_method_find("dopri5"), &problem, &options);
+    int made = costate_status(c) == COSTATE_OK && costate_status(d) == COSTATE_OK;
+    costate_free(c);
+    costate_free(d);
+    return made && problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
 }

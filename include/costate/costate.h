@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-#define COSTATE_VERSION "0.1.0"
+#define COSTATE_VERSION "0.1.0"       /* of this header; costate_version(), at the end, is the library's */
 
 /* ---- statuses ------------------------------------------------------------------------------------- */
 
@@ -53,7 +53,8 @@ enum costate_status {
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
     COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
     COSTATE_CHECK_FAILED = -16,  /* a check found a callback, a pattern or a gradient wrong              */
-    COSTATE_INCONSISTENT = -17   /* M is singular, and y(t0) does not meet the constraints               */
+    COSTATE_INCONSISTENT = -17,  /* M is singular, and y(t0) does not meet the constraints               */
+    COSTATE_VERSION_MISMATCH = -18 /* the program was compiled with the header of another version        */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -367,6 +368,64 @@ void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
    Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
+
+/* ---- a program and its library ------------------------------------------------------------------------------- */
+
+const char *costate_version(void);               /* of the library, at run time */
+size_t costate_sizeof(const char *type);         /* bytes of "costate_options", ... in the library; 0: no such struct */
+
+/* Structs may grow from one version to the next.  So what a program calls first passes the sizes that it was compiled
+   with; a library that has others reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from
+   costate_new with a solver whose message names the struct.  The macros at the end do this, and change nothing else:
+   what is declared above says what the calls take.  Other languages call the functions themselves and compare
+   costate_version or costate_sizeof with what they were written for; so may C, by (costate_new)(...), a pointer to
+   costate_new, or COSTATE_NO_HANDSHAKE defined before this header. */
+typedef struct {
+    const char *type;
+    size_t size;
+} costate_size;
+
+static inline const costate_size *costate_sizes(void)      /* of this header; first its version, last NULL */
+{
+    static const costate_size sizes[] = {
+        {COSTATE_VERSION, 0},
+        {"costate_point", sizeof(costate_point)},
+        {"costate_gradient", sizeof(costate_gradient)},
+        {"costate_map", sizeof(costate_map)},
+        {"costate_pattern", sizeof(costate_pattern)},
+        {"costate_problem", sizeof(costate_problem)},
+        {"costate_method_info", sizeof(costate_method_info)},
+        {"costate_preconditioner", sizeof(costate_preconditioner)},
+        {"costate_options", sizeof(costate_options)},
+        {"costate_stats", sizeof(costate_stats)},
+        {"costate_times", sizeof(costate_times)},
+        {"costate_observations", sizeof(costate_observations)},
+        {"costate_report", sizeof(costate_report)},
+        {NULL, 0}
+    };
+    return sizes;
+}
+
+costate *costate_new_sized(const costate_size *, const costate_method *, const costate_problem *,
+                           const costate_options *);
+int costate_method_describe_sized(const costate_size *, const costate_method *, costate_method_info *);
+int costate_check_map_sized(const costate_size *, const costate_map *, int n, int np, int k, const costate_point *x,
+                            void *ctx, costate_report *);
+int costate_check_problem_sized(const costate_size *, const costate_problem *, const costate_point *x,
+                                costate_report *rhs, costate_report *cost);
+int costate_pattern_detect_sized(const costate_size *, const costate_problem *, const costate_point *x,
+                                 costate_pattern **out, costate_report *);
+int costate_check_adjoint_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
+                                costate_report *);
+
+#ifndef COSTATE_NO_HANDSHAKE
+#define costate_new(...) costate_new_sized(costate_sizes(), __VA_ARGS__)
+#define costate_method_describe(...) costate_method_describe_sized(costate_sizes(), __VA_ARGS__)
+#define costate_check_map(...) costate_check_map_sized(costate_sizes(), __VA_ARGS__)
+#define costate_check_problem(...) costate_check_problem_sized(costate_sizes(), __VA_ARGS__)
+#define costate_pattern_detect(...) costate_pattern_detect_sized(costate_sizes(), __VA_ARGS__)
+#define costate_check_adjoint(...) costate_check_adjoint_sized(costate_sizes(), __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }
