@@ -33,7 +33,7 @@ int main(void)
     return 0;
 }
 """
-CALLS = ("new", "integrate", "map", "problem", "run", "describe")
+CALLS = ("new", "integrate", "map", "problem", "pattern", "run", "describe")
 
 
 def said(header):
