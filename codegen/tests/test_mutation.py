@@ -1,4 +1,4 @@
-"""Every entry of every shipped file matters: changed by 1e-8, it is refused."""
+"""Every entry of every file matters: changed by 1e-8, or by what its digits can tell, it is refused."""
 import unittest
 
 from codegen.real import Refused
