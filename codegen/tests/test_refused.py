@@ -86,6 +86,7 @@ class Trial(unittest.TestCase):
         self.refused("bhat: tree [t] of order 2", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0") + "embedded = 2")
         self.refused("bhat: its order is not stated", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0"))
         self.refused("embedded: an order is stated, but there is no row bhat", HEUN + "embedded = 1")
+        self.refused("embedded2: an order is stated, but there is no row bhat2", HEUN + "embedded2 = 1")
         self.refused("embedded: 2 is stated, but the derived estimate has order 1", MIDPOINT + "embedded = 2")
         self.refused("continuous: order 1 is stated, but all conditions of order 2", HEUN + "dense = 1")
 
