@@ -1,6 +1,5 @@
-/* test_advice.c - what README.md and the manual say where methods are chosen ("Which method", "Gradients by fast
-   components") is so, for the methods they name.  Bounds are the numbers of the documents, or lie half-way between
-   two. */
+/* test_advice.c - what README.md, choosing.md ("Which method") and the manual ("Gradients by fast components") say is so,
+   for the methods they name.  Bounds are the numbers of the documents, or lie half-way between two. */
 #include "common.h"
 #include "formula.h"
 #include "../examples/pollu.h"
