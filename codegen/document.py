@@ -8,8 +8,8 @@ from .real import Refused, brief
 FAMILIES = ("erk", "sdirk", "firk", "ros")
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
-TEXTS = ("name", "title", "family", "source", "checked")
-KEYS = {key: (str, "a text") for key in TEXTS} \
+TEXTS = ("name", "title", "family", "source")
+KEYS = {key: (str, "a text") for key in TEXTS + ("checked",)} \
     | {key: (int, "a whole number") for key in ("order", "embedded", "embedded2", "dense", "digits")} \
     | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
        "collocation": (bool, "true or false")}

@@ -1,4 +1,5 @@
 """The numbers of coefficient files."""
+import re
 from dataclasses import dataclass, field
 
 from .document import MOST_STAGES, check_keys, document
@@ -55,6 +56,20 @@ def table(doc):
         raise Refused(f"{doc.path}: {fault}") from None
 
 
+def texts(doc):
+    """All formulas of a file."""
+    yield from doc.keys.get("let", {}).values()
+    for lines in doc.blocks.values():
+        for label, entries in lines:
+            yield from [label or ""] + entries
+
+
+def significant(formula):
+    """The significant digits of the longest decimal number in it."""
+    found = re.findall(r"\d*\.\d*", formula)
+    return max((len(x.replace(".", "").lstrip("0")) for x in found), default=0)
+
+
 class Reader:
     """Turns a document into a table; every fault names its place."""
 
@@ -74,7 +89,14 @@ class Reader:
         else:
             self.runge_kutta(t)
         self.dense(t, len(t.b or t.m))
+        self.digits(keys.get("digits"))
         return t
+
+    def digits(self, stated):
+        """Too few let typing errors pass; who prints that many more than are right?"""
+        printed = max((significant(x) for x in texts(self.doc)), default=0)
+        if stated is not None and printed > stated + 5:
+            raise Refused(f"digits: {stated} are stated, but there are entries of {printed}")
 
     def value(self, text, place):
         try:
@@ -103,6 +125,9 @@ class Reader:
     def dense(self, t, s):
         """The blocks continuous, s rows of equal length, and rodas, rows of s entries."""
         blocks = self.doc.blocks
+        for key in {"continuous", "rodas"} & set(blocks):
+            if t.dense is None:
+                raise Refused(f"{key}: its order is not stated (key dense)")
         if "continuous" in blocks:
             lines = self.plain("continuous")
             if len(lines) != s:
@@ -184,6 +209,7 @@ class Reader:
         """A lower triangle, with diagonal for gamma; the sums that may stand beside it go to t.sums."""
         lines = self.doc.blocks[key]
         if len(lines) != s:
-            raise Refused(f"{key}: {len(lines)} rows, should be {s}")
+            raise Refused(f"{key}: {len(lines)} rows, should be {s}, as {'alpha' if 'alpha' in self.doc.blocks else 'a'} has (the "
+                          "empty first row of a strictly lower triangle counts; without the column of sums it is left out)")
         t.sums[key] = self.labels(lines, key, "gamma" if key in ("gamma", "c") else "alpha")
         return self.matrix(lines, key, (lambda i, s: i + 1) if key == "gamma" else (lambda i, s: i))

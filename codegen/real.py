@@ -13,8 +13,9 @@ class Refused(Exception):
 
 
 def tolerance(digits):
-    """What sums of a table's entries must satisfy when its source prints so many digits."""
-    return EXACT if digits is None else 100 * Decimal(10) ** (1 - digits)
+    """What sums of a table's entries must satisfy when its source prints so many digits: 10 units of the last one, as
+    a sum of s stages that are right to half a unit is wrong by s/2 of them."""
+    return EXACT if digits is None else 10 * Decimal(10) ** (1 - digits)
 
 
 def double(x):

@@ -97,6 +97,7 @@ def orders(method):
     if t.bhat and not t.embedded:
         raise Refused("bhat: its order is not stated (key embedded)")
     if t.bhat:
+        check.sees_something("bhat" if "alpha" in t.sums else "mhat" if t.mhat else "e", t.bhat, t.b, t.tol)
         check.order_exactly(method.conditions, t.bhat, t.embedded, "bhat", t.tol)
         method.embedded_weights = t.bhat
     elif t.embedded:

@@ -30,7 +30,10 @@ def orders(method):
         if b is not None:
             if not order:
                 raise Refused(f"{key}: its order is not stated ('embedded' for bhat, 'embedded2' for bhat2)")
+            check.sees_something(key, b, t.b, t.tol)
             check.order_exactly(method.conditions, b, order, key, t.tol)
+    if t.bhat2 is None and t.embedded2:
+        raise Refused("embedded2: an order is stated, but there is no row bhat2")
     if t.bhat is None and t.embedded and t.family != "firk":
         raise Refused("embedded: an order is stated, but there is no row bhat")
     if t.bhat2 is not None and t.bhat is None:

@@ -25,6 +25,7 @@ struct costate_method {
     int dense, degree;          /* order of the dense output, degree of its polynomials */
     unsigned is;                /* enum costate_property */
     double r_infinity;
+    double rounding;            /* order conditions hold to this, as the table has so many digits; tests ask for it */
     double gamma;               /* sdirk, ros: the diagonal; firk: 1/(real eigenvalue of A^-1), 0 if none */
     const double *A;            /* s*s: erk, sdirk, firk: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
     const double *b;            /* s: quadrature weights (ros: the original b) */

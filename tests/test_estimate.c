@@ -45,7 +45,7 @@ static int p_tangent2(const costate_point *x, const costate_point *a, const cost
 static int no_jac(const costate_point *x, double *J, void *ctx) { (void)x, (void)ctx; J[0] = 0; return 0; }
 
 /* x(1) as the method returns it */
-static double returned(const costate_method *m, int kind, wave w, double tol)
+static double returned(const costate_method *m, int kind, wave w, double tol, long *steps)
 {
     const costate_map x = {.value = x_value, .tangent = x_tangent};
     const costate_map rest = {.value = rest_value, .tangent = rest_tangent};
@@ -57,12 +57,21 @@ static double returned(const costate_method *m, int kind, wave w, double tol)
     double y[2] = {0}, V[1] = {0}, p[1] = {0}, Vp[1] = {1};
     if (kind == TANGENT) CHECK_OK(c, costate_integrate_tlm(c, 0, 1, y, p, 1, V, Vp, NULL, NULL));
     else CHECK_OK(c, costate_integrate(c, 0, 1, y, NULL, NULL));
+    *steps = costate_get_stats(c)->accepted;
     costate_free(c);
     return kind == TANGENT ? V[0] : kind == INTEGRAL ? y[1] : y[0];
 }
 
 /* Where the estimate has the order of the method or more, errors are like tol^(p/(p+1)): no claim; nor for explicit
-   methods, whose errors are not in proportion at these tolerances. */
+   methods, whose errors are not in proportion at these tolerances.
+
+   One of 16 frequencies may fail.  Over a step of h the estimate is E(w h) cos(phase), and near a zero of the cosine it
+   is below the tolerance whatever the step: of steps far too long a share of 2 tol/(pi E) passes.  There are some 100
+   such trials at 16 frequencies, and E is 0.05 and more: 0 to 1 accident at tol = 1e-3.  An estimate that does not
+   see f(t) fails at nearly all of them.
+
+   Allowed are 30 tolerances, or one for each step where they are more: estimates whose constant is that of the method's
+   own error promise no more. */
 static void oscillation(void **state)
 {
     NEEDS_ESTIMATE(*state);
@@ -71,11 +80,12 @@ static void oscillation(void **state)
     if (info.embedded >= info.order || info.family == COSTATE_ERK) skip();
     for (int kind = 0; kind < KINDS; kind++)
         for (double tol = 1e-3; tol > 5e-6; tol /= 10)
-            for (int k = 0; k < 16; k++) {
+            for (int k = 0, failed = 0; k < 16; k++) {
                 wave w = {pow(1000, k / 15.0)};
                 if (info.embedded < 3 && w.w > 100) continue;                  /* too many steps */
-                double error = fabs(returned(m, kind, w, tol) - sin(w.w));
-                if (!(error <= 30 * tol))
+                long steps;
+                double error = fabs(returned(m, kind, w, tol, &steps) - sin(w.w));
+                if (!(error <= fmax(30, (double)steps) * tol) && failed++)
                     fail_msg("%s, w = %g, tolerance %g: error %.1e", kinds[kind], w.w, tol, error);
             }
 }

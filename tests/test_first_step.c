@@ -188,6 +188,7 @@ static void long_span(void **state)
 {
     static const double h0[] = {0, 1e-6, 1e-10, 1e-20};
     const costate_method *m = *state;
+    NEEDS_ESTIMATE(m);
     if (!implicit(m) || !(method_info(m).properties & COSTATE_L_STABLE)) return;
     for (int k = 0; k < 4; k++) {
         const costate_problem P = {.n = 3, .rhs = {.value = robertson}, .jac = robertson_jac};

@@ -16,6 +16,9 @@ from cases import run_all  # noqa: E402
 root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 
 
+DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md", "docs/recipes.md")
+
+
 def read(name):
     with open(os.path.join(root, name), encoding="utf-8") as f:
         return f.read()
@@ -100,7 +103,7 @@ def test_manual_names_everything():
 def test_manual_names_nothing_else():
     there = "".join(read(name) for name in ("include/costate/costate.h", "include/costate/linsol.h",
                                             "src/costate.map", "src/costateConfig.cmake.in"))
-    for document in ("README.md", "docs/manual.md", "CONVENTIONS.md"):
+    for document in DOCUMENTS:
         for name in sorted(set(re.findall(r"\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
             if name.startswith("COSTATE_HAVE_"):
                 continue
@@ -108,7 +111,7 @@ def test_manual_names_nothing_else():
 
 
 def test_links():
-    for document in ("README.md", "CONVENTIONS.md", "CHANGELOG.md", "docs/manual.md", "methods/README.md"):
+    for document in DOCUMENTS + ("CHANGELOG.md", "methods/README.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(document)):
             where = os.path.normpath(os.path.join(root, os.path.dirname(document), target))
             assert os.path.exists(where), document + " links to " + target + ", which is not there"

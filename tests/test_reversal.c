@@ -6,6 +6,7 @@ enum { N = 5, M = 2 };
 static void there_and_back(void **state)
 {
     const costate_method *m = *state;
+    NEEDS_ESTIMATE(m);
     costate_method_info info = method_info(m);
     double tol = info.order <= 2 ? 1e-5 : 1e-8, bound = 50 * pow(tol, info.order / (info.order + 1.0));   /* h ~ tol^(1/(p+1)) */
     for (int k = 0; k < 2; k++) {

@@ -39,7 +39,7 @@ static int implicit(const costate_method *m)
 
 /* gauss3: what is fast is never damped, so the run must follow it, and products of rates up to 4.5e11 over an hour
    enter its tangents with all their round-off */
-static int undamped(const costate_method_info *i) { return i->r_infinity < -0.9; }
+static int undamped(const costate_method_info *i) { return fabs(i->r_infinity) > 0.9; }
 
 static const int stage_solves[] = {COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE};
 
@@ -49,6 +49,7 @@ static void robertson(void **state)
     costate_method_info info = method_info(m);
     ivp x = {.own = NULL};
     if (!implicit(m)) return;
+    if (undamped(&info) && info.order < 5) skip();             /* to follow it takes millions of steps */
     assert_int_equal(ivp_robertson(&x, 0), COSTATE_OK);
     x.functional = 2;
     double rtol = undamped(&info)  ? 1e-7

@@ -1,8 +1,9 @@
 """The coefficient files that are shipped, and ways to change them."""
 import copy
+from decimal import Decimal
 from pathlib import Path
 
-from codegen import derive, document, read
+from codegen import derive, document, read, real
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "methods").glob("*/*.toml"))
@@ -27,7 +28,7 @@ def derive_document(text):
 
 
 def mutants(text):
-    """(what was changed, the text with it) for every entry."""
+    """(what was changed, the text with it) for every entry: by as much as its digits can tell (bump)."""
     for key, lines in text.blocks.items():
         for i, (label, entries) in enumerate(lines):
             if label not in (None, "", "b", "bhat", "bhat2"):
@@ -36,7 +37,7 @@ def mutants(text):
                 yield f"{key}: line {i + 1}, entry {j + 1}", altered(text, key, i, j)
     for name in text.keys.get("let", {}):
         other = copy.deepcopy(text)
-        other.keys["let"][name] = f"({other.keys['let'][name]})*(1+1e-8)"
+        other.keys["let"][name] = bump(text, other.keys["let"][name])
         yield f"let.{name}", other
     for key in ("order", "embedded", "embedded2", "dense"):
         for step in (-1, 1):
@@ -58,8 +59,11 @@ def altered(text, key, i, j):
 
 
 def bump(text, entry):
-    """The formula of an entry, changed by the relative amount 1e-8, or by 1e-8 where it is zero."""
+    """The formula of an entry, changed by the relative amount 1e-8, or by 1e-8 where it is zero; in a table of few
+    digits by 1000 times its tolerance, as a single entry enters some condition with a weight of 1/1000 and more."""
     reader = read.Reader(text)
     for name, definition in text.keys.get("let", {}).items():
         reader.names[name] = reader.value(definition, name)
-    return f"({entry})*(1+1e-8)" if reader.value(entry, "entry") else "1e-8"
+    value = reader.value(entry, "entry")
+    change = max(abs(value) * Decimal("1e-8") or Decimal("1e-8"), 1000 * real.tolerance(text.keys.get("digits", 99)))
+    return f"{entry}+{change}" if value else str(change)

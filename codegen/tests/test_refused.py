@@ -86,8 +86,29 @@ class Trial(unittest.TestCase):
         self.refused("bhat: tree [t] of order 2", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0") + "embedded = 2")
         self.refused("bhat: its order is not stated", HEUN.replace("1/2 1/2", "1/2 1/2\nbhat | 1 0"))
         self.refused("embedded: an order is stated, but there is no row bhat", HEUN + "embedded = 1")
+        self.refused("embedded2: an order is stated, but there is no row bhat2", HEUN + "embedded2 = 1")
         self.refused("embedded: 2 is stated, but the derived estimate has order 1", MIDPOINT + "embedded = 2")
         self.refused("continuous: order 1 is stated, but all conditions of order 2", HEUN + "dense = 1")
+
+    def test_blind_estimates(self):
+        same = "every entry is that of the method's own weights: an estimate with them would always be 0"
+        heun = HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2\nbhat | {}") + "embedded = {}"
+        self.refused(f"bhat: {same}", heun.format("1/2 1/2", 2))
+        self.refused(f"bhat: {same}", heun.format("0.500001 0.499999", 2) + "\ndigits = 6")
+        self.refused(f"bhat2: {same}", heun.format("1 0\nbhat2 | 1/2 1/2", "1\nembedded2 = 2"))
+        self.refused(f"bhat: {same}", LINEARLY_IMPLICIT + "bhat = '1'\nembedded = 1")
+        for key, entries in (("e", "0"), ("mhat", "1")):
+            transformed = LINEARLY_IMPLICIT.split("alpha")[0] + "gamma = '1'\na = '0 |'\nc = '1 |'\nm = '1'\nembedded = 1\n"
+            self.refused(f"{key}: {same}", transformed + f"{key} = '{entries}'")
+
+    def test_digits(self):
+        # an order of magnitude more of tolerance for each digit less: 10 units of the last one, in sums of weights
+        heun = HEUN.replace("b | 1/2 1/2", "b | {} 0.5")
+        self.derive(heun.format("0.50000009") + "digits = 8")
+        self.refused("b: tree t of order 1", heun.format("0.500019") + "digits = 7")
+        self.refused("digits: 2 are stated, but there are entries of 8", heun.format("0.50000001") + "digits = 2")
+        self.refused("digits: 2 are stated, but there are entries of 9",
+                     HEUN.replace("tableau", 'let.x = "1.00000001"\ntableau') + "digits = 2")
 
     def test_row_sums(self):
         self.refused("tableau: row 2: sum of the entries = 1, but c_2 = 0.9, residual 1.0e-1",
@@ -99,14 +120,16 @@ class Trial(unittest.TestCase):
         self.refused("b: 3 entries, should be 2", HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2 0"))
         self.refused("needs a row a stage and a row b", HEUN.replace("b | 1/2 1/2", ""))
         self.refused("every line is", HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2\nb | 1/2 1/2"))
-        self.refused("continuous: 1 rows, should be 2", HEUN + 'continuous = "1 0"')
-        self.refused("continuous: row 2: 1 entries, but row 1 has 2", HEUN + "continuous = \'\'\'\n1 0\n1\n\'\'\'")
+        self.refused("continuous: 1 rows, should be 2", HEUN + 'dense = 2\ncontinuous = "1 0"')
+        self.refused("continuous: row 2: 1 entries, but row 1 has 2", HEUN + "dense = 2\ncontinuous = \'\'\'\n1 0\n1\n\'\'\'")
+        self.refused("continuous: its order is not stated (key dense)", HEUN + 'continuous = "1 0"')
         self.refused("b: takes no column before a bar", LINEARLY_IMPLICIT.replace('= "1"', '= "b | 1"'))
         self.refused("the block gamma is missing", LINEARLY_IMPLICIT.replace("gamma ", "#"))
         self.refused("tableau: row 1, entry 1: '1/q': no definition let.q", MIDPOINT.replace("| 1/2", "| 1/q"))
 
     def test_keys(self):
-        self.refused("key 'checked' is missing", HEUN.replace("checked", "#"))
+        self.refused("key 'source' is missing", HEUN.replace("source", "#"))
+        self.derive(HEUN.replace("checked", "#"))                          # the one text that may be left out
         self.refused("key 'stages' is unknown", HEUN + "stages = 2")
         self.refused("family: 'rk' is none of", HEUN.replace('"erk"', '"rk"'))
         self.refused("name: 'other' must be a C identifier and the name of the file", HEUN.replace('"trial"', '"other"'))

@@ -1,0 +1,473 @@
+! costate.f90 - costate.h for Fortran (2018: optional arguments of bind(c) procedures), by iso_c_binding.
+!
+! The same names as in C, and the same meanings: costate.h says what they are.  Compile it with your program, as
+! the files that compilers make of modules are not each other's:
+!
+!     gfortran -c INCLUDEDIR/costate/costate.f90 && gfortran program.f90 costate.o -lcostate
+!
+! Pointers to solvers, tapes, methods and steps are type(c_ptr), passed by value; c_null_ptr for NULL.  Structs are
+! types with the members' names, all zero unless set; an array in one is c_loc of a target, a procedure c_funloc of a
+! bind(c) function with one of the abstract interfaces below.  What C lets be NULL is optional.  Matrices are stored as
+! Fortran stores them: V(N, m) can be handed over as it is.
+!
+! tests/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  For something new there:
+! a constant is a line in "constants", a member one in its type (same place), a function an interface.
+module costate
+    use, intrinsic :: iso_c_binding
+    implicit none
+
+    ! ---- constants ------------------------------------------------------------------------------------------
+
+    integer(c_int), parameter :: &
+        COSTATE_OK = 0, COSTATE_BAD_ARGUMENT = -1, COSTATE_MISSING = -2, COSTATE_NO_MEMORY = -3, COSTATE_BACKEND = -4, &
+        COSTATE_MAX_STEPS = -5, COSTATE_STEP_TOO_SMALL = -6, COSTATE_SINGULAR = -7, COSTATE_NEWTON = -8, &
+        COSTATE_CALLBACK = -9, COSTATE_NOT_FINITE = -10, COSTATE_TAPE_LIMIT = -11, COSTATE_BAD_TAPE = -12, &
+        COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15
+    integer(c_int), parameter :: COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3
+    integer(c_int), parameter :: &
+        COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
+        COSTATE_W_METHOD = 32, COSTATE_EXPLICIT_FIRST = 64
+    integer(c_int), parameter :: &
+        COSTATE_AUTO = 0, COSTATE_ELEMENTARY = 1, COSTATE_PI = 2, COSTATE_GUSTAFSSON = 3, COSTATE_FIXED = 4
+    integer(c_int), parameter :: COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK = 1
+    integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
+    integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1
+    integer(c_int), parameter :: COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE = 1
+    integer(c_int), parameter :: &
+        COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, COSTATE_LS_SUPERLU = 4, &
+        COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
+
+    ! ---- structs --------------------------------------------------------------------------------------------
+
+    type, bind(c) :: costate_point
+        real(c_double) :: t = 0
+        type(c_ptr) :: y = c_null_ptr
+        type(c_ptr) :: p = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_gradient
+        type(c_ptr) :: t = c_null_ptr
+        type(c_ptr) :: y = c_null_ptr
+        type(c_ptr) :: p = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_map
+        type(c_funptr) :: value = c_null_funptr                 ! costate_value
+        type(c_funptr) :: tangent = c_null_funptr               ! costate_along
+        type(c_funptr) :: adjoint = c_null_funptr               ! costate_back
+        type(c_funptr) :: tangent2 = c_null_funptr              ! costate_along2
+        type(c_funptr) :: adjoint_tangent = c_null_funptr       ! costate_back_along
+    end type
+
+    type, bind(c) :: costate_pattern
+        integer(c_int) :: n = 0
+        type(c_ptr) :: col = c_null_ptr                         ! c_int, counted from 0
+        type(c_ptr) :: row = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_problem
+        integer(c_int) :: n = 0
+        integer(c_int) :: np = 0
+        integer(c_int) :: nq = 0
+        type(c_ptr) :: ctx = c_null_ptr
+        type(costate_map) :: rhs
+        type(costate_map) :: cost
+        type(c_funptr) :: jac = c_null_funptr                   ! costate_value: J
+        type(c_funptr) :: mass = c_null_funptr                  ! costate_mass
+        type(c_ptr) :: pattern = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_method_info
+        type(c_ptr) :: name = c_null_ptr                        ! costate_text makes a string of it
+        type(c_ptr) :: title = c_null_ptr
+        type(c_ptr) :: source = c_null_ptr
+        integer(c_int) :: family = 0
+        integer(c_int) :: stages = 0
+        integer(c_int) :: order = 0
+        integer(c_int) :: embedded = 0
+        integer(c_int) :: dense = 0
+        integer(c_int) :: properties = 0
+        real(c_double) :: r_infinity = 0
+    end type
+
+    type, bind(c) :: costate_preconditioner
+        type(c_funptr) :: setup = c_null_funptr
+        type(c_funptr) :: solve = c_null_funptr
+        type(c_ptr) :: ctx = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_options
+        real(c_double) :: rtol = 0
+        real(c_double) :: atol = 0
+        type(c_ptr) :: rtol_vector = c_null_ptr
+        type(c_ptr) :: atol_vector = c_null_ptr
+        integer(c_int) :: cost_error = 0
+        integer(c_int) :: tangent_error = 0
+        real(c_double) :: h0 = 0
+        real(c_double) :: hmin = 0
+        real(c_double) :: hmax = 0
+        integer(c_int) :: max_steps = 0
+        integer(c_int) :: controller = 0
+        real(c_double) :: safety = 0
+        real(c_double) :: fac_min = 0
+        real(c_double) :: fac_max = 0
+        real(c_double) :: fac_reject = 0
+        real(c_double) :: q_min = 0
+        real(c_double) :: q_max = 0
+        integer(c_int) :: estimator = 0
+        integer(c_int) :: autonomous = 0
+        integer(c_int) :: newton_max = 0
+        real(c_double) :: newton_tol = 0
+        real(c_double) :: theta_reuse = 0
+        integer(c_int) :: predictor = 0
+        integer(c_int) :: derivative_mode = 0
+        integer(c_int) :: solver = 0
+        type(c_ptr) :: backend = c_null_ptr
+        real(c_double) :: krylov_tol = 0
+        integer(c_int) :: stage_solve = 0
+        integer(c_int) :: keep_factors = 0
+        type(c_ptr) :: preconditioner = c_null_ptr
+        integer(c_int) :: ilu = 0
+        integer(c_int) :: differences = 0
+        integer(c_int) :: storage = 0
+        integer(c_size_t) :: tape_limit = 0
+        type(c_funptr) :: on_step = c_null_funptr               ! costate_on_step
+        type(c_ptr) :: on_step_ctx = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_stats
+        integer(c_long) :: steps = 0
+        integer(c_long) :: accepted = 0
+        integer(c_long) :: rejected = 0
+        integer(c_long) :: newton_failures = 0
+        integer(c_long) :: f = 0
+        integer(c_long) :: jac = 0
+        integer(c_long) :: jac_products = 0
+        integer(c_long) :: tangents = 0
+        integer(c_long) :: adjoints = 0
+        integer(c_long) :: tangents2 = 0
+        integer(c_long) :: adjoints2 = 0
+        integer(c_long) :: differences = 0
+        integer(c_long) :: decompositions = 0
+        integer(c_long) :: complex_decompositions = 0
+        integer(c_long) :: solves = 0
+        integer(c_long) :: complex_solves = 0
+        integer(c_long) :: newton = 0
+        integer(c_long) :: krylov = 0
+        integer(c_long) :: products = 0
+        integer(c_long) :: stage_direct = 0
+        integer(c_long) :: stage_iterative = 0
+        integer(c_size_t) :: tape_bytes = 0
+    end type
+
+    type, bind(c) :: costate_times
+        type(c_ptr) :: t0 = c_null_ptr
+        type(c_ptr) :: t1 = c_null_ptr
+        type(c_ptr) :: defect = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_observations
+        integer(c_int) :: count = 0
+        type(c_ptr) :: t = c_null_ptr
+        type(c_funptr) :: value = c_null_funptr                 ! costate_observe
+        type(c_funptr) :: seed = c_null_funptr                  ! costate_weigh
+        type(c_ptr) :: dt = c_null_ptr
+        type(c_ptr) :: ctx = c_null_ptr
+    end type
+
+    type, bind(c) :: costate_report
+        real(c_double) :: tangent = 0
+        real(c_double) :: adjoint = 0
+        real(c_double) :: tangent2 = 0
+        real(c_double) :: adjoint_tangent = 0
+        real(c_double) :: jac = 0
+        real(c_double) :: transpose = 0
+        real(c_double) :: taylor = 0
+        character(kind=c_char) :: text(512) = c_null_char
+    end type
+
+    ! ---- what a user's procedures look like: bind(c) functions ------------------------------------------------
+    ! c_f_pointer(x%y, y, [n]) makes an array of a member; c_associated(g%p) tells whether it is wanted (or not zero).
+
+    abstract interface
+        integer(c_int) function costate_value(x, out, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
+            real(c_double), intent(out) :: out(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_along(x, dx, dout, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x, dx
+            real(c_double), intent(out) :: dout(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_back(x, w, g, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
+            real(c_double), intent(in) :: w(*)
+            type(costate_gradient), intent(in) :: g
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_along2(x, dx1, dx2, ddout, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x, dx1, dx2
+            real(c_double), intent(out) :: ddout(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_back_along(x, dx, w, g, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x, dx
+            real(c_double), intent(in) :: w(*)
+            type(costate_gradient), intent(in) :: g
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_mass(M, ctx) bind(c)
+            import
+            real(c_double), intent(out) :: M(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_on_step(step, ctx) bind(c)
+            import
+            type(c_ptr), value :: step, ctx
+        end function
+        integer(c_int) function costate_observe(k, t, y, m, V, ctx) bind(c)
+            import
+            integer(c_int), value :: k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*), V(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_weigh(k, t, y, m, w, ctx) bind(c)
+            import
+            integer(c_int), value :: k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(inout) :: w(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_seed(t1, y, p, m, lambda, mu, ctx) bind(c)
+            import
+            real(c_double), value :: t1
+            real(c_double), intent(in) :: y(*), p(*)
+            integer(c_int), value :: m
+            real(c_double), intent(inout) :: lambda(*), mu(*)
+            type(c_ptr), value :: ctx
+        end function
+    end interface
+
+    ! ---- functions ------------------------------------------------------------------------------------------
+
+    interface
+        integer(c_int) function costate_method_count() bind(c)
+            import
+        end function
+        type(c_ptr) function costate_method_at(k) bind(c)
+            import
+            integer(c_int), value :: k
+        end function
+        type(c_ptr) function costate_method_find(name) bind(c)               ! 'radau2a' // c_null_char
+            import
+            character(kind=c_char), intent(in) :: name(*)
+        end function
+        integer(c_int) function costate_method_describe(method, info) bind(c)
+            import
+            type(c_ptr), value :: method
+            type(costate_method_info), intent(out) :: info
+        end function
+
+        type(c_ptr) function costate_new(method, problem, options) bind(c)
+            import
+            type(c_ptr), value :: method
+            type(costate_problem), intent(in) :: problem
+            type(costate_options), intent(in), optional :: options
+        end function
+        subroutine costate_free(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end subroutine
+        integer(c_int) function costate_status(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end function
+        type(c_ptr) function costate_message(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end function
+        type(c_ptr) function costate_status_name(status) bind(c)
+            import
+            integer(c_int), value :: status
+        end function
+        real(c_double) function costate_time(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end function
+        type(c_ptr) function costate_get_stats(c) bind(c)                    ! of a costate_stats: c_f_pointer
+            import
+            type(c_ptr), value :: c
+        end function
+        subroutine costate_reset_stats(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end subroutine
+        type(c_ptr) function costate_solver_name(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end function
+
+        integer(c_int) function costate_integrate(c, t0, t1, y, p, tape) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            type(c_ptr), value :: tape
+        end function
+        integer(c_int) function costate_integrate_tlm(c, t0, t1, y, p, m, V, Vp, times, tape) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            integer(c_int), value :: m
+            real(c_double), intent(inout) :: V(*)
+            real(c_double), intent(in), optional :: Vp(*)
+            type(costate_times), intent(in), optional :: times
+            type(c_ptr), value :: tape
+        end function
+        integer(c_int) function costate_integrate_adj(c, t0, t1, y, p, m, lambda, mu, times, seed, seed_ctx) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            integer(c_int), value :: m
+            real(c_double), intent(inout) :: lambda(*)
+            real(c_double), intent(inout), optional :: mu(*)
+            type(costate_times), intent(in), optional :: times
+            type(c_funptr), value :: seed                                    ! costate_seed
+            type(c_ptr), value :: seed_ctx
+        end function
+        integer(c_int) function costate_adjoint(c, tape, m, lambda, mu, times, observations) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            integer(c_int), value :: m
+            real(c_double), intent(inout) :: lambda(*)
+            real(c_double), intent(inout), optional :: mu(*)
+            type(costate_times), intent(in), optional :: times
+            type(costate_observations), intent(in), optional :: observations
+        end function
+        integer(c_int) function costate_tangent(c, tape, m, V, Vp, times, observations) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            integer(c_int), value :: m
+            real(c_double), intent(inout) :: V(*)
+            real(c_double), intent(in), optional :: Vp(*)
+            type(costate_times), intent(in), optional :: times
+            type(costate_observations), intent(in), optional :: observations
+        end function
+        integer(c_int) function costate_replay(c, tape, y, p) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+        end function
+
+        type(c_ptr) function costate_tape_new() bind(c)
+            import
+        end function
+        subroutine costate_tape_free(tape) bind(c)
+            import
+            type(c_ptr), value :: tape
+        end subroutine
+        integer(c_int) function costate_tape_steps(tape) bind(c)
+            import
+            type(c_ptr), value :: tape
+        end function
+        integer(c_size_t) function costate_tape_bytes(tape) bind(c)
+            import
+            type(c_ptr), value :: tape
+        end function
+        integer(c_int) function costate_tape_get(tape, k, t, h, y) bind(c)
+            import
+            type(c_ptr), value :: tape
+            integer(c_int), value :: k
+            real(c_double), intent(out), optional :: t, h
+            real(c_double), intent(inout), optional :: y(*)
+        end function
+        integer(c_int) function costate_tape_eval(c, tape, t, y) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            real(c_double), value :: t
+            real(c_double), intent(inout) :: y(*)
+        end function
+
+        real(c_double) function costate_step_start(step) bind(c)
+            import
+            type(c_ptr), value :: step
+        end function
+        real(c_double) function costate_step_end(step) bind(c)
+            import
+            type(c_ptr), value :: step
+        end function
+        type(c_ptr) function costate_step_state(step) bind(c)                ! of N values: c_f_pointer
+            import
+            type(c_ptr), value :: step
+        end function
+        integer(c_int) function costate_step_eval(step, t, y) bind(c)
+            import
+            type(c_ptr), value :: step
+            real(c_double), value :: t
+            real(c_double), intent(inout) :: y(*)
+        end function
+
+        integer(c_int) function costate_check_map(map, n, np, k, x, ctx, report) bind(c)
+            import
+            type(costate_map), intent(in) :: map
+            integer(c_int), value :: n, np, k
+            type(costate_point), intent(in) :: x
+            type(c_ptr), value :: ctx
+            type(costate_report), intent(inout) :: report
+        end function
+        integer(c_int) function costate_check_problem(problem, x, rhs, cost) bind(c)
+            import
+            type(costate_problem), intent(in) :: problem
+            type(costate_point), intent(in) :: x
+            type(costate_report), intent(inout) :: rhs
+            type(costate_report), intent(inout), optional :: cost
+        end function
+        integer(c_int) function costate_check_adjoint(c, t0, t1, y, p, report) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            type(costate_report), intent(inout) :: report
+        end function
+    end interface
+
+contains
+
+    ! The string at a char pointer, as costate_message returns it.
+    function costate_text(from) result(text)
+        type(c_ptr), intent(in) :: from
+        character(:), allocatable :: text
+        character(kind=c_char), pointer :: letters(:)
+        integer :: i
+        interface
+            integer(c_size_t) function strlen(text) bind(c)
+                import
+                type(c_ptr), value :: text
+            end function
+        end interface
+        if (.not. c_associated(from)) then
+            text = ''
+            return
+        end if
+        call c_f_pointer(from, letters, [strlen(from)])
+        allocate (character(size(letters)) :: text)
+        do i = 1, size(letters)
+            text(i:i) = letters(i)
+        end do
+    end function
+end module
