@@ -61,6 +61,7 @@ program example
     real(c_double) :: y(n), p(np), lambda(n), mu(np), e, d, exact(3)
     integer(c_int) :: status
 
+    if (.not. costate_library_fits()) stop 'compile again with the costate.f90 of this library'
     problem%n = n
     problem%np = np
     problem%rhs%value = c_funloc(f)

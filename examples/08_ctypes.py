@@ -52,7 +52,10 @@ def f_adjoint(point, w, g, ctx):
 
 for name in ("costate_method_find", "costate_new", "costate_tape_new"):
     getattr(lib, name).restype = c_void_p
-lib.costate_message.restype = c_char_p
+for name in ("costate_message", "costate_version"):
+    getattr(lib, name).restype = c_char_p
+if not lib.costate_version().startswith(b"0.1."):      # the structs above are of this version
+    sys.exit("costate is %s" % lib.costate_version().decode())
 
 
 def must(status):

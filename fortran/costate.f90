@@ -22,7 +22,8 @@ module costate
         COSTATE_OK = 0, COSTATE_BAD_ARGUMENT = -1, COSTATE_MISSING = -2, COSTATE_NO_MEMORY = -3, COSTATE_BACKEND = -4, &
         COSTATE_MAX_STEPS = -5, COSTATE_STEP_TOO_SMALL = -6, COSTATE_SINGULAR = -7, COSTATE_NEWTON = -8, &
         COSTATE_CALLBACK = -9, COSTATE_NOT_FINITE = -10, COSTATE_TAPE_LIMIT = -11, COSTATE_BAD_TAPE = -12, &
-        COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15
+        COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15, &
+        COSTATE_CHECK_FAILED = -16, COSTATE_INCONSISTENT = -17, COSTATE_VERSION_MISMATCH = -18
     integer(c_int), parameter :: COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3
     integer(c_int), parameter :: &
         COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
@@ -116,6 +117,7 @@ module costate
         real(c_double) :: q_max = 0
         integer(c_int) :: estimator = 0
         integer(c_int) :: autonomous = 0
+        integer(c_int) :: warm = 0
         integer(c_int) :: newton_max = 0
         real(c_double) :: newton_tol = 0
         real(c_double) :: theta_reuse = 0
@@ -259,6 +261,14 @@ module costate
     ! ---- functions ------------------------------------------------------------------------------------------
 
     interface
+        type(c_ptr) function costate_version() bind(c)                       ! costate_text makes a string of it
+            import
+        end function
+        integer(c_size_t) function costate_sizeof(type) bind(c)              ! see costate_library_fits
+            import
+            character(kind=c_char), intent(in) :: type(*)
+        end function
+
         integer(c_int) function costate_method_count() bind(c)
             import
         end function
@@ -420,7 +430,22 @@ module costate
             real(c_double), value :: t
             real(c_double), intent(inout) :: y(*)
         end function
+        integer(c_int) function costate_progress(step, ctx) bind(c)          ! as on_step: c_funloc(costate_progress)
+            import
+            type(c_ptr), value :: step, ctx
+        end function
 
+        integer(c_int) function costate_pattern_detect(problem, x, out, report) bind(c)
+            import
+            type(costate_problem), intent(in) :: problem
+            type(costate_point), intent(in) :: x
+            type(c_ptr), intent(out) :: out                                  ! of a costate_pattern: problem%pattern
+            type(costate_report), intent(inout) :: report
+        end function
+        subroutine costate_pattern_free(pattern) bind(c)
+            import
+            type(c_ptr), value :: pattern
+        end subroutine
         integer(c_int) function costate_check_map(map, n, np, k, x, ctx, report) bind(c)
             import
             type(costate_map), intent(in) :: map
@@ -447,6 +472,28 @@ module costate
     end interface
 
 contains
+
+    ! Are the types above those of the library that the program runs with?  Ask once; else nothing here may be called.
+    logical function costate_library_fits()
+        type(costate_point) :: point
+        type(costate_problem) :: problem
+        type(costate_options) :: options
+        type(costate_stats) :: stats
+        type(costate_times) :: times
+        type(costate_observations) :: observations
+        type(costate_report) :: report
+        costate_library_fits = all([ &
+            fits('costate_point', c_sizeof(point)), fits('costate_problem', c_sizeof(problem)), &
+            fits('costate_options', c_sizeof(options)), fits('costate_stats', c_sizeof(stats)), &
+            fits('costate_times', c_sizeof(times)), fits('costate_observations', c_sizeof(observations)), &
+            fits('costate_report', c_sizeof(report))])
+    end function
+
+    logical function fits(name, bytes)
+        character(*), intent(in) :: name
+        integer(c_size_t), intent(in) :: bytes
+        fits = costate_sizeof(name // c_null_char) == bytes
+    end function
 
     ! The string at a char pointer, as costate_message returns it.
     function costate_text(from) result(text)
