@@ -1,7 +1,7 @@
 """fortran/costate.f90 says what costate.h says: constants, sizes and offsets as both compilers have them, procedures
 with their arguments.
 
-    test_fortran.py SOURCE FORTRAN COMPILER...     reports in the format of cmocka"""
+    test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
 import os
 import re
@@ -12,7 +12,7 @@ import tempfile
 sys.dont_write_bytecode = True
 from cases import run_all  # noqa: E402
 
-root, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
+root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 MODULE = os.path.join(root, "fortran", "costate.f90")
 
 
@@ -87,11 +87,11 @@ def test_procedures():
         assert c.get(name) == f.get(name), "%s: costate.h has %s, costate.f90 %s" % (name, c.get(name), f.get(name))
 
 
-def printed(place, name, text, command):
+def printed(place, name, text, command, libraries=()):
     source, exe = os.path.join(place, name), os.path.join(place, name + ".exe")
     with open(source, "w", encoding="utf-8") as f:
         f.write(text)
-    made = subprocess.run(command + [source, "-o", exe], cwd=place, capture_output=True, text=True)
+    made = subprocess.run(command + [source, "-o", exe, *libraries], cwd=place, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr[:2000]
     lines = subprocess.run([exe], check=True, capture_output=True, text=True).stdout.splitlines()
     return dict(line.split() for line in lines)
@@ -117,7 +117,7 @@ def test_constants_and_layouts():
         f = printed(place, "f.f90", "program layout\nuse costate\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran)
                     + "\ncontains\ninteger(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
-                    [fortran, MODULE, "-Wl,--unresolved-symbols=ignore-all"])          # it calls nothing of the library
+                    [fortran, MODULE], [library, "-Wl,-rpath," + os.path.dirname(library)])
     for name in c:
         assert c[name] == f[name], "%s is %s in C, %s in Fortran" % (name, c[name], f[name])
 
