@@ -38,8 +38,8 @@ static costate_point moved(const probe *q, int i, double by)
 /* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
 static int evaluate(const probe *q, int of, const costate_point *z, double *out)
 {
-    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
     if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
+    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
     if (of == OF_TANGENT) return q->map->tangent(z, &a, out, q->ctx);
     memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
     costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
