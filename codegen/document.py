@@ -13,7 +13,7 @@ KEYS = {key: (str, "a text") for key in TEXTS + ("checked",)} \
     | {key: (int, "a whole number") for key in ("order", "embedded", "embedded2", "dense", "digits")} \
     | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
        "collocation": (bool, "true or false")}
-MOST_STAGES = 32                 # STAGES_MOST of src/method.h: weights of a step lie in arrays of this size
+MOST_STAGES = 32                 # STAGES_MOST of src/step/method.h: weights of a step lie in arrays of this size
 MAX_ORDER = 12                   # 12486 trees of order 13; beyond, checks would take minutes
 
 

@@ -1,4 +1,4 @@
-"""The C source with the descriptors of all methods (struct costate_method of src/method.h)."""
+"""The C source with the descriptors of all methods (struct costate_method of src/step/method.h)."""
 from fractions import Fraction
 
 from .real import double
@@ -9,7 +9,7 @@ FLAGS = {"fsal": "FSAL", "stiffly-accurate": "STIFFLY_ACCURATE", "A-stable": "A_
 
 def source(methods):
     parts = ["/* The methods: made by codegen from the coefficient files, not to be edited. */",
-             "#include <math.h>", '#include "method.h"', ""]
+             "#include <math.h>", '#include "step/method.h"', ""]
     parts += [descriptor(m) for m in methods]
     parts.append("const costate_method *const costate_method_table[] = {")
     parts += [f"    &method_{m.table.name}," for m in methods]

@@ -8,12 +8,13 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include "larger.h"
-#include "method.h"
+#include "base/arena.h"
+#include "base/larger.h"
+#include "base/vec.h"
+#include "base/verdict.h"
+#include "step/method.h"
 #include "linsol/ls.h"
 
-enum { STEP_OK = 0, STEP_RETRY = 1 };     /* and statuses < 0 */
-enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV };
 enum which { RHS, COST };
 
 typedef struct { double *X; unsigned char *its; } place;  /* where forward writes a step's stages and Newton counts */
@@ -57,8 +58,6 @@ typedef struct {                /* m functionals back through a step */
     const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
 } functionals;
 
-typedef struct { double *base; size_t used; } cursor;   /* lays arrays into one block; base NULL: only counts */
-double *take(cursor *, size_t count);
 
 typedef struct family {
     void (*layout)(costate *, cursor *);                 /* forward work space */
@@ -120,17 +119,13 @@ struct costate {
     costate_options o;
     costate_stats count;
     int n, np, nq, N, s;
-    int status;
-    char message[400];
-    double time;
+    verdict v;
     int singular;               /* M is singular */
     int differenced;            /* J comes from differences: 1 */
 
     /* this run */
     const double *p;
     double from, until, dir, hmin, hmax;
-    double why_factor;          /* STEP_RETRY: proposed h_new/h */
-    enum cause why;
     int cautious;               /* first step, or the last one was rejected */
     identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
@@ -190,12 +185,9 @@ struct costate {
 };
 
 /* status.c */
-int fail(costate *, int status, const char *format, ...);
-void no_error(costate *);           /* the sentence of a success, with a hint where there is one */
-int retry(costate *, enum cause, double factor);
-extern const struct reason { int status; const char *text; } reasons[];      /* by enum cause */
+void no_error(costate *);
 
-/* maps.c: callbacks counted, their codes turned into STEP_OK, STEP_RETRY or a status, missing ones formed */
+/* maps.c: callbacks counted, their codes turned into 0, RETRY or a status, missing ones formed */
 int map_value(costate *, enum which, double t, const double *y, double *out);
 int map_jac(costate *, const costate_point *, double *J);
 int map_tangent(costate *, enum which, const costate_point *x, const costate_point *dx, double *out);
@@ -224,16 +216,6 @@ typedef struct {
 } pattern_probe;
 typedef struct { int row, column; double value, part; } missing_entry;      /* row -1: none */
 int missing_find(const pattern_probe *, const double *J, unsigned *seed, missing_entry *);
-
-/* vec.c */
-void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
-void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
-void add_scaled(size_t n, double *out, const double *y, double a, const double *x);  /* out = y + a x; y NULL: zero */
-void axpy(size_t n, double a, const double *x, double *y);
-double dot(size_t n, const double *x, const double *y);
-int all_finite(size_t n, const double *x);
-double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
-double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
 
 /* control.c */
 void weights(const costate *, const double *y, double *w);
@@ -328,8 +310,6 @@ enum { COLD, WARM, WARM_WITH_MATRICES };
 int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
 void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
 
-/* sweep.c */
-int frozen(costate *, int status);                                   /* STEP_RETRY is a failure over a tape */
 
 /* arguments.c */
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */

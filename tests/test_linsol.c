@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "alloc.h"
-#include "backends.h"
-#include "ls.h"
+#include "linsol/backends.h"
+#include "linsol/ls.h"
 
 enum { MAX = 80 };                          /* unknowns of the small systems */
 
@@ -306,7 +306,7 @@ static void large_grid(void **state)
                         x[i] = X[parts * i + part];
                         r[i] = B[parts * i + part] - 30.0 * x[i] + (part ? -im : im) * other;
                     }
-                    LS_Multiply(N, &p, J, transpose, 1.0, 1, x, r);
+                    pattern_multiply(N, &p, J, transpose, 1.0, 1, x, r);
                     for (int i = 0; i < N; i++) worst = fmax(worst, fabs(r[i]));
                 }
                 if (!(worst < 1e-10)) fail_msg("%s: residual %g", names[k], worst);
@@ -505,9 +505,9 @@ static void pattern_faults(void **state)
         { { 3, good_col, low }, "outside" },    { { 3, good_col, high }, "outside" },
     };
     (void)state;
-    assert_null(LS_PatternFault(&good, 3));
+    assert_null(pattern_fault(&good, 3));
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
-        const char *fault = LS_PatternFault(&faults[k].p, 3);
+        const char *fault = pattern_fault(&faults[k].p, 3);
         int status = 0;
         assert_non_null(fault);
         assert_non_null(strstr(fault, faults[k].word));
@@ -550,7 +550,7 @@ static void multiply(void **state)
             for (int c = 0; c < 2; c++)
                 for (int j = 0; j < n; j++)
                     for (int i = 0; i < n; i++) want[i + c * n] -= 1.5 * A[2 * (i + j * n)] * x[j + c * n];
-            LS_Multiply(n, q->p, q->J, transpose, 1.5, 2, x, y);
+            pattern_multiply(n, q->p, q->J, transpose, 1.5, 2, x, y);
             for (int k = 0; k < 2 * n; k++) assert_true(fabs(y[k] - want[k]) < 1e-12);
             free(q);
         }
@@ -582,7 +582,7 @@ static int jacobi_factor(void *self, const double *A)
 {
     jacobi *s = self;
     if (s->pattern) {
-        assert_null(LS_PatternFault(s->pattern, s->n));
+        assert_null(pattern_fault(s->pattern, s->n));
         memset(s->A, 0, sizeof s->A);
         for (int j = 0; j < s->n; j++)
             for (int k = s->pattern->col[j]; k < s->pattern->col[j + 1]; k++) s->A[s->pattern->row[k] + j * s->n] = A[k];
@@ -599,7 +599,7 @@ static int jacobi_solve(void *self, int transpose, int nrhs, double *X)
         double x[MAX] = { 0.0 }, r[MAX];
         for (int sweep = 0; sweep < 400; sweep++) {
             memcpy(r, X, (size_t)s->n * sizeof *r);
-            LS_Multiply(s->n, NULL, s->A, transpose, -1.0, 1, x, r);
+            pattern_multiply(s->n, NULL, s->A, transpose, -1.0, 1, x, r);
             for (int i = 0; i < s->n; i++) x[i] += r[i] / s->A[i + i * s->n];
         }
         memcpy(X, x, (size_t)s->n * sizeof *x);

@@ -114,7 +114,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     r.h = h;
     r.end = b->t0 + h;
     weights(c, c->y, c->w);
-    double most = c->F->forward(c, &r, NULL, c->y1, c->err) == STEP_OK ? 0 : NAN;
+    double most = c->F->forward(c, &r, NULL, c->y1, c->err) == 0 ? 0 : NAN;
     memset(c->v2, 0, (size_t)c->n * sizeof *c->v2);
     mass_multiply(c, 0, 1, 1, c->err, c->v2);
     for (int i = 0; most == most && i < c->n; i++) most = larger_of(most, fabs(c->v2[i]));

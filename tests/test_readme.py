@@ -102,7 +102,7 @@ def test_manual_names_everything():
 
 def test_manual_names_nothing_else():
     there = "".join(read(name) for name in ("include/costate/costate.h", "include/costate/linsol.h",
-                                            "src/costate.map", "src/costateConfig.cmake.in"))
+                                            "packaging/costate.map", "packaging/costateConfig.cmake.in"))
     for document in DOCUMENTS:
         for name in sorted(set(re.findall(r"\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
             if name.startswith("COSTATE_HAVE_"):

@@ -5,7 +5,7 @@
        lambda <- lambda + sum Yb_i,  mu += sum pb_i,  t = sum tb_i,
        h = sum [ c_i tb_i + b_i r_i^T theta + K_i^T w_i ] */
 #include <string.h>
-#include "erk.h"
+#include "erk/erk.h"
 
 static int nonzero(const costate *c, const functionals *g, int i)
 {
@@ -37,12 +37,12 @@ static int quadrature(costate *c, const record *r, const functionals *g, int i, 
 {
     const double *theta = g->lambda + (size_t)j * (size_t)c->N + c->n;
     double b = c->m->b[i];
-    if (b == 0) return STEP_OK;
+    if (b == 0) return 0;
     for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta[k];
     int status = map_adjoint(c, COST, x, c->rq, to);
-    if (status != STEP_OK || !g->times) return status;
+    if (status != 0 || !g->times) return status;
     status = map_value(c, COST, x->t, x->y, c->r);
-    if (status == STEP_OK) g->h[j] += b * dot((size_t)c->nq, c->r, theta);
+    if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta);
     return status;
 }
 
@@ -53,11 +53,11 @@ static int stage(costate *c, const record *r, const functionals *g, int i)
     int status = stage_weights(c, r, g, i, v);
     costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->p};
     memset(Yb, 0, stride * sizeof *Yb);
-    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+    for (int j = 0; status == 0 && j < g->m; j++) {
         double t = 0;
         costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
         status = map_adjoint(c, RHS, &x, v + (size_t)j * n, &to);
-        if (status == STEP_OK && c->nq) status = quadrature(c, r, g, i, j, &x, &to);
+        if (status == 0 && c->nq) status = quadrature(c, r, g, i, j, &x, &to);
         if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
     }
     return status;
@@ -67,10 +67,10 @@ int erk_adjoint(costate *c, const record *r, const functionals *g)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     for (int i = c->s - 1; i >= 0; i--) {
-        int status = STEP_OK;
+        int status = 0;
         if (nonzero(c, g, i)) status = stage(c, r, g, i);
         else memset(c->Q + (size_t)i * stride, 0, stride * sizeof *c->Q);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
     }
     double one[STAGES_MOST];
     for (int i = 0; i < c->s; i++) one[i] = 1;
@@ -78,5 +78,5 @@ int erk_adjoint(costate *c, const record *r, const functionals *g)
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);
     }
-    return STEP_OK;
+    return 0;
 }

@@ -6,15 +6,15 @@
    FSAL: the last stage is y+, and its slope the first of the next step. */
 #include <math.h>
 #include <string.h>
-#include "erk.h"
+#include "erk/erk.h"
 
 int erk_mass_solve(costate *c, int transpose, int m, double *x)
 {
-    if (!c->lm) return STEP_OK;
+    if (!c->lm) return 0;
     int code = LS_Solve(c->lm, transpose, m, x);
     c->count.solves += m;
-    if (code > 0) return retry(c, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? ls_failure(c, c->backend, code) : STEP_OK;
+    if (code > 0) return retry(&c->v, WHY_NOT_FINITE, 0.5);
+    return code < 0 ? ls_failure(c, c->backend, code) : 0;
 }
 
 double erk_time(const costate *c, const record *r, int i)
@@ -33,26 +33,26 @@ static int stage(costate *c, record *r, int i, const record *prev, const double 
 {
     size_t n = (size_t)c->n;
     double *K = r->to.X + (size_t)i * n;
-    if (i == 0 && r->started) return STEP_OK;
+    if (i == 0 && r->started) return 0;
     if (i == 0 && prev && (c->m->is & COSTATE_FSAL)) {
         memcpy(K, prev->X + (size_t)(c->s - 1) * n, n * sizeof *K);
-        return STEP_OK;
+        return 0;
     }
     int status = map_value(c, RHS, erk_time(c, r, i), Y, K);
-    if (status == STEP_OK) status = erk_mass_solve(c, 0, 1, K);
-    if (status != STEP_OK || c->m->b[i] != 0 || all_finite(n, K)) return status;
-    return retry(c, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
+    if (status == 0) status = erk_mass_solve(c, 0, 1, K);
+    if (status != 0 || c->m->b[i] != 0 || all_finite(n, K)) return status;
+    return retry(&c->v, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
 }
 
 static int quadrature(costate *c, const record *r, int i, const double *Y, double *q1, double *errq)
 {
     const costate_method *m = c->m;
-    if (!c->nq || (m->b[i] == 0 && (!m->e || m->e[i] == 0))) return STEP_OK;
+    if (!c->nq || (m->b[i] == 0 && (!m->e || m->e[i] == 0))) return 0;
     int status = map_value(c, COST, erk_time(c, r, i), Y, c->r);
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     axpy((size_t)c->nq, r->h * m->b[i], c->r, q1);
     if (m->e) axpy((size_t)c->nq, r->h * m->e[i], c->r, errq);
-    return STEP_OK;
+    return 0;
 }
 
 /* DOP853's combination of an estimate of order 5 and one of order 3: |e|^2 / sqrt(|e|^2 + 0.01 |e2|^2)
@@ -75,14 +75,14 @@ int erk_forward(costate *c, record *r, const record *prev, double *y1, double *e
     for (int i = 0; i < c->s; i++) {
         const double *Y = erk_stage(c, r, i, fsal && i == c->s - 1 ? y1 : c->Y);
         int status = stage(c, r, i, prev, Y);
-        if (status == STEP_OK) status = quadrature(c, r, i, Y, y1 + n, err + n);
-        if (status != STEP_OK) return status;
+        if (status == 0) status = quadrature(c, r, i, Y, y1 + n, err + n);
+        if (status != 0) return status;
         r->started = 1;
     }
     if (!fsal) combine(n, y1, r->y, r->h, c->s, m->b, r->X, n);
     if (m->e) combine(n, err, NULL, r->h, c->s, m->e, r->X, n);
     if (m->e2) combine_estimates(c, r, y1, err);
-    return STEP_OK;
+    return 0;
 }
 
 static void erk_layout(costate *c, cursor *at) { (void)c; (void)at; }

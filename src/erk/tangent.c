@@ -4,18 +4,18 @@
        M K'_i = f_t(i) (t' + c_i h') + f_y(i) Y'_i + f_p(i) p'
        y+' = y' + sum b_i X'_i,   q+' = q' + sum b_i { h' r_i + h [r_t (t' + c_i h') + r_y Y'_i + r_p p'] } */
 #include <string.h>
-#include "erk.h"
+#include "erk/erk.h"
 
 static int quadrature(costate *c, const record *r, const directions *d, int i, int j, const costate_point *x,
                       const costate_point *dx)
 {
     double *q1 = d->V1 + (size_t)j * (size_t)c->N + c->n;
     int status = map_tangent(c, COST, x, dx, c->r);
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     axpy((size_t)c->nq, r->h * c->m->b[i], c->r, q1);
-    if (d->dh[j] == 0) return STEP_OK;
+    if (d->dh[j] == 0) return 0;
     status = map_value(c, COST, x->t, x->y, c->r);
-    if (status == STEP_OK) axpy((size_t)c->nq, d->dh[j] * c->m->b[i], c->r, q1);
+    if (status == 0) axpy((size_t)c->nq, d->dh[j] * c->m->b[i], c->r, q1);
     return status;
 }
 
@@ -32,8 +32,8 @@ static int stage(costate *c, const record *r, const directions *d, int i)
             dx.y = c->v1;
         }
         int status = map_tangent(c, RHS, &x, &dx, X + (size_t)j * n);
-        if (status == STEP_OK && c->nq && c->m->b[i] != 0) status = quadrature(c, r, d, i, j, &x, &dx);
-        if (status != STEP_OK) return status;
+        if (status == 0 && c->nq && c->m->b[i] != 0) status = quadrature(c, r, d, i, j, &x, &dx);
+        if (status != 0) return status;
     }
     int status = erk_mass_solve(c, 0, d->m, X);
     for (size_t k = 0; k < stride; k++) X[k] *= r->h;
@@ -49,10 +49,10 @@ int erk_tangent(costate *c, const record *r, const directions *d)
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int i = 0; i < c->s; i++) {
         int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !c->o.tangent_error && !c->observing;
-        int status = last_unused ? STEP_OK : stage(c, r, d, i);
-        if (status != STEP_OK) return status;
+        int status = last_unused ? 0 : stage(c, r, d, i);
+        if (status != 0) return status;
     }
     for (int j = 0; j < d->m; j++)
         combine(n, d->V1 + (size_t)j * N, d->V1 + (size_t)j * N, 1, c->s, c->m->b, d->Xd + (size_t)j * n, stride);
-    return STEP_OK;
+    return 0;
 }

@@ -9,7 +9,7 @@
        lambda <- R lambda + (1/h) sum (W 1)_i M^T u_i - sum seed_i                                (3.6, where R = 0)
    and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is. */
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 static int short_form(const costate *c) { return !c->m->g; }
 
@@ -27,16 +27,16 @@ static double *mu(const costate *c, const functionals *g, int j) { return g->mu 
 static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, double *y)
 {
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
-    if (!c->nq || b == 0) return STEP_OK;
+    if (!c->nq || b == 0) return 0;
     costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * (size_t)c->n, c->p};
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
     for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta(c, g, j)[k];
     int status = map_adjoint(c, COST, &x, c->rq, &to);
-    if (status != STEP_OK || !g->times) return status;
+    if (status != 0 || !g->times) return status;
     status = map_value(c, COST, x.t, x.y, c->r);
     g->t[j] += t;
     g->h[j] += ci * t;
-    if (status == STEP_OK) g->h[j] += b * dot((size_t)c->nq, c->r, theta(c, g, j));
+    if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta(c, g, j));
     return status;
 }
 
@@ -48,13 +48,13 @@ static int right_hand_side(costate *c, const record *r, const functionals *g, in
         double *rho = u + (size_t)i * stride + (size_t)j * n;
         memset(rho, 0, n * sizeof *rho);
         int status = quadrature(c, r, g, i, j, rho);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         axpy(n, 1, rho, quad + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
         irk_coupling(c, r->h, 1, i, next, c->s, -1, u + (size_t)j * n, stride, rho);
     }
-    return STEP_OK;
+    return 0;
 }
 
 /* f'(x)^T w into y (added), mu and the times */
@@ -70,27 +70,27 @@ static int products(costate *c, const functionals *g, const costate_point *x, do
 static int stage_products(costate *c, const record *r, const functionals *g, int i, const double *u, double *sum)
 {
     size_t n = (size_t)c->n;
-    if (short_form(c) && !g->mu && !g->times) return STEP_OK;
+    if (short_form(c) && !g->mu && !g->times) return 0;
     costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->p};
     for (int j = 0; j < g->m; j++) {
         const double *ui = u + ((size_t)i * (size_t)g->m + (size_t)j) * n;
         int status = products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
     }
-    return STEP_OK;
+    return 0;
 }
 
 static int first_stage(costate *c, const record *r, const functionals *g, const double *u, double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     costate_point x = {r->t, r->y, c->p};
-    int status = STEP_OK;
-    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+    int status = 0;
+    for (int j = 0; status == 0 && j < g->m; j++) {
         if (c->m->g) {
             combine(n, c->v1, NULL, 1, c->s, c->m->g, u + (size_t)j * n, stride);
             status = products(c, g, &x, 0, j, c->v1, sum + (size_t)j * n);
         }
-        if (status == STEP_OK) status = quadrature(c, r, g, -1, j, sum + (size_t)j * n);
+        if (status == 0) status = quadrature(c, r, g, -1, j, sum + (size_t)j * n);
     }
     return status;
 }
@@ -99,9 +99,9 @@ static int first_stage(costate *c, const record *r, const functionals *g, const 
 static int step_and_defect(costate *c, const record *r, const functionals *g, const double *u)
 {
     size_t n = (size_t)c->n;
-    if (!g->times && !g->defect) return STEP_OK;
-    int status = g->defect && c->m->g ? map_value(c, RHS, r->t, r->y, c->f0) : STEP_OK;
-    for (int i = 0; status == STEP_OK && i < c->s; i++) {
+    if (!g->times && !g->defect) return 0;
+    int status = g->defect && c->m->g ? map_value(c, RHS, r->t, r->y, c->f0) : 0;
+    for (int i = 0; status == 0 && i < c->s; i++) {
         double *slope = c->v1;
         memset(slope, 0, n * sizeof *slope);
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
@@ -109,7 +109,7 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
         if (!g->defect) continue;
         if (c->m->g) axpy(n, -c->m->g[i], c->f0, slope);
         status = map_value(c, RHS, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
-        if (status != STEP_OK) break;
+        if (status != 0) break;
         axpy(n, -1, c->Y, slope);
         for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
     }
@@ -137,15 +137,15 @@ int irk_adjoint(costate *c, const record *r, const functionals *g)
     int k = c->m->block, status = irk_stage_states(c, r);
     double *u = c->Xd, *sum = c->Vb;
     memset(sum, 0, stride * sizeof *sum);
-    if (status == STEP_OK) status = irk_stage_start(c, r);
-    for (int block = c->s / k - 1; status == STEP_OK && block >= 0; block--) {
-        for (int i = block * k; status == STEP_OK && i < (block + 1) * k; i++) status = right_hand_side(c, r, g, i, u, sum);
+    if (status == 0) status = irk_stage_start(c, r);
+    for (int block = c->s / k - 1; status == 0 && block >= 0; block--) {
+        for (int i = block * k; status == 0 && i < (block + 1) * k; i++) status = right_hand_side(c, r, g, i, u, sum);
         stage_system s = {c, r, block, 1};
-        if (status == STEP_OK) status = irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride);
-        for (int i = block * k; status == STEP_OK && i < (block + 1) * k; i++) status = stage_products(c, r, g, i, u, sum);
+        if (status == 0) status = irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride);
+        for (int i = block * k; status == 0 && i < (block + 1) * k; i++) status = stage_products(c, r, g, i, u, sum);
     }
-    if (status == STEP_OK) status = first_stage(c, r, g, u, sum);
-    if (status == STEP_OK) status = step_and_defect(c, r, g, u);
-    if (status == STEP_OK) finish(c, r, g, u, sum);
+    if (status == 0) status = first_stage(c, r, g, u, sum);
+    if (status == 0) status = step_and_defect(c, r, g, u);
+    if (status == 0) finish(c, r, g, u, sum);
     return status;
 }

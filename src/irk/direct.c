@@ -2,7 +2,7 @@
    stages the matrix of block*n rows, block (i, j) = (1/h) W_ij M - delta_ij f_y(T_i, Y_i), assembled with its pattern. */
 #include <stdlib.h>
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 /* Pattern of the coupled matrix.  cols, rows: the pattern of J with the diagonal; from: where an entry lies in J and M
    (-1: only the diagonal of the identity). */
@@ -85,7 +85,7 @@ static int make(costate *c)
     if (k && c->P.pattern) status = make_sparse(c, k);
     else if (k && !(k->value = malloc(bn * bn * sizeof *k->value))) status = COSTATE_NO_MEMORY;
     c->kron = k;
-    return status == COSTATE_OK ? status : fail(c, status, "No memory for the coupled stage matrix (%zu rows).", bn);
+    return status == COSTATE_OK ? status : fail(&c->v, status, "No memory for the coupled stage matrix (%zu rows).", bn);
 }
 
 static double mass(const costate *c, int from, int diagonal) { return c->M ? from < 0 ? 0 : c->M[from] : diagonal; }
@@ -113,21 +113,21 @@ static void column(costate *c, double h, int j, int q, const double *J)
 static int ls(costate *c)
 {
     int code = 0, n = c->n * c->m->block;
-    if (c->ld) return STEP_OK;
+    if (c->ld) return 0;
     if (c->m->block == 1) c->ld = LS_Init(c->backend, n, c->P.pattern, 0, c->fac->lu[0], &c->count, &code);
     else {
-        if (make(c) != COSTATE_OK) return c->status;
+        if (make(c) != COSTATE_OK) return c->v.status;
         c->ld = LS_Init(c->backend, n, c->kron->sparse ? &c->kron->pattern : NULL, 0, NULL, &c->count, &code);
     }
-    return c->ld ? STEP_OK : ls_failure(c, c->backend, code);
+    return c->ld ? 0 : ls_failure(c, c->backend, code);
 }
 
 static int code_status(const stage_system *s, int code)
 {
     costate *c = s->c;
-    if (code == 0) return STEP_OK;
+    if (code == 0) return 0;
     if (code < 0) return ls_failure(c, c->backend, code);
-    return fail(c, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g (h = %.3g).", s->r->t, s->r->h);
+    return fail(&c->v, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g (h = %.3g).", s->r->t, s->r->h);
 }
 
 int irk_direct_factor(const stage_system *s)
@@ -136,11 +136,11 @@ int irk_direct_factor(const stage_system *s)
     size_t n = (size_t)c->n;
     int b = c->m->block, i0 = s->block * b, status = ls(c);
     double h = s->r->h, im, *J = c->J2;
-    for (int j = 0; status == STEP_OK && j < b; j++) {
+    for (int j = 0; status == 0 && j < b; j++) {
         status = jacobian(c, s->r->t + c->m->c[i0 + j] * h, c->stage + (size_t)(i0 + j) * n, J);
-        for (int q = 0; status == STEP_OK && b > 1 && q < c->n; q++) column(c, h, j, q, J);
+        for (int q = 0; status == 0 && b > 1 && q < c->n; q++) column(c, h, j, q, J);
     }
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     if (b == 1) return code_status(s, LS_Decomp(c->ld, eigenvalue(c->m, 0, &im) / h, 0, J, c->M));
     return code_status(s, LS_Decomp(c->ld, 0, 0, c->kron->value, NULL));
 }
@@ -149,7 +149,7 @@ int irk_direct_solve(const stage_system *s, int m, double *X)
 {
     int code = LS_Solve(s->c->ld, s->transpose, m, X);
     if (code <= 0) return code_status(s, code);
-    return fail(s->c, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at t = %.10g (h = %.3g).",
+    return fail(&s->c->v, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at t = %.10g (h = %.3g).",
                 s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
 }
 

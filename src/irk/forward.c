@@ -10,7 +10,7 @@
        est += h estx f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
 #include <math.h>
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 enum { LARGE = 100 };
 
@@ -26,18 +26,18 @@ static int prepare_matrices(costate *c, record *r)
         if (at != r) weights(c, at->y, c->w);       /* of that step: differences take their increments from them */
         int status = jacobian(c, at->t, at->y, c->J);
         if (at != r) weights(c, r->y, c->w);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         c->jheld = want;
     }
     r->jstep = c->jheld;
-    return c->fac->h == r->h && c->fac->jstep == c->jheld ? STEP_OK : factor(c, r->h);
+    return c->fac->h == r->h && c->fac->jstep == c->jheld ? 0 : factor(c, r->h);
 }
 
 static int start_slope(costate *c, record *r)
 {
-    if (r->started || (!c->m->g && c->m->est0 == 0)) return STEP_OK;
+    if (r->started || (!c->m->g && c->m->est0 == 0)) return 0;
     int status = map_value(c, RHS, r->t, r->y, c->f0);
-    r->started = status == STEP_OK;
+    r->started = status == 0;
     return status;
 }
 
@@ -65,7 +65,7 @@ static costate_point inner_point(const costate *c, const record *r, double *u)
 
 static int inner_value(costate *c, enum which which, const record *r, double *out)
 {
-    if (c->m->estx == 0) return STEP_OK;
+    if (c->m->estx == 0) return 0;
     costate_point x = inner_point(c, r, c->Y);
     return map_value(c, which, x.t, x.y, out);
 }
@@ -74,20 +74,20 @@ static int quadrature(costate *c, const record *r, double *q1, double *errq)
 {
     const costate_method *m = c->m;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    if (!nq) return STEP_OK;
+    if (!nq) return 0;
     for (int i = -1; i < c->s; i++) {
         double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? c->eb0 : c->eb[i];
         const double *Y = r->y;
         if (b == 0 && e == 0) continue;
         if (i >= 0) { add_scaled(n, c->Y, r->y, 1, r->X + (size_t)i * n); Y = c->Y; }
         int status = map_value(c, COST, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, c->r);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         axpy(nq, r->h * b, c->r, q1);
         axpy(nq, r->h * e, c->r, errq);
     }
-    if (c->m->estx == 0 || !estimating(c)) return STEP_OK;
+    if (c->m->estx == 0 || !estimating(c)) return 0;
     int status = inner_value(c, COST, r, c->r);
-    if (status == STEP_OK) axpy(nq, r->h * c->m->estx, c->r, errq);
+    if (status == 0) axpy(nq, r->h * c->m->estx, c->r, errq);
     return status;
 }
 
@@ -125,7 +125,7 @@ static int estimate_with(costate *c, const record *r, const double *f, const dou
     add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, err);
     if (c->singular && c->m->est0 != 0) {
         int status = filter(c, r->h, err);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         mass_apply(c, err);
     }
     if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, err);
@@ -143,20 +143,20 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     for (int it = 0; it < c->o.newton_max; it++) {
         add_scaled(n, c->Y, r->y, 1, Z);
         int status = map_value(c, RHS, r->t + r->h, c->Y, G);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         axpy(n, m->theta0 / m->gamma, c->f0, G);
         combine(n, c->v1, NULL, 1, c->s, m->theta, r->X, n);
         axpy(n, -1, Z, c->v1);
         mass_multiply(c, 0, sigma, 1, c->v1, G);
         status = factors_solve(c, c->fac, 0, 0, 1, G);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         axpy(n, 1, G, Z);
         c->count.newton++;
         if (norm_weighted(n, c->w, G) <= c->o.newton_tol) break;
     }
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
-    if (!c->singular || m->theta0 == 0) return STEP_OK;
+    if (!c->singular || m->theta0 == 0) return 0;
     mass_apply(c, err);                                /* it has f(t,y): see core.h */
     return filter(c, r->h, err);
 }
@@ -166,22 +166,22 @@ static int slope_tangent(costate *c, const record *r, const costate_point *x, co
                          const double *f, double *out)
 {
     int status = map_tangent(c, RHS, x, dx, out);
-    if (status == STEP_OK && dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
+    if (status == 0 && dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
     return status;
 }
 
 /* the second part's slope along direction j, into out; uses the n after it */
 static int inner_tangent(costate *c, const record *r, const directions *d, int j, double *out)
 {
-    if (c->m->estx == 0) return STEP_OK;
+    if (c->m->estx == 0) return 0;
     size_t n = (size_t)c->n;
     double D[STAGES_MOST], *f = out + n, *du = c->v1;
-    int status = d->dh[j] != 0 ? inner_value(c, RHS, r, f) : STEP_OK;
+    int status = d->dh[j] != 0 ? inner_value(c, RHS, r, f) : 0;
     dense_weights(c->m, c->m->at, D, NULL);
     combine(n, du, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
     costate_point x = inner_point(c, r, c->Y);
     costate_point dx = {d->dt[j] + c->m->at * d->dh[j], du, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    return status == STEP_OK ? slope_tangent(c, r, &x, &dx, d->dh[j], f, out) : status;
+    return status == 0 ? slope_tangent(c, r, &x, &dx, d->dh[j], f, out) : status;
 }
 
 /* the same for direction j: f' along it for f, Z' for Z */
@@ -190,21 +190,21 @@ static int irk_tangent_estimate(costate *c, const record *r, const directions *d
     size_t n = (size_t)c->n;
     costate_point x = {r->t, r->y, c->p};
     costate_point dx = {d->dt[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    int status = c->m->est0 != 0 ? slope_tangent(c, r, &x, &dx, d->dh[j], c->f0, c->v2) : STEP_OK;
-    if (status == STEP_OK) status = inner_tangent(c, r, d, j, c->R);
-    return status == STEP_OK ? estimate_with(c, r, c->v2, c->R, d->Xd + (size_t)j * n, n * (size_t)d->m, err) : status;
+    int status = c->m->est0 != 0 ? slope_tangent(c, r, &x, &dx, d->dh[j], c->f0, c->v2) : 0;
+    if (status == 0) status = inner_tangent(c, r, d, j, c->R);
+    return status == 0 ? estimate_with(c, r, c->v2, c->R, d->Xd + (size_t)j * n, n * (size_t)d->m, err) : status;
 }
 
 static int estimate(costate *c, const record *r, const double *y1, double *err)
 {
-    if (!estimating(c)) return STEP_OK;
+    if (!estimating(c)) return 0;
     if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
     int status = inner_value(c, RHS, r, c->R);
-    if (status == STEP_OK) status = estimate_with(c, r, c->f0, c->R, r->X, (size_t)c->n, err);
-    if (status != STEP_OK || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
+    if (status == 0) status = estimate_with(c, r, c->f0, c->R, r->X, (size_t)c->n, err);
+    if (status != 0 || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
     add_scaled((size_t)c->n, c->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
     status = map_value(c, RHS, r->t, c->Y, c->v2);
-    return status == STEP_OK ? estimate_with(c, r, c->v2, c->R, r->X, (size_t)c->n, err) : status;
+    return status == 0 ? estimate_with(c, r, c->v2, c->R, r->X, (size_t)c->n, err) : status;
 }
 
 static int stages(costate *c, const record *r)
@@ -216,30 +216,30 @@ static int stages(costate *c, const record *r)
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) its[b] = fixed->its[b];
         int status = newton(c, r, b, r->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &its[b], fixed != NULL);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         theta = fmax(theta, c->theta);
         if (its[b] > c->most_newton) c->most_newton = its[b];
     }
     c->theta = theta;
-    return STEP_OK;
+    return 0;
 }
 
 int irk_forward(costate *c, record *r, const record *prev, double *y1, double *err)
 {
     size_t n = (size_t)c->n;
     int status = prepare_matrices(c, r);
-    if (status == STEP_OK) status = start_slope(c, r);
-    if (status == STEP_OK) { predict(c, r, prev); status = stages(c, r); }
-    if (status == STEP_RETRY && c->why == WHY_NEWTON && c->jheld != c->at && !c->replay) {
+    if (status == 0) status = start_slope(c, r);
+    if (status == 0) { predict(c, r, prev); status = stages(c, r); }
+    if (status == RETRY && c->v.why == WHY_NEWTON && c->jheld != c->at && !c->replay) {
         c->jheld = -1;                       /* an old Jacobian: the same step once more with a new one */
-        c->why_factor = 1;
+        c->v.factor = 1;
     }
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
     memset(err, 0, (size_t)c->N * sizeof *err);
     combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
     status = quadrature(c, r, y1 + n, err + n);
-    return status == STEP_OK ? estimate(c, r, y1, err) : status;
+    return status == 0 ? estimate(c, r, y1, err) : status;
 }
 
 /* ---- family ---- */
@@ -265,7 +265,7 @@ static void irk_layout_derivatives(costate *c, cursor *at, int m)
 static int irk_prepare(costate *c)
 {
     c->fac = factors_new(c, NULL);
-    return c->fac ? COSTATE_OK : c->status;
+    return c->fac ? COSTATE_OK : c->v.status;
 }
 
 /* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out)
 {
@@ -31,9 +31,9 @@ static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
         for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
         combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
     }
-    int status = STEP_OK;
-    for (int i = 0; status == STEP_OK && i < f->nreal; i++) status = factors_solve(c, f, i, transpose, 1, R + (size_t)i * n);
-    for (int i = 0; status == STEP_OK && i < f->npair; i++) {
+    int status = 0;
+    for (int i = 0; status == 0 && i < f->nreal; i++) status = factors_solve(c, f, i, transpose, 1, R + (size_t)i * n);
+    for (int i = 0; status == 0 && i < f->npair; i++) {
         double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
         for (size_t l = 0; l < n; l++) { c->Rz[2 * l] = re[l]; c->Rz[2 * l + 1] = sign * im[l]; }
         status = factors_solve(c, f, f->nreal + i, transpose, 1, c->Rz);
@@ -49,9 +49,9 @@ static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
 int irk_solve_block(costate *c, const factors *f, int transpose, int m, double *Z)
 {
     size_t len = (size_t)c->m->block * (size_t)c->n;
-    int status = STEP_OK;
+    int status = 0;
     if (c->m->block == 1) return factors_solve(c, f, 0, transpose, m, Z);
-    for (int j = 0; status == STEP_OK && j < m; j++) status = solve_coupled(c, f, transpose, Z + (size_t)j * len);
+    for (int j = 0; status == 0 && j < m; j++) status = solve_coupled(c, f, transpose, Z + (size_t)j * len);
     return status;
 }
 
@@ -64,11 +64,11 @@ static int residual(costate *c, const record *r, int i0, const double *Z, const 
         double *R = c->R + (size_t)i * n;
         add_scaled(n, c->Y, r->y, 1, Z + (size_t)i * n);
         int status = map_value(c, RHS, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         if (constant) axpy(n, 1, constant, R);
         irk_coupling(c, r->h, 0, i0 + i, i0, i0 + k, -1, Z - (size_t)i0 * n, n, R);
     }
-    return STEP_OK;
+    return 0;
 }
 
 /* g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j */
@@ -88,7 +88,7 @@ enum { GO_ON, DONE, DIVERGES };
 
 static int diverges(costate *c, double factor)
 {
-    retry(c, WHY_NEWTON, factor);
+    retry(&c->v, WHY_NEWTON, factor);
     return DIVERGES;
 }
 
@@ -135,21 +135,21 @@ int newton(costate *c, const record *r, int block, double *Z, unsigned char *its
     c->eta = pow(fmax(c->eta, DBL_EPSILON), 0.8);
     for (m.it = 1;; m.it++) {
         int status = residual(c, r, i0, Z, constant);
-        if (status == STEP_OK) status = irk_solve_block(c, c->fac, 0, 1, dZ);
-        if (status != STEP_OK) return status;
+        if (status == 0) status = irk_solve_block(c, c->fac, 0, 1, dZ);
+        if (status != 0) return status;
         c->count.newton++;
         double sum = 0;
         for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }
         m.old = m.norm;
         m.norm = sqrt(sum / c->m->block);
-        if (!(m.norm < HUGE_VAL)) return retry(c, WHY_NOT_FINITE, 0.5);
+        if (!(m.norm < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
-        if (fixed) { if (m.it == *its) return STEP_OK; continue; }
-        int verdict = judge(c, &m);
-        if (verdict == DONE) break;
-        if (verdict == DIVERGES) return STEP_RETRY;
+        if (fixed) { if (m.it == *its) return 0; continue; }
+        int next = judge(c, &m);
+        if (next == DONE) break;
+        if (next == DIVERGES) return RETRY;
     }
     *its = (unsigned char)m.it;
     c->theta = m.theta;
-    return STEP_OK;
+    return 0;
 }

@@ -12,7 +12,7 @@
    Accuracy and Stability of Numerical Algorithms, 12); and refused only where the norm is not. */
 #include <math.h>
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 6, REFINEMENTS = 60 };
 static const double REUSE = 1.6, SLOWEST = 0.7;
@@ -38,7 +38,7 @@ int irk_stage_states(costate *c, const record *r)
 {
     size_t n = (size_t)c->n;
     for (int i = 0; i < c->s; i++) add_scaled(n, c->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
-    return STEP_OK;
+    return 0;
 }
 
 /* Factorisations per stage cost more than one with iterations from here on (step-maps 6: dense n about 35 for sdirk,
@@ -57,10 +57,10 @@ static int mean_jacobian(costate *c, const record *r)
     memset(sum, 0, c->nnz * sizeof *sum);
     for (int i = 0; i < c->s; i++) {
         int status = jacobian(c, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, one);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         axpy(c->nnz, 1.0 / c->s, one, sum);
     }
-    return STEP_OK;
+    return 0;
 }
 
 /* Kept factors, else the forward step's, else the last ones while they precondition well, else new ones. */
@@ -70,14 +70,14 @@ int irk_stage_start(costate *c, const record *r)
     int last = c->last_krylov;
     c->pre = f;
     c->last_krylov = 0;
-    if (direct(c) || r->kept) return STEP_OK;
+    if (direct(c) || r->kept) return 0;
     double ratio = f->h / r->h;
-    if (ratio == 1 && f->jstep == r->jstep) return STEP_OK;
-    if (c->matfree && (!matfree_preconditioned(c) || c->m->block > 1)) return STEP_OK;
-    if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return STEP_OK;
+    if (ratio == 1 && f->jstep == r->jstep) return 0;
+    if (c->matfree && (!matfree_preconditioned(c) || c->m->block > 1)) return 0;
+    if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return 0;
     c->jheld = -1;
     int status = c->matfree ? jacobian(c, r->t, r->y, c->J) : mean_jacobian(c, r);
-    if (status == STEP_OK) status = factor(c, r->h);
+    if (status == 0) status = factor(c, r->h);
     c->pre = c->fac;
     return status;
 }
@@ -95,11 +95,11 @@ int irk_stage_apply(const stage_system *s, const double *x, double *out)
         costate_point dx = {0, xi, NULL};
         costate_gradient g = {NULL, to, NULL};
         int status = s->transpose ? map_adjoint(c, RHS, &at, xi, &g) : map_tangent(c, RHS, &at, &dx, to);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         for (size_t l = 0; l < n; l++) to[l] = -to[l];
         irk_coupling(c, s->r->h, s->transpose, i0 + i, i0, i0 + k, 1, x - (size_t)i0 * n, n, to);
     }
-    return all_finite((size_t)k * n, out) ? STEP_OK : retry(c, WHY_NOT_FINITE, 0.5);
+    return all_finite((size_t)k * n, out) ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.5);
 }
 
 static int apply(void *s, const double *x, double *out) { return irk_stage_apply(s, x, out); }
@@ -107,7 +107,7 @@ static int apply(void *s, const double *x, double *out) { return irk_stage_apply
 static int precondition(void *s, int m, double *X)
 {
     const stage_system *q = s;
-    if (q->c->matfree) return q->c->m->block == 1 ? matfree_precondition(q->c, q->transpose, X) : STEP_OK;
+    if (q->c->matfree) return q->c->m->block == 1 ? matfree_precondition(q->c, q->transpose, X) : 0;
     return irk_solve_block(q->c, q->c->pre, q->transpose, m, X);
 }
 
@@ -168,7 +168,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     for (int j = 0; j < columns; j++) {
         c->count.krylov += got[j].iterations;
         if (got[j].longest > c->last_krylov) c->last_krylov = got[j].longest;
-        if (status != STEP_OK || *good < j || !solved(c, &got[j], 100 * c->o.krylov_tol)) continue;
+        if (status != 0 || *good < j || !solved(c, &got[j], 100 * c->o.krylov_tol)) continue;
         scatter(s, m, from + j, x + (size_t)j * len, X);
         c->count.stage_iterative++;
         (*good)++;
@@ -178,7 +178,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
 
 static int unsolved(const stage_system *s, double error)
 {
-    return fail(s->c, COSTATE_STAGNATED,
+    return fail(&s->c->v, COSTATE_STAGNATED,
                 "A stage system of the %s could not be solved at t = %.10g (h = %.3g): backward error %.2g. "
                 "Is jac the derivative of rhs.value, and the pattern complete?",
                 s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h, error);
@@ -197,7 +197,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
     for (int pass = 0; pass < REFINEMENTS; pass++) {
         axpy(len, 1, x, dx);
         int status = irk_stage_apply(s, dx, r);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
         irk_direct_moduli(s, dx, size);
@@ -209,11 +209,11 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         if (at_round_off(got.error) || !falls) break;
         memcpy(dx, r, len * sizeof *dx);
         status = irk_direct_solve(s, 1, dx);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
     }
     if (!(got.norm <= backward_stable(c))) return unsolved(s, got.norm);
     scatter(s, m, j, x, X);
-    return STEP_OK;
+    return 0;
 }
 
 static int solve_direct(const stage_system *s, int m, int from, double *X)
@@ -222,16 +222,16 @@ static int solve_direct(const stage_system *s, int m, int from, double *X)
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *rhs = c->Q + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
     int status = irk_direct_factor(s);
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
     if (c->m->block == 1) status = irk_direct_solve(s, m - from, X + (size_t)from * (size_t)c->n);
-    for (int j = from; status == STEP_OK && j < m; j++) {
+    for (int j = from; status == 0 && j < m; j++) {
         if (c->m->block > 1) {
             gather(s, m, j, X, c->U);
             status = irk_direct_solve(s, 1, c->U);
             scatter(s, m, j, c->U, X);
         }
-        if (status == STEP_OK) status = refine(s, m, j, rhs, X);
+        if (status == 0) status = refine(s, m, j, rhs, X);
         c->count.stage_direct++;
     }
     return status;
@@ -240,8 +240,8 @@ static int solve_direct(const stage_system *s, int m, int from, double *X)
 static int needs_a_matrix(const stage_system *s, int m, const double *X)
 {
     costate *c = s->c;
-    if (!all_finite((size_t)m * (size_t)c->m->block * (size_t)c->n, X)) return retry(c, WHY_NOT_FINITE, 0.5);
-    return fail(c, COSTATE_STAGNATED,
+    if (!all_finite((size_t)m * (size_t)c->m->block * (size_t)c->n, X)) return retry(&c->v, WHY_NOT_FINITE, 0.5);
+    return fail(&c->v, COSTATE_STAGNATED,
                 "GMRES did not solve a stage system of the %s in cycles of %d iterations at t = %.10g "
                 "(h = %.3g): a solver with a matrix is needed here.",
                 s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
@@ -254,9 +254,9 @@ int irk_stage_solve(const stage_system *s, int m, double *X)
     for (int j = 0, good; !direct(c) && j < m; j += good) {
         int columns = m - j < together(c, m) ? m - j : together(c, m);
         int status = iterate(s, m, j, columns, X, &good);
-        if (status < 0 || (status != STEP_OK && c->matfree)) return status;
+        if (status < 0 || (status != 0 && c->matfree)) return status;
         if (good < columns && c->matfree) return needs_a_matrix(s, m, X);
         if (good < columns) return solve_direct(s, m, j + good, X);
     }
-    return direct(c) ? solve_direct(s, m, 0, X) : STEP_OK;
+    return direct(c) ? solve_direct(s, m, 0, X) : 0;
 }

@@ -4,7 +4,7 @@
        y+' = y' + sum d_j Z'_j
        q+' = q' + sum b_i { h' r_i + h r'(i) (t' + c_i h', y' + Z'_i, p') }  (+ b0 at (t, y)) */
 #include <string.h>
-#include "irk.h"
+#include "irk/irk.h"
 
 static costate_point direction(const costate *c, const directions *d, int j, double ci)
 {
@@ -21,20 +21,20 @@ static int right_hand_side(costate *c, const record *r, const directions *d, int
         double *to = X + (size_t)j * n;
         costate_point dx = direction(c, d, j, c->m->c[i]);
         int status = map_tangent(c, RHS, &x, &dx, to);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         if (c->m->g) axpy(n, c->m->g[i], f0dot + (size_t)j * n, to);
         irk_coupling(c, r->h, 0, i, 0, i0, -1, d->Xd + (size_t)j * n, stride, to);
         if (d->dh[j] != 0) irk_coupling(c, r->h, 0, i, 0, c->s, d->dh[j] / r->h, r->X, n, to);
     }
-    return STEP_OK;
+    return 0;
 }
 
 /* f'(t,y,p) along each direction, for the explicit first stage */
 static int first_stage(costate *c, const record *r, const directions *d, double *out)
 {
     costate_point x = {r->t, r->y, c->p};
-    int status = STEP_OK;
-    for (int j = 0; c->m->g && status == STEP_OK && j < d->m; j++) {
+    int status = 0;
+    for (int j = 0; c->m->g && status == 0 && j < d->m; j++) {
         costate_point dx = direction(c, d, j, 0);
         status = map_tangent(c, RHS, &x, &dx, out + (size_t)j * (size_t)c->n);
     }
@@ -45,18 +45,18 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *q1 = d->V1 + (size_t)j * (size_t)c->N + n;
-    if (b == 0) return STEP_OK;
+    if (b == 0) return 0;
     costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * n, c->p}, dx = direction(c, d, j, ci);
     if (i >= 0) {
         add_scaled(n, c->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
         dx.y = c->v1;
     }
     int status = map_tangent(c, COST, &x, &dx, c->r);
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     axpy(nq, r->h * b, c->r, q1);
-    if (d->dh[j] == 0) return STEP_OK;
+    if (d->dh[j] == 0) return 0;
     status = map_value(c, COST, x.t, x.y, c->r);
-    if (status == STEP_OK) axpy(nq, d->dh[j] * b, c->r, q1);
+    if (status == 0) axpy(nq, d->dh[j] * b, c->r, q1);
     return status;
 }
 
@@ -65,20 +65,20 @@ int irk_tangent(costate *c, const record *r, const directions *d)
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     int k = c->m->block, status = irk_stage_states(c, r);
     double *f0dot = c->obs;
-    if (status == STEP_OK) status = irk_stage_start(c, r);
-    if (status == STEP_OK) status = first_stage(c, r, d, f0dot);
-    for (int block = 0; status == STEP_OK && block < c->s / k; block++) {
-        for (int i = block * k; status == STEP_OK && i < (block + 1) * k; i++)
+    if (status == 0) status = irk_stage_start(c, r);
+    if (status == 0) status = first_stage(c, r, d, f0dot);
+    for (int block = 0; status == 0 && block < c->s / k; block++) {
+        for (int i = block * k; status == 0 && i < (block + 1) * k; i++)
             status = right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride);
         stage_system s = {c, r, block, 0};
-        if (status == STEP_OK) status = irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride);
+        if (status == 0) status = irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride);
     }
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int j = 0; j < d->m; j++) {
         double *v = d->V1 + (size_t)j * N;
         combine(n, v, v, 1, c->s, c->m->d, d->Xd + (size_t)j * n, stride);
-        for (int i = -1; c->nq && status == STEP_OK && i < c->s; i++) status = quadrature(c, r, d, i, j);
+        for (int i = -1; c->nq && status == 0 && i < c->s; i++) status = quadrature(c, r, d, i, j);
     }
     return status;
 }

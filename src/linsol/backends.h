@@ -3,11 +3,9 @@
 #define COSTATE_BACKENDS_H
 
 #include <costate/linsol.h>
+#include "base/pattern.h"
 
 extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu;
-
-/* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
-double LS_symmetry(const costate_pattern *);
 
 /* order[k]: the k-th unknown in an order that keeps the fill of grids small.  COSTATE_LS_...  Part of "umfpack". */
 int LS_dissect(const costate_pattern *, int *order);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
-#include "lapack.h"
+#include "linsol/backends.h"
+#include "linsol/lapack.h"
 
 static const struct {
     lapack_gbtrf *factor;

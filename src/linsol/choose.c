@@ -1,8 +1,8 @@
 /* choose.c - the table of backends, and the one that suits a pattern. */
 #include <string.h>
 
-#include "backends.h"
-#include "ls.h"
+#include "linsol/backends.h"
+#include "linsol/ls.h"
 
 static const costate_backend *const table[] = {
     &LS_dense,
@@ -51,7 +51,7 @@ static int longest_column(const costate_pattern *p)
    the fill to be what costs. */
 static int like_a_grid(const costate_pattern *p, double average)
 {
-    return p->col[p->n] >= 7000 && longest_column(p) <= 5.0 * average && LS_symmetry(p) >= 0.7;
+    return p->col[p->n] >= 7000 && longest_column(p) <= 5.0 * average && pattern_symmetry(p) >= 0.7;
 }
 
 static const costate_backend *first_of(const char *const *names)

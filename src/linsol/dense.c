@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
-#include "few.h"
+#include "linsol/backends.h"
+#include "linsol/few.h"
 
 typedef struct {
     lapack_getrf *factor;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <camd.h>
 
-#include "backends.h"
+#include "linsol/backends.h"
 
 enum { SMALL = 200,          /* nodes that are not worth cutting */
        TRIES = 20 };         /* searches for a cut: 8 leave 6 % more arithmetic, 1 leaves 45 % */

@@ -5,7 +5,7 @@
    (LS_few_invert): a division costs as much as a dozen products.  Complex numbers are pairs (re, im). */
 #include <math.h>
 
-#include "few.h"
+#include "linsol/few.h"
 
 static void exchange(double *a, double *b, int parts)
 {

@@ -2,7 +2,7 @@
 #ifndef COSTATE_FEW_H
 #define COSTATE_FEW_H
 
-#include "lapack.h"
+#include "linsol/lapack.h"
 
 enum { LS_FEW = 24 };            /* measured: up to here it is faster than OpenBLAS */
 

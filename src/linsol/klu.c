@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <klu.h>
 
-#include "backends.h"
+#include "linsol/backends.h"
 
 typedef struct {             /* shared by the solvers of one pattern */
     int refs;

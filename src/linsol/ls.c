@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ls.h"
+#include "linsol/ls.h"
 
 /* Where the entries of J and M go.  It depends on the pattern and on the kind of backend alone, so solvers
    that are alike share it; it also keeps alive the pattern that the backends were given. */
@@ -150,7 +150,7 @@ static int layout_new(layout **out, int n, const costate_pattern *p, int dense)
 static int check_arguments(const costate_backend *b, int n, const costate_pattern *p)
 {
     if (!b || n <= 0 || !b->init || !b->factor || !b->solve || !b->free) return COSTATE_LS_UNSUPPORTED;
-    if (p && LS_PatternFault(p, n)) return COSTATE_LS_UNSUPPORTED;
+    if (p && pattern_fault(p, n)) return COSTATE_LS_UNSUPPORTED;
     if (!p || b->dense)                /* two doubles an entry must be countable in bytes */
         if ((size_t)n > SIZE_MAX / (2 * sizeof(double)) / (size_t)n) return COSTATE_LS_NO_MEMORY;
     return COSTATE_LS_OK;

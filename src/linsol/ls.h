@@ -3,6 +3,7 @@
 #define COSTATE_LS_H
 
 #include <costate/linsol.h>
+#include "base/pattern.h"
 
 typedef struct LS LS;
 
@@ -25,11 +26,5 @@ void LS_Free(LS *);               /* NULL is fine */
 
 /* The backend that enum costate_solver names; COSTATE_LS_AUTO looks at n and the pattern.  NULL: not built in. */
 const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern);
-/* NULL when the pattern is sound, else a sentence that says what is wrong with it. */
-const char *LS_PatternFault(const costate_pattern *pattern, int n);
-int LS_PatternHolds(const costate_pattern *pattern, int i, int j);      /* has it an entry in row i of column j? */
-/* y += a A x, or a A^T x, for a matrix in the pattern (NULL: dense), m columns of n. */
-void LS_Multiply(int n, const costate_pattern *pattern, const double *A, int transpose, double a, int m,
-                 const double *x, double *y);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
-#include "larger.h"
+#include "linsol/backends.h"
+#include "base/larger.h"
 
 int LS_pivots_init(LS_pivots *s, int n, const costate_pattern *pattern, int is_complex)
 {

@@ -19,7 +19,7 @@
 #include <slu_ddefs.h>
 #include <slu_zdefs.h>
 
-#include "backends.h"
+#include "linsol/backends.h"
 
 typedef struct {
     int n, is_complex, incomplete;
@@ -95,7 +95,7 @@ static void analyse(slu *s, const slu *like)
     s->options.PrintStat = NO;
     s->options.Equil = NO;
     s->options.ColPerm = COLAMD;
-    if (LS_symmetry(s->pattern) >= 0.5) {
+    if (pattern_symmetry(s->pattern) >= 0.5) {
         s->options.ColPerm = MMD_AT_PLUS_A;
         s->options.SymmetricMode = YES;
     }

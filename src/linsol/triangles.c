@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <costate/linsol.h>
-#include "triangles.h"
+#include "linsol/triangles.h"
 
 enum { K = TRIANGLES_TOGETHER };
 

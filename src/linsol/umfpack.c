@@ -3,8 +3,8 @@
 #include <string.h>
 #include <umfpack.h>
 
-#include "backends.h"
-#include "triangles.h"
+#include "linsol/backends.h"
+#include "linsol/triangles.h"
 
 typedef struct {             /* shared by the solvers of one pattern and arithmetic */
     int refs, is_complex;
@@ -101,7 +101,7 @@ static void set_control(umf *s)
    time of UMFPACK's defaults.  Elsewhere UMFPACK knows better than we. */
 static int analyse(umf *s)
 {
-    int status = COSTATE_LS_OK, *order = NULL, grid = LS_symmetry(s->pattern) >= 0.5;
+    int status = COSTATE_LS_OK, *order = NULL, grid = pattern_symmetry(s->pattern) >= 0.5;
     s->shared = calloc(1, sizeof *s->shared);
     if (!s->shared) return COSTATE_LS_NO_MEMORY;
     s->shared->refs = 1;

@@ -6,7 +6,7 @@
        (lambda, mu, t) += sum (v_i + H_i)
        h = sum { alpha_i v_i^t + gamma_i f_t^T u_i + (1/h) K_i^T M^T u_i + b_i theta^T [ r_i + r' e_i + h gamma_i r_t ] } */
 #include <string.h>
-#include "ros.h"
+#include "ros/ros.h"
 
 static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
 
@@ -29,7 +29,7 @@ static int right_hand_side(costate *c, const record *r, const functionals *g, in
     if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
     costate_point x = {r->t, r->y, c->p};
     costate_gradient y = {NULL, to, NULL};
-    return has_cost(c, i) ? map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &y) : STEP_OK;
+    return has_cost(c, i) ? map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &y) : 0;
 }
 
 /* v_i: its y-part into v, p-part into mu, t-part into t and h */
@@ -39,7 +39,7 @@ static int first_order(costate *c, const record *r, const functionals *g, int i,
     costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->p};
     costate_gradient to = {g->times ? &t : NULL, v, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
     int status = map_adjoint(c, RHS, &x, u, &to);
-    if (status == STEP_OK && has_cost(c, i)) status = map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &to);
+    if (status == 0 && has_cost(c, i)) status = map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &to);
     if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
     return status;
 }
@@ -50,7 +50,7 @@ static int second_order(costate *c, const record *r, const functionals *g, int i
     costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
     costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
     int status = map_adjoint_tangent(c, RHS, &x, &e, u, &to);
-    return status == STEP_OK && has_cost(c, i) ? map_adjoint_tangent(c, COST, &x, &e, weighted(c, r, g, i, j), &to) : status;
+    return status == 0 && has_cost(c, i) ? map_adjoint_tangent(c, COST, &x, &e, weighted(c, r, g, i, j), &to) : status;
 }
 
 static int step_size(costate *c, const record *r, const functionals *g, int i, int j, const double *u)
@@ -62,12 +62,12 @@ static int step_size(costate *c, const record *r, const functionals *g, int i, i
     memset(c->v2, 0, n * sizeof *c->v2);
     mass_multiply(c, 0, 1, 1, c->v1, c->v2);
     g->h[j] += dot(n, c->v2, u) / (r->h * r->h);
-    if (!has_cost(c, i)) return STEP_OK;
+    if (!has_cost(c, i)) return 0;
     costate_point x = {r->t, r->y, c->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
     int status = map_value(c, COST, r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->r);
-    if (status == STEP_OK) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
-    if (status == STEP_OK) status = map_tangent(c, COST, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
-    if (status == STEP_OK) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
+    if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
+    if (status == 0) status = map_tangent(c, COST, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
+    if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
     return status;
 }
 
@@ -75,16 +75,16 @@ static int stage(costate *c, const record *r, const functionals *g, const factor
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double *u = c->Xd + (size_t)i * stride, *v = c->Q + (size_t)i * stride;
-    int status = STEP_OK;
-    for (int j = 0; status == STEP_OK && j < g->m; j++) status = right_hand_side(c, r, g, i, j, u + (size_t)j * n);
-    if (status == STEP_OK) status = ros_solve(c, f, 1, g->m, u);
+    int status = 0;
+    for (int j = 0; status == 0 && j < g->m; j++) status = right_hand_side(c, r, g, i, j, u + (size_t)j * n);
+    if (status == 0) status = ros_solve(c, f, 1, g->m, u);
     memset(v, 0, stride * sizeof *v);
     ros_stage(c, r, i, c->Y);
-    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+    for (int j = 0; status == 0 && j < g->m; j++) {
         const double *uj = u + (size_t)j * n;
         status = first_order(c, r, g, i, j, uj, v + (size_t)j * n);
-        if (status == STEP_OK) status = second_order(c, r, g, i, j, uj, sum + (size_t)j * n);
-        if (status == STEP_OK && g->times) status = step_size(c, r, g, i, j, uj);
+        if (status == 0) status = second_order(c, r, g, i, j, uj, sum + (size_t)j * n);
+        if (status == 0 && g->times) status = step_size(c, r, g, i, j, uj);
     }
     return status;
 }
@@ -95,11 +95,11 @@ int ros_adjoint(costate *c, const record *r, const functionals *g)
     const factors *f;
     double *sum = c->Vb, one[STAGES_MOST];
     int status = ros_matrices(c, r, &f);
-    if (status == STEP_OK && g->times) status = ros_time_slope(c, r);
+    if (status == 0 && g->times) status = ros_time_slope(c, r);
     memset(sum, 0, stride * sizeof *sum);
-    for (int i = c->s - 1; status == STEP_OK && i >= 0; i--) status = stage(c, r, g, f, i, sum);
+    for (int i = c->s - 1; status == 0 && i >= 0; i--) status = stage(c, r, g, f, i, sum);
     for (int i = 0; i < c->s; i++) one[i] = 1;
-    for (int j = 0; status == STEP_OK && j < g->m; j++) {
+    for (int j = 0; status == 0 && j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         axpy(n, 1, sum + (size_t)j * n, lambda);
         combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);

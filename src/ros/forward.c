@@ -7,7 +7,7 @@
    f_y, f_t, r_y, r_t at (t, y, p): always those of this step. */
 #include <math.h>
 #include <string.h>
-#include "ros.h"
+#include "ros/ros.h"
 
 void ros_coupling(costate *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride, double *out)
 {
@@ -38,11 +38,11 @@ const double *ros_stage(const costate *c, const record *r, int i, double *out)
 int ros_matrices(costate *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
-    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return STEP_OK;
+    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return 0;
     if (c->jheld != c->at) {
         c->jheld = -1;
         int status = jacobian(c, r->t, r->y, c->J);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
         c->jheld = c->at;
     }
     int status = factor(c, r->h);
@@ -53,7 +53,7 @@ int ros_matrices(costate *c, const record *r, const factors **f)
 int ros_time_slope(costate *c, const record *r)
 {
     costate_point x = {r->t, r->y, c->p}, dt = {1, NULL, NULL};
-    if (c->o.autonomous) { memset(c->ft, 0, (size_t)c->n * sizeof *c->ft); return STEP_OK; }
+    if (c->o.autonomous) { memset(c->ft, 0, (size_t)c->n * sizeof *c->ft); return 0; }
     return map_tangent(c, RHS, &x, &dt, c->ft);
 }
 
@@ -66,15 +66,15 @@ int ros_solve(costate *c, const factors *f, int transpose, int m, double *X)
 static int quadrature(costate *c, const record *r, int i, const double *Y, double *q1, double *errq)
 {
     size_t nq = (size_t)c->nq;
-    if (!nq || (c->m->b[i] == 0 && c->eb[i] == 0)) return STEP_OK;
+    if (!nq || (c->m->b[i] == 0 && c->eb[i] == 0)) return 0;
     costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
     int status = map_value(c, COST, r->t + c->m->c[i] * r->h, Y, c->r);
-    if (status == STEP_OK) status = map_tangent(c, COST, &x, &e, c->rq);
-    if (status != STEP_OK) return status;
+    if (status == 0) status = map_tangent(c, COST, &x, &e, c->rq);
+    if (status != 0) return status;
     axpy(nq, 1, c->rq, c->r);
     axpy(nq, r->h * c->m->b[i], c->r, q1);
     axpy(nq, r->h * c->eb[i], c->r, errq);
-    return STEP_OK;
+    return 0;
 }
 
 /* Y: the stage's point, the one before's where the method repeats it */
@@ -85,7 +85,7 @@ static int stage(costate *c, record *r, const factors *lu, int i, const double *
     if (c->m->newf[i]) {
         *Y = ros_stage(c, r, i, c->Y);
         int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, *Y, f);
-        if (status != STEP_OK) return status;
+        if (status != 0) return status;
     }
     add_scaled(n, U, f, c->o.autonomous ? 0 : r->h * c->m->gi[i], c->ft);
     ros_coupling(c, r->h, 0, i, 0, i, r->X, n, U);
@@ -112,9 +112,9 @@ static int holds_remainder(const costate_method *m)
 static int filter(costate *c, const record *r, double *err)
 {
     const factors *lu;
-    if (!c->singular || !holds_remainder(c->m)) return STEP_OK;
+    if (!c->singular || !holds_remainder(c->m)) return 0;
     int status = ros_matrices(c, r, &lu);
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     mass_apply(c, err);
     for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;
     return ros_solve(c, lu, 0, 1, err);
@@ -122,7 +122,7 @@ static int filter(costate *c, const record *r, double *err)
 
 static int estimate(costate *c, const record *r, double *err)
 {
-    if (!estimating(c)) return STEP_OK;
+    if (!estimating(c)) return 0;
     combine((size_t)c->n, err, NULL, 1, c->s, c->m->e, r->X, (size_t)c->n);
     return filter(c, r, err);
 }
@@ -134,15 +134,15 @@ int ros_forward(costate *c, record *r, const record *prev, double *y1, double *e
     const double *Y = r->y;
     (void)prev;
     int status = ros_matrices(c, r, &lu);
-    if (status == STEP_OK && !r->started) status = ros_time_slope(c, r);
-    if (status == STEP_OK) r->started = 1;
+    if (status == 0 && !r->started) status = ros_time_slope(c, r);
+    if (status == 0) r->started = 1;
     memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
     memset(err, 0, (size_t)c->N * sizeof *err);
-    for (int i = 0; status == STEP_OK && i < c->s; i++) {
+    for (int i = 0; status == 0 && i < c->s; i++) {
         status = stage(c, r, lu, i, &Y, c->v1);
-        if (status == STEP_OK) status = quadrature(c, r, i, Y, y1 + n, err + n);
+        if (status == 0) status = quadrature(c, r, i, Y, y1 + n, err + n);
     }
-    if (status != STEP_OK) return status;
+    if (status != 0) return status;
     combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
     return estimate(c, r, err);
 }
@@ -150,7 +150,7 @@ int ros_forward(costate *c, record *r, const record *prev, double *y1, double *e
 static int ros_tangent_estimate(costate *c, const record *r, const directions *d, int j, double *err)
 {
     int status = stage_estimate(c, r, d, j, err);
-    return status == STEP_OK ? filter(c, r, err) : status;
+    return status == 0 ? filter(c, r, err) : status;
 }
 
 /* ---- family ---- */
@@ -171,7 +171,7 @@ static void ros_layout_derivatives(costate *c, cursor *at, int m)
 static int ros_prepare(costate *c)
 {
     c->fac = factors_new(c, NULL);
-    return c->fac ? COSTATE_OK : c->status;
+    return c->fac ? COSTATE_OK : c->v.status;
 }
 
 /* bhat - b = Gamma^T e, Gamma^-1 = diag(1/gamma) - C: solve Gamma^-T x = e from the last row */

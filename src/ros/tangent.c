@@ -5,7 +5,7 @@
        y+' = y' + sum m_i U'_i
        q+' = q' + sum b_i { h' (r_i + r' e_i) + h ( r'(i) x_i + r' (h' gamma_i, U'_i, 0) + r''[e_i, x_0] ) } */
 #include <string.h>
-#include "ros.h"
+#include "ros/ros.h"
 
 typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;   /* points and directions of a stage */
 
@@ -13,34 +13,34 @@ static int right_hand_side(costate *c, const record *r, const directions *d, con
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     int status = map_tangent(c, RHS, &b->at, &b->x, to);
-    if (status == STEP_OK) status = map_tangent2(c, RHS, &b->at0, &b->e, &b->x0, c->v2);
-    if (status != STEP_OK) return status;
+    if (status == 0) status = map_tangent2(c, RHS, &b->at0, &b->e, &b->x0, c->v2);
+    if (status != 0) return status;
     axpy(n, 1, c->v2, to);
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)b->j * n, stride, to);
-    if (b->dh == 0) return STEP_OK;
+    if (b->dh == 0) return 0;
     axpy(n, b->dh * c->m->gi[b->i], c->ft, to);
     ros_slope(c, r, b->i, c->v2);
     mass_multiply(c, 0, b->dh / (r->h * r->h), 1, c->v2, to);
-    return STEP_OK;
+    return 0;
 }
 
 static int quadrature(costate *c, const record *r, const directions *d, const bundle *b)
 {
     size_t nq = (size_t)c->nq, n = (size_t)c->n;
     double w = c->m->b[b->i], *q1 = d->V1 + (size_t)b->j * (size_t)c->N + n;
-    if (!nq || w == 0) return STEP_OK;
+    if (!nq || w == 0) return 0;
     costate_point u = {b->dh * c->m->gi[b->i], d->Xd + ((size_t)b->i * (size_t)d->m + (size_t)b->j) * n, NULL};
     int status = map_tangent(c, COST, &b->at, &b->x, c->r);
-    if (status == STEP_OK) axpy(nq, r->h * w, c->r, q1);
-    if (status == STEP_OK) status = map_tangent(c, COST, &b->at0, &u, c->r);
-    if (status == STEP_OK) axpy(nq, r->h * w, c->r, q1);
-    if (status == STEP_OK) status = map_tangent2(c, COST, &b->at0, &b->e, &b->x0, c->r);
-    if (status == STEP_OK) axpy(nq, r->h * w, c->r, q1);
-    if (status != STEP_OK || b->dh == 0) return status;
+    if (status == 0) axpy(nq, r->h * w, c->r, q1);
+    if (status == 0) status = map_tangent(c, COST, &b->at0, &u, c->r);
+    if (status == 0) axpy(nq, r->h * w, c->r, q1);
+    if (status == 0) status = map_tangent2(c, COST, &b->at0, &b->e, &b->x0, c->r);
+    if (status == 0) axpy(nq, r->h * w, c->r, q1);
+    if (status != 0 || b->dh == 0) return status;
     status = map_value(c, COST, b->at.t, b->at.y, c->r);
-    if (status == STEP_OK) axpy(nq, b->dh * w, c->r, q1);
-    if (status == STEP_OK) status = map_tangent(c, COST, &b->at0, &b->e, c->r);
-    if (status == STEP_OK) axpy(nq, b->dh * w, c->r, q1);
+    if (status == 0) axpy(nq, b->dh * w, c->r, q1);
+    if (status == 0) status = map_tangent(c, COST, &b->at0, &b->e, c->r);
+    if (status == 0) axpy(nq, b->dh * w, c->r, q1);
     return status;
 }
 
@@ -67,17 +67,17 @@ int ros_tangent(costate *c, const record *r, const directions *d)
     const factors *f;
     int moving = 0, status = ros_matrices(c, r, &f);
     for (int j = 0; j < d->m; j++) moving = moving || d->dh[j] != 0;
-    if (status == STEP_OK && moving) status = ros_time_slope(c, r);
+    if (status == 0 && moving) status = ros_time_slope(c, r);
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
-    for (int i = 0; status == STEP_OK && i < c->s; i++) {
+    for (int i = 0; status == 0 && i < c->s; i++) {
         double *X = d->Xd + (size_t)i * stride;
         ros_stage(c, r, i, c->Y);
-        for (int j = 0; status == STEP_OK && j < d->m; j++) {
+        for (int j = 0; status == 0 && j < d->m; j++) {
             bundle b = gather(c, r, d, i, j);
             status = right_hand_side(c, r, d, &b, X + (size_t)j * n);
         }
-        if (status == STEP_OK) status = ros_solve(c, f, 0, d->m, X);
-        for (int j = 0; c->nq && status == STEP_OK && j < d->m; j++) {
+        if (status == 0) status = ros_solve(c, f, 0, d->m, X);
+        for (int j = 0; c->nq && status == 0 && j < d->m; j++) {
             bundle b = gather(c, r, d, i, j);
             status = quadrature(c, r, d, &b);
         }

@@ -1,0 +1,10 @@
+/* arena.h - arrays laid into one block: laid out twice, first to count. */
+#ifndef COSTATE_BASE_ARENA_H
+#define COSTATE_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct { double *base; size_t used; } cursor;          /* base NULL: only counts */
+double *take(cursor *, size_t count);                          /* whole cache lines */
+
+#endif

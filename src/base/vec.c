@@ -1,0 +1,136 @@
+/* vec.c - sums over vectors that touch memory once.
+
+   combine is blocked so that the sum stays in the first cache while several stages stream through it. */
+#include <math.h>
+#include <string.h>
+#include "base/larger.h"
+#include "base/vec.h"
+
+enum { BLOCK = 1024, FEW = 16, LANES = 8 };
+static const double LEAST_SQUARES = 1e-280, MOST_SQUARES = 1e280;    /* sums between have lost nothing that counts */
+
+static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
+                 const double *restrict c, const double *restrict d)
+{
+    for (size_t i = 0; i < n; i++) out[i] += (w[0] * a[i] + w[1] * b[i]) + (w[2] * c[i] + w[3] * d[i]);
+}
+
+static void add2(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b)
+{
+    for (size_t i = 0; i < n; i++) out[i] += w[0] * a[i] + w[1] * b[i];
+}
+
+static void add_all(size_t n, double *out, int k, const double *w, const double *const *x, size_t from)
+{
+    int j = 0;
+    for (; j + 4 <= k; j += 4) add4(n, out, w + j, x[j] + from, x[j + 1] + from, x[j + 2] + from, x[j + 3] + from);
+    for (; j + 2 <= k; j += 2) add2(n, out, w + j, x[j] + from, x[j + 1] + from);
+    for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
+}
+
+static void sum_few(size_t n, double *out, const double *y, int k, const double *w, const double *const *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = y ? y[i] : 0;
+        for (int j = 0; j < k; j++) sum += w[j] * x[j][i];
+        out[i] = sum;
+    }
+}
+
+/* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
+   their X_j may hold anything). */
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
+{
+    double a[TERMS_MOST];
+    const double *x[TERMS_MOST];
+    int used = 0;
+    for (int j = 0; j < k && used < TERMS_MOST; j++)
+        if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
+    if (n <= FEW) { sum_few(n, out, y, used, a, x); return; }
+    for (size_t from = 0; from < n; from += BLOCK) {
+        size_t len = n - from < BLOCK ? n - from : BLOCK;
+        if (!y) memset(out + from, 0, len * sizeof *out);
+        else if (out != y) memcpy(out + from, y + from, len * sizeof *out);
+        add_all(len, out + from, used, a, x, from);
+    }
+}
+
+/* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
+void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X)
+{
+    for (int j = 0; j < k; j += 16) combine(n, out, out, scale, k - j < 16 ? k - j : 16, w + j, X + (size_t)j * n, n);
+}
+
+void add_scaled(size_t n, double *out, const double *y, double a, const double *x)
+{
+    if (y) for (size_t i = 0; i < n; i++) out[i] = y[i] + a * x[i];
+    else for (size_t i = 0; i < n; i++) out[i] = a * x[i];
+}
+
+void axpy(size_t n, double a, const double *restrict x, double *restrict y)
+{
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+/* Eight sums side by side: one sum would wait for each addition, and the compiler may not reorder them. */
+double dot(size_t n, const double *x, const double *y)
+{
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) s[l] += x[i + l] * y[i + l];
+    for (; i < n; i++) rest += x[i] * y[i];
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
+}
+
+int all_finite(size_t n, const double *x)
+{
+    double bad[LANES] = {0}, rest = 0;        /* 0 * Inf and 0 * NaN are NaN */
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) bad[l] += 0 * x[i + l];
+    for (; i < n; i++) rest += 0 * x[i];
+    for (size_t l = 0; l < LANES; l++) rest += bad[l];
+    return rest == 0;
+}
+
+/* sum (e_i / (atol + rtol max(|y_i|, |z_i|)))^2 */
+double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
+{
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            double a = fabs(y[i + l]), b = fabs(z[i + l]), q = e[i + l] / (atol + rtol * (a > b ? a : b));
+            s[l] += q * q;
+        }
+    for (; i < n; i++) {
+        double a = fabs(y[i]), b = fabs(z[i]), q = e[i] / (atol + rtol * (a > b ? a : b));
+        rest += q * q;
+    }
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
+}
+
+/* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry */
+static double norm_scaled(size_t n, const double *w, const double *x)
+{
+    double most = 0, most_w = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, fabs(x[i]));
+    if (most == 0 || !(most < HUGE_VAL)) return most;
+    int power = ilogb(most);
+    for (size_t i = 0; i < n; i++) most_w = larger(most_w, fabs(w[i] * ldexp(x[i], -power)));
+    if (most_w == 0 || !(most_w < HUGE_VAL)) return most_w;
+    for (size_t i = 0; i < n; i++) { double e = w[i] * ldexp(x[i], -power) / most_w; sum += e * e; }
+    return ldexp(most_w * sqrt(sum / (double)n), power);
+}
+
+double norm_weighted(size_t n, const double *w, const double *x)
+{
+    double s[LANES] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
+    for (; i < n; i++) { double e = w[i] * x[i]; rest += e * e; }
+    double sum = (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))) + rest;
+    return sum > LEAST_SQUARES && sum < MOST_SQUARES ? sqrt(sum / (double)n) : norm_scaled(n, w, x);
+}

@@ -1,0 +1,39 @@
+/* verdict.c - statuses set with their sentences. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/verdict.h"
+
+static const struct { int status; const char *text; } reasons[] = {
+    [WHY_ERROR] = {COSTATE_STEP_TOO_SMALL, "the error test failed"},
+    [WHY_NEWTON] = {COSTATE_NEWTON, "Newton's iteration did not converge"},
+    [WHY_SINGULAR] = {COSTATE_SINGULAR, "the matrix (eig/h) M - J was singular or not finite"},
+    [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
+    [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
+    [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
+};
+
+int cause_status(enum cause why) { return reasons[why].status; }
+const char *cause_text(enum cause why) { return reasons[why].text; }
+
+int fail(verdict *v, int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(v->text, sizeof v->text, format, args);
+    va_end(args);
+    return v->status = status;
+}
+
+int retry(verdict *v, enum cause why, double factor)
+{
+    v->why = why;
+    v->factor = factor;
+    return RETRY;
+}
+
+int frozen(verdict *v, int status)
+{
+    if (status != RETRY) return status;
+    return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.", v->t,
+                cause_text(v->why));
+}

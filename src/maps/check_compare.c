@@ -1,0 +1,110 @@
+/* check_compare.c - what the checks of callbacks share: differences of a map, the worst entry of a comparison, its sentence.
+
+   Differences are central and of 8th order: (4/5) d1 - (1/5) d2 + (4/105) d3 - (1/280) d4, dk = (F(x + k e) - F(x - k e))/e,
+   so that correct derivatives agree to about 1e-11 and a wrong one cannot hide behind the difference's own error. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "core.h"
+#include "maps/check.h"
+
+double check_size(const probe *q, int i)
+{
+    if (i < 0) return fmax(fabs(q->x->t), 1e-2);
+    const double *v = i < q->n ? q->x->y : q->x->p;
+    int count = i < q->n ? q->n : q->np, j = i < q->n ? i : i - q->n;
+    double most = 0;
+    for (int l = 0; l < count; l++) most = fmax(most, fabs(v[l]));
+    return fmax(fabs(v[j]), 1e-3 * (most > 0 ? most : 1e-3));
+}
+
+costate_point check_unit(const probe *q, int i)          /* i: -1 t, then y, then p */
+{
+    memset(q->e, 0, (size_t)(q->n + q->np) * sizeof *q->e);
+    if (i < 0) return (costate_point){1, NULL, NULL};
+    q->e[i] = 1;
+    return (costate_point){0, i < q->n ? q->e : NULL, i < q->n ? NULL : q->e + q->n};
+}
+
+static costate_point moved(const probe *q, int i, double by)
+{
+    costate_point z = *q->x;
+    if (i < 0) z.t += by;
+    else if (i < q->n) { memcpy(q->y, q->x->y, (size_t)q->n * sizeof *q->y); q->y[i] += by; z.y = q->y; }
+    else { memcpy(q->p, q->x->p, (size_t)q->np * sizeof *q->p); q->p[i - q->n] += by; z.p = q->p; }
+    return z;
+}
+
+/* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
+static int evaluate(const probe *q, int of, const costate_point *z, double *out)
+{
+    if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
+    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    if (of == OF_TANGENT) return q->map->tangent(z, &a, out, q->ctx);
+    memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
+    costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
+    return q->map->adjoint(z, q->w, &g, q->ctx);
+}
+
+static const double CENTRAL[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, STEP = 2e-3;      /* of the size */
+
+static double weight_of(int k) { return (k > 0 ? 1 : -1) * CENTRAL[(k > 0 ? k : -k) - 1]; }
+
+int check_difference_along(const probe *q, const double *v, double *d, double *work)
+{
+    memset(d, 0, (size_t)q->k * sizeof *d);
+    for (int k = -4; k <= 4; k++) {
+        if (k == 0) continue;
+        costate_point z = {q->x->t, q->y, q->x->p};
+        add_scaled((size_t)q->n, q->y, q->x->y, k * STEP, v);
+        int r = evaluate(q, OF_VALUE, &z, work);
+        if (r != 0) return r;
+        axpy((size_t)q->k, weight_of(k) / STEP, work, d);
+    }
+    return 0;
+}
+
+/* derivative of it by input i, by differences, into d; size: of d */
+int check_difference(const probe *q, int of, int i, int size, double *d, double *work)
+{
+    volatile double wide = check_size(q, i) * STEP;
+    double e = wide;
+    memset(d, 0, (size_t)size * sizeof *d);
+    for (int k = -4; k <= 4; k++) {
+        if (k == 0) continue;
+        costate_point z = moved(q, i, k * e);
+        int r = evaluate(q, of, &z, work);
+        if (r != 0) return r;
+        axpy((size_t)size, weight_of(k) / e, work, d);
+    }
+    return 0;
+}
+
+void check_compare(worst *w, int input, double weight, int size, const double *given, const double *expected)
+{
+    for (int i = 0; i < size; i++) {
+        double e = fabs(given[i] - expected[i]) * weight;
+        w->scale = fmax(w->scale, fmax(fabs(expected[i]), fabs(given[i])) * weight);
+        if (w->error == w->error && !(e <= w->error)) { w->error = e; w->row = i; w->input = input; w->given = given[i]; w->expected = expected[i]; }
+    }
+}
+
+/* Differences carry the round-off of what is differenced: a derivative that is zero is right when it is that small. */
+void check_allow(worst *w, int size, const double *differenced)
+{
+    for (int i = 0; i < size; i++) w->scale = fmax(w->scale, CHECK_DIFFERENCED * fabs(differenced[i]));
+}
+
+double check_relative(const worst *w) { return w->error > 0 || !(w->error == w->error) ? w->error / w->scale : 0; }
+
+void check_describe(const probe *q, const char *name, const worst *w, costate_report *r)
+{
+    char input[32];
+    size_t used = strlen(r->text);
+    int i = w->input;
+    if (i < 0) snprintf(input, sizeof input, "t");
+    else snprintf(input, sizeof input, "%c[%d]", i < q->n ? 'y' : 'p', i < q->n ? i : i - q->n);
+    if (check_relative(w) <= CHECK_RIGHT) snprintf(r->text + used, sizeof r->text - used, "%s right (%.1e). ", name, check_relative(w));
+    else snprintf(r->text + used, sizeof r->text - used, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,
+                  w->given, w->expected);
+}

@@ -1,0 +1,94 @@
+/* check_pattern.c - a problem without jac: is the Jacobian that its pattern can hold all of f_y?
+
+   J is formed in the pattern by coloured products, as runs form it, and J v is compared with f_y v for random v: twice in
+   the sizes of y, once (tangents only: differences need the sizes) with all components alike.
+   However small an entry is beside its row, a pattern without it is wrong: only what may be an error of the products is
+   let through. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+#include "maps/check.h"
+
+typedef struct {
+    probe q;
+    double *J, *size, *noise, *seed, *work;     /* entries of the pattern, n, n, n, 4 n */
+    int *color, ncolor;
+} holding;
+
+/* f_y v: v in the sizes of y, or by tangent in any */
+static int product(void *ctx, const double *v, double *out)
+{
+    const probe *q = &((const holding *)ctx)->q;
+    costate_point dx = {0, v, NULL};
+    if (q->map->tangent) return q->map->tangent(q->x, &dx, out, q->ctx);
+    return check_difference_along(q, v, out, q->b);
+}
+
+static int form(holding *s, const costate_pattern *a)
+{
+    int code = 0;
+    for (int color = 0; code == 0 && color < s->ncolor; color++) {
+        for (int j = 0; j < a->n; j++) s->seed[j] = s->color[j] == color ? s->size[j] : 0;
+        code = product(s, s->seed, s->work);
+        for (int j = 0; j < a->n; j++)
+            for (int k = a->col[j]; s->color[j] == color && k < a->col[j + 1]; k++)
+                s->J[k] = s->work[a->row[k]] / s->size[j];
+    }
+    return code;
+}
+
+static int search(holding *s, const costate_pattern *a, missing_entry *found, double *gap)
+{
+    int tangent = s->q.map->tangent != NULL, code = 0;
+    unsigned seed = 3;
+    pattern_probe p = {a, product, s, s->size, tangent ? NULL : s->noise, tangent ? 1e-10 : 1e-8,
+                       s->work};
+    *gap = 0;
+    for (int k = 0; code == 0 && k < 2 + tangent; k++) {
+        if (k == 2) for (int j = 0; j < a->n; j++) s->size[j] = 1;
+        code = missing_find(&p, s->J, &seed, found);
+        *gap = fmax(*gap, found->part);
+        if (found->row >= 0) break;
+    }
+    return code;
+}
+
+static int judge(holding *s, const costate_problem *P, costate_report *r)
+{
+    missing_entry found = {-1, 0, 0, 0};
+    double gap = 0;
+    int code = P->rhs.value(s->q.x, s->noise, P->ctx);
+    for (int i = 0; i < P->n; i++) {
+        s->size[i] = check_size(&s->q, i);
+        s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
+    }
+    if (code == 0) code = form(s, P->pattern);
+    if (code == 0) code = search(s, P->pattern, &found, &gap);
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
+    size_t used = strlen(r->text), room = sizeof r->text - used;
+    r->jac = gap;
+    if (found.row < 0) snprintf(r->text + used, room, "pattern right (%.1e). ", gap);
+    else snprintf(r->text + used, room, "pattern WRONG: it leaves out row %d by y[%d], which is %.8g. ", found.row,
+                  found.column, found.value);
+    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+}
+
+int check_pattern(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    const costate_pattern *a = P->pattern;
+    size_t n = (size_t)P->n;
+    double *at = calloc((size_t)a->col[P->n] + 9 * n, sizeof *at);
+    int *color = calloc(n, sizeof *color), ncolor = at && color ? colour(a, color) : -1, status;
+    if (ncolor < 0) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    else {
+        holding s = {.q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx, .y = at, .b = at + n},
+                     .size = at + 2 * n, .noise = at + 3 * n, .seed = at + 4 * n, .work = at + 5 * n, .J = at + 9 * n,
+                     .color = color, .ncolor = ncolor};
+        status = judge(&s, P, r);
+    }
+    free(color);
+    free(at);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* check_problem.c - the public check of a problem: its maps, jac, the pattern, mass. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+#include "maps/check.h"
+
+/* ---- what jac and mass write: in the pattern, and nowhere else ---- */
+
+/* Behind the entries of a pattern lie those that a callback would write which took the layout for n*n. */
+typedef struct { double *entry; size_t count, guards; } guarded;
+
+static const double GUARD = -1.2345678e-300;
+
+static guarded guarded_new(const costate_problem *P)
+{
+    size_t n = (size_t)P->n, count = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
+    guarded g = {NULL, count, P->pattern && n <= 1000 ? n * n - count : 0};
+    g.entry = calloc(count + g.guards + 1, sizeof *g.entry);
+    for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = GUARD;
+    return g;
+}
+
+static int overrun(const guarded *g)
+{
+    for (size_t k = 0; k < g->guards; k++) if (g->entry[g->count + k] != GUARD) return 1;
+    return 0;
+}
+
+static int written_outside(const costate_problem *P, const guarded *g, const char *name, costate_report *r)
+{
+    size_t used = strlen(r->text);
+    snprintf(r->text + used, sizeof r->text - used, "%s WRONG: it writes outside of the %zu entries of the pattern, as "
+             "if the matrix were %d by %d. ", name, g->count, P->n, P->n);
+    return COSTATE_CHECK_FAILED;
+}
+
+/* ---- mass: nothing else knows M; it must be finite, constant, and in its layout ---- */
+
+/* where entry k is */
+static void place_of(const costate_problem *P, size_t k, int *row, int *column)
+{
+    int n = P->n, j = 0;
+    if (P->pattern) while ((size_t)P->pattern->col[j + 1] <= k) j++;
+    *column = P->pattern ? j : (int)(k / (size_t)n);
+    *row = P->pattern ? P->pattern->row[k] : (int)(k % (size_t)n);
+}
+
+static int judge_mass(const costate_problem *P, const guarded *g, const guarded *again, costate_report *r)
+{
+    int row, column;
+    size_t used = strlen(r->text), room = sizeof r->text - used;
+    if (overrun(g)) return written_outside(P, g, "mass", r);
+    for (size_t k = 0; k < g->count; k++) {
+        double a = g->entry[k], b = again->entry[k];
+        if (isfinite(a) && a == b) continue;
+        place_of(P, k, &row, &column);
+        if (!isfinite(a)) snprintf(r->text + used, room, "mass WRONG: row %d of column %d is %g. ", row, column, a);
+        else snprintf(r->text + used, room, "mass WRONG: not constant: row %d of column %d is %.8g, in a second call "
+                      "%.8g. ", row, column, a, b);
+        return COSTATE_CHECK_FAILED;
+    }
+    return COSTATE_OK;
+}
+
+static int check_mass(const costate_problem *P, costate_report *r)
+{
+    guarded g = guarded_new(P), again = guarded_new(P);
+    int status;
+    if (!g.entry || !again.entry) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    else {
+        int code = P->mass(g.entry, P->ctx);
+        if (code == 0) code = P->mass(again.entry, P->ctx);
+        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code)
+                           : judge_mass(P, &g, &again, r);
+    }
+    free(g.entry);
+    free(again.entry);
+    return status;
+}
+
+/* ---- jac against the map, all of it: entries outside the pattern count as zeros ---- */
+
+static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    size_t n = (size_t)P->n;
+    guarded g = guarded_new(P);
+    double *at = calloc(6 * n + (size_t)P->np, sizeof *at), *J = g.entry;
+    if (!at || !J) { free(at); free(J); return check_says(r, COSTATE_NO_MEMORY, "No memory for the check."); }
+    probe q = {&P->rhs, P->n, P->np, P->n, x, P->ctx, at, at + n, at + n, NULL, NULL, at + 2 * n + P->np, at + 3 * n + P->np, NULL};
+    double *column = at + 4 * n + P->np;
+    worst w = {0};
+    int code = P->jac(x, J, P->ctx);
+    for (int j = 0; code == 0 && j < P->n; j++) {
+        costate_point dx = {0, q.e, NULL};
+        memset(q.e, 0, n * sizeof *q.e);
+        q.e[j] = 1;
+        if (P->rhs.tangent) code = P->rhs.tangent(x, &dx, q.d, P->ctx);
+        else { code = check_difference(&q, OF_VALUE, j, P->n, q.d, q.b); check_allow(&w, P->n, q.b); }
+        memset(column, 0, n * sizeof *column);
+        if (P->pattern) for (int k = P->pattern->col[j]; k < P->pattern->col[j + 1]; k++) column[P->pattern->row[k]] = J[k];
+        else memcpy(column, J + (size_t)j * n, n * sizeof *column);
+        check_compare(&w, j, check_size(&q, j), P->n, column, q.d);
+    }
+    if (code == 0) { r->jac = check_relative(&w); check_describe(&q, "jac", &w, r); }
+    if (code == 0 && check_relative(&w) > CHECK_RIGHT && P->pattern && !pattern_holds(P->pattern, w.row, w.input)) {
+        size_t used = strlen(r->text);
+        snprintf(r->text + used, sizeof r->text - used, "The pattern leaves it out. ");
+    }
+    int outside = overrun(&g);
+    free(at);
+    free(J);
+    if (outside) return written_outside(P, &g, "jac", r);
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
+    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+}
+
+/* right or wrong, and the rest is worth judging, too */
+static int judged(int status) { return status == COSTATE_OK || status == COSTATE_CHECK_FAILED; }
+
+int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+{
+    costate_report unused;
+    if (!cost) cost = &unused;
+    check_clear(cost);
+    if (!rhs) return COSTATE_BAD_ARGUMENT;
+    check_clear(rhs);
+    int status = check_given_problem(P, x, rhs);
+    if (status != COSTATE_OK) return status;
+    status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
+    if (P->jac && judged(status)) status = check_jac(P, x, rhs);
+    if (!P->jac && P->pattern && judged(status)) status = check_pattern(P, x, rhs);
+    if (P->mass && judged(status)) {
+        int more = check_mass(P, rhs);
+        if (more != COSTATE_OK) status = more;
+    }
+    if (P->nq == 0 || !judged(status)) return status;
+    int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost);
+    return status == COSTATE_OK ? more : status;
+}

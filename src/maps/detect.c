@@ -1,0 +1,176 @@
+/* detect.c - a sparsity pattern found by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at a few
+   points.  An entry is where the result is not zero: what f_i does not use leaves it as it is, to the last bit. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+#include "maps/check.h"
+
+/* x itself, and random points within a tenth of the sizes of t, y and p */
+enum { POINTS = 4 };
+static const double NEAR = 0.1;
+
+typedef struct {
+    const costate_problem *P;
+    probe q;                             /* at x; for sizes */
+    costate_point at[POINTS];
+    double *y[POINTS], *p[POINTS], *f[POINTS], *size, *move, *out;  /* n, np, n; n each */
+    char *hit;                           /* n: rows of the column */
+    double *mass;                        /* n*n: M of a problem without a pattern, or NULL */
+    int *col, *row;
+    size_t count, room;
+} probing;
+
+static int finite_value(probing *s, const costate_point *x, double *out)
+{
+    int code = s->P->rhs.value(x, out, s->P->ctx);
+    return code != 0 ? code : all_finite((size_t)s->P->n, out) ? 0 : 1;
+}
+
+/* Point k; a point where f is not defined is tried again at half the distance, components that are zero the other way. */
+static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
+{
+    int n = s->P->n, np = s->P->np, code = 1;
+    double near = k > 0 ? NEAR : 0;
+    for (int tries = 0; code > 0 && tries < 40; tries++, near = tries < 39 ? near / 2 : 0) {
+        double side = tries % 2 ? -1 : 1;
+        s->at[k] = (costate_point){x->t + near * check_random(seed) * check_size(&s->q, -1), s->y[k], s->p[k]};
+        for (int i = 0; i < n + np; i++) {
+            double from = i < n ? x->y[i] : x->p[i - n], r = check_random(seed);
+            *(i < n ? s->y[k] + i : s->p[k] + i - n) = from + near * (from == 0 ? side * fabs(r) : r) * check_size(&s->q, i);
+        }
+        code = finite_value(s, &s->at[k], s->f[k]);
+        if (near == 0) break;
+    }
+    return code;
+}
+
+/* the rows where column j acts at point k; NaN: not there */
+static int probe_column(probing *s, int k, int j)
+{
+    size_t n = (size_t)s->P->n;
+    int code;
+    if (s->P->rhs.tangent) {
+        memset(s->move, 0, n * sizeof *s->move);
+        s->move[j] = 1;
+        code = s->P->rhs.tangent(&s->at[k], &(costate_point){0, s->move, NULL}, s->out, s->P->ctx);
+    } else {
+        costate_point z = {s->at[k].t, s->move, s->at[k].p};
+        double d = NEAR / 2 * s->size[j];
+        memcpy(s->move, s->y[k], n * sizeof *s->move);
+        s->move[j] += s->move[j] < 0 ? -d : d;
+        code = finite_value(s, &z, s->out);
+        for (size_t i = 0; code == 0 && i < n; i++) s->out[i] = s->out[i] != s->f[k][i];
+    }
+    for (size_t i = 0; code == 0 && i < n; i++) s->hit[i] |= s->out[i] != 0 && s->out[i] == s->out[i];
+    return code < 0 ? code : 0;
+}
+
+/* the rows marked, as column j; 0: no memory, or more entries than an int counts */
+static int append(probing *s, int j)
+{
+    for (int i = 0; i < s->P->n; i++) {
+        if (!s->hit[i]) continue;
+        if (s->count == s->room) {
+            size_t room = 2 * s->room + 64;
+            int *more = realloc(s->row, room * sizeof *more);
+            if (!more) return 0;
+            s->row = more;
+            s->room = room;
+        }
+        s->row[s->count++] = i;
+    }
+    s->col[j + 1] = (int)s->count;
+    return s->count < INT_MAX - (size_t)s->P->n;
+}
+
+static void mark_known(probing *s, int j)
+{
+    const costate_pattern *a = s->P->pattern;
+    memset(s->hit, 0, (size_t)s->P->n);
+    s->hit[j] = 1;
+    for (int k = a ? a->col[j] : 0; a && k < a->col[j + 1]; k++) s->hit[a->row[k]] = 1;
+    for (int i = 0; s->mass && i < s->P->n; i++) s->hit[i] |= s->mass[(size_t)j * (size_t)s->P->n + (size_t)i] != 0;
+}
+
+static int all_columns(probing *s, const costate_point *x, costate_report *r)
+{
+    unsigned seed = 13;
+    int code = s->mass ? s->P->mass(s->mass, s->P->ctx) : 0;
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code);
+    for (int k = 0; k < POINTS; k++)
+        if ((code = put_point(s, k, x, &seed)) != 0)
+            return check_says(r, code < 0 ? COSTATE_CALLBACK : COSTATE_NOT_FINITE,
+                              code < 0 ? "rhs.value returned %d." : "rhs.value is not finite, or not defined, at x.", code);
+    for (int j = 0; j < s->P->n; j++) {
+        mark_known(s, j);
+        for (int k = 0; k < POINTS; k++)
+            if ((code = probe_column(s, k, j)) != 0)
+                return check_says(r, COSTATE_CALLBACK, "rhs.%s returned %d.", s->P->rhs.tangent ? "tangent" : "value", code);
+        if (!append(s, j)) return check_says(r, COSTATE_NO_MEMORY, "No memory for the pattern (%zu entries).", s->count);
+    }
+    return check_says(r, COSTATE_OK, "%zu entries, %.3g of a full matrix, from %d %s at each of %d points.", s->count,
+                      (double)s->count / s->P->n / s->P->n, s->P->n, s->P->rhs.tangent ? "tangents" : "values", POINTS);
+}
+
+static int detect(probing *s, const costate_point *x, costate_report *r)
+{
+    size_t n = (size_t)s->P->n, np = (size_t)s->P->np;
+    double *at = calloc(POINTS * (2 * n + np) + 3 * n, sizeof *at), *memory = at;
+    s->hit = malloc(n);
+    s->col = calloc(n + 1, sizeof *s->col);
+    if (s->P->mass && !s->P->pattern) s->mass = calloc(n, n * sizeof *s->mass);
+    int status = COSTATE_NO_MEMORY, dense = s->P->mass && !s->P->pattern;
+    if (!memory || !s->hit || !s->col || (dense && !s->mass)) check_says(r, status, "No memory to find the pattern.");
+    else {
+        for (int k = 0; k < POINTS; k++) {
+            s->y[k] = at;
+            s->f[k] = at + n;
+            s->p[k] = at + 2 * n;
+            at += 2 * n + np;
+        }
+        s->size = at;
+        s->move = at + n;
+        s->out = at + 2 * n;
+        s->q = (probe){.n = s->P->n, .np = s->P->np, .x = x};
+        for (int i = 0; i < s->P->n; i++) s->size[i] = check_size(&s->q, i);
+        status = all_columns(s, x, r);
+    }
+    free(memory);
+    free(s->hit);
+    free(s->mass);
+    return status;
+}
+
+int costate_pattern_detect(const costate_problem *P, const costate_point *x, costate_pattern **out, costate_report *r)
+{
+    costate_report unused;
+    if (!r) r = &unused;
+    check_clear(r);
+    if (!out) return check_says(r, COSTATE_BAD_ARGUMENT, "There is no place for the pattern (NULL).");
+    *out = NULL;
+    int status = check_given_problem(P, x, r);
+    if (status != COSTATE_OK) return status;
+    probing s = {.P = P};
+    costate_pattern *found = malloc(sizeof *found);
+    status = found ? detect(&s, x, r) : check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
+    if (status != COSTATE_OK) {
+        free(found);
+        free(s.col);
+        free(s.row);
+        return status;
+    }
+    *found = (costate_pattern){P->n, s.col, s.row};
+    *out = found;
+    return COSTATE_OK;
+}
+
+void costate_pattern_free(costate_pattern *p)
+{
+    if (!p) return;
+    free((void *)p->col);
+    free((void *)p->row);
+    free(p);
+}

@@ -1,0 +1,129 @@
+/* check_run.c - the public check of a whole run: its adjoint against its tangent, its tangent against the run again with
+   frozen steps, where the remainders of Taylor's formula fall by 4 when the direction is halved. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+#include "maps/check.h"
+
+/* the same numbers in every run and on every machine */
+double check_random(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return ((double)(*state >> 8) / 8388608.0) - 1;
+}
+
+typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } trial;
+
+static int transpose_gap(trial *x, costate_report *r)
+{
+    int N = x->N, np = x->np;
+    costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
+    int timed = maps_available(x->c, TANGENT, np, 1) == COSTATE_OK && maps_available(x->c, ADJOINT, np, 1) == COSTATE_OK;
+    memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
+    double w[2] = {0}, sum = 0, size = 0;
+    int status = costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL);
+    double left = 0;
+    for (int i = 0; i < N; i++) { left += x->lambda[i] * x->V[i]; size += fabs(x->lambda[i] * x->V[i]); }
+    if (status == COSTATE_OK) status = costate_adjoint(x->c, x->tape, 1, x->lambda, np ? x->mu : NULL, timed ? &g : NULL, NULL);
+    if (status != COSTATE_OK) return status;
+    for (int i = 0; i < N; i++) sum += x->lambda[i] * x->V0[i];
+    for (int i = 0; i < np; i++) sum += x->mu[i] * x->Vp[i];
+    if (timed) { w[0] = g.t0[0] * d.t0[0]; w[1] = g.t1[0] * d.t1[0]; }
+    sum += w[0] + w[1];
+    r->transpose = fabs(left - sum) / fmax(size, 1e-300);
+    return COSTATE_OK;
+}
+
+/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times */
+static int remainder_at(trial *x, const double *y0, const double *p0, const double *end, double e, double *out)
+{
+    int N = x->N;
+    for (int i = 0; i < N; i++) x->z[i] = y0[i] + e * x->V0[i];
+    for (int i = 0; i < x->np; i++) x->p[i] = p0[i] + e * x->Vp[i];
+    int status = costate_replay(x->c, x->tape, x->z, x->p);
+    double sum = 0;
+    for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
+    *out = sqrt(sum);
+    return status;
+}
+
+static int taylor(trial *x, const double *y0, const double *p0, costate_report *r)
+{
+    int N = x->N, status;
+    double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
+    memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
+    if ((status = costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL)) != COSTATE_OK) return status;
+    double change = sqrt(dot((size_t)N, x->V, x->V));
+    int linear = 1;
+    for (int k = 0; k < 12; k++) {
+        double e = ldexp(0.25, -k), rest;
+        status = remainder_at(x, y0, p0, end, e, &rest);
+        if (status != COSTATE_OK && (k == 11 || status == COSTATE_NO_MEMORY)) return status;
+        if (status != COSTATE_OK) { last = NAN; continue; }       /* so far away, the frozen steps may be too large */
+        if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
+        if (last == last && rest > 1e-11 * norm) ratio = last / rest;
+        last = rest;
+    }
+    r->taylor = linear ? 4 : ratio;
+    return COSTATE_OK;
+}
+
+static int try_run(costate *c, trial *x, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    unsigned state = 11;
+    int N = x->N, np = x->np;
+    double most = 0;
+    for (int i = 0; i < c->n; i++) most = fmax(most, fabs(y[i]));
+    for (int i = 0; i < N; i++) x->V[i] = 0.1 * check_random(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
+    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * check_random(&state) * fmax(fabs(p[i]), 1e-8);
+    memcpy(x->y, y, (size_t)N * sizeof *y);
+    int status = costate_integrate(x->c, t0, t1, x->y, p, x->tape);
+    for (int i = 0; i < N; i++) x->lambda[i] = check_random(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
+    x->ends[0] = 0.01 * (t1 - t0);
+    x->ends[1] = -0.02 * (t1 - t0);
+    if (status == COSTATE_OK) status = transpose_gap(x, r);
+    if (status == COSTATE_OK) status = taylor(x, y, p, r);
+    return status;
+}
+
+static int check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    costate_options o = c->o;
+    o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
+    o.on_step = NULL;
+    size_t N = (size_t)c->N, np = (size_t)c->np;
+    int status;
+    double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
+    if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
+    trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
+               at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
+    if (!x.c || !x.tape) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
+    else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(&c->v, status, "%s", costate_message(x.c));
+    free(memory);
+    costate_tape_free(x.tape);
+    costate_free(x.c);
+    return status;
+}
+
+static int judge(costate *c, costate_report *r)
+{
+    int right = r->transpose <= 1e-10 && fabs(r->taylor - 4) <= 1;
+    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
+               "remainders fall by %.2f per halving (4 is right)%s.",
+               r->transpose, r->transpose <= 1e-10 ? "" : " WRONG",
+               r->taylor, fabs(r->taylor - 4) <= 1 ? "" : " WRONG");
+    return right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
+}
+
+int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    int status = begin(c);
+    if (r) check_clear(r);
+    else if (status == COSTATE_OK) return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL.");
+    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
+    if (status == COSTATE_OK) status = check_run(c, t0, t1, y, p, r);
+    if (status == COSTATE_OK) return judge(c, r);
+    if (r) check_says(r, status, "%s", costate_message(c));
+    return status;
+}

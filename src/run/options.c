@@ -1,0 +1,81 @@
+/* options.c - the options checked and their defaults filled in: zero means default. */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include "core.h"
+
+static const struct { const char *name; size_t offset; double fallback, least, most; } real_options[] = {
+#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
+    O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
+    O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
+    O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
+    O(theta_reuse, 0.03, -DBL_MAX, 1), O(krylov_tol, 1e-14, 0, 0.1),
+#undef O
+};
+
+static const struct { const char *name; size_t offset; int fallback, least, most; } int_options[] = {
+#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
+    O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
+    O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
+    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
+    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
+    O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1),
+#undef O
+};
+
+static int check_tolerances(costate *c, const double *vector, const char *name)
+{
+    for (int i = 0; vector && i < c->n; i++)
+        if (!(vector[i] >= 0 && vector[i] < HUGE_VAL))
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s[%d] is negative, NaN or Inf.", name, i);
+    return COSTATE_OK;
+}
+
+int options_fill(costate *c)
+{
+    char *o = (char *)&c->o;
+    for (size_t k = 0; k < sizeof real_options / sizeof *real_options; k++) {
+        double *x = (double *)(void *)(o + real_options[k].offset);
+        if (*x == 0) *x = real_options[k].fallback;
+        if (!(*x >= real_options[k].least && *x <= real_options[k].most))
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %g lies outside [%g, %g].", real_options[k].name, *x,
+                        real_options[k].least, real_options[k].most);
+    }
+    for (size_t k = 0; k < sizeof int_options / sizeof *int_options; k++) {
+        int *x = (int *)(void *)(o + int_options[k].offset);
+        if (*x == 0) *x = int_options[k].fallback;
+        if (*x < int_options[k].least || *x > int_options[k].most)
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
+                        int_options[k].least, int_options[k].most);
+    }
+    int status = check_tolerances(c, c->o.rtol_vector, "rtol_vector");
+    if (status == COSTATE_OK) status = check_tolerances(c, c->o.atol_vector, "atol_vector");
+    for (int i = 0; status == COSTATE_OK && c->o.rtol_vector && c->o.atol_vector && i < c->n; i++)
+        if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
+    if (status != COSTATE_OK) return status;
+    if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin, c->o.hmax);
+    if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
+    if (c->o.controller != COSTATE_FIXED && !c->m->embedded)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->m->name);
+    if (c->o.estimator == COSTATE_EST_SDIRK && !c->m->theta)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->m->name);
+    if (c->o.controller == COSTATE_AUTO)
+        c->o.controller = c->m->family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON;
+    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->m->block > 3 ? 5 * (c->m->block - 3) / 2 : 0);
+    return COSTATE_OK;
+}
+
+static double smallest(const double *x, int n, double other)
+{
+    for (int i = 0; x && i < n; i++) other = i == 0 || x[i] < other ? x[i] : other;
+    return other;
+}
+
+void options_newton(costate *c)
+{
+    double rtol = fmax(smallest(c->o.rtol_vector, c->n, c->o.rtol), 1e-14);
+    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, fmin(0.03, sqrt(rtol)));
+}

@@ -1,0 +1,212 @@
+/* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+int begin(costate *c)
+{
+    if (!c) return COSTATE_BAD_ARGUMENT;
+    if (!c->arena) return c->v.status;        /* costate_new failed: its sentence stays */
+    c->v.status = COSTATE_OK;
+    no_error(c);
+    return COSTATE_OK;
+}
+
+/* ---- arguments ---- */
+
+static int check_problem(costate *c)
+{
+    const costate_problem *P = &c->P;
+    if (P->n <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n = %d: at least one state is needed.", P->n);
+    if (P->np < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.np = %d is negative.", P->np);
+    if (P->nq < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.nq = %d is negative.", P->nq);
+    if (P->n > (1 << 30) || P->np > (1 << 30) || P->nq > (1 << 30) - P->n)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n, np or n + nq is larger than 2^30.");
+    if (!P->rhs.value) return fail(&c->v, COSTATE_MISSING, "problem.rhs.value is missing.");
+    if (P->nq > 0 && !P->cost.value) return fail(&c->v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
+    const char *fault = P->pattern ? pattern_fault(P->pattern, P->n) : NULL;
+    return fault ? fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
+}
+
+/* ---- memory ---- */
+
+static void layout(costate *c, cursor *at)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s;
+    c->y = take(at, N);
+    c->y1 = take(at, N);
+    c->err = take(at, N);
+    c->w = take(at, N);
+    c->ended.y = take(at, N);
+    c->ended.p = take(at, (size_t)c->np);
+    c->clock = take(at, 4);
+    c->Y = take(at, n);
+    c->f0 = take(at, n);
+    c->v1 = take(at, N);
+    c->v2 = take(at, N);
+    c->r = take(at, (size_t)c->nq);
+    c->rq = take(at, (size_t)c->nq);
+    c->eb = take(at, s);
+    c->pz = take(at, n + (size_t)c->np);
+    c->pw = take(at, 3 * (3 * N + (size_t)c->np));
+    for (int k = 0; k < 2; k++) {
+        c->scratch[k].X = take(at, s * n);
+        c->scratch[k].its = (unsigned char *)take(at, s);
+    }
+    matfree_layout(c, at);
+    c->F->layout(c, at);
+}
+
+/* Two arrays of nnz for J (the step's, and one for products), one for M. */
+static int matrices(costate *c)
+{
+    size_t nnz = c->P.pattern ? (size_t)c->P.pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
+    if (c->matfree && !c->P.pattern && !c->P.mass && !c->P.jac) nnz = 0;
+    c->nnz = nnz;
+    int need_J = c->m->family != COSTATE_ERK || c->P.jac;
+    size_t room = c->matfree && nnz < (size_t)c->n ? (size_t)c->n : nnz;
+    if (need_J && !(c->J = calloc(room + nnz + 1, sizeof *c->J))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
+    c->J2 = c->J ? c->J + room : NULL;
+    if (!c->P.mass) return COSTATE_OK;
+    if (!(c->M = calloc(nnz, sizeof *c->M))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", nnz);
+    int r = c->P.mass(c->M, c->P.ctx);
+    if (r != 0) return fail(&c->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
+    if (!all_finite(nnz, c->M)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+    return COSTATE_OK;
+}
+
+/* M is factored once: erk solves with it, and other methods must know whether it is regular. */
+static int mass_factor(costate *c)
+{
+    if (!c->M) return COSTATE_OK;
+    int code = 0;
+    c->lm = LS_Init(c->backend, c->n, c->P.pattern, 0, NULL, NULL, &code);
+    if (!c->lm) return ls_failure(c, c->backend, code);
+    code = LS_Decomp(c->lm, 1, 0, NULL, c->M);
+    if (code < 0) return ls_failure(c, c->backend, code);
+    c->singular = code > 0;
+    if (code == 0) return COSTATE_OK;
+    if (c->m->family == COSTATE_ERK) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.", c->m->name);
+    if (!(c->m->is & COSTATE_DAE)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic constraints; choose one with the property COSTATE_DAE.", c->m->name);
+    return COSTATE_OK;
+}
+
+static int choose_backend(costate *c)
+{
+    if (c->m->family == COSTATE_ERK && !c->P.mass) return COSTATE_OK;
+    c->matfree = c->o.solver == COSTATE_LS_GMRES && !c->o.backend;
+    c->backend = c->o.backend ? c->o.backend : LS_Choose(c->matfree ? COSTATE_LS_AUTO : c->o.solver, c->n, c->P.pattern);
+    if (!c->backend) return fail(&c->v, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", c->o.solver);
+    if (!c->backend->init || !c->backend->factor || !c->backend->solve || !c->backend->free || !c->backend->name)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
+    return COSTATE_OK;
+}
+
+/* One block for all forward arrays: laid out twice, first to count. */
+static int arena(costate *c)
+{
+    cursor at = {0};
+    layout(c, &at);
+    double *block = calloc(at.used + 8, sizeof *block);
+    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
+    at = (cursor){block, 0};
+    layout(c, &at);
+    c->arena = block;
+    return COSTATE_OK;
+}
+
+int derivatives_prepare(costate *c, int m)
+{
+    if (m <= c->derivatives_m) return COSTATE_OK;
+    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s, k = (size_t)m;
+    double *block = NULL;
+    for (;;) {
+        cursor at = {block, 0};
+        c->dt = take(&at, k);
+        c->dh = take(&at, k);
+        c->tb = take(&at, k);
+        c->hb = take(&at, k);
+        c->Vb = take(&at, N * k);
+        c->Xd = take(&at, s * n * k);
+        c->seed = take(&at, s * n * k);
+        c->obs = take(&at, n * k);
+        c->sum = take(&at, n * k);
+        c->tau = take(&at, 3 * k);
+        c->F->layout_derivatives(c, &at, m);
+        if (block) break;
+        free(c->derivatives);
+        c->derivatives = NULL;
+        c->derivatives_m = 0;
+        if (!(block = calloc(at.used + 8, sizeof *block)))
+            return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
+    }
+    c->derivatives = block;
+    c->derivatives_m = m;
+    return COSTATE_OK;
+}
+
+/* ---- the solver ---- */
+
+static const family *family_of(const costate_method *m)
+{
+    return m->family == COSTATE_ERK ? &erk_family : m->family == COSTATE_ROS ? &ros_family : &irk_family;
+}
+
+static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
+    if (!P) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
+    c->m = m;
+    c->F = family_of(m);
+    c->P = *P;
+    if (o) c->o = *o;
+    c->n = P->n;
+    c->np = P->np;
+    c->nq = P->nq;
+    c->s = m->s;
+    c->jheld = -1;
+    if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    int status = check_problem(c);
+    if (status == COSTATE_OK) c->N = P->n + P->nq;
+    if (status == COSTATE_OK) status = options_fill(c);
+    if (status == COSTATE_OK) status = choose_backend(c);
+    if (status == COSTATE_OK) status = matrices(c);
+    if (status == COSTATE_OK) status = mass_factor(c);
+    if (status == COSTATE_OK) status = jacobian_prepare(c);
+    if (status == COSTATE_OK) status = matfree_prepare(c);
+    if (status == COSTATE_OK) options_newton(c);
+    if (status == COSTATE_OK) status = c->F->prepare(c);
+    return status == COSTATE_OK ? arena(c) : status;
+}
+
+costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    costate *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    strcpy(c->v.text, "No error.");
+    if (set_up(c, m, P, o) == COSTATE_OK && c->F->ready) c->F->ready(c);
+    return c;
+}
+
+void costate_free(costate *c)
+{
+    if (!c) return;
+    factors_release(c->fac);
+    LS_Free(c->lm);
+    LS_Free(c->ld);
+    LS_Free(c->ilu);
+    costate_tape_free(c->own);
+    identity_release(c->self);
+    free(c->J);
+    free(c->M);
+    free(c->color);
+    kron_free(c->kron);
+    free(c->derivatives);
+    free(c->arena);
+    free(c);
+}
+
+double costate_time(const costate *c) { return c ? c->v.t : 0; }
+const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
+void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
+const char *costate_solver_name(const costate *c) { return !c || !c->backend ? "none" : c->matfree ? "gmres" : c->backend->name; }

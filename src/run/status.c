@@ -1,0 +1,34 @@
+/* status.c - statuses and their sentences. */
+#include <math.h>
+#include <stdio.h>
+#include "core.h"
+
+static const double MOSTLY_ZEROS = 0.1;      /* a sparse factorisation wins by far where no more is filled */
+
+void no_error(costate *c)
+{
+    snprintf(c->v.text, sizeof c->v.text, "No error.");
+    if (c->filled > 0 && c->filled <= MOSTLY_ZEROS)
+        snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not zero when "
+                 "it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would be faster.",
+                 c->n, c->n, 100 * c->filled);
+}
+
+int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }
+
+const char *costate_message(const costate *c)
+{
+    return c ? c->v.text : "There is no solver (NULL): costate_new found no memory, or was not called.";
+}
+
+const char *costate_status_name(int status)
+{
+    static const char *const name[] = {
+        "COSTATE_OK", "COSTATE_BAD_ARGUMENT", "COSTATE_MISSING", "COSTATE_NO_MEMORY", "COSTATE_BACKEND",
+        "COSTATE_MAX_STEPS", "COSTATE_STEP_TOO_SMALL", "COSTATE_SINGULAR", "COSTATE_NEWTON", "COSTATE_CALLBACK",
+        "COSTATE_NOT_FINITE", "COSTATE_TAPE_LIMIT", "COSTATE_BAD_TAPE", "COSTATE_STOPPED", "COSTATE_STAGNATED",
+        "COSTATE_OUT_OF_RANGE", "COSTATE_CHECK_FAILED", "COSTATE_INCONSISTENT", "COSTATE_VERSION_MISMATCH",
+    };
+    int count = (int)(sizeof name / sizeof *name);
+    return status <= 0 && status > -count ? name[-status] : "unknown status";
+}
