@@ -106,7 +106,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     costate_options o = {.rtol = 1e-6, .atol = 1e-6, .derivative_mode = 1};
     costate *c = costate_new(m, &b->P, &o);
     assert_int_equal(costate_status(c), COSTATE_OK);
-    c->p = b->p0;
+    c->maps.p = b->p0;
     record r = spare_record(c, 0);
     memset(c->y, 0, (size_t)c->N * sizeof *c->y);
     memcpy(c->y, b->y0, (size_t)c->n * sizeof *c->y);
@@ -116,7 +116,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     weights(c, c->y, c->w);
     double most = c->F->forward(c, &r, NULL, c->y1, c->err) == 0 ? 0 : NAN;
     memset(c->v2, 0, (size_t)c->n * sizeof *c->v2);
-    mass_multiply(c, 0, 1, 1, c->err, c->v2);
+    mass_multiply(&c->maps, 0, 1, 1, c->err, c->v2);
     for (int i = 0; most == most && i < c->n; i++) most = larger_of(most, fabs(c->v2[i]));
     costate_free(c);
     return most;

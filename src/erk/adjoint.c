@@ -29,7 +29,7 @@ static int stage_weights(costate *c, const record *r, const functionals *g, int 
         if (g->times) g->h[j] += dot(n, r->X + (size_t)i * n, w);
         for (size_t k = 0; k < n; k++) w[k] *= r->h;
     }
-    return erk_mass_solve(c, 1, g->m, v);
+    return mass_solve(&c->sh, 1, g->m, v);
 }
 
 static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, const costate_point *x,
@@ -39,9 +39,9 @@ static int quadrature(costate *c, const record *r, const functionals *g, int i, 
     double b = c->m->b[i];
     if (b == 0) return 0;
     for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta[k];
-    int status = map_adjoint(c, COST, x, c->rq, to);
+    int status = map_adjoint(&c->maps, &c->maps.cost, x, c->rq, to);
     if (status != 0 || !g->times) return status;
-    status = map_value(c, COST, x->t, x->y, c->r);
+    status = map_value(&c->maps, &c->maps.cost, x->t, x->y, c->r);
     if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta);
     return status;
 }
@@ -51,12 +51,12 @@ static int stage(costate *c, const record *r, const functionals *g, int i)
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double *v = c->Xd, *Yb = c->Q + (size_t)i * stride;
     int status = stage_weights(c, r, g, i, v);
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->p};
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->maps.p};
     memset(Yb, 0, stride * sizeof *Yb);
     for (int j = 0; status == 0 && j < g->m; j++) {
         double t = 0;
         costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-        status = map_adjoint(c, RHS, &x, v + (size_t)j * n, &to);
+        status = map_adjoint(&c->maps, &c->maps.rhs, &x, v + (size_t)j * n, &to);
         if (status == 0 && c->nq) status = quadrature(c, r, g, i, j, &x, &to);
         if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
     }

@@ -9,5 +9,4 @@ int erk_adjoint(costate *, const record *, const functionals *);
 const double *erk_stage(const costate *, const record *, int i, double *out);
 /* t + c_i h; at the end of the step the time at which the next begins, whose first slope may be this one (FSAL) */
 double erk_time(const costate *c, const record *r, int i);
-int erk_mass_solve(costate *, int transpose, int m, double *x);      /* x <- M^-1 x */
 #endif

@@ -8,15 +8,6 @@
 #include <string.h>
 #include "erk/erk.h"
 
-int erk_mass_solve(costate *c, int transpose, int m, double *x)
-{
-    if (!c->lm) return 0;
-    int code = LS_Solve(c->lm, transpose, m, x);
-    c->count.solves += m;
-    if (code > 0) return retry(&c->v, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? ls_failure(c, c->backend, code) : 0;
-}
-
 double erk_time(const costate *c, const record *r, int i)
 {
     return c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h;
@@ -38,8 +29,8 @@ static int stage(costate *c, record *r, int i, const record *prev, const double 
         memcpy(K, prev->X + (size_t)(c->s - 1) * n, n * sizeof *K);
         return 0;
     }
-    int status = map_value(c, RHS, erk_time(c, r, i), Y, K);
-    if (status == 0) status = erk_mass_solve(c, 0, 1, K);
+    int status = map_value(&c->maps, &c->maps.rhs, erk_time(c, r, i), Y, K);
+    if (status == 0) status = mass_solve(&c->sh, 0, 1, K);
     if (status != 0 || c->m->b[i] != 0 || all_finite(n, K)) return status;
     return retry(&c->v, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
 }
@@ -48,7 +39,7 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
 {
     const costate_method *m = c->m;
     if (!c->nq || (m->b[i] == 0 && (!m->e || m->e[i] == 0))) return 0;
-    int status = map_value(c, COST, erk_time(c, r, i), Y, c->r);
+    int status = map_value(&c->maps, &c->maps.cost, erk_time(c, r, i), Y, c->r);
     if (status != 0) return status;
     axpy((size_t)c->nq, r->h * m->b[i], c->r, q1);
     if (m->e) axpy((size_t)c->nq, r->h * m->e[i], c->r, errq);
@@ -92,7 +83,10 @@ static void erk_layout_derivatives(costate *c, cursor *at, int m)
     c->Q = take(at, (size_t)c->s * (size_t)c->n * (size_t)m);      /* Y_i adjoints */
 }
 
-static int erk_prepare(costate *c) { (void)c; return COSTATE_OK; }
+static int erk_prepare(costate *c) { return shifts_prepare(&c->sh, 0, 0, NULL); }
 
-const family erk_family = {erk_layout, erk_layout_derivatives, erk_prepare, NULL, erk_forward, erk_tangent, erk_adjoint,
+const family erk_family = {
+    REGULAR_MASS,
+    {0, TANGENT_OF, ADJOINT_OF}, {0, TANGENT_OF, ADJOINT_OF},
+    erk_layout, erk_layout_derivatives, erk_prepare, NULL, erk_forward, erk_tangent, erk_adjoint,
                            stage_estimate};

@@ -10,11 +10,11 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
                       const costate_point *dx)
 {
     double *q1 = d->V1 + (size_t)j * (size_t)c->N + c->n;
-    int status = map_tangent(c, COST, x, dx, c->r);
+    int status = map_tangent(&c->maps, &c->maps.cost, x, dx, c->r);
     if (status != 0) return status;
     axpy((size_t)c->nq, r->h * c->m->b[i], c->r, q1);
     if (d->dh[j] == 0) return 0;
-    status = map_value(c, COST, x->t, x->y, c->r);
+    status = map_value(&c->maps, &c->maps.cost, x->t, x->y, c->r);
     if (status == 0) axpy((size_t)c->nq, d->dh[j] * c->m->b[i], c->r, q1);
     return status;
 }
@@ -22,7 +22,7 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
 static int stage(costate *c, const record *r, const directions *d, int i)
 {
     size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->p};
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->maps.p};
     double *X = d->Xd + (size_t)i * stride;
     for (int j = 0; j < d->m; j++) {
         const double *v = d->V + (size_t)j * (size_t)c->N;
@@ -31,11 +31,11 @@ static int stage(costate *c, const record *r, const directions *d, int i)
             combine(n, c->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
             dx.y = c->v1;
         }
-        int status = map_tangent(c, RHS, &x, &dx, X + (size_t)j * n);
+        int status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, X + (size_t)j * n);
         if (status == 0 && c->nq && c->m->b[i] != 0) status = quadrature(c, r, d, i, j, &x, &dx);
         if (status != 0) return status;
     }
-    int status = erk_mass_solve(c, 0, d->m, X);
+    int status = mass_solve(&c->sh, 0, d->m, X);
     for (size_t k = 0; k < stride; k++) X[k] *= r->h;
     for (int j = 0; j < d->m; j++)
         if (d->dh[j] != 0) axpy(n, d->dh[j], r->X + (size_t)i * n, X + (size_t)j * n);

@@ -28,12 +28,12 @@ static int quadrature(costate *c, const record *r, const functionals *g, int i, 
 {
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
     if (!c->nq || b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * (size_t)c->n, c->p};
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * (size_t)c->n, c->maps.p};
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
     for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta(c, g, j)[k];
-    int status = map_adjoint(c, COST, &x, c->rq, &to);
+    int status = map_adjoint(&c->maps, &c->maps.cost, &x, c->rq, &to);
     if (status != 0 || !g->times) return status;
-    status = map_value(c, COST, x.t, x.y, c->r);
+    status = map_value(&c->maps, &c->maps.cost, x.t, x.y, c->r);
     g->t[j] += t;
     g->h[j] += ci * t;
     if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta(c, g, j));
@@ -62,7 +62,7 @@ static int products(costate *c, const functionals *g, const costate_point *x, do
 {
     double t = 0;
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    int status = map_adjoint(c, RHS, x, w, &to);
+    int status = map_adjoint(&c->maps, &c->maps.rhs, x, w, &to);
     if (g->times) { g->t[j] += t; g->h[j] += ci * t; }
     return status;
 }
@@ -71,7 +71,7 @@ static int stage_products(costate *c, const record *r, const functionals *g, int
 {
     size_t n = (size_t)c->n;
     if (short_form(c) && !g->mu && !g->times) return 0;
-    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->p};
+    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->maps.p};
     for (int j = 0; j < g->m; j++) {
         const double *ui = u + ((size_t)i * (size_t)g->m + (size_t)j) * n;
         int status = products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n);
@@ -83,7 +83,7 @@ static int stage_products(costate *c, const record *r, const functionals *g, int
 static int first_stage(costate *c, const record *r, const functionals *g, const double *u, double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    costate_point x = {r->t, r->y, c->p};
+    costate_point x = {r->t, r->y, c->maps.p};
     int status = 0;
     for (int j = 0; status == 0 && j < g->m; j++) {
         if (c->m->g) {
@@ -100,7 +100,7 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
 {
     size_t n = (size_t)c->n;
     if (!g->times && !g->defect) return 0;
-    int status = g->defect && c->m->g ? map_value(c, RHS, r->t, r->y, c->f0) : 0;
+    int status = g->defect && c->m->g ? map_value(&c->maps, &c->maps.rhs, r->t, r->y, c->f0) : 0;
     for (int i = 0; status == 0 && i < c->s; i++) {
         double *slope = c->v1;
         memset(slope, 0, n * sizeof *slope);
@@ -108,7 +108,7 @@ static int step_and_defect(costate *c, const record *r, const functionals *g, co
         for (int j = 0; g->times && j < g->m; j++) g->h[j] += dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope) / r->h;
         if (!g->defect) continue;
         if (c->m->g) axpy(n, -c->m->g[i], c->f0, slope);
-        status = map_value(c, RHS, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
+        status = map_value(&c->maps, &c->maps.rhs, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
         if (status != 0) break;
         axpy(n, -1, c->Y, slope);
         for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
@@ -126,7 +126,7 @@ static void finish(costate *c, const record *r, const functionals *g, const doub
         if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
         combine(n, c->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
         for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
-        mass_multiply(c, 1, 1, 1, c->v1, lambda);
+        mass_multiply(&c->maps, 1, 1, 1, c->v1, lambda);
         for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
     }
 }

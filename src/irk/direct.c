@@ -45,7 +45,7 @@ static void add_diagonal(const costate_pattern *a, struct kron *k)
 }
 
 /* Block (i, j) holds all of the pattern if i = j or M is a matrix, else only the diagonal. */
-static int full(const costate *c, int i, int j) { return i == j || c->M; }
+static int full(const costate *c, int i, int j) { return i == j || c->maps.M; }
 
 static void assemble_pattern(const costate *c, struct kron *k)
 {
@@ -62,7 +62,7 @@ static void assemble_pattern(const costate *c, struct kron *k)
 
 static int make_sparse(costate *c, struct kron *k)
 {
-    size_t b = (size_t)c->m->block, n = (size_t)c->n, most = c->nnz + n;
+    size_t b = (size_t)c->m->block, n = (size_t)c->n, most = c->maps.entries + n;
     k->sparse = 1;
     k->cols = malloc((n + 1) * sizeof *k->cols);
     k->rows = malloc(most * sizeof *k->rows);
@@ -88,7 +88,7 @@ static int make(costate *c)
     return status == COSTATE_OK ? status : fail(&c->v, status, "No memory for the coupled stage matrix (%zu rows).", bn);
 }
 
-static double mass(const costate *c, int from, int diagonal) { return c->M ? from < 0 ? 0 : c->M[from] : diagonal; }
+static double mass(const costate *c, int from, int diagonal) { return c->maps.M ? from < 0 ? 0 : c->maps.M[from] : diagonal; }
 
 /* minus column (j, q) of the coupled matrix; J: f_y at stage j */
 static void column(costate *c, double h, int j, int q, const double *J)
@@ -114,19 +114,19 @@ static int ls(costate *c)
 {
     int code = 0, n = c->n * c->m->block;
     if (c->ld) return 0;
-    if (c->m->block == 1) c->ld = LS_Init(c->backend, n, c->P.pattern, 0, c->fac->lu[0], &c->count, &code);
+    if (c->m->block == 1) c->ld = LS_Init(c->sh.backend, n, c->P.pattern, 0, c->fac->lu[0], &c->count, &code);
     else {
         if (make(c) != COSTATE_OK) return c->v.status;
-        c->ld = LS_Init(c->backend, n, c->kron->sparse ? &c->kron->pattern : NULL, 0, NULL, &c->count, &code);
+        c->ld = LS_Init(c->sh.backend, n, c->kron->sparse ? &c->kron->pattern : NULL, 0, NULL, &c->count, &code);
     }
-    return c->ld ? 0 : ls_failure(c, c->backend, code);
+    return c->ld ? 0 : shifts_failure(&c->sh, c->sh.backend, code);
 }
 
 static int code_status(const stage_system *s, int code)
 {
     costate *c = s->c;
     if (code == 0) return 0;
-    if (code < 0) return ls_failure(c, c->backend, code);
+    if (code < 0) return shifts_failure(&c->sh, c->sh.backend, code);
     return fail(&c->v, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g (h = %.3g).", s->r->t, s->r->h);
 }
 
@@ -137,11 +137,11 @@ int irk_direct_factor(const stage_system *s)
     int b = c->m->block, i0 = s->block * b, status = ls(c);
     double h = s->r->h, im, *J = c->J2;
     for (int j = 0; status == 0 && j < b; j++) {
-        status = jacobian(c, s->r->t + c->m->c[i0 + j] * h, c->stage + (size_t)(i0 + j) * n, J);
+        status = jacobian(&c->maps, s->r->t + c->m->c[i0 + j] * h, c->stage + (size_t)(i0 + j) * n, c->w, J);
         for (int q = 0; status == 0 && b > 1 && q < c->n; q++) column(c, h, j, q, J);
     }
     if (status != 0) return status;
-    if (b == 1) return code_status(s, LS_Decomp(c->ld, eigenvalue(c->m, 0, &im) / h, 0, J, c->M));
+    if (b == 1) return code_status(s, LS_Decomp(c->ld, shifts_sigma(&c->sh, 0, &im) / h, 0, J, c->maps.M));
     return code_status(s, LS_Decomp(c->ld, 0, 0, c->kron->value, NULL));
 }
 

@@ -18,25 +18,24 @@ enum { LARGE = 100 };
 static int prepare_matrices(costate *c, record *r)
 {
     const costate_tape *tape = c->replay;
-    if (!tape && c->n >= LARGE && c->fac->h != r->h) c->jheld = -1;     /* beside a factorisation a Jacobian costs little */
-    int want = tape ? tape->list[c->at].jstep : c->jheld >= 0 ? c->jheld : c->at;
-    if (c->jheld != want) {
-        const record *at = tape && want != c->at ? &tape->list[want] : r;
-        c->jheld = -1;
+    long here = c->at + 1;
+    if (!tape && c->n >= LARGE && c->fac->h != r->h) c->lin.serial = 0;     /* beside a factorisation J costs little */
+    long want = tape ? tape->list[c->at].jacobian : c->lin.serial ? c->lin.serial : here;
+    if (c->lin.serial != want) {
+        const record *at = tape && want != here ? &tape->list[want - 1] : r;
         if (at != r) weights(c, at->y, c->w);       /* of that step: differences take their increments from them */
-        int status = jacobian(c, at->t, at->y, c->J);
+        int status = linearise(&c->maps, want, at->t, at->y, c->w, &c->lin);
         if (at != r) weights(c, r->y, c->w);
-        if (status != 0) return status;
-        c->jheld = want;
+        if (status) return status;
     }
-    r->jstep = c->jheld;
-    return c->fac->h == r->h && c->fac->jstep == c->jheld ? 0 : factor(c, r->h);
+    r->jacobian = want;
+    return factors_fit(c->fac, &c->lin, r->h) ? 0 : shifts_factor(&c->sh, &c->lin, r->h, &c->fac);
 }
 
 static int start_slope(costate *c, record *r)
 {
     if (r->started || (!c->m->g && c->m->est0 == 0)) return 0;
-    int status = map_value(c, RHS, r->t, r->y, c->f0);
+    int status = map_value(&c->maps, &c->maps.rhs, r->t, r->y, c->f0);
     r->started = status == 0;
     return status;
 }
@@ -60,14 +59,14 @@ static costate_point inner_point(const costate *c, const record *r, double *u)
     double D[STAGES_MOST];
     dense_weights(c->m, c->m->at, D, NULL);
     combine((size_t)c->n, u, r->y, 1, c->s, D, r->X, (size_t)c->n);
-    return (costate_point){r->t + c->m->at * r->h, u, c->p};
+    return (costate_point){r->t + c->m->at * r->h, u, c->maps.p};
 }
 
-static int inner_value(costate *c, enum which which, const record *r, double *out)
+static int inner_value(costate *c, const map *f, const record *r, double *out)
 {
     if (c->m->estx == 0) return 0;
     costate_point x = inner_point(c, r, c->Y);
-    return map_value(c, which, x.t, x.y, out);
+    return map_value(&c->maps, f, x.t, x.y, out);
 }
 
 static int quadrature(costate *c, const record *r, double *q1, double *errq)
@@ -80,13 +79,13 @@ static int quadrature(costate *c, const record *r, double *q1, double *errq)
         const double *Y = r->y;
         if (b == 0 && e == 0) continue;
         if (i >= 0) { add_scaled(n, c->Y, r->y, 1, r->X + (size_t)i * n); Y = c->Y; }
-        int status = map_value(c, COST, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, c->r);
+        int status = map_value(&c->maps, &c->maps.cost, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, c->r);
         if (status != 0) return status;
         axpy(nq, r->h * b, c->r, q1);
         axpy(nq, r->h * e, c->r, errq);
     }
     if (c->m->estx == 0 || !estimating(c)) return 0;
-    int status = inner_value(c, COST, r, c->r);
+    int status = inner_value(c, &c->maps.cost, r, c->r);
     if (status == 0) axpy(nq, r->h * c->m->estx, c->r, errq);
     return status;
 }
@@ -94,15 +93,16 @@ static int quadrature(costate *c, const record *r, double *q1, double *errq)
 /* x <- Re sigma (sigma M - J)^-1 x */
 static int filter(costate *c, double h, double *x)
 {
-    double im, re = eigenvalue(c->m, 0, &im) / h;
+    accuracy to = irk_accuracy(c);
+    double im, re = shifts_sigma(&c->sh, 0, &im) / h;
     im /= h;
     if (im == 0) {
-        int status = factors_solve(c, c->fac, 0, 0, 1, x);
+        int status = factors_solve(&c->sh, c->fac, 0, 0, 1, &to, x);
         for (int i = 0; i < c->n; i++) x[i] *= re;
         return status;
     }
     for (int i = 0; i < c->n; i++) { c->Rz[2 * i] = x[i]; c->Rz[2 * i + 1] = 0; }
-    int status = factors_solve(c, c->fac, 0, 0, 1, c->Rz);
+    int status = factors_solve(&c->sh, c->fac, 0, 0, 1, &to, c->Rz);
     for (int i = 0; i < c->n; i++) x[i] = re * c->Rz[2 * i] - im * c->Rz[2 * i + 1];
     return status;
 }
@@ -112,7 +112,7 @@ static void add_part(costate *c, double h, const double *w, double w0, const dou
                      double *err)
 {
     combine((size_t)c->n, c->v1, NULL, 1, c->s, w, Z, stride);
-    mass_multiply(c, 0, 1, 1, c->v1, err);
+    mass_multiply(&c->maps, 0, 1, 1, c->v1, err);
     if (w0 != 0) axpy((size_t)c->n, h * w0, f, err);
 }
 
@@ -123,10 +123,10 @@ static int estimate_with(costate *c, const record *r, const double *f, const dou
 {
     memset(err, 0, (size_t)c->n * sizeof *err);
     add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, err);
-    if (c->singular && c->m->est0 != 0) {
+    if (c->sh.singular && c->m->est0 != 0) {
         int status = filter(c, r->h, err);
         if (status != 0) return status;
-        mass_apply(c, err);
+        mass_apply(&c->maps, err, c->v1);
     }
     if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, err);
     return filter(c, r->h, err);
@@ -138,17 +138,18 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
 {
     const costate_method *m = c->m;
     size_t n = (size_t)c->n;
+    accuracy to = irk_accuracy(c);
     double sigma = 1 / (r->h * m->gamma), *Z = c->R, *G = c->v2;
     combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
     for (int it = 0; it < c->o.newton_max; it++) {
         add_scaled(n, c->Y, r->y, 1, Z);
-        int status = map_value(c, RHS, r->t + r->h, c->Y, G);
+        int status = map_value(&c->maps, &c->maps.rhs, r->t + r->h, c->Y, G);
         if (status != 0) return status;
         axpy(n, m->theta0 / m->gamma, c->f0, G);
         combine(n, c->v1, NULL, 1, c->s, m->theta, r->X, n);
         axpy(n, -1, Z, c->v1);
-        mass_multiply(c, 0, sigma, 1, c->v1, G);
-        status = factors_solve(c, c->fac, 0, 0, 1, G);
+        mass_multiply(&c->maps, 0, sigma, 1, c->v1, G);
+        status = factors_solve(&c->sh, c->fac, 0, 0, 1, &to, G);
         if (status != 0) return status;
         axpy(n, 1, G, Z);
         c->count.newton++;
@@ -156,8 +157,8 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
     }
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
-    if (!c->singular || m->theta0 == 0) return 0;
-    mass_apply(c, err);                                /* it has f(t,y): see core.h */
+    if (!c->sh.singular || m->theta0 == 0) return 0;
+    mass_apply(&c->maps, err, c->v1);                                /* it has f(t,y): see core.h */
     return filter(c, r->h, err);
 }
 
@@ -165,7 +166,7 @@ static int estimate_by_stage(costate *c, const record *r, double *err)
 static int slope_tangent(costate *c, const record *r, const costate_point *x, const costate_point *dx, double dh,
                          const double *f, double *out)
 {
-    int status = map_tangent(c, RHS, x, dx, out);
+    int status = map_tangent(&c->maps, &c->maps.rhs, x, dx, out);
     if (status == 0 && dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
     return status;
 }
@@ -176,7 +177,7 @@ static int inner_tangent(costate *c, const record *r, const directions *d, int j
     if (c->m->estx == 0) return 0;
     size_t n = (size_t)c->n;
     double D[STAGES_MOST], *f = out + n, *du = c->v1;
-    int status = d->dh[j] != 0 ? inner_value(c, RHS, r, f) : 0;
+    int status = d->dh[j] != 0 ? inner_value(c, &c->maps.rhs, r, f) : 0;
     dense_weights(c->m, c->m->at, D, NULL);
     combine(n, du, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
     costate_point x = inner_point(c, r, c->Y);
@@ -188,7 +189,7 @@ static int inner_tangent(costate *c, const record *r, const directions *d, int j
 static int irk_tangent_estimate(costate *c, const record *r, const directions *d, int j, double *err)
 {
     size_t n = (size_t)c->n;
-    costate_point x = {r->t, r->y, c->p};
+    costate_point x = {r->t, r->y, c->maps.p};
     costate_point dx = {d->dt[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
     int status = c->m->est0 != 0 ? slope_tangent(c, r, &x, &dx, d->dh[j], c->f0, c->v2) : 0;
     if (status == 0) status = inner_tangent(c, r, d, j, c->R);
@@ -199,11 +200,11 @@ static int estimate(costate *c, const record *r, const double *y1, double *err)
 {
     if (!estimating(c)) return 0;
     if (c->o.estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
-    int status = inner_value(c, RHS, r, c->R);
+    int status = inner_value(c, &c->maps.rhs, r, c->R);
     if (status == 0) status = estimate_with(c, r, c->f0, c->R, r->X, (size_t)c->n, err);
     if (status != 0 || !c->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, y1, err) > 1)) return status;
     add_scaled((size_t)c->n, c->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
-    status = map_value(c, RHS, r->t, c->Y, c->v2);
+    status = map_value(&c->maps, &c->maps.rhs, r->t, c->Y, c->v2);
     return status == 0 ? estimate_with(c, r, c->v2, c->R, r->X, (size_t)c->n, err) : status;
 }
 
@@ -230,8 +231,8 @@ int irk_forward(costate *c, record *r, const record *prev, double *y1, double *e
     int status = prepare_matrices(c, r);
     if (status == 0) status = start_slope(c, r);
     if (status == 0) { predict(c, r, prev); status = stages(c, r); }
-    if (status == RETRY && c->v.why == WHY_NEWTON && c->jheld != c->at && !c->replay) {
-        c->jheld = -1;                       /* an old Jacobian: the same step once more with a new one */
+    if (status == RETRY && c->v.why == WHY_NEWTON && c->lin.serial != c->at + 1 && !c->replay) {
+        c->lin.serial = 0;                   /* an old Jacobian: the same step once more with a new one */
         c->v.factor = 1;
     }
     if (status != 0) return status;
@@ -264,8 +265,9 @@ static void irk_layout_derivatives(costate *c, cursor *at, int m)
 
 static int irk_prepare(costate *c)
 {
-    c->fac = factors_new(c, NULL);
-    return c->fac ? COSTATE_OK : c->v.status;
+    TRY(shifts_prepare(&c->sh, c->m->nreal, c->m->npair, c->m->eig));
+    c->fac = factors_new(&c->sh, NULL);
+    return c->fac ? 0 : c->v.status;
 }
 
 /* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */
@@ -283,5 +285,8 @@ static void irk_ready(costate *c)
     if (m->e) c->eb0 += m->est0;
 }
 
-const family irk_family = {irk_layout, irk_layout_derivatives, irk_prepare, irk_ready, irk_forward, irk_tangent, irk_adjoint,
+const family irk_family = {
+    IMPLICIT,
+    {0, TANGENT_OF, ADJOINT_OF}, {0, TANGENT_OF, ADJOINT_OF},
+    irk_layout, irk_layout_derivatives, irk_prepare, irk_ready, irk_forward, irk_tangent, irk_adjoint,
                            irk_tangent_estimate};

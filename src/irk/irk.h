@@ -15,6 +15,7 @@ int irk_forward(costate *, record *, const record *prev, double *y1, double *err
 int irk_tangent(costate *, const record *, const directions *);
 int irk_adjoint(costate *, const record *, const functionals *);
 
+accuracy irk_accuracy(const costate *);      /* of iterated solutions inside Newton */
 /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
 int irk_solve_block(costate *, const factors *f, int transpose, int m, double *Z);
 /* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */

@@ -14,9 +14,19 @@ void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, 
     double w[STAGES_MOST];
     if (from >= to) return;
     for (int j = from; j < to; j++) w[j - from] = c->m->W[transpose ? j * s + i : i * s + j];
-    if (!c->M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
+    if (!c->maps.M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
     combine(n, c->v2, NULL, a / h, to - from, w, X + (size_t)from * stride, stride);
-    mass_multiply(c, transpose, 1, 1, c->v2, out);
+    mass_multiply(&c->maps, transpose, 1, 1, c->v2, out);
+}
+
+/* Newton corrects what an iteration leaves: 1e-3 will do.  1e-10 where a tape prescribes how often Newton went with
+   factorisations; where M is singular: beside M/h, constraints are small in the residual's norm however wrong they are; and
+   in derivative mode, which would take a standstill of such components for round-off. */
+accuracy irk_accuracy(const costate *c)
+{
+    int counted = c->replay && c->repeat && !c->replay->matfree;
+    int tight = counted || c->sh.singular || c->o.derivative_mode;
+    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o.krylov_tol), 1};
 }
 
 /* block = 1: a solve.  Else X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
@@ -25,6 +35,7 @@ static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
+    accuracy to = irk_accuracy(c);
     const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
     double *R = c->R + (size_t)k * n, w[STAGES_MOST];
     for (int i = 0; i < k; i++) {
@@ -32,11 +43,11 @@ static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
         combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
     }
     int status = 0;
-    for (int i = 0; status == 0 && i < f->nreal; i++) status = factors_solve(c, f, i, transpose, 1, R + (size_t)i * n);
+    for (int i = 0; status == 0 && i < f->nreal; i++) status = factors_solve(&c->sh, f, i, transpose, 1, &to, R + (size_t)i * n);
     for (int i = 0; status == 0 && i < f->npair; i++) {
         double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
         for (size_t l = 0; l < n; l++) { c->Rz[2 * l] = re[l]; c->Rz[2 * l + 1] = sign * im[l]; }
-        status = factors_solve(c, f, f->nreal + i, transpose, 1, c->Rz);
+        status = factors_solve(&c->sh, f, f->nreal + i, transpose, 1, &to, c->Rz);
         for (size_t l = 0; l < n; l++) { re[l] = c->Rz[2 * l]; im[l] = sign * c->Rz[2 * l + 1]; }
     }
     for (int i = 0; i < k; i++) {
@@ -50,7 +61,8 @@ int irk_solve_block(costate *c, const factors *f, int transpose, int m, double *
 {
     size_t len = (size_t)c->m->block * (size_t)c->n;
     int status = 0;
-    if (c->m->block == 1) return factors_solve(c, f, 0, transpose, m, Z);
+    accuracy to = irk_accuracy(c);
+    if (c->m->block == 1) return factors_solve(&c->sh, f, 0, transpose, m, &to, Z);
     for (int j = 0; status == 0 && j < m; j++) status = solve_coupled(c, f, transpose, Z + (size_t)j * len);
     return status;
 }
@@ -63,7 +75,7 @@ static int residual(costate *c, const record *r, int i0, const double *Z, const 
     for (int i = 0; i < k; i++) {
         double *R = c->R + (size_t)i * n;
         add_scaled(n, c->Y, r->y, 1, Z + (size_t)i * n);
-        int status = map_value(c, RHS, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
+        int status = map_value(&c->maps, &c->maps.rhs, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
         if (status != 0) return status;
         if (constant) axpy(n, 1, constant, R);
         irk_coupling(c, r->h, 0, i0 + i, i0, i0 + k, -1, Z - (size_t)i0 * n, n, R);

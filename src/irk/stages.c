@@ -13,15 +13,16 @@
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
+#include "linsol/gmres.h"
 
 enum { KRYLOV_MOST = 30, KRYLOV_CHEAP = 6, REFINEMENTS = 60 };
 static const double REUSE = 1.6, SLOWEST = 0.7;
 
 /* matrix-free there is no preconditioner but the user's or the incomplete LU, and they are for single stages */
-static int krylov_most(const costate *c) { return c->matfree ? matfree_limit() : KRYLOV_MOST; }
+static int krylov_most(const costate *c) { return c->sh.matfree ? matfree_limit() : KRYLOV_MOST; }
 
 /* columns iterated together: their solves are one call for sdirk; for coupled stages nothing would be won */
-static int together(const costate *c, int m) { return c->m->block > 1 || c->matfree ? 1 : m < GMRES_COLUMNS ? m : GMRES_COLUMNS; }
+static int together(const costate *c, int m) { return c->m->block > 1 || c->sh.matfree ? 1 : m < GMRES_COLUMNS ? m : GMRES_COLUMNS; }
 
 size_t irk_stage_krylov(const costate *c, int m)
 {
@@ -45,20 +46,21 @@ int irk_stage_states(costate *c, const record *r)
    7 for three coupled stages); sparse factors always cost more than the few solves they save. */
 static int direct(const costate *c)
 {
-    if (c->matfree) return 0;
+    if (c->sh.matfree) return 0;
     if (c->o.stage_solve != COSTATE_STAGE_AUTO) return c->o.stage_solve == COSTATE_STAGE_DIRECT;
-    return c->m->block == 1 ? c->n <= 35 && c->backend->dense : c->n * c->m->block <= 21;
+    return c->m->block == 1 ? c->n <= 35 && c->sh.backend->dense : c->n * c->m->block <= 21;
 }
 
 /* the mean of the stage Jacobians: nearer to all of them than the one at the start of the step */
 static int mean_jacobian(costate *c, const record *r)
 {
-    double *sum = c->J, *one = c->J2;
-    memset(sum, 0, c->nnz * sizeof *sum);
+    double *sum = c->lin.J, *one = c->J2;
+    c->lin.serial = 0;
+    memset(sum, 0, c->maps.entries * sizeof *sum);
     for (int i = 0; i < c->s; i++) {
-        int status = jacobian(c, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, one);
+        int status = jacobian(&c->maps, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * (size_t)c->n, c->w, one);
         if (status != 0) return status;
-        axpy(c->nnz, 1.0 / c->s, one, sum);
+        axpy(c->maps.entries, 1.0 / c->s, one, sum);
     }
     return 0;
 }
@@ -72,12 +74,11 @@ int irk_stage_start(costate *c, const record *r)
     c->last_krylov = 0;
     if (direct(c) || r->kept) return 0;
     double ratio = f->h / r->h;
-    if (ratio == 1 && f->jstep == r->jstep) return 0;
-    if (c->matfree && (!matfree_preconditioned(c) || c->m->block > 1)) return 0;
+    if (ratio == 1 && f->serial == r->jacobian) return 0;
+    if (c->sh.matfree && (!matfree_preconditioned(&c->sh) || c->m->block > 1)) return 0;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return 0;
-    c->jheld = -1;
-    int status = c->matfree ? jacobian(c, r->t, r->y, c->J) : mean_jacobian(c, r);
-    if (status == 0) status = factor(c, r->h);
+    int status = c->sh.matfree ? linearise(&c->maps, 0, r->t, r->y, c->w, &c->lin) : mean_jacobian(c, r);
+    if (status == 0) status = shifts_factor(&c->sh, &c->lin, r->h, &c->fac);
     c->pre = c->fac;
     return status;
 }
@@ -91,10 +92,10 @@ int irk_stage_apply(const stage_system *s, const double *x, double *out)
     for (int i = 0; i < k; i++) {
         const double *xi = x + (size_t)i * n;
         double *to = out + (size_t)i * n;
-        costate_point at = {s->r->t + c->m->c[i0 + i] * s->r->h, c->stage + (size_t)(i0 + i) * n, c->p};
+        costate_point at = {s->r->t + c->m->c[i0 + i] * s->r->h, c->stage + (size_t)(i0 + i) * n, c->maps.p};
         costate_point dx = {0, xi, NULL};
         costate_gradient g = {NULL, to, NULL};
-        int status = s->transpose ? map_adjoint(c, RHS, &at, xi, &g) : map_tangent(c, RHS, &at, &dx, to);
+        int status = s->transpose ? map_adjoint(&c->maps, &c->maps.rhs, &at, xi, &g) : map_tangent(&c->maps, &c->maps.rhs, &at, &dx, to);
         if (status != 0) return status;
         for (size_t l = 0; l < n; l++) to[l] = -to[l];
         irk_coupling(c, s->r->h, s->transpose, i0 + i, i0, i0 + k, 1, x - (size_t)i0 * n, n, to);
@@ -107,7 +108,7 @@ static int apply(void *s, const double *x, double *out) { return irk_stage_apply
 static int precondition(void *s, int m, double *X)
 {
     const stage_system *q = s;
-    if (q->c->matfree) return q->c->m->block == 1 ? matfree_precondition(q->c, q->transpose, X) : 0;
+    if (q->c->sh.matfree) return q->c->m->block == 1 ? matfree_precondition(&q->c->sh, q->transpose, X) : 0;
     return irk_solve_block(q->c, q->c->pre, q->transpose, m, X);
 }
 
@@ -120,10 +121,10 @@ static void nearly_backward_error(void *system, const double *b, const double *x
     int k = c->m->block, i0 = s->block * k;
     size_t n = (size_t)c->n, len = (size_t)k * n;
     double *size = c->U;
-    if (c->matfree) {
+    if (c->sh.matfree) {
         memset(size, 0, len * sizeof *size);
         for (int i = 0; i < k; i++)
-            mass_multiply(c, s->transpose, c->m->W[(i0 + i) * (c->s + 1)] / s->r->h, 1, x + (size_t)i * n,
+            mass_multiply(&c->maps, s->transpose, c->m->W[(i0 + i) * (c->s + 1)] / s->r->h, 1, x + (size_t)i * n,
                           size + (size_t)i * n);
         moduli_of_terms(len, b, r, size);
     } else {
@@ -168,7 +169,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     for (int j = 0; j < columns; j++) {
         c->count.krylov += got[j].iterations;
         if (got[j].longest > c->last_krylov) c->last_krylov = got[j].longest;
-        if (status != 0 || *good < j || !solved(c, &got[j], 100 * c->o.krylov_tol)) continue;
+        if (status != 0 || *good < j || !solved(&c->maps, &got[j], 100 * c->o.krylov_tol)) continue;
         scatter(s, m, from + j, x + (size_t)j * len, X);
         c->count.stage_iterative++;
         (*good)++;
@@ -211,7 +212,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         status = irk_direct_solve(s, 1, dx);
         if (status != 0) return status;
     }
-    if (!(got.norm <= backward_stable(c))) return unsolved(s, got.norm);
+    if (!(got.norm <= backward_stable(&c->maps))) return unsolved(s, got.norm);
     scatter(s, m, j, x, X);
     return 0;
 }
@@ -250,12 +251,12 @@ static int needs_a_matrix(const stage_system *s, int m, const double *X)
 int irk_stage_solve(const stage_system *s, int m, double *X)
 {
     costate *c = s->c;
-    residual_weights(c, s->transpose, c->m->block * c->n, c->wk);
+    residual_weights(&c->maps, s->transpose, c->m->block * c->n, c->wk);
     for (int j = 0, good; !direct(c) && j < m; j += good) {
         int columns = m - j < together(c, m) ? m - j : together(c, m);
         int status = iterate(s, m, j, columns, X, &good);
-        if (status < 0 || (status != 0 && c->matfree)) return status;
-        if (good < columns && c->matfree) return needs_a_matrix(s, m, X);
+        if (status < 0 || (status != 0 && c->sh.matfree)) return status;
+        if (good < columns && c->sh.matfree) return needs_a_matrix(s, m, X);
         if (good < columns) return solve_direct(s, m, j + good, X);
     }
     return direct(c) ? solve_direct(s, m, 0, X) : 0;

@@ -16,11 +16,11 @@ static int right_hand_side(costate *c, const record *r, const directions *d, int
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     int i0 = i / c->m->block * c->m->block;
-    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->p};
+    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->maps.p};
     for (int j = 0; j < d->m; j++) {
         double *to = X + (size_t)j * n;
         costate_point dx = direction(c, d, j, c->m->c[i]);
-        int status = map_tangent(c, RHS, &x, &dx, to);
+        int status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, to);
         if (status != 0) return status;
         if (c->m->g) axpy(n, c->m->g[i], f0dot + (size_t)j * n, to);
         irk_coupling(c, r->h, 0, i, 0, i0, -1, d->Xd + (size_t)j * n, stride, to);
@@ -32,11 +32,11 @@ static int right_hand_side(costate *c, const record *r, const directions *d, int
 /* f'(t,y,p) along each direction, for the explicit first stage */
 static int first_stage(costate *c, const record *r, const directions *d, double *out)
 {
-    costate_point x = {r->t, r->y, c->p};
+    costate_point x = {r->t, r->y, c->maps.p};
     int status = 0;
     for (int j = 0; c->m->g && status == 0 && j < d->m; j++) {
         costate_point dx = direction(c, d, j, 0);
-        status = map_tangent(c, RHS, &x, &dx, out + (size_t)j * (size_t)c->n);
+        status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, out + (size_t)j * (size_t)c->n);
     }
     return status;
 }
@@ -46,16 +46,16 @@ static int quadrature(costate *c, const record *r, const directions *d, int i, i
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *q1 = d->V1 + (size_t)j * (size_t)c->N + n;
     if (b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * n, c->p}, dx = direction(c, d, j, ci);
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * n, c->maps.p}, dx = direction(c, d, j, ci);
     if (i >= 0) {
         add_scaled(n, c->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
         dx.y = c->v1;
     }
-    int status = map_tangent(c, COST, &x, &dx, c->r);
+    int status = map_tangent(&c->maps, &c->maps.cost, &x, &dx, c->r);
     if (status != 0) return status;
     axpy(nq, r->h * b, c->r, q1);
     if (d->dh[j] == 0) return 0;
-    status = map_value(c, COST, x.t, x.y, c->r);
+    status = map_value(&c->maps, &c->maps.cost, x.t, x.y, c->r);
     if (status == 0) axpy(nq, d->dh[j] * b, c->r, q1);
     return status;
 }

@@ -7,7 +7,9 @@
    larger by many orders, so a solution is judged by  b - A x,  and corrected by further cycles while that helps. */
 #include <math.h>
 #include <string.h>
-#include "core.h"
+#include "base/larger.h"
+#include "base/vec.h"
+#include "linsol/gmres.h"
 
 /* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit, right-hand
    side limit+1; for all: the block that goes to the preconditioner, one vector, 1/w */

@@ -6,28 +6,30 @@
    adjoint: |r^T v| <= error |x|^T |A| |v|. */
 #include <float.h>
 #include <math.h>
-#include "core.h"
+#include "base/larger.h"
+#include "base/vec.h"
+#include "linsol/residual.h"
 
 /* The norm of a tangent's residual is that of errors, an adjoint's the dual one; as only ratios count, the largest
    weight is made 1, that products with tiny or huge numbers stay numbers. */
-void residual_weights(const costate *c, int transpose, int len, double *w)
+void residual_weights(const maps *a, int transpose, int len, double *w)
 {
     const double RANGE = 1e-150;
     double most = 0;
-    for (int i = 0; i < c->n; i++) most = fmax(most, transpose ? 1 / c->w[i] : c->w[i]);
+    for (int i = 0; i < a->n; i++) most = fmax(most, transpose ? 1 / a->w[i] : a->w[i]);
     for (int i = 0; i < len; i++)
-        w[i] = i < c->n ? fmax(RANGE, (transpose ? 1 / c->w[i] : c->w[i]) / most) : w[i - c->n];
+        w[i] = i < a->n ? fmax(RANGE, (transpose ? 1 / a->w[i] : a->w[i]) / most) : w[i - a->n];
 }
 
 /* 8 eps took a seventh more iterations on shallow water, for gaps no smaller. */
 int at_round_off(double error) { return error <= 32 * DBL_EPSILON; }
 
 /* Products by central differences have lost a third of the digits, nested ones half of them. */
-double backward_stable(const costate *c) { return c->o.differences ? 1e-8 : 500 * DBL_EPSILON; }
+double backward_stable(const maps *a) { return a->differences ? 1e-8 : 500 * DBL_EPSILON; }
 
-int solved(const costate *c, const gmres_result *g, double tol)
+int solved(const maps *a, const gmres_result *g, double tol)
 {
-    return g->residual <= tol || g->norm <= backward_stable(c);
+    return g->residual <= tol || g->norm <= backward_stable(a);
 }
 
 void moduli(size_t n, const double *b, double *size)

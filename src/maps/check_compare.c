@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "core.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 double check_size(const probe *q, int i)

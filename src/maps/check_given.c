@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "core.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 enum { MOST = 1 << 30 };        /* as for costate_new: sums of two sizes are still an int */

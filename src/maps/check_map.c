@@ -1,7 +1,10 @@
 /* check_map.c - the public check of a map: derivatives against differences and each other. */
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "base/random.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 static int check_tangent(const probe *q, costate_report *r)
@@ -86,27 +89,27 @@ int check_right(const costate_report *r)
     return strstr(r->text, "WRONG") == NULL;
 }
 
-int costate_check_map(const costate_map *map, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
+int costate_check_map(const costate_map *f, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
 {
     if (!r) return COSTATE_BAD_ARGUMENT;
     check_clear(r);
-    if (!map) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
+    if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
     int status = check_given(n, np, "k", k, 1, x, r);
     if (status != COSTATE_OK) return status;
-    if (!map->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
+    if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
     double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;
     if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    probe q = {map, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
+    probe q = {f, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
                at + 2 * in + 3 * out, at + 2 * in + 4 * out};
     unsigned state = 7;
-    for (int i = 0; i < k; i++) q.w[i] = check_random(&state);
-    for (int i = 0; i < n + np; i++) q.a[i] = check_random(&state) * check_size(&q, i);
+    for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
+    for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * check_size(&q, i);
     int code = 0;
-    if (map->tangent) code = check_tangent(&q, r);
-    if (code == 0 && map->adjoint) code = check_adjoint(&q, r);
-    if (code == 0 && map->tangent2 && map->tangent) code = check_tangent2(&q, r);
-    if (code == 0 && map->adjoint_tangent) code = check_adjoint_tangent(&q, r);
+    if (f->tangent) code = check_tangent(&q, r);
+    if (code == 0 && f->adjoint) code = check_adjoint(&q, r);
+    if (code == 0 && f->tangent2 && f->tangent) code = check_tangent2(&q, r);
+    if (code == 0 && f->adjoint_tangent) code = check_adjoint_tangent(&q, r);
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;

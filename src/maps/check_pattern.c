@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 typedef struct {

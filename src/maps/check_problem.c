@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 /* ---- what jac and mass write: in the pattern, and nowhere else ---- */

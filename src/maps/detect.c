@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "base/random.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 #include "maps/check.h"
 
 /* x itself, and random points within a tenth of the sizes of t, y and p */
@@ -36,9 +39,9 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
     double near = k > 0 ? NEAR : 0;
     for (int tries = 0; code > 0 && tries < 40; tries++, near = tries < 39 ? near / 2 : 0) {
         double side = tries % 2 ? -1 : 1;
-        s->at[k] = (costate_point){x->t + near * check_random(seed) * check_size(&s->q, -1), s->y[k], s->p[k]};
+        s->at[k] = (costate_point){x->t + near * random_number(seed) * check_size(&s->q, -1), s->y[k], s->p[k]};
         for (int i = 0; i < n + np; i++) {
-            double from = i < n ? x->y[i] : x->p[i - n], r = check_random(seed);
+            double from = i < n ? x->y[i] : x->p[i - n], r = random_number(seed);
             *(i < n ? s->y[k] + i : s->p[k] + i - n) = from + near * (from == 0 ? side * fabs(r) : r) * check_size(&s->q, i);
         }
         code = finite_value(s, &s->at[k], s->f[k]);

@@ -1,223 +1,166 @@
-/* maps.c - the user's maps: calls counted, return codes turned into statuses, missing products formed.
-
-   A missing tangent or adjoint in directions of y alone is the product with jac, exactly; everything else that is
-   missing is a central difference of the next lower derivative, and only if options.differences asks for it.
-   An adjoint by differences takes one difference for each wanted entry of t, y and p. */
-#include <math.h>
+/* maps.c - the user's maps: calls counted, return codes turned into statuses, missing products formed where jac gives
+   them: a missing tangent or adjoint in directions of y alone is the product with jac, exactly.  Everything else that is
+   missing is a difference (differences.c), and only if options.differences asks for it. */
+#include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/differences.h"
 
-static const costate_map *the(const costate *c, enum which w) { return w == RHS ? &c->P.rhs : &c->P.cost; }
-static const char *label(enum which w) { return w == RHS ? "rhs" : "cost"; }
-static int rows(const costate *c, enum which w) { return w == RHS ? c->n : c->nq; }
-
-static int code(costate *c, int r, const char *map, const char *name)
+int map_code(maps *a, int r, const char *f, const char *name)
 {
     if (r == 0) return 0;
-    if (r > 0) return retry(&c->v, WHY_CALLBACK, 0.5);
-    return fail(&c->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", map, name, r,
-                c->v.t);
+    if (r > 0) return retry(a->v, WHY_CALLBACK, 0.5);
+    return fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
+                a->v->t);
 }
 
 /* way: out of it, beside options.differences, or "" */
-static int missing(costate *c, enum which w, const char *name, const char *way)
+static int missing(maps *a, const map *f, const char *name, const char *way)
 {
-    return fail(&c->v, COSTATE_MISSING, "%s.%s is missing: method %s needs it here (%sor set options.differences = 1).",
-                label(w), name, c->m->name, way);
+    return fail(a->v, COSTATE_MISSING, "%s.%s is missing: method %s needs it here (%sor set options.differences = 1).",
+                f->name, name, a->method, way);
 }
 
-int map_value(costate *c, enum which w, double t, const double *y, double *out)
+static void counted(const map *f, long *count) { if (f->counted) ++*count; }
+
+int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
-    costate_point x = {t, y, c->p};
-    if (w == RHS) c->count.f++;
-    return code(c, the(c, w)->value(&x, out, c->P.ctx), label(w), "value");
+    costate_point x = {t, y, a->p};
+    counted(f, &a->count->f);
+    return map_code(a, f->user->value(&x, out, a->ctx), f->name, "value");
 }
 
-int map_jac(costate *c, const costate_point *x, double *J)
+int map_jac(maps *a, const costate_point *x, double *J)
 {
-    c->count.jac++;
-    return code(c, c->P.jac(x, J, c->P.ctx), "problem", "jac");
+    a->count->jac++;
+    return map_code(a, a->jac(x, J, a->ctx), "problem", "jac");
 }
 
-/* x + a dx, in buffers y (n) and p (np) */
-static costate_point moved(const costate *c, const costate_point *x, const costate_point *dx, double a, double *y, double *p)
+static int along_y(const maps *a, const costate_point *dx)
 {
-    costate_point z = {x->t + a * dx->t, x->y, x->p};
-    if (dx->y) { add_scaled((size_t)c->n, y, x->y, a, dx->y); z.y = y; }
-    if (dx->p && c->np) { add_scaled((size_t)c->np, p, x->p, a, dx->p); z.p = p; }
-    return z;
+    return dx->p == NULL && (dx->t == 0 || a->autonomous);
 }
 
-/* step of a central difference along dx: the cube root of round-off, relative to the point */
-static double spacing(const costate *c, const costate_point *x, const costate_point *dx)
+/* out += J v or J^T v */
+static int by_jac(maps *a, const costate_point *x, int transpose, const double *v, double *out)
 {
-    double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
-    for (int i = 0; dx->y && i < c->n; i++) size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (c->w[i] > 0 ? c->w[i] : 1)));
-    for (int i = 0; dx->p && i < c->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
-    return size > 0 ? eps / size : 0;
-}
-
-/* Buffers of the differences: enough for one nested difference (adjoint_tangent of an adjoint of a value). */
-typedef struct { double *y, *p, *a, *b; } buffers;
-
-static buffers level(const costate *c, int k)
-{
-    size_t each = 3 * (size_t)c->N + (size_t)c->np;
-    double *z = c->pw + (size_t)k * each;
-    return (buffers){z, z + c->N, z + c->N + c->np, z + 2 * (size_t)c->N + c->np};
-}
-
-static int difference_tangent(costate *c, enum which w, const costate_point *x, const costate_point *dx, double *out)
-{
-    int k = rows(c, w);
-    double e = spacing(c, x, dx);
-    memset(out, 0, (size_t)k * sizeof *out);
-    if (e == 0) return 0;
-    buffers b = level(c, 0);
-    c->count.differences++;
-    for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(c, x, dx, side * e, b.y, b.p);
-        if (w == RHS) c->count.f++;
-        int status = code(c, the(c, w)->value(&z, b.a, c->P.ctx), label(w), "value");
-        if (status != 0) return status;
-        axpy((size_t)k, side / (2 * e), b.a, out);
-    }
+    TRY(map_jac(a, x, a->product));
+    if (v && out) pattern_multiply(a->n, a->pattern, a->product, transpose, 1, 1, v, out);
     return 0;
 }
 
-static int along_y(const costate *c, const costate_point *dx)
+int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
-    return dx->p == NULL && (dx->t == 0 || c->o.autonomous);
+    if (f->user->tangent) {
+        counted(f, &a->count->tangents);
+        return map_code(a, f->user->tangent(x, dx, out, a->ctx), f->name, "tangent");
+    }
+    if (f == &a->rhs && a->jac && along_y(a, dx)) {
+        memset(out, 0, (size_t)a->n * sizeof *out);
+        return dx->y ? by_jac(a, x, 0, dx->y, out) : 0;
+    }
+    if (a->differences) return difference_tangent(a, f, x, dx, out);
+    return missing(a, f, "tangent", "");
 }
 
-int map_tangent(costate *c, enum which w, const costate_point *x, const costate_point *dx, double *out)
+int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    const costate_map *map = the(c, w);
-    if (map->tangent) {
-        if (w == RHS) c->count.tangents++;
-        return code(c, map->tangent(x, dx, out, c->P.ctx), label(w), "tangent");
+    costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
+    if (f->user->adjoint) {
+        counted(f, &a->count->adjoints);
+        return map_code(a, f->user->adjoint(x, w, &want, a->ctx), f->name, "adjoint");
     }
-    if (w == RHS && c->P.jac && along_y(c, dx)) {
-        memset(out, 0, (size_t)c->n * sizeof *out);
-        if (!dx->y) return 0;
-        int status = map_jac(c, x, c->J2);
-        if (status == 0) pattern_multiply(c->n, c->P.pattern, c->J2, 0, 1, 1, dx->y, out);
-        return status;
-    }
-    if (c->o.differences) return difference_tangent(c, w, x, dx, out);
-    return missing(c, w, "tangent", "");
+    if (f == &a->rhs && a->jac && !want.p && (!want.t || a->autonomous)) return by_jac(a, x, 1, w, want.y);
+    if (a->differences) return difference_adjoint(a, f, x, w, &want);
+    return missing(a, f, "adjoint", "");
 }
 
-/* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
-static int difference_adjoint(costate *c, enum which w, const costate_point *x, const double *v, const costate_gradient *g)
+int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                 double *out)
 {
-    int k = rows(c, w), status = 0;
-    double *e = c->pz, *de = level(c, 1).a;            /* unit direction, n + np zeros at rest */
-    costate_point dt = {1, NULL, NULL};
-    if (g->t && !c->o.autonomous) {
-        if ((status = map_tangent(c, w, x, &dt, de)) != 0) return status;
-        *g->t += dot((size_t)k, v, de);
+    if (f->user->tangent2) {
+        counted(f, &a->count->tangents2);
+        return map_code(a, f->user->tangent2(x, dx1, dx2, out, a->ctx), f->name, "tangent2");
     }
-    for (int i = 0; i < c->n + c->np; i++) {
-        double *to = i < c->n ? g->y : g->p;
-        if (!to) continue;
-        costate_point dx = {0, i < c->n ? e : NULL, i < c->n ? NULL : e + c->n};
-        e[i] = 1;
-        status = map_tangent(c, w, x, &dx, de);
-        e[i] = 0;
-        if (status != 0) return status;
-        to[i < c->n ? i : i - c->n] += dot((size_t)k, v, de);
-    }
-    return 0;
+    return a->differences ? difference_tangent2(a, f, x, dx1, dx2, out) : missing(a, f, "tangent2", "");
 }
 
-int map_adjoint(costate *c, enum which w, const costate_point *x, const double *v, const costate_gradient *g)
-{
-    const costate_map *map = the(c, w);
-    costate_gradient want = {g->t, g->y, c->np ? g->p : NULL};
-    if (map->adjoint) {
-        if (w == RHS) c->count.adjoints++;
-        return code(c, map->adjoint(x, v, &want, c->P.ctx), label(w), "adjoint");
-    }
-    if (w == RHS && c->P.jac && !want.p && (!want.t || c->o.autonomous)) {
-        int status = map_jac(c, x, c->J2);
-        if (status == 0 && want.y) pattern_multiply(c->n, c->P.pattern, c->J2, 1, 1, 1, v, want.y);
-        return status;
-    }
-    if (c->o.differences) return difference_adjoint(c, w, x, v, &want);
-    return missing(c, w, "adjoint", "");
-}
-
-int map_tangent2(costate *c, enum which w, const costate_point *x, const costate_point *a, const costate_point *b, double *out)
-{
-    const costate_map *map = the(c, w);
-    int k = rows(c, w);
-    if (map->tangent2) {
-        if (w == RHS) c->count.tangents2++;
-        return code(c, map->tangent2(x, a, b, out, c->P.ctx), label(w), "tangent2");
-    }
-    if (!c->o.differences) return missing(c, w, "tangent2", "");
-    double e = spacing(c, x, b);
-    buffers u = level(c, 2);
-    memset(out, 0, (size_t)k * sizeof *out);
-    if (e == 0) return 0;
-    c->count.differences++;
-    for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(c, x, b, side * e, u.y, u.p);
-        int status = map_tangent(c, w, &z, a, u.a);
-        if (status != 0) return status;
-        axpy((size_t)k, side / (2 * e), u.a, out);
-    }
-    return 0;
-}
-
-/* difference of the adjoint along dx: each side's adjoint is scaled by scaling the weights v */
-int map_adjoint_tangent(costate *c, enum which w, const costate_point *x, const costate_point *dx, const double *v,
+int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
                         const costate_gradient *g)
 {
-    const costate_map *map = the(c, w);
-    costate_gradient want = {g->t, g->y, c->np ? g->p : NULL};
-    if (map->adjoint_tangent) {
-        if (w == RHS) c->count.adjoints2++;
-        return code(c, map->adjoint_tangent(x, dx, v, &want, c->P.ctx), label(w), "adjoint_tangent");
+    costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
+    if (f->user->adjoint_tangent) {
+        counted(f, &a->count->adjoints2);
+        return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, a->ctx), f->name, "adjoint_tangent");
     }
-    if (!c->o.differences) return missing(c, w, "adjoint_tangent", "");
-    double e = spacing(c, x, dx);
-    buffers u = level(c, 2);
-    if (e == 0) return 0;
-    c->count.differences++;
-    for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(c, x, dx, side * e, u.y, u.p);
-        add_scaled((size_t)rows(c, w), u.a, NULL, side / (2 * e), v);
-        int status = map_adjoint(c, w, &z, u.a, &want);
-        if (status != 0) return status;
-    }
+    return a->differences ? difference_adjoint_tangent(a, f, x, dx, w, &want) : missing(a, f, "adjoint_tangent", "");
+}
+
+/* Asked once a call, so that nothing starts that cannot end. */
+int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
+{
+    const costate_map *f = a->rhs.user, *r = a->cost.user;
+    int timed = !a->autonomous, jac_will_do = a->jac && !with_p && !(with_t && timed);
+    if (a->differences) return 0;
+    if (!timed) rhs &= ~(unsigned)SLOPE_OF;
+    if (jac_will_do) rhs &= ~(unsigned)(TANGENT_OF | ADJOINT_OF);
+    const struct { unsigned needed, bit; int there; const map *of; const char *name, *way; } table[] = {
+        {rhs, SLOPE_OF, f->tangent != NULL, &a->rhs, "tangent",
+         "for its f_t: if f and r do not depend on t, set options.autonomous = 1 instead; "},
+        {cost, TANGENT_OF, r->tangent != NULL, &a->cost, "tangent", ""},
+        {rhs, TANGENT_OF, f->tangent != NULL, &a->rhs, "tangent", ""},
+        {rhs, TANGENT2_OF, f->tangent2 != NULL, &a->rhs, "tangent2", ""},
+        {cost, TANGENT2_OF, r->tangent2 != NULL, &a->cost, "tangent2", ""},
+        {rhs, ADJOINT_OF, f->adjoint != NULL, &a->rhs, "adjoint", ""},
+        {cost, ADJOINT_OF, r->adjoint != NULL, &a->cost, "adjoint", ""},
+        {rhs, ADJOINT_TANGENT_OF, f->adjoint_tangent != NULL, &a->rhs, "adjoint_tangent", ""},
+        {cost, ADJOINT_TANGENT_OF, r->adjoint_tangent != NULL, &a->cost, "adjoint_tangent", ""},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if ((table[i].needed & table[i].bit) && !table[i].there && table[i].of->rows > 0)
+            return missing(a, table[i].of, table[i].name, table[i].way);
+    if ((rhs & EXACT_JACOBIAN) && a->differenced)
+        return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) exactly "
+                    "(or set options.differences = 1).", a->method);
     return 0;
 }
 
-/* May this mode run?  Asked once a call, so that nothing starts that cannot end. */
-int maps_available(costate *c, enum mode mode, int with_p, int with_t)
+/* ---- memory ---- */
+
+int maps_init(maps *a, const costate_problem *P, int with_jacobian, size_t entries)
 {
-    int ros = c->m->family == COSTATE_ROS, timed = !c->o.autonomous, q = c->nq > 0, d = c->o.differences;
-    const costate_map *f = &c->P.rhs, *r = &c->P.cost;
-    int by_jac = c->P.jac && !with_p && !(with_t && timed);
-    struct { int needed; const void *have; enum which w; const char *name, *way; } table[] = {
-        {ros && timed && !d, f->tangent ? f : NULL, RHS, "tangent",
-         "for its f_t: if f and r do not depend on t, set options.autonomous = 1 instead; "},
-        {ros && q && !d, r->tangent ? r : NULL, COST, "tangent", ""},
-        {mode == TANGENT && !d && (!by_jac || (ros && timed)), f->tangent ? f : NULL, RHS, "tangent", ""},
-        {mode == TANGENT && !d && q, r->tangent ? r : NULL, COST, "tangent", ""},
-        {mode == TANGENT && !d && ros, f->tangent2 ? f : NULL, RHS, "tangent2", ""},
-        {mode == TANGENT && !d && ros && q, r->tangent2 ? r : NULL, COST, "tangent2", ""},
-        {mode == ADJOINT && !d && !by_jac, f->adjoint ? f : NULL, RHS, "adjoint", ""},
-        {mode == ADJOINT && !d && q, r->adjoint ? r : NULL, COST, "adjoint", ""},
-        {mode == ADJOINT && !d && ros, f->adjoint_tangent ? f : NULL, RHS, "adjoint_tangent", ""},
-        {mode == ADJOINT && !d && ros && q, r->adjoint_tangent ? r : NULL, COST, "adjoint_tangent", ""},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].needed && !table[i].have) return missing(c, table[i].w, table[i].name, table[i].way);
-    if (mode != FORWARD && ros && c->differenced && !d)
-        return fail(&c->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) exactly "
-                    "(or set options.differences = 1).", c->m->name);
-    return COSTATE_OK;
+    a->rhs = (map){&a->user_rhs, "rhs", P->n, 1};
+    a->cost = (map){&a->user_cost, "cost", P->nq, 0};
+    a->entries = entries;
+    a->differenced = !P->jac && !P->rhs.tangent;
+    if (P->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    if (with_jacobian && !P->jac) TRY(jacobian_colour(a));
+    if (!P->mass) return 0;
+    if (!(a->M = calloc(entries, sizeof *a->M)))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
+    int r = P->mass(a->M, P->ctx);
+    if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
+    return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+}
+
+void maps_layout(maps *a, cursor *at)
+{
+    size_t n = (size_t)a->n, np = (size_t)a->np, N = n + (size_t)a->nq;
+    a->zeros = take(at, n + np);
+    a->work = take(at, 3 * (3 * N + np));
+    if (!a->color) return;
+    a->seed = take(at, n);
+    a->column = take(at, n);
+    a->moved = take(at, n);
+    a->f = take(at, n);
+    a->probe = take(at, 6 * n);
+}
+
+void maps_free(maps *a)
+{
+    free(a->M);
+    free(a->color);
+    free(a->product);
 }

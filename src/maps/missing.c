@@ -6,12 +6,15 @@
    with halves of them lead to the one that does, in log2(n) products. */
 #include <math.h>
 #include <string.h>
-#include "core.h"
+#include "base/random.h"
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/maps.h"
 
 /* away from zero, so that no entry goes unseen */
 static double random_part(unsigned *seed)
 {
-    double r = check_random(seed);
+    double r = random_number(seed);
     return r < 0 ? r / 2 - 0.5 : r / 2 + 0.5;
 }
 

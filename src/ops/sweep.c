@@ -13,7 +13,7 @@ static int tape_begin(costate *c, const costate_tape *tape)
 {
     int status = tape_fits(c, tape);
     if (status != COSTATE_OK) return status;
-    c->p = tape->p;
+    c->maps.p = tape->p;
     c->replay = NULL;
     if (tape->writer != c->self || tape->stamp != c->stamp) forget(c);
     c->stamp++;
@@ -87,7 +87,7 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     if (status == COSTATE_OK) status = tangent_begin(c, m, V, Vp, times);
     if (status == COSTATE_OK) status = check_observations(c, tape, o, 0);
     if (status != COSTATE_OK) return status;
-    c->jheld = -1;
+    c->lin.serial = 0;
     c->observing = o && o->count > 0;
     directions d = {.m = m, .dt = c->dt, .dh = c->dh, .V = V, .Vp = Vp, .V1 = c->Vb, .Xd = c->Xd};
     for (int k = 0; status == COSTATE_OK && k < tape->count; k++) {
@@ -226,7 +226,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     if (status == COSTATE_OK) status = tape_begin(c, tape);
     if (status != COSTATE_OK) return status;
     if ((status = check_vector(c, "y", y, (size_t)c->N)) != COSTATE_OK || (status = check_vector(c, "p", p, (size_t)c->np)) != COSTATE_OK) return status;
-    c->p = p;
+    c->maps.p = p;
     c->replay = tape;
     c->repeat = !c->o.derivative_mode;
     forget(c);

@@ -27,19 +27,19 @@ static int right_hand_side(costate *c, const record *r, const functionals *g, in
     combine(n, to, to, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + (size_t)j * n, stride);
     ros_coupling(c, r->h, 1, i, i + 1, c->s, c->Xd + (size_t)j * n, stride, to);
     if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
-    costate_point x = {r->t, r->y, c->p};
+    costate_point x = {r->t, r->y, c->maps.p};
     costate_gradient y = {NULL, to, NULL};
-    return has_cost(c, i) ? map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &y) : 0;
+    return has_cost(c, i) ? map_adjoint(&c->maps, &c->maps.cost, &x, weighted(c, r, g, i, j), &y) : 0;
 }
 
 /* v_i: its y-part into v, p-part into mu, t-part into t and h */
 static int first_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *v)
 {
     double t = 0;
-    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->p};
+    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->maps.p};
     costate_gradient to = {g->times ? &t : NULL, v, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-    int status = map_adjoint(c, RHS, &x, u, &to);
-    if (status == 0 && has_cost(c, i)) status = map_adjoint(c, COST, &x, weighted(c, r, g, i, j), &to);
+    int status = map_adjoint(&c->maps, &c->maps.rhs, &x, u, &to);
+    if (status == 0 && has_cost(c, i)) status = map_adjoint(&c->maps, &c->maps.cost, &x, weighted(c, r, g, i, j), &to);
     if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
     return status;
 }
@@ -47,10 +47,10 @@ static int first_order(costate *c, const record *r, const functionals *g, int i,
 /* H_i: y-part into H */
 static int second_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *H)
 {
-    costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    costate_point x = {r->t, r->y, c->maps.p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
     costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-    int status = map_adjoint_tangent(c, RHS, &x, &e, u, &to);
-    return status == 0 && has_cost(c, i) ? map_adjoint_tangent(c, COST, &x, &e, weighted(c, r, g, i, j), &to) : status;
+    int status = map_adjoint_tangent(&c->maps, &c->maps.rhs, &x, &e, u, &to);
+    return status == 0 && has_cost(c, i) ? map_adjoint_tangent(&c->maps, &c->maps.cost, &x, &e, weighted(c, r, g, i, j), &to) : status;
 }
 
 static int step_size(costate *c, const record *r, const functionals *g, int i, int j, const double *u)
@@ -60,13 +60,13 @@ static int step_size(costate *c, const record *r, const functionals *g, int i, i
     g->h[j] += c->m->gi[i] * dot(n, c->ft, u);
     ros_slope(c, r, i, c->v1);
     memset(c->v2, 0, n * sizeof *c->v2);
-    mass_multiply(c, 0, 1, 1, c->v1, c->v2);
+    mass_multiply(&c->maps, 0, 1, 1, c->v1, c->v2);
     g->h[j] += dot(n, c->v2, u) / (r->h * r->h);
     if (!has_cost(c, i)) return 0;
-    costate_point x = {r->t, r->y, c->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
-    int status = map_value(c, COST, r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->r);
+    costate_point x = {r->t, r->y, c->maps.p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
+    int status = map_value(&c->maps, &c->maps.cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->r);
     if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
-    if (status == 0) status = map_tangent(c, COST, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
+    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
     if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
     return status;
 }

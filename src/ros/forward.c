@@ -16,9 +16,9 @@ void ros_coupling(costate *c, double h, int transpose, int i, int from, int to, 
     double w[STAGES_MOST];
     if (from >= to) return;
     for (int j = from; j < to; j++) w[j - from] = c->m->C[transpose ? j * s + i : i * s + j];
-    if (!c->M) { combine(n, out, out, 1 / h, to - from, w, X + (size_t)from * stride, stride); return; }
+    if (!c->maps.M) { combine(n, out, out, 1 / h, to - from, w, X + (size_t)from * stride, stride); return; }
     combine(n, c->v2, NULL, 1 / h, to - from, w, X + (size_t)from * stride, stride);
-    mass_multiply(c, transpose, 1, 1, c->v2, out);
+    mass_multiply(&c->maps, transpose, 1, 1, c->v2, out);
 }
 
 void ros_slope(const costate *c, const record *r, int i, double *out)
@@ -38,28 +38,24 @@ const double *ros_stage(const costate *c, const record *r, int i, double *out)
 int ros_matrices(costate *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
-    if (r->kept || (c->fac->h == r->h && c->fac->jstep == c->at)) return 0;
-    if (c->jheld != c->at) {
-        c->jheld = -1;
-        int status = jacobian(c, r->t, r->y, c->J);
-        if (status != 0) return status;
-        c->jheld = c->at;
-    }
-    int status = factor(c, r->h);
+    if (r->kept || (c->fac->h == r->h && c->fac->serial == c->at + 1)) return 0;
+    if (c->lin.serial != c->at + 1) TRY(linearise(&c->maps, c->at + 1, r->t, r->y, c->w, &c->lin));
+    int status = shifts_factor(&c->sh, &c->lin, r->h, &c->fac);
     *f = c->fac;
     return status;
 }
 
 int ros_time_slope(costate *c, const record *r)
 {
-    costate_point x = {r->t, r->y, c->p}, dt = {1, NULL, NULL};
+    costate_point x = {r->t, r->y, c->maps.p}, dt = {1, NULL, NULL};
     if (c->o.autonomous) { memset(c->ft, 0, (size_t)c->n * sizeof *c->ft); return 0; }
-    return map_tangent(c, RHS, &x, &dt, c->ft);
+    return map_tangent(&c->maps, &c->maps.rhs, &x, &dt, c->ft);
 }
 
 int ros_solve(costate *c, const factors *f, int transpose, int m, double *X)
 {
-    return factors_solve(c, f, 0, transpose, m, X);
+    accuracy to = {c->o.krylov_tol, 0};       /* nothing corrects what is left */
+    return factors_solve(&c->sh, f, 0, transpose, m, &to, X);
 }
 
 /* q1 += h b_i [...], errq += h (bhat_i - b_i) [...] */
@@ -67,9 +63,9 @@ static int quadrature(costate *c, const record *r, int i, const double *Y, doubl
 {
     size_t nq = (size_t)c->nq;
     if (!nq || (c->m->b[i] == 0 && c->eb[i] == 0)) return 0;
-    costate_point x = {r->t, r->y, c->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
-    int status = map_value(c, COST, r->t + c->m->c[i] * r->h, Y, c->r);
-    if (status == 0) status = map_tangent(c, COST, &x, &e, c->rq);
+    costate_point x = {r->t, r->y, c->maps.p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    int status = map_value(&c->maps, &c->maps.cost, r->t + c->m->c[i] * r->h, Y, c->r);
+    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &x, &e, c->rq);
     if (status != 0) return status;
     axpy(nq, 1, c->rq, c->r);
     axpy(nq, r->h * c->m->b[i], c->r, q1);
@@ -84,7 +80,7 @@ static int stage(costate *c, record *r, const factors *lu, int i, const double *
     double *U = r->to.X + (size_t)i * n;
     if (c->m->newf[i]) {
         *Y = ros_stage(c, r, i, c->Y);
-        int status = map_value(c, RHS, r->t + c->m->c[i] * r->h, *Y, f);
+        int status = map_value(&c->maps, &c->maps.rhs, r->t + c->m->c[i] * r->h, *Y, f);
         if (status != 0) return status;
     }
     add_scaled(n, U, f, c->o.autonomous ? 0 : r->h * c->m->gi[i], c->ft);
@@ -112,10 +108,10 @@ static int holds_remainder(const costate_method *m)
 static int filter(costate *c, const record *r, double *err)
 {
     const factors *lu;
-    if (!c->singular || !holds_remainder(c->m)) return 0;
+    if (!c->sh.singular || !holds_remainder(c->m)) return 0;
     int status = ros_matrices(c, r, &lu);
     if (status != 0) return status;
-    mass_apply(c, err);
+    mass_apply(&c->maps, err, c->v1);
     for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;
     return ros_solve(c, lu, 0, 1, err);
 }
@@ -170,8 +166,10 @@ static void ros_layout_derivatives(costate *c, cursor *at, int m)
 
 static int ros_prepare(costate *c)
 {
-    c->fac = factors_new(c, NULL);
-    return c->fac ? COSTATE_OK : c->v.status;
+    c->sh.single = 1 / c->m->gamma;
+    TRY(shifts_prepare(&c->sh, 1, 0, &c->sh.single));
+    c->fac = factors_new(&c->sh, NULL);
+    return c->fac ? 0 : c->v.status;
 }
 
 /* bhat - b = Gamma^T e, Gamma^-1 = diag(1/gamma) - C: solve Gamma^-T x = e from the last row */
@@ -185,5 +183,11 @@ static void ros_ready(costate *c)
     }
 }
 
-const family ros_family = {ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint,
+enum { ALWAYS = SLOPE_OF | EXACT_JACOBIAN };
+
+const family ros_family = {
+    IMPLICIT,
+    {SLOPE_OF, ALWAYS | TANGENT_OF | TANGENT2_OF, ALWAYS | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    ros_layout, ros_layout_derivatives, ros_prepare, ros_ready, ros_forward, ros_tangent, ros_adjoint,
                            ros_tangent_estimate};

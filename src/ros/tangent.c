@@ -12,15 +12,15 @@ typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;
 static int right_hand_side(costate *c, const record *r, const directions *d, const bundle *b, double *to)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    int status = map_tangent(c, RHS, &b->at, &b->x, to);
-    if (status == 0) status = map_tangent2(c, RHS, &b->at0, &b->e, &b->x0, c->v2);
+    int status = map_tangent(&c->maps, &c->maps.rhs, &b->at, &b->x, to);
+    if (status == 0) status = map_tangent2(&c->maps, &c->maps.rhs, &b->at0, &b->e, &b->x0, c->v2);
     if (status != 0) return status;
     axpy(n, 1, c->v2, to);
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)b->j * n, stride, to);
     if (b->dh == 0) return 0;
     axpy(n, b->dh * c->m->gi[b->i], c->ft, to);
     ros_slope(c, r, b->i, c->v2);
-    mass_multiply(c, 0, b->dh / (r->h * r->h), 1, c->v2, to);
+    mass_multiply(&c->maps, 0, b->dh / (r->h * r->h), 1, c->v2, to);
     return 0;
 }
 
@@ -30,16 +30,16 @@ static int quadrature(costate *c, const record *r, const directions *d, const bu
     double w = c->m->b[b->i], *q1 = d->V1 + (size_t)b->j * (size_t)c->N + n;
     if (!nq || w == 0) return 0;
     costate_point u = {b->dh * c->m->gi[b->i], d->Xd + ((size_t)b->i * (size_t)d->m + (size_t)b->j) * n, NULL};
-    int status = map_tangent(c, COST, &b->at, &b->x, c->r);
+    int status = map_tangent(&c->maps, &c->maps.cost, &b->at, &b->x, c->r);
     if (status == 0) axpy(nq, r->h * w, c->r, q1);
-    if (status == 0) status = map_tangent(c, COST, &b->at0, &u, c->r);
+    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &b->at0, &u, c->r);
     if (status == 0) axpy(nq, r->h * w, c->r, q1);
-    if (status == 0) status = map_tangent2(c, COST, &b->at0, &b->e, &b->x0, c->r);
+    if (status == 0) status = map_tangent2(&c->maps, &c->maps.cost, &b->at0, &b->e, &b->x0, c->r);
     if (status == 0) axpy(nq, r->h * w, c->r, q1);
     if (status != 0 || b->dh == 0) return status;
-    status = map_value(c, COST, b->at.t, b->at.y, c->r);
+    status = map_value(&c->maps, &c->maps.cost, b->at.t, b->at.y, c->r);
     if (status == 0) axpy(nq, b->dh * w, c->r, q1);
-    if (status == 0) status = map_tangent(c, COST, &b->at0, &b->e, c->r);
+    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &b->at0, &b->e, c->r);
     if (status == 0) axpy(nq, b->dh * w, c->r, q1);
     return status;
 }
@@ -49,8 +49,8 @@ static bundle gather(costate *c, const record *r, const directions *d, int i, in
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     const double *v = d->V + (size_t)j * (size_t)c->N, *vp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
     bundle b = {.i = i, .j = j, .dh = d->dh[j]};
-    b.at0 = (costate_point){r->t, r->y, c->p};
-    b.at = (costate_point){r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->p};
+    b.at0 = (costate_point){r->t, r->y, c->maps.p};
+    b.at = (costate_point){r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->maps.p};
     b.e = (costate_point){r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
     b.x0 = (costate_point){d->dt[j], v, vp};
     b.x = (costate_point){d->dt[j] + c->m->c[i] * d->dh[j], v, vp};

@@ -18,6 +18,11 @@ int check_arguments(costate *c, double t0, double t1, const double *y, const dou
     return status == COSTATE_OK ? check_vector(c, "p", p, (size_t)c->np) : status;
 }
 
+int maps_available(costate *c, enum mode mode, int with_p, int with_t)
+{
+    return maps_have(&c->maps, c->F->needs[mode], c->F->costs[mode], with_p, with_t);
+}
+
 static int check_directions(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
 {
     if (m <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "m = %d directions: at least one is needed.", m);

@@ -3,15 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/random.h"
 #include "core.h"
 #include "maps/check.h"
-
-/* the same numbers in every run and on every machine */
-double check_random(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return ((double)(*state >> 8) / 8388608.0) - 1;
-}
 
 typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } trial;
 
@@ -75,11 +69,11 @@ static int try_run(costate *c, trial *x, double t0, double t1, const double *y, 
     int N = x->N, np = x->np;
     double most = 0;
     for (int i = 0; i < c->n; i++) most = fmax(most, fabs(y[i]));
-    for (int i = 0; i < N; i++) x->V[i] = 0.1 * check_random(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
-    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * check_random(&state) * fmax(fabs(p[i]), 1e-8);
+    for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
+    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * fmax(fabs(p[i]), 1e-8);
     memcpy(x->y, y, (size_t)N * sizeof *y);
     int status = costate_integrate(x->c, t0, t1, x->y, p, x->tape);
-    for (int i = 0; i < N; i++) x->lambda[i] = check_random(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
+    for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
     x->ends[0] = 0.01 * (t1 - t0);
     x->ends[1] = -0.02 * (t1 - t0);
     if (status == COSTATE_OK) status = transpose_gap(x, r);

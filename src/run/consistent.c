@@ -52,8 +52,8 @@ static void add_row_sums(const costate *c, const double *A, double *sums)
 static double fastest(const costate *c, jump *x, double span)
 {
     double most = 1 / span;
-    add_row_sums(c, c->M, x->rate);
-    add_row_sums(c, c->J, x->row);
+    add_row_sums(c, c->maps.M, x->rate);
+    add_row_sums(c, c->lin.J, x->row);
     for (int i = 0; i < c->n; i++)
         if (x->rate[i] > 0) most = fmax(most, x->row[i] / x->rate[i]);
     return most;
@@ -66,17 +66,17 @@ static double jump_of(costate *c, jump *x, double sigma)
     int at = 0;
     double last = -1;
     c->count.decompositions++;
-    if (LS_Decomp(c->lm, sigma, 0, c->J, c->M) != COSTATE_LS_OK) return -1;
+    if (LS_Decomp(c->sh.mass, sigma, 0, c->lin.J, c->maps.M) != COSTATE_LS_OK) return -1;
     memcpy(x->r, x->f, n * sizeof *x->r);
     for (int k = 0; k < PASSES; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
         c->count.solves++;
-        if (LS_Solve(c->lm, 0, 1, x->d) != COSTATE_LS_OK) return -1;
+        if (LS_Solve(c->sh.mass, 0, 1, x->d) != COSTATE_LS_OK) return -1;
         double size = largest(c, x->d, &at);
         if (size <= ALLOWED || (last > 0 && fabs(size - last) <= 1e-3 * size)) return size;
         last = size;
         memset(x->r, 0, n * sizeof *x->r);
-        pattern_multiply(c->n, c->P.pattern, c->J, 0, -1, 1, x->d, x->r);
+        pattern_multiply(c->n, c->P.pattern, c->lin.J, 0, -1, 1, x->d, x->r);
         for (size_t i = 0; i < n; i++) if (x->rate[i] == 0) x->r[i] = x->f[i];
     }
     return -1;
@@ -108,11 +108,11 @@ static int refuse(costate *c, const jump *x, double t, double size)
 
 int consistent(costate *c, double t, double span)
 {
-    if (!c->singular || c->matfree) return COSTATE_OK;
+    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
     jump x = {c->Y, c->err, c->y1, c->v1, c->v2, 0};
     weights(c, c->y, c->w);
-    int status = jacobian(c, t, c->y, c->J);
-    if (status == 0) { c->jheld = c->at; status = map_value(c, RHS, t, c->y, x.f); }
+    int status = linearise(&c->maps, c->at + 1, t, c->y, c->w, &c->lin);
+    if (status == 0) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
     if (status != 0) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
     if (!all_finite((size_t)c->n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);

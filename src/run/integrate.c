@@ -50,8 +50,8 @@ static void set_range(costate *c, double t0, double t1)
 /* nothing is known of earlier steps */
 static void anew(costate *c)
 {
-    c->jheld = -1;
-    if (c->fac) { c->fac->h = c->fac->refs > 1 ? c->fac->h : 0; c->fac->jstep = -1; }
+    c->lin.serial = 0;
+    factors_reset(c->fac);
     c->theta = 0;
     c->eta = 1;
     c->cautious = 1;
@@ -218,9 +218,9 @@ static int report(costate *c, run *x)
 /* sdirk, firk: keep Jacobian and factorisation while Newton contracts fast and h would change little. */
 static double keep_step(costate *c, double factor)
 {
-    if (c->m->family == COSTATE_ERK || c->m->family == COSTATE_ROS) { c->jheld = -1; return factor; }
-    if (c->theta > c->o.theta_reuse || c->o.theta_reuse < 0) c->jheld = -1;
-    return c->jheld >= 0 && factor >= c->o.q_min && factor <= c->o.q_max ? 1 : factor;
+    if (c->m->family == COSTATE_ERK || c->m->family == COSTATE_ROS) { c->lin.serial = 0; return factor; }
+    if (c->theta > c->o.theta_reuse || c->o.theta_reuse < 0) c->lin.serial = 0;
+    return c->lin.serial && factor >= c->o.q_min && factor <= c->o.q_max ? 1 : factor;
 }
 
 /* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
@@ -305,7 +305,7 @@ static void finish(costate *c, run *x, double *y)
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
 {
     int from = warm(c, t0, t1, y, p, tape);
-    c->p = p;
+    c->maps.p = p;
     set_range(c, t0, t1);
     if (from != WARM_WITH_MATRICES) anew(c);
     memcpy(c->y, y, (size_t)c->N * sizeof *y);
@@ -320,6 +320,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     int status = tape ? tape_start(c, tape, t0, t1) : COSTATE_OK;
     if (status == COSTATE_OK) status = loop(c, x);
     finish(c, x, y);
+    if (status == COSTATE_OK) no_error(c);          /* with a hint, if there is one now */
     warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, tape);
     return status;
 }

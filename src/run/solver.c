@@ -47,58 +47,50 @@ static void layout(costate *c, cursor *at)
     c->r = take(at, (size_t)c->nq);
     c->rq = take(at, (size_t)c->nq);
     c->eb = take(at, s);
-    c->pz = take(at, n + (size_t)c->np);
-    c->pw = take(at, 3 * (3 * N + (size_t)c->np));
     for (int k = 0; k < 2; k++) {
         c->scratch[k].X = take(at, s * n);
         c->scratch[k].its = (unsigned char *)take(at, s);
     }
-    matfree_layout(c, at);
+    if (c->F->is & IMPLICIT) c->lin.y = take(at, n);
+    maps_layout(&c->maps, at);
+    shifts_layout(&c->sh, at);
     c->F->layout(c, at);
 }
 
-/* Two arrays of nnz for J (the step's, and one for products), one for M. */
+/* What the rooms below are told of the problem and the options. */
+static void furnish(costate *c)
+{
+    const costate_problem *P = &c->P;
+    c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .autonomous = c->o.autonomous, .differences = c->o.differences,
+                     .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
+                     .method = c->m->name, .count = &c->count, .v = &c->v};
+    c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
+}
+
+/* The maps with M; J of the step and one more for its family. */
 static int matrices(costate *c)
 {
-    size_t nnz = c->P.pattern ? (size_t)c->P.pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
-    if (c->matfree && !c->P.pattern && !c->P.mass && !c->P.jac) nnz = 0;
-    c->nnz = nnz;
-    int need_J = c->m->family != COSTATE_ERK || c->P.jac;
-    size_t room = c->matfree && nnz < (size_t)c->n ? (size_t)c->n : nnz;
-    if (need_J && !(c->J = calloc(room + nnz + 1, sizeof *c->J))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", nnz);
-    c->J2 = c->J ? c->J + room : NULL;
-    if (!c->P.mass) return COSTATE_OK;
-    if (!(c->M = calloc(nnz, sizeof *c->M))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", nnz);
-    int r = c->P.mass(c->M, c->P.ctx);
-    if (r != 0) return fail(&c->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
-    if (!all_finite(nnz, c->M)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+    const costate_problem *P = &c->P;
+    size_t entries = P->pattern ? (size_t)P->pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
+    int formed = (c->F->is & IMPLICIT) && !c->sh.matfree;
+    if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
+    TRY(maps_init(&c->maps, P, formed, entries));
+    if (!formed) return COSTATE_OK;
+    if (!(c->lin.J = calloc(2 * entries + 1, sizeof *c->lin.J)))
+        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    c->J2 = c->lin.J + entries;
     return COSTATE_OK;
 }
 
-/* M is factored once: erk solves with it, and other methods must know whether it is regular. */
-static int mass_factor(costate *c)
+static int refuse_singular(costate *c)
 {
-    if (!c->M) return COSTATE_OK;
-    int code = 0;
-    c->lm = LS_Init(c->backend, c->n, c->P.pattern, 0, NULL, NULL, &code);
-    if (!c->lm) return ls_failure(c, c->backend, code);
-    code = LS_Decomp(c->lm, 1, 0, NULL, c->M);
-    if (code < 0) return ls_failure(c, c->backend, code);
-    c->singular = code > 0;
-    if (code == 0) return COSTATE_OK;
-    if (c->m->family == COSTATE_ERK) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.", c->m->name);
-    if (!(c->m->is & COSTATE_DAE)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic constraints; choose one with the property COSTATE_DAE.", c->m->name);
-    return COSTATE_OK;
-}
-
-static int choose_backend(costate *c)
-{
-    if (c->m->family == COSTATE_ERK && !c->P.mass) return COSTATE_OK;
-    c->matfree = c->o.solver == COSTATE_LS_GMRES && !c->o.backend;
-    c->backend = c->o.backend ? c->o.backend : LS_Choose(c->matfree ? COSTATE_LS_AUTO : c->o.solver, c->n, c->P.pattern);
-    if (!c->backend) return fail(&c->v, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", c->o.solver);
-    if (!c->backend->init || !c->backend->factor || !c->backend->solve || !c->backend->free || !c->backend->name)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
+    if (!c->sh.singular) return COSTATE_OK;
+    if (c->F->is & REGULAR_MASS)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.",
+                    c->m->name);
+    if (!(c->m->is & COSTATE_DAE))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic "
+                    "constraints; choose one with the property COSTATE_DAE.", c->m->name);
     return COSTATE_OK;
 }
 
@@ -111,6 +103,7 @@ static int arena(costate *c)
     if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
     at = (cursor){block, 0};
     layout(c, &at);
+    c->maps.w = c->w;
     c->arena = block;
     return COSTATE_OK;
 }
@@ -164,19 +157,17 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->np = P->np;
     c->nq = P->nq;
     c->s = m->s;
-    c->jheld = -1;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
-    int status = check_problem(c);
-    if (status == COSTATE_OK) c->N = P->n + P->nq;
-    if (status == COSTATE_OK) status = options_fill(c);
-    if (status == COSTATE_OK) status = choose_backend(c);
-    if (status == COSTATE_OK) status = matrices(c);
-    if (status == COSTATE_OK) status = mass_factor(c);
-    if (status == COSTATE_OK) status = jacobian_prepare(c);
-    if (status == COSTATE_OK) status = matfree_prepare(c);
-    if (status == COSTATE_OK) options_newton(c);
-    if (status == COSTATE_OK) status = c->F->prepare(c);
-    return status == COSTATE_OK ? arena(c) : status;
+    TRY(check_problem(c));
+    c->N = P->n + P->nq;
+    TRY(options_fill(c));
+    furnish(c);
+    if ((c->F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
+    TRY(matrices(c));
+    options_newton(c);
+    TRY(c->F->prepare(c));
+    TRY(refuse_singular(c));
+    return arena(c);
 }
 
 costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
@@ -192,14 +183,12 @@ void costate_free(costate *c)
 {
     if (!c) return;
     factors_release(c->fac);
-    LS_Free(c->lm);
     LS_Free(c->ld);
-    LS_Free(c->ilu);
+    shifts_free(&c->sh);
     costate_tape_free(c->own);
     identity_release(c->self);
-    free(c->J);
-    free(c->M);
-    free(c->color);
+    free(c->lin.J);
+    maps_free(&c->maps);
     kron_free(c->kron);
     free(c->derivatives);
     free(c->arena);
@@ -209,4 +198,4 @@ void costate_free(costate *c)
 double costate_time(const costate *c) { return c ? c->v.t : 0; }
 const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
 void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
-const char *costate_solver_name(const costate *c) { return !c || !c->backend ? "none" : c->matfree ? "gmres" : c->backend->name; }
+const char *costate_solver_name(const costate *c) { return !c || !c->sh.backend ? "none" : c->sh.matfree ? "gmres" : c->sh.backend->name; }

@@ -53,11 +53,11 @@ int costate_method_describe_sized(const costate_size *program, const costate_met
     return costate_method_describe(m, info);
 }
 
-int costate_check_map_sized(const costate_size *program, const costate_map *map, int n, int np, int k,
+int costate_check_map_sized(const costate_size *program, const costate_map *f, int n, int np, int k,
                             const costate_point *x, void *ctx, costate_report *report)
 {
     if (mismatch(program)) return refuse(program, "costate_report", report);
-    return costate_check_map(map, n, np, k, x, ctx, report);
+    return costate_check_map(f, n, np, k, x, ctx, report);
 }
 
 int costate_check_problem_sized(const costate_size *program, const costate_problem *P, const costate_point *x,

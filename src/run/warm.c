@@ -31,5 +31,5 @@ void warm_keep(costate *c, double h, double low, const control *k, const record 
     e->k = *k;
     e->prev = *prev;
     memcpy(e->y, c->y, (size_t)c->N * sizeof *e->y);
-    if (c->np) memcpy(e->p, c->p, (size_t)c->np * sizeof *e->p);
+    if (c->np) memcpy(e->p, c->maps.p, (size_t)c->np * sizeof *e->p);
 }

@@ -71,13 +71,13 @@ int first_step(costate *c, double t0, double t1, const double *y, double *h)
 {
     int n = c->n, p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
     weights(c, y, c->w);
-    int status = map_value(c, RHS, t0, y, c->f0);
+    int status = map_value(&c->maps, &c->maps.rhs, t0, y, c->f0);
     if (status != 0) return status;
     double d0 = norm_weighted((size_t)n, c->w, y), d1 = norm_weighted((size_t)n, c->w, c->f0);
     if (!(d1 < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 1);
     double span = fabs(t1 - t0), T = time_scale(t0, span, d0, d1), t = t0 + c->dir * T / 100, d2 = 0;
     add_scaled((size_t)n, c->Y, y, t - t0, c->f0);
-    status = map_value(c, RHS, t, c->Y, c->v1);
+    status = map_value(&c->maps, &c->maps.rhs, t, c->Y, c->v1);
     if (status < 0) return status;
     if (status == 0) {
         axpy((size_t)n, -1, c->f0, c->v1);

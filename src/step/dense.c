@@ -56,7 +56,7 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
         return fail(&c->v, COSTATE_OUT_OF_RANGE, "t = %.10g lies outside the tape's [%.10g, %.10g].", t, tape->t0, tape->t1);
     if (t == tape->t1 || tape->count == 0) { memcpy(y, tape->end, (size_t)c->n * sizeof *y); return COSTATE_OK; }
     record r;
-    c->p = tape->p;
+    c->maps.p = tape->p;
     if (tape->storage == COSTATE_STATES_ONLY) forget(c);
     double ended = c->v.t;                 /* of the last run; a failure is in this step */
     int k = step_at(tape, t);

@@ -117,7 +117,7 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->storage = c->o.storage;
     t->keep = c->o.keep_factors;
     t->predict = c->predict;
-    t->matfree = c->matfree;
+    t->matfree = c->sh.matfree;
     t->writer = identity_hold(c->self);
     t->stamp = c->stamp;
     t->limit = c->o.tape_limit;
@@ -125,7 +125,7 @@ int tape_start(costate *c, costate_tape *t, double t0, double t1)
     t->t1 = t1;
     if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     t->end = t->p + c->np;
-    if (c->np) memcpy(t->p, c->p, (size_t)c->np * sizeof *t->p);
+    if (c->np) memcpy(t->p, c->maps.p, (size_t)c->np * sizeof *t->p);
     return COSTATE_OK;
 }
 
@@ -155,7 +155,7 @@ int tape_slot(costate *c, costate_tape *t, const double *y, record *r)
 /* A small factorisation is made again in less time than a new object for it takes. */
 static int keeps(const costate *c, const costate_tape *t)
 {
-    return !c->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
+    return !c->sh.matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
 }
 
 void tape_commit(costate *c, costate_tape *t, const record *r)
@@ -197,8 +197,8 @@ int tape_fits(costate *c, const costate_tape *t)
 
 void forget(costate *c)
 {
-    c->jheld = -1;
-    if (c->fac) c->fac->jstep = -1;
+    c->lin.serial = 0;
+    factors_forget(c->fac);
     c->stamp++;
 }
 

@@ -1,0 +1,7 @@
+/* random.h - the same numbers in every run and on every machine. */
+#ifndef COSTATE_BASE_RANDOM_H
+#define COSTATE_BASE_RANDOM_H
+
+double random_number(unsigned *state);         /* -1 .. 1 */
+
+#endif

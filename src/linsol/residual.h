@@ -1,0 +1,27 @@
+/* residual.h - how good a solution x of A x = b is, told by its residual r = b - A x. */
+#ifndef COSTATE_LINSOL_RESIDUAL_H
+#define COSTATE_LINSOL_RESIDUAL_H
+
+#include "maps/maps.h"
+
+typedef struct {
+    int iterations, longest;            /* of all cycles, of the longest */
+    double residual;                    /* |w r| / |w b| */
+    double error, norm;                 /* backward errors: worst component, weighted norm */
+} gmres_result;
+
+#define EXACT_KRYLOV 1e-13              /* a larger krylov_tol asks for less than round-off */
+/* An iteration need not do better in components below this part of the largest: measured, 1 leaves gaps of 1e-11 where
+   weights are extreme, 0 doubles the iterations. */
+#define ITERATED 1e-2
+
+void residual_weights(const maps *, int transpose, int len, double *w);         /* n values again and again */
+void moduli(size_t n, const double *b, double *size);                           /* size <- |b| */
+void moduli_of_terms(size_t n, const double *b, const double *r, double *size); /* on entry T x of A = T - J */
+/* sets error and norm; size: |A||x| + |b|; slack: 0, or ITERATED */
+void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *);
+int at_round_off(double error);                       /* no correction would make it smaller */
+double backward_stable(const maps *);                 /* a norm up to this is as good as the condition of A allows */
+int solved(const maps *, const gmres_result *, double tol);        /* residual <= tol, or backward stable */
+
+#endif

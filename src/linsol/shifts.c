@@ -1,0 +1,176 @@
+/* shifts.c - factorisations of sigma M - J: which backend, made, shared, counted, solved with.
+
+   ros: one, with sigma h = 1/gamma.  sdirk: one.  firk: the eigenvalues of A^-1, one for each real one or complex pair
+   (step-maps 3.1). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/vec.h"
+#include "linsol/gmres.h"
+#include "linsol/shifts.h"
+
+double shifts_sigma(const shifts *s, int k, double *im)
+{
+    const double *pair = s->sigma + s->nreal + 2 * (k - s->nreal);
+    *im = k < s->nreal ? 0 : pair[1];
+    return k < s->nreal ? s->sigma[k] : pair[0];
+}
+
+int shifts_failure(shifts *s, const costate_backend *b, int code)
+{
+    if (code == COSTATE_LS_NO_MEMORY) return fail(s->v, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", b->name);
+    return fail(s->v, COSTATE_BACKEND, "The linear solver %s failed (code %d).", b->name, code);
+}
+
+/* ---- which backend; M alone ---- */
+
+static int choose(shifts *s)
+{
+    const costate_options *o = s->o;
+    s->matfree = o->solver == COSTATE_LS_GMRES && !o->backend;
+    s->backend = o->backend ? o->backend : LS_Choose(s->matfree ? COSTATE_LS_AUTO : o->solver, s->n, s->maps->pattern);
+    if (!s->backend)
+        return fail(s->v, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", o->solver);
+    const costate_backend *b = s->backend;
+    if (!b->init || !b->factor || !b->solve || !b->free || !b->name)
+        return fail(s->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
+    return 0;
+}
+
+int shifts_init(shifts *s)
+{
+    s->n = s->maps->n;
+    return choose(s);
+}
+
+/* M is factored once: some solve with it, and all must know whether it is regular. */
+static int factor_mass(shifts *s)
+{
+    int code = 0;
+    if (!s->maps->M) return 0;
+    s->mass = LS_Init(s->backend, s->n, s->maps->pattern, 0, NULL, NULL, &code);
+    if (!s->mass) return shifts_failure(s, s->backend, code);
+    code = LS_Decomp(s->mass, 1, 0, NULL, s->maps->M);
+    if (code < 0) return shifts_failure(s, s->backend, code);
+    s->singular = code > 0;
+    return 0;
+}
+
+int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
+{
+    s->nreal = nreal;
+    s->npair = npair;
+    s->sigma = sigma;
+    TRY(factor_mass(s));
+    return matfree_prepare(s);
+}
+
+int mass_solve(shifts *s, int transpose, int m, double *X)
+{
+    if (!s->mass) return 0;
+    int code = LS_Solve(s->mass, transpose, m, X);
+    s->maps->count->solves += m;
+    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
+    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+}
+
+void shifts_layout(shifts *s, cursor *at)
+{
+    if (!s->matfree) return;
+    size_t len = (size_t)s->n * (s->npair ? 2 : 1);
+    s->krylov = take(at, gmres_work((int)len, 1, matfree_limit()));
+    s->weights = take(at, len);
+    s->answer = take(at, 4 * len);
+    s->pair = take(at, len);
+}
+
+void shifts_free(shifts *s)
+{
+    LS_Free(s->mass);
+    LS_Free(s->ilu);
+    free(s->ilu_J);
+}
+
+/* ---- sets of factorisations ---- */
+
+factors *factors_new(shifts *s, const factors *like)
+{
+    factors *f = calloc(1, sizeof *f + (size_t)(s->nreal + s->npair) * sizeof *f->lu);
+    if (f && s->matfree && !(f->y = calloc((size_t)s->n, sizeof *f->y))) { free(f); f = NULL; }
+    if (!f) { fail(s->v, COSTATE_NO_MEMORY, "No memory for factorisations."); return NULL; }
+    f->refs = 1;
+    f->nreal = s->nreal;
+    f->npair = s->npair;
+    for (int k = 0; !s->matfree && k < s->nreal + s->npair; k++) {
+        int code = 0;
+        f->lu[k] = LS_Init(s->backend, s->n, s->maps->pattern, k >= s->nreal, like ? like->lu[k] : NULL, s->maps->count,
+                           &code);
+        if (!f->lu[k]) { shifts_failure(s, s->backend, code); factors_release(f); return NULL; }
+    }
+    return f;
+}
+
+void factors_release(factors *f)
+{
+    if (!f || --f->refs > 0) return;
+    for (int k = 0; k < f->nreal + f->npair; k++) LS_Free(f->lu[k]);
+    free(f->y);
+    free(f);
+}
+
+size_t factors_bytes(const factors *f)
+{
+    size_t sum = 0;
+    for (int k = 0; k < f->nreal + f->npair; k++) sum += f->lu[k] ? LS_Bytes(f->lu[k]) : 0;
+    return sum;
+}
+
+int factors_fit(const factors *f, const linearisation *at, double h)
+{
+    return f->h == h && at->serial != 0 && f->serial == at->serial;
+}
+
+void factors_forget(factors *f) { if (f) f->serial = 0; }
+
+void factors_reset(factors *f)
+{
+    factors_forget(f);
+    if (f && f->refs == 1) f->h = 0;          /* of a shared set, it is the tape's, too */
+}
+
+static int decompose(shifts *s, factors *f, const linearisation *at, double h)
+{
+    for (int k = 0; k < f->nreal + f->npair; k++) {
+        double im, re = shifts_sigma(s, k, &im);
+        int code = LS_Decomp(f->lu[k], re / h, im / h, at->J, s->maps->M);
+        if (code > 0) return retry(s->v, WHY_SINGULAR, 0.5);
+        if (code < 0) return shifts_failure(s, s->backend, code);
+    }
+    return 0;
+}
+
+int shifts_factor(shifts *s, const linearisation *at, double h, factors **set)
+{
+    if ((*set)->refs > 1) {
+        factors *fresh = factors_new(s, *set);
+        if (!fresh) return s->v->status;
+        factors_release(*set);
+        *set = fresh;
+    }
+    factors *f = *set;
+    f->h = 0;
+    f->t = at->t;
+    if (f->y) memcpy(f->y, at->y, (size_t)s->n * sizeof *f->y);
+    TRY(s->matfree ? matfree_setup(s, f, h) : decompose(s, f, at, h));
+    f->h = h;
+    f->serial = at->serial;
+    return 0;
+}
+
+int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to, double *X)
+{
+    if (s->matfree) return matfree_solve(s, f, k, transpose, nrhs, to, X);
+    int code = LS_Solve(f->lu[k], transpose, nrhs, X);
+    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
+    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+}

@@ -1,0 +1,65 @@
+/* shifts.h - systems with sigma M - J for a table of sigma h: factored by a backend, or iterated without a matrix.
+
+   The one place that forms, factors and counts.  A set of factorisations is shared by reference: a tape may keep it. */
+#ifndef COSTATE_LINSOL_SHIFTS_H
+#define COSTATE_LINSOL_SHIFTS_H
+
+#include "linsol/ls.h"
+#include "maps/maps.h"
+
+typedef struct {
+    maps *maps;
+    verdict *v;
+    const costate_options *o;
+    const costate_backend *backend;     /* NULL: nothing to solve with */
+    int n, nreal, npair;
+    const double *sigma;                /* nreal real values of sigma h, then (re, im > 0) of each pair */
+    double single;                      /* room for one */
+    int matfree;
+    LS *mass;                           /* M alone */
+    int singular;                       /* M is */
+    LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */
+    double *ilu_J;                      /* its matrix: entries */
+    double *krylov, *weights, *pair, *answer;       /* matrix-free: work space, of twice the size where sigma is complex */
+} shifts;
+
+/* What an iteration is to reach.  loose: the caller corrects what is left. */
+typedef struct { double tol; int loose; } accuracy;
+
+typedef struct factors {
+    int refs;
+    double h;                           /* 0: none yet */
+    long serial;                        /* of the linearisation in it */
+    double t, *y;                       /* matrix-free: where J is taken; y: n */
+    int nreal, npair;
+    LS *lu[];
+} factors;
+
+int shifts_init(shifts *);              /* maps, v, o are set; then backend or matfree chosen, M factored */
+int shifts_prepare(shifts *, int nreal, int npair, const double *sigma);
+void shifts_layout(shifts *, cursor *);
+void shifts_free(shifts *);
+double shifts_sigma(const shifts *, int k, double *im);             /* sigma h of lu[k] */
+int shifts_failure(shifts *, const costate_backend *, int code);    /* code < 0 as a status and a sentence */
+int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
+
+factors *factors_new(shifts *, const factors *like);                /* NULL: the verdict says why */
+void factors_release(factors *);                                    /* NULL is fine */
+size_t factors_bytes(const factors *);
+int factors_fit(const factors *, const linearisation *, double h);
+void factors_forget(factors *);                                     /* what is in it belongs to another run */
+void factors_reset(factors *);                                      /* nor is its h of any use; both take NULL */
+/* *f <- factorisations for J and h; a set that is shared is replaced, not overwritten */
+int shifts_factor(shifts *, const linearisation *, double h, factors **f);
+/* X <- (sigma_k M - J)^-1 X, or transposed; complex: pairs */
+int factors_solve(shifts *, const factors *f, int k, int transpose, int nrhs, const accuracy *, double *X);
+
+/* matfree.c */
+int matfree_prepare(shifts *);                                      /* the incomplete factorisation, if asked for */
+int matfree_setup(shifts *, factors *, double h);
+int matfree_solve(shifts *, const factors *, int k, int transpose, int nrhs, const accuracy *, double *X);
+int matfree_precondition(shifts *, int transpose, double *x);       /* the user's or the ILU, if any */
+int matfree_preconditioned(const shifts *);
+int matfree_limit(void);
+
+#endif

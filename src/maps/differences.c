@@ -1,0 +1,107 @@
+/* differences.c - missing products by central differences of the next lower derivative.
+
+   An adjoint by differences takes one difference for each wanted entry of t, y and p. */
+#include <math.h>
+#include <string.h>
+#include "base/vec.h"
+#include "maps/differences.h"
+
+/* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
+typedef struct { double *y, *p, *a, *b; } buffers;
+enum { OF_TANGENT, OF_ADJOINT, OF_SECOND };
+
+static buffers level(const maps *a, int k)
+{
+    size_t n = (size_t)a->n, N = n + (size_t)a->nq, np = (size_t)a->np;
+    double *z = a->work + (size_t)k * (3 * N + np);
+    return (buffers){z, z + N, z + N + np, z + 2 * N + np};
+}
+
+/* x + e dx, in buffers y (n) and p (np) */
+static costate_point moved(const maps *a, const costate_point *x, const costate_point *dx, double e, double *y, double *p)
+{
+    costate_point z = {x->t + e * dx->t, x->y, x->p};
+    if (dx->y) { add_scaled((size_t)a->n, y, x->y, e, dx->y); z.y = y; }
+    if (dx->p && a->np) { add_scaled((size_t)a->np, p, x->p, e, dx->p); z.p = p; }
+    return z;
+}
+
+/* step of a central difference along dx: the cube root of round-off, relative to the point */
+static double spacing(const maps *a, const costate_point *x, const costate_point *dx)
+{
+    double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
+    for (int i = 0; dx->y && i < a->n; i++)
+        size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
+    for (int i = 0; dx->p && i < a->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
+    return size > 0 ? eps / size : 0;
+}
+
+int difference_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
+{
+    double e = spacing(a, x, dx);
+    memset(out, 0, (size_t)f->rows * sizeof *out);
+    if (e == 0) return 0;
+    buffers b = level(a, OF_TANGENT);
+    a->count->differences++;
+    for (int side = -1; side <= 1; side += 2) {
+        costate_point z = moved(a, x, dx, side * e, b.y, b.p);
+        if (f->counted) a->count->f++;
+        TRY(map_code(a, f->user->value(&z, b.a, a->ctx), f->name, "value"));
+        axpy((size_t)f->rows, side / (2 * e), b.a, out);
+    }
+    return 0;
+}
+
+/* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
+int difference_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
+{
+    double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
+    costate_point dt = {1, NULL, NULL};
+    if (g->t && !a->autonomous) {
+        TRY(map_tangent(a, f, x, &dt, de));
+        *g->t += dot((size_t)f->rows, w, de);
+    }
+    for (int i = 0; i < a->n + a->np; i++) {
+        double *to = i < a->n ? g->y : g->p;
+        if (!to) continue;
+        costate_point dx = {0, i < a->n ? e : NULL, i < a->n ? NULL : e + a->n};
+        e[i] = 1;
+        int status = map_tangent(a, f, x, &dx, de);
+        e[i] = 0;
+        if (status) return status;
+        to[i < a->n ? i : i - a->n] += dot((size_t)f->rows, w, de);
+    }
+    return 0;
+}
+
+int difference_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                        double *out)
+{
+    double e = spacing(a, x, dx2);
+    buffers u = level(a, OF_SECOND);
+    memset(out, 0, (size_t)f->rows * sizeof *out);
+    if (e == 0) return 0;
+    a->count->differences++;
+    for (int side = -1; side <= 1; side += 2) {
+        costate_point z = moved(a, x, dx2, side * e, u.y, u.p);
+        TRY(map_tangent(a, f, &z, dx1, u.a));
+        axpy((size_t)f->rows, side / (2 * e), u.a, out);
+    }
+    return 0;
+}
+
+/* difference of the adjoint along dx: each side's adjoint is scaled by scaling the weights w */
+int difference_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
+                               const costate_gradient *g)
+{
+    double e = spacing(a, x, dx);
+    buffers u = level(a, OF_SECOND);
+    if (e == 0) return 0;
+    a->count->differences++;
+    for (int side = -1; side <= 1; side += 2) {
+        costate_point z = moved(a, x, dx, side * e, u.y, u.p);
+        add_scaled((size_t)f->rows, u.a, NULL, side / (2 * e), w);
+        TRY(map_adjoint(a, f, &z, u.a, g));
+    }
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* differences.h - products of the user's maps that are missing, by central differences of the next lower derivative. */
+#ifndef COSTATE_MAPS_DIFFERENCES_H
+#define COSTATE_MAPS_DIFFERENCES_H
+
+#include "maps/maps.h"
+
+int map_code(maps *, int r, const char *map, const char *name);     /* a callback's code as 0, RETRY or a status */
+
+int difference_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
+int difference_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
+int difference_tangent2(maps *, const map *, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                        double *out);
+int difference_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
+                               const costate_gradient *g);
+
+#endif

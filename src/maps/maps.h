@@ -1,0 +1,90 @@
+/* maps.h - what the user gives: maps, Jacobian, mass matrix, their callbacks counted and their codes turned into 0, RETRY or
+   a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who runs. */
+#ifndef COSTATE_MAPS_H
+#define COSTATE_MAPS_H
+
+#include "base/arena.h"
+#include "base/verdict.h"
+
+enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_OF = 16,
+               SLOPE_OF = 32,           /* the tangent along t */
+               EXACT_JACOBIAN = 64 };   /* J not by differences */
+
+typedef struct {
+    const costate_map *user;
+    const char *name;                   /* "rhs", "cost" */
+    int rows, counted;                  /* counted: in the user's statistics */
+} map;
+
+typedef struct maps {
+    int n, np, nq;
+    int autonomous, differences;        /* options */
+    void *ctx;                          /* of the callbacks */
+    costate_map user_rhs, user_cost;
+    map rhs, cost;                      /* M y' = f,  q' = r */
+    int (*jac)(const costate_point *x, double *J, void *ctx);
+    const costate_pattern *pattern;     /* of J and M; NULL: dense */
+    size_t entries;                     /* of J and M */
+    double *M;                          /* NULL: identity */
+    const char *method;                 /* for sentences */
+    costate_stats *count;
+    verdict *v;
+
+    const double *p;                    /* bound: parameters of the run */
+    const double *w;                    /* bound, N: 1/(atol + rtol |y|), what differences take for the size of nothing */
+
+    /* jacobian.c */
+    int differenced;                    /* J comes from differences */
+    int *color, ncolor;                 /* of columns, for forming J by products */
+    int seen_whole;                     /* the pattern has been seen to hold a J so formed */
+    double filled;                      /* part of a large dense J that was not zero when first formed; 0: not counted */
+    double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
+
+    double *product;                    /* entries: jac where a product with it stands for one of rhs */
+    double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
+} maps;
+
+/* Of a problem that was found sound.  with_jacobian: J will be formed. */
+int maps_init(maps *, const costate_problem *, int with_jacobian, size_t entries);
+void maps_layout(maps *, cursor *);
+void maps_free(maps *);
+
+int map_value(maps *, const map *, double t, const double *y, double *out);
+int map_jac(maps *, const costate_point *, double *J);
+int map_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
+int map_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
+int map_tangent2(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,
+                 double *out);
+int map_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
+                        const costate_gradient *g);
+/* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
+int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
+
+/* jacobian.c: J = f_y at (t, y), w: the weights there */
+int jacobian(maps *, double t, const double *y, const double *w, double *J);
+
+/* f_y where it was taken.  serial: its name, 0: nothing is held; who linearises gives it, and gives none twice */
+typedef struct {
+    double t, *y;                       /* n */
+    double *J;                          /* entries; NULL: known by products at the point alone */
+    long serial;
+} linearisation;
+int linearise(maps *, long serial, double t, const double *y, const double *w, linearisation *);
+int jacobian_colour(maps *);                                        /* the pattern, where jac is missing */
+int colour(const costate_pattern *, int *color);                    /* of each column; how many, -1: no memory */
+void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
+void mass_apply(const maps *, double *x, double *work);             /* x <- M x; work: n */
+
+/* missing.c: entries of J = f_y that its pattern leaves out */
+typedef struct {
+    const costate_pattern *pattern;
+    int (*product)(void *ctx, const double *v, double *out);        /* f_y v; 0, or a code that is passed on */
+    void *ctx;
+    const double *size, *noise;          /* n: of y; what a product may be wrong by, NULL: nothing */
+    double least;                        /* parts of a row up to this are taken for errors of the products */
+    double *work;                        /* 4 n */
+} pattern_probe;
+typedef struct { int row, column; double value, part; } missing_entry;      /* row -1: none */
+int missing_find(const pattern_probe *, const double *J, unsigned *seed, missing_entry *);
+
+#endif
