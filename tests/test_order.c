@@ -2,7 +2,7 @@
    dense output, its tangent and its adjoint, each to the order that the method claims.
 
    Fixed steps are halved until the error is near round-off; the slope is that of the last halving above it. */
-#include "core.h"      /* before cmocka, which has a macro fail */
+#include "run/run.h"      /* before cmocka, which has a macro fail */
 #include "common.h"
 
 enum { N = 2, NP = 2 };
@@ -107,17 +107,17 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     costate *c = costate_new(m, &b->P, &o);
     assert_int_equal(costate_status(c), COSTATE_OK);
     c->maps.p = b->p0;
-    record r = spare_record(c, 0);
-    memset(c->y, 0, (size_t)c->N * sizeof *c->y);
-    memcpy(c->y, b->y0, (size_t)c->n * sizeof *c->y);
-    r.t = b->t0;
-    r.h = h;
-    r.end = b->t0 + h;
-    weights(c, c->y, c->w);
-    double most = c->F->forward(c, &r, NULL, c->y1, c->err) == 0 ? 0 : NAN;
-    memset(c->v2, 0, (size_t)c->n * sizeof *c->v2);
-    mass_multiply(&c->maps, 0, 1, 1, c->err, c->v2);
-    for (int i = 0; most == most && i < c->n; i++) most = larger_of(most, fabs(c->v2[i]));
+    place to = c->scratch[0];
+    record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->y, .X = to.X, .its = to.its};
+    trial by = {.serial = 1, .to = to, .cautious = 1, .estimate = 1, .y1 = c->y1, .err = c->err};
+    size_t n = (size_t)c->st.n;
+    memset(c->y, 0, (size_t)c->st.N * sizeof *c->y);
+    memcpy(c->y, b->y0, n * sizeof *c->y);
+    weights(&c->st, c->y, c->st.w);
+    double most = c->st.F->forward(&c->st, &r, &by) == 0 ? 0 : NAN;
+    memset(c->z, 0, n * sizeof *c->z);
+    mass_multiply(&c->maps, 0, 1, 1, c->err, c->z);
+    for (size_t i = 0; most == most && i < n; i++) most = larger_of(most, fabs(c->z[i]));
     costate_free(c);
     return most;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "erk/erk.h"
 
-static int nonzero(const costate *c, const functionals *g, int i)
+static int nonzero(const stepper *c, const functionals *g, int i)
 {
     if (c->m->b[i] != 0 || g->seed) return 1;
     for (int j = i + 1; j < c->s; j++)
@@ -16,7 +16,7 @@ static int nonzero(const costate *c, const functionals *g, int i)
 }
 
 /* v_i h-scaled into v (n by m); the K_i^T w_i part of h on the way */
-static int stage_weights(costate *c, const record *r, const functionals *g, int i, double *v)
+static int stage_weights(stepper *c, const record *r, const functionals *g, int i, double *v)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m, s = (size_t)c->s;
     double column[STAGES_MOST];
@@ -24,59 +24,59 @@ static int stage_weights(costate *c, const record *r, const functionals *g, int 
     for (size_t j = 0; j < m; j++) {
         double *w = v + j * n;
         add_scaled(n, w, NULL, c->m->b[i], g->lambda + j * N);
-        combine(n, w, w, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + j * n, stride);
+        combine(n, w, w, 1, c->s - i - 1, column + i + 1, g->U + (size_t)(i + 1) * stride + j * n, stride);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + j * n, w);
         if (g->times) g->h[j] += dot(n, r->X + (size_t)i * n, w);
         for (size_t k = 0; k < n; k++) w[k] *= r->h;
     }
-    return mass_solve(&c->sh, 1, g->m, v);
+    return mass_solve(c->sh, 1, g->m, v);
 }
 
-static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, const costate_point *x,
+static int quadrature(stepper *c, const record *r, const functionals *g, int i, int j, const costate_point *x,
                       const costate_gradient *to)
 {
     const double *theta = g->lambda + (size_t)j * (size_t)c->N + c->n;
+    const erk_work *a = c->own;
     double b = c->m->b[i];
     if (b == 0) return 0;
-    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta[k];
-    int status = map_adjoint(&c->maps, &c->maps.cost, x, c->rq, to);
-    if (status != 0 || !g->times) return status;
-    status = map_value(&c->maps, &c->maps.cost, x->t, x->y, c->r);
-    if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta);
-    return status;
+    for (int k = 0; k < c->nq; k++) a->rq[k] = r->h * b * theta[k];
+    TRY(map_adjoint(c->maps, &c->maps->cost, x, a->rq, to));
+    if (!g->times) return 0;
+    TRY(map_value(c->maps, &c->maps->cost, x->t, x->y, a->r));
+    g->h[j] += b * dot((size_t)c->nq, a->r, theta);
+    return 0;
 }
 
-static int stage(costate *c, const record *r, const functionals *g, int i)
+static int stage(stepper *c, const record *r, const functionals *g, int i)
 {
+    const erk_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double *v = c->Xd, *Yb = c->Q + (size_t)i * stride;
-    int status = stage_weights(c, r, g, i, v);
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->maps.p};
+    double *v = a->hw, *Yb = g->U + (size_t)i * stride;
+    TRY(stage_weights(c, r, g, i, v));
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
     memset(Yb, 0, stride * sizeof *Yb);
-    for (int j = 0; status == 0 && j < g->m; j++) {
+    for (int j = 0; j < g->m; j++) {
         double t = 0;
         costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-        status = map_adjoint(&c->maps, &c->maps.rhs, &x, v + (size_t)j * n, &to);
-        if (status == 0 && c->nq) status = quadrature(c, r, g, i, j, &x, &to);
+        TRY(map_adjoint(c->maps, &c->maps->rhs, &x, v + (size_t)j * n, &to));
+        if (c->nq) TRY(quadrature(c, r, g, i, j, &x, &to));
         if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
     }
-    return status;
+    return 0;
 }
 
-int erk_adjoint(costate *c, const record *r, const functionals *g)
+int erk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     for (int i = c->s - 1; i >= 0; i--) {
-        int status = 0;
-        if (nonzero(c, g, i)) status = stage(c, r, g, i);
-        else memset(c->Q + (size_t)i * stride, 0, stride * sizeof *c->Q);
-        if (status != 0) return status;
+        if (nonzero(c, g, i)) TRY(stage(c, r, g, i));
+        else memset(g->U + (size_t)i * stride, 0, stride * sizeof *g->U);
     }
     double one[STAGES_MOST];
     for (int i = 0; i < c->s; i++) one[i] = 1;
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
-        combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);
+        combine(n, lambda, lambda, 1, c->s, one, g->U + (size_t)j * n, stride);
     }
     return 0;
 }

@@ -1,12 +1,22 @@
 /* erk.h - what the three steps of explicit Runge-Kutta methods share. */
 #ifndef COSTATE_ERK_H
 #define COSTATE_ERK_H
-#include "core.h"
-int erk_forward(costate *, record *, const record *prev, double *y1, double *err);
-int erk_tangent(costate *, const record *, const directions *);
-int erk_adjoint(costate *, const record *, const functionals *);
+
+#include "base/vec.h"
+#include "step/step.h"
+
+typedef struct {
+    double *Y, *v;              /* a stage's state; N: a second estimate */
+    double *r, *rq;             /* nq each: rates of the integrals, weights of them */
+    double *hw;                 /* n*m: h w_i of a stage, solved with M^T */
+} erk_work;
+
+int erk_forward(stepper *, record *, trial *);
+int erk_tangent(stepper *, const record *, const directions *);
+int erk_adjoint(stepper *, const record *, const functionals *);
 /* Y_i = y + h sum_{j<i} a_ij K_j: out, or y itself for the first stage */
-const double *erk_stage(const costate *, const record *, int i, double *out);
+const double *erk_stage(const stepper *, const record *, int i, double *out);
 /* t + c_i h; at the end of the step the time at which the next begins, whose first slope may be this one (FSAL) */
-double erk_time(const costate *c, const record *r, int i);
+double erk_time(const stepper *c, const record *r, int i);
+
 #endif

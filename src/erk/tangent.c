@@ -6,51 +6,50 @@
 #include <string.h>
 #include "erk/erk.h"
 
-static int quadrature(costate *c, const record *r, const directions *d, int i, int j, const costate_point *x,
+static int quadrature(stepper *c, const record *r, const directions *d, int i, int j, const costate_point *x,
                       const costate_point *dx)
 {
     double *q1 = d->V1 + (size_t)j * (size_t)c->N + c->n;
-    int status = map_tangent(&c->maps, &c->maps.cost, x, dx, c->r);
-    if (status != 0) return status;
-    axpy((size_t)c->nq, r->h * c->m->b[i], c->r, q1);
+    const erk_work *a = c->own;
+    TRY(map_tangent(c->maps, &c->maps->cost, x, dx, a->r));
+    axpy((size_t)c->nq, r->h * c->m->b[i], a->r, q1);
     if (d->dh[j] == 0) return 0;
-    status = map_value(&c->maps, &c->maps.cost, x->t, x->y, c->r);
-    if (status == 0) axpy((size_t)c->nq, d->dh[j] * c->m->b[i], c->r, q1);
-    return status;
+    TRY(map_value(c->maps, &c->maps->cost, x->t, x->y, a->r));
+    axpy((size_t)c->nq, d->dh[j] * c->m->b[i], a->r, q1);
+    return 0;
 }
 
-static int stage(costate *c, const record *r, const directions *d, int i)
+static int stage(stepper *c, const record *r, const directions *d, int i)
 {
     size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, c->Y), c->maps.p};
+    const erk_work *a = c->own;
+    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
     double *X = d->Xd + (size_t)i * stride;
     for (int j = 0; j < d->m; j++) {
         const double *v = d->V + (size_t)j * (size_t)c->N;
         costate_point dx = {d->dt[j] + c->m->c[i] * d->dh[j], v, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
         if (i > 0) {
-            combine(n, c->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
-            dx.y = c->v1;
+            combine(n, a->v, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
+            dx.y = a->v;
         }
-        int status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, X + (size_t)j * n);
-        if (status == 0 && c->nq && c->m->b[i] != 0) status = quadrature(c, r, d, i, j, &x, &dx);
-        if (status != 0) return status;
+        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, X + (size_t)j * n));
+        if (c->nq && c->m->b[i] != 0) TRY(quadrature(c, r, d, i, j, &x, &dx));
     }
-    int status = mass_solve(&c->sh, 0, d->m, X);
+    TRY(mass_solve(c->sh, 0, d->m, X));
     for (size_t k = 0; k < stride; k++) X[k] *= r->h;
     for (int j = 0; j < d->m; j++)
         if (d->dh[j] != 0) axpy(n, d->dh[j], r->X + (size_t)i * n, X + (size_t)j * n);
-    return status;
+    return 0;
 }
 
 /* A last stage with b_i = 0 (FSAL) has no part in y+; only dense output and error tests look at it. */
-int erk_tangent(costate *c, const record *r, const directions *d)
+int erk_tangent(stepper *c, const record *r, const directions *d)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int i = 0; i < c->s; i++) {
-        int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !c->o.tangent_error && !c->observing;
-        int status = last_unused ? 0 : stage(c, r, d, i);
-        if (status != 0) return status;
+        int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !c->o->tangent_error && !d->stages;
+        if (!last_unused) TRY(stage(c, r, d, i));
     }
     for (int j = 0; j < d->m; j++)
         combine(n, d->V1 + (size_t)j * N, d->V1 + (size_t)j * N, 1, c->s, c->m->b, d->Xd + (size_t)j * n, stride);

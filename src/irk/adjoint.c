@@ -11,7 +11,7 @@
 #include <string.h>
 #include "irk/irk.h"
 
-static int short_form(const costate *c) { return !c->m->g; }
+static int short_form(const stepper *c) { return !c->m->g; }
 
 static double remainder_of_weights(const costate_method *m)
 {
@@ -20,35 +20,34 @@ static double remainder_of_weights(const costate_method *m)
     return m->is & COSTATE_STIFFLY_ACCURATE ? 0 : R;
 }
 
-static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
-static double *mu(const costate *c, const functionals *g, int j) { return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL; }
+static const double *theta(const stepper *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
+static double *mu(const stepper *c, const functionals *g, int j) { return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL; }
 
 /* h b r'(x)^T theta: y-part added to `y`, p-part to mu, t-part to t and h */
-static int quadrature(costate *c, const record *r, const functionals *g, int i, int j, double *y)
+static int quadrature(stepper *c, const record *r, const functionals *g, int i, int j, double *y)
 {
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
     if (!c->nq || b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * (size_t)c->n, c->maps.p};
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * (size_t)c->n, c->maps->p};
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * b * theta(c, g, j)[k];
-    int status = map_adjoint(&c->maps, &c->maps.cost, &x, c->rq, &to);
-    if (status != 0 || !g->times) return status;
-    status = map_value(&c->maps, &c->maps.cost, x.t, x.y, c->r);
+    for (int k = 0; k < c->nq; k++) work(c)->rq[k] = r->h * b * theta(c, g, j)[k];
+    TRY(map_adjoint(c->maps, &c->maps->cost, &x, work(c)->rq, &to));
+    if (!g->times) return 0;
+    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, work(c)->r));
     g->t[j] += t;
     g->h[j] += ci * t;
-    if (status == 0) g->h[j] += b * dot((size_t)c->nq, c->r, theta(c, g, j));
-    return status;
+    g->h[j] += b * dot((size_t)c->nq, work(c)->r, theta(c, g, j));
+    return 0;
 }
 
-static int right_hand_side(costate *c, const record *r, const functionals *g, int i, double *u, double *quad)
+static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, double *u, double *quad)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     int next = i / c->m->block * c->m->block + c->m->block;
     for (int j = 0; j < g->m; j++) {
         double *rho = u + (size_t)i * stride + (size_t)j * n;
         memset(rho, 0, n * sizeof *rho);
-        int status = quadrature(c, r, g, i, j, rho);
-        if (status != 0) return status;
+        TRY(quadrature(c, r, g, i, j, rho));
         axpy(n, 1, rho, quad + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
@@ -58,65 +57,62 @@ static int right_hand_side(costate *c, const record *r, const functionals *g, in
 }
 
 /* f'(x)^T w into y (added), mu and the times */
-static int products(costate *c, const functionals *g, const costate_point *x, double ci, int j, const double *w, double *y)
+static int products(stepper *c, const functionals *g, const costate_point *x, double ci, int j, const double *w, double *y)
 {
     double t = 0;
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    int status = map_adjoint(&c->maps, &c->maps.rhs, x, w, &to);
+    TRY(map_adjoint(c->maps, &c->maps->rhs, x, w, &to));
     if (g->times) { g->t[j] += t; g->h[j] += ci * t; }
-    return status;
+    return 0;
 }
 
-static int stage_products(costate *c, const record *r, const functionals *g, int i, const double *u, double *sum)
+static int stage_products(stepper *c, const record *r, const functionals *g, int i, const double *u, double *sum)
 {
     size_t n = (size_t)c->n;
     if (short_form(c) && !g->mu && !g->times) return 0;
-    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->maps.p};
+    costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
     for (int j = 0; j < g->m; j++) {
         const double *ui = u + ((size_t)i * (size_t)g->m + (size_t)j) * n;
-        int status = products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n);
-        if (status != 0) return status;
+        TRY(products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n));
     }
     return 0;
 }
 
-static int first_stage(costate *c, const record *r, const functionals *g, const double *u, double *sum)
+static int first_stage(stepper *c, const record *r, const functionals *g, const double *u, double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    costate_point x = {r->t, r->y, c->maps.p};
-    int status = 0;
-    for (int j = 0; status == 0 && j < g->m; j++) {
+    costate_point x = {r->t, r->y, c->maps->p};
+    for (int j = 0; j < g->m; j++) {
         if (c->m->g) {
-            combine(n, c->v1, NULL, 1, c->s, c->m->g, u + (size_t)j * n, stride);
-            status = products(c, g, &x, 0, j, c->v1, sum + (size_t)j * n);
+            combine(n, work(c)->v1, NULL, 1, c->s, c->m->g, u + (size_t)j * n, stride);
+            TRY(products(c, g, &x, 0, j, work(c)->v1, sum + (size_t)j * n));
         }
-        if (status == 0) status = quadrature(c, r, g, -1, j, sum + (size_t)j * n);
+        TRY(quadrature(c, r, g, -1, j, sum + (size_t)j * n));
     }
-    return status;
+    return 0;
 }
 
 /* (1/h^2) u_i^T M sum_j W_ij Z_j, and u_i^T of the residual that Newton left */
-static int step_and_defect(costate *c, const record *r, const functionals *g, const double *u)
+static int step_and_defect(stepper *c, const record *r, const functionals *g, const double *u)
 {
     size_t n = (size_t)c->n;
     if (!g->times && !g->defect) return 0;
-    int status = g->defect && c->m->g ? map_value(&c->maps, &c->maps.rhs, r->t, r->y, c->f0) : 0;
-    for (int i = 0; status == 0 && i < c->s; i++) {
-        double *slope = c->v1;
+    if (g->defect && c->m->g) TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, work(c)->f0));
+    for (int i = 0; i < c->s; i++) {
+        double *slope = work(c)->v1;
         memset(slope, 0, n * sizeof *slope);
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
         for (int j = 0; g->times && j < g->m; j++) g->h[j] += dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope) / r->h;
         if (!g->defect) continue;
-        if (c->m->g) axpy(n, -c->m->g[i], c->f0, slope);
-        status = map_value(&c->maps, &c->maps.rhs, r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->Y);
-        if (status != 0) break;
-        axpy(n, -1, c->Y, slope);
+        if (c->m->g) axpy(n, -c->m->g[i], work(c)->f0, slope);
+        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, work(c)->Y));
+        axpy(n, -1, work(c)->Y, slope);
         for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
     }
-    return status;
+    return 0;
 }
 
-static void finish(costate *c, const record *r, const functionals *g, const double *u, const double *sum)
+static void finish(stepper *c, const record *r, const functionals *g, const double *u, const double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double w[STAGES_MOST], R = remainder_of_weights(c->m);
@@ -124,28 +120,29 @@ static void finish(costate *c, const record *r, const functionals *g, const doub
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
-        combine(n, c->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
+        combine(n, work(c)->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
         for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
-        mass_multiply(&c->maps, 1, 1, 1, c->v1, lambda);
+        mass_multiply(c->maps, 1, 1, 1, work(c)->v1, lambda);
         for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
     }
 }
 
-int irk_adjoint(costate *c, const record *r, const functionals *g)
+int irk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t stride = (size_t)c->n * (size_t)g->m;
-    int k = c->m->block, status = irk_stage_states(c, r);
-    double *u = c->Xd, *sum = c->Vb;
+    int k = c->m->block;
+    TRY(irk_stage_states(c, r));
+    double *u = g->U, *sum = work(c)->sum;
     memset(sum, 0, stride * sizeof *sum);
-    if (status == 0) status = irk_stage_start(c, r);
-    for (int block = c->s / k - 1; status == 0 && block >= 0; block--) {
-        for (int i = block * k; status == 0 && i < (block + 1) * k; i++) status = right_hand_side(c, r, g, i, u, sum);
+    TRY(irk_stage_start(c, r));
+    for (int block = c->s / k - 1; block >= 0; block--) {
+        for (int i = block * k; i < (block + 1) * k; i++) TRY(right_hand_side(c, r, g, i, u, sum));
         stage_system s = {c, r, block, 1};
-        if (status == 0) status = irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride);
-        for (int i = block * k; status == 0 && i < (block + 1) * k; i++) status = stage_products(c, r, g, i, u, sum);
+        TRY(irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride));
+        for (int i = block * k; i < (block + 1) * k; i++) TRY(stage_products(c, r, g, i, u, sum));
     }
-    if (status == 0) status = first_stage(c, r, g, u, sum);
-    if (status == 0) status = step_and_defect(c, r, g, u);
-    if (status == 0) finish(c, r, g, u, sum);
-    return status;
+    TRY(first_stage(c, r, g, u, sum));
+    TRY(step_and_defect(c, r, g, u));
+    finish(c, r, g, u, sum);
+    return 0;
 }

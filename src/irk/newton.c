@@ -7,76 +7,70 @@
 #include <string.h>
 #include "irk/irk.h"
 
-void irk_coupling(costate *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out)
+void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out)
 {
     size_t n = (size_t)c->n;
     int s = c->s;
     double w[STAGES_MOST];
     if (from >= to) return;
     for (int j = from; j < to; j++) w[j - from] = c->m->W[transpose ? j * s + i : i * s + j];
-    if (!c->maps.M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
-    combine(n, c->v2, NULL, a / h, to - from, w, X + (size_t)from * stride, stride);
-    mass_multiply(&c->maps, transpose, 1, 1, c->v2, out);
+    if (!c->maps->M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
+    combine(n, work(c)->v2, NULL, a / h, to - from, w, X + (size_t)from * stride, stride);
+    mass_multiply(c->maps, transpose, 1, 1, work(c)->v2, out);
 }
 
 /* Newton corrects what an iteration leaves: 1e-3 will do.  1e-10 where a tape prescribes how often Newton went with
    factorisations; where M is singular: beside M/h, constraints are small in the residual's norm however wrong they are; and
    in derivative mode, which would take a standstill of such components for round-off. */
-accuracy irk_accuracy(const costate *c)
+accuracy irk_accuracy(const stepper *c, int counted)
 {
-    int counted = c->replay && c->repeat && !c->replay->matfree;
-    int tight = counted || c->sh.singular || c->o.derivative_mode;
-    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o.krylov_tol), 1};
+    int tight = counted || c->sh->singular || c->o->derivative_mode;
+    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1};
 }
 
 /* block = 1: a solve.  Else X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
    solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
-static int solve_coupled(costate *c, const factors *f, int transpose, double *Z)
+static int solve_coupled(stepper *c, const factors *f, int transpose, const accuracy *to, double *Z)
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
-    accuracy to = irk_accuracy(c);
     const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
-    double *R = c->R + (size_t)k * n, w[STAGES_MOST];
+    double *R = work(c)->R + (size_t)k * n, w[STAGES_MOST];
     for (int i = 0; i < k; i++) {
         for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
         combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
     }
-    int status = 0;
-    for (int i = 0; status == 0 && i < f->nreal; i++) status = factors_solve(&c->sh, f, i, transpose, 1, &to, R + (size_t)i * n);
-    for (int i = 0; status == 0 && i < f->npair; i++) {
+    for (int i = 0; i < f->nreal; i++) TRY(factors_solve(c->sh, f, i, transpose, 1, to, R + (size_t)i * n));
+    for (int i = 0; i < f->npair; i++) {
         double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
-        for (size_t l = 0; l < n; l++) { c->Rz[2 * l] = re[l]; c->Rz[2 * l + 1] = sign * im[l]; }
-        status = factors_solve(&c->sh, f, f->nreal + i, transpose, 1, &to, c->Rz);
-        for (size_t l = 0; l < n; l++) { re[l] = c->Rz[2 * l]; im[l] = sign * c->Rz[2 * l + 1]; }
+        for (size_t l = 0; l < n; l++) { work(c)->pair[2 * l] = re[l]; work(c)->pair[2 * l + 1] = sign * im[l]; }
+        TRY(factors_solve(c->sh, f, f->nreal + i, transpose, 1, to, work(c)->pair));
+        for (size_t l = 0; l < n; l++) { re[l] = work(c)->pair[2 * l]; im[l] = sign * work(c)->pair[2 * l + 1]; }
     }
     for (int i = 0; i < k; i++) {
         for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
         combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
     }
-    return status;
+    return 0;
 }
 
-int irk_solve_block(costate *c, const factors *f, int transpose, int m, double *Z)
+int irk_solve_block(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
     size_t len = (size_t)c->m->block * (size_t)c->n;
-    int status = 0;
-    accuracy to = irk_accuracy(c);
-    if (c->m->block == 1) return factors_solve(&c->sh, f, 0, transpose, m, &to, Z);
-    for (int j = 0; status == 0 && j < m; j++) status = solve_coupled(c, f, transpose, Z + (size_t)j * len);
-    return status;
+    if (c->m->block == 1) return factors_solve(c->sh, f, 0, transpose, m, to, Z);
+    for (int j = 0; j < m; j++) TRY(solve_coupled(c, f, transpose, to, Z + (size_t)j * len));
+    return 0;
 }
 
-/* -R_i of the block's stages into c->R; constant: the part of earlier blocks, in c->v1 (sdirk) */
-static int residual(costate *c, const record *r, int i0, const double *Z, const double *constant)
+/* -R_i of the block's stages into work(c)->R; constant: the part of earlier blocks, in work(c)->v1 (sdirk) */
+static int residual(stepper *c, const record *r, int i0, const double *Z, const double *constant)
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
     for (int i = 0; i < k; i++) {
-        double *R = c->R + (size_t)i * n;
-        add_scaled(n, c->Y, r->y, 1, Z + (size_t)i * n);
-        int status = map_value(&c->maps, &c->maps.rhs, r->t + c->m->c[i0 + i] * r->h, c->Y, R);
-        if (status != 0) return status;
+        double *R = work(c)->R + (size_t)i * n;
+        add_scaled(n, work(c)->Y, r->y, 1, Z + (size_t)i * n);
+        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i0 + i] * r->h, work(c)->Y, R));
         if (constant) axpy(n, 1, constant, R);
         irk_coupling(c, r->h, 0, i0 + i, i0, i0 + k, -1, Z - (size_t)i0 * n, n, R);
     }
@@ -84,39 +78,39 @@ static int residual(costate *c, const record *r, int i0, const double *Z, const 
 }
 
 /* g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j */
-static const double *earlier(costate *c, const record *r, int i)
+static const double *earlier(stepper *c, const record *r, int i)
 {
     size_t n = (size_t)c->n;
     if (c->m->block > 1 || (i == 0 && !c->m->g)) return NULL;
-    memset(c->v1, 0, n * sizeof *c->v1);
-    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, c->v1);
-    if (c->m->g) axpy(n, c->m->g[i], c->f0, c->v1);
-    return c->v1;
+    memset(work(c)->v1, 0, n * sizeof *work(c)->v1);
+    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, work(c)->v1);
+    if (c->m->g) axpy(n, c->m->g[i], work(c)->f0, work(c)->v1);
+    return work(c)->v1;
 }
 
 typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
 
 enum { GO_ON, DONE, DIVERGES };
 
-static int diverges(costate *c, double factor)
+static int diverges(stepper *c, double factor)
 {
-    retry(&c->v, WHY_NEWTON, factor);
+    retry(c->v, WHY_NEWTON, factor);
     return DIVERGES;
 }
 
 /* To round-off: the increment is at the rounding of y; or it has converged and twice not fallen below the least so far:
    the rounding of a badly conditioned system.  Once may be chance, and falling slowly is not having arrived. */
-static int exhausted(const costate *c, monitor *m)
+static int exhausted(const stepper *c, monitor *m)
 {
     if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
     if (m->it > 1 && m->norm >= m->least) m->stalls++;
     m->least = m->it > 1 ? fmin(m->least, m->norm) : m->norm;
-    return m->stalls >= 2 && m->norm <= c->o.newton_tol;
+    return m->stalls >= 2 && m->norm <= c->o->newton_tol;
 }
 
-static int judge(costate *c, monitor *m)
+static int judge(stepper *c, monitor *m)
 {
-    int derivative = c->o.derivative_mode, left = (derivative ? 100 : c->o.newton_max) - m->it;
+    int derivative = c->o->derivative_mode, left = (derivative ? 100 : c->o->newton_max) - m->it;
     if (m->it > 1) {
         double q = m->old > 0 ? m->norm / m->old : 0;
         m->theta = m->it == 2 ? q : sqrt(q * m->q_old);
@@ -124,37 +118,36 @@ static int judge(costate *c, monitor *m)
     }
     if (derivative && exhausted(c, m)) return DONE;
     if (m->it > 1) {
-        if (m->theta >= 0.99 && !(derivative && m->norm <= c->o.newton_tol)) return diverges(c, 0.5);
-        c->eta = m->theta / (1 - m->theta);
+        if (m->theta >= 0.99 && !(derivative && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
+        work(c)->eta = m->theta / (1 - m->theta);
     }
-    if (!derivative && c->eta * m->norm <= c->o.newton_tol) return DONE;
+    if (!derivative && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
     if (left <= 0) return diverges(c, 0.5);
     if (m->it > 1 && !derivative) {
-        double expected = c->eta * m->norm * pow(m->theta, left - 1) / c->o.newton_tol;
+        double expected = work(c)->eta * m->norm * pow(m->theta, left - 1) / c->o->newton_tol;
         if (expected >= 1) return diverges(c, 0.8 * pow(fmax(1e-4, fmin(20, expected)), -1.0 / (3 + left)));
     }
     return GO_ON;
 }
 
-int newton(costate *c, const record *r, int block, double *Z, unsigned char *its, int fixed)
+int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *its, int fixed)
 {
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
     const double *constant = earlier(c, r, i0);
     monitor m = {.theta = 0};
-    double *dZ = c->R;
-    if (c->o.derivative_mode) m.ynorm = norm_weighted(n, c->w, r->y);
-    c->eta = pow(fmax(c->eta, DBL_EPSILON), 0.8);
+    double *dZ = work(c)->R;
+    if (c->o->derivative_mode) m.ynorm = norm_weighted(n, c->w, r->y);
+    work(c)->eta = pow(fmax(work(c)->eta, DBL_EPSILON), 0.8);
     for (m.it = 1;; m.it++) {
-        int status = residual(c, r, i0, Z, constant);
-        if (status == 0) status = irk_solve_block(c, c->fac, 0, 1, dZ);
-        if (status != 0) return status;
-        c->count.newton++;
+        TRY(residual(c, r, i0, Z, constant));
+        TRY(irk_solve_block(c, c->fac, 0, 1, to, dZ));
+        c->maps->count->newton++;
         double sum = 0;
         for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }
         m.old = m.norm;
         m.norm = sqrt(sum / c->m->block);
-        if (!(m.norm < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.5);
+        if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
         if (fixed) { if (m.it == *its) return 0; continue; }
         int next = judge(c, &m);
@@ -162,6 +155,6 @@ int newton(costate *c, const record *r, int block, double *Z, unsigned char *its
         if (next == DIVERGES) return RETRY;
     }
     *its = (unsigned char)m.it;
-    c->theta = m.theta;
+    work(c)->theta = m.theta;
     return 0;
 }

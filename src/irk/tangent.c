@@ -6,22 +6,21 @@
 #include <string.h>
 #include "irk/irk.h"
 
-static costate_point direction(const costate *c, const directions *d, int j, double ci)
+static costate_point direction(const stepper *c, const directions *d, int j, double ci)
 {
     return (costate_point){d->dt[j] + ci * d->dh[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
 }
 
 /* right-hand side of stage i, all columns, into X (m*n) */
-static int right_hand_side(costate *c, const record *r, const directions *d, int i, const double *f0dot, double *X)
+static int right_hand_side(stepper *c, const record *r, const directions *d, int i, const double *f0dot, double *X)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     int i0 = i / c->m->block * c->m->block;
-    costate_point x = {r->t + c->m->c[i] * r->h, c->stage + (size_t)i * n, c->maps.p};
+    costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
     for (int j = 0; j < d->m; j++) {
         double *to = X + (size_t)j * n;
         costate_point dx = direction(c, d, j, c->m->c[i]);
-        int status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, to);
-        if (status != 0) return status;
+        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, to));
         if (c->m->g) axpy(n, c->m->g[i], f0dot + (size_t)j * n, to);
         irk_coupling(c, r->h, 0, i, 0, i0, -1, d->Xd + (size_t)j * n, stride, to);
         if (d->dh[j] != 0) irk_coupling(c, r->h, 0, i, 0, c->s, d->dh[j] / r->h, r->X, n, to);
@@ -30,55 +29,53 @@ static int right_hand_side(costate *c, const record *r, const directions *d, int
 }
 
 /* f'(t,y,p) along each direction, for the explicit first stage */
-static int first_stage(costate *c, const record *r, const directions *d, double *out)
+static int first_stage(stepper *c, const record *r, const directions *d, double *out)
 {
-    costate_point x = {r->t, r->y, c->maps.p};
-    int status = 0;
-    for (int j = 0; c->m->g && status == 0 && j < d->m; j++) {
+    costate_point x = {r->t, r->y, c->maps->p};
+    for (int j = 0; c->m->g && j < d->m; j++) {
         costate_point dx = direction(c, d, j, 0);
-        status = map_tangent(&c->maps, &c->maps.rhs, &x, &dx, out + (size_t)j * (size_t)c->n);
+        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, out + (size_t)j * (size_t)c->n));
     }
-    return status;
+    return 0;
 }
 
-static int quadrature(costate *c, const record *r, const directions *d, int i, int j)
+static int quadrature(stepper *c, const record *r, const directions *d, int i, int j)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *q1 = d->V1 + (size_t)j * (size_t)c->N + n;
     if (b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : c->stage + (size_t)i * n, c->maps.p}, dx = direction(c, d, j, ci);
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * n, c->maps->p}, dx = direction(c, d, j, ci);
     if (i >= 0) {
-        add_scaled(n, c->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
-        dx.y = c->v1;
+        add_scaled(n, work(c)->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
+        dx.y = work(c)->v1;
     }
-    int status = map_tangent(&c->maps, &c->maps.cost, &x, &dx, c->r);
-    if (status != 0) return status;
-    axpy(nq, r->h * b, c->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, work(c)->r));
+    axpy(nq, r->h * b, work(c)->r, q1);
     if (d->dh[j] == 0) return 0;
-    status = map_value(&c->maps, &c->maps.cost, x.t, x.y, c->r);
-    if (status == 0) axpy(nq, d->dh[j] * b, c->r, q1);
-    return status;
+    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, work(c)->r));
+    axpy(nq, d->dh[j] * b, work(c)->r, q1);
+    return 0;
 }
 
-int irk_tangent(costate *c, const record *r, const directions *d)
+int irk_tangent(stepper *c, const record *r, const directions *d)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
-    int k = c->m->block, status = irk_stage_states(c, r);
-    double *f0dot = c->obs;
-    if (status == 0) status = irk_stage_start(c, r);
-    if (status == 0) status = first_stage(c, r, d, f0dot);
-    for (int block = 0; status == 0 && block < c->s / k; block++) {
-        for (int i = block * k; status == 0 && i < (block + 1) * k; i++)
-            status = right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride);
+    int k = c->m->block;
+    TRY(irk_stage_states(c, r));
+    double *f0dot = work(c)->f0dot;
+    TRY(irk_stage_start(c, r));
+    TRY(first_stage(c, r, d, f0dot));
+    for (int block = 0; block < c->s / k; block++) {
+        for (int i = block * k; i < (block + 1) * k; i++)
+            TRY(right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride));
         stage_system s = {c, r, block, 0};
-        if (status == 0) status = irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride);
+        TRY(irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride));
     }
-    if (status != 0) return status;
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int j = 0; j < d->m; j++) {
         double *v = d->V1 + (size_t)j * N;
         combine(n, v, v, 1, c->s, c->m->d, d->Xd + (size_t)j * n, stride);
-        for (int i = -1; c->nq && status == 0 && i < c->s; i++) status = quadrature(c, r, d, i, j);
+        for (int i = -1; c->nq && i < c->s; i++) TRY(quadrature(c, r, d, i, j));
     }
-    return status;
+    return 0;
 }

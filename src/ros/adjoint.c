@@ -8,101 +8,101 @@
 #include <string.h>
 #include "ros/ros.h"
 
-static const double *theta(const costate *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
+static const double *theta(const stepper *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
 
-static const double *weighted(costate *c, const record *r, const functionals *g, int i, int j)
+static const double *weighted(stepper *c, const record *r, const functionals *g, int i, int j)
 {
-    for (int k = 0; k < c->nq; k++) c->rq[k] = r->h * c->m->b[i] * theta(c, g, j)[k];
-    return c->rq;
+    for (int k = 0; k < c->nq; k++) work(c)->rq[k] = r->h * c->m->b[i] * theta(c, g, j)[k];
+    return work(c)->rq;
 }
 
-static int has_cost(const costate *c, int i) { return c->nq && c->m->b[i] != 0; }
+static int has_cost(const stepper *c, int i) { return c->nq && c->m->b[i] != 0; }
 
-static int right_hand_side(costate *c, const record *r, const functionals *g, int i, int j, double *to)
+static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, int j, double *to)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
     double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     add_scaled(n, to, NULL, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N);
-    combine(n, to, to, 1, c->s - i - 1, column + i + 1, c->Q + (size_t)(i + 1) * stride + (size_t)j * n, stride);
-    ros_coupling(c, r->h, 1, i, i + 1, c->s, c->Xd + (size_t)j * n, stride, to);
+    combine(n, to, to, 1, c->s - i - 1, column + i + 1, work(c)->Yb + (size_t)(i + 1) * stride + (size_t)j * n, stride);
+    ros_coupling(c, r->h, 1, i, i + 1, c->s, g->U + (size_t)j * n, stride, to);
     if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
-    costate_point x = {r->t, r->y, c->maps.p};
+    costate_point x = {r->t, r->y, c->maps->p};
     costate_gradient y = {NULL, to, NULL};
-    return has_cost(c, i) ? map_adjoint(&c->maps, &c->maps.cost, &x, weighted(c, r, g, i, j), &y) : 0;
+    return has_cost(c, i) ? map_adjoint(c->maps, &c->maps->cost, &x, weighted(c, r, g, i, j), &y) : 0;
 }
 
 /* v_i: its y-part into v, p-part into mu, t-part into t and h */
-static int first_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *v)
+static int first_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *u, double *v)
 {
     double t = 0;
-    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->maps.p};
+    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, c->maps->p};
     costate_gradient to = {g->times ? &t : NULL, v, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-    int status = map_adjoint(&c->maps, &c->maps.rhs, &x, u, &to);
-    if (status == 0 && has_cost(c, i)) status = map_adjoint(&c->maps, &c->maps.cost, &x, weighted(c, r, g, i, j), &to);
+    TRY(map_adjoint(c->maps, &c->maps->rhs, &x, u, &to));
+    if (has_cost(c, i)) TRY(map_adjoint(c->maps, &c->maps->cost, &x, weighted(c, r, g, i, j), &to));
     if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
-    return status;
+    return 0;
 }
 
 /* H_i: y-part into H */
-static int second_order(costate *c, const record *r, const functionals *g, int i, int j, const double *u, double *H)
+static int second_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *u, double *H)
 {
-    costate_point x = {r->t, r->y, c->maps.p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    costate_point x = {r->t, r->y, c->maps->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
     costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-    int status = map_adjoint_tangent(&c->maps, &c->maps.rhs, &x, &e, u, &to);
-    return status == 0 && has_cost(c, i) ? map_adjoint_tangent(&c->maps, &c->maps.cost, &x, &e, weighted(c, r, g, i, j), &to) : status;
+    TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, &x, &e, u, &to));
+    if (!has_cost(c, i)) return 0;
+    return map_adjoint_tangent(c->maps, &c->maps->cost, &x, &e, weighted(c, r, g, i, j), &to);
 }
 
-static int step_size(costate *c, const record *r, const functionals *g, int i, int j, const double *u)
+static int step_size(stepper *c, const record *r, const functionals *g, int i, int j, const double *u)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = c->m->b[i];
-    g->h[j] += c->m->gi[i] * dot(n, c->ft, u);
-    ros_slope(c, r, i, c->v1);
-    memset(c->v2, 0, n * sizeof *c->v2);
-    mass_multiply(&c->maps, 0, 1, 1, c->v1, c->v2);
-    g->h[j] += dot(n, c->v2, u) / (r->h * r->h);
+    g->h[j] += c->m->gi[i] * dot(n, work(c)->ft, u);
+    ros_slope(c, r, i, work(c)->v1);
+    memset(work(c)->v2, 0, n * sizeof *work(c)->v2);
+    mass_multiply(c->maps, 0, 1, 1, work(c)->v1, work(c)->v2);
+    g->h[j] += dot(n, work(c)->v2, u) / (r->h * r->h);
     if (!has_cost(c, i)) return 0;
-    costate_point x = {r->t, r->y, c->maps.p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
-    int status = map_value(&c->maps, &c->maps.cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->r);
-    if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
-    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &x, &e, c->r);       /* r' e_i + h gamma_i r_t */
-    if (status == 0) g->h[j] += b * dot(nq, theta(c, g, j), c->r);
-    return status;
+    costate_point x = {r->t, r->y, c->maps->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
+    TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, work(c)->r));
+    g->h[j] += b * dot(nq, theta(c, g, j), work(c)->r);
+    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, work(c)->r));       /* r' e_i + h gamma_i r_t */
+    g->h[j] += b * dot(nq, theta(c, g, j), work(c)->r);
+    return 0;
 }
 
-static int stage(costate *c, const record *r, const functionals *g, const factors *f, int i, double *sum)
+static int stage(stepper *c, const record *r, const functionals *g, const factors *f, int i, double *sum)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double *u = c->Xd + (size_t)i * stride, *v = c->Q + (size_t)i * stride;
-    int status = 0;
-    for (int j = 0; status == 0 && j < g->m; j++) status = right_hand_side(c, r, g, i, j, u + (size_t)j * n);
-    if (status == 0) status = ros_solve(c, f, 1, g->m, u);
+    double *u = g->U + (size_t)i * stride, *v = work(c)->Yb + (size_t)i * stride;
+    for (int j = 0; j < g->m; j++) TRY(right_hand_side(c, r, g, i, j, u + (size_t)j * n));
+    TRY(ros_solve(c, f, 1, g->m, u));
     memset(v, 0, stride * sizeof *v);
-    ros_stage(c, r, i, c->Y);
-    for (int j = 0; status == 0 && j < g->m; j++) {
+    ros_stage(c, r, i, work(c)->Y);
+    for (int j = 0; j < g->m; j++) {
         const double *uj = u + (size_t)j * n;
-        status = first_order(c, r, g, i, j, uj, v + (size_t)j * n);
-        if (status == 0) status = second_order(c, r, g, i, j, uj, sum + (size_t)j * n);
-        if (status == 0 && g->times) status = step_size(c, r, g, i, j, uj);
+        TRY(first_order(c, r, g, i, j, uj, v + (size_t)j * n));
+        TRY(second_order(c, r, g, i, j, uj, sum + (size_t)j * n));
+        if (g->times) TRY(step_size(c, r, g, i, j, uj));
     }
-    return status;
+    return 0;
 }
 
-int ros_adjoint(costate *c, const record *r, const functionals *g)
+int ros_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     const factors *f;
-    double *sum = c->Vb, one[STAGES_MOST];
-    int status = ros_matrices(c, r, &f);
-    if (status == 0 && g->times) status = ros_time_slope(c, r);
+    double *sum = work(c)->sum, one[STAGES_MOST];
+    TRY(ros_matrices(c, r, &f));
+    if (g->times) TRY(ros_time_slope(c, r));
     memset(sum, 0, stride * sizeof *sum);
-    for (int i = c->s - 1; status == 0 && i >= 0; i--) status = stage(c, r, g, f, i, sum);
+    for (int i = c->s - 1; i >= 0; i--) TRY(stage(c, r, g, f, i, sum));
     for (int i = 0; i < c->s; i++) one[i] = 1;
-    for (int j = 0; status == 0 && j < g->m; j++) {
+    for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         axpy(n, 1, sum + (size_t)j * n, lambda);
-        combine(n, lambda, lambda, 1, c->s, one, c->Q + (size_t)j * n, stride);
+        combine(n, lambda, lambda, 1, c->s, one, work(c)->Yb + (size_t)j * n, stride);
     }
-    return status;
+    return 0;
 }

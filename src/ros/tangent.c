@@ -9,80 +9,80 @@
 
 typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;   /* points and directions of a stage */
 
-static int right_hand_side(costate *c, const record *r, const directions *d, const bundle *b, double *to)
+static int right_hand_side(stepper *c, const record *r, const directions *d, const bundle *b, double *to)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    int status = map_tangent(&c->maps, &c->maps.rhs, &b->at, &b->x, to);
-    if (status == 0) status = map_tangent2(&c->maps, &c->maps.rhs, &b->at0, &b->e, &b->x0, c->v2);
-    if (status != 0) return status;
-    axpy(n, 1, c->v2, to);
+    TRY(map_tangent(c->maps, &c->maps->rhs, &b->at, &b->x, to));
+    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &b->x0, work(c)->v2));
+    axpy(n, 1, work(c)->v2, to);
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)b->j * n, stride, to);
     if (b->dh == 0) return 0;
-    axpy(n, b->dh * c->m->gi[b->i], c->ft, to);
-    ros_slope(c, r, b->i, c->v2);
-    mass_multiply(&c->maps, 0, b->dh / (r->h * r->h), 1, c->v2, to);
+    axpy(n, b->dh * c->m->gi[b->i], work(c)->ft, to);
+    ros_slope(c, r, b->i, work(c)->v2);
+    mass_multiply(c->maps, 0, b->dh / (r->h * r->h), 1, work(c)->v2, to);
     return 0;
 }
 
-static int quadrature(costate *c, const record *r, const directions *d, const bundle *b)
+static int quadrature(stepper *c, const record *r, const directions *d, const bundle *b)
 {
     size_t nq = (size_t)c->nq, n = (size_t)c->n;
     double w = c->m->b[b->i], *q1 = d->V1 + (size_t)b->j * (size_t)c->N + n;
     if (!nq || w == 0) return 0;
     costate_point u = {b->dh * c->m->gi[b->i], d->Xd + ((size_t)b->i * (size_t)d->m + (size_t)b->j) * n, NULL};
-    int status = map_tangent(&c->maps, &c->maps.cost, &b->at, &b->x, c->r);
-    if (status == 0) axpy(nq, r->h * w, c->r, q1);
-    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &b->at0, &u, c->r);
-    if (status == 0) axpy(nq, r->h * w, c->r, q1);
-    if (status == 0) status = map_tangent2(&c->maps, &c->maps.cost, &b->at0, &b->e, &b->x0, c->r);
-    if (status == 0) axpy(nq, r->h * w, c->r, q1);
-    if (status != 0 || b->dh == 0) return status;
-    status = map_value(&c->maps, &c->maps.cost, b->at.t, b->at.y, c->r);
-    if (status == 0) axpy(nq, b->dh * w, c->r, q1);
-    if (status == 0) status = map_tangent(&c->maps, &c->maps.cost, &b->at0, &b->e, c->r);
-    if (status == 0) axpy(nq, b->dh * w, c->r, q1);
-    return status;
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at, &b->x, work(c)->r));
+    axpy(nq, r->h * w, work(c)->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &u, work(c)->r));
+    axpy(nq, r->h * w, work(c)->r, q1);
+    TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &b->x0, work(c)->r));
+    axpy(nq, r->h * w, work(c)->r, q1);
+    if (b->dh == 0) return 0;
+    TRY(map_value(c->maps, &c->maps->cost, b->at.t, b->at.y, work(c)->r));
+    axpy(nq, b->dh * w, work(c)->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &b->e, work(c)->r));
+    axpy(nq, b->dh * w, work(c)->r, q1);
+    return 0;
 }
 
-static bundle gather(costate *c, const record *r, const directions *d, int i, int j)
+static bundle gather(stepper *c, const record *r, const directions *d, int i, int j)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     const double *v = d->V + (size_t)j * (size_t)c->N, *vp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
     bundle b = {.i = i, .j = j, .dh = d->dh[j]};
-    b.at0 = (costate_point){r->t, r->y, c->maps.p};
-    b.at = (costate_point){r->t + c->m->c[i] * r->h, i == 0 ? r->y : c->Y, c->maps.p};
+    b.at0 = (costate_point){r->t, r->y, c->maps->p};
+    b.at = (costate_point){r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, c->maps->p};
     b.e = (costate_point){r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
     b.x0 = (costate_point){d->dt[j], v, vp};
     b.x = (costate_point){d->dt[j] + c->m->c[i] * d->dh[j], v, vp};
     if (i > 0) {
-        combine(n, c->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
-        b.x.y = c->v1;
+        combine(n, work(c)->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
+        b.x.y = work(c)->v1;
     }
     return b;
 }
 
-int ros_tangent(costate *c, const record *r, const directions *d)
+int ros_tangent(stepper *c, const record *r, const directions *d)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     const factors *f;
-    int moving = 0, status = ros_matrices(c, r, &f);
+    int moving = 0;
+    TRY(ros_matrices(c, r, &f));
     for (int j = 0; j < d->m; j++) moving = moving || d->dh[j] != 0;
-    if (status == 0 && moving) status = ros_time_slope(c, r);
+    if (moving) TRY(ros_time_slope(c, r));
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
-    for (int i = 0; status == 0 && i < c->s; i++) {
+    for (int i = 0; i < c->s; i++) {
         double *X = d->Xd + (size_t)i * stride;
-        ros_stage(c, r, i, c->Y);
-        for (int j = 0; status == 0 && j < d->m; j++) {
+        ros_stage(c, r, i, work(c)->Y);
+        for (int j = 0; j < d->m; j++) {
             bundle b = gather(c, r, d, i, j);
-            status = right_hand_side(c, r, d, &b, X + (size_t)j * n);
+            TRY(right_hand_side(c, r, d, &b, X + (size_t)j * n));
         }
-        if (status == 0) status = ros_solve(c, f, 0, d->m, X);
-        for (int j = 0; c->nq && status == 0 && j < d->m; j++) {
+        TRY(ros_solve(c, f, 0, d->m, X));
+        for (int j = 0; c->nq && j < d->m; j++) {
             bundle b = gather(c, r, d, i, j);
-            status = quadrature(c, r, d, &b);
+            TRY(quadrature(c, r, d, &b));
         }
     }
     for (int j = 0; j < d->m; j++)
         combine(n, d->V1 + (size_t)j * N, d->V1 + (size_t)j * N, 1, c->s, c->m->d, d->Xd + (size_t)j * n, stride);
-    return status;
+    return 0;
 }

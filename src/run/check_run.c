@@ -4,23 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
-#include "core.h"
+#include "run/run.h"
 #include "maps/check.h"
 
-typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } trial;
+typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } attempt;
 
-static int transpose_gap(trial *x, costate_report *r)
+static int transpose_gap(attempt *x, costate_report *r)
 {
     int N = x->N, np = x->np;
     costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
     int timed = maps_available(x->c, TANGENT, np, 1) == COSTATE_OK && maps_available(x->c, ADJOINT, np, 1) == COSTATE_OK;
     memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
     double w[2] = {0}, sum = 0, size = 0;
-    int status = costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL);
+    TRY(costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL));
     double left = 0;
     for (int i = 0; i < N; i++) { left += x->lambda[i] * x->V[i]; size += fabs(x->lambda[i] * x->V[i]); }
-    if (status == COSTATE_OK) status = costate_adjoint(x->c, x->tape, 1, x->lambda, np ? x->mu : NULL, timed ? &g : NULL, NULL);
-    if (status != COSTATE_OK) return status;
+    TRY(costate_adjoint(x->c, x->tape, 1, x->lambda, np ? x->mu : NULL, timed ? &g : NULL, NULL));
     for (int i = 0; i < N; i++) sum += x->lambda[i] * x->V0[i];
     for (int i = 0; i < np; i++) sum += x->mu[i] * x->Vp[i];
     if (timed) { w[0] = g.t0[0] * d.t0[0]; w[1] = g.t1[0] * d.t1[0]; }
@@ -30,19 +29,19 @@ static int transpose_gap(trial *x, costate_report *r)
 }
 
 /* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times */
-static int remainder_at(trial *x, const double *y0, const double *p0, const double *end, double e, double *out)
+static int remainder_at(attempt *x, const double *y0, const double *p0, const double *end, double e, double *out)
 {
     int N = x->N;
     for (int i = 0; i < N; i++) x->z[i] = y0[i] + e * x->V0[i];
     for (int i = 0; i < x->np; i++) x->p[i] = p0[i] + e * x->Vp[i];
-    int status = costate_replay(x->c, x->tape, x->z, x->p);
+    TRY(costate_replay(x->c, x->tape, x->z, x->p));
     double sum = 0;
     for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
     *out = sqrt(sum);
-    return status;
+    return 0;
 }
 
-static int taylor(trial *x, const double *y0, const double *p0, costate_report *r)
+static int taylor(attempt *x, const double *y0, const double *p0, costate_report *r)
 {
     int N = x->N, status;
     double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
@@ -63,22 +62,22 @@ static int taylor(trial *x, const double *y0, const double *p0, costate_report *
     return COSTATE_OK;
 }
 
-static int try_run(costate *c, trial *x, double t0, double t1, const double *y, const double *p, costate_report *r)
+static int try_run(costate *c, attempt *x, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
     unsigned state = 11;
     int N = x->N, np = x->np;
     double most = 0;
-    for (int i = 0; i < c->n; i++) most = fmax(most, fabs(y[i]));
+    for (int i = 0; i < c->st.n; i++) most = fmax(most, fabs(y[i]));
     for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
     for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * fmax(fabs(p[i]), 1e-8);
     memcpy(x->y, y, (size_t)N * sizeof *y);
-    int status = costate_integrate(x->c, t0, t1, x->y, p, x->tape);
+    TRY(costate_integrate(x->c, t0, t1, x->y, p, x->tape));
     for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
     x->ends[0] = 0.01 * (t1 - t0);
     x->ends[1] = -0.02 * (t1 - t0);
-    if (status == COSTATE_OK) status = transpose_gap(x, r);
-    if (status == COSTATE_OK) status = taylor(x, y, p, r);
-    return status;
+    TRY(transpose_gap(x, r));
+    TRY(taylor(x, y, p, r));
+    return 0;
 }
 
 static int check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
@@ -86,11 +85,11 @@ static int check_run(costate *c, double t0, double t1, const double *y, const do
     costate_options o = c->o;
     o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
     o.on_step = NULL;
-    size_t N = (size_t)c->N, np = (size_t)c->np;
+    size_t N = (size_t)c->st.N, np = (size_t)c->st.np;
     int status;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    trial x = {costate_new(c->m, &c->P, &o), costate_tape_new(), c->N, c->np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
+    attempt x = {costate_new(c->st.m, &c->P, &o), costate_tape_new(), c->st.N, c->st.np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
                at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
     if (!x.c || !x.tape) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(&c->v, status, "%s", costate_message(x.c));

@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "core.h"
+#include "run/run.h"
 
 /* Times the tolerance.  A run leaves some of it in the constraints, ros2 and radau1a the error of a step; Newton
    takes a jump by less than this for part of the step. */
@@ -25,12 +25,12 @@ typedef struct {
 } jump;
 
 /* what a component may change by: no less than round-off of a solution of a system */
-static double unit_of(const costate *c, int i) { return fmax(1 / c->w[i], 1e3 * DBL_EPSILON * fabs(c->y[i])); }
+static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->y[i])); }
 
 static double largest(const costate *c, const double *d, int *where)
 {
     double most = 0;
-    for (int i = 0; i < c->n; i++) {
+    for (int i = 0; i < c->st.n; i++) {
         double size = fabs(d[i]) / unit_of(c, i);
         if (size > most) { most = size; *where = i; }
     }
@@ -40,10 +40,10 @@ static double largest(const costate *c, const double *d, int *where)
 static void add_row_sums(const costate *c, const double *A, double *sums)
 {
     const costate_pattern *a = c->P.pattern;
-    memset(sums, 0, (size_t)c->n * sizeof *sums);
-    for (int j = 0; j < c->n; j++) {
-        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->n;
-        const double *column = a ? A : A + (size_t)j * (size_t)c->n;
+    memset(sums, 0, (size_t)c->st.n * sizeof *sums);
+    for (int j = 0; j < c->st.n; j++) {
+        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n;
+        const double *column = a ? A : A + (size_t)j * (size_t)c->st.n;
         for (int k = from; k < to; k++) sums[a ? a->row[k] : k] += fabs(column[k]) * unit_of(c, j);
     }
 }
@@ -53,8 +53,8 @@ static double fastest(const costate *c, jump *x, double span)
 {
     double most = 1 / span;
     add_row_sums(c, c->maps.M, x->rate);
-    add_row_sums(c, c->lin.J, x->row);
-    for (int i = 0; i < c->n; i++)
+    add_row_sums(c, c->st.lin.J, x->row);
+    for (int i = 0; i < c->st.n; i++)
         if (x->rate[i] > 0) most = fmax(most, x->row[i] / x->rate[i]);
     return most;
 }
@@ -62,11 +62,11 @@ static double fastest(const costate *c, jump *x, double span)
 /* d by passes until its part outside of the kernel of M is gone; -1: no answer, else its size */
 static double jump_of(costate *c, jump *x, double sigma)
 {
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->st.n;
     int at = 0;
     double last = -1;
     c->count.decompositions++;
-    if (LS_Decomp(c->sh.mass, sigma, 0, c->lin.J, c->maps.M) != COSTATE_LS_OK) return -1;
+    if (LS_Decomp(c->sh.mass, sigma, 0, c->st.lin.J, c->maps.M) != COSTATE_LS_OK) return -1;
     memcpy(x->r, x->f, n * sizeof *x->r);
     for (int k = 0; k < PASSES; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
@@ -76,7 +76,7 @@ static double jump_of(costate *c, jump *x, double sigma)
         if (size <= ALLOWED || (last > 0 && fabs(size - last) <= 1e-3 * size)) return size;
         last = size;
         memset(x->r, 0, n * sizeof *x->r);
-        pattern_multiply(c->n, c->P.pattern, c->lin.J, 0, -1, 1, x->d, x->r);
+        pattern_multiply(c->st.n, c->P.pattern, c->st.lin.J, 0, -1, 1, x->d, x->r);
         for (size_t i = 0; i < n; i++) if (x->rate[i] == 0) x->r[i] = x->f[i];
     }
     return -1;
@@ -87,7 +87,7 @@ static int worst_row(const costate *c, const jump *x)
 {
     int best[2] = {0, 0};
     double most[2] = {0, 0};
-    for (int i = 0; i < c->n; i++) {
+    for (int i = 0; i < c->st.n; i++) {
         int k = x->rate[i] == 0;
         double size = fabs(x->r[i]) / x->row[i];
         if (size > most[k]) { most[k] = size; best[k] = i; }
@@ -109,12 +109,12 @@ static int refuse(costate *c, const jump *x, double t, double size)
 int consistent(costate *c, double t, double span)
 {
     if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
-    jump x = {c->Y, c->err, c->y1, c->v1, c->v2, 0};
-    weights(c, c->y, c->w);
-    int status = linearise(&c->maps, c->at + 1, t, c->y, c->w, &c->lin);
+    jump x = {c->f, c->err, c->y1, c->z, c->scratch[0].X, 0};
+    weights(&c->st, c->y, c->st.w);
+    int status = linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin);
     if (status == 0) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
     if (status != 0) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
-    if (!all_finite((size_t)c->n, x.f)) return COSTATE_OK;
+    if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
     if (!(size > ALLOWED)) return COSTATE_OK;
     int where = 0;

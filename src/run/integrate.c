@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "core.h"
+#include "run/run.h"
 
 typedef struct {
     double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
@@ -18,6 +18,7 @@ typedef struct {
     double h_free;              /* the step proposed before it was cut to reach t1 */
     control k;
     costate_tape *tape;
+    trial by;               /* what the step may use */
     record now, prev;
     int has_prev;
     long rejected;              /* steps of this call; the accepted ones are c->at */
@@ -37,12 +38,11 @@ static double least_of(const costate *c, double span)
 static void set_range(costate *c, double t0, double t1)
 {
     double span = fabs(t1 - t0);
-    c->dir = t1 >= t0 ? 1 : -1;
-    c->hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
-    c->hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
-    c->v.t = c->from = t0;
-    c->until = t1;
-    c->replay = NULL;
+    c->in.dir = t1 >= t0 ? 1 : -1;
+    c->in.hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
+    c->in.hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
+    c->v.t = c->in.t0 = t0;
+    c->in.t1 = t1;
     c->v.why = WHY_ERROR;
     c->stamp++;
 }
@@ -50,11 +50,7 @@ static void set_range(costate *c, double t0, double t1)
 /* nothing is known of earlier steps */
 static void anew(costate *c)
 {
-    c->lin.serial = 0;
-    factors_reset(c->fac);
-    c->theta = 0;
-    c->eta = 1;
-    c->cautious = 1;
+    if (c->st.F->restart) c->st.F->restart(&c->st);
     c->at = 0;
 }
 
@@ -62,10 +58,10 @@ static void anew(costate *c)
 static void go_on(costate *c, run *x, int matrices)
 {
     const ending *e = &c->ended;
-    x->h_free = c->dir * fmax(fmin(e->h, c->hmax), c->hmin);
+    x->h_free = c->in.dir * fmax(fmin(e->h, c->in.hmax), c->in.hmin);
     x->low = e->low;
     x->k = e->k;
-    c->cautious = 0;
+    x->by.cautious = 0;
     if (!matrices) return;
     x->prev = e->prev;
     x->has_prev = 1;
@@ -73,16 +69,16 @@ static void go_on(costate *c, run *x, int matrices)
 
 static int initial_step(costate *c, run *x)
 {
-    double h = fmin(c->o.h0, fmin(c->hmax, fabs(x->t1 - x->t)));
+    double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
-        int status = first_step(c, x->t, x->t1, c->y, &h);
+        int status = first_step(&c->st, &c->in, c->y, c->f, c->z, c->y1, &h);
         if (status < 0) return status;
         if (status == RETRY)
             return c->v.why == WHY_CALLBACK
                 ? fail(&c->v, COSTATE_CALLBACK, "rhs.value is not defined at the initial state (it returned > 0 at t = %.10g).", x->t)
                 : fail(&c->v, COSTATE_NOT_FINITE, "rhs.value returned NaN or Inf at the initial state (t = %.10g).", x->t);
     }
-    x->h_free = c->dir * fmax(h, c->hmin);
+    x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
 }
 
@@ -96,20 +92,20 @@ static void aim(const costate *c, run *x)
     x->last = fabs(left) <= h + fmax(1e-8 * h, x->k.rejected ? 0 : round_off(x));
     x->h = x->last ? left : x->h_free;
     int halve = !x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h);
-    if (halve && fabs(left) / 2 >= c->hmin) x->h = left / 2;
+    if (halve && fabs(left) / 2 >= c->in.hmin) x->h = left / 2;
 }
 
 static int too_small(const costate *c, const run *x)
 {
-    return !x->last && fabs(x->h) < fmax(c->hmin * (1 - 1e-10), round_off(x));
+    return !x->last && fabs(x->h) < fmax(c->in.hmin * (1 - 1e-10), round_off(x));
 }
 
 /* the bound that h is below, in words */
 static const char *bound(const costate *c, const run *x)
 {
-    if (round_off(x) > c->hmin) return "round-off of t";
+    if (round_off(x) > c->in.hmin) return "round-off of t";
     if (c->o.hmin > 0) return "options.hmin";
-    return c->hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
+    return c->in.hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
 }
 
 /* a try failed, and h cannot be smaller */
@@ -117,9 +113,9 @@ static int give_up(costate *c, const run *x)
 {
     char limit[80] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
-        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->hmin, round_off(x)), bound(c, x));
+        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off(x)), bound(c, x));
     return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %d accepted and %ld rejected steps: "
-                "h = %.3g %s, and at the last try %s.", c->m->name, x->t, c->at, x->rejected,
+                "h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, cause_text(c->v.why));
 }
 
@@ -127,8 +123,8 @@ static int give_up(costate *c, const run *x)
 static int no_room(costate *c, const run *x)
 {
     return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and %ld "
-                "rejected steps: h = %.3g is below %.3g (%s).", c->m->name, c->at == 0 ? "first" : "next", x->t,
-                c->at, x->rejected, fabs(x->h), fmax(c->hmin, round_off(x)), bound(c, x));
+                "rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
+                c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off(x)), bound(c, x));
 }
 
 static void set_directions(costate *c, run *x)
@@ -138,25 +134,15 @@ static void set_directions(costate *c, run *x)
     x->d->V1 = x->Vb;
 }
 
-int estimating(const costate *c) { return c->m->e && !c->replay && c->o.controller != COSTATE_FIXED; }
-
-int stage_estimate(costate *c, const record *r, const directions *d, int j, double *err)
-{
-    size_t n = (size_t)c->n;
-    (void)r;
-    combine(n, err, NULL, 1, c->s, c->m->e, d->Xd + (size_t)j * n, n * (size_t)d->m);
-    return 0;
-}
-
 /* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5). */
 static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;
-    for (int j = 0; c->m->e && j < d->m; j++) {
-        memset(c->err, 0, (size_t)c->N * sizeof *c->err);
-        int status = c->F->tangent_estimate(c, &x->now, d, j, c->err);
-        if (status != 0) return status;
-        *norm = larger(*norm, error_norm(c, x->Va + (size_t)j * (size_t)c->N, x->Vb + (size_t)j * (size_t)c->N, c->err));
+    for (int j = 0; c->st.m->e && j < d->m; j++) {
+        memset(c->err, 0, (size_t)c->st.N * sizeof *c->err);
+        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->err));
+        size_t at = (size_t)j * (size_t)c->st.N;
+        *norm = larger(*norm, error_norm(&c->st, x->Va + at, x->Vb + at, c->err));
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
 }
@@ -183,16 +169,15 @@ static int try_step(costate *c, run *x, double *err)
 {
     set_times(x);
     c->count.steps++;
-    int status = c->F->forward(c, &x->now, x->has_prev ? &x->prev : NULL, c->y1, c->err);
-    if (status != 0) return status;
-    int judged = c->m->e && c->o.controller != COSTATE_FIXED;
-    *err = judged ? error_norm(c, c->y, c->y1, c->err) : 0;
-    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->N, c->y1);
+    x->by.y1 = c->y1;
+    TRY(c->st.F->forward(&c->st, &x->now, &x->by));
+    int judged = x->by.estimate;
+    *err = judged ? error_norm(&c->st, c->y, c->y1, c->err) : 0;
+    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->st.N, c->y1);
     if (!finite) return retry(&c->v, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
-        status = c->F->tangent(c, &x->now, x->d);
-        if (status != 0) return status;
+        TRY(c->st.F->tangent(&c->st, &x->now, x->d));
         if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
     }
     return 0;
@@ -205,7 +190,7 @@ static void reject(costate *c, run *x, double factor)
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
     x->h_free = x->h * factor;
     x->k.rejected++;
-    c->cautious = 1;
+    x->by.cautious = 1;
 }
 
 static int report(costate *c, run *x)
@@ -215,30 +200,30 @@ static int report(costate *c, run *x)
     return fail(&c->v, COSTATE_STOPPED, "on_step stopped the run at t = %.10g.", c->v.t);
 }
 
-/* sdirk, firk: keep Jacobian and factorisation while Newton contracts fast and h would change little. */
-static double keep_step(costate *c, double factor)
-{
-    if (c->m->family == COSTATE_ERK || c->m->family == COSTATE_ROS) { c->lin.serial = 0; return factor; }
-    if (c->theta > c->o.theta_reuse || c->o.theta_reuse < 0) c->lin.serial = 0;
-    return c->lin.serial && factor >= c->o.q_min && factor <= c->o.q_max ? 1 : factor;
-}
-
 /* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
 static void propose(costate *c, run *x, double err)
 {
     int fixed = c->o.controller == COSTATE_FIXED, cut = fabs(x->h) < fabs(x->h_free) && !x->k.rejected;
-    double factor = keep_step(c, fixed ? 1 : next_factor(c, &x->k, err, x->h)), h = fabs(x->h) * factor;
+    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, x->h);
+    if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
+    double h = fabs(x->h) * factor;
     if (cut && factor >= 1) h = fmax(h, fabs(x->h_free));
-    x->h_free = c->dir * fmax(fmin(fixed ? c->o.h0 : h, c->hmax), c->hmin);
+    x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
     x->k.err_old = fmax(err, 1e-2);
     x->k.h_old = fabs(x->h);
     x->k.rejected = 0;
 }
 
+/* Without a tape two places in turn: the step before is still needed. */
 static int next_slot(costate *c, run *x)
 {
-    x->now = spare_record(c, c->at);
-    return x->tape ? tape_slot(c, x->tape, c->y, &x->now) : COSTATE_OK;
+    const place *spare = &c->scratch[c->at & 1];
+    x->by.to = *spare;
+    x->now = (record){.y = c->y, .X = spare->X, .its = spare->its};
+    x->by.serial = c->at + 1;
+    x->by.before = x->has_prev ? &x->prev : NULL;
+    x->by.started = 0;
+    return x->tape ? tape_slot(&c->st, x->tape, c->y, spare, &x->now, &x->by.to) : COSTATE_OK;
 }
 
 static int accept(costate *c, run *x, double err)
@@ -246,60 +231,81 @@ static int accept(costate *c, run *x, double err)
     c->count.accepted++;
     c->v.t = x->t = x->now.end;
     x->low = x->end_low;
-    if (x->tape) tape_commit(c, x->tape, &x->now);
+    if (x->tape) tape_commit(&c->st, x->tape, &x->now);
     int stopped = report(c, x);
     propose(c, x, err);
     double *swap = c->y; c->y = c->y1; c->y1 = swap;
     swap = x->Va; x->Va = x->Vb; x->Vb = swap;
     x->prev = x->now;
     x->has_prev = 1;
-    c->cautious = 0;
+    x->by.cautious = 0;
     c->at++;
     return stopped;
 }
 
+static double factor_after(const costate *c, const run *x, int status, double err)
+{
+    if (status == RETRY) return c->v.factor;
+    double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
+    return x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor;
+}
+
 static int one_step(costate *c, run *x, long budget)
 {
-    int status = next_slot(c, x);
-    if (c->m->family != COSTATE_ERK || c->o.differences) weights(c, c->y, c->w);
-    for (x->now.started = 0; status == COSTATE_OK;) {
+    TRY(next_slot(c, x));
+    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->y, c->st.w);
+    for (;;) {
         double err = 0;
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
             return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, h = %.3g.",
                         c->o.max_steps, x->t, fabs(x->h));
-        status = try_step(c, x, &err);
+        int status = try_step(c, x, &err);
         if (status == 0 && err <= 1) return accept(c, x, err);
         if (status < 0) return status;
-        double factor = status == RETRY ? c->v.factor : next_factor(c, &x->k, err, x->h);
-        if (status == 0) {
-            c->v.why = WHY_ERROR;
-            if (c->cautious) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
-        }
+        double factor = factor_after(c, x, status, err);
+        if (status != RETRY) c->v.why = WHY_ERROR;
         if (c->o.controller == COSTATE_FIXED && !(status == RETRY && c->v.factor == 1)) return give_up(c, x);
         reject(c, x, factor);
-        status = COSTATE_OK;
     }
-    return status;
 }
 
 static int loop(costate *c, run *x)
 {
     if (x->t == x->t1) return COSTATE_OK;
-    int cold = x->h_free == 0, status = cold ? initial_step(c, x) : COSTATE_OK;
-    if (status == COSTATE_OK && cold) status = consistent(c, x->t, fabs(x->t1 - x->t));
+    if (x->h_free == 0) {                    /* a cold start */
+        TRY(initial_step(c, x));
+        TRY(consistent(c, x->t, fabs(x->t1 - x->t)));
+    }
     long most = c->count.steps + c->o.max_steps;
-    while (status == COSTATE_OK && x->t != x->t1) status = one_step(c, x, most);
-    return status;
+    while (x->t != x->t1) TRY(one_step(c, x, most));
+    return COSTATE_OK;
 }
 
-static void finish(costate *c, run *x, double *y)
+static int onto(costate *c, run *x)
 {
-    memcpy(y, c->y, (size_t)c->N * sizeof *y);
+    origin from = {c->self, c->stamp, x->by.predict, x->t, x->t1};
+    if (x->tape) TRY(tape_start(&c->st, x->tape, &c->P, &from));
+    return loop(c, x);
+}
+
+/* Also of a run that failed: y is the last accepted state, and the tape holds the steps before it. */
+static void finish(costate *c, run *x, int status, double *y)
+{
+    memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
+    warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, x->tape);
+    if (status == COSTATE_OK) no_error(c);          /* with a hint, if there is one now */
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(c, x->tape);
+    tape_end(x->tape, status == COSTATE_OK, c->v.t, c->y);
+}
+
+/* order of the error that is judged, plus 1 */
+static int exponent(const costate_method *m)
+{
+    if (m->e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
+    return (m->embedded && m->embedded <= m->order ? m->embedded : m->order) + 1;
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
@@ -308,30 +314,25 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     c->maps.p = p;
     set_range(c, t0, t1);
     if (from != WARM_WITH_MATRICES) anew(c);
-    memcpy(c->y, y, (size_t)c->N * sizeof *y);
+    memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
     x->t = t0;
     x->t1 = t1;
     x->tape = tape;
-    x->k = (control){.k = (c->m->embedded ? c->m->embedded : c->m->order) + 1};
-    if (c->m->embedded > c->m->order) x->k.k = c->m->order + 1;
-    if (c->m->e2) x->k.k = c->m->order;            /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
+    x->k = (control){.k = exponent(c->st.m)};
+    x->by = (trial){.cautious = 1, .err = c->err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+                    .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
     if (from != COLD) go_on(c, x, from == WARM_WITH_MATRICES);
-    c->predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY);
-    int status = tape ? tape_start(c, tape, t0, t1) : COSTATE_OK;
-    if (status == COSTATE_OK) status = loop(c, x);
-    finish(c, x, y);
-    if (status == COSTATE_OK) no_error(c);          /* with a hint, if there is one now */
-    warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, tape);
+    int status = onto(c, x);
+    finish(c, x, status, y);
     return status;
 }
 
 int costate_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
     if (tape) tape_clear(tape);          /* also when the call fails: an earlier run is not taken for this one */
-    int status = begin(c);
-    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
-    if (status == COSTATE_OK) status = maps_available(c, FORWARD, 0, 0);
-    if (status != COSTATE_OK) return status;
+    TRY(begin(c));
+    TRY(check_arguments(c, t0, t1, y, p));
+    TRY(maps_available(c, FORWARD, 0, 0));
     run x = {.has_prev = 0};
     return run_all(c, t0, t1, y, p, tape, &x);
 }
@@ -340,15 +341,13 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
                           const double *Vp, const costate_times *times, costate_tape *tape)
 {
     if (tape) tape_clear(tape);
-    int status = begin(c);
-    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
-    if (status == COSTATE_OK) status = tangent_begin(c, m, V, Vp, times);
-    if (status != COSTATE_OK) return status;
-    directions d = {.m = m, .dt = c->dt, .dh = c->dh, .Vp = Vp, .Xd = c->Xd};
-    run x = {.d = &d, .Va = V, .Vb = c->Vb, .times = times};
-    status = run_all(c, t0, t1, y, p, tape, &x);
-    if (x.Va != V) memcpy(V, x.Va, (size_t)c->N * (size_t)m * sizeof *V);
-    if (status == COSTATE_OK && !all_finite((size_t)c->N * (size_t)m, V))
-        status = fail(&c->v, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
-    return status;
+    TRY(begin(c));
+    TRY(check_arguments(c, t0, t1, y, p));
+    TRY(tangent_begin(c, m, V, Vp, times));
+    directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = Vp, .Xd = c->d.X};
+    run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
+    int status = run_all(c, t0, t1, y, p, tape, &x);
+    if (x.Va != V) memcpy(V, x.Va, (size_t)c->st.N * (size_t)m * sizeof *V);
+    if (status != COSTATE_OK || all_finite((size_t)c->st.N * (size_t)m, V)) return status;
+    return fail(&c->v, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
 }

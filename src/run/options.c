@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
-#include "core.h"
+#include "run/run.h"
 
 static const struct { const char *name; size_t offset; double fallback, least, most; } real_options[] = {
 #define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
@@ -25,7 +25,7 @@ static const struct { const char *name; size_t offset; int fallback, least, most
 
 static int check_tolerances(costate *c, const double *vector, const char *name)
 {
-    for (int i = 0; vector && i < c->n; i++)
+    for (int i = 0; vector && i < c->st.n; i++)
         if (!(vector[i] >= 0 && vector[i] < HUGE_VAL))
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s[%d] is negative, NaN or Inf.", name, i);
     return COSTATE_OK;
@@ -48,23 +48,22 @@ int options_fill(costate *c)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
                         int_options[k].least, int_options[k].most);
     }
-    int status = check_tolerances(c, c->o.rtol_vector, "rtol_vector");
-    if (status == COSTATE_OK) status = check_tolerances(c, c->o.atol_vector, "atol_vector");
-    for (int i = 0; status == COSTATE_OK && c->o.rtol_vector && c->o.atol_vector && i < c->n; i++)
+    TRY(check_tolerances(c, c->o.rtol_vector, "rtol_vector"));
+    TRY(check_tolerances(c, c->o.atol_vector, "atol_vector"));
+    for (int i = 0; c->o.rtol_vector && c->o.atol_vector && i < c->st.n; i++)
         if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
-    if (status != COSTATE_OK) return status;
     if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin, c->o.hmax);
     if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
-    if (c->o.controller != COSTATE_FIXED && !c->m->embedded)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->m->name);
-    if (c->o.estimator == COSTATE_EST_SDIRK && !c->m->theta)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->m->name);
+    if (c->o.controller != COSTATE_FIXED && !c->st.m->embedded)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->st.m->name);
+    if (c->o.estimator == COSTATE_EST_SDIRK && !c->st.m->theta)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->st.m->name);
     if (c->o.controller == COSTATE_AUTO)
-        c->o.controller = c->m->family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON;
-    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->m->block > 3 ? 5 * (c->m->block - 3) / 2 : 0);
+        c->o.controller = c->st.F->controller;
+    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->st.m->block > 3 ? 5 * (c->st.m->block - 3) / 2 : 0);
     return COSTATE_OK;
 }
 
@@ -76,6 +75,6 @@ static double smallest(const double *x, int n, double other)
 
 void options_newton(costate *c)
 {
-    double rtol = fmax(smallest(c->o.rtol_vector, c->n, c->o.rtol), 1e-14);
+    double rtol = fmax(smallest(c->o.rtol_vector, c->st.n, c->o.rtol), 1e-14);
     if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, fmin(0.03, sqrt(rtol)));
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
-#include "core.h"
+#include "run/run.h"
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
@@ -40,9 +40,9 @@ static void duration(char *out, size_t size, double s)
 static void show(const costate *c, const record *r, double elapsed)
 {
     char line[160], left[32];
-    double done = (c->v.t - c->from) / (c->until - c->from);
+    double done = (c->v.t - c->in.t0) / (c->in.t1 - c->in.t0);
     duration(left, sizeof left, elapsed * (1 - done) / done);
-    snprintf(line, sizeof line, "%s: %3.0f %%, t = %.6g, h = %.2g, %d steps, about %s left", c->m->name,
+    snprintf(line, sizeof line, "%s: %3.0f %%, t = %.6g, h = %.2g, %d steps, about %s left", c->st.m->name,
              floor(100 * done), c->v.t, fabs(r->h), c->at + 1, left);
     fprintf(stderr, "\r%-78.78s\r", line);
 }
@@ -63,7 +63,7 @@ int costate_progress(const costate_step *s, void *ctx)
     if (clock[STAMP] != (double)c->stamp) begin_clock(c);
     if (!clock[TERMINAL]) return 0;
     double t = now();
-    int over = c->v.t == c->until, shown = clock[SHOWN] > clock[BEGAN];
+    int over = c->v.t == c->in.t1, shown = clock[SHOWN] > clock[BEGAN];
     if (over && shown) fprintf(stderr, "\r%78s\r", "");
     if (over || t - clock[SHOWN] < EVERY) return 0;
     clock[SHOWN] = t;

@@ -1,7 +1,7 @@
 /* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "run/run.h"
 
 int begin(costate *c)
 {
@@ -32,29 +32,25 @@ static int check_problem(costate *c)
 
 static void layout(costate *c, cursor *at)
 {
-    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s;
+    stepper *st = &c->st;
+    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
     c->y = take(at, N);
     c->y1 = take(at, N);
     c->err = take(at, N);
-    c->w = take(at, N);
+    c->f = take(at, N);
+    c->z = take(at, N);
     c->ended.y = take(at, N);
-    c->ended.p = take(at, (size_t)c->np);
+    c->ended.p = take(at, (size_t)st->np);
     c->clock = take(at, 4);
-    c->Y = take(at, n);
-    c->f0 = take(at, n);
-    c->v1 = take(at, N);
-    c->v2 = take(at, N);
-    c->r = take(at, (size_t)c->nq);
-    c->rq = take(at, (size_t)c->nq);
-    c->eb = take(at, s);
     for (int k = 0; k < 2; k++) {
         c->scratch[k].X = take(at, s * n);
         c->scratch[k].its = (unsigned char *)take(at, s);
     }
-    if (c->F->is & IMPLICIT) c->lin.y = take(at, n);
+    st->w = take(at, N);
+    if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
     maps_layout(&c->maps, at);
     shifts_layout(&c->sh, at);
-    c->F->layout(c, at);
+    st->F->layout(st, at);
 }
 
 /* What the rooms below are told of the problem and the options. */
@@ -63,34 +59,37 @@ static void furnish(costate *c)
     const costate_problem *P = &c->P;
     c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .autonomous = c->o.autonomous, .differences = c->o.differences,
                      .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
-                     .method = c->m->name, .count = &c->count, .v = &c->v};
+                     .method = c->st.m->name, .count = &c->count, .v = &c->v};
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
+    c->st.maps = &c->maps;
+    c->st.sh = &c->sh;
+    c->st.v = &c->v;
+    c->st.o = &c->o;
 }
 
-/* The maps with M; J of the step and one more for its family. */
+/* The maps with M; J of the step. */
 static int matrices(costate *c)
 {
     const costate_problem *P = &c->P;
-    size_t entries = P->pattern ? (size_t)P->pattern->col[c->n] : (size_t)c->n * (size_t)c->n;
-    int formed = (c->F->is & IMPLICIT) && !c->sh.matfree;
+    size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
+    int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
     if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
     TRY(maps_init(&c->maps, P, formed, entries));
     if (!formed) return COSTATE_OK;
-    if (!(c->lin.J = calloc(2 * entries + 1, sizeof *c->lin.J)))
+    if (!(c->st.lin.J = calloc(entries + 1, sizeof *c->st.lin.J)))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
-    c->J2 = c->lin.J + entries;
     return COSTATE_OK;
 }
 
 static int refuse_singular(costate *c)
 {
     if (!c->sh.singular) return COSTATE_OK;
-    if (c->F->is & REGULAR_MASS)
+    if (c->st.F->is & REGULAR_MASS)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.",
-                    c->m->name);
-    if (!(c->m->is & COSTATE_DAE))
+                    c->st.m->name);
+    if (!(c->st.m->is & COSTATE_DAE))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic "
-                    "constraints; choose one with the property COSTATE_DAE.", c->m->name);
+                    "constraints; choose one with the property COSTATE_DAE.", c->st.m->name);
     return COSTATE_OK;
 }
 
@@ -103,69 +102,68 @@ static int arena(costate *c)
     if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
     at = (cursor){block, 0};
     layout(c, &at);
-    c->maps.w = c->w;
+    c->maps.w = c->st.w;
     c->arena = block;
     return COSTATE_OK;
 }
 
-int derivatives_prepare(costate *c, int m)
+int columns_prepare(costate *c, int m)
 {
-    if (m <= c->derivatives_m) return COSTATE_OK;
-    size_t n = (size_t)c->n, N = (size_t)c->N, s = (size_t)c->s, k = (size_t)m;
+    if (m <= c->d.columns) return COSTATE_OK;
+    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)m;
     double *block = NULL;
     for (;;) {
         cursor at = {block, 0};
-        c->dt = take(&at, k);
-        c->dh = take(&at, k);
-        c->tb = take(&at, k);
-        c->hb = take(&at, k);
-        c->Vb = take(&at, N * k);
-        c->Xd = take(&at, s * n * k);
-        c->seed = take(&at, s * n * k);
-        c->obs = take(&at, n * k);
-        c->sum = take(&at, n * k);
-        c->tau = take(&at, 3 * k);
-        c->F->layout_derivatives(c, &at, m);
+        c->d.dt = take(&at, k);
+        c->d.dh = take(&at, k);
+        c->d.t = take(&at, k);
+        c->d.h = take(&at, k);
+        c->d.V = take(&at, N * k);
+        c->d.X = take(&at, s * n * k);
+        c->d.U = take(&at, s * n * k);
+        c->d.seed = take(&at, s * n * k);
+        c->d.w = take(&at, n * k);
+        c->d.sum = take(&at, n * k);
+        c->d.tau = take(&at, 3 * k);
+        c->st.F->layout_derivatives(&c->st, &at, m);
         if (block) break;
-        free(c->derivatives);
-        c->derivatives = NULL;
-        c->derivatives_m = 0;
+        free(c->d.block);
+        c->d.block = NULL;
+        c->d.columns = 0;
         if (!(block = calloc(at.used + 8, sizeof *block)))
             return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
     }
-    c->derivatives = block;
-    c->derivatives_m = m;
+    c->d.block = block;
+    c->d.columns = m;
     return COSTATE_OK;
 }
 
 /* ---- the solver ---- */
 
-static const family *family_of(const costate_method *m)
-{
-    return m->family == COSTATE_ERK ? &erk_family : m->family == COSTATE_ROS ? &ros_family : &irk_family;
-}
+/* in the order of enum costate_family */
+static const family *const families[] = {&erk_family, &irk_family, &irk_family, &ros_family};
 
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
     if (!P) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
-    c->m = m;
-    c->F = family_of(m);
+    c->st.m = m;
+    c->st.F = families[m->family];
     c->P = *P;
     if (o) c->o = *o;
-    c->n = P->n;
-    c->np = P->np;
-    c->nq = P->nq;
-    c->s = m->s;
+    c->st.n = P->n;
+    c->st.np = P->np;
+    c->st.nq = P->nq;
+    c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(check_problem(c));
-    c->N = P->n + P->nq;
+    c->st.N = P->n + P->nq;
     TRY(options_fill(c));
     furnish(c);
-    if ((c->F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
+    if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));
     options_newton(c);
-    TRY(c->F->prepare(c));
+    TRY(c->st.F->prepare(&c->st));
     TRY(refuse_singular(c));
     return arena(c);
 }
@@ -175,22 +173,21 @@ costate *costate_new(const costate_method *m, const costate_problem *P, const co
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     strcpy(c->v.text, "No error.");
-    if (set_up(c, m, P, o) == COSTATE_OK && c->F->ready) c->F->ready(c);
+    if (set_up(c, m, P, o) == COSTATE_OK && c->st.F->ready) c->st.F->ready(&c->st);
     return c;
 }
 
 void costate_free(costate *c)
 {
     if (!c) return;
-    factors_release(c->fac);
-    LS_Free(c->ld);
+    if (c->st.F) c->st.F->free(c->st.own);
+    factors_release(c->st.fac);
     shifts_free(&c->sh);
     costate_tape_free(c->own);
     identity_release(c->self);
-    free(c->lin.J);
+    free(c->st.lin.J);
     maps_free(&c->maps);
-    kron_free(c->kron);
-    free(c->derivatives);
+    free(c->d.block);
     free(c->arena);
     free(c);
 }

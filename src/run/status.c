@@ -1,7 +1,7 @@
 /* status.c - statuses and their sentences. */
 #include <math.h>
 #include <stdio.h>
-#include "core.h"
+#include "run/run.h"
 
 static const double MOSTLY_ZEROS = 0.1;      /* a sparse factorisation wins by far where no more is filled */
 
@@ -11,7 +11,7 @@ void no_error(costate *c)
     if (c->maps.filled > 0 && c->maps.filled <= MOSTLY_ZEROS)
         snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not zero when "
                  "it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would be faster.",
-                 c->n, c->n, 100 * c->maps.filled);
+                 c->st.n, c->st.n, 100 * c->maps.filled);
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "run/run.h"
 
 const char *costate_version(void) { return COSTATE_VERSION; }
 

@@ -4,14 +4,14 @@
    Newton, the slope of FSAL) only where no tape is written: what stages were computed with must be on it, or a replay
    would compute others.  And only while they are there: a sweep between the runs uses their memory. */
 #include <string.h>
-#include "core.h"
+#include "run/run.h"
 
 int warm(const costate *c, double t0, double t1, const double *y, const double *p, const costate_tape *tape)
 {
     const ending *e = &c->ended;
     if (!c->o.warm || !e->held || t0 != e->t || (t1 >= t0 ? 1 : -1) != e->dir) return COLD;
-    if (memcmp(y, e->y, (size_t)c->N * sizeof *y) != 0) return COLD;
-    if (c->np && memcmp(p, e->p, (size_t)c->np * sizeof *p) != 0) return COLD;
+    if (memcmp(y, e->y, (size_t)c->st.N * sizeof *y) != 0) return COLD;
+    if (c->st.np && memcmp(p, e->p, (size_t)c->st.np * sizeof *p) != 0) return COLD;
     return e->linear && e->stamp == c->stamp && !tape ? WARM_WITH_MATRICES : WARM;
 }
 
@@ -25,11 +25,11 @@ void warm_keep(costate *c, double h, double low, const control *k, const record 
     e->linear = !tape;
     e->stamp = c->stamp;
     e->t = c->v.t;
-    e->dir = c->dir;
+    e->dir = c->in.dir;
     e->h = h;
     e->low = low;
     e->k = *k;
     e->prev = *prev;
-    memcpy(e->y, c->y, (size_t)c->N * sizeof *e->y);
-    if (c->np) memcpy(e->p, c->maps.p, (size_t)c->np * sizeof *e->p);
+    memcpy(e->y, c->y, (size_t)c->st.N * sizeof *e->y);
+    if (c->st.np) memcpy(e->p, c->maps.p, (size_t)c->st.np * sizeof *e->p);
 }

@@ -1,6 +1,6 @@
 /* catalogue.c - the methods that the build made from methods/: found by name, counted, described. */
 #include <string.h>
-#include "core.h"
+#include "step/method.h"
 
 int costate_method_count(void)
 {

@@ -5,7 +5,7 @@
    exceed it are not kept, a step that would is a status. */
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "tape/tape.h"
 
 enum { BLOCK_BYTES = 1 << 18, KEEP_BYTES = 1 << 28, KEEP_FROM = 200 };
 
@@ -16,11 +16,7 @@ identity *identity_new(void)
     return i;
 }
 
-static identity *identity_hold(identity *i)
-{
-    atomic_fetch_add(&i->refs, 1);
-    return i;
-}
+static void identity_hold(identity *i) { atomic_fetch_add(&i->refs, 1); }
 
 void identity_release(identity *i)
 {
@@ -38,8 +34,8 @@ void tape_clear(costate_tape *t)
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
-    identity_release(t->writer);
-    t->writer = NULL;
+    identity_release(t->from.writer);
+    t->from.writer = NULL;
 }
 
 void costate_tape_free(costate_tape *t)
@@ -65,21 +61,21 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
     return COSTATE_OK;
 }
 
-static int full(costate *c, const costate_tape *t, size_t more)
+static int full(const stepper *c, const costate_tape *t, size_t more)
 {
-    return fail(&c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit = %zu "
-                "(t = %.10g).", t->bytes + t->kept_bytes + more, t->count, t->limit, c->v.t);
+    return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit = %zu "
+                "(t = %.10g).", t->bytes + t->kept_bytes + more, t->count, t->limit, c->v->t);
 }
 
 static int fits(const costate_tape *t, size_t more) { return !t->limit || t->bytes + t->kept_bytes + more <= t->limit; }
 
-static int add_block(costate *c, costate_tape *t, size_t need)
+static int add_block(const stepper *c, costate_tape *t, size_t need)
 {
     size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES / need * need;
     if (!fits(t, size + sizeof(struct block))) size = need;
     if (!fits(t, size + sizeof(struct block))) return full(c, t, size);
     struct block *b = malloc(sizeof *b + size);
-    if (!b) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
+    if (!b) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
     *b = (struct block){NULL, size, 0};
     t->bytes += sizeof *b + size;
     *(t->last ? &t->last->next : &t->first) = b;
@@ -87,7 +83,7 @@ static int add_block(costate *c, costate_tape *t, size_t need)
     return COSTATE_OK;
 }
 
-static void *cut(costate *c, costate_tape *t, size_t need)
+static void *cut(const stepper *c, costate_tape *t, size_t need)
 {
     while (t->last && t->last->size - t->last->used < need && t->last->next) t->last = t->last->next;
     if ((!t->last || t->last->size - t->last->used < need) && add_block(c, t, need) != COSTATE_OK) return NULL;
@@ -96,75 +92,62 @@ static void *cut(costate *c, costate_tape *t, size_t need)
     return memory;
 }
 
-static int grow(costate *c, costate_tape *t)
+static int grow(const stepper *c, costate_tape *t)
 {
     int room = t->room ? 2 * t->room : 64;
     size_t more = (size_t)(room - t->room) * sizeof *t->list;
     if (!fits(t, more)) return full(c, t, more);
     record *list = realloc(t->list, (size_t)room * sizeof *list);
-    if (!list) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
+    if (!list) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
     t->list = list;
     t->room = room;
     t->bytes += more;
     return COSTATE_OK;
 }
 
-int tape_start(costate *c, costate_tape *t, double t0, double t1)
+int tape_start(const stepper *c, costate_tape *t, const costate_problem *P, const origin *from)
 {
     tape_clear(t);
     t->method = c->m;
-    t->problem = c->P;
-    t->storage = c->o.storage;
-    t->keep = c->o.keep_factors;
-    t->predict = c->predict;
-    t->matfree = c->sh.matfree;
-    t->writer = identity_hold(c->self);
-    t->stamp = c->stamp;
-    t->limit = c->o.tape_limit;
-    t->t0 = t0;
-    t->t1 = t1;
-    if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p))) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
+    t->problem = *P;
+    t->storage = c->o->storage;
+    t->keep = c->o->keep_factors;
+    t->matfree = c->sh->matfree;
+    t->from = *from;
+    identity_hold(from->writer);
+    t->limit = c->o->tape_limit;
+    if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
+        return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     t->end = t->p + c->np;
-    if (c->np) memcpy(t->p, c->maps.p, (size_t)c->np * sizeof *t->p);
+    if (c->np) memcpy(t->p, c->maps->p, (size_t)c->np * sizeof *t->p);
     return COSTATE_OK;
 }
 
-/* Two in turn: the step before is still needed. */
-record spare_record(const costate *c, int k)
-{
-    place to = c->scratch[k & 1];
-    return (record){.y = c->y, .X = to.X, .its = to.its, .to = to};
-}
-
 /* The memory of a slot that was not committed (a rejected step) is handed out again: the caller keeps the record. */
-int tape_slot(costate *c, costate_tape *t, const double *y, record *r)
+int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
-    int status = t->count == t->room ? grow(c, t) : COSTATE_OK;
-    if (status != COSTATE_OK) return status;
+    if (t->count == t->room) TRY(grow(c, t));
     int stages = t->storage == COSTATE_ALL_STAGES;
     size_t n = (size_t)c->n, s = (size_t)c->s, doubles = (size_t)c->N + (stages ? s * n : 0);
-    size_t need = doubles * sizeof(double) + (s + 7) / 8 * 8;
-    double *memory = cut(c, t, need);
-    if (!memory) return c->v.status;
-    place to = {stages ? memory + c->N : r->to.X, (unsigned char *)(memory + doubles)};
+    double *memory = cut(c, t, doubles * sizeof(double) + (s + 7) / 8 * 8);
+    if (!memory) return c->v->status;
+    *to = (place){stages ? memory + c->N : spare->X, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, (size_t)c->N * sizeof *y);
-    *r = (record){.y = memory, .X = to.X, .its = to.its, .to = to};
+    *r = (record){.y = memory, .X = to->X, .its = to->its};
     return COSTATE_OK;
 }
 
 /* A small factorisation is made again in less time than a new object for it takes. */
-static int keeps(const costate *c, const costate_tape *t)
+static int keeps(const stepper *c, const costate_tape *t)
 {
-    return !c->sh.matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
+    return !c->sh->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
 }
 
-void tape_commit(costate *c, costate_tape *t, const record *r)
+void tape_commit(const stepper *c, costate_tape *t, const record *r)
 {
     record *to = &t->list[t->count];
     *to = *r;
     to->kept = NULL;
-    to->started = 0;
-    to->to = (place){NULL, NULL};
     if (t->storage == COSTATE_STATES_ONLY) to->X = NULL;
     if (c->fac && c->fac->h == r->h && keeps(c, t)) {
         size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac);
@@ -175,49 +158,29 @@ void tape_commit(costate *c, costate_tape *t, const record *r)
 }
 
 /* A run that stopped or failed ends where its last step did. */
-void tape_end(costate *c, costate_tape *t)
+void tape_end(costate_tape *t, int complete, double at, const double *y)
 {
-    t->usable = t->end && (c->v.status == COSTATE_OK || t->count > 0);
+    t->usable = t->end && (complete || t->count > 0);
     if (!t->usable) return;
-    t->t1 = c->v.t;
-    memcpy(t->end, c->y, (size_t)c->N * sizeof *t->end);
+    t->from.t1 = at;
+    memcpy(t->end, y, (size_t)(t->problem.n + t->problem.nq) * sizeof *t->end);
 }
 
-int tape_fits(costate *c, const costate_tape *t)
+decisions tape_decisions(const costate_tape *t, int k)
 {
-    if (!t) return fail(&c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");
-    const costate_problem *a = &t->problem, *b = &c->P;
-    if (!t->usable) return fail(&c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never was.");
-    if (t->method != c->m) return fail(&c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name, c->m->name);
+    const record *r = &t->list[k];
+    int other = r->jacobian > 0 && r->jacobian != k + 1;
+    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->its, !t->matfree};
+}
+
+int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
+{
+    if (!t) return fail(c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");
+    const costate_problem *a = &t->problem;
+    if (!t->usable) return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never was.");
+    if (t->method != c->m) return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name, c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->cost.value != b->cost.value || a->mass != b->mass)
-        return fail(&c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
+        return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
-}
-
-void forget(costate *c)
-{
-    c->lin.serial = 0;
-    factors_forget(c->fac);
-    c->stamp++;
-}
-
-/* Step k with its stages: those on the tape, or the same computation again (bit for bit: the same Jacobian, step,
-   starting values and number of iterations). */
-int tape_stages(costate *c, const costate_tape *t, int k, record *r)
-{
-    *r = t->list[k];
-    if (t->writer != c->self) r->kept = NULL;   /* they count in their own solver, which may be gone or at work */
-    if (r->X) return COSTATE_OK;
-    r->to = c->scratch[0];
-    r->X = r->to.X;
-    c->replay = t;
-    c->repeat = 1;                           /* in derivative mode, too: the stages are those of the run */
-    c->at = k;
-    c->cautious = c->predict = 0;
-    weights(c, r->y, c->w);
-    int status = c->F->forward(c, r, NULL, c->y1, c->err);
-    c->replay = NULL;
-    if (status == 0 && !all_finite((size_t)c->s * (size_t)c->n, r->X)) status = retry(&c->v, WHY_NOT_FINITE, 1);
-    return frozen(&c->v, status);
 }

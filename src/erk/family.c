@@ -1,0 +1,40 @@
+/* family.c (erk) - the table of explicit Runge-Kutta methods, and their work space. */
+#include <stdlib.h>
+#include "erk/erk.h"
+
+static int prepare(stepper *c)
+{
+    if (!(c->own = calloc(1, sizeof(erk_work)))) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    return shifts_prepare(c->sh, 0, 0, NULL);
+}
+
+static void layout(stepper *c, cursor *at)
+{
+    erk_work *a = c->own;
+    a->Y = take(at, (size_t)c->n);
+    a->v = take(at, (size_t)c->N);
+    a->r = take(at, (size_t)c->nq);
+    a->rq = take(at, (size_t)c->nq);
+}
+
+static void layout_derivatives(stepper *c, cursor *at, int m)
+{
+    erk_work *a = c->own;
+    a->hw = take(at, (size_t)c->n * (size_t)m);
+}
+
+const family erk_family = {
+    .is = REGULAR_MASS | SLOPES,
+    .needs = {0, TANGENT_OF, ADJOINT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .controller = COSTATE_PI,
+    .pi_beta = 0.2,
+    .prepare = prepare,
+    .layout = layout,
+    .layout_derivatives = layout_derivatives,
+    .forward = erk_forward,
+    .tangent = erk_tangent,
+    .adjoint = erk_adjoint,
+    .estimate = stage_estimate,
+    .free = free,
+};

@@ -1,0 +1,106 @@
+/* family.c (irk) - the table of implicit Runge-Kutta methods, and their work space. */
+#include <stdlib.h>
+#include "irk/irk.h"
+
+static int prepare(stepper *c)
+{
+    irk_work *a = c->own = calloc(1, sizeof *a);
+    if (!a) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    size_t entries = c->maps->entries;
+    if (!c->sh->matfree && !(a->J = calloc(entries + 1, sizeof *a->J)))
+        return fail(c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    TRY(shifts_prepare(c->sh, c->m->nreal, c->m->npair, c->m->eig));
+    c->fac = factors_new(c->sh, NULL);
+    return c->fac ? 0 : c->v->status;
+}
+
+static void free_work(void *own)
+{
+    irk_work *a = own;
+    if (!a) return;
+    LS_Free(a->exact);
+    kron_free(a->kron);
+    free(a->J);
+    free(a);
+}
+
+static void layout(stepper *c, cursor *at)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n, nq = (size_t)c->nq, k = (size_t)c->m->block;
+    a->Y = take(at, n);
+    a->v1 = take(at, n);
+    a->v2 = take(at, n);
+    a->f0 = take(at, n);
+    a->w = take(at, (size_t)c->N);
+    a->r = take(at, nq);
+    a->rq = take(at, nq);
+    a->eb = take(at, (size_t)c->s);
+    a->R = take(at, 2 * k * n);
+    a->pair = take(at, 2 * n);
+}
+
+static void layout_derivatives(stepper *c, cursor *at, int m)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m;
+    a->stage = take(at, s * n);
+    a->column = take(at, irk_stage_work(c, m));
+    a->rhs = take(at, s * stride);
+    a->weights = take(at, (size_t)c->m->block * n);
+    a->krylov = take(at, irk_stage_krylov(c, m));
+    a->f0dot = take(at, stride);
+    a->sum = take(at, stride);
+}
+
+/* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */
+static void ready(stepper *c)
+{
+    const costate_method *m = c->m;
+    irk_work *k = c->own;
+    for (int i = 0; m->e && i < m->s; i++) {
+        double a = 0;
+        for (int j = 0; j < m->s; j++) {
+            k->eb[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
+            if (m->g) a += m->A[i * m->s + j] * m->g[j];
+        }
+        k->eb0 += m->e[i] * a;
+    }
+    if (m->e) k->eb0 += m->est0;
+}
+
+static void restart(stepper *c)
+{
+    irk_work *a = c->own;
+    c->lin.serial = 0;
+    factors_reset(c->fac);
+    a->theta = 0;
+    a->eta = 1;
+}
+
+/* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */
+static double keep(stepper *c, double factor)
+{
+    double theta = work(c)->theta;
+    if (theta > c->o->theta_reuse || c->o->theta_reuse < 0) c->lin.serial = 0;
+    return c->lin.serial && factor >= c->o->q_min && factor <= c->o->q_max ? 1 : factor;
+}
+
+const family irk_family = {
+    .is = IMPLICIT,
+    .needs = {0, TANGENT_OF, ADJOINT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .controller = COSTATE_GUSTAFSSON,
+    .pi_beta = 0.4,
+    .prepare = prepare,
+    .layout = layout,
+    .layout_derivatives = layout_derivatives,
+    .ready = ready,
+    .restart = restart,
+    .forward = irk_forward,
+    .tangent = irk_tangent,
+    .adjoint = irk_adjoint,
+    .estimate = irk_estimate,
+    .keep = keep,
+    .free = free_work,
+};

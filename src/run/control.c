@@ -1,0 +1,72 @@
+/* control.c - first step and step size controllers.
+
+   elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
+               fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + its), its <= k = newton_max
+   PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
+   Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
+   first       with T = |y|/|f|, the time in which y changes:
+               h0 = min(T, T (0.01/max(0.01 T |f|, T^2 |y''|))^(1/(p+1)))
+   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; the choice of the first step: Hairer, Norsett & Wanner
+   I, II.4, with T as the unit of time, so that it does not depend on the user's; T |f| is |y| then, 1/rtol and more,
+   and as a constant slope makes no error a part of it does for what the difference for y'' may miss.)
+   A rejected step is repeated by the elementary rule; the step after it sees what Gustafsson's predicts, or each step
+   would be tried twice where h has to fall. */
+#include <float.h>
+#include <math.h>
+#include "run/run.h"
+
+static double gustafsson(double err, double h, const control *k, double elementary)
+{
+    double g = h / k->h_old * pow(k->err_old / (err * err), 1.0 / k->k);
+    return g < elementary ? g : elementary;
+}
+
+double next_factor(const stepper *c, const control *k, int newton, double err, double h)
+{
+    err = fmax(err, 1e-10);
+    double fac = pow(err, -1.0 / k->k);
+    if (k->h_old > 0 && err <= 1) {
+        double beta = c->F->pi_beta / k->k;
+        if (c->o->controller == COSTATE_PI && !k->rejected) fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
+        if (c->o->controller == COSTATE_GUSTAFSSON) fac = gustafsson(err, fabs(h), k, fac);
+    }
+    fac *= c->o->safety;
+    if (newton) fac *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
+    double most = k->rejected || err > 1 ? 1 : c->o->fac_max;
+    return fmax(c->o->fac_min, fmin(most, fac));
+}
+
+/* A step that t0 can tell from none, with room for its stages. */
+static double step_round_off(double t0) { return 64 * DBL_EPSILON * fabs(t0); }
+
+/* T from the sizes of y and f, or a part of the interval where one of them is zero; t0 can tell T/100 from 0, where the
+   interval lets it. */
+static double time_scale(double t0, double span, double d0, double d1)
+{
+    double T = d0 < 1e-5 || d1 * span < 1e-5 ? 1e-4 * span : d0 / d1;
+    return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
+}
+
+/* h0 from the sizes of y, f and a difference quotient for y'' (one more f).  The slope M y' stands for y'. */
+int first_step(stepper *c, const interval *in, const double *y, double *f, double *z, double *f1, double *h)
+{
+    size_t n = (size_t)c->n;
+    int p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
+    weights(c, y, c->w);
+    TRY(map_value(c->maps, &c->maps->rhs, in->t0, y, f));
+    double d0 = norm_weighted(n, c->w, y), d1 = norm_weighted(n, c->w, f);
+    if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
+    double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
+    add_scaled(n, z, y, t - in->t0, f);
+    int status = map_value(c->maps, &c->maps->rhs, t, z, f1);
+    if (status < 0) return status;
+    if (status == 0) {
+        axpy(n, -1, f, f1);
+        d2 = norm_weighted(n, c->w, f1) / fabs(t - in->t0);
+    }
+    if (!(d2 < HUGE_VAL)) d2 = 0;
+    double d = T * fmax(0.01 * d1, T * d2);
+    double h1 = d <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / d, 1.0 / (p + 1));
+    *h = fmin(fmax(fmin(T, h1), step_round_off(in->t0)), in->hmax);
+    return 0;
+}

@@ -1,0 +1,94 @@
+/* run.h - the public solver: it decides about steps, and holds what the rooms below are lent.  Nobody below sees it. */
+#ifndef COSTATE_RUN_H
+#define COSTATE_RUN_H
+
+#include "base/arena.h"
+#include "base/larger.h"
+#include "base/vec.h"
+#include "step/step.h"
+#include "tape/tape.h"
+
+typedef struct { double t0, t1, dir, hmin, hmax; } interval;           /* dir: 1 or -1; hmin, hmax: of |h| */
+
+typedef struct { double err_old, h_old; int rejected, k; } control;    /* what controllers remember; k: of err ~ h^k */
+
+typedef struct {                /* where the last run ended, for options.warm */
+    int held;                   /* 0: there was none, or it failed */
+    int linear;                 /* the matrices, and the step before, are kept, too */
+    long stamp;                 /* of that run: another run or sweep uses their memory */
+    double t, dir, h, low;      /* h: the step to try next, unsigned */
+    control k;
+    record prev;
+    double *y, *p;              /* N, np */
+} ending;
+
+typedef struct {                /* work space of derivatives, for so many columns */
+    int columns;
+    void *block;
+    double *dt, *dh;            /* m: t' and h' of a step */
+    double *t, *h;              /* m: adjoints of t and h of a step */
+    double *V, *X;              /* N*m, s*m*n: tangents after the step, of its stages */
+    double *U;                  /* s*m*n: adjoints of the stages */
+    double *seed;               /* s*m*n: adjoint seeds of the stages; n*m: tangents at an observation */
+    double *w, *sum;            /* n*m: weights of an observation, their sum over a step */
+    double *tau;                /* 3 m: adjoint of t; corrections by observations */
+} columns;
+
+struct costate {
+    costate_problem P;
+    costate_options o;
+    costate_stats count;
+    verdict v;
+    maps maps;
+    shifts sh;
+    stepper st;
+    interval in;                /* of the last run */
+    int at;                     /* index of the step */
+    identity *self;
+    long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
+    ending ended;
+    double *clock;              /* progress.c: 4 */
+    double *y, *y1, *err;       /* N: the state, after the step, error estimate */
+    double *f, *z;              /* N: a slope, a state on the way */
+    place scratch[2];           /* stages of the step and of the one before, without a tape */
+    void *arena;
+    columns d;
+    costate_tape *own;          /* of costate_integrate_adj */
+};
+
+struct costate_step { const costate *c; const record *r; };
+
+int begin(costate *);                                               /* each public call: c usable? clears the status */
+void no_error(costate *);
+void forget(costate *);                                             /* what is held belongs to another run */
+int columns_prepare(costate *, int m);
+
+/* arguments.c */
+int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
+int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
+int maps_available(costate *, enum mode, int with_p, int with_t);   /* may this mode run?  0, or COSTATE_MISSING */
+int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
+int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
+void step_directions(costate *, int m, const costate_times *, int last);
+
+/* options.c */
+int options_fill(costate *);
+void options_newton(costate *);     /* newton_tol, which follows the tolerances */
+
+/* control.c */
+double next_factor(const stepper *, const control *, int newton, double err, double h);
+/* f, z, f1: n each, work */
+int first_step(stepper *, const interval *, const double *y, double *f, double *z, double *f1, double *h);
+
+/* consistent.c */
+int consistent(costate *, double t, double span);                   /* c->y at the start: COSTATE_INCONSISTENT? */
+
+/* warm.c */
+enum { COLD, WARM, WARM_WITH_MATRICES };
+int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
+void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
+
+/* sweep.c */
+int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
+
+#endif

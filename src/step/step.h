@@ -1,0 +1,127 @@
+/* step.h - one step, no run: what a family of methods is given, and what it gives.
+
+   A step is a map (t, h, y, p) -> y at t + h.  forward takes it and leaves in the record all that a derivative of the step
+   needs; tangent, adjoint and estimate read what forward left, compute no stage and judge nothing.  Shapes: n states, nq
+   integrals, N = n + nq, np parameters, m columns, s stages. */
+#ifndef COSTATE_STEP_H
+#define COSTATE_STEP_H
+
+#include "base/arena.h"
+#include "linsol/shifts.h"
+#include "maps/maps.h"
+#include "step/method.h"
+
+typedef struct {                /* one step: what the tape keeps */
+    double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (integrate.c) */
+    long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
+    const double *y;            /* N: state at t */
+    const double *X;            /* s*n: stages; NULL on a states-only tape */
+    const unsigned char *its;   /* irk: Newton iterations, one a block */
+    factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
+} record;
+
+typedef struct { double *X; unsigned char *its; } place;   /* where forward writes stages and Newton's counts */
+
+typedef struct {                /* what a step is to repeat */
+    long jacobian;              /* with this linearisation, */
+    const record *from;         /* taken at the start of that step; NULL: of this one */
+    const unsigned char *its;   /* so many iterations; NULL: as many as it takes */
+    int counted;                /* they were those of an iteration with factorisations */
+} decisions;
+
+typedef struct {                /* one try */
+    const record *before;       /* NULL: the first step; its stages may serve as the first one, and for starting values */
+    const decisions *as;        /* NULL: free to decide */
+    long serial;                /* names a linearisation made at this step */
+    place to;
+    int cautious;               /* first step, or the last try was rejected */
+    int predict;                /* starting values of Newton from the step before */
+    int estimate;               /* err is wanted */
+    int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
+    int newton;                 /* out: most iterations of a block; 0: no Newton */
+    double *y1, *err;           /* N each, out */
+} trial;
+
+typedef struct {                /* m directions through a step */
+    int m;
+    int stages;                 /* 1: Xd is wanted of stages, too, that do not enter V1 */
+    const double *dt, *dh;      /* m each */
+    const double *V;            /* N*m in */
+    const double *Vp;           /* np*m, NULL: zero */
+    double *V1;                 /* N*m out */
+    double *Xd;                 /* s*m*n out: tangents of the stage variables (erk: of h K) */
+} directions;
+
+typedef struct {                /* m functionals back through a step */
+    int m;
+    int times;                  /* 1: t and h are wanted */
+    double *lambda;             /* N*m in and out */
+    double *mu;                 /* np*m, added to; NULL: not wanted */
+    double *t, *h;              /* m each, set when times */
+    double *defect;             /* m, added to; NULL: not wanted */
+    const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
+    double *U;                  /* s*m*n out: adjoints of the stages */
+} functionals;
+
+enum mode { FORWARD, TANGENT, ADJOINT };
+enum trait {
+    IMPLICIT = 1,               /* solves with sigma M - J, and asks for weights at the start of each step */
+    REGULAR_MASS = 2,           /* M must be regular */
+    SLOPES = 4                  /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
+};
+
+typedef struct family family;
+
+typedef struct stepper {        /* what a family sees: a method, the problem, a linear room */
+    const costate_method *m;
+    const family *F;
+    const costate_options *o;
+    maps *maps;
+    shifts *sh;
+    verdict *v;
+    int n, np, nq, N, s;
+    double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step; written by who runs */
+    linearisation lin;          /* the last one made, and */
+    factors *fac;               /* factorisations: of the step, unless it was kept; NULL: explicit */
+    void *own;                  /* erk_work, irk_work, ros_work: theirs alone */
+} stepper;
+
+struct family {
+    unsigned is;                                         /* enum trait */
+    unsigned needs[3], costs[3];                         /* products of rhs and of cost, by mode */
+    int controller;                                      /* enum costate_controller, of COSTATE_AUTO */
+    double pi_beta;                                      /* of the PI controller, times 1/k */
+    int (*prepare)(stepper *);                           /* makes own and what it holds; once */
+    void (*layout)(stepper *, cursor *);                 /* forward work space */
+    void (*layout_derivatives)(stepper *, cursor *, int m);
+    void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
+    void (*restart)(stepper *);                          /* a run begins: nothing is known of earlier steps; may be NULL */
+    int (*forward)(stepper *, record *, trial *);
+    int (*tangent)(stepper *, const record *, const directions *);
+    int (*adjoint)(stepper *, const record *, const functionals *);
+    int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
+    double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held */
+    void (*free)(void *own);
+};
+
+extern const family erk_family, irk_family, ros_family;
+
+/* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
+void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
+double dense_scale(const stepper *, const record *);     /* what X_j is multiplied by: h or 1 */
+void dense_state(const stepper *, const record *, const double *D, double *y);
+void dense_eval(const stepper *, const record *, double t, double *y);
+
+/* norm.c */
+void weights(const stepper *, const double *y, double *w);
+double error_norm(const stepper *, const double *y, const double *y1, const double *err);  /* NaN: y1 not finite */
+
+int stage_estimate(stepper *, const record *, const directions *, int j, double *err);     /* sum e_i X'_i: erk, ros */
+
+/* Singular M: an accepted step leaves a residual in the constraints, Newton's remainder, or more where the method is
+   not stiffly accurate.  The stages of the next step remove it, and an estimate from the last state and these stages
+   holds it, the same for every h: no step would be small enough.  Such an estimate is filtered once more, from M err:
+   this is 0 on the kernel of M, where what was removed lies, and elsewhere the filter is 1 + O(h), so that the order
+   stays.  A family says which of its estimates these are. */
+
+#endif

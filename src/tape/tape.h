@@ -1,0 +1,42 @@
+/* tape.h - the record of a run: for each step t, h, state, stages (or not), Newton's counts, kept factorisations. */
+#ifndef COSTATE_TAPE_H
+#define COSTATE_TAPE_H
+
+#include <stdatomic.h>
+#include "step/step.h"
+
+/* Who wrote a tape.  The solver and its tapes hold it together, so its address does not come again while one of them
+   lives; the address of a solver may.  Tapes may be freed in other threads. */
+typedef struct { atomic_int refs; } identity;
+identity *identity_new(void);                                       /* NULL: no memory */
+void identity_release(identity *);                                  /* NULL is fine */
+
+typedef struct {                /* of which run a tape is */
+    identity *writer;           /* and its run number */
+    long stamp;
+    int predict;                /* Newton began with the stages of the step before */
+    double t0, t1;
+} origin;
+
+struct costate_tape {
+    const costate_method *method;
+    costate_problem problem;
+    int usable, storage, keep, matfree;   /* usable: a run, or its steps up to where it ended */
+    origin from;
+    int count, room;            /* steps; room in list */
+    size_t limit, bytes, kept_bytes;
+    double *p, *end;            /* np; N state at t1 */
+    record *list;
+    struct block { struct block *next; size_t size, used; } *first, *last;
+};
+
+int tape_start(const stepper *, costate_tape *, const costate_problem *, const origin *);
+/* The next record, its memory and state there; spare: where stages go that the tape does not keep. */
+int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
+void tape_commit(const stepper *, costate_tape *, const record *);
+void tape_end(costate_tape *, int complete, double t, const double *y);      /* the run is over: t, y are its end */
+int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
+decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
+void tape_clear(costate_tape *);
+
+#endif
