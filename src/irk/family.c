@@ -1,11 +1,12 @@
-/* family.c (irk) - the table of implicit Runge-Kutta methods, and their work space. */
+/* family.c (irk) - the work space of implicit Runge-Kutta methods, and what their tables share. */
 #include <stdlib.h>
 #include "irk/irk.h"
 
-static int prepare(stepper *c)
+int irk_prepare(stepper *c, const block_algebra *by)
 {
     irk_work *a = c->own = calloc(1, sizeof *a);
     if (!a) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    a->by = by;
     size_t entries = c->maps->entries;
     if (!c->sh->matfree && !(a->J = calloc(entries + 1, sizeof *a->J)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
@@ -14,17 +15,17 @@ static int prepare(stepper *c)
     return c->fac ? 0 : c->v->status;
 }
 
-static void free_work(void *own)
+void irk_free(void *own)
 {
     irk_work *a = own;
     if (!a) return;
     LS_Free(a->exact);
-    kron_free(a->kron);
+    if (a->algebra) a->by->free(a->algebra);
     free(a->J);
     free(a);
 }
 
-static void layout(stepper *c, cursor *at)
+void irk_layout(stepper *c, cursor *at)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq, k = (size_t)c->m->block;
@@ -40,7 +41,7 @@ static void layout(stepper *c, cursor *at)
     a->pair = take(at, 2 * n);
 }
 
-static void layout_derivatives(stepper *c, cursor *at, int m)
+void irk_layout_derivatives(stepper *c, cursor *at, int m)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m;
@@ -54,7 +55,7 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
 }
 
 /* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */
-static void ready(stepper *c)
+void irk_ready(stepper *c)
 {
     const costate_method *m = c->m;
     irk_work *k = c->own;
@@ -69,7 +70,7 @@ static void ready(stepper *c)
     if (m->e) k->eb0 += m->est0;
 }
 
-static void restart(stepper *c)
+void irk_restart(stepper *c)
 {
     irk_work *a = c->own;
     c->lin.serial = 0;
@@ -79,28 +80,9 @@ static void restart(stepper *c)
 }
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */
-static double keep(stepper *c, double factor)
+double irk_keep(stepper *c, double factor)
 {
     double theta = work(c)->theta;
     if (theta > c->o->theta_reuse || c->o->theta_reuse < 0) c->lin.serial = 0;
     return c->lin.serial && factor >= c->o->q_min && factor <= c->o->q_max ? 1 : factor;
 }
-
-const family irk_family = {
-    .is = IMPLICIT,
-    .needs = {0, TANGENT_OF, ADJOINT_OF},
-    .costs = {0, TANGENT_OF, ADJOINT_OF},
-    .controller = COSTATE_GUSTAFSSON,
-    .pi_beta = 0.4,
-    .prepare = prepare,
-    .layout = layout,
-    .layout_derivatives = layout_derivatives,
-    .ready = ready,
-    .restart = restart,
-    .forward = irk_forward,
-    .tangent = irk_tangent,
-    .adjoint = irk_adjoint,
-    .estimate = irk_estimate,
-    .keep = keep,
-    .free = free_work,
-};

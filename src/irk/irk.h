@@ -13,7 +13,24 @@
 #include "base/vec.h"
 #include "step/step.h"
 
+/* How the equations of a block are solved: what sdirk and firk do not share. */
+typedef struct stage_system stage_system;
 typedef struct {
+    int most_columns;           /* that are iterated together: their solves are one call, where there is more to win */
+    int dense_most;             /* unknowns of a block up to which its exact matrix is factored rather than iterated with */
+    int sparse;                 /* 0: never where the backend is sparse */
+    int preconditioned;         /* matrix-free: the user's preconditioner, or the ILU, is one of a block */
+    /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
+    int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
+    int (*exact_factor)(const stage_system *);                       /* the matrix with J at each stage, into own exact */
+    int (*exact_solve)(const stage_system *, int m, int from, double *X);   /* columns from .. m - 1 */
+    void (*free)(void *own);
+} block_algebra;
+extern const block_algebra irk_one_stage;
+
+typedef struct {
+    const block_algebra *by;
+    void *algebra;              /* its own */
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
     double *w;                  /* N: weights at an earlier step */
     double *r, *rq;             /* nq each */
@@ -27,8 +44,7 @@ typedef struct {
     double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
-    LS *exact;                  /* stage matrices of the direct option */
-    struct kron *kron;          /* firk: their pattern and values, see direct.c */
+    LS *exact;                  /* the exact matrix of a block */
     const factors *pre;         /* preconditioner of this step's systems */
     int last_krylov;            /* most iterations of the last step's systems */
 } irk_work;
@@ -43,15 +59,13 @@ int irk_adjoint(stepper *, const record *, const functionals *);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *its, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
-/* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
-int irk_solve_block(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
 /* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */
 void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride,
                   double *out);
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
    Stage i of the block, column j: X + (i*m + j)*n.  stages.c */
-typedef struct { stepper *c; const record *r; int block, transpose; } stage_system;
+struct stage_system { stepper *c; const record *r; int block, transpose; };
 int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
 int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
 int irk_stage_solve(const stage_system *, int m, double *X);
@@ -59,9 +73,19 @@ int irk_stage_apply(const stage_system *, const double *x, double *out);   /* ou
 size_t irk_stage_work(const stepper *, int m);                      /* of column */
 size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
-/* direct.c: the exact stage matrix of a block, factored */
-int irk_direct_factor(const stage_system *);
-int irk_direct_solve(const stage_system *, int m, double *X);
-void kron_free(struct kron *);
-void irk_direct_moduli(const stage_system *, const double *x, double *out);   /* out += |B||x| */
+/* of the exact matrix, len = block*n numbers a column */
+int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (c->own exact NULL) */
+int irk_exact_columns(const stage_system *, int m, double *x);       /* m columns side by side */
+void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
+void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);
+
+/* family.c: what the tables of sdirk and firk share */
+int irk_prepare(stepper *, const block_algebra *);
+void irk_layout(stepper *, cursor *);
+void irk_layout_derivatives(stepper *, cursor *, int m);
+void irk_ready(stepper *);
+void irk_restart(stepper *);
+double irk_keep(stepper *, double factor);
+void irk_free(void *own);
+
 #endif

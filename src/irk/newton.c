@@ -7,7 +7,8 @@
 #include <string.h>
 #include "irk/irk.h"
 
-void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride, double *out)
+void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride,
+                  double *out)
 {
     size_t n = (size_t)c->n;
     int s = c->s;
@@ -26,40 +27,6 @@ accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
     return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1};
-}
-
-/* block = 1: a solve.  Else X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
-   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
-static int solve_coupled(stepper *c, const factors *f, int transpose, const accuracy *to, double *Z)
-{
-    size_t n = (size_t)c->n;
-    int k = c->m->block;
-    const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
-    double *R = work(c)->R + (size_t)k * n, w[STAGES_MOST];
-    for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
-        combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
-    }
-    for (int i = 0; i < f->nreal; i++) TRY(factors_solve(c->sh, f, i, transpose, 1, to, R + (size_t)i * n));
-    for (int i = 0; i < f->npair; i++) {
-        double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
-        for (size_t l = 0; l < n; l++) { work(c)->pair[2 * l] = re[l]; work(c)->pair[2 * l + 1] = sign * im[l]; }
-        TRY(factors_solve(c->sh, f, f->nreal + i, transpose, 1, to, work(c)->pair));
-        for (size_t l = 0; l < n; l++) { re[l] = work(c)->pair[2 * l]; im[l] = sign * work(c)->pair[2 * l + 1]; }
-    }
-    for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
-        combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
-    }
-    return 0;
-}
-
-int irk_solve_block(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
-{
-    size_t len = (size_t)c->m->block * (size_t)c->n;
-    if (c->m->block == 1) return factors_solve(c->sh, f, 0, transpose, m, to, Z);
-    for (int j = 0; j < m; j++) TRY(solve_coupled(c, f, transpose, to, Z + (size_t)j * len));
-    return 0;
 }
 
 /* -R_i of the block's stages into work(c)->R; constant: the part of earlier blocks, in work(c)->v1 (sdirk) */
@@ -81,7 +48,7 @@ static int residual(stepper *c, const record *r, int i0, const double *Z, const 
 static const double *earlier(stepper *c, const record *r, int i)
 {
     size_t n = (size_t)c->n;
-    if (c->m->block > 1 || (i == 0 && !c->m->g)) return NULL;
+    if (i == 0 && !c->m->g) return NULL;
     memset(work(c)->v1, 0, n * sizeof *work(c)->v1);
     irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, work(c)->v1);
     if (c->m->g) axpy(n, c->m->g[i], work(c)->f0, work(c)->v1);
@@ -141,7 +108,7 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
     work(c)->eta = pow(fmax(work(c)->eta, DBL_EPSILON), 0.8);
     for (m.it = 1;; m.it++) {
         TRY(residual(c, r, i0, Z, constant));
-        TRY(irk_solve_block(c, c->fac, 0, 1, to, dZ));
+        TRY(work(c)->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
         double sum = 0;
         for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }

@@ -4,7 +4,7 @@
 
    iterative: GMRES with the step's factorisation P as right preconditioner, residual in the norm |r/w| (tangent) or,
    for the adjoint, in the dual |w r|, w_i = atol_i + rtol_i |y_i|: without it stiff problems are silently wrong.
-   direct: the exact matrix factored (direct.c).  The iteration falls back to it.
+   direct: the exact matrix factored.  The iteration falls back to it.
 
    Either way a solution is judged by its true residual r = rhs - B x, formed with the problem's own products, as a
    backward error (residual.c): where B has condition 1e14, |r|/|rhs| may end at 1e-5 although x is as good as any.  It
@@ -21,8 +21,12 @@ static const double REUSE = 1.6, SLOWEST = 0.7;
 /* matrix-free there is no preconditioner but the user's or the incomplete LU, and they are for single stages */
 static int krylov_most(const stepper *c) { return c->sh->matfree ? matfree_limit() : KRYLOV_MOST; }
 
-/* columns iterated together: their solves are one call for sdirk; for coupled stages nothing would be won */
-static int together(const stepper *c, int m) { return c->m->block > 1 || c->sh->matfree ? 1 : m < GMRES_COLUMNS ? m : GMRES_COLUMNS; }
+/* columns iterated together; matrix-free, several would be as many products */
+static int together(const stepper *c, int m)
+{
+    int most = c->sh->matfree ? 1 : work(c)->by->most_columns;
+    return m < most ? m : most;
+}
 
 size_t irk_stage_krylov(const stepper *c, int m)
 {
@@ -42,13 +46,13 @@ int irk_stage_states(stepper *c, const record *r)
     return 0;
 }
 
-/* Factorisations per stage cost more than one with iterations from here on (step-maps 6: dense n about 35 for sdirk,
-   7 for three coupled stages); sparse factors always cost more than the few solves they save. */
+/* Is the exact matrix factored, rather than iterated with? */
 static int direct(const stepper *c)
 {
+    const block_algebra *by = work(c)->by;
     if (c->sh->matfree) return 0;
     if (c->o->stage_solve != COSTATE_STAGE_AUTO) return c->o->stage_solve == COSTATE_STAGE_DIRECT;
-    return c->m->block == 1 ? c->n <= 35 && c->sh->backend->dense : c->n * c->m->block <= 21;
+    return c->n * c->m->block <= by->dense_most && (by->sparse || c->sh->backend->dense);
 }
 
 /* the mean of the stage Jacobians: nearer to all of them than the one at the start of the step */
@@ -74,7 +78,7 @@ int irk_stage_start(stepper *c, const record *r)
     if (direct(c) || r->kept) return 0;
     double ratio = f->h / r->h;
     if (ratio == 1 && f->serial == r->jacobian) return 0;
-    if (c->sh->matfree && (!matfree_preconditioned(c->sh) || c->m->block > 1)) return 0;
+    if (c->sh->matfree && !(matfree_preconditioned(c->sh) && work(c)->by->preconditioned)) return 0;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return 0;
     TRY(c->sh->matfree ? linearise(c->maps, 0, r->t, r->y, c->w, &c->lin) : mean_jacobian(c, r));
     TRY(shifts_factor(c->sh, &c->lin, r->h, &c->fac));
@@ -106,9 +110,10 @@ static int apply(void *s, const double *x, double *out) { return irk_stage_apply
 static int precondition(void *s, int m, double *X)
 {
     const stage_system *q = s;
-    if (q->c->sh->matfree) return q->c->m->block == 1 ? matfree_precondition(q->c->sh, q->transpose, X) : 0;
+    const irk_work *a = q->c->own;
     accuracy to = irk_accuracy(q->c, 0);
-    return irk_solve_block(q->c, work(q->c)->pre, q->transpose, m, &to, X);
+    if (!q->c->sh->matfree) return a->by->solve(q->c, a->pre, q->transpose, m, &to, X);
+    return a->by->preconditioned ? matfree_precondition(q->c->sh, q->transpose, X) : 0;
 }
 
 /* While iterating, B is known by products alone, and P stands for it.  The coupling of stages needs no term: it
@@ -133,16 +138,18 @@ static void nearly_backward_error(void *system, const double *b, const double *x
     backward_error(len, work(c)->weights, size, r, ITERATED, out);
 }
 
-static void gather(const stage_system *s, int m, int j, const double *X, double *x)
+void irk_gather(const stage_system *s, int m, int j, const double *X, double *x)
 {
     size_t n = (size_t)s->c->n;
-    for (int i = 0; i < s->c->m->block; i++) memcpy(x + (size_t)i * n, X + ((size_t)i * (size_t)m + (size_t)j) * n, n * sizeof *x);
+    for (int i = 0; i < s->c->m->block; i++)
+        memcpy(x + (size_t)i * n, X + ((size_t)i * (size_t)m + (size_t)j) * n, n * sizeof *x);
 }
 
-static void scatter(const stage_system *s, int m, int j, const double *x, double *X)
+void irk_scatter(const stage_system *s, int m, int j, const double *x, double *X)
 {
     size_t n = (size_t)s->c->n;
-    for (int i = 0; i < s->c->m->block; i++) memcpy(X + ((size_t)i * (size_t)m + (size_t)j) * n, x + (size_t)i * n, n * sizeof *x);
+    for (int i = 0; i < s->c->m->block; i++)
+        memcpy(X + ((size_t)i * (size_t)m + (size_t)j) * n, x + (size_t)i * n, n * sizeof *x);
 }
 
 /* Columns from, from + 1 .. of X by GMRES; *good: how many of them, from the first, are solved. */
@@ -162,14 +169,14 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .backward_error = c->o->krylov_tol > EXACT_KRYLOV ? NULL : nearly_backward_error,
                       .ctx = (void *)s,
                       .work = work(c)->krylov};
-    for (int j = 0; j < columns; j++) gather(s, m, from + j, X, b + (size_t)j * len);
+    for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
         c->maps->count->krylov += got[j].iterations;
         if (got[j].longest > work(c)->last_krylov) work(c)->last_krylov = got[j].longest;
         if (status != 0 || *good < j || !solved(c->maps, &got[j], 100 * c->o->krylov_tol)) continue;
-        scatter(s, m, from + j, x + (size_t)j * len, X);
+        irk_scatter(s, m, from + j, x + (size_t)j * len, X);
         c->maps->count->stage_iterative++;
         (*good)++;
     }
@@ -184,6 +191,23 @@ static int unsolved(const stage_system *s, double error)
                 s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h, error);
 }
 
+int irk_exact_status(const stage_system *s, int code)
+{
+    stepper *c = s->c;
+    if (code == 0) return 0;
+    if (code < 0) return shifts_failure(c->sh, c->sh->backend, code);
+    return fail(c->v, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g "
+                "(h = %.3g).", s->r->t, s->r->h);
+}
+
+int irk_exact_columns(const stage_system *s, int m, double *x)
+{
+    int code = LS_Solve(work(s->c)->exact, s->transpose, m, x);
+    if (code <= 0) return irk_exact_status(s, code);
+    return fail(s->c->v, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at "
+                "t = %.10g (h = %.3g).", s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
+}
+
 /* One column with the exact factor, from the solution in X: a wrong jac is found out. */
 static int refine(const stage_system *s, int m, int j, const double *rhs, double *X)
 {
@@ -191,15 +215,15 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *size = work(c)->column, *b = size + len, *x = b + len, *r = x + len, *dx = r + len;
     gmres_result got = {.error = HUGE_VAL, .norm = HUGE_VAL}, next = got;
-    gather(s, m, j, rhs, b);
-    gather(s, m, j, X, dx);
+    irk_gather(s, m, j, rhs, b);
+    irk_gather(s, m, j, X, dx);
     memset(x, 0, len * sizeof *x);
     for (int pass = 0; pass < REFINEMENTS; pass++) {
         axpy(len, 1, x, dx);
         TRY(irk_stage_apply(s, dx, r));
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
-        irk_direct_moduli(s, dx, size);
+        LS_AddModuli(work(c)->exact, s->transpose, dx, size);
         backward_error(len, work(c)->weights, size, r, 0, &next);
         int falls = next.error < SLOWEST * got.error || next.norm < SLOWEST * got.norm;
         if (!(next.error < got.error || falls)) break;
@@ -207,10 +231,10 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         memcpy(x, dx, len * sizeof *x);
         if (at_round_off(got.error) || !falls) break;
         memcpy(dx, r, len * sizeof *dx);
-        TRY(irk_direct_solve(s, 1, dx));
+        TRY(irk_exact_columns(s, 1, dx));
     }
     if (!(got.norm <= backward_stable(c->maps))) return unsolved(s, got.norm);
-    scatter(s, m, j, x, X);
+    irk_scatter(s, m, j, x, X);
     return 0;
 }
 
@@ -219,15 +243,10 @@ static int solve_direct(const stage_system *s, int m, int from, double *X)
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *rhs = work(c)->rhs + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
-    TRY(irk_direct_factor(s));
+    TRY(work(c)->by->exact_factor(s));
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
-    if (c->m->block == 1) TRY(irk_direct_solve(s, m - from, X + (size_t)from * (size_t)c->n));
+    TRY(work(c)->by->exact_solve(s, m, from, X));
     for (int j = from; j < m; j++) {
-        if (c->m->block > 1) {
-            gather(s, m, j, X, work(c)->column);
-            TRY(irk_direct_solve(s, 1, work(c)->column));
-            scatter(s, m, j, work(c)->column, X);
-        }
         TRY(refine(s, m, j, rhs, X));
         c->maps->count->stage_direct++;
     }

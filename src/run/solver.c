@@ -141,7 +141,7 @@ int columns_prepare(costate *c, int m)
 /* ---- the solver ---- */
 
 /* in the order of enum costate_family */
-static const family *const families[] = {&erk_family, &irk_family, &irk_family, &ros_family};
+static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family};
 
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {

@@ -104,7 +104,7 @@ struct family {
     void (*free)(void *own);
 };
 
-extern const family erk_family, irk_family, ros_family;
+extern const family erk_family, sdirk_family, firk_family, ros_family;
 
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */

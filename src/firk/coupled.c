@@ -1,8 +1,8 @@
-/* direct.c (irk) - the exact stage matrix of a block, factored: (eig/h) M - f_y(T_i, Y_i) for one stage; for coupled
-   stages the matrix of block*n rows, block (i, j) = (1/h) W_ij M - delta_ij f_y(T_i, Y_i), assembled with its pattern. */
+/* coupled.c (firk) - the exact matrix of coupled stages, factored: block*n rows, block (i, j) =
+   (1/h) W_ij M - delta_ij f_y(T_i, Y_i), assembled with its pattern. */
 #include <stdlib.h>
 #include <string.h>
-#include "irk/irk.h"
+#include "firk/firk.h"
 
 /* Pattern of the coupled matrix.  cols, rows: the pattern of J with the diagonal; from: where an entry lies in J and M
    (-1: only the diagonal of the identity). */
@@ -14,8 +14,9 @@ struct kron {
     double *value;
 };
 
-void kron_free(struct kron *k)
+void firk_free(void *own)
 {
+    struct kron *k = own;
     if (!k) return;
     free(k->cols);
     free(k->rows);
@@ -70,22 +71,20 @@ static int make_sparse(stepper *c, struct kron *k)
     k->col = malloc((b * n + 1) * sizeof *k->col);
     k->row = malloc(b * b * most * sizeof *k->row);
     k->value = malloc(b * b * most * sizeof *k->value);
-    if (!k->cols || !k->rows || !k->from || !k->col || !k->row || !k->value) return COSTATE_NO_MEMORY;
+    if (!k->cols || !k->rows || !k->from || !k->col || !k->row || !k->value) return 0;
     add_diagonal(c->maps->pattern, k);
     assemble_pattern(c, k);
-    return COSTATE_OK;
+    return 1;
 }
 
 static int make(stepper *c)
 {
+    irk_work *a = c->own;
     size_t bn = (size_t)c->m->block * (size_t)c->n;
-    kron_free(work(c)->kron);                     /* of a call that found no memory for the rest */
-    struct kron *k = calloc(1, sizeof *k);
-    int status = k ? COSTATE_OK : COSTATE_NO_MEMORY;
-    if (k && c->maps->pattern) status = make_sparse(c, k);
-    else if (k && !(k->value = malloc(bn * bn * sizeof *k->value))) status = COSTATE_NO_MEMORY;
-    work(c)->kron = k;
-    return status == COSTATE_OK ? status : fail(c->v, status, "No memory for the coupled stage matrix (%zu rows).", bn);
+    firk_free(a->algebra);                        /* of a call that found no memory for the rest */
+    struct kron *k = a->algebra = calloc(1, sizeof *k);
+    int made = k && (c->maps->pattern ? make_sparse(c, k) : (k->value = malloc(bn * bn * sizeof *k->value)) != NULL);
+    return made ? 0 : fail(c->v, COSTATE_NO_MEMORY, "No memory for the coupled stage matrix (%zu rows).", bn);
 }
 
 static double mass(const stepper *c, int from, int diagonal) { return c->maps->M ? from < 0 ? 0 : c->maps->M[from] : diagonal; }
@@ -93,7 +92,7 @@ static double mass(const stepper *c, int from, int diagonal) { return c->maps->M
 /* minus column (j, q) of the coupled matrix; J: f_y at stage j */
 static void column(stepper *c, double h, int j, int q, const double *J)
 {
-    struct kron *k = work(c)->kron;
+    struct kron *k = work(c)->algebra;
     int n = c->n, b = c->m->block;
     size_t at = k->sparse ? (size_t)k->col[j * n + q] : (size_t)(j * n + q) * (size_t)(b * n);
     for (int i = 0; i < b; i++) {
@@ -110,50 +109,38 @@ static void column(stepper *c, double h, int j, int q, const double *J)
     }
 }
 
-static int ls(stepper *c)
-{
-    int code = 0, n = c->n * c->m->block;
-    if (work(c)->exact) return 0;
-    if (c->m->block == 1) work(c)->exact = LS_Init(c->sh->backend, n, c->maps->pattern, 0, c->fac->lu[0], c->maps->count, &code);
-    else {
-        if (make(c) != COSTATE_OK) return c->v->status;
-        work(c)->exact = LS_Init(c->sh->backend, n, work(c)->kron->sparse ? &work(c)->kron->pattern : NULL, 0, NULL, c->maps->count, &code);
-    }
-    return work(c)->exact ? 0 : shifts_failure(c->sh, c->sh->backend, code);
-}
-
-static int code_status(const stage_system *s, int code)
+static int prepare(const stage_system *s)
 {
     stepper *c = s->c;
-    if (code == 0) return 0;
-    if (code < 0) return shifts_failure(c->sh, c->sh->backend, code);
-    return fail(c->v, COSTATE_SINGULAR, "The stage matrix of a tangent or adjoint is singular or not finite at t = %.10g (h = %.3g).", s->r->t, s->r->h);
+    irk_work *a = c->own;
+    int code = 0;
+    if (a->exact) return 0;
+    TRY(make(c));
+    const struct kron *k = a->algebra;
+    a->exact = LS_Init(c->sh->backend, c->n * c->m->block, k->sparse ? &k->pattern : NULL, 0, NULL, c->maps->count, &code);
+    return a->exact ? 0 : irk_exact_status(s, code);
 }
 
-int irk_direct_factor(const stage_system *s)
+int firk_exact_factor(const stage_system *s)
 {
     stepper *c = s->c;
-    size_t n = (size_t)c->n;
-    int b = c->m->block, i0 = s->block * b;
-    double h = s->r->h, im, *J = work(c)->J;
-    TRY(ls(c));
-    for (int j = 0; j < b; j++) {
-        TRY(jacobian(c->maps, s->r->t + c->m->c[i0 + j] * h, work(c)->stage + (size_t)(i0 + j) * n, c->w, J));
-        for (int q = 0; b > 1 && q < c->n; q++) column(c, h, j, q, J);
+    irk_work *a = c->own;
+    TRY(prepare(s));
+    for (int j = 0; j < c->m->block; j++) {
+        TRY(jacobian(c->maps, s->r->t + c->m->c[j] * s->r->h, a->stage + (size_t)j * (size_t)c->n, c->w, a->J));
+        for (int q = 0; q < c->n; q++) column(c, s->r->h, j, q, a->J);
     }
-    if (b == 1) return code_status(s, LS_Decomp(work(c)->exact, shifts_sigma(c->sh, 0, &im) / h, 0, J, c->maps->M));
-    return code_status(s, LS_Decomp(work(c)->exact, 0, 0, work(c)->kron->value, NULL));
+    const struct kron *k = a->algebra;
+    return irk_exact_status(s, LS_Decomp(a->exact, 0, 0, k->value, NULL));
 }
 
-int irk_direct_solve(const stage_system *s, int m, double *X)
+int firk_exact_solve(const stage_system *s, int m, int from, double *X)
 {
-    int code = LS_Solve(work(s->c)->exact, s->transpose, m, X);
-    if (code <= 0) return code_status(s, code);
-    return fail(s->c->v, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at t = %.10g (h = %.3g).",
-                s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
-}
-
-void irk_direct_moduli(const stage_system *s, const double *x, double *out)
-{
-    LS_AddModuli(work(s->c)->exact, s->transpose, x, out);
+    double *x = work(s->c)->column;
+    for (int j = from; j < m; j++) {
+        irk_gather(s, m, j, X, x);
+        TRY(irk_exact_columns(s, 1, x));
+        irk_scatter(s, m, j, x, X);
+    }
+    return 0;
 }

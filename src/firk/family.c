@@ -1,0 +1,35 @@
+/* family.c (firk) - the table of fully implicit Runge-Kutta methods: one block of all stages. */
+#include "firk/firk.h"
+
+/* Iterated one column at a time: several would share nothing.  The exact matrix has block*n rows: beyond 21, three
+   stages of 7, it costs more than iterations do (step-maps 6).  The user's preconditioner is one of a single stage. */
+static const block_algebra coupled = {
+    .most_columns = 1,
+    .dense_most = 21,
+    .sparse = 1,
+    .solve = firk_solve,
+    .exact_factor = firk_exact_factor,
+    .exact_solve = firk_exact_solve,
+    .free = firk_free,
+};
+
+static int prepare(stepper *c) { return irk_prepare(c, c->s == 1 ? &irk_one_stage : &coupled); }
+
+const family firk_family = {
+    .is = IMPLICIT,
+    .needs = {0, TANGENT_OF, ADJOINT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .controller = COSTATE_GUSTAFSSON,
+    .pi_beta = 0.4,
+    .prepare = prepare,
+    .layout = irk_layout,
+    .layout_derivatives = irk_layout_derivatives,
+    .ready = irk_ready,
+    .restart = irk_restart,
+    .forward = irk_forward,
+    .tangent = irk_tangent,
+    .adjoint = irk_adjoint,
+    .estimate = irk_estimate,
+    .keep = irk_keep,
+    .free = irk_free,
+};

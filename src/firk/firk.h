@@ -1,0 +1,12 @@
+/* firk.h - the block algebra of fully implicit Runge-Kutta methods: all stages coupled. */
+#ifndef COSTATE_FIRK_H
+#define COSTATE_FIRK_H
+
+#include "irk/irk.h"
+
+int firk_solve(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
+int firk_exact_factor(const stage_system *);
+int firk_exact_solve(const stage_system *, int m, int from, double *X);
+void firk_free(void *own);
+
+#endif

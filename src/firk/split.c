@@ -1,0 +1,35 @@
+/* split.c (firk) - all stages at once: the coupled system split by the eigenvalues of A^-1 into n by n ones. */
+#include "firk/firk.h"
+
+/* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
+   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
+static int solve_coupled(stepper *c, const factors *f, int transpose, const accuracy *to, double *Z)
+{
+    size_t n = (size_t)c->n;
+    int k = c->m->block;
+    const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
+    double *R = work(c)->R + (size_t)k * n, *pair = work(c)->pair, w[STAGES_MOST];
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
+        combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
+    }
+    for (int i = 0; i < f->nreal; i++) TRY(factors_solve(c->sh, f, i, transpose, 1, to, R + (size_t)i * n));
+    for (int i = 0; i < f->npair; i++) {
+        double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
+        for (size_t l = 0; l < n; l++) { pair[2 * l] = re[l]; pair[2 * l + 1] = sign * im[l]; }
+        TRY(factors_solve(c->sh, f, f->nreal + i, transpose, 1, to, pair));
+        for (size_t l = 0; l < n; l++) { re[l] = pair[2 * l]; im[l] = sign * pair[2 * l + 1]; }
+    }
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
+        combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
+    }
+    return 0;
+}
+
+int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
+{
+    size_t len = (size_t)c->m->block * (size_t)c->n;
+    for (int j = 0; j < m; j++) TRY(solve_coupled(c, f, transpose, to, Z + (size_t)j * len));
+    return 0;
+}

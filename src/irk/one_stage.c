@@ -1,0 +1,37 @@
+/* one_stage.c (irk) - the algebra of blocks of one stage, which all have one matrix: sdirk, and firk with s = 1. */
+#include "irk/irk.h"
+#include "linsol/gmres.h"
+
+static int solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
+{
+    return factors_solve(c->sh, f, 0, transpose, m, to, Z);
+}
+
+/* (1/(gamma h)) M - f_y(T_i, Y_i) */
+static int exact_factor(const stage_system *s)
+{
+    stepper *c = s->c;
+    irk_work *a = c->own;
+    int code = 0, i = s->block;
+    double im;
+    if (!a->exact) a->exact = LS_Init(c->sh->backend, c->n, c->maps->pattern, 0, c->fac->lu[0], c->maps->count, &code);
+    if (!a->exact) return irk_exact_status(s, code);
+    TRY(jacobian(c->maps, s->r->t + c->m->c[i] * s->r->h, a->stage + (size_t)i * (size_t)c->n, c->w, a->J));
+    return irk_exact_status(s, LS_Decomp(a->exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, c->maps->M));
+}
+
+static int exact_solve(const stage_system *s, int m, int from, double *X)
+{
+    return irk_exact_columns(s, m - from, X + (size_t)from * (size_t)s->c->n);
+}
+
+/* A dense factorisation a stage costs more than one with iterations from n about 35 on; a sparse one always costs more
+   than the few solves it saves (step-maps 6). */
+const block_algebra irk_one_stage = {
+    .most_columns = GMRES_COLUMNS,
+    .dense_most = 35,
+    .preconditioned = 1,
+    .solve = solve,
+    .exact_factor = exact_factor,
+    .exact_solve = exact_solve,
+};
