@@ -136,7 +136,8 @@ static void restarts(const costate_method *m, int k, int seed, double tol)
     for (int part = 0; part < PARTS; part++) {
         int status = costate_integrate(c, t + part * h, t + (part + 1) * h, s.z, s.c->p0, NULL);
         if (status != COSTATE_OK)
-            fail_msg("%s, kind %d, seed %d, tol %g, part %d: %s", method_name(m), k, seed, tol, part, costate_message(c));
+            fail_msg("%s, kind %d, seed %d, tol %g, part %d: %s", method_name(m), k, seed, tol, part,
+                     costate_message(c));
     }
     costate_free(c);
     random_case_free(s.c);

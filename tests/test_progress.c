@@ -1,4 +1,5 @@
-/* test_progress.c - costate_progress writes to a terminal and nowhere else, one line that it clears, and changes nothing. */
+/* test_progress.c - costate_progress writes to a terminal and nowhere else, one line that it clears, and changes
+   nothing. */
 #define _XOPEN_SOURCE 600
 #include "common.h"
 #include <fcntl.h>

@@ -140,7 +140,7 @@ static double enlargement(const setting *s, const costate_tape *tape)
 static int can(const setting *s, costate *c, int status, const char *what)
 {
     int gives_up = (s->o.solver == COSTATE_LS_GMRES && (status == COSTATE_STAGNATED || status == COSTATE_NEWTON)) ||
-                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);                   /* h is fixed, and too long for it */
+                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);    /* h is fixed, and too long for it */
     if (status != COSTATE_OK && status != COSTATE_MAX_STEPS && !gives_up)
         fail_msg("%s: %s: %s", s->text, what, costate_message(c));
     return status == COSTATE_OK;

@@ -44,9 +44,10 @@ static void cheap(void **state)
         cost one = run(m, b, o, 1, NULL), cold = run(m, b, o, SEGMENTS, NULL);
         o.warm = 1;
         cost without = run(m, b, o, SEGMENTS, NULL), with = run(m, b, o, SEGMENTS, tape);
-        if (without.steps > one.steps + 2 * SEGMENTS || with.steps > one.steps + 2 * SEGMENTS || with.steps > cold.steps + 2)
-            fail_msg("%s, %s: steps: one run %ld, cold %ld, warm %ld, with tapes %ld", method_name(m), b->name, one.steps,
-                     cold.steps, without.steps, with.steps);
+        if (without.steps > one.steps + 2 * SEGMENTS || with.steps > one.steps + 2 * SEGMENTS ||
+            with.steps > cold.steps + 2)
+            fail_msg("%s, %s: steps: one run %ld, cold %ld, warm %ld, with tapes %ld", method_name(m), b->name,
+                     one.steps, cold.steps, without.steps, with.steps);
         if (without.f > cold.f - (SEGMENTS - 1))
             fail_msg("%s, %s: f: cold %ld, warm %ld", method_name(m), b->name, cold.f, without.f);
         double gap = relative_gap(b->P.n, without.y, one.y), taped = relative_gap(b->P.n, with.y, one.y);
