@@ -48,8 +48,9 @@ static inline int method_takes(const costate_method *m, int mass)
     return mass != MASS_SINGULAR || (method_info(m).properties & COSTATE_DAE);
 }
 
-/* A method without an error estimate takes fixed steps, short ones for the problems of these tests (their intervals are
-   about 1 long), where options leave the choice open.  Tests of step size control leave such methods out. */
+/* costate_new for tests over all methods: one without an error estimate takes fixed steps, short ones for the problems
+   of these tests (their intervals are about 1 long), where options leave the choice open.  Tests of step size control
+   leave such methods out (NEEDS_ESTIMATE). */
 static inline costate *new_for_test(const costate_method *m, const costate_problem *P, const costate_options *given)
 {
     costate_options o = given ? *given : (costate_options){0};
@@ -58,8 +59,6 @@ static inline costate *new_for_test(const costate_method *m, const costate_probl
     if (o.h0 == 0) o.h0 = o.hmax > 0 ? o.hmax / 2 : 0.02;
     return costate_new(m, P, &o);
 }
-#undef costate_new
-#define costate_new new_for_test
 
 static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }    /* NaN stays, unlike fmax's */
 

@@ -28,7 +28,7 @@ static world open_world(const costate_method *m)
     costate_options o = {.rtol = 1e-3, .atol = 1e-3};
     world w = {.b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0)};
     fill(&w);
-    w.c = costate_new(m, &w.b->P, &o);
+    w.c = new_for_test(m, &w.b->P, &o);
     w.tape = costate_tape_new();
     CHECK_OK(w.c, costate_integrate(w.c, 0.3, 1.3, w.y, w.p, w.tape));
     fill(&w);

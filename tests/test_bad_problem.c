@@ -8,7 +8,7 @@ static void refused(const costate_method *m, const costate_problem *P, const cos
                     const char *name)
 {
     double y[8], before[8], p[8] = {0};
-    costate *c = costate_new(m, P, o);
+    costate *c = new_for_test(m, P, o);
     assert_non_null(c);
     if (costate_status(c) != status || !strstr(costate_message(c), name))
         fail_msg("%s: wanted %s and the word \"%s\", got %s: %s", m ? method_name(m) : "NULL",
@@ -151,7 +151,7 @@ static void missing(void **state)
             double a[5] = {1, 1, 1, 1, 1}, y[5] = {0.8, 0.25, 0.55}, mu[2] = {0}, start[5];
             int lacks = needed(method_info(*state).family, mode, which), status;
             costate_tape *tape = costate_tape_new();
-            costate *c = costate_new(*state, &P, &o);
+            costate *c = new_for_test(*state, &P, &o);
             memcpy(start, y, sizeof y);
             if (mode == TANGENT) status = costate_integrate_tlm(c, 0.3, 0.6, y, b->p0, 1, a, mu, NULL, NULL);
             else status = costate_integrate(c, 0.3, 0.6, y, b->p0, tape);

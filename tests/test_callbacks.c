@@ -15,7 +15,7 @@ static void open_world(world *w, const costate_method *m, const problem *base, c
     *w = (world){.m = {.b = base}, .b = *base};
     w->b.P = meddled(&w->m);
     o.rtol = o.atol = 0.03;
-    w->c = costate_new(m, &w->b.P, &o);
+    w->c = new_for_test(m, &w->b.P, &o);
     w->tape = costate_tape_new();
     CHECK_OK(w->c, every_call(w->c, &w->b, T1, w->tape, &w->expected, &at));
     memcpy(w->calls, w->m.calls, sizeof w->calls);
@@ -145,8 +145,8 @@ static void others(void **state)
     const double t[COUNT] = {0.3, 0.34, 0.4, 0.41, 0.6};
     counter steps = {0, 0}, seen = {0, 0};
     costate_observations o = {COUNT, t, value, seed, NULL, &seen};
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08,
-                                                               .on_step = on_step, .on_step_ctx = &steps});
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08,
+                                                                .on_step = on_step, .on_step_ctx = &steps});
     costate_tape *tape = costate_tape_new();
     double y[EVERY_N], V[EVERY_N] = {1}, lambda[EVERY_N] = {1};
     for (int k = 1, status = COSTATE_STOPPED; status != COSTATE_OK; k++) {

@@ -171,7 +171,7 @@ static void runs(void **state)
         if (!method_takes(m, b->mass)) continue;
         costate_report r;
         double y[5] = {b->y0[0], b->y0[1], b->y0[2], 0.3, 0.1}, before[5];
-        costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+        costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         memcpy(before, y, sizeof y);
         CHECK_OK(c, costate_check_adjoint(c, b->t0, b->t1, y, b->p0, &r));
         assert_memory_equal(y, before, sizeof y);
@@ -191,7 +191,7 @@ static void wrong_runs(void **state)
         costate_problem P = {.n = 3, .np = 2, .ctx = &s, .jac = jac,
                              .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
         costate_report r;
-        costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+        costate *c = new_for_test(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         int status = costate_check_adjoint(c, b->t0, b->t1, b->y0, b->p0, &r);
         if (status != COSTATE_CHECK_FAILED || !strstr(r.text, "WRONG") || !(r.transpose > 1e-8))
             fail_msg("%s: %d: %s", method_name(m), status, r.text);
@@ -384,7 +384,7 @@ static void bad_runs(void **state)
 {
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
     const costate_method *m = *state;
-    costate *good = costate_new(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
+    costate *good = new_for_test(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
     double y[3], p[2];
     costate_report r;
     memcpy(y, b->y0, sizeof y);

@@ -83,7 +83,7 @@ static void open_shifted(shifted *s, unsigned seed, int n, int sparse, double st
 
 static costate *solver(const shifted *s, const costate_method *m, double tol)
 {
-    return costate_new(m, &s->P, &(costate_options){.rtol = tol, .atol = tol / s->state});
+    return new_for_test(m, &s->P, &(costate_options){.rtol = tol, .atol = tol / s->state});
 }
 
 static int takes(const costate_method *m) { return method_takes(m, MASS_SINGULAR); }
@@ -169,7 +169,7 @@ static void one_unknown(void **state)
     const costate_method *m = *state;
     costate_problem P = {.n = 1, .rhs = {.value = alone}, .mass = nothing};
     if (!takes(m)) return;
-    costate *c = costate_new(m, &P, &(costate_options){.autonomous = 1});
+    costate *c = new_for_test(m, &P, &(costate_options){.autonomous = 1});
     double y = 1;
     CHECK_OK(c, costate_integrate(c, 1.7e12, 1.7e12 + 1000, &y, NULL, NULL));
     y = 1.001;

@@ -38,7 +38,7 @@ static void one_call(void **state)
         double y[N], z[N], a[M * N], lambda[M * N] = {0}, mu[M * 2] = {1, 2, 3}, nu[M * 2] = {1, 2, 3}, t[2][2 * M];
         costate_times one = {t[0], t[0] + M, NULL}, two = {t[1], t[1] + M, NULL};
         seed_log log = {0}, unused = {0};
-        costate *c = costate_new(m, &b->P, &o);
+        costate *c = new_for_test(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();
         for (int i = 0; i < M * N; i++) a[i] = 7;
         start(b, y);
@@ -69,15 +69,15 @@ static void interrupted(void **state)
     double y[N], lambda[N], mu[2] = {0};
     seed_log log = {0};
     start(b, y);
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = stop,
-                                                               .hmax = 0.1});
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = stop,
+                                                                .hmax = 0.1});
     assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log),
                      COSTATE_STOPPED);
     assert_int_equal(log.calls, 0);
     costate_free(c);
     start(b, y);
     log.fails = -5;
-    c = costate_new(*state, &b->P, NULL);
+    c = new_for_test(*state, &b->P, NULL);
     assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log),
                      COSTATE_CALLBACK);
     assert_non_null(strstr(costate_message(c), "-5"));

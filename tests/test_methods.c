@@ -56,7 +56,7 @@ static void works_as_its_family(void **state)
     const problem *b = problem_find("lv");
     costate_method_info i = method_info(m);
     double y[3] = {b->y0[0], b->y0[1], 0};
-    costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
+    costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
     CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, NULL));
     const costate_stats *s = costate_get_stats(c);
     long made = s->decompositions + s->complex_decompositions;

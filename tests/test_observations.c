@@ -55,7 +55,7 @@ static void one_transpose(const costate_method *m, const problem *b, const costa
     costate_times given = {d, d + M, NULL}, asked = {d + 2 * M, d + 3 * M, NULL};
     log_of to = {.step = 1, .fail_at = -1}, back = {.next = COUNT - 1, .step = -1, .fail_at = -1};
     costate_observations forward = {COUNT, t, value, NULL, NULL, &to}, backward = {COUNT, t, NULL, seed, dt, &back};
-    costate *c = costate_new(m, &b->P, o);
+    costate *c = new_for_test(m, &b->P, o);
     costate_tape *tape = costate_tape_new();
     unsigned state = 21;
     start(b, y);
@@ -219,7 +219,7 @@ static void refused(void **state)
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     double y[N], x[N] = {1}, t[3] = {0.4, 0.9, 0.8};
     log_of s = {.step = 1, .fail_at = -1};
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
     costate_tape *tape = costate_tape_new(), *empty = costate_tape_new();
     costate_observations o = {3, t, value, seed, NULL, &s};
     start(b, y);

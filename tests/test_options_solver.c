@@ -16,7 +16,7 @@ static result run(const costate_method *m, const problem *b, const costate_probl
 {
     result r = {.steps = 0};
     unsigned seed = 2;
-    costate *c = costate_new(m, P, &o);
+    costate *c = new_for_test(m, P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(r.y, b->y0, (size_t)b->P.n * sizeof *r.y);
     random_fill(&seed, N, r.V);
@@ -93,7 +93,7 @@ static void estimator(void **state)
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
     costate_options o = {.rtol = 1e-5, .atol = 1e-5, .estimator = COSTATE_EST_SDIRK};
-    costate *c = costate_new(m, &b->P, &o);
+    costate *c = new_for_test(m, &b->P, &o);
     int has = costate_status(c) == COSTATE_OK;
     costate_free(c);
     CLAIM(!has || method_info(m).family == COSTATE_FIRK);

@@ -145,7 +145,7 @@ static void tangent_error(void **state)
     const problem *b = problem_find("rotor");
     long steps[2];
     for (int with = 0; with < 2; with++) {
-        costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .tangent_error = with});
+        costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .tangent_error = with});
         double y[3] = {b->y0[0], b->y0[1]}, V[6] = {100, 0, 0, 0, 100, 0};
         CHECK_OK(c, costate_integrate_tlm(c, b->t0, b->t1, y, b->p0, 2, V, NULL, NULL, NULL));
         steps[with] = costate_get_stats(c)->accepted;
@@ -183,8 +183,8 @@ static void on_step(void **state)
     const problem *b = problem_find("rotor");
     static seen v;
     v = (seen){.last = b->t0};
-    costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = look,
-                                                          .on_step_ctx = &v});
+    costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = look,
+                                                           .on_step_ctx = &v});
     costate_tape *tape = costate_tape_new();
     double y[3] = {b->y0[0], b->y0[1]}, at[2];
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));

@@ -155,7 +155,7 @@ static int try(setting *s, unsigned *u)
     const double *Vp = b->P.np ? x.Vp : NULL;
     costate_times d = {x.dt, x.dt + m, NULL}, g = {x.g, x.g + m, NULL};
     costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
-    costate *c = costate_new(s->m, &b->P, &s->o);
+    costate *c = new_for_test(s->m, &b->P, &s->o);
     costate_tape *tape = costate_tape_new();
     int done = can(s, c, costate_integrate(c, b->t0, b->t1, x.y, b->p0, tape), "run") &&
                can(s, c, costate_tangent(c, tape, m, x.V, Vp, &d, &o), "tangent") &&

@@ -46,7 +46,7 @@ static trial open_trial(const setting *s, unsigned *u)
     for (size_t i = 0; i < x.n; i++) x.V0[i] *= 0.3;
     memcpy(x.V, x.V0, x.N * sizeof *x.V);
     memcpy(x.y, b->y0, x.n * sizeof *x.y);
-    x.c = costate_new(s->m, &b->P, &s->o);
+    x.c = new_for_test(s->m, &b->P, &s->o);
     x.tape = costate_tape_new();
     return x;
 }

@@ -47,7 +47,7 @@ static void transpose(void **state)
         double y[N] = {b->y0[0], b->y0[1], b->y0[2]}, x[2 * N], V[N], Vp[2], lambda[N], mu[2] = {0}, d[4];
         costate_times given = {d, d + 1, NULL}, asked = {d + 2, d + 3, NULL};
         unsigned seed = 3;
-        costate *c = costate_new(m, &b->P, &o);
+        costate *c = new_for_test(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();
         random_fill(&seed, 2 * N, x);
         random_fill(&seed, 2, Vp);

@@ -9,7 +9,7 @@ typedef struct { const problem *b; costate *c; costate_tape *tape; double y[5]; 
 static world open_world(const costate_method *m, const problem *b, const costate_problem *P, costate_options o)
 {
     if (o.rtol == 0) o.rtol = o.atol = 1e-4;
-    world w = {.b = b, .c = costate_new(m, P ? P : &b->P, &o), .tape = costate_tape_new()};
+    world w = {.b = b, .c = new_for_test(m, P ? P : &b->P, &o), .tape = costate_tape_new()};
     memcpy(w.y, b->y0, (size_t)b->P.n * sizeof *w.y);
     return w;
 }

@@ -16,7 +16,7 @@ static double gap_of(const setting *s)
     unsigned seed = 5;
     double y[N_MOST], V[N_MOST * M_MOST], V0[N_MOST * M_MOST], Vp[N_MOST * M_MOST], dt[2 * M_MOST];
     double lambda[N_MOST * M_MOST], end[N_MOST * M_MOST], mu[N_MOST * M_MOST] = {0}, g0[M_MOST], g1[M_MOST], worst = 0;
-    costate *c = costate_new(s->m, &b->P, &s->o);
+    costate *c = new_for_test(s->m, &b->P, &s->o);
     costate_tape *tape = costate_tape_new();
     costate_times d = {dt, dt + M_MOST, NULL}, g = {g0, g1, NULL};
     memset(y, 0, sizeof y);
