@@ -74,7 +74,7 @@ static double error_of(const setting *s, unsigned *u)
     double best = HUGE_VAL;
     int status = costate_integrate(x.c, s->b->t0, s->b->t1, x.y, s->b->p0, x.tape);
     if (status == COSTATE_OK) status = costate_tangent(x.c, x.tape, 1, x.V, x.np ? x.Vp : NULL, NULL, NULL);
-    for (int k = 0; k < 2 && status == COSTATE_OK; k++) {
+    for (int k = 0; k < 2 && status == COSTATE_OK && best > ALLOWED; k++) {
         status = differences(&x, STEPS[k]);
         if (status == COSTATE_OK) best = fmin(best, gap((int)x.N, x.V, x.d, x.y));
     }
