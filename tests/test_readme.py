@@ -135,8 +135,11 @@ def test_measured_numbers_are_of_the_results():
         for ours, theirs in zip(row[1:], found, strict=True):
             a, b = float(ours.split()[0]), float(theirs)
             assert abs(a - b) <= 0.006 * b, "README says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
-    for name, ratio in table_after(read("README.md"), "| at equal error"):
-        found = re.search(re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results)
+    for what, ours, theirs, ratio in table_after(read("README.md"), "| at equal error"):
+        what, *note = what.split(", median")
+        what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)
+        name = what + ", times faster than " + theirs + " at equal error" + "".join(", median" + n for n in note)
+        found = re.search("^- " + re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results, re.M)
         assert found and found.group(1) == ratio, "README says %s for %s, bench/RESULTS.md %s" % (
             ratio, name, found and found.group(1))
 
