@@ -51,7 +51,8 @@ def sweep(run, entries, problem, tols, mode="adj", once=False, **more):
             for (code, solver, *extra), ladder in zip(entries, ladders):
                 flags, suffix = extra if extra else ((), "")
                 if k < len(ladder):
-                    row = run.row(code, problem, solver=solver, rtol=ladder[k], mode=mode, flags=flags, turn=turn, **more)
+                    row = run.row(code, problem, solver=solver, rtol=ladder[k], mode=mode, flags=flags, turn=turn,
+                                  **more)
                     turns = table.setdefault(row["name"] + suffix, {}).setdefault(ladder[k], [])
                     turns.append(row)
     return {name: [over_turns(turns) for turns in rows.values()] for name, rows in table.items()}
@@ -96,7 +97,7 @@ def ratio(row):
     return None if row.get("status") else row.get("ratio")
 
 
-# ---- parts ----------------------------------------------------------------------------------------------------------------
+# ---- parts -----------------------------------------------------------------------------------------------------------
 
 
 def part_peers(run, rep):
@@ -122,9 +123,9 @@ def part_peers(run, rep):
     rep.plain_table("What CVODES was given, rtol 1e-6: time of the alternatives over that of what is raced",
                     ["problem", "CVODES", "options", "seconds", "ratio"], rows)
     rep.say()
-    rep.say("As raced: Hermite interpolation of the forward run with one checkpoint, so that no step is computed twice; "
-            "GMRES with a space of 5; KLU ordered by AMD. On small dense systems its own elimination, LAPACK and (where "
-            "there is a pattern) KLU all race, and the best at each error counts.")
+    rep.say("As raced: Hermite interpolation of the forward run with one checkpoint, so that no step is computed "
+            "twice; GMRES with a space of 5; KLU ordered by AMD. On small dense systems its own elimination, LAPACK "
+            "and (where there is a pattern) KLU all race, and the best at each error counts.")
 
 
 def part_swe(run, rep):
@@ -272,8 +273,8 @@ def part_small(run, rep):
                 gains.setdefault(group, {}).setdefault(m, []).append(found)
             if run.has["hairer"] and m in ("rodas4", "radau2a"):
                 compete(rep, table, name, [own], ["hairer radau5 dense"], 1, "error")
-    titles = {"cvodes": "CVODES, the best of its dense, LAPACK and KLU solvers", "packaged": "CVODES as packaged, dense",
-              "radau5": "RADAU5"}
+    titles = {"cvodes": "CVODES, the best of its dense, LAPACK and KLU solvers",
+              "packaged": "CVODES as packaged, dense", "radau5": "RADAU5"}
     for group, by_method in gains.items():
         rep.plain_table("Small stiff systems, equal error of y: costate's time over that of " + titles[group],
                         ["method"] + [p + (" %g" % s if s else "") for p, s in problems],
@@ -311,7 +312,7 @@ def part_brusselator(run, rep):
 
 
 def part_krylov(run, rep):
-    """GMRES: to round-off, where tangent and adjoint stay transposes; and with krylov_tol, where they do to about that"""
+    """GMRES: to round-off, where tangent and adjoint stay transposes; with krylov_tol, where they do to about that"""
     exact = [("costate:" + m, "gmres") for m in ("rodas4", "rodas5p", "sdirk4a", "trbdf2", "radau2a")]
     loose = [("costate:" + m, "gmres", ("--krylov-tol", tol), " tol " + tol)
              for m in ("rodas5p", "sdirk4a") for tol in ("1e-6", "1e-5")]
@@ -327,22 +328,22 @@ def part_krylov(run, rep):
             compete(rep, table, "%s %d, %s" % (problem, size, kind), names, peers, 1.5)
 
 
-PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small, "brusselator": part_brusselator,
-         "krylov": part_krylov}
+PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small,
+         "brusselator": part_brusselator, "krylov": part_krylov}
 
 
-# ---- all of it --------------------------------------------------------------------------------------------------------------
+# ---- all of it -------------------------------------------------------------------------------------------------------
 
 
 INTRODUCTION = """# Results of `./run bench`
 
 Written whole by it, in one go of %.0f s. Seconds are of the processor, one thread; a row's are medians: in %d turns of
-all codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each other,
-by interpolation at equal error on the front of each code; it is the median of the turns, beside it their range. All
-codes call the same callbacks at the same tolerances; their objects are made beforehand, and reinitialised.
+all codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each
+other, by interpolation at equal error on the front of each code; it is the median of the turns, beside it their range.
+All codes call the same callbacks at the same tolerances; their objects are made beforehand, and reinitialised.
 
-Columns: rej rejected steps; Jv, J'v, 2nd products with the Jacobian, its transpose, second derivatives; LU, cLU real and
-complex decompositions; err y, err d relative 2-norm errors of y(tf) and of its tangent or gradient.
+Columns: rej rejected steps; Jv, J'v, 2nd products with the Jacobian, its transpose, second derivatives; LU, cLU real
+and complex decompositions; err y, err d relative 2-norm errors of y(tf) and of its tangent or gradient.
 """
 
 
@@ -368,8 +369,8 @@ def main():
     for part in parts or PARTS:
         start, used = time.time(), os.times().children_user
         PARTS[part](run, rep)
-        print("(%s took %.0f s, %.0f s of the processor)" % (part, time.time() - start, os.times().children_user - used),
-              flush=True)
+        took = (part, time.time() - start, os.times().children_user - used)
+        print("(%s took %.0f s, %.0f s of the processor)" % took, flush=True)
     print("\nTargets\n\n" + "\n".join(rep.targets) + "\n\n" + "\n".join(rep.ratio_lines()))
     whole = not parts and not QUICK
     write_results(run, rep, os.path.join(os.path.dirname(__file__) if whole else run.out, "RESULTS.md"), began)

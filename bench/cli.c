@@ -49,7 +49,8 @@ static int number(const char *program, const cli_option *o, const char *value, v
     double x = strtod(value, &end);
     int count = o->kind == CLI_COUNT;
     if (end == value || *end || !(x > 0) || x > 1e9 || (count && x != (int)x)) {
-        fprintf(stderr, "%s: %s needs a positive %s, not \"%s\"\n", program, o->name, count ? "whole number" : "number", value);
+        fprintf(stderr, "%s: %s needs a positive %s, not \"%s\"\n", program, o->name, count ? "whole number" : "number",
+                value);
         return 2;
     }
     if (count) *(int *)at = (int)x;

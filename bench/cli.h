@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum cli_kind { CLI_FLAG, CLI_METHOD, CLI_WORD, CLI_COUNT, CLI_POSITIVE, CLI_TEXT };   /* int, text, int, int, double, text */
+/* What they fill: int, text, int, int, double, text. */
+enum cli_kind { CLI_FLAG, CLI_METHOD, CLI_WORD, CLI_COUNT, CLI_POSITIVE, CLI_TEXT };
 
 typedef struct {
     const char *name;

@@ -12,7 +12,7 @@
 
 #include "ivp.h"
 
-enum { ENTRIES = 6 };                    /* a column of the Brusselator: four neighbours, itself and the other species */
+enum { ENTRIES = 6 };      /* a column of the Brusselator: four neighbours, itself and the other species */
 
 typedef struct {
     int side;
@@ -230,7 +230,7 @@ int ivp_brusselator2d(ivp *b, int side)
     return COSTATE_OK;
 }
 
-/* ---- diffusion in 1-D --------------------------------------------------------------------------------------------- */
+/* ---- diffusion in 1-D -------------------------------------------------------------------------------------------- */
 
 static void second_difference(const grid *g, const double *y, double *out, int add)
 {

@@ -1,8 +1,8 @@
 /* ivp_network.c - reaction networks with mass-action kinetics: HIRES, Robertson's problem, POLLU.
 
    A reaction has the rate k a b, with the concentrations a, b of its reactants; each loses the rate, each product gains
-   it.  The equations, starts and end times are those of the Test Set for IVP Solvers and of E. Hairer, G. Wanner, Solving
-   Ordinary Differential Equations II; HIRES and Robertson's problem are written as reactions here. */
+   it.  The equations, starts and end times are those of the Test Set for IVP Solvers and of E. Hairer, G. Wanner,
+   Solving Ordinary Differential Equations II; HIRES and Robertson's problem are written as reactions here. */
 #include <stdlib.h>
 #include <string.h>
 

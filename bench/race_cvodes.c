@@ -179,7 +179,7 @@ static void keep_message(int code, const char *module, const char *function, cha
     snprintf(q->said, sizeof q->said, "%s: %s", function, message);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------------------ */
 
 static int adams(const rider *q) { return strcmp(q->task->code, "cvodes:adams") == 0; }
 static int failed(int status) { return status < 0; }
@@ -343,7 +343,7 @@ static int make_backward(rider *q)
     return attach_backward(q);
 }
 
-/* ---- counters -------------------------------------------------------------------------------------------------------- */
+/* ---- counters ---------------------------------------------------------------------------------------------------- */
 
 static void count(const rider *q, void *memory, costate_stats *s)
 {
@@ -363,7 +363,7 @@ static void count(const rider *q, void *memory, costate_stats *s)
     if (!q->forward.A) s->krylov += krylov;
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static int forward(rider *q, realtype *t)
 {

@@ -2,8 +2,9 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
-int reference_read(const char *file, int column, int n, double *out);      /* 1: it was there and whole; NULL never is */
-int reference_write(const char *file, int n, const double *y, const double *tangent, const double *gradient);  /* 1: whole */
+/* Both give 1 for a file that is there and whole; NULL never is. */
+int reference_read(const char *file, int column, int n, double *out);
+int reference_write(const char *file, int n, const double *y, const double *tangent, const double *gradient);
 double reference_distance(int n, const double *x, const double *reference);      /* |x - reference| / |reference| */
 
 #endif

@@ -57,7 +57,8 @@ class Report:
         self.heading(title)
         self.say("```")
         for r in [head] + rows:
-            self.say("  ".join(str(x).ljust(w) if k == 0 else str(x).rjust(w) for k, (x, w) in enumerate(zip(r, widths))))
+            rest = [str(x).rjust(w) for x, w in zip(r[1:], widths[1:])]
+            self.say("  ".join([str(r[0]).ljust(widths[0])] + rest))
         self.say("```")
 
     def target(self, text, reached, limit, at_least=False):

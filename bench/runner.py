@@ -69,8 +69,9 @@ class Runner:
         return row
 
     def costs(self, problem, size, solver, steps):
-        done = subprocess.run([self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver, "--costs",
-                               "--steps", str(steps)], stdout=subprocess.PIPE, text=True, check=True)
+        command = [self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver]
+        command += ["--costs", "--steps", str(steps)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         return json.loads(done.stdout)
 
 

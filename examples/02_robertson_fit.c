@@ -82,7 +82,8 @@ static int residual(int i, double t, const double *y, int m, double *w, void *ct
     return 0;
 }
 
-static lbfgsfloatval_t misfit(void *ctx, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient, int n, lbfgsfloatval_t step)
+static lbfgsfloatval_t misfit(void *ctx, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient, int n,
+                              lbfgsfloatval_t step)
 {
     fit *z = ctx;
     double y[3] = {1, 0, 0}, k[3] = {truth[0], exp(x[0]), exp(x[1])}, lambda[3] = {0}, mu[3] = {0};
@@ -101,7 +102,8 @@ static lbfgsfloatval_t misfit(void *ctx, const lbfgsfloatval_t *x, lbfgsfloatval
 }
 
 static int progress(void *ctx, const lbfgsfloatval_t *x, const lbfgsfloatval_t *gradient, const lbfgsfloatval_t value,
-                    const lbfgsfloatval_t norm, const lbfgsfloatval_t gnorm, const lbfgsfloatval_t step, int n, int k, int ls)
+                    const lbfgsfloatval_t norm, const lbfgsfloatval_t gnorm, const lbfgsfloatval_t step, int n, int k,
+                    int ls)
 {
     (void)ctx, (void)gradient, (void)norm, (void)step, (void)n, (void)ls;
     printf("%9d  %10.3e  %10.3e  %12.6e  %12.6e\n", k, value, gnorm, exp(x[0]), exp(x[1]));

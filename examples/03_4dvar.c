@@ -16,7 +16,7 @@
    gradient would be that of these steps, exactly - of steps that are unstable for any hill.  Derivatives are those of
    the steps taken: they must be steps that suit the perturbed problem, too.
 
-       03_4dvar [directory [side of the grid]]      writes 4dvar.dat and 4dvar.gp there, and lets gnuplot draw 4dvar.png */
+       03_4dvar [directory [side of the grid]]      writes 4dvar.dat and 4dvar.gp there; gnuplot draws 4dvar.png */
 #include <costate/costate.h>
 #include <lbfgs.h>
 #include <math.h>
@@ -153,7 +153,8 @@ static double error(const assimilation *z, const double *h)
 }
 
 static int progress(void *ctx, const lbfgsfloatval_t *h, const lbfgsfloatval_t *gradient, const lbfgsfloatval_t value,
-                    const lbfgsfloatval_t norm, const lbfgsfloatval_t gnorm, const lbfgsfloatval_t step, int n, int k, int ls)
+                    const lbfgsfloatval_t norm, const lbfgsfloatval_t gnorm, const lbfgsfloatval_t step, int n, int k,
+                    int ls)
 {
     (void)gradient, (void)norm, (void)step, (void)n, (void)ls;
     printf("%9d  %12.4e  %10.2e  %16.4f\n", k, value, gnorm, error(ctx, h));
@@ -167,7 +168,8 @@ static const char *const script =
     "set terminal pngcairo size 1500,480 enhanced font 'sans,12'\n"
     "set output '%s/4dvar.png'\n"
     "set multiplot layout 1,3 title 'Initial height h(0): one observed cell in sixteen (dots), forty times'\n"
-    "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset size ratio -1\nset cbrange [98:132]\nset xtics 10\nset ytics 10\n"
+    "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset size ratio -1\nset cbrange [98:132]\n"
+    "set xtics 10\nset ytics 10\n"
     "set palette defined (0 '#08306b', 1 '#2171b5', 2 '#6baed6', 3 '#c6dbef', 4 '#ffffff')\n"
     "do for [k=3:5] {\n"
     "    set title word('before after truth', k - 2)\n"

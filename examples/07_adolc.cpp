@@ -1,5 +1,5 @@
-// 07_adolc.cpp - all products of a right-hand side by ADOL-C: Robertson's reactions written once, solved by rodas4, which
-// needs second derivatives for gradients.  costate_check_problem and costate_check_adjoint check the glue.
+// 07_adolc.cpp - all products of a right-hand side by ADOL-C: Robertson's reactions written once, solved by rodas4,
+// which needs second derivatives for gradients.  costate_check_problem and costate_check_adjoint check the glue.
 #include <adolc/adolc.h>
 #include <costate/costate.h>
 #include <cmath>
@@ -81,15 +81,18 @@ static int adjoint(const costate_point *x, const double *w, const costate_gradie
     return status;
 }
 
-// F(x + s v) = .. + s^2 F''[v, v]/2:  F''[a, b] is the difference of these coefficients for (a + b) and (a - b), halved,
-// with b as long as a, for the round-off.
+// F(x + s v) = .. + s^2 F''[v, v]/2:  F''[a, b] is the difference of these coefficients for (a + b) and (a - b),
+// halved, with b as long as a, for the round-off.
 static int tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
 {
     trace &T = *static_cast<trace *>(ctx);
     double la = 0, lb = 0;
     gather(T, a, T.dx);
     gather(T, b, T.g);
-    for (int i = 0; i < T.size; i++) la = std::fmax(la, std::fabs(T.dx[(size_t)i])), lb = std::fmax(lb, std::fabs(T.g[(size_t)i]));
+    for (int i = 0; i < T.size; i++) {
+        la = std::fmax(la, std::fabs(T.dx[(size_t)i]));
+        lb = std::fmax(lb, std::fabs(T.g[(size_t)i]));
+    }
     for (int i = 0; i < T.k; i++) out[i] = 0;
     for (int sign = 1; sign >= -1 && la > 0 && lb > 0; sign -= 2) {
         gather(T, x, T.x);
@@ -97,14 +100,16 @@ static int tangent2(const costate_point *x, const costate_point *a, const costat
             T.X2_rows[(size_t)i][0] = T.dx[(size_t)i] / la + sign * T.g[(size_t)i] / lb;
             T.X2_rows[(size_t)i][1] = 0;
         }
-        int status = code(hos_forward(T.tag, T.k, T.size, 2, 0, T.x.data(), T.X2_rows.data(), T.out.data(), T.Y2_rows.data()));
+        int status = code(hos_forward(T.tag, T.k, T.size, 2, 0, T.x.data(), T.X2_rows.data(), T.out.data(),
+                                      T.Y2_rows.data()));
         if (status != 0) return status;
         for (int i = 0; i < T.k; i++) out[i] += sign * la * lb / 2 * T.Y2_rows[(size_t)i][1];
     }
     return 0;
 }
 
-static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g, void *ctx)
+static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                           void *ctx)
 {
     trace &T = *static_cast<trace *>(ctx);
     gather(T, x, T.x);
@@ -116,7 +121,7 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
     return status;
 }
 
-// ---- the problem ------------------------------------------------------------------------------------------------------
+// ---- the problem ----------------------------------------------------------------------------------------------------
 
 enum { N = 3, NP = 3 };
 
@@ -161,7 +166,8 @@ int main()
     if (status == COSTATE_OK) status = costate_adjoint(c, tape, 1, lambda, mu, nullptr, nullptr);
     if (status != COSTATE_OK) std::puts(costate_message(c));
     std::printf("y3(40) = %.9f, by log of the rates: %.6f %.6f %.6f\n", y[2], p[0] * mu[0], p[1] * mu[1], p[2] * mu[2]);
-    std::printf("tangent2 of ADOL-C is right to %.1e, adjoint_tangent to %.1e\n", products.tangent2, products.adjoint_tangent);
+    std::printf("tangent2 of ADOL-C is right to %.1e, adjoint_tangent to %.1e\n", products.tangent2,
+                products.adjoint_tangent);
     costate_tape_free(tape);
     costate_free(c);
     // y is a function of the rates times t: their derivatives add up to t y3'(t) = t p2 y2^2

@@ -22,11 +22,13 @@ Adjoint = CFUNCTYPE(c_int, POINTER(Point), Doubles, POINTER(Gradient), c_void_p)
 
 
 class Map(Structure):
-    _fields_ = [("value", Value), ("tangent", c_void_p), ("adjoint", Adjoint), ("tangent2", c_void_p), ("adjoint_tangent", c_void_p)]
+    _fields_ = [("value", Value), ("tangent", c_void_p), ("adjoint", Adjoint), ("tangent2", c_void_p),
+                ("adjoint_tangent", c_void_p)]
 
 
 class Problem(Structure):
-    _fields_ = [("n", c_int), ("np", c_int), ("nq", c_int), ("ctx", c_void_p), ("rhs", Map), ("cost", Map), ("rest", c_char * 64)]
+    _fields_ = [("n", c_int), ("np", c_int), ("nq", c_int), ("ctx", c_void_p), ("rhs", Map), ("cost", Map),
+                ("rest", c_char * 64)]
 
 
 class Options(Structure):    # what is set, and zeros: at least as many as costate_options has bytes

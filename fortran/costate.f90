@@ -35,8 +35,8 @@ module costate
     integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1
     integer(c_int), parameter :: COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE = 1
     integer(c_int), parameter :: &
-        COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, COSTATE_LS_SUPERLU = 4, &
-        COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
+        COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
+        COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
 
     ! ---- structs --------------------------------------------------------------------------------------------
 

@@ -8,6 +8,14 @@ class Skipped(Exception):
     """raised by a test that needs what is not there; says what"""
 
 
+def tracked(root, folder):
+    """The files that git knows; none where there is no git, or no repository."""
+    try:
+        return subprocess.run(["git", "ls-files", folder], cwd=root, capture_output=True, text=True).stdout.split()
+    except OSError:
+        return []
+
+
 def run_all(names):
     """names: globals() of the module; ends the program, with 1 if a test failed"""
     tests = [(name, what) for name, what in list(names.items()) if name.startswith("test_")]

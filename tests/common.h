@@ -48,8 +48,9 @@ static inline int method_takes(const costate_method *m, int mass)
     return mass != MASS_SINGULAR || (method_info(m).properties & COSTATE_DAE);
 }
 
-/* A method without an error estimate takes fixed steps, short ones for the problems of these tests (their intervals are
-   about 1 long), where options leave the choice open.  Tests of step size control leave such methods out. */
+/* costate_new for tests over all methods: one without an error estimate takes fixed steps, short ones for the problems
+   of these tests (their intervals are about 1 long), where options leave the choice open.  Tests of step size control
+   leave such methods out (NEEDS_ESTIMATE). */
 static inline costate *new_for_test(const costate_method *m, const costate_problem *P, const costate_options *given)
 {
     costate_options o = given ? *given : (costate_options){0};
@@ -58,10 +59,8 @@ static inline costate *new_for_test(const costate_method *m, const costate_probl
     if (o.h0 == 0) o.h0 = o.hmax > 0 ? o.hmax / 2 : 0.02;
     return costate_new(m, P, &o);
 }
-#undef costate_new
-#define costate_new new_for_test
 
-static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }      /* NaN stays, unlike fmax's */
+static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }    /* NaN stays, unlike fmax's */
 
 static inline double largest_gap(int n, const double *x, const double *y)                    /* absolute */
 {
@@ -79,9 +78,11 @@ static inline double relative_gap(int n, const double *x, const double *y)      
 
 #define NEEDS_ESTIMATE(m) do { if (!method_info(m).embedded) skip(); } while (0)
 
-#define CHECK_OK(c, call) do { int s_ = (call); if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
+#define CHECK_OK(c, call) do { \
+    int s_ = (call); \
+    if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
 
-/* One cmocka test a method: names "claim: method".  Use: return run_by_method("claim", test); test's *state is the method. */
+/* One cmocka test a method, named "claim: method"; *state is the method.  Use: return run_by_method("claim", test); */
 static inline int run_by_method(const char *claim, CMUnitTestFunction test)
 {
     enum { MOST = 128 };

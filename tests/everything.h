@@ -8,7 +8,8 @@ enum { EVERY_N = 5, EVERY_P = 2, EVERY_M = 2 };     /* the synthetic problems, t
 
 typedef struct {
     double end[EVERY_N], tlm[EVERY_N * EVERY_M], gradient[EVERY_N * EVERY_M], gradient_p[EVERY_P * EVERY_M];
-    double tangent[EVERY_N * EVERY_M], adjoint[EVERY_N * EVERY_M], adjoint_p[EVERY_P * EVERY_M], again[EVERY_N], between[EVERY_N];
+    double tangent[EVERY_N * EVERY_M], adjoint[EVERY_N * EVERY_M], adjoint_p[EVERY_P * EVERY_M];
+    double again[EVERY_N], between[EVERY_N];
 } results;
 
 static inline int every_seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
@@ -32,7 +33,10 @@ static inline int every_call(costate *c, const problem *b, double t1, costate_ta
     double y[EVERY_N], V[EVERY_N * EVERY_M], mu[EVERY_P * EVERY_M] = {0};
     const double *p = b->p0, *dp = b->P.np ? vp : NULL;
     int status;
-#define EVERY(call, to, from) do { ++*at; if ((status = (call)) != COSTATE_OK) return status; memcpy(r->to, from, sizeof r->to); } while (0)
+#define EVERY(call, to, from) do { \
+    ++*at; \
+    if ((status = (call)) != COSTATE_OK) return status; \
+    memcpy(r->to, from, sizeof r->to); } while (0)
     *at = 0;
     every_start(b, y);
     EVERY(costate_integrate(c, b->t0, t1, y, p, tape), end, y);

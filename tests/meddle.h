@@ -4,8 +4,8 @@
 
 #include "common.h"
 
-enum callback { CB_VALUE, CB_TANGENT, CB_ADJOINT, CB_TANGENT2, CB_ADJOINT_TANGENT,
-                CB_COST_VALUE, CB_COST_TANGENT, CB_COST_ADJOINT, CB_COST_TANGENT2, CB_COST_ADJOINT_TANGENT, CB_JAC, CB_COUNT };
+enum callback { CB_VALUE, CB_TANGENT, CB_ADJOINT, CB_TANGENT2, CB_ADJOINT_TANGENT, CB_COST_VALUE, CB_COST_TANGENT,
+                CB_COST_ADJOINT, CB_COST_TANGENT2, CB_COST_ADJOINT_TANGENT, CB_JAC, CB_COUNT };
 
 static const char *const callback_names[] = {
     "rhs.value", "rhs.tangent", "rhs.adjoint", "rhs.tangent2", "rhs.adjoint_tangent",
@@ -68,7 +68,8 @@ static inline int name(const costate_point *x, const costate_point *a, const cos
     return m->code; \
 }
 #define MEDDLE_ADJOINT_TANGENT(name, map, cb) \
-static inline int name(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g, void *ctx) \
+static inline int name(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g, \
+                       void *ctx) \
 { \
     meddler *m = ctx; \
     int r = m->b->P.map.adjoint_tangent(x, a, w, g, m->b->P.ctx); \
@@ -110,7 +111,9 @@ static inline costate_problem meddled(meddler *m)
     costate_problem P = m->b->P;
     P.ctx = m;
     P.rhs = (costate_map){meddle_value, meddle_tangent, meddle_adjoint, meddle_tangent2, meddle_adjoint_tangent};
-    if (P.nq) P.cost = (costate_map){meddle_cost_value, meddle_cost_tangent, meddle_cost_adjoint, meddle_cost_tangent2, meddle_cost_adjoint_tangent};
+    if (P.nq)
+        P.cost = (costate_map){meddle_cost_value, meddle_cost_tangent, meddle_cost_adjoint, meddle_cost_tangent2,
+                               meddle_cost_adjoint_tangent};
     P.jac = meddle_jac;
     if (P.mass) P.mass = meddle_mass;
     return P;

@@ -1,4 +1,5 @@
-/* test_backends.c - every linear solver, built in or the user's own, gives the same run, tangents and gradients as the dense one. */
+/* test_backends.c - every linear solver, built in or the user's own, gives the same run, tangents and gradients as the
+   dense one. */
 #include <complex.h>
 #include "common.h"
 #include <costate/linsol.h>
@@ -23,7 +24,10 @@ static int own_init(void **self, int n, const costate_pattern *pattern, int is_c
 }
 static void own_free(void *self) { free(self); }
 
-static double complex number_at(const own *s, const double *A, int k) { return s->parts == 2 ? A[2 * k] + I * A[2 * k + 1] : A[k]; }
+static double complex number_at(const own *s, const double *A, int k)
+{
+    return s->parts == 2 ? A[2 * k] + I * A[2 * k + 1] : A[k];
+}
 
 static int own_factor(void *self, const double *A)
 {
@@ -31,7 +35,8 @@ static int own_factor(void *self, const double *A)
     int n = s->n;
     for (int k = 0; k < n * n; k++) s->A[k] = 0;
     for (int j = 0; s->pattern && j < n; j++)
-        for (int k = s->pattern->col[j]; k < s->pattern->col[j + 1]; k++) s->A[j * n + s->pattern->row[k]] = number_at(s, A, k);
+        for (int k = s->pattern->col[j]; k < s->pattern->col[j + 1]; k++)
+            s->A[j * n + s->pattern->row[k]] = number_at(s, A, k);
     for (int k = 0; !s->pattern && k < n * n; k++) s->A[k] = number_at(s, A, k);
     return COSTATE_LS_OK;
 }
@@ -41,12 +46,17 @@ static int own_solve_one(own *s, int transpose, double complex *x)
 {
     int n = s->n;
     double complex *a = s->lu;
-    for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) a[j * n + i] = transpose ? s->A[i * n + j] : s->A[j * n + i];
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) a[j * n + i] = transpose ? s->A[i * n + j] : s->A[j * n + i];
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k; i < n; i++) if (cabs(a[k * n + i]) > cabs(a[k * n + best])) best = i;
         if (a[k * n + best] == 0) return COSTATE_LS_SINGULAR;
-        for (int j = 0; j < n; j++) { double complex z = a[j * n + k]; a[j * n + k] = a[j * n + best]; a[j * n + best] = z; }
+        for (int j = 0; j < n; j++) {
+            double complex z = a[j * n + k];
+            a[j * n + k] = a[j * n + best];
+            a[j * n + best] = z;
+        }
         double complex z = x[k]; x[k] = x[best]; x[best] = z;
         for (int i = k + 1; i < n; i++) {
             double complex f = a[k * n + i] / a[k * n + k];
@@ -77,8 +87,10 @@ static int own_solve(void *self, int transpose, int nrhs, double *X)
     return COSTATE_LS_OK;
 }
 
-static const costate_backend own_dense = {.name = "own", .dense = 1, .init = own_init, .factor = own_factor, .solve = own_solve, .free = own_free};
-static const costate_backend own_sparse = {.name = "own, sparse", .dense = 0, .init = own_init, .factor = own_factor, .solve = own_solve, .free = own_free};
+static const costate_backend own_dense = {.name = "own", .dense = 1, .init = own_init, .factor = own_factor,
+                                          .solve = own_solve, .free = own_free};
+static const costate_backend own_sparse = {.name = "own, sparse", .dense = 0, .init = own_init, .factor = own_factor,
+                                           .solve = own_solve, .free = own_free};
 
 /* ---- the claim -------------------------------------------------------------------------------------------------- */
 
@@ -105,8 +117,9 @@ static result run(const costate_method *m, const problem *b, costate_options o)
 static void backends(void **state)
 {
     static const struct { const char *name; int solver; const costate_backend *own; double bound; } table[] = {
-        {"band", COSTATE_LS_BAND, NULL, 1e-11}, {"umfpack", COSTATE_LS_UMFPACK, NULL, 1e-11}, {"superlu", COSTATE_LS_SUPERLU, NULL, 1e-11},
-        {"klu", COSTATE_LS_KLU, NULL, 1e-11}, {"auto", COSTATE_LS_AUTO, NULL, 1e-11}, {"own, dense", 0, &own_dense, 1e-11},
+        {"band", COSTATE_LS_BAND, NULL, 1e-11}, {"umfpack", COSTATE_LS_UMFPACK, NULL, 1e-11},
+        {"superlu", COSTATE_LS_SUPERLU, NULL, 1e-11}, {"klu", COSTATE_LS_KLU, NULL, 1e-11},
+        {"auto", COSTATE_LS_AUTO, NULL, 1e-11}, {"own, dense", 0, &own_dense, 1e-11},
         {"own, sparse", 0, &own_sparse, 1e-11}, {"gmres", COSTATE_LS_GMRES, NULL, 1e-9}};
     const costate_method *m = *state;
     int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
@@ -114,7 +127,8 @@ static void backends(void **state)
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++)
         for (int variant = 0; variant < (irk ? 4 : 2); variant++) {
             const problem *b = problem_synthetic(mass, 0, 2, 2, variant & 1);
-            costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.09, .rtol = 1e-5, .atol = 1e-5, .derivative_mode = 1, .solver = COSTATE_LS_DENSE};
+            costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.09, .rtol = 1e-5, .atol = 1e-5,
+                                 .derivative_mode = 1, .solver = COSTATE_LS_DENSE};
             if (irk) o.stage_solve = variant & 2 ? COSTATE_STAGE_ITERATIVE : COSTATE_STAGE_DIRECT;
             if (!method_takes(m, mass)) continue;
             result dense = run(m, b, o);
@@ -123,11 +137,13 @@ static void backends(void **state)
                 o.solver = table[k].solver;
                 o.backend = table[k].own;
                 result r = run(m, b, o);
-                double e[] = {relative_gap(N, r.y, dense.y), relative_gap(M * N, r.V, dense.V), relative_gap(M * N, r.lambda, dense.lambda), relative_gap(M * 2, r.mu, dense.mu)};
+                double e[] = {relative_gap(N, r.y, dense.y), relative_gap(M * N, r.V, dense.V),
+                              relative_gap(M * N, r.lambda, dense.lambda), relative_gap(M * 2, r.mu, dense.mu)};
                 for (int i = 0; i < 4; i++) {
                     worst = larger_of(worst, e[i]);
                     if (!(e[i] <= table[k].bound))
-                        fail_msg("%s, %s, %s, stages %d: y %.1e, V %.1e, lambda %.1e, mu %.1e", method_name(m), b->name, table[k].name, o.stage_solve, e[0], e[1], e[2], e[3]);
+                        fail_msg("%s, %s, %s, stages %d: y %.1e, V %.1e, lambda %.1e, mu %.1e", method_name(m), b->name,
+                                 table[k].name, o.stage_solve, e[0], e[1], e[2], e[3]);
                 }
             }
         }

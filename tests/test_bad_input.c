@@ -1,4 +1,5 @@
-/* test_bad_input.c - every wrong argument is a status and a sentence that names it, and the caller's arrays stay as they are. */
+/* test_bad_input.c - every wrong argument is a status and a sentence that names it, and the caller's arrays stay as
+   they are. */
 #include "common.h"
 #include <costate/linsol.h>
 
@@ -8,7 +9,10 @@ typedef struct {
     costate *c;
     const problem *b;
     costate_tape *tape;
-    union { struct { double V[M * N], lambda[M * N], Vp[M * NP], mu[M * NP], y[N], p[NP]; }; double all[M * (2 * N + 2 * NP) + N + NP]; };
+    union {
+        struct { double V[M * N], lambda[M * N], Vp[M * NP], mu[M * NP], y[N], p[NP]; };
+        double all[M * (2 * N + 2 * NP) + N + NP];
+    };
 } world;
 
 static void fill(world *w)
@@ -24,7 +28,7 @@ static world open_world(const costate_method *m)
     costate_options o = {.rtol = 1e-3, .atol = 1e-3};
     world w = {.b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0)};
     fill(&w);
-    w.c = costate_new(m, &w.b->P, &o);
+    w.c = new_for_test(m, &w.b->P, &o);
     w.tape = costate_tape_new();
     CHECK_OK(w.c, costate_integrate(w.c, 0.3, 1.3, w.y, w.p, w.tape));
     fill(&w);
@@ -40,7 +44,8 @@ static void close_world(world *w)
 static void expect(const costate *c, int got, int wanted, const char *name)
 {
     if (got == wanted && costate_status(c) == wanted && strstr(costate_message(c), name)) return;
-    fail_msg("wanted %s and the word \"%s\", got %s: %s", costate_status_name(wanted), name, costate_status_name(got), costate_message(c));
+    fail_msg("wanted %s and the word \"%s\", got %s: %s", costate_status_name(wanted), name, costate_status_name(got),
+             costate_message(c));
 }
 
 static int seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
@@ -60,7 +65,9 @@ static int bad_seed(double t1, const double *y, const double *p, int m, double *
 
 #define BAD(name, call) do { double old_[sizeof w.all / sizeof *w.all]; memcpy(old_, w.all, sizeof old_); \
     expect(w.c, call, COSTATE_BAD_ARGUMENT, name); assert_memory_equal(old_, w.all, sizeof old_); } while (0)
-#define SPOILT(place, name, call) do { for (int k_ = 0; k_ < 3; k_++) { place = (double[]){NAN, INFINITY, -INFINITY}[k_]; BAD(name, call); } fill(&w); } while (0)
+#define SPOILT(place, name, call) do { \
+    for (int k_ = 0; k_ < 3; k_++) { place = (double[]){NAN, INFINITY, -INFINITY}[k_]; BAD(name, call); } \
+    fill(&w); } while (0)
 
 static void arguments(void **state)
 {
@@ -92,10 +99,12 @@ static void arguments(void **state)
     BAD("y is", costate_check_adjoint(w.c, 0.3, 1.3, NULL, w.p, &(costate_report){0}));
     BAD("p is", costate_check_adjoint(w.c, 0.3, 1.3, w.y, NULL, &(costate_report){0}));
     BAD("report", costate_check_adjoint(w.c, 0.3, 1.3, w.y, w.p, NULL));
-    expect(w.c, costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 1, w.lambda, w.mu, NULL, NULL, NULL), COSTATE_MISSING, "seed");
+    expect(w.c, costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 1, w.lambda, w.mu, NULL, NULL, NULL), COSTATE_MISSING,
+           "seed");
     BAD("lambda", costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 1, NULL, w.mu, NULL, seed, NULL));
     BAD("m = 0", costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 0, w.lambda, w.mu, NULL, seed, NULL));
-    expect(w.c, costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 1, w.lambda, w.mu, NULL, bad_seed, NULL), COSTATE_BAD_ARGUMENT, "seed");
+    expect(w.c, costate_integrate_adj(w.c, 0.3, 1.3, w.y, w.p, 1, w.lambda, w.mu, NULL, bad_seed, NULL),
+           COSTATE_BAD_ARGUMENT, "seed");
     close_world(&w);
 }
 
@@ -150,13 +159,16 @@ static void no_handles(void **state)
     costate_free(NULL), costate_tape_free(NULL), costate_reset_stats(NULL);
     assert_int_equal(costate_status(NULL), COSTATE_BAD_ARGUMENT);
     assert_true(strlen(costate_message(NULL)) > 10);
-    assert_true(costate_time(NULL) == 0 && costate_get_stats(NULL) == NULL && strcmp(costate_solver_name(NULL), "none") == 0);
+    assert_true(costate_time(NULL) == 0 && costate_get_stats(NULL) == NULL &&
+                strcmp(costate_solver_name(NULL), "none") == 0);
     const int calls[] = {
         costate_integrate(NULL, 0, 1, x, x, NULL), costate_integrate_tlm(NULL, 0, 1, x, x, 1, x, x, NULL, NULL),
-        costate_integrate_adj(NULL, 0, 1, x, x, 1, x, x, NULL, seed, NULL), costate_adjoint(NULL, w.tape, 1, x, x, NULL, NULL),
-        costate_tangent(NULL, w.tape, 1, x, x, NULL, NULL), costate_replay(NULL, w.tape, x, x), costate_tape_eval(NULL, w.tape, 0.5, x),
-        costate_tape_get(NULL, 0, x, x, x), costate_check_adjoint(NULL, 0, 1, x, x, NULL), costate_method_describe(NULL, NULL),
-        costate_method_describe(m, NULL), costate_check_map(NULL, 1, 0, 1, NULL, NULL, NULL), costate_check_problem(NULL, NULL, NULL, NULL),
+        costate_integrate_adj(NULL, 0, 1, x, x, 1, x, x, NULL, seed, NULL),
+        costate_adjoint(NULL, w.tape, 1, x, x, NULL, NULL), costate_tangent(NULL, w.tape, 1, x, x, NULL, NULL),
+        costate_replay(NULL, w.tape, x, x), costate_tape_eval(NULL, w.tape, 0.5, x),
+        costate_tape_get(NULL, 0, x, x, x), costate_check_adjoint(NULL, 0, 1, x, x, NULL),
+        costate_method_describe(NULL, NULL), costate_method_describe(m, NULL),
+        costate_check_map(NULL, 1, 0, 1, NULL, NULL, NULL), costate_check_problem(NULL, NULL, NULL, NULL),
         costate_step_eval(NULL, 0, x)};
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) assert_int_equal(calls[k], COSTATE_BAD_ARGUMENT);
     assert_true(costate_step_start(NULL) == 0 && costate_step_end(NULL) == 0 && costate_step_state(NULL) == NULL);

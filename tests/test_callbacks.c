@@ -1,5 +1,5 @@
-/* test_callbacks.c - a callback that fails, or answers NaN or Inf, at its call k: a status in time, or the run recovers;
-   never a silent NaN, and the same solver works afterwards. */
+/* test_callbacks.c - a callback that fails, or answers NaN or Inf, at its call k: a status in time, or the run
+   recovers; never a silent NaN, and the same solver works afterwards. */
 #include "everything.h"
 #include "meddle.h"
 
@@ -15,7 +15,7 @@ static void open_world(world *w, const costate_method *m, const problem *base, c
     *w = (world){.m = {.b = base}, .b = *base};
     w->b.P = meddled(&w->m);
     o.rtol = o.atol = 0.03;
-    w->c = costate_new(m, &w->b.P, &o);
+    w->c = new_for_test(m, &w->b.P, &o);
     w->tape = costate_tape_new();
     CHECK_OK(w->c, every_call(w->c, &w->b, T1, w->tape, &w->expected, &at));
     memcpy(w->calls, w->m.calls, sizeof w->calls);
@@ -47,7 +47,8 @@ static void works_again(world *w)
 
 static void complain(const world *w, int which, long k, const char *what, int at, int status)
 {
-    fail_msg("%s, call %ld of %s %s: call %d gave %s: %s", w->b.name, k, callback_names[which], what, at, costate_status_name(status), costate_message(w->c));
+    fail_msg("%s, call %ld of %s %s: call %d gave %s: %s", w->b.name, k, callback_names[which], what, at,
+             costate_status_name(status), costate_message(w->c));
 }
 
 /* all of the first calls, some of the many that follow */
@@ -87,7 +88,8 @@ static void asks_for_less(world *w)
         for (long k = 1; k <= w->calls[which]; k = next(k)) {
             int status = spoil(w, which, k, 0, 1, 0, &r, &at);
             if (status != COSTATE_OK && status != COSTATE_CALLBACK) complain(w, which, k, "returning 1", at, status);
-            if (status == COSTATE_OK && !(largest(&r) < 100)) complain(w, which, k, "returning 1 and a bad result", at, status);
+            if (status == COSTATE_OK && !(largest(&r) < 100))
+                complain(w, which, k, "returning 1 and a bad result", at, status);
             if (status == COSTATE_OK) recovered++;
             if (k % 10 == 1) works_again(w);
         }
@@ -143,19 +145,22 @@ static void others(void **state)
     const double t[COUNT] = {0.3, 0.34, 0.4, 0.41, 0.6};
     counter steps = {0, 0}, seen = {0, 0};
     costate_observations o = {COUNT, t, value, seed, NULL, &seen};
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08, .on_step = on_step, .on_step_ctx = &steps});
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08,
+                                                                .on_step = on_step, .on_step_ctx = &steps});
     costate_tape *tape = costate_tape_new();
     double y[EVERY_N], V[EVERY_N] = {1}, lambda[EVERY_N] = {1};
     for (int k = 1, status = COSTATE_STOPPED; status != COSTATE_OK; k++) {
         steps = (counter){0, k};
         every_start(b, y);
         status = costate_integrate(c, b->t0, T1, y, b->p0, tape);
-        if (status != COSTATE_OK) assert_true(status == COSTATE_STOPPED && costate_tape_steps(tape) == k && steps.calls == k);
+        if (status != COSTATE_OK)
+            assert_true(status == COSTATE_STOPPED && costate_tape_steps(tape) == k && steps.calls == k);
     }
     assert_true(steps.calls > 3);
     for (int k = 1; k <= COUNT + 1; k++) {
         seen = (counter){0, k};
-        assert_int_equal(costate_adjoint(c, tape, 1, lambda, NULL, NULL, &o), k > COUNT ? COSTATE_OK : COSTATE_CALLBACK);
+        assert_int_equal(costate_adjoint(c, tape, 1, lambda, NULL, NULL, &o),
+                         k > COUNT ? COSTATE_OK : COSTATE_CALLBACK);
         assert_int_equal(seen.calls, k > COUNT ? COUNT : k);
         seen = (counter){0, k};
         assert_int_equal(costate_tangent(c, tape, 1, V, NULL, NULL, &o), k > COUNT ? COSTATE_OK : COSTATE_CALLBACK);

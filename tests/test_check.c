@@ -23,7 +23,11 @@ static void add_to(const plant *s, const costate_gradient *g, double x)
     else if (g->t) *g->t += x;
 }
 
-static int value(const costate_point *x, double *out, void *ctx) { const plant *s = ctx; return formula_rhs_value(x, out, s->b->P.ctx); }
+static int value(const costate_point *x, double *out, void *ctx)
+{
+    const plant *s = ctx;
+    return formula_rhs_value(x, out, s->b->P.ctx);
+}
 static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
     const plant *s = ctx;
@@ -44,7 +48,8 @@ static int tangent2(const costate_point *x, const costate_point *a, const costat
     if (s->where == TANGENT2) out[s->row] += 1e-2 * (a->y ? a->y[0] : 0) * entry(s, b);
     return r;
 }
-static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g, void *ctx)
+static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                           void *ctx)
 {
     const plant *s = ctx;
     if (s->where == ADJOINT_TANGENT) add_to(s, g, 1e-2 * w[s->row] * (dx->y ? dx->y[0] : 0));
@@ -83,7 +88,8 @@ static void planted(void **state)
                 snprintf(wrong, sizeof wrong, "%s WRONG", names[where]);
                 if (input == 5) snprintf(place, sizeof place, "by t ");
                 else snprintf(place, sizeof place, "by %c[%d] ", input < 3 ? 'y' : 'p', input < 3 ? input : input - 3);
-                if (status != COSTATE_CHECK_FAILED || !strstr(r.text, wrong) || !strstr(r.text, place) || !(error[where] > 1e-6))
+                if (status != COSTATE_CHECK_FAILED || !strstr(r.text, wrong) || !strstr(r.text, place) ||
+                    !(error[where] > 1e-6))
                     fail_msg("%s, row %d %s: %d: %s", wrong, row, place, status, r.text);
                 if (where != ADJOINT && where != ADJOINT_TANGENT) {          /* an adjoint's rows come summed */
                     snprintf(place, sizeof place, "WRONG: row %d by", row);
@@ -155,7 +161,7 @@ static void parts(void **state)
     assert_non_null(strstr(r.text, "-1"));
 }
 
-/* ---- whole runs ---------------------------------------------------------------------------------------------------- */
+/* ---- whole runs -------------------------------------------------------------------------------------------------- */
 
 static void runs(void **state)
 {
@@ -165,11 +171,12 @@ static void runs(void **state)
         if (!method_takes(m, b->mass)) continue;
         costate_report r;
         double y[5] = {b->y0[0], b->y0[1], b->y0[2], 0.3, 0.1}, before[5];
-        costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+        costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         memcpy(before, y, sizeof y);
         CHECK_OK(c, costate_check_adjoint(c, b->t0, b->t1, y, b->p0, &r));
         assert_memory_equal(y, before, sizeof y);
-        if (!(r.transpose <= 1e-12 && fabs(r.taylor - 4) < 0.3)) fail_msg("%s, %s: %s", method_name(m), b->name, r.text);
+        if (!(r.transpose <= 1e-12 && fabs(r.taylor - 4) < 0.3))
+            fail_msg("%s, %s: %s", method_name(m), b->name, r.text);
         costate_free(c);
     }
 }
@@ -181,11 +188,13 @@ static void wrong_runs(void **state)
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
     for (int where = TANGENT; where <= ADJOINT; where++) {
         plant s = {b, where, 1, 3};
-        costate_problem P = {.n = 3, .np = 2, .ctx = &s, .jac = jac, .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
+        costate_problem P = {.n = 3, .np = 2, .ctx = &s, .jac = jac,
+                             .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
         costate_report r;
-        costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+        costate *c = new_for_test(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         int status = costate_check_adjoint(c, b->t0, b->t1, b->y0, b->p0, &r);
-        if (status != COSTATE_CHECK_FAILED || !strstr(r.text, "WRONG") || !(r.transpose > 1e-8)) fail_msg("%s: %d: %s", method_name(m), status, r.text);
+        if (status != COSTATE_CHECK_FAILED || !strstr(r.text, "WRONG") || !(r.transpose > 1e-8))
+            fail_msg("%s: %d: %s", method_name(m), status, r.text);
         if (where == TANGENT && !(fabs(r.taylor - 4) > 1)) fail_msg("%s: %s", method_name(m), r.text);
         costate_free(c);
     }
@@ -375,7 +384,7 @@ static void bad_runs(void **state)
 {
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
     const costate_method *m = *state;
-    costate *good = costate_new(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
+    costate *good = new_for_test(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
     double y[3], p[2];
     costate_report r;
     memcpy(y, b->y0, sizeof y);

@@ -27,7 +27,8 @@ def module():
 
 
 def constants():
-    return [name for body in re.findall(r"\benum \w+\s*\{(.*?)\}", header(), re.S) for name in re.findall(r"\bCOSTATE_\w+", body)]
+    bodies = re.findall(r"\benum \w+\s*\{(.*?)\}", header(), re.S)
+    return [name for body in bodies for name in re.findall(r"\bCOSTATE_\w+", body)]
 
 
 def structs():
@@ -64,8 +65,8 @@ def bindings():
     found = {}
     text = module()
     text = text[text.index("interface", text.index("end interface")):text.index("contains")]
-    for returned, name, arguments, body in re.findall(
-            r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c\)(.*?)end (?:function|subroutine)", text, re.S):
+    head = r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c\)"
+    for returned, name, arguments, body in re.findall(head + r"(.*?)end (?:function|subroutine)", text, re.S):
         kinds = {}
         for kind, attributes, names in re.findall(r"\n *(\w+\(.*?\))(.*?)::(.*)", body):
             for variable in re.findall(r"(\w+)(?:\(\*\))?", names):
@@ -108,14 +109,17 @@ def test_constants_and_layouts():
         for member in members:
             key = struct + "." + member
             in_c.append('P("%s", (long)offsetof(%s, %s));' % (key, struct, member))
-            in_fortran.append("print '(a,1x,i0)', '%s', &\nat(c_loc(x_%s%%%s)) - at(c_loc(x_%s))" % (key, struct, member, struct))
+            in_fortran.append("print '(a,1x,i0)', '%s', &\nat(c_loc(x_%s%%%s)) - at(c_loc(x_%s))"
+                              % (key, struct, member, struct))
     assert len(constants()) > 40 and len(structs()) > 9
     with tempfile.TemporaryDirectory() as place:
         c = printed(place, "c.c", "#include <costate/costate.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
-                    "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n", compiler + ["-I" + os.path.join(root, "include")])
-        f = printed(place, "f.f90", "program layout\nuse costate\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran)
-                    + "\ncontains\ninteger(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
+                    "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
+                    compiler + ["-I" + os.path.join(root, "include")])
+        f = printed(place, "f.f90", "program layout\nuse costate\nimplicit none\n"
+                    + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
+                    "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
                     [fortran, MODULE], [library, "-Wl,-rpath," + os.path.dirname(library)])
     for name in c:

@@ -21,8 +21,8 @@ static double error_of(const costate_method *m, const problem *b)
     static const double w[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
     double span = b->t1 - b->t0, e = 0.01, d[N_MOST] = {0}, y[N_MOST], worst = 0, size = 0;
     int N = b->P.n + b->P.nq;
-    costate_options o = {.controller = COSTATE_FIXED, .h0 = span / 3.7, .derivative_mode = 1, .autonomous = b->autonomous,
-                         .rtol = 1e-4, .atol = 1e-4};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = span / 3.7, .derivative_mode = 1,
+                         .autonomous = b->autonomous, .rtol = 1e-4, .atol = 1e-4};
     trial x = {b, costate_new(m, &b->P, &o), {0}, {0}, {0}, {0}, 0.3 * span, -0.4 * span};
     unsigned seed = 3;
     memcpy(x.y, b->y0, (size_t)b->P.n * sizeof *x.y);

@@ -127,7 +127,7 @@ static void with_options(const costate_method *m, costate_options o, int precond
     w.b.P = meddled(&w.m);
     w.pre = (costate_preconditioner){setup, solve, &w.o};
     if (preconditioned) w.options.preconditioner = &w.pre;
-    w.c = costate_new(m, &w.b.P, &w.options);
+    w.c = new_for_test(m, &w.b.P, &w.options);
     CHECK_OK(w.c, everything(&w));
     others all = w.o;
     long calls[CB_COUNT];

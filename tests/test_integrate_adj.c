@@ -1,4 +1,5 @@
-/* test_integrate_adj.c - forward, seed, backward in one call: the same as over a tape that was kept; and the defect report. */
+/* test_integrate_adj.c - forward, seed, backward in one call: the same as over a tape that was kept; and the defect
+   report. */
 #include "common.h"
 
 enum { N = 5, M = 3 };
@@ -37,7 +38,7 @@ static void one_call(void **state)
         double y[N], z[N], a[M * N], lambda[M * N] = {0}, mu[M * 2] = {1, 2, 3}, nu[M * 2] = {1, 2, 3}, t[2][2 * M];
         costate_times one = {t[0], t[0] + M, NULL}, two = {t[1], t[1] + M, NULL};
         seed_log log = {0}, unused = {0};
-        costate *c = costate_new(m, &b->P, &o);
+        costate *c = new_for_test(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();
         for (int i = 0; i < M * N; i++) a[i] = 7;
         start(b, y);
@@ -49,8 +50,12 @@ static void one_call(void **state)
         CHECK_OK(c, costate_adjoint(c, tape, columns, lambda, np ? nu : NULL, &two, NULL));
         assert_memory_equal(y, z, (size_t)(3 + b->P.nq) * sizeof *y);
         assert_memory_equal(log.y, y, sizeof y);
-        double e[] = {relative_gap(columns * N, lambda, a), np ? relative_gap(columns * 2, nu, mu) : 0, relative_gap(columns, t[1], t[0]), relative_gap(columns, t[1] + M, t[0] + M)};
-        for (int i = 0; i < 4; i++) if (!(e[i] <= 1e-12)) fail_msg("%s, %s: lambda %.1e, mu %.1e, t0 %.1e, t1 %.1e", method_name(m), b->name, e[0], e[1], e[2], e[3]);
+        double e[] = {relative_gap(columns * N, lambda, a), np ? relative_gap(columns * 2, nu, mu) : 0,
+                      relative_gap(columns, t[1], t[0]), relative_gap(columns, t[1] + M, t[0] + M)};
+        for (int i = 0; i < 4; i++)
+            if (!(e[i] <= 1e-12))
+                fail_msg("%s, %s: lambda %.1e, mu %.1e, t0 %.1e, t1 %.1e", method_name(m), b->name, e[0], e[1], e[2],
+                         e[3]);
         costate_free(c);
         costate_tape_free(tape);
     }
@@ -64,14 +69,17 @@ static void interrupted(void **state)
     double y[N], lambda[N], mu[2] = {0};
     seed_log log = {0};
     start(b, y);
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = stop, .hmax = 0.1});
-    assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log), COSTATE_STOPPED);
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = stop,
+                                                                .hmax = 0.1});
+    assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log),
+                     COSTATE_STOPPED);
     assert_int_equal(log.calls, 0);
     costate_free(c);
     start(b, y);
     log.fails = -5;
-    c = costate_new(*state, &b->P, NULL);
-    assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log), COSTATE_CALLBACK);
+    c = new_for_test(*state, &b->P, NULL);
+    assert_int_equal(costate_integrate_adj(c, b->t0, b->t1, y, b->p0, 1, lambda, mu, NULL, seed, &log),
+                     COSTATE_CALLBACK);
     assert_non_null(strstr(costate_message(c), "-5"));
     costate_free(c);
 }
@@ -87,7 +95,8 @@ static void defect(void **state)
         double y[2][N], lambda[N] = {0}, d[1] = {7}, w[N] = {1, -0.7, 0.4, 0.3, 0.5}, change = 0, size = 0;
         costate_times times = {NULL, NULL, d};
         for (int exact = 0; exact < 2; exact++) {
-            costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1, .newton_tol = 0.1, .rtol = 1e-2, .atol = 1e-2, .derivative_mode = exact, .newton_max = 20};
+            costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1, .newton_tol = 0.1, .rtol = 1e-2, .atol = 1e-2,
+                                 .derivative_mode = exact, .newton_max = 20};
             costate *c = costate_new(m, &b->P, &o);
             costate_tape *tape = costate_tape_new();
             start(b, y[exact]);
@@ -99,11 +108,13 @@ static void defect(void **state)
         }
         for (int i = 0; i < N; i++) { change += w[i] * (y[1][i] - y[0][i]); size += fabs(w[i] * (y[1][i] - y[0][i])); }
         if (!irk) assert_true(d[0] == 0 && change == 0);
-        else if (!(size > 1e-12 && fabs(d[0] - change) <= 0.05 * size)) fail_msg("%s, %s: defect %.3e, change %.3e", method_name(m), b->name, d[0], change);
+        else if (!(size > 1e-12 && fabs(d[0] - change) <= 0.05 * size))
+            fail_msg("%s, %s: defect %.3e, change %.3e", method_name(m), b->name, d[0], change);
     }
 }
 
 int main(void)
 {
-    return run_by_method("one call", one_call) + run_by_method("interrupted", interrupted) + run_by_method("defect", defect);
+    return run_by_method("one call", one_call) + run_by_method("interrupted", interrupted) +
+           run_by_method("defect", defect);
 }

@@ -496,7 +496,8 @@ static void pattern_faults(void **state)
 {
     const int good_col[4] = { 0, 2, 2, 4 }, good_row[4] = { 0, 2, 1, 2 };
     const int first[4] = { 1, 2, 2, 4 }, down[4] = { 0, 2, 1, 4 };
-    const int unsorted[4] = { 2, 0, 1, 2 }, twice[4] = { 2, 2, 1, 2 }, low[4] = { -1, 2, 1, 2 }, high[4] = { 0, 3, 1, 2 };
+    const int unsorted[4] = { 2, 0, 1, 2 }, twice[4] = { 2, 2, 1, 2 }, low[4] = { -1, 2, 1, 2 },
+              high[4] = { 0, 3, 1, 2 };
     const costate_pattern good = { 3, good_col, good_row };
     const struct { costate_pattern p; const char *word; } faults[] = {
         { { 2, good_col, good_row }, "n" },     { { 3, NULL, good_row }, "col" },     { { 3, good_col, NULL }, "row" },
@@ -585,7 +586,8 @@ static int jacobi_factor(void *self, const double *A)
         assert_null(pattern_fault(s->pattern, s->n));
         memset(s->A, 0, sizeof s->A);
         for (int j = 0; j < s->n; j++)
-            for (int k = s->pattern->col[j]; k < s->pattern->col[j + 1]; k++) s->A[s->pattern->row[k] + j * s->n] = A[k];
+            for (int k = s->pattern->col[j]; k < s->pattern->col[j + 1]; k++)
+                s->A[s->pattern->row[k] + j * s->n] = A[k];
     } else {
         memcpy(s->A, A, (size_t)(s->n * s->n) * sizeof *A);
     }
@@ -657,7 +659,10 @@ static int wide_grid(int n, int i, int j)
     return abs(a % 28 - b % 28) + abs(a / 28 - b / 28) <= 1;
 }
 
-static int network(int n, int i, int j) { return i == j || (i < j && (i * 31 + j * 17) % n < 2) || (j == 3 && i % 4 == 0); }
+static int network(int n, int i, int j)
+{
+    return i == j || (i < j && (i * 31 + j * 17) % n < 2) || (j == 3 && i % 4 == 0);
+}
 
 static void choice(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_malloc.c - malloc fails at call k, for every k: a status (or no solver), nothing leaked, and all works when memory is
-   back. */
+/* test_malloc.c - malloc fails at call k, for every k: a status (or no solver), nothing leaked, and all works when
+   memory is back. */
 #include "alloc.h"
 #include "everything.h"
 #include <costate/linsol.h>
@@ -20,8 +20,8 @@ static int run(const setting *s, costate *c, costate_tape *tape, results *r)
 static void complain(const setting *s, long k, int status, const costate *c)
 {
     alloc_fail_at(0);
-    fail_msg("%s, solver %d, storage %d, keep %d, stages %d, call %ld: %s: %s", method_name(s->m), s->o.solver, s->o.storage,
-             s->o.keep_factors, s->o.stage_solve, k, costate_status_name(status), costate_message(c));
+    fail_msg("%s, solver %d, storage %d, keep %d, stages %d, call %ld: %s: %s", method_name(s->m), s->o.solver,
+             s->o.storage, s->o.keep_factors, s->o.stage_solve, k, costate_status_name(status), costate_message(c));
 }
 
 /* from the first call of all: returns how many calls there are */
@@ -75,10 +75,12 @@ static void recovers(const setting *s)
 
 static void no_memory(void **state)
 {
-    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU, COSTATE_LS_GMRES};
+    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU,
+                                 COSTATE_LS_KLU, COSTATE_LS_GMRES};
     static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", NULL};
     static const costate_options variants[] = {
-        {.storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE}, {.keep_factors = 1, .stage_solve = COSTATE_STAGE_DIRECT},
+        {.storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE},
+        {.keep_factors = 1, .stage_solve = COSTATE_STAGE_DIRECT},
         {.keep_factors = 1, .stage_solve = COSTATE_STAGE_ITERATIVE, .storage = COSTATE_STATES_ONLY}};
     long most = 0;
     for (size_t l = 0; l < sizeof solver / sizeof *solver; l++)

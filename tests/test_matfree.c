@@ -1,5 +1,5 @@
-/* test_matfree.c - the matrix-free solver: the same answers without a matrix, preconditioned or not; its failures, and a
-   pattern that lies, are statuses or harmless, never wrong numbers. */
+/* test_matfree.c - the matrix-free solver: the same answers without a matrix, preconditioned or not; its failures, and
+   a pattern that lies, are statuses or harmless, never wrong numbers. */
 #include "common.h"
 #include <costate/linsol.h>
 
@@ -9,7 +9,8 @@ typedef struct { double y[N_MOST], V[N_MOST], lambda[N_MOST]; long krylov, decom
 
 static costate_options with(int solver)
 {
-    return (costate_options){.rtol = 1e-5, .atol = 1e-5, .controller = COSTATE_FIXED, .solver = solver, .derivative_mode = 1};
+    return (costate_options){.rtol = 1e-5, .atol = 1e-5, .controller = COSTATE_FIXED, .solver = solver,
+                             .derivative_mode = 1};
 }
 
 static result solve(const costate_method *m, const problem *b, costate_options o)
@@ -43,8 +44,10 @@ static void same_answers(void **state)
             result x = solve(m, b, with(COSTATE_LS_DENSE)), z = solve(m, b, with(COSTATE_LS_GMRES));
             int N = b->P.n + b->P.nq;
             assert_true(z.krylov > 0 && z.decompositions == 0);
-            if (!(relative_gap(N, z.y, x.y) <= 1e-10 && relative_gap(N, z.V, x.V) <= 1e-10 && relative_gap(N, z.lambda, x.lambda) <= 1e-10))
-                fail_msg("%s, %s: %.1e %.1e %.1e", method_name(m), b->name, relative_gap(N, z.y, x.y), relative_gap(N, z.V, x.V), relative_gap(N, z.lambda, x.lambda));
+            if (!(relative_gap(N, z.y, x.y) <= 1e-10 && relative_gap(N, z.V, x.V) <= 1e-10 &&
+                  relative_gap(N, z.lambda, x.lambda) <= 1e-10))
+                fail_msg("%s, %s: %.1e %.1e %.1e", method_name(m), b->name, relative_gap(N, z.y, x.y),
+                         relative_gap(N, z.V, x.V), relative_gap(N, z.lambda, x.lambda));
         }
 }
 
@@ -119,7 +122,8 @@ static void preconditioner(void **state)
         result z = solve(costate_method_find(name[k]), b, o);
         int N = b->P.n + b->P.nq;
         assert_true(d.setups > 0);
-        assert_true(relative_gap(N, z.y, x.y) < 1e-10 && relative_gap(N, z.V, x.V) < 1e-10 && relative_gap(N, z.lambda, x.lambda) < 1e-10);
+        assert_true(relative_gap(N, z.y, x.y) < 1e-10 && relative_gap(N, z.V, x.V) < 1e-10 &&
+                    relative_gap(N, z.lambda, x.lambda) < 1e-10);
     }
     problem_free(b);
 }
@@ -135,14 +139,17 @@ static void incomplete_lu(void **state)
     o.ilu = 1;
     costate_problem without = b->P;
     without.jac = NULL;
-    costate *c = costate_new(costate_method_find("rodas4"), &without, &(costate_options){.solver = COSTATE_LS_GMRES, .ilu = 1});
+    costate *c = costate_new(costate_method_find("rodas4"), &without,
+                             &(costate_options){.solver = COSTATE_LS_GMRES, .ilu = 1});
     assert_int_equal(costate_status(c), COSTATE_MISSING);
     costate_free(c);
     for (int k = 0; k < 2 && costate_backend_find("ilu"); k++) {
-        result z = solve(costate_method_find(name[k]), b, o), x = solve(costate_method_find(name[k]), b, with(COSTATE_LS_GMRES));
+        result z = solve(costate_method_find(name[k]), b, o),
+               x = solve(costate_method_find(name[k]), b, with(COSTATE_LS_GMRES));
         int N = b->P.n + b->P.nq;
         assert_true(2 * z.krylov < x.krylov);
-        assert_true(relative_gap(N, z.y, x.y) < 1e-9 && relative_gap(N, z.V, x.V) < 1e-9 && relative_gap(N, z.lambda, x.lambda) < 1e-9);
+        assert_true(relative_gap(N, z.y, x.y) < 1e-9 && relative_gap(N, z.V, x.V) < 1e-9 &&
+                    relative_gap(N, z.lambda, x.lambda) < 1e-9);
     }
     problem_free(b);
 }
@@ -214,7 +221,8 @@ static void lying_pattern(void **state)
         result y = solve(m, right, o);
         o.stage_solve = how;
         result z = solve(m, &b, o);
-        assert_true(relative_gap(5, z.y, y.y) < 1e-9 && relative_gap(5, z.V, y.V) < 1e-9 && relative_gap(5, z.lambda, y.lambda) < 1e-9);
+        assert_true(relative_gap(5, z.y, y.y) < 1e-9 && relative_gap(5, z.V, y.V) < 1e-9 &&
+                    relative_gap(5, z.lambda, y.lambda) < 1e-9);
     }
 }
 
@@ -227,6 +235,6 @@ int main(void)
         cmocka_unit_test(stagnation),
         cmocka_unit_test(exactness),
     };
-    return run_by_method("matrix-free: the same answers", same_answers) + run_by_method("a pattern that lies", lying_pattern) +
-           cmocka_run_group_tests(tests, NULL, NULL);
+    return run_by_method("matrix-free: the same answers", same_answers) +
+           run_by_method("a pattern that lies", lying_pattern) + cmocka_run_group_tests(tests, NULL, NULL);
 }

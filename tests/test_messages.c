@@ -38,7 +38,7 @@ static void missing_tangent(void **state)
     costate_problem P = {.n = 1, .rhs = {.value = until_1}, .jac = decay_jac};
     double y = 1;
     if (method_info(m).family != COSTATE_ROS) return;
-    costate *c = costate_new(m, &P, NULL);
+    costate *c = new_for_test(m, &P, NULL);
     assert_int_equal(costate_integrate(c, 0, 0.5, &y, NULL, NULL), COSTATE_MISSING);
     assert_non_null(strstr(costate_message(c), "rhs.tangent"));
     assert_non_null(strstr(costate_message(c), "autonomous = 1"));

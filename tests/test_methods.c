@@ -6,12 +6,15 @@ static void listed(void **state)
     int count = costate_method_count();
     (void)state;
     assert_true(count >= 26);
-    assert_true(costate_method_at(-1) == NULL && costate_method_at(count) == NULL && costate_method_at(2147483647) == NULL);
-    assert_true(!costate_method_find("") && !costate_method_find("dopri") && !costate_method_find("dopri55") && !costate_method_find("DOPRI5"));
+    assert_true(costate_method_at(-1) == NULL && costate_method_at(count) == NULL &&
+                costate_method_at(2147483647) == NULL);
+    assert_true(!costate_method_find("") && !costate_method_find("dopri") && !costate_method_find("dopri55") &&
+                !costate_method_find("DOPRI5"));
     for (int k = 0; k < count; k++)
         for (int j = 0; j < k; j++) {
             costate_method_info a = method_info(costate_method_at(j)), b = method_info(costate_method_at(k));
-            if (strcmp(a.name, b.name) == 0 || strcmp(a.title, b.title) == 0) fail_msg("%s and %s: one name or title twice", a.name, b.name);
+            if (strcmp(a.name, b.name) == 0 || strcmp(a.title, b.title) == 0)
+                fail_msg("%s and %s: one name or title twice", a.name, b.name);
             if (a.family > b.family) fail_msg("%s comes before %s, but its family after", a.name, b.name);
         }
 }
@@ -25,7 +28,8 @@ static void described(void **state)
     costate_method_info i;
     assert_int_equal(costate_method_describe(m, &i), COSTATE_OK);
     assert_ptr_equal(costate_method_find(i.name), m);
-    int erk = i.family == COSTATE_ERK, sdirk = i.family == COSTATE_SDIRK, firk = i.family == COSTATE_FIRK, ros = i.family == COSTATE_ROS;
+    int erk = i.family == COSTATE_ERK, sdirk = i.family == COSTATE_SDIRK, firk = i.family == COSTATE_FIRK,
+        ros = i.family == COSTATE_ROS;
     CLAIM(erk || sdirk || firk || ros);
     for (const char *p = i.name; *p; p++) CLAIM((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_');
     CLAIM(strlen(i.title) > 3 && strlen(i.source) > 10);
@@ -52,7 +56,7 @@ static void works_as_its_family(void **state)
     const problem *b = problem_find("lv");
     costate_method_info i = method_info(m);
     double y[3] = {b->y0[0], b->y0[1], 0};
-    costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
+    costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
     CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, NULL));
     const costate_stats *s = costate_get_stats(c);
     long made = s->decompositions + s->complex_decompositions;
@@ -70,5 +74,6 @@ static void works_as_its_family(void **state)
 int main(void)
 {
     const struct CMUnitTest once[] = {cmocka_unit_test(listed)};
-    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) + run_by_method("works as its family", works_as_its_family);
+    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) +
+           run_by_method("works as its family", works_as_its_family);
 }

@@ -1,5 +1,5 @@
-/* test_observations.c - terms of a functional inside the steps: exact transposes of the tangents there, and the derivatives of
-   the frozen run's dense output. */
+/* test_observations.c - terms of a functional inside the steps: exact transposes of the tangents there, and the
+   derivatives of the frozen run's dense output. */
 #include "common.h"
 
 enum { N = 5, NS = 3, M = 2, COUNT = 9 };       /* NS states, and two integrals */
@@ -42,18 +42,20 @@ static void choose_times(const costate_tape *tape, double t0, double t1, double 
 {
     double a, h;
     costate_tape_get(tape, 1, &a, &h, NULL);
-    const double chosen[COUNT] = {t0, t0 + 0.3 * (a - t0), a, a + 0.1 * h, a + 0.1 * h, a + 0.8 * h, a + h, a + h + 0.5 * (t1 - a - h), t1};
+    const double chosen[COUNT] = {t0, t0 + 0.3 * (a - t0), a, a + 0.1 * h, a + 0.1 * h, a + 0.8 * h, a + h,
+                                  a + h + 0.5 * (t1 - a - h), t1};
     memcpy(t, chosen, sizeof chosen);
 }
 
 static void one_transpose(const costate_method *m, const problem *b, const costate_options *o, double t0, double t1)
 {
     int n = NS + b->P.nq, np = b->P.np;
-    double y[N], x[2 * M * N], V[M * N], lambda[M * N], Vp[M * 2], mu[M * 2] = {0}, d[4 * M], t[COUNT], dt[COUNT * M], at[COUNT][NS];
+    double y[N], x[2 * M * N], V[M * N], lambda[M * N], Vp[M * 2], mu[M * 2] = {0};
+    double d[4 * M], t[COUNT], dt[COUNT * M], at[COUNT][NS];
     costate_times given = {d, d + M, NULL}, asked = {d + 2 * M, d + 3 * M, NULL};
     log_of to = {.step = 1, .fail_at = -1}, back = {.next = COUNT - 1, .step = -1, .fail_at = -1};
     costate_observations forward = {COUNT, t, value, NULL, NULL, &to}, backward = {COUNT, t, NULL, seed, dt, &back};
-    costate *c = costate_new(m, &b->P, o);
+    costate *c = new_for_test(m, &b->P, o);
     costate_tape *tape = costate_tape_new();
     unsigned state = 21;
     start(b, y);
@@ -72,15 +74,25 @@ static void one_transpose(const costate_method *m, const problem *b, const costa
     for (int i = 0; i < M; i++)
         for (int j = 0; j < M; j++) {
             double left = 0, right = d[2 * M + i] * d[j] + d[3 * M + i] * d[M + j], size = fabs(right);
-            for (int k = 0; k < n; k++) { left += x[M * N + i * n + k] * V[j * n + k]; right += lambda[i * n + k] * x[j * n + k]; size += fabs(lambda[i * n + k] * x[j * n + k]); }
+            for (int k = 0; k < n; k++) {
+                left += x[M * N + i * n + k] * V[j * n + k];
+                right += lambda[i * n + k] * x[j * n + k];
+                size += fabs(lambda[i * n + k] * x[j * n + k]);
+            }
             for (int k = 0; k < COUNT; k++) for (int l = 0; l < NS; l++) left += weight(k, l, i) * to.V[k][j * NS + l];
-            for (int k = 0; k < np; k++) { right += mu[i * np + k] * Vp[j * np + k]; size += fabs(mu[i * np + k] * Vp[j * np + k]); }
-            if (!(fabs(left - right) <= 1e-12 * size)) fail_msg("%s, %s, storage %d: gap %.1e", method_name(m), b->name, o->storage, fabs(left - right) / size);
+            for (int k = 0; k < np; k++) {
+                right += mu[i * np + k] * Vp[j * np + k];
+                size += fabs(mu[i * np + k] * Vp[j * np + k]);
+            }
+            if (!(fabs(left - right) <= 1e-12 * size))
+                fail_msg("%s, %s, storage %d: gap %.1e", method_name(m), b->name, o->storage,
+                         fabs(left - right) / size);
         }
     for (int k = 0; k < COUNT; k++)
         for (int l = 0; l < NS; l++)
             if (!(fabs(to.y[k][l] - back.y[k][l]) <= 1e-14 && fabs(to.y[k][l] - at[k][l]) <= 1e-13))
-                fail_msg("%s, %s: y at observation %d: %.16g, %.16g, %.16g", method_name(m), b->name, k, to.y[k][l], back.y[k][l], at[k][l]);
+                fail_msg("%s, %s: y at observation %d: %.16g, %.16g, %.16g", method_name(m), b->name, k, to.y[k][l],
+                         back.y[k][l], at[k][l]);
     costate_free(c);
     costate_tape_free(tape);
 }
@@ -92,7 +104,8 @@ static void transpose(void **state)
     for (int k = 0; k < PROBLEM_SYNTHETICS; k++) {
         const problem *b = problem_synthetic_at(k);
         if (!method_takes(m, b->mass)) continue;
-        costate_options o = {.rtol = 1e-3, .atol = 1e-3, .hmax = 0.2, .autonomous = b->autonomous, .storage = k & 1, .keep_factors = k & 2 ? 1 : -1};
+        costate_options o = {.rtol = 1e-3, .atol = 1e-3, .hmax = 0.2, .autonomous = b->autonomous, .storage = k & 1,
+                             .keep_factors = k & 2 ? 1 : -1};
         if (irk) o.stage_solve = k & 4 ? COSTATE_STAGE_DIRECT : COSTATE_STAGE_ITERATIVE;
         one_transpose(m, b, &o, b->t0, b->t1);
         if (k % 3 == 0) { o.hmax = 0.05; one_transpose(m, b, &o, b->t0, b->t0 - 0.2); }
@@ -103,7 +116,8 @@ static void transpose(void **state)
 
 enum { SEEN = 5 };
 
-static double functional(costate *c, costate_tape *tape, const problem *b, const double *y0, const double *p, double t0, double t1, const double *t)
+static double functional(costate *c, costate_tape *tape, const problem *b, const double *y0, const double *p, double t0,
+                         double t1, const double *t)
 {
     double y[N], sum = 0, at[NS];
     memcpy(y, y0, sizeof y);
@@ -123,9 +137,12 @@ static void differences(void **state)
     for (int s = 0; s < PROBLEM_SYNTHETICS; s += 2) {
         const problem *b = problem_synthetic_at(s);
         if (!method_takes(m, b->mass)) continue;
-        double span = b->t1 - b->t0, h = span / 3.7, e = 0.01, total = 0, expected, y[N], z[N], p[2], Vp[2], V[N], V1[SEEN + 2], sum = 0;
-        costate_options o = {.controller = COSTATE_FIXED, .h0 = h, .derivative_mode = 1, .autonomous = b->autonomous, .rtol = 1e-4, .atol = 1e-4};
-        double t[SEEN] = {b->t0 + 0.4 * h, b->t0 + 1.3 * h, b->t0 + 1.7 * h, b->t0 + 2.5 * h, b->t0 + 3.4 * h}, dt[SEEN];
+        double span = b->t1 - b->t0, h = span / 3.7, e = 0.01, total = 0, expected, sum = 0;
+        double y[N], z[N], p[2], Vp[2], V[N], V1[SEEN + 2];
+        costate_options o = {.controller = COSTATE_FIXED, .h0 = h, .derivative_mode = 1, .autonomous = b->autonomous,
+                             .rtol = 1e-4, .atol = 1e-4};
+        double t[SEEN] = {b->t0 + 0.4 * h, b->t0 + 1.3 * h, b->t0 + 1.7 * h, b->t0 + 2.5 * h, b->t0 + 3.4 * h},
+               dt[SEEN];
         costate *c = costate_new(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();
         unsigned random = 31;
@@ -140,7 +157,8 @@ static void differences(void **state)
             for (int i = 0; i < N; i++) z[i] = y[i] + k * e * V[i];
             for (int i = 0; i < 2; i++) p[i] = b->P.np ? b->p0[i] + k * e * Vp[i] : 0;
             for (int i = 0; i < SEEN; i++) tk[i] = t[i] + k * e * 0.2 * V1[2 + i];
-            total += (k > 0 ? 1 : -1) * w8[abs(k) - 1] / e * functional(c, tape, b, z, p, b->t0 + k * e * 0.3 * V1[0], b->t1 + k * e * 0.3 * V1[1], tk);
+            double t0 = b->t0 + k * e * 0.3 * V1[0], t1 = b->t1 + k * e * 0.3 * V1[1];
+            total += (k > 0 ? 1 : -1) * w8[abs(k) - 1] / e * functional(c, tape, b, z, p, t0, t1, tk);
         }
         functional(c, tape, b, y, b->p0, b->t0, b->t1, t);
         log_of back = {.next = SEEN - 1, .step = -1, .fail_at = -1};
@@ -153,14 +171,15 @@ static void differences(void **state)
         for (int i = 0; i < b->P.np; i++) expected += mu[i] * Vp[i];
         for (int i = 0; i < SEEN; i++) expected += 0.2 * dt[i] * V1[2 + i];
         largest = larger_of(largest, fabs(expected - total) / sum);
-        if (!(fabs(expected - total) <= 1e-9 * sum)) fail_msg("%s, %s: %.12g by differences, %.12g by the adjoint", method_name(m), b->name, total, expected);
+        if (!(fabs(expected - total) <= 1e-9 * sum))
+            fail_msg("%s, %s: %.12g by differences, %.12g by the adjoint", method_name(m), b->name, total, expected);
         costate_free(c);
         costate_tape_free(tape);
     }
     print_message("           largest error %.1e\n", largest);
 }
 
-/* ---- segments --------------------------------------------------------------------------------------------------------- */
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
 
 /* Two tapes, the term added between them: the same as one tape with an observation there. */
 static void segments(void **state)
@@ -186,7 +205,8 @@ static void segments(void **state)
         for (int i = 0; i < NS; i++) two[i] += weight(0, i, 0);
         CHECK_OK(c, costate_adjoint(c, first, 1, two, nu, NULL, NULL));
         for (int i = 0; i < N; i++) if (!(fabs(one[i] - two[i]) <= 1e-12 && fabs(mu[i % 2] - nu[i % 2]) <= 1e-12))
-            fail_msg("%s, %s: %.15g and %.15g, by p %.15g and %.15g", method_name(m), b->name, one[i], two[i], mu[i % 2], nu[i % 2]);
+            fail_msg("%s, %s: %.15g and %.15g, by p %.15g and %.15g", method_name(m), b->name, one[i], two[i],
+                     mu[i % 2], nu[i % 2]);
         costate_free(c);
         costate_tape_free(whole);
         costate_tape_free(first);
@@ -199,7 +219,7 @@ static void refused(void **state)
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     double y[N], x[N] = {1}, t[3] = {0.4, 0.9, 0.8};
     log_of s = {.step = 1, .fail_at = -1};
-    costate *c = costate_new(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
+    costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
     costate_tape *tape = costate_tape_new(), *empty = costate_tape_new();
     costate_observations o = {3, t, value, seed, NULL, &s};
     start(b, y);
@@ -234,6 +254,7 @@ static void refused(void **state)
 
 int main(void)
 {
-    return run_by_method("observations: transpose", transpose) + run_by_method("observations: derivatives", differences) +
-           run_by_method("observations: segments", segments) + run_by_method("observations refused", refused);
+    return run_by_method("observations: transpose", transpose) +
+           run_by_method("observations: derivatives", differences) + run_by_method("observations: segments", segments) +
+           run_by_method("observations refused", refused);
 }

@@ -1,16 +1,22 @@
-/* test_options_solver.c - the options of Newton's iteration, derivatives, linear algebra and tape do what their comments say. */
+/* test_options_solver.c - the options of Newton's iteration, derivatives, linear algebra and tape do what their
+   comments say. */
 #include "common.h"
 #include <costate/linsol.h>
 
 enum { N = 32, POINTS = 12 };
 
-typedef struct { double y[N], V[N], lambda[N], mu[16]; costate_stats forward, tangent, adjoint; int steps; size_t bytes; } result;
+typedef struct {
+    double y[N], V[N], lambda[N], mu[16];
+    costate_stats forward, tangent, adjoint;
+    int steps;
+    size_t bytes;
+} result;
 
 static result run(const costate_method *m, const problem *b, const costate_problem *P, costate_options o)
 {
     result r = {.steps = 0};
     unsigned seed = 2;
-    costate *c = costate_new(m, P, &o);
+    costate *c = new_for_test(m, P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(r.y, b->y0, (size_t)b->P.n * sizeof *r.y);
     random_fill(&seed, N, r.V);
@@ -30,7 +36,10 @@ static result run(const costate_method *m, const problem *b, const costate_probl
     return r;
 }
 
-static int implicit(const costate_method *m) { return method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK; }
+static int implicit(const costate_method *m)
+{
+    return method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+}
 
 #define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", method_name(m), #x); } while (0)
 
@@ -39,15 +48,19 @@ static void newton(void **state)
     const costate_method *m = *state;
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     if (!implicit(m)) return;
-    int blocks = method_info(m).family == COSTATE_FIRK ? 1 : method_info(m).stages - ((method_info(m).properties & COSTATE_EXPLICIT_FIRST) != 0);
+    costate_method_info info = method_info(m);
+    int explicit_first = (info.properties & COSTATE_EXPLICIT_FIRST) != 0;
+    int blocks = info.family == COSTATE_FIRK ? 1 : info.stages - explicit_first;
     const costate_options fixed = {.controller = COSTATE_FIXED, .h0 = 0.02, .rtol = 1e-6, .atol = 1e-6};
     costate_options o = fixed;
     o.theta_reuse = -1;
     result never = run(m, b, &b->P, o);
-    CLAIM(never.forward.jac == never.steps && never.forward.decompositions + never.forward.complex_decompositions >= never.steps);
+    CLAIM(never.forward.jac == never.steps &&
+          never.forward.decompositions + never.forward.complex_decompositions >= never.steps);
     o.theta_reuse = 0.9;
     result kept = run(m, b, &b->P, o);
-    CLAIM(kept.forward.jac < never.forward.jac / 2 && kept.forward.decompositions + kept.forward.complex_decompositions < never.steps);
+    CLAIM(kept.forward.jac < never.forward.jac / 2 &&
+          kept.forward.decompositions + kept.forward.complex_decompositions < never.steps);
     o = fixed;
     o.derivative_mode = 1;
     result exact = run(m, b, &b->P, o);
@@ -58,7 +71,8 @@ static void newton(void **state)
     o.newton_tol = 1e-6;
     result tight = run(m, b, &b->P, o);
     CLAIM(loose.forward.newton < tight.forward.newton && tight.forward.newton < exact.forward.newton);
-    CLAIM(relative_gap(3, tight.y, exact.y) < fmax(0.1 * relative_gap(3, loose.y, exact.y), 1e-6 * 1e-6 * tight.steps) && relative_gap(3, tight.y, exact.y) < 1e-10);
+    double gap = relative_gap(3, tight.y, exact.y), wide = relative_gap(3, loose.y, exact.y);
+    CLAIM(gap < fmax(0.1 * wide, 1e-6 * 1e-6 * tight.steps) && gap < 1e-10);
     o = fixed;
     result predicted = run(m, b, &b->P, o);
     o.predictor = COSTATE_PREDICT_NONE;
@@ -69,12 +83,17 @@ static void newton(void **state)
     CLAIM(few.forward.newton <= 3 * blocks * few.forward.steps);
 }
 
+static double iterations_a_step(const result *r)
+{
+    return (double)r->forward.newton / (double)r->forward.steps;
+}
+
 static void estimator(void **state)
 {
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
     costate_options o = {.rtol = 1e-5, .atol = 1e-5, .estimator = COSTATE_EST_SDIRK};
-    costate *c = costate_new(m, &b->P, &o);
+    costate *c = new_for_test(m, &b->P, &o);
     int has = costate_status(c) == COSTATE_OK;
     costate_free(c);
     CLAIM(!has || method_info(m).family == COSTATE_FIRK);
@@ -82,10 +101,12 @@ static void estimator(void **state)
     double exact[4];
     problem_exact(b, b->t0, b->y0, b->p0, b->t1, exact, NULL, NULL, NULL, NULL);
     result r = run(m, b, &b->P, o);
-    CLAIM(relative_gap(2, r.y, exact) <= 50 * pow(1e-5, method_info(m).order / (method_info(m).order + 1.0)) && r.steps > 3);
+    CLAIM(relative_gap(2, r.y, exact) <= 50 * pow(1e-5, method_info(m).order / (method_info(m).order + 1.0)) &&
+          r.steps > 3);
     o.estimator = COSTATE_EST_CLASSICAL;
     result classical = run(m, b, &b->P, o);
-    CLAIM(memcmp(r.y, classical.y, sizeof r.y) != 0 && (double)r.forward.newton / (double)r.forward.steps > (double)classical.forward.newton / (double)classical.forward.steps);
+    CLAIM(memcmp(r.y, classical.y, sizeof r.y) != 0);
+    CLAIM(iterations_a_step(&r) > iterations_a_step(&classical));
 }
 
 /* f does not depend on t: ros needs no f_t */
@@ -107,7 +128,8 @@ static void differences(void **state)
 {
     const costate_method *m = *state;
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 1);
-    costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.11, .rtol = 1e-8, .atol = 1e-8, .derivative_mode = 1, .stage_solve = implicit(m) ? COSTATE_STAGE_ITERATIVE : 0};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.11, .rtol = 1e-8, .atol = 1e-8, .derivative_mode = 1,
+                         .stage_solve = implicit(m) ? COSTATE_STAGE_ITERATIVE : 0};
     result exact = run(m, b, &b->P, o);
     CLAIM(exact.forward.differences + exact.tangent.differences + exact.adjoint.differences == 0);
     o.differences = 1;
@@ -119,9 +141,11 @@ static void differences(void **state)
         if (which == 3 || which == 5) P.rhs.adjoint_tangent = P.cost.adjoint_tangent = NULL;
         if (which == 4 || which == 5) P.jac = NULL;
         result r = run(m, b, &P, o);
-        double e[] = {relative_gap(5, r.y, exact.y), relative_gap(5, r.V, exact.V), relative_gap(5, r.lambda, exact.lambda), relative_gap(2, r.mu, exact.mu)};
+        double e[] = {relative_gap(5, r.y, exact.y), relative_gap(5, r.V, exact.V),
+                      relative_gap(5, r.lambda, exact.lambda), relative_gap(2, r.mu, exact.mu)};
         for (int i = 0; i < 4; i++)
-            if (!(e[i] <= 2e-5)) fail_msg("%s, %d: y %.1e, V %.1e, lambda %.1e, mu %.1e", method_name(m), which, e[0], e[1], e[2], e[3]);
+            if (!(e[i] <= 2e-5))
+                fail_msg("%s, %d: y %.1e, V %.1e, lambda %.1e, mu %.1e", method_name(m), which, e[0], e[1], e[2], e[3]);
         if (which == 1) CLAIM(r.adjoint.differences == 0);                 /* an adjoint of tangents is exact */
         if (which == 5) CLAIM(r.adjoint.differences > 0);
     }
@@ -133,7 +157,8 @@ static void coloured(void **state)
     const costate_method *m = *state;
     problem *b = problem_brusselator(POINTS);
     b->t1 = b->t0 + 0.3 * (b->t1 - b->t0) / 10;
-    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND, .stage_solve = implicit(m) ? COSTATE_STAGE_DIRECT : 0, .autonomous = b->autonomous};
+    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND,
+                         .stage_solve = implicit(m) ? COSTATE_STAGE_DIRECT : 0, .autonomous = b->autonomous};
     costate_problem P = b->P;
     result given = run(m, b, &b->P, o);
     P.jac = NULL;
@@ -142,13 +167,15 @@ static void coloured(void **state)
     else {
         long products = formed.forward.jac_products - 1;      /* one of all asks whether the pattern holds them */
         CLAIM(formed.forward.jac > 0 && products % formed.forward.jac == 0 && products / formed.forward.jac <= 5);
-        CLAIM(formed.forward.differences == 0 && formed.forward.steps == given.forward.steps && given.forward.jac_products == 0);
+        CLAIM(formed.forward.differences == 0 && formed.forward.steps == given.forward.steps &&
+              given.forward.jac_products == 0);
     }
-    CLAIM(relative_gap(24, formed.y, given.y) < 1e-12 && relative_gap(24, formed.V, given.V) < 1e-10 && relative_gap(24, formed.lambda, given.lambda) < 1e-10);
+    CLAIM(relative_gap(24, formed.y, given.y) < 1e-12 && relative_gap(24, formed.V, given.V) < 1e-10 &&
+          relative_gap(24, formed.lambda, given.lambda) < 1e-10);
     problem_free(b);
 }
 
-/* ---- what a tape holds: n = 400 decays, so that its blocks are full ------------------------------------------------- */
+/* ---- what a tape holds: n = 400 decays, so that its blocks are full ---------------------------------------------- */
 
 enum { DECAYS = 400 };
 
@@ -175,7 +202,8 @@ static void storage(void **state)
     const costate_problem P = {.n = DECAYS, .rhs = {.value = decay}, .jac = decay_jac, .pattern = &diagonal};
     for (int k = 0; k < 3; k++) {                       /* all stages, states only, all stages and factorisations */
         double y[DECAYS], lambda[DECAYS] = {1};
-        costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.01, .autonomous = 1, .storage = k == 1, .keep_factors = k == 2 ? 1 : -1};
+        costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.01, .autonomous = 1, .storage = k == 1,
+                             .keep_factors = k == 2 ? 1 : -1};
         costate *c = costate_new(m, &P, &o);
         costate_tape *tape = costate_tape_new();
         for (int i = 0; i < DECAYS; i++) y[i] = 1;
@@ -183,7 +211,8 @@ static void storage(void **state)
         bytes[k] = costate_tape_bytes(tape);
         steps = (size_t)costate_tape_steps(tape);
         CLAIM(costate_get_stats(c)->tape_bytes == bytes[k]);
-        if (method_info(m).family != COSTATE_ROS) CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));     /* jac is enough */
+        /* jac is enough for all but Rosenbrock methods */
+        if (method_info(m).family != COSTATE_ROS) CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
         else assert_int_equal(costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL), COSTATE_MISSING);
         costate_free(c);
         costate_tape_free(tape);
@@ -192,7 +221,7 @@ static void storage(void **state)
     CLAIM((bytes[0] < bytes[2]) == (method_info(m).family != COSTATE_ERK));
 }
 
-/* ---- tape and factors ---------------------------------------------------------------------------------------------- */
+/* ---- tape and factors -------------------------------------------------------------------------------------------- */
 
 static void kept_factors(void **state)
 {
@@ -202,10 +231,13 @@ static void kept_factors(void **state)
     b->t1 = b->t0 + 0.1 * (b->t1 - b->t0);
     costate_options o = {.rtol = 1e-5, .atol = 1e-5, .keep_factors = 1, .autonomous = b->autonomous};
     result kept = run(m, b, &b->P, o);
-    if (ros) CLAIM(kept.adjoint.decompositions == 0 && kept.tangent.decompositions == 0 && kept.tangent.jac == 0 && kept.adjoint.jac == 0);
+    if (ros)
+        CLAIM(kept.adjoint.decompositions == 0 && kept.tangent.decompositions == 0 && kept.tangent.jac == 0 &&
+              kept.adjoint.jac == 0);
     o.keep_factors = -1;
     result again = run(m, b, &b->P, o);
-    if (ros) CLAIM(again.adjoint.decompositions >= again.steps - 1 && relative_gap(24, again.lambda, kept.lambda) < 1e-11);
+    if (ros)
+        CLAIM(again.adjoint.decompositions >= again.steps - 1 && relative_gap(24, again.lambda, kept.lambda) < 1e-11);
     CLAIM(again.bytes <= kept.bytes && again.steps == kept.steps);
     if (implicit(m)) {
         o.stage_solve = COSTATE_STAGE_DIRECT;
@@ -213,14 +245,18 @@ static void kept_factors(void **state)
         CLAIM(direct.adjoint.stage_direct > 0 && direct.adjoint.stage_iterative == 0 && direct.tangent.krylov == 0);
         o.stage_solve = COSTATE_STAGE_ITERATIVE;
         result iterative = run(m, b, &b->P, o);
-        CLAIM(iterative.adjoint.stage_iterative > 0 && iterative.adjoint.krylov > 0 && iterative.adjoint.stage_direct == 0);
-        CLAIM(relative_gap(24, direct.lambda, iterative.lambda) < 1e-10 && relative_gap(24, direct.V, iterative.V) < 1e-10);
+        CLAIM(iterative.adjoint.stage_iterative > 0 && iterative.adjoint.krylov > 0 &&
+              iterative.adjoint.stage_direct == 0);
+        CLAIM(relative_gap(24, direct.lambda, iterative.lambda) < 1e-10 &&
+              relative_gap(24, direct.V, iterative.V) < 1e-10);
     } else CLAIM(again.adjoint.stage_direct + again.adjoint.stage_iterative == 0);
     problem_free(b);
 }
 
 int main(void)
 {
-    return run_by_method("Newton", newton) + run_by_method("estimator", estimator) + run_by_method("autonomous", autonomous) +
-           run_by_method("differences", differences) + run_by_method("coloured Jacobian", coloured) + run_by_method("storage", storage) + run_by_method("factors", kept_factors);
+    return run_by_method("Newton", newton) + run_by_method("estimator", estimator) +
+           run_by_method("autonomous", autonomous) + run_by_method("differences", differences) +
+           run_by_method("coloured Jacobian", coloured) + run_by_method("storage", storage) +
+           run_by_method("factors", kept_factors);
 }

@@ -46,13 +46,15 @@ static void sizes(void **state)
     CLAIM(r.h[0] == 1e-5);
     r = run(m, b, b->t0 + 0.2, (costate_options){.h0 = 10, .rtol = 1, .atol = 100});
     CLAIM(r.count == 1 && r.h[0] == b->t0 + 0.2 - b->t0);
-    r = run(m, b, b->t1, (costate_options){.controller = COSTATE_FIXED, .h0 = span / 40.5, .rtol = 1e-12, .atol = 1e-12, .derivative_mode = 1});
+    r = run(m, b, b->t1, (costate_options){.controller = COSTATE_FIXED, .h0 = span / 40.5, .rtol = 1e-12, .atol = 1e-12,
+                                           .derivative_mode = 1});
     CLAIM(r.count == 41 && r.stats.rejected == 0);
     for (int k = 0; k < 40; k++) CLAIM(r.h[k] == span / 40.5);
     CLAIM(fabs(r.h[40] - span / 81) < 1e-12);
     /* hmin holds for all but the last, wherever t1 lies: two steps that halve what is left may not fall below it */
     for (int part = 1; part < 12; part++) {
-        r = run(m, b, b->t0 + 0.02 + 0.004 * part, (costate_options){.h0 = 0.01, .hmin = 0.01, .hmax = 0.01, .rtol = 0.1, .atol = 0.1});
+        r = run(m, b, b->t0 + 0.02 + 0.004 * part, (costate_options){
+            .h0 = 0.01, .hmin = 0.01, .hmax = 0.01, .rtol = 0.1, .atol = 0.1});
         for (int k = 0; k < r.count - 1; k++) CLAIM(r.h[k] >= 0.01 * (1 - 1e-9));
     }
 }
@@ -75,10 +77,12 @@ static void controlled(void **state)
         s = run(m, b, b->t1, (costate_options){.rtol = tol, .atol = tol, .controller = controller});
         CLAIM(error(b, &s) <= bound);
         CLAIM(s.stats.rejected <= s.stats.accepted + 5);
-        if (controller == (method_info(m).family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON)) CLAIM(memcmp(s.end, r.end, sizeof s.end) == 0);
+        if (controller == (method_info(m).family == COSTATE_ERK ? COSTATE_PI : COSTATE_GUSTAFSSON))
+            CLAIM(memcmp(s.end, r.end, sizeof s.end) == 0);
     }
     /* fac_min and fac_reject: how far a rejection may go */
-    s = run(m, b, b->t1, (costate_options){.rtol = tol, .atol = tol, .h0 = 1.5, .hmax = 1.5, .fac_min = 0.9, .fac_reject = 0.85, .max_steps = 3000});
+    s = run(m, b, b->t1, (costate_options){.rtol = tol, .atol = tol, .h0 = 1.5, .hmax = 1.5, .fac_min = 0.9,
+                                           .fac_reject = 0.85, .max_steps = 3000});
     CLAIM(s.stats.rejected > 3);
     CLAIM(s.h[0] >= 1.5 * pow(0.45, (double)s.stats.rejected));
 }
@@ -88,7 +92,8 @@ static void tolerances(void **state)
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const problem *b = problem_find("rotor");
-    double tol = method_info(m).order < 5 ? 1e-4 : 1e-8, same[] = {tol, tol}, one_loose[] = {tol, 1e-1};   /* where the error test, not Newton, limits steps */
+    /* where the error test, not Newton, limits steps */
+    double tol = method_info(m).order < 5 ? 1e-4 : 1e-8, same[] = {tol, tol}, one_loose[] = {tol, 1e-1};
     record_of scalar = run(m, b, b->t1, (costate_options){.rtol = tol, .atol = tol});
     record_of vector = run(m, b, b->t1, (costate_options){.rtol = tol, .atol_vector = same});
     CLAIM(memcmp(scalar.end, vector.end, sizeof scalar.end) == 0);
@@ -96,27 +101,40 @@ static void tolerances(void **state)
     CLAIM(memcmp(scalar.end, vector.end, sizeof scalar.end) == 0);
     record_of loose = run(m, b, b->t1, (costate_options){.rtol = 1e-2, .atol = 1e-2});
     vector = run(m, b, b->t1, (costate_options){.rtol_vector = one_loose, .atol_vector = one_loose});
-    CLAIM(loose.count <= scalar.count && vector.count <= scalar.count + 2);          /* of two paths, one may need a step more to end at t1 */
+    /* of two paths, one may need a step more to end at t1 */
+    CLAIM(loose.count <= scalar.count && vector.count <= scalar.count + 2);
     CLAIM(error(b, &scalar) < error(b, &loose));
 }
 
-/* ---- what enters the error norm ------------------------------------------------------------------------------------ */
+/* ---- what enters the error norm ---------------------------------------------------------------------------------- */
 
 /* y' = 0, q' = 20 cos 20 t: only the integral says anything about steps */
 static int still(const costate_point *x, double *out, void *ctx) { (void)x, (void)ctx; out[0] = 0; return 0; }
-static int still_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx) { (void)d; return still(x, out, ctx); }
+static int still_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
+{
+    (void)d;
+    return still(x, out, ctx);
+}
 static int wave(const costate_point *x, double *out, void *ctx) { (void)ctx; out[0] = 20 * cos(20 * x->t); return 0; }
-static int wave_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx) { (void)ctx; out[0] = -400 * sin(20 * x->t) * d->t; return 0; }
+static int wave_tangent(const costate_point *x, const costate_point *d, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = -400 * sin(20 * x->t) * d->t;
+    return 0;
+}
 
 static void cost_error(void **state)
 {
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     const double y0[] = {1};
-    const problem b = {.name = "wave", .y0 = y0, .P = {.n = 1, .nq = 1, .rhs = {.value = still, .tangent = still_tangent}, .cost = {.value = wave, .tangent = wave_tangent}, .jac = still}};
+    const costate_problem P = {.n = 1, .nq = 1, .jac = still, .rhs = {.value = still, .tangent = still_tangent},
+                               .cost = {.value = wave, .tangent = wave_tangent}};
+    const problem b = {.name = "wave", .y0 = y0, .P = P};
     int order = method_info(m).order;
     double tol = order <= 2 ? 1e-3 : 1e-5;
-    record_of without = run(m, &b, 2, (costate_options){.rtol = tol, .atol = tol}), with = run(m, &b, 2, (costate_options){.rtol = tol, .atol = tol, .cost_error = 1});
+    record_of without = run(m, &b, 2, (costate_options){.rtol = tol, .atol = tol}),
+              with = run(m, &b, 2, (costate_options){.rtol = tol, .atol = tol, .cost_error = 1});
     CLAIM(without.count < with.count);
     CLAIM(fabs(with.end[1] - sin(40)) <= 100 * pow(tol, order / (order + 1.0)));
 }
@@ -127,7 +145,7 @@ static void tangent_error(void **state)
     const problem *b = problem_find("rotor");
     long steps[2];
     for (int with = 0; with < 2; with++) {
-        costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .tangent_error = with});
+        costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .tangent_error = with});
         double y[3] = {b->y0[0], b->y0[1]}, V[6] = {100, 0, 0, 0, 100, 0};
         CHECK_OK(c, costate_integrate_tlm(c, b->t0, b->t1, y, b->p0, 2, V, NULL, NULL, NULL));
         steps[with] = costate_get_stats(c)->accepted;
@@ -136,7 +154,7 @@ static void tangent_error(void **state)
     CLAIM(steps[1] >= steps[0]);
 }
 
-/* ---- on_step --------------------------------------------------------------------------------------------------------- */
+/* ---- on_step ----------------------------------------------------------------------------------------------------- */
 
 typedef struct { int calls; double last, y[ROOM][3], t[ROOM]; } seen;
 
@@ -165,7 +183,8 @@ static void on_step(void **state)
     const problem *b = problem_find("rotor");
     static seen v;
     v = (seen){.last = b->t0};
-    costate *c = costate_new(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = look, .on_step_ctx = &v});
+    costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .on_step = look,
+                                                           .on_step_ctx = &v});
     costate_tape *tape = costate_tape_new();
     double y[3] = {b->y0[0], b->y0[1]}, at[2];
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
@@ -180,6 +199,7 @@ static void on_step(void **state)
 
 int main(void)
 {
-    return run_by_method("h0, hmin, hmax, fixed", sizes) + run_by_method("control", controlled) + run_by_method("tolerances", tolerances) +
-           run_by_method("cost_error", cost_error) + run_by_method("tangent_error", tangent_error) + run_by_method("on_step", on_step);
+    return run_by_method("h0, hmin, hmax, fixed", sizes) + run_by_method("control", controlled) +
+           run_by_method("tolerances", tolerances) + run_by_method("cost_error", cost_error) +
+           run_by_method("tangent_error", tangent_error) + run_by_method("on_step", on_step);
 }

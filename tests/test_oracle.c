@@ -9,7 +9,8 @@ enum { MOST = 16 };
 
 static void check(const costate_method *m, const problem *b, const char *what, double error, double bound)
 {
-    if (!(error <= bound)) fail_msg("%s, %s: relative error %.2e of %s (bound %.1e)", method_name(m), b->name, error, what, bound);
+    if (!(error <= bound))
+        fail_msg("%s, %s: relative error %.2e of %s (bound %.1e)", method_name(m), b->name, error, what, bound);
 }
 
 static double one(const costate_method *m, const problem *b, double rtol)
@@ -51,7 +52,8 @@ static void oracle(void **state)
     double worst = 0, rtol = info.order == 1 ? 1e-5 : info.order <= 3 ? 1e-6 : 1e-8;
     const problem *b;
     for (int k = 0; (b = problem_at(k)); k++)
-        if (b->reference && (info.family != COSTATE_ERK || !b->stiff) && !(info.order <= 2 && oscillates(b))) worst = larger_of(worst, one(m, b, rtol));
+        if (b->reference && (info.family != COSTATE_ERK || !b->stiff) && !(info.order <= 2 && oscillates(b)))
+            worst = larger_of(worst, one(m, b, rtol));
     print_message("           largest error of y %.1e at rtol %.0e\n", worst, rtol);
 }
 

@@ -13,12 +13,13 @@ static errors errors_at(const costate_method *m, const problem *b, int steps)
 {
     int n = b->P.n, np = b->P.np, NQ = n + b->P.nq;
     double y[8] = {0}, z[8], exact[8], dy0[64], dp[64], V[64] = {0}, lambda[64] = {0}, mu[64] = {0};
-    costate_options o = {.controller = COSTATE_FIXED, .h0 = (b->t1 - b->t0) / steps, .derivative_mode = 1, .rtol = 1e-6, .atol = 1e-6};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = (b->t1 - b->t0) / steps, .derivative_mode = 1, .rtol = 1e-6,
+                         .atol = 1e-6};
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
     errors e = {0};
     memcpy(y, b->y0, (size_t)n * sizeof *y);
-    if (costate_integrate(c, b->t0, b->t1, y, b->p0, tape) != COSTATE_OK) {       /* a step outside the problem's domain */
+    if (costate_integrate(c, b->t0, b->t1, y, b->p0, tape) != COSTATE_OK) {    /* a step outside the problem's domain */
         costate_tape_free(tape);
         costate_free(c);
         return (errors){NAN, NAN, NAN, NAN};
@@ -64,8 +65,8 @@ enum { LEVELS = 17 };
 static int steps_at(int level) { return (level & 1 ? 6 : 4) << level / 2; }      /* 4, 6, 8, 12, 16 .. 1024 */
 
 /* Over a factor of 2, the last whose errors are small, above round-off, which grows with the steps, and 10 times above
-   what the digits of the table leave: an error that is the same for all h, of the estimate one like h^power.  Dense output
-   that is derived holds to the power 0.75 of it (dense.py). */
+   what the digits of the table leave: an error that is the same for all h, of the estimate one like h^power.  Dense
+   output that is derived holds to the power 0.75 of it (dense.py). */
 static double slope(const double *e, int count, double round_off, double rounding, int power)
 {
     double s = NAN;
@@ -133,8 +134,13 @@ static void embedded(void **state)
         double e[LEVELS];
         if (!method_takes(m, b->mass)) continue;
         for (int k = 0; k < LEVELS; k++) e[k] = estimate_at(m, b, 1.0 / steps_at(k));
-        expect(i ? "of a DAE" : "estimate", slope(e, LEVELS, 1e-19, m->rounding, 1), fmin(info.order, info.embedded) + 1);
+        expect(i ? "of a DAE" : "estimate", slope(e, LEVELS, 1e-19, m->rounding, 1),
+               fmin(info.order, info.embedded) + 1);
     }
 }
 
-int main(void) { return run_by_method("order of the error estimate", embedded) + run_by_method("order of state, dense output, tangent, adjoint", order); }
+int main(void)
+{
+    return run_by_method("order of the error estimate", embedded) +
+           run_by_method("order of state, dense output, tangent, adjoint", order);
+}

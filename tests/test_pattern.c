@@ -223,9 +223,11 @@ static int started(gap *g, const costate_method *m, int tangent, costate_stats *
     costate_problem P = g->P;
     double y[MOST];
     if (!tangent) P.rhs.tangent = NULL;
-    costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
+    double part = 0.01 * (g->c->t1 - g->c->t0);
+    costate_options o = {.rtol = 1e-3, .atol = 1e-3, .autonomous = 1, .hmax = fabs(part) / 8};   /* Newton converges */
+    costate *c = new_for_test(m, &P, &o);
     memcpy(y, g->c->y0, (size_t)P.n * sizeof *y);
-    int status = costate_integrate(c, g->c->t0, g->c->t0 + 0.01 * (g->c->t1 - g->c->t0), y, g->c->p0, NULL);
+    int status = costate_integrate(c, g->c->t0, g->c->t0 + part, y, g->c->p0, NULL);
     *count = *costate_get_stats(c);
     snprintf(said, 400, "%s", costate_message(c));
     costate_free(c);

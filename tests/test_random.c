@@ -140,7 +140,7 @@ static double enlargement(const setting *s, const costate_tape *tape)
 static int can(const setting *s, costate *c, int status, const char *what)
 {
     int gives_up = (s->o.solver == COSTATE_LS_GMRES && (status == COSTATE_STAGNATED || status == COSTATE_NEWTON)) ||
-                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);                   /* h is fixed, and too long for it */
+                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);    /* h is fixed, and too long for it */
     if (status != COSTATE_OK && status != COSTATE_MAX_STEPS && !gives_up)
         fail_msg("%s: %s: %s", s->text, what, costate_message(c));
     return status == COSTATE_OK;
@@ -155,7 +155,7 @@ static int try(setting *s, unsigned *u)
     const double *Vp = b->P.np ? x.Vp : NULL;
     costate_times d = {x.dt, x.dt + m, NULL}, g = {x.g, x.g + m, NULL};
     costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
-    costate *c = costate_new(s->m, &b->P, &s->o);
+    costate *c = new_for_test(s->m, &b->P, &s->o);
     costate_tape *tape = costate_tape_new();
     int done = can(s, c, costate_integrate(c, b->t0, b->t1, x.y, b->p0, tape), "run") &&
                can(s, c, costate_tangent(c, tape, m, x.V, Vp, &d, &o), "tangent") &&

@@ -46,7 +46,7 @@ static trial open_trial(const setting *s, unsigned *u)
     for (size_t i = 0; i < x.n; i++) x.V0[i] *= 0.3;
     memcpy(x.V, x.V0, x.N * sizeof *x.V);
     memcpy(x.y, b->y0, x.n * sizeof *x.y);
-    x.c = costate_new(s->m, &b->P, &s->o);
+    x.c = new_for_test(s->m, &b->P, &s->o);
     x.tape = costate_tape_new();
     return x;
 }
@@ -74,7 +74,7 @@ static double error_of(const setting *s, unsigned *u)
     double best = HUGE_VAL;
     int status = costate_integrate(x.c, s->b->t0, s->b->t1, x.y, s->b->p0, x.tape);
     if (status == COSTATE_OK) status = costate_tangent(x.c, x.tape, 1, x.V, x.np ? x.Vp : NULL, NULL, NULL);
-    for (int k = 0; k < 2 && status == COSTATE_OK; k++) {
+    for (int k = 0; k < 2 && status == COSTATE_OK && best > ALLOWED; k++) {
         status = differences(&x, STEPS[k]);
         if (status == COSTATE_OK) best = fmin(best, gap((int)x.N, x.V, x.d, x.y));
     }

@@ -11,12 +11,13 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from cases import run_all  # noqa: E402
+from cases import run_all, tracked  # noqa: E402
 
 root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 
 
-DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md", "docs/recipes.md")
+DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
+             "docs/recipes.md")
 
 
 def read(name):
@@ -39,7 +40,8 @@ def test_program_compiles_and_is_right():
         with open(source, "w", encoding="utf-8") as f:
             f.write(program())
         command = compiler + ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", source, "-o", exe,
-                              "-I" + os.path.join(root, "include"), "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm"]
+                              "-I" + os.path.join(root, "include"),
+                              "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm"]
         if sanitize != "none":
             command.insert(len(compiler), "-fsanitize=" + sanitize)
         subprocess.run(command, check=True)
@@ -58,18 +60,11 @@ def test_table_of_methods():
     width = len(next(iter(made.values())))                          # other tables name methods, too
     rows = [row for row in read("README.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
     shown = {first_cell(row): cells(row) for row in rows}
-    shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked("methods")} & made.keys()
+    shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked(root, "methods")} & made.keys()
     assert shown, "README.md has no table of methods"
     for method in shipped | shown.keys():
-        assert shown.get(method) == made[method], "README.md has another row %s than: python3 -m codegen table methods" % method
-
-
-def tracked(folder):
-    """The files that git knows; none where there is no git, or no repository."""
-    try:
-        return subprocess.run(["git", "ls-files", folder], cwd=root, capture_output=True, text=True).stdout.split()
-    except OSError:
-        return []
+        assert shown.get(method) == made[method], (
+            "README.md has another row %s than: python3 -m codegen table methods" % method)
 
 
 def cells(row):
@@ -140,8 +135,11 @@ def test_measured_numbers_are_of_the_results():
         for ours, theirs in zip(row[1:], found, strict=True):
             a, b = float(ours.split()[0]), float(theirs)
             assert abs(a - b) <= 0.006 * b, "README says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
-    for name, ratio in table_after(read("README.md"), "| at equal error"):
-        found = re.search(re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results)
+    for what, ours, theirs, ratio in table_after(read("README.md"), "| at equal error"):
+        what, *note = what.split(", median")
+        what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)
+        name = what + ", times faster than " + theirs + " at equal error" + "".join(", median" + n for n in note)
+        found = re.search("^- " + re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results, re.M)
         assert found and found.group(1) == ratio, "README says %s for %s, bench/RESULTS.md %s" % (
             ratio, name, found and found.group(1))
 

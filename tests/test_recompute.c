@@ -25,7 +25,7 @@ static void look(const world *w, costate *c, double (*at)[3])
 static world open_world(const costate_method *m, const problem *b, costate_options o)
 {
     world w = {.m = m, .b = *b, .o = o};
-    w.c = costate_new(m, &w.b.P, &w.o);
+    w.c = new_for_test(m, &w.b.P, &w.o);
     w.tape = costate_tape_new();
     memcpy(w.end, b->y0, 3 * sizeof *w.end);
     CHECK_OK(w.c, costate_integrate(w.c, b->t0, b->t1, w.end, b->p0, w.tape));
@@ -43,7 +43,7 @@ static void close_world(world *w)
 static double seen_by(const world *w, costate_options o)
 {
     double at[POINTS][3], most = 0;
-    costate *c = costate_new(w->m, &w->b.P, &o);
+    costate *c = new_for_test(w->m, &w->b.P, &o);
     look(w, c, at);
     costate_free(c);
     for (int k = 0; k < POINTS; k++)

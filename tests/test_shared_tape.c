@@ -26,7 +26,7 @@ static void *sweep(void *of)
     sweeper *s = of;
     swept *r = &s->out;
     unsigned seed = 5;
-    costate *c = costate_new(s->m, &s->b->P, &s->o);
+    costate *c = new_for_test(s->m, &s->b->P, &s->o);
     memset(r, 0, sizeof *r);
     random_fill(&seed, N * M, r->V);
     random_fill(&seed, N * M, r->lambda);
@@ -56,7 +56,7 @@ static world open_world(const costate_method *m, int storage)
                .o = {.rtol = 1e-3, .atol = 1e-3, .storage = storage}};
     if (method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK)
         w.o.stage_solve = COSTATE_STAGE_DIRECT;
-    w.c = costate_new(m, &w.b->P, &w.o);
+    w.c = new_for_test(m, &w.b->P, &w.o);
     w.tape = costate_tape_new();
     memcpy(w.end, w.b->y0, 3 * sizeof *w.end);
     CHECK_OK(w.c, costate_integrate(w.c, w.b->t0, w.b->t1, w.end, w.b->p0, w.tape));

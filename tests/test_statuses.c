@@ -1,5 +1,5 @@
-/* test_statuses.c - every status is reached, has its name and a sentence, and leaves what the header says: the last accepted
-   state, the time, and a tape that no sweep accepts. */
+/* test_statuses.c - every status is reached, has its name and a sentence, and leaves what the header says: the last
+   accepted state, the time, and a tape that no sweep accepts. */
 #include "common.h"
 #include "formula.h"
 #include <costate/linsol.h>
@@ -9,7 +9,7 @@ typedef struct { const problem *b; costate *c; costate_tape *tape; double y[5]; 
 static world open_world(const costate_method *m, const problem *b, const costate_problem *P, costate_options o)
 {
     if (o.rtol == 0) o.rtol = o.atol = 1e-4;
-    world w = {.b = b, .c = costate_new(m, P ? P : &b->P, &o), .tape = costate_tape_new()};
+    world w = {.b = b, .c = new_for_test(m, P ? P : &b->P, &o), .tape = costate_tape_new()};
     memcpy(w.y, b->y0, (size_t)b->P.n * sizeof *w.y);
     return w;
 }
@@ -20,8 +20,10 @@ static int run(world *w) { return costate_integrate(w->c, w->b->t0, w->b->t1, w-
 static void expect(world *w, int got, int wanted, const char *words)
 {
     const char *message = costate_message(w->c);
-    if (got != wanted || costate_status(w->c) != wanted) fail_msg("wanted %s, got %s: %s", costate_status_name(wanted), costate_status_name(got), message);
-    if (strlen(message) < 20 || !strchr(".)?", message[strlen(message) - 1]) || !strstr(message, words)) fail_msg("no sentence with \"%s\": %s", words, message);
+    if (got != wanted || costate_status(w->c) != wanted)
+        fail_msg("wanted %s, got %s: %s", costate_status_name(wanted), costate_status_name(got), message);
+    if (strlen(message) < 20 || !strchr(".)?", message[strlen(message) - 1]) || !strstr(message, words))
+        fail_msg("no sentence with \"%s\": %s", words, message);
     for (int i = 0; i < 5; i++) assert_true(isfinite(w->y[i]));
 }
 
@@ -61,7 +63,8 @@ static void runs(void **state)
     assert_true(costate_get_stats(w.c)->steps == 3 && costate_time(w.c) > 0.3 && costate_time(w.c) < 0.34);
     close_world(&w);
 
-    w = open_world(*state, b, NULL, (costate_options){.hmin = 0.4, .h0 = 0.5, .rtol = 1e-12, .atol = 1e-12, .derivative_mode = 1});
+    w = open_world(*state, b, NULL, (costate_options){.hmin = 0.4, .h0 = 0.5, .rtol = 1e-12, .atol = 1e-12,
+                                                      .derivative_mode = 1});
     expect(&w, run(&w), COSTATE_STEP_TOO_SMALL, "error test");
     assert_true(costate_time(w.c) == 0.3 && memcmp(w.y, b->y0, 3 * sizeof *w.y) == 0);
     no_sweeps(&w);
@@ -87,7 +90,12 @@ static void runs(void **state)
     close_world(&w);
 }
 
-static int value_zero(const costate_point *x, double *out, void *ctx) { (void)x, (void)ctx; memset(out, 0, 3 * sizeof *out); return 0; }
+static int value_zero(const costate_point *x, double *out, void *ctx)
+{
+    (void)x, (void)ctx;
+    memset(out, 0, 3 * sizeof *out);
+    return 0;
+}
 
 static void other_tapes(void **state)
 {
@@ -107,7 +115,8 @@ static void other_tapes(void **state)
         expect(&v, costate_tape_eval(v.c, w.tape, 0.5, x), COSTATE_BAD_TAPE, "problem");
         close_world(&v);
     }
-    world v = open_world(*state == (const void *)costate_method_at(0) ? costate_method_at(1) : costate_method_at(0), b, NULL, (costate_options){0});
+    world v = open_world(*state == (const void *)costate_method_at(0) ? costate_method_at(1) : costate_method_at(0), b,
+                         NULL, (costate_options){0});
     expect(&v, costate_adjoint(v.c, w.tape, 1, x, NULL, NULL, NULL), COSTATE_BAD_TAPE, "method");
     close_world(&v);
     close_world(&w);
@@ -116,13 +125,28 @@ static void other_tapes(void **state)
 /* ---- linear algebra: a backend that does what it is told ------------------------------------------------- */
 
 static int init_code, factor_code;
-static int odd_init(void **self, int n, const costate_pattern *p, int is_complex, const void *like) { (void)self, (void)n, (void)p, (void)is_complex, (void)like; return init_code; }
+static int odd_init(void **self, int n, const costate_pattern *p, int is_complex, const void *like)
+{
+    (void)self, (void)n, (void)p, (void)is_complex, (void)like;
+    return init_code;
+}
 static int odd_factor(void *self, const double *A) { (void)self, (void)A; return factor_code; }
-static int odd_solve(void *self, int transpose, int nrhs, double *X) { (void)self, (void)transpose, (void)nrhs, (void)X; return COSTATE_LS_OK; }
+static int odd_solve(void *self, int transpose, int nrhs, double *X)
+{
+    (void)self, (void)transpose, (void)nrhs, (void)X;
+    return COSTATE_LS_OK;
+}
 static void odd_free(void *self) { (void)self; }
-static const costate_backend odd = {.name = "odd", .dense = 1, .init = odd_init, .factor = odd_factor, .solve = odd_solve, .free = odd_free};
+static const costate_backend odd = {.name = "odd", .dense = 1, .init = odd_init, .factor = odd_factor,
+                                    .solve = odd_solve, .free = odd_free};
 
-static int wrong_jac(const costate_point *x, double *J, void *ctx) { (void)x, (void)ctx; memset(J, 0, 9 * sizeof *J); J[0] = J[4] = J[8] = 5; return 0; }
+static int wrong_jac(const costate_point *x, double *J, void *ctx)
+{
+    (void)x, (void)ctx;
+    memset(J, 0, 9 * sizeof *J);
+    J[0] = J[4] = J[8] = 5;
+    return 0;
+}
 static int wrong_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
     int r = formula_rhs_tangent(x, dx, out, ctx);
@@ -141,7 +165,9 @@ static void implicit(void **state)
     expect(&w, costate_status(w.c), COSTATE_BACKEND, "odd");
     close_world(&w);
     init_code = COSTATE_LS_OK;
-    const struct { int code, status; } table[] = {{COSTATE_LS_FAILED, COSTATE_BACKEND}, {COSTATE_LS_NO_MEMORY, COSTATE_NO_MEMORY}, {COSTATE_LS_SINGULAR, COSTATE_SINGULAR}};
+    const struct { int code, status; } table[] = {
+        {COSTATE_LS_FAILED, COSTATE_BACKEND}, {COSTATE_LS_NO_MEMORY, COSTATE_NO_MEMORY},
+        {COSTATE_LS_SINGULAR, COSTATE_SINGULAR}};
     for (int k = 0; k < 3; k++) {
         factor_code = table[k].code;
         w = open_world(m, b, NULL, (costate_options){.backend = &odd});
@@ -167,14 +193,17 @@ static void names(void **state)
 {
     static const struct { int status; const char *name; } table[] = {
 #define S(x) {x, #x}
-        S(COSTATE_OK), S(COSTATE_BAD_ARGUMENT), S(COSTATE_MISSING), S(COSTATE_NO_MEMORY), S(COSTATE_BACKEND), S(COSTATE_MAX_STEPS),
-        S(COSTATE_STEP_TOO_SMALL), S(COSTATE_SINGULAR), S(COSTATE_NEWTON), S(COSTATE_CALLBACK), S(COSTATE_NOT_FINITE), S(COSTATE_TAPE_LIMIT),
-        S(COSTATE_BAD_TAPE), S(COSTATE_STOPPED), S(COSTATE_STAGNATED), S(COSTATE_OUT_OF_RANGE),
-        S(COSTATE_CHECK_FAILED), S(COSTATE_INCONSISTENT)};
+        S(COSTATE_OK), S(COSTATE_BAD_ARGUMENT), S(COSTATE_MISSING), S(COSTATE_NO_MEMORY), S(COSTATE_BACKEND),
+        S(COSTATE_MAX_STEPS), S(COSTATE_STEP_TOO_SMALL), S(COSTATE_SINGULAR), S(COSTATE_NEWTON), S(COSTATE_CALLBACK),
+        S(COSTATE_NOT_FINITE), S(COSTATE_TAPE_LIMIT), S(COSTATE_BAD_TAPE), S(COSTATE_STOPPED), S(COSTATE_STAGNATED),
+        S(COSTATE_OUT_OF_RANGE), S(COSTATE_CHECK_FAILED), S(COSTATE_INCONSISTENT)};
     (void)state;
-    for (size_t k = 0; k < sizeof table / sizeof *table; k++) assert_string_equal(costate_status_name(table[k].status), table[k].name);
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        assert_string_equal(costate_status_name(table[k].status), table[k].name);
     const int strange[] = {1, -100, 1000, -2147483647 - 1, 2147483647};
-    for (int k = 0; k < 5; k++) assert_true(strlen(costate_status_name(strange[k])) > 3 && strncmp(costate_status_name(strange[k]), "COSTATE", 7) != 0);
+    for (int k = 0; k < 5; k++)
+        assert_true(strlen(costate_status_name(strange[k])) > 3 &&
+                    strncmp(costate_status_name(strange[k]), "COSTATE", 7) != 0);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void one(const costate_method *m, const problem *b, int kind, int storage
     if (kind == BY_NAN) o.hmin = 1e-3;      /* with M singular, M/h - J is of condition 1/h */
     if (kind == BY_STEPS) o.max_steps = 12;
     if (kind == BY_LIMIT) { o.tape_limit = 20000; o.hmax = 0.002; }
-    costate *c = costate_new(m, &P, &o);
+    costate *c = new_for_test(m, &P, &o);
     costate_tape *tape = costate_tape_new();
     double y[N_MOST] = {0}, z[N_MOST] = {0}, inside[N_MOST];
     memcpy(y, b->y0, (size_t)P.n * sizeof *y);
@@ -122,7 +122,7 @@ static void nothing_taken(void **state)
     costate_problem P = b->P;
     here = (obstacle){BY_CALLBACK, -1, 0, b};
     P.rhs.value = value;
-    costate *c = costate_new(*state, &P, NULL);
+    costate *c = new_for_test(*state, &P, NULL);
     costate_tape *tape = costate_tape_new();
     double y[N_MOST] = {0};
     memcpy(y, b->y0, 3 * sizeof *y);

@@ -39,7 +39,7 @@ static costate *at_address(uintptr_t old, const costate_method *m, const problem
     costate *others[TRIES], *found = NULL;
     int count = 0;
     while (count < TRIES && !found) {
-        costate *c = costate_new(m, &b->P, o);
+        costate *c = new_for_test(m, &b->P, o);
         if ((uintptr_t)c == old) found = c;
         else others[count++] = c;
     }
@@ -57,7 +57,7 @@ static void another(const costate_method *m, int storage, int solver)
                          .storage = storage,
                          .solver = COSTATE_LS_DENSE,
                          .derivative_mode = 1};
-    costate *c = costate_new(m, &b->P, &o);
+    costate *c = new_for_test(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
     double y[N] = {b->y0[0], b->y0[1], b->y0[2]};
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));

@@ -1,7 +1,7 @@
 /* test_transpose.c - the adjoint is the transpose of the tangent: <lambda1, V1> = <lambda0, V0> + <mu, Vp> + times.
 
-   Adaptive steps; every method x {M identity, regular, singular} x {autonomous, not} x {np, nq 0 or 2} x {dense, sparse}
-   x storage x {direct, iterative} x {1, 3 columns} x backends; directions of t0 and t1 are always on. */
+   Adaptive steps; every method x {M identity, regular, singular} x {autonomous, not} x {np, nq 0 or 2} x {dense,
+   sparse} x storage x {direct, iterative} x {1, 3 columns} x backends; directions of t0 and t1 are always on. */
 #include "common.h"
 #include <costate/linsol.h>
 
@@ -16,7 +16,7 @@ static double gap_of(const setting *s)
     unsigned seed = 5;
     double y[N_MOST], V[N_MOST * M_MOST], V0[N_MOST * M_MOST], Vp[N_MOST * M_MOST], dt[2 * M_MOST];
     double lambda[N_MOST * M_MOST], end[N_MOST * M_MOST], mu[N_MOST * M_MOST] = {0}, g0[M_MOST], g1[M_MOST], worst = 0;
-    costate *c = costate_new(s->m, &b->P, &s->o);
+    costate *c = new_for_test(s->m, &b->P, &s->o);
     costate_tape *tape = costate_tape_new();
     costate_times d = {dt, dt + M_MOST, NULL}, g = {g0, g1, NULL};
     memset(y, 0, sizeof y);
@@ -33,8 +33,12 @@ static double gap_of(const setting *s)
     CHECK_OK(c, costate_adjoint(c, tape, m, lambda, np ? mu : NULL, &g, NULL));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
-            double left = 0, right = g0[i] * dt[j] + g1[i] * dt[M_MOST + j], size = fabs(g0[i] * dt[j]) + fabs(g1[i] * dt[M_MOST + j]);
-            for (int k = 0; k < N; k++) { left += end[i * N + k] * V[j * N + k]; size += fabs(end[i * N + k] * V[j * N + k]); }
+            double left = 0, right = g0[i] * dt[j] + g1[i] * dt[M_MOST + j],
+                   size = fabs(g0[i] * dt[j]) + fabs(g1[i] * dt[M_MOST + j]);
+            for (int k = 0; k < N; k++) {
+                left += end[i * N + k] * V[j * N + k];
+                size += fabs(end[i * N + k] * V[j * N + k]);
+            }
             for (int k = 0; k < N; k++) right += lambda[i * N + k] * V0[j * N + k];
             for (int k = 0; k < np; k++) right += mu[i * np + k] * Vp[j * np + k];
             worst = larger_of(worst, fabs(left - right) / size);
@@ -50,13 +54,14 @@ static void check(const setting *s, double *worst)
     double gap = gap_of(s);
     *worst = larger_of(*worst, gap);
     if (!(gap <= 1e-12))
-        fail_msg("%s, %s, solver %d, storage %d, stage_solve %d, keep %d, %d columns: gap %.2e", method_name(s->m), s->b->name,
-                 s->o.solver, s->o.storage, s->o.stage_solve, s->o.keep_factors, s->columns, gap);
+        fail_msg("%s, %s, solver %d, storage %d, stage_solve %d, keep %d, %d columns: gap %.2e", method_name(s->m),
+                 s->b->name, s->o.solver, s->o.storage, s->o.stage_solve, s->o.keep_factors, s->columns, gap);
 }
 
 static void transpose(void **state)
 {
-    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU, COSTATE_LS_GMRES};
+    static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU,
+                                 COSTATE_LS_KLU, COSTATE_LS_GMRES};
     static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", "gmres"};
     setting s = {.m = *state};
     double worst = 0;
@@ -64,8 +69,8 @@ static void transpose(void **state)
     for (int k = 0; (s.b = problem_synthetic_at(k)); k++) {
         if (!method_takes(s.m, s.b->mass)) continue;
         for (int variant = 0; variant < (implicit ? 8 : 4); variant++) {
-            s.o = (costate_options){.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .autonomous = s.b->autonomous, .storage = variant & 1,
-                                    .keep_factors = variant >> 1 & 1};
+            s.o = (costate_options){.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .autonomous = s.b->autonomous,
+                                    .storage = variant & 1, .keep_factors = variant >> 1 & 1};
             s.o.stage_solve = implicit ? COSTATE_STAGE_DIRECT + (variant >> 2 & 1) : 0;
             s.columns = variant & 1 ? 3 : 1;
             check(&s, &worst);
@@ -74,7 +79,8 @@ static void transpose(void **state)
             int gmres = solver[l] == COSTATE_LS_GMRES;
             if (!gmres && !costate_backend_find(built[l])) continue;
             for (int direct = 0; direct < (implicit && !gmres ? 2 : 1); direct++) {
-                s.o = (costate_options){.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .solver = solver[l], .stage_solve = implicit ? 1 + direct : 0};
+                s.o = (costate_options){.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .solver = solver[l],
+                                        .stage_solve = implicit ? 1 + direct : 0};
                 s.columns = 3;
                 check(&s, &worst);
             }

@@ -44,9 +44,10 @@ static void cheap(void **state)
         cost one = run(m, b, o, 1, NULL), cold = run(m, b, o, SEGMENTS, NULL);
         o.warm = 1;
         cost without = run(m, b, o, SEGMENTS, NULL), with = run(m, b, o, SEGMENTS, tape);
-        if (without.steps > one.steps + 2 * SEGMENTS || with.steps > one.steps + 2 * SEGMENTS || with.steps > cold.steps + 2)
-            fail_msg("%s, %s: steps: one run %ld, cold %ld, warm %ld, with tapes %ld", method_name(m), b->name, one.steps,
-                     cold.steps, without.steps, with.steps);
+        if (without.steps > one.steps + 2 * SEGMENTS || with.steps > one.steps + 2 * SEGMENTS ||
+            with.steps > cold.steps + 2)
+            fail_msg("%s, %s: steps: one run %ld, cold %ld, warm %ld, with tapes %ld", method_name(m), b->name,
+                     one.steps, cold.steps, without.steps, with.steps);
         if (without.f > cold.f - (SEGMENTS - 1))
             fail_msg("%s, %s: f: cold %ld, warm %ld", method_name(m), b->name, cold.f, without.f);
         double gap = relative_gap(b->P.n, without.y, one.y), taped = relative_gap(b->P.n, with.y, one.y);
@@ -74,7 +75,7 @@ static void anywhere_else(void **state)
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     for (int what = 0; what < 5; what++) {
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .warm = what < 4};
-        costate *c = costate_new(m, &b->P, &o), *fresh = costate_new(m, &b->P, &o);
+        costate *c = new_for_test(m, &b->P, &o), *fresh = new_for_test(m, &b->P, &o);
         double y[N_MOST] = {0}, z[N_MOST], p[2] = {b->p0[0], b->p0[1]}, t = 0.7, t1 = 1.1;
         memcpy(y, b->y0, 3 * sizeof *y);
         CHECK_OK(c, costate_integrate(c, 0.3, t, y, p, NULL));
@@ -131,7 +132,7 @@ static void as_one_run(void **state)
     cost r[2] = {{0}};
     for (int stops = 0; stops < 2; stops++) {
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .warm = 1, .on_step = always, .on_step_ctx = &stops};
-        costate *c = costate_new(*state, &b->P, &o);
+        costate *c = new_for_test(*state, &b->P, &o);
         memcpy(r[stops].y, b->y0, 3 * sizeof *r->y);
         double t = b->t0;
         do costate_integrate(c, t, b->t1, r[stops].y, b->p0, NULL);

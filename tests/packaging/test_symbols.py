@@ -3,8 +3,8 @@
 import os
 import re
 
-from external import Installed, Skipped, build, cc, compiler, declared, example, folder, library, needs, option, right, \
-    root, run, run_all, write
+from external import Installed, Skipped, build, cc, compiler, declared, example, folder, library, needs, option, \
+    right, root, run, run_all, write
 
 SANITIZER = re.compile(r"^(__|_)?(asan|odr_asan|ubsan|sancov|tsan|msan)|^__odr_asan")
 
