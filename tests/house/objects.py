@@ -1,18 +1,22 @@
 """What the files of src need of each other: by their include lines, and by the symbols of the library's object files.
 
 Shared by tests/test_rooms.py, which says what they may need, and by measure, which counts circles."""
+import glob
 import os
 import re
 import subprocess
 
-LIBRARY = "libcostate-inside.a.p"               # meson's folder with all objects, their inside visible
+LIBRARY = "libcostate-inside.a.p"               # Meson's folder with all objects; older commits: of the shared library
 
 
 class Library:
     """The sources below SOURCE/src and the objects in BUILD; files are named by their paths in src, with slashes."""
 
     def __init__(self, source, build):
+        older = glob.glob(os.path.join(build, "libcostate.so*.p", "*.o"))
         self.src, self.folder = os.path.join(source, "src"), os.path.join(build, LIBRARY)
+        if older and not os.path.isdir(self.folder):
+            self.folder = os.path.dirname(older[0])
 
     def files(self):
         found = []
