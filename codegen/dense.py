@@ -11,7 +11,7 @@ def add(method, weights_of, forward):
     """Set B, D, dense, degree.  The weights b (all stages) of h f(Y) and D of the stage variables X belong
     together as b = weights_of^T D, D = forward b (of the unknown stages)."""
     t, s = method.table, method.s
-    tol = t.tol if method.B else rounding(t)
+    tol = method.tol if method.B else rounding(method)
     if method.B:
         D = [apply(forward, row[-s:]) for row in method.B]
         for k, (row, b) in enumerate(zip(D, method.B), 1):
@@ -24,12 +24,12 @@ def add(method, weights_of, forward):
     q = t.dense if t.dense is not None else method.conditions.continuous_order(method.B, tol, t.order)
     continuous_order_exactly(method.conditions, method.B, method.weights, q, tol)
     method.dense, method.degree = q, len(D)
-    method.D = transpose([[snap(x, t.tol) for x in row] for row in D])
+    method.D = transpose([[snap(x, method.tol) for x in row] for row in D])
 
 
-def rounding(t):
+def rounding(method):
     """What derived continuous weights satisfy: of rounded entries, they are less exact than these."""
-    return t.tol if t.tol == EXACT else t.tol ** Decimal("0.75")
+    return method.tol if method.tol == EXACT else method.tol ** Decimal("0.75")
 
 
 def lagrange(c):
@@ -46,7 +46,7 @@ def derive(method, weights_of):
     matrix for every k; the solutions differ by its null space, which sum D_k = d and the slopes fix."""
     for q in range(method.table.order, 0, -1):
         rows, rhs = conditions(method, q)
-        system = independent_rows([apply(weights_of, row) for row in rows], rhs, rounding(method.table))
+        system = independent_rows([apply(weights_of, row) for row in rows], rhs, rounding(method))
         if system:
             return least(method, q, *system)
     raise AssertionError("order 1 is always attainable")

@@ -39,7 +39,7 @@ def descriptor(m):
         scalar(key, str(value))
     scalar("is", " | ".join("COSTATE_" + FLAGS[p] for p in FLAGS if p in m.properties) or "0")
     scalar("r_infinity", "NAN" if m.r_infinity is None else double(m.r_infinity))
-    scalar("rounding", double(t.tol))
+    scalar("rounding", double(m.tol))
     scalar("gamma", double(m.gamma))
     for key in ("A", "b", "c", "d", "e", "e2"):
         array(key, getattr(m, key))

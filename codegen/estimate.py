@@ -8,14 +8,14 @@ from .trees import Conditions
 
 def add(method):
     """gamma0, est0, e, embedded; at, estx, ex where c_1 = 0; theta0, theta where A^-1 has a real eigenvalue."""
-    t, s = method.table, method.s
+    s = method.s
     if method.real:
         gamma0 = method.gamma = ONE / method.real[0]
     else:
         re, im = method.pairs[0]
         gamma0 = re / (re ** 2 + im ** 2)                                # Re(1/lambda)
     method.est0 = gamma0
-    if abs(method.c[0]) <= t.tol:
+    if abs(method.c[0]) <= method.tol:
         change, inner = [-gamma0] + [ZERO] * (s - 1), inner_defect(method, gamma0)
     else:
         change, inner = [x - y for x, y in zip(collocated(method.c, gamma0), method.b)], [ZERO] * s
@@ -25,7 +25,7 @@ def add(method):
     rows = [row + [ZERO] for row in with_explicit_stage(method.A)]
     method.embedded_conditions = Conditions(rows + [[ZERO] + continuous(method, method.at) + [ZERO]])
     method.embedded_weights = [gamma0] + [x + y + z for x, y, z in zip(method.b, change, inner)] + [method.estx]
-    method.embedded = method.embedded_conditions.order(method.embedded_weights, t.tol, t.order)
+    method.embedded = method.embedded_conditions.order(method.embedded_weights, method.tol, method.table.order)
     if method.real:
         sdirk_stage(method, gamma0)
 
@@ -56,7 +56,7 @@ def end_or_damped_point(method, gamma0):
     c(lambda) times the polynomial u(infinity), and is zero there for every lambda.  Of several the one at which f(t)
     is seen best; where there is none, that of all points.  An interpolation sees less than the extrapolation to an
     end: weight 1."""
-    c, tol = method.c, method.table.tol
+    c, tol = method.c, method.tol
     if abs(nodal(c, ONE)) > tol:
         return ONE, gamma0
     u = [-sum(column, ZERO) for column in reversed(transpose(method.D))] + [ONE]
@@ -83,9 +83,9 @@ def blind(method, b0, bhat, gamma):
     """Is yhat y+ for every f(t)?  Weights of equal nodes are one weight."""
     net = {}
     for node, weight in [(ZERO, b0), (ONE, gamma)] + [(x, w - b) for x, w, b in zip(method.c, bhat, method.b)]:
-        key = next((x for x in net if abs(x - node) <= method.table.tol), node)
+        key = next((x for x in net if abs(x - node) <= method.tol), node)
         net[key] = net.get(key, ZERO) + weight
-    return max(abs(x) for x in net.values()) <= method.table.tol
+    return max(abs(x) for x in net.values()) <= method.tol
 
 
 def fit(c, moments):
@@ -95,7 +95,7 @@ def fit(c, moments):
 
 def from_weights(method, w):
     """W^T w: weights of Z for the weights w of h f(Y)."""
-    return [snap(x, method.table.tol) for x in apply(transpose(method.W), w)]
+    return [snap(x, method.tol) for x in apply(transpose(method.W), w)]
 
 
 def with_explicit_stage(A):
@@ -110,7 +110,7 @@ def sdirk_stage(method, gamma):
     v = fit(c, [ONE] + [ZERO] * (s - 1))                                  # bhat = u - b0 v
     slope, defect = dot(v, [x ** s for x in c]), quadrature(u, c, s + 1) + gamma
     candidates = [ZERO, gamma]
-    if abs(slope) > method.table.tol and abs(defect) > method.table.tol:
+    if abs(slope) > method.tol and abs(defect) > method.tol:
         candidates.insert(0, defect / slope)
     best = None
     for b0 in candidates:
@@ -119,7 +119,7 @@ def sdirk_stage(method, gamma):
             continue
         A = with_explicit_stage(method.A)
         A = [row + [ZERO] for row in A] + [[b0] + bhat + [gamma]]
-        order = Conditions(A).order(A[-1], method.table.tol, method.table.order)
+        order = Conditions(A).order(A[-1], method.tol, method.table.order)
         if best is None or order > best[0]:
             best = order, b0, bhat
     if best is None:

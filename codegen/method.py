@@ -7,7 +7,9 @@ from .real import ZERO
 @dataclass
 class Method:
     """Names as in method.h; matrices are lists of rows, absent ones None."""
-    table: object
+    table: object                    # what the file states; what follows is derived
+    coefficients: object             # those of all stages: Tableau of rungekutta.py, Forms of rosenbrock.py
+    tol: object                      # what they satisfy
     s: int = 0
     conditions: object = None        # order conditions over all stages, the explicit first one included
     weights: list = None             # b over all stages
@@ -26,7 +28,7 @@ class Method:
     b: list = None
     c: list = None
     d: list = None
-    e: list = None
+    e: list = None                   # that of the embedded solution less that of the solution: bhat - b, ros: mhat - m
     e2: list = None
     D: list = None                   # s rows of degree coefficients
     B: list = None                   # continuous weights over all stages: B[k-1][j] of theta^k
@@ -47,6 +49,5 @@ class Method:
     C: list = None
     gi: list = None
     newf: list = None
-    inverse_gamma: list = None
     dae_order: int = 0               # ros: order for index-1 problems,
     w_order: int = 0                 # and with any matrix for the Jacobian

@@ -1,6 +1,7 @@
 """The numbers of coefficient files."""
 import re
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 from .document import MOST_STAGES, check_keys, document
 from .expr import evaluate
@@ -12,15 +13,17 @@ TRANSFORMED = {"gamma", "a", "c", "m", "mhat", "e"}
 OPTIONAL = {"bhat", "mhat", "e"}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Table:
-    """The numbers of a file. Matrices are lists of rows; what the file does not give is None."""
+    """The numbers of a file, as it states them: derivation reads them and writes its own (Tableau, Forms).  Matrices
+    are lists of rows; what the file does not give is None."""
     path: str
     name: str
     family: str
     order: int
     embedded: int
     embedded2: int
+    s: int                           # stages, an explicit first one included
     dense: object                    # claimed order of the dense output, None: no claim
     claims: tuple
     keys: dict
@@ -36,7 +39,7 @@ class Table:
     C: list = None
     m: list = None
     mhat: list = None
-    e: list = None                   # m - mhat
+    m_less_mhat: list = None         # its block e: the opposite sign of Method.e = mhat - m
     diagonal: object = None
     continuous: list = None          # rows of coefficients of theta, theta^2, ... a stage
     rodas: list = None
@@ -81,16 +84,17 @@ class Reader:
         check_keys(self.doc.path, keys)
         for name, text in keys.get("let", {}).items():
             self.names[name] = self.value(text, f"let.{brief(name)}")
-        t = Table(self.doc.path, keys["name"], keys["family"], keys["order"], keys.get("embedded", 0),
-                  keys.get("embedded2", 0), keys.get("dense"), tuple(keys.get("is", ())), keys,
-                  tolerance(keys.get("digits")), collocation=keys.get("collocation", False))
+        t = SimpleNamespace(path=self.doc.path, name=keys["name"], family=keys["family"], order=keys["order"],
+                            embedded=keys.get("embedded", 0), embedded2=keys.get("embedded2", 0),
+                            dense=keys.get("dense"), claims=tuple(keys.get("is", ())), keys=keys,
+                            tol=tolerance(keys.get("digits")), collocation=keys.get("collocation", False), sums={})
         if t.family == "ros":
             self.rosenbrock(t)
         else:
             self.runge_kutta(t)
-        self.dense(t, len(t.b or t.m))
+        self.dense(t, t.s)
         self.digits(keys.get("digits"))
-        return t
+        return Table(**vars(t))
 
     def digits(self, stated):
         """Too few let typing errors pass; who prints that many more than are right?"""
@@ -173,7 +177,7 @@ class Reader:
             raise Refused("tableau: needs a row a stage and a row b")
         if len(lines) != len(stages) + len(weights) or any(x[0] is None for x in lines):
             raise Refused("tableau: every line is 'c_i | entries', 'b | ...', 'bhat | ...' or 'bhat2 | ...', once each")
-        s = len(stages)
+        t.s = s = len(stages)
         width = {"erk": lambda i, s: i, "sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}[t.family]
         t.A = self.matrix(stages, "tableau", width)
         t.c = self.labels(stages, "tableau", "c")
@@ -193,7 +197,7 @@ class Reader:
         for key in forms - OPTIONAL:
             if key not in blocks:
                 raise Refused(f"the block {key} is missing")
-        s = len(blocks["alpha" if original else "a"])
+        t.s = s = len(blocks["alpha" if original else "a"])
         if original:
             t.alpha, t.gamma = self.triangle(t, "alpha", s), self.triangle(t, "gamma", s)
             t.b, t.bhat = self.row("b", s), self.row("bhat", s)
@@ -201,8 +205,8 @@ class Reader:
             t.diagonal, = self.row("gamma", 1)
         if transformed:
             t.a, t.C = self.triangle(t, "a", s), self.triangle(t, "c", s)
-            t.m, t.mhat, t.e = self.row("m", s), self.row("mhat", s), self.row("e", s)
-        if t.bhat is None and t.e is not None and original:
+            t.m, t.mhat, t.m_less_mhat = self.row("m", s), self.row("mhat", s), self.row("e", s)
+        if original and transformed and t.bhat is None and t.m_less_mhat is not None:
             raise Refused("bhat: is missing beside b, but e is given")
 
     def triangle(self, t, key, s):

@@ -11,7 +11,7 @@ def report(m):
     stages = f"{m.s} stage{'s' if m.s > 1 else ''}" + (" and an explicit first one" if m.g else "")
     lines = [f"{t.path}: {t.keys['title']}",
              f"  family          {t.family}, {stages}",
-             f"  tolerance       {tiny(t.tol)}" + (f" ({t.keys['digits']} digits given)" if "digits" in t.keys else "")]
+             f"  tolerance       {tiny(m.tol)}" + (f" ({t.keys['digits']} digits given)" if "digits" in t.keys else "")]
     lines += weights("b", m.conditions, m.weights, t.order)
     if m.embedded_weights:
         conditions = m.embedded_conditions or m.conditions
@@ -55,17 +55,17 @@ def origin(m):
 
 def stage_order(m):
     """The largest q with sum_j a_ij c_j^(k-1) = c_i^k/k for all stages and k = 1 .. q."""
-    A, c, q = m.table.A, m.table.c, 0
+    A, c, q = m.coefficients.A, m.coefficients.c, 0
     while q < 2 * len(c):
         powers = [x ** q if q else ONE for x in c]
-        if any(abs(x - y ** (q + 1) / (q + 1)) > m.table.tol for x, y in zip(apply(A, powers), c)):
+        if any(abs(x - y ** (q + 1) / (q + 1)) > m.tol for x, y in zip(apply(A, powers), c)):
             break
         q += 1
     return q
 
 
 def stability(m):
-    constant = snap(error_constant(m.P, m.Q, m.table.order), m.table.tol)
+    constant = snap(error_constant(m.P, m.Q, m.table.order), m.tol)
     limit = "unbounded" if m.r_infinity is None else format(float(m.r_infinity), ".6g")
     kind = "L-stable" if "L-stable" in m.properties else "A-stable" if "A-stable" in m.properties else "not A-stable"
     return [f"  stability       {kind}, R(infinity) {limit}, error constant of R {float(constant):.6g}"]

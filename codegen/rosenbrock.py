@@ -1,4 +1,6 @@
 """Rosenbrock methods derived from the original or the transformed coefficients."""
+from dataclasses import dataclass
+
 from . import check, dense, stability
 from .index1 import Index1, w_order
 from .linalg import apply, inverse, multiply, transpose
@@ -7,64 +9,78 @@ from .real import ONE, ZERO, Refused, snap
 from .trees import Conditions
 
 
+@dataclass(frozen=True)
+class Forms:
+    """The original and the transformed coefficients: those of the file, and the form derived from it."""
+    diagonal: object                 # gamma
+    inverse: list                    # of the matrix gamma
+    alpha: list
+    gamma: list
+    b: list
+    bhat: list
+    a: list
+    C: list
+    m: list
+    e: list                          # mhat - m
+
+
 def derive(t):
-    method = Method(t)
-    forms(method)
-    s = method.s
-    beta = [[x + y for x, y in zip(r, q)] for r, q in zip(t.alpha, t.gamma)]
+    both = forms(t)
+    s, tol, alpha, gamma, a = t.s, t.tol, both.alpha, both.gamma, both.a
+    beta = [[x + y for x, y in zip(r, q)] for r, q in zip(alpha, gamma)]
     for key in ("alpha", "a"):
-        check.row_sums(t.alpha, t.sums.get(key), key, "alpha", t.tol)
+        check.row_sums(alpha, t.sums.get(key), key, "alpha", tol)
     for key in ("gamma", "c"):
-        check.row_sums(t.gamma, t.sums.get(key), key, "gamma", t.tol)
-    method.conditions, method.weights = Conditions(t.alpha, beta), t.b
+        check.row_sums(gamma, t.sums.get(key), key, "gamma", tol)
+    method = Method(t, both, tol, s=s, conditions=Conditions(alpha, beta), weights=both.b, gamma=both.diagonal)
     orders(method)
-    method.c = [snap(sum(row, ZERO), t.tol) for row in t.alpha]
-    method.gi = [snap(sum(row, ZERO), t.tol) for row in t.gamma]
-    method.newf = [1] + [int(not (check.same_rows(t.a[i], t.a[i - 1], t.tol)
-                                  and abs(method.c[i] - method.c[i - 1]) <= t.tol)) for i in range(1, s)]
-    method.A, method.C, method.b, method.d = t.a, t.C, t.b, t.m
+    method.c = [snap(sum(row, ZERO), tol) for row in alpha]
+    method.gi = [snap(sum(row, ZERO), tol) for row in gamma]
+    method.newf = [1] + [int(not (check.same_rows(a[i], a[i - 1], tol)
+                                  and abs(method.c[i] - method.c[i - 1]) <= tol)) for i in range(1, s)]
+    method.A, method.C, method.b, method.d, method.e = a, both.C, both.b, both.m, both.e
     continuous(method)
-    dense.add(method, t.gamma, transpose(method.inverse_gamma))
+    dense.add(method, gamma, transpose(both.inverse))
     properties(method, beta)
     return method
 
 
-def forms(method):
-    """Fill in the form that is not given: a = alpha Gamma^-1, c = diag(1/gamma) - Gamma^-1, m = Gamma^-T b."""
-    t = method.table
-    embedded(t)
-    if t.alpha:
-        method.gamma = check.diagonal(t.gamma, "gamma", t.tol)
-        method.s, inv = len(t.alpha), inverse(t.gamma)
-        back = transpose(inv)
-        derived = (multiply(t.alpha, inv), off_diagonal(method.gamma, inv), apply(back, t.b),
-                   apply(back, [x - y for x, y in zip(t.bhat, t.b)]) if t.bhat else None)
-        given = (t.a, t.C, t.m, t.e)
-        if t.a:
-            agree(given, derived, t.tol)
-        t.a, t.C, t.m, t.e = clean(derived, t.tol)
-    else:
-        method.gamma, method.s = t.diagonal, len(t.a)
-        if method.gamma <= 0:
-            raise Refused("gamma: should be positive")
-        inv = [[(ONE / method.gamma if i == j else ZERO) - x for j, x in enumerate(row)] for i, row in enumerate(t.C)]
-        t.gamma = inverse(inv)
-        forward = transpose(t.gamma)
-        t.alpha, t.b = multiply(t.a, t.gamma), apply(forward, t.m)
-        if t.e:
-            t.e = [-x for x in t.e]                              # the file has m - mhat
-            t.bhat = [x + y for x, y in zip(t.b, apply(forward, t.e))]
-        t.alpha, t.gamma, t.b, t.bhat = clean((t.alpha, t.gamma, t.b, t.bhat), t.tol)
-    method.inverse_gamma, method.e = inv, t.e
+def forms(t):
+    stated = m_less_mhat(t)
+    return from_original(t, stated) if t.alpha else from_transformed(t, stated)
 
 
-def embedded(t):
-    """e = m - mhat, where the file has both or one of them."""
-    if t.mhat:
-        derived = [x - y for x, y in zip(t.m, t.mhat)]
-        for j, (x, y) in enumerate(zip(t.e or derived, derived), 1):
-            check.equal(x, y, f"e: entry {j}", t.tol, "but m - mhat is")
-        t.e = derived
+def m_less_mhat(t):
+    """What the file states of the embedded solution: e, or by m and mhat, or twice."""
+    if not t.mhat:
+        return t.m_less_mhat
+    derived = [x - y for x, y in zip(t.m, t.mhat)]
+    for j, (x, y) in enumerate(zip(t.m_less_mhat or derived, derived), 1):
+        check.equal(x, y, f"e: entry {j}", t.tol, "but m - mhat is")
+    return derived
+
+
+def from_original(t, stated):
+    """a = alpha Gamma^-1, c = diag(1/gamma) - Gamma^-1, m = Gamma^-T b, e = Gamma^-T (bhat - b)."""
+    gamma, inv = check.diagonal(t.gamma, "gamma", t.tol), inverse(t.gamma)
+    back = transpose(inv)
+    derived = (multiply(t.alpha, inv), off_diagonal(gamma, inv), apply(back, t.b),
+               apply(back, [x - y for x, y in zip(t.bhat, t.b)]) if t.bhat else None)
+    if t.a:
+        agree((t.a, t.C, t.m, stated), derived, t.tol)
+    return Forms(gamma, inv, t.alpha, t.gamma, t.b, t.bhat, *clean(derived, t.tol))
+
+
+def from_transformed(t, stated):
+    """Gamma^-1 = diag(1/gamma) - c, alpha = a Gamma, b = Gamma^T m, bhat = b + Gamma^T e."""
+    if t.diagonal <= 0:
+        raise Refused("gamma: should be positive")
+    inv = [[(ONE / t.diagonal if i == j else ZERO) - x for j, x in enumerate(row)] for i, row in enumerate(t.C)]
+    gamma = inverse(inv)
+    forward = transpose(gamma)
+    b, e = apply(forward, t.m), [-x for x in stated] if stated else None
+    bhat = [x + y for x, y in zip(b, apply(forward, e))] if e else None
+    return Forms(t.diagonal, inv, *clean((multiply(t.a, gamma), gamma, b, bhat), t.tol), t.a, t.C, t.m, e)
 
 
 def off_diagonal(gamma, inv):
@@ -86,20 +102,20 @@ def agree(given, derived, tol):
             for j, (x, y) in enumerate(pairs, 1):
                 check.equal(x, y, f"{key}: " + (f"row {i}, entry {j}" if isinstance(g, list) else f"entry {i}"), tol,
                             "but alpha, gamma, b give")
-    if given[3]:
+    if given[3]:                                                 # m - mhat against mhat - m
         for i, (x, y) in enumerate(zip(given[3], derived[3]), 1):
             check.equal(x, -y, f"e: entry {i}", tol, "but bhat gives")
 
 
 def orders(method):
-    t = method.table
-    check.order_exactly(method.conditions, t.b, t.order, "b", t.tol)
-    if t.bhat and not t.embedded:
+    t, b, bhat = method.table, method.coefficients.b, method.coefficients.bhat
+    check.order_exactly(method.conditions, b, t.order, "b", t.tol)
+    if bhat and not t.embedded:
         raise Refused("bhat: its order is not stated (key embedded)")
-    if t.bhat:
-        check.sees_something("bhat" if "alpha" in t.sums else "mhat" if t.mhat else "e", t.bhat, t.b, t.tol)
-        check.order_exactly(method.conditions, t.bhat, t.embedded, "bhat", t.tol)
-        method.embedded_weights = t.bhat
+    if bhat:
+        check.sees_something("bhat" if "alpha" in t.sums else "mhat" if t.mhat else "e", bhat, b, t.tol)
+        check.order_exactly(method.conditions, bhat, t.embedded, "bhat", t.tol)
+        method.embedded_weights = bhat
     elif t.embedded:
         raise Refused("embedded: an order is stated, but there is no row bhat or e")
     method.embedded = t.embedded
@@ -113,28 +129,28 @@ def continuous(method):
         method.B = transpose(t.continuous)
     elif t.rodas:
         check.row_sums(t.rodas, t.sums["rodas"], "rodas", "sum", t.tol)
-        rows = [t.m] + [[ZERO] * method.s for _ in range(len(t.rodas) + 1)]
+        rows = [method.coefficients.m] + [[ZERO] * method.s for _ in range(len(t.rodas) + 1)]
         for k, d in enumerate(t.rodas):
             rows[k] = [x + y for x, y in zip(rows[k], d)]
             rows[k + 1] = [x - y for x, y in zip(rows[k + 1], d)]
-        forward = transpose(t.gamma)
+        forward = transpose(method.coefficients.gamma)
         method.B = [apply(forward, row) for row in rows]
 
 
 def properties(method, beta):
-    t = method.table
-    method.P, method.Q = stability.rational(beta, t.b, t.tol)
+    t, both = method.table, method.coefficients
+    method.P, method.Q = stability.rational(beta, both.b, t.tol)
     method.r_infinity = stability.at_infinity(method.P, method.Q, t.tol)
     if stability.bounded_on_axis(method.P, method.Q, t.tol):
         method.properties.add("A-stable")
         if method.r_infinity == 0:
             method.properties.add("L-stable")
-    accurate = check.same_rows(beta[-1], t.b, t.tol) and abs(method.c[-1] - 1) <= t.tol
+    accurate = check.same_rows(beta[-1], both.b, t.tol) and abs(method.c[-1] - 1) <= t.tol
     if accurate:
         method.properties.add("stiffly-accurate")
-    method.dae_order = Index1(t.alpha, beta).order(t.b, t.order, t.tol)
+    method.dae_order = Index1(both.alpha, beta).order(both.b, t.order, t.tol)
     if abs(method.r_infinity) < 1 and (accurate or method.dae_order == t.order):
         method.properties.add("dae")
-    method.w_order = w_order(t.alpha, t.gamma, t.b, t.order, t.tol)
+    method.w_order = w_order(both.alpha, both.gamma, both.b, t.order, t.tol)
     if method.w_order == t.order:
         method.properties.add("w-method")

@@ -1,4 +1,6 @@
 """Explicit, diagonally and fully implicit Runge-Kutta methods derived from their tableaux."""
+from typing import NamedTuple
+
 from . import check, dense, estimate, stability
 from .linalg import apply, dot, identity, inverse, transpose
 from .method import Method
@@ -7,31 +9,39 @@ from .split import split
 from .trees import Conditions
 
 
+class Tableau(NamedTuple):
+    """The coefficients that are used: the file's, or those that the file rounds."""
+    A: list
+    b: list
+    c: list
+
+
 def derive(t):
     if t.family == "firk" and t.bhat:
         raise Refused("bhat: the error estimate of firk methods is derived, not given")
-    if t.collocation:
-        collocation(t)
-    check.row_sums(t.A, t.c, "tableau", "c", t.tol)
-    if t.c is None:
-        t.c = [sum(row, ZERO) for row in t.A]
-    method = Method(t, s=len(t.A), conditions=Conditions(t.A), weights=t.b, embedded_weights=t.bhat)
+    used, tol = (collocation(t), EXACT) if t.collocation else (as_given(t), t.tol)
+    check.row_sums(used.A, t.c, "tableau", "c", tol)
+    method = Method(t, used, tol, s=t.s, conditions=Conditions(used.A), weights=used.b, embedded_weights=t.bhat)
     orders(method)
-    method.P, method.Q = stability.rational(t.A, t.b, t.tol)
-    method.r_infinity = stability.at_infinity(method.P, method.Q, t.tol)
+    method.P, method.Q = stability.rational(used.A, used.b, tol)
+    method.r_infinity = stability.at_infinity(method.P, method.Q, tol)
     {"erk": explicit, "sdirk": diagonal, "firk": full}[t.family](method)
     return method
 
 
+def as_given(t):
+    return Tableau(t.A, t.b, [sum(row, ZERO) for row in t.A] if t.c is None else t.c)
+
+
 def orders(method):
-    t = method.table
-    check.order_exactly(method.conditions, t.b, t.order, "b", t.tol)
-    for key, b, order in (("bhat", t.bhat, t.embedded), ("bhat2", t.bhat2, t.embedded2)):
-        if b is not None:
+    t, b, tol = method.table, method.coefficients.b, method.tol
+    check.order_exactly(method.conditions, b, t.order, "b", tol)
+    for key, bhat, order in (("bhat", t.bhat, t.embedded), ("bhat2", t.bhat2, t.embedded2)):
+        if bhat is not None:
             if not order:
                 raise Refused(f"{key}: its order is not stated ('embedded' for bhat, 'embedded2' for bhat2)")
-            check.sees_something(key, b, t.b, t.tol)
-            check.order_exactly(method.conditions, b, order, key, t.tol)
+            check.sees_something(key, bhat, b, tol)
+            check.order_exactly(method.conditions, bhat, order, key, tol)
     if t.bhat2 is None and t.embedded2:
         raise Refused("embedded2: an order is stated, but there is no row bhat2")
     if t.bhat is None and t.embedded and t.family != "firk":
@@ -42,7 +52,7 @@ def orders(method):
 
 
 def collocation(t):
-    """The tableau is printed rounded: check it, then use the collocation method with the nodes c itself."""
+    """The tableau is printed rounded: check it; to be used is the collocation method with the nodes c itself."""
     if t.family != "firk" or t.c is None:
         raise Refused("collocation: is for firk tableaux with their column c")
     B = dense.lagrange(t.c)
@@ -51,16 +61,16 @@ def collocation(t):
         for j, (x, y) in enumerate(zip(row, printed), 1):
             check.equal(y, x, f"tableau: row {i if i <= len(t.A) else 'b'}, entry {j}", t.tol,
                         "should be that of the collocation method,")
-    t.A, t.b, t.tol = exact[:-1], exact[-1], EXACT
+    return Tableau(exact[:-1], exact[-1], t.c)
 
 
 def explicit(method):
-    t, s = method.table, method.s
-    method.A, method.b, method.c, method.d = t.A, t.b, t.c, t.b
-    if stiffly_accurate(t):
+    t, s, used = method.table, method.s, method.coefficients
+    method.A, method.b, method.c, method.d = used.A, used.b, used.c, used.b
+    if stiffly_accurate(method):
         method.properties.add("fsal")
-    method.e = difference(t.bhat, t.b, t.tol)
-    method.e2 = difference(t.bhat2, t.b, t.tol)
+    method.e = difference(t.bhat, used.b, method.tol)
+    method.e2 = difference(t.bhat2, used.b, method.tol)
     if t.continuous:
         method.B = transpose(t.continuous)
     dense.add(method, identity(s), identity(s))
@@ -70,45 +80,46 @@ def difference(bhat, b, tol):
     return None if bhat is None else [snap(x - y, tol) for x, y in zip(bhat, b)]
 
 
-def stiffly_accurate(t):
+def stiffly_accurate(method):
     """The last stage is the new solution."""
-    return check.same_rows(t.A[-1], t.b, t.tol) and abs(t.c[-1] - 1) <= t.tol
+    used, tol = method.coefficients, method.tol
+    return check.same_rows(used.A[-1], used.b, tol) and abs(used.c[-1] - 1) <= tol
 
 
 def diagonal(method):
-    t = method.table
-    first = 0 if t.A[0][0] else 1
+    t, (A, b, c) = method.table, method.coefficients
+    first = 0 if A[0][0] else 1
     if first == method.s:
         raise Refused("tableau: the only stage is explicit")
-    method.gamma = check.diagonal(t.A, "tableau", t.tol, first)
+    method.gamma = check.diagonal(A, "tableau", method.tol, first)
     method.s -= first
-    method.A, method.b, method.c = [row[first:] for row in t.A[first:]], t.b[first:], t.c[first:]
+    method.A, method.b, method.c = [row[first:] for row in A[first:]], b[first:], c[first:]
     method.block, method.real = 1, [ONE / method.gamma]
     method.T = method.Ti = [[ONE]]
     column = explicit_first(method) if first else None
     implicit(method, column)
     if t.bhat is not None:
-        change = [x - y for x, y in zip(t.bhat, t.b)]
+        change = [x - y for x, y in zip(t.bhat, b)]
         method.e = estimate.from_weights(method, change[first:])
-        method.est0 = snap(change[0] - dot(method.e, column), t.tol) if first else ZERO
+        method.est0 = snap(change[0] - dot(method.e, column), method.tol) if first else ZERO
 
 
 def explicit_first(method):
     """ESDIRK: the explicit stage is left out of the unknowns; returns its column."""
-    t = method.table
-    if not stiffly_accurate(t):
+    if not stiffly_accurate(method):
         raise Refused("b: a method with an explicit first stage must be stiffly accurate: b is not the last row")
     method.properties |= {"explicit-first", "fsal"}
-    method.b0 = t.b[0]
-    return [row[0] for row in t.A[1:]]
+    method.b0 = method.coefficients.b[0]
+    return [row[0] for row in method.coefficients.A[1:]]
 
 
 def full(method):
     t = method.table
-    method.A, method.b, method.c, method.block = t.A, t.b, t.c, method.s
+    method.A, method.b, method.c = method.coefficients
+    method.block = method.s
     if not t.continuous:
-        method.B = dense.lagrange(t.c)
-    method.real, method.pairs, method.T, method.Ti = split(inverse(t.A))
+        method.B = dense.lagrange(method.c)
+    method.real, method.pairs, method.T, method.Ti = split(inverse(method.A))
     implicit(method)
     estimate.add(method)
     if t.keys.get("embedded", method.embedded) != method.embedded:
@@ -120,18 +131,18 @@ def implicit(method, column=None):
     t, s = method.table, method.s
     method.W = [[snap(x, EXACT) for x in row] for row in inverse(method.A)]
     Wt = transpose(method.W)
-    if stiffly_accurate(t):
+    if stiffly_accurate(method):
         method.properties.add("stiffly-accurate")
         method.d = [ZERO] * (s - 1) + [ONE]
     else:
-        method.d = [snap(x, t.tol) for x in apply(Wt, method.b)]
+        method.d = [snap(x, method.tol) for x in apply(Wt, method.b)]
     if column:
         method.g = apply(method.W, column)
     if t.continuous:
         method.B = transpose(t.continuous)
-    dense.add(method, t.A[-s:], Wt)
+    dense.add(method, method.coefficients.A[-s:], Wt)
     damped = all(re > 0 for re in method.real + [re for re, im in method.pairs])      # poles in the right half plane
-    if damped and stability.bounded_on_axis(method.P, method.Q, t.tol):
+    if damped and stability.bounded_on_axis(method.P, method.Q, method.tol):
         method.properties.add("A-stable")
         if method.r_infinity == 0:
             method.properties.add("L-stable")

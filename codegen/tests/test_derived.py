@@ -1,10 +1,11 @@
 """Derived data against closed forms: estimators, updates, ESDIRK weights, dense output."""
+import copy
 import tempfile
 import unittest
 from decimal import Decimal
 from pathlib import Path
 
-from codegen import dense, derive
+from codegen import dense, derive, read
 from codegen.linalg import apply, dot, solve_vector, transpose
 from codegen.real import EXACT, ONE, ZERO
 
@@ -17,6 +18,27 @@ class Derived(unittest.TestCase):
     def close(self, xs, ys):
         for x, y in zip(xs, ys, strict=True):
             self.assertLess(abs(x - y), EXACT)
+
+    def test_what_was_read_stays(self):
+        for path in shipped.FILES:
+            table = read.load(path)
+            before = copy.deepcopy(vars(table))
+            method = derive.from_table(table)
+            with self.subTest(path.name):
+                self.assertEqual(vars(table), before)
+                self.assertEqual(derive.from_table(table).e, method.e)
+
+    def test_sign_of_estimates(self):
+        """e = what makes the embedded solution of the solution, for every family; files of ros state m - mhat."""
+        for path in shipped.FILES:
+            m = shipped.method(path.stem)
+            if m.table.m_less_mhat:
+                for x, y in zip(m.e, m.table.m_less_mhat, strict=True):
+                    self.assertLessEqual(abs(x + y), m.tol * max(ONE, abs(y)), path.name)
+            if m.table.family in ("erk", "ros") and m.e:
+                change = apply(transpose(m.coefficients.gamma), m.e) if m.table.family == "ros" else m.e
+                for x, bhat, b in zip(change, m.embedded_weights, m.weights, strict=True):
+                    self.assertLessEqual(abs(x - (bhat - b)), 10 * m.tol, path.name)
 
     def test_radau_estimator(self):
         m, r = shipped.method("radau2a"), Decimal(6).sqrt()
@@ -115,7 +137,7 @@ class Derived(unittest.TestCase):
     def test_dense_ends_in_the_update(self):
         for path in shipped.FILES:
             m = shipped.method(path.stem)
-            bound = dense.rounding(m.table) * max(1, *(abs(x) for row in m.D for x in row))
+            bound = dense.rounding(m) * max(1, *(abs(x) for row in m.D for x in row))
             for row, d in zip(m.D, m.d, strict=True):
                 self.assertLessEqual(abs(sum(row) - d), bound, path.name)
 

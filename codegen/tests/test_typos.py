@@ -63,7 +63,8 @@ class Typos(unittest.TestCase):
         path = Path(self.directory, name)
         path.write_text(content, encoding="utf-8")
         m = derive.method(path)
-        return [x for x in flat([m.A, m.b, m.c, m.d, m.e, m.e2, m.D, m.C, m.gi, m.g, m.b0, m.est0, m.ex, m.theta])], m.table.tol
+        used = [m.A, m.b, m.c, m.d, m.e, m.e2, m.D, m.C, m.gi, m.g, m.b0, m.est0, m.ex, m.theta]
+        return list(flat(used)), m.tol
 
     def test_seeded(self):
         with tempfile.TemporaryDirectory() as self.directory:
