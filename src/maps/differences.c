@@ -6,6 +6,14 @@
 #include "base/vec.h"
 #include "maps/differences.h"
 
+int map_code(maps *a, int r, const char *f, const char *name)
+{
+    if (r == 0) return 0;
+    if (r > 0) return retry(a->v, WHY_CALLBACK, 0.5);
+    return fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
+                a->v->t);
+}
+
 /* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
 typedef struct { double *y, *p, *a, *b; } buffers;
 enum { OF_TANGENT, OF_ADJOINT, OF_SECOND };
@@ -18,7 +26,8 @@ static buffers level(const maps *a, int k)
 }
 
 /* x + e dx, in buffers y (n) and p (np) */
-static costate_point moved(const maps *a, const costate_point *x, const costate_point *dx, double e, double *y, double *p)
+static costate_point moved(const maps *a, const costate_point *x, const costate_point *dx, double e, double *y,
+                           double *p)
 {
     costate_point z = {x->t + e * dx->t, x->y, x->p};
     if (dx->y) { add_scaled((size_t)a->n, y, x->y, e, dx->y); z.y = y; }
@@ -53,12 +62,13 @@ int difference_tangent(maps *a, const map *f, const costate_point *x, const cost
 }
 
 /* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
-int difference_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
+int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const double *w,
+                       const costate_gradient *g)
 {
     double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
     costate_point dt = {1, NULL, NULL};
     if (g->t && !a->autonomous) {
-        TRY(map_tangent(a, f, x, &dt, de));
+        TRY(tangent(a, f, x, &dt, de));
         *g->t += dot((size_t)f->rows, w, de);
     }
     for (int i = 0; i < a->n + a->np; i++) {
@@ -66,7 +76,7 @@ int difference_adjoint(maps *a, const map *f, const costate_point *x, const doub
         if (!to) continue;
         costate_point dx = {0, i < a->n ? e : NULL, i < a->n ? NULL : e + a->n};
         e[i] = 1;
-        int status = map_tangent(a, f, x, &dx, de);
+        int status = tangent(a, f, x, &dx, de);
         e[i] = 0;
         if (status) return status;
         to[i < a->n ? i : i - a->n] += dot((size_t)f->rows, w, de);
@@ -74,8 +84,8 @@ int difference_adjoint(maps *a, const map *f, const costate_point *x, const doub
     return 0;
 }
 
-int difference_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
-                        double *out)
+int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const costate_point *dx1,
+                        const costate_point *dx2, double *out)
 {
     double e = spacing(a, x, dx2);
     buffers u = level(a, OF_SECOND);
@@ -84,15 +94,15 @@ int difference_tangent2(maps *a, const map *f, const costate_point *x, const cos
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx2, side * e, u.y, u.p);
-        TRY(map_tangent(a, f, &z, dx1, u.a));
+        TRY(tangent(a, f, &z, dx1, u.a));
         axpy((size_t)f->rows, side / (2 * e), u.a, out);
     }
     return 0;
 }
 
 /* difference of the adjoint along dx: each side's adjoint is scaled by scaling the weights w */
-int difference_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
-                               const costate_gradient *g)
+int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const costate_point *x,
+                               const costate_point *dx, const double *w, const costate_gradient *g)
 {
     double e = spacing(a, x, dx);
     buffers u = level(a, OF_SECOND);
@@ -101,7 +111,7 @@ int difference_adjoint_tangent(maps *a, const map *f, const costate_point *x, co
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx, side * e, u.y, u.p);
         add_scaled((size_t)f->rows, u.a, NULL, side / (2 * e), w);
-        TRY(map_adjoint(a, f, &z, u.a, g));
+        TRY(adjoint(a, f, &z, u.a, g));
     }
     return 0;
 }

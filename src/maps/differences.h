@@ -6,11 +6,16 @@
 
 int map_code(maps *, int r, const char *map, const char *name);     /* a callback's code as 0, RETRY or a status */
 
+/* what is differenced */
+typedef int tangent_of(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
+typedef int adjoint_of(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
+
 int difference_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
-int difference_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
-int difference_tangent2(maps *, const map *, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
-                        double *out);
-int difference_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
-                               const costate_gradient *g);
+int difference_adjoint(maps *, const map *, tangent_of *, const costate_point *x, const double *w,
+                       const costate_gradient *g);
+int difference_tangent2(maps *, const map *, tangent_of *, const costate_point *x, const costate_point *dx1,
+                        const costate_point *dx2, double *out);
+int difference_adjoint_tangent(maps *, const map *, adjoint_of *, const costate_point *x, const costate_point *dx,
+                               const double *w, const costate_gradient *g);
 
 #endif

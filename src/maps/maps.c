@@ -1,19 +1,9 @@
 /* maps.c - the user's maps: calls counted, return codes turned into statuses, missing products formed where jac gives
    them: a missing tangent or adjoint in directions of y alone is the product with jac, exactly.  Everything else that is
    missing is a difference (differences.c), and only if options.differences asks for it. */
-#include <stdlib.h>
 #include <string.h>
 #include "base/pattern.h"
-#include "base/vec.h"
 #include "maps/differences.h"
-
-int map_code(maps *a, int r, const char *f, const char *name)
-{
-    if (r == 0) return 0;
-    if (r > 0) return retry(a->v, WHY_CALLBACK, 0.5);
-    return fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
-                a->v->t);
-}
 
 /* way: out of it, beside options.differences, or "" */
 static int missing(maps *a, const map *f, const char *name, const char *way)
@@ -72,7 +62,7 @@ int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, 
         return map_code(a, f->user->adjoint(x, w, &want, a->ctx), f->name, "adjoint");
     }
     if (f == &a->rhs && a->jac && !want.p && (!want.t || a->autonomous)) return by_jac(a, x, 1, w, want.y);
-    if (a->differences) return difference_adjoint(a, f, x, w, &want);
+    if (a->differences) return difference_adjoint(a, f, map_tangent, x, w, &want);
     return missing(a, f, "adjoint", "");
 }
 
@@ -83,7 +73,8 @@ int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_po
         counted(f, &a->count->tangents2);
         return map_code(a, f->user->tangent2(x, dx1, dx2, out, a->ctx), f->name, "tangent2");
     }
-    return a->differences ? difference_tangent2(a, f, x, dx1, dx2, out) : missing(a, f, "tangent2", "");
+    if (!a->differences) return missing(a, f, "tangent2", "");
+    return difference_tangent2(a, f, map_tangent, x, dx1, dx2, out);
 }
 
 int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
@@ -94,7 +85,8 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
         counted(f, &a->count->adjoints2);
         return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, a->ctx), f->name, "adjoint_tangent");
     }
-    return a->differences ? difference_adjoint_tangent(a, f, x, dx, w, &want) : missing(a, f, "adjoint_tangent", "");
+    if (!a->differences) return missing(a, f, "adjoint_tangent", "");
+    return difference_adjoint_tangent(a, f, map_adjoint, x, dx, w, &want);
 }
 
 /* Asked once a call, so that nothing starts that cannot end. */
@@ -124,43 +116,4 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
         return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) exactly "
                     "(or set options.differences = 1).", a->method);
     return 0;
-}
-
-/* ---- memory ---- */
-
-int maps_init(maps *a, const costate_problem *P, int with_jacobian, size_t entries)
-{
-    a->rhs = (map){&a->user_rhs, "rhs", P->n, 1};
-    a->cost = (map){&a->user_cost, "cost", P->nq, 0};
-    a->entries = entries;
-    a->differenced = !P->jac && !P->rhs.tangent;
-    if (P->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
-        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
-    if (with_jacobian && !P->jac) TRY(jacobian_colour(a));
-    if (!P->mass) return 0;
-    if (!(a->M = calloc(entries, sizeof *a->M)))
-        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
-    int r = P->mass(a->M, P->ctx);
-    if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
-    return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
-}
-
-void maps_layout(maps *a, cursor *at)
-{
-    size_t n = (size_t)a->n, np = (size_t)a->np, N = n + (size_t)a->nq;
-    a->zeros = take(at, n + np);
-    a->work = take(at, 3 * (3 * N + np));
-    if (!a->color) return;
-    a->seed = take(at, n);
-    a->column = take(at, n);
-    a->moved = take(at, n);
-    a->f = take(at, n);
-    a->probe = take(at, 6 * n);
-}
-
-void maps_free(maps *a)
-{
-    free(a->M);
-    free(a->color);
-    free(a->product);
 }

@@ -1,0 +1,41 @@
+/* setup.c - the maps of a problem made ready: what they own, and where their work space lies. */
+#include <stdlib.h>
+#include "base/vec.h"
+#include "maps/maps.h"
+
+int maps_init(maps *a, const costate_problem *P, int with_jacobian, size_t entries)
+{
+    a->rhs = (map){&a->user_rhs, "rhs", P->n, 1};
+    a->cost = (map){&a->user_cost, "cost", P->nq, 0};
+    a->entries = entries;
+    a->differenced = !P->jac && !P->rhs.tangent;
+    if (P->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    if (with_jacobian && !P->jac) TRY(jacobian_colour(a));
+    if (!P->mass) return 0;
+    if (!(a->M = calloc(entries, sizeof *a->M)))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
+    int r = P->mass(a->M, P->ctx);
+    if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
+    return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+}
+
+void maps_layout(maps *a, cursor *at)
+{
+    size_t n = (size_t)a->n, np = (size_t)a->np, N = n + (size_t)a->nq;
+    a->zeros = take(at, n + np);
+    a->work = take(at, 3 * (3 * N + np));
+    if (!a->color) return;
+    a->seed = take(at, n);
+    a->column = take(at, n);
+    a->moved = take(at, n);
+    a->f = take(at, n);
+    a->probe = take(at, 6 * n);
+}
+
+void maps_free(maps *a)
+{
+    free(a->M);
+    free(a->color);
+    free(a->product);
+}
