@@ -48,12 +48,3 @@ int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, con
     TRY(maps_available(c, ADJOINT, mu && c->st.np, g && (g->t0 || g->t1)));
     return columns_prepare(c, m);
 }
-
-/* t' and h' of a step: all steps but the last are fixed, the last is t1 - t */
-void step_directions(costate *c, int m, const costate_times *g, int last)
-{
-    for (int j = 0; j < m; j++) {
-        c->d.dt[j] = g && g->t0 ? g->t0[j] : 0;
-        c->d.dh[j] = last ? (g && g->t1 ? g->t1[j] : 0) - c->d.dt[j] : 0;
-    }
-}

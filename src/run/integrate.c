@@ -129,7 +129,7 @@ static int no_room(costate *c, const run *x)
 
 static void set_directions(costate *c, run *x)
 {
-    step_directions(c, x->d->m, x->times, x->last);
+    step_directions(x->times, x->d->m, x->last, c->d.dt, c->d.dh);
     x->d->V = x->Va;
     x->d->V1 = x->Vb;
 }
@@ -228,10 +228,10 @@ static int next_slot(costate *c, run *x)
 
 static int accept(costate *c, run *x, double err)
 {
+    if (x->tape) TRY(tape_commit(&c->st, x->tape, &x->now));
     c->count.accepted++;
     c->v.t = x->t = x->now.end;
     x->low = x->end_low;
-    if (x->tape) tape_commit(&c->st, x->tape, &x->now);
     int stopped = report(c, x);
     propose(c, x, err);
     double *swap = c->y; c->y = c->y1; c->y1 = swap;
@@ -286,7 +286,8 @@ static int loop(costate *c, run *x)
 static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->t1};
-    if (x->tape) TRY(tape_start(&c->st, x->tape, &c->P, &from));
+    const store *kept = c->o.storage == COSTATE_STATES_ONLY ? &states_store : &memory_store;
+    if (x->tape) TRY(tape_start(&c->st, x->tape, kept, &c->P, &from));
     return loop(c, x);
 }
 

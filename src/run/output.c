@@ -35,15 +35,19 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     TRY(tape_fits(&c->st, &c->P, tape));
     if (!y) return fail(&c->v, COSTATE_BAD_ARGUMENT, "y is NULL.");
     if (!inside(t, tape->from.t0, tape->from.t1))
-        return fail(&c->v, COSTATE_OUT_OF_RANGE, "t = %.10g lies outside the tape's [%.10g, %.10g].", t, tape->from.t0, tape->from.t1);
-    if (t == tape->from.t1 || tape->count == 0) { memcpy(y, tape->end, (size_t)c->st.n * sizeof *y); return COSTATE_OK; }
+        return fail(&c->v, COSTATE_OUT_OF_RANGE, "t = %.10g lies outside the tape's [%.10g, %.10g].", t, tape->from.t0,
+                    tape->from.t1);
+    if (t == tape->from.t1 || tape->count == 0) {
+        memcpy(y, tape->end, (size_t)c->st.n * sizeof *y);
+        return COSTATE_OK;
+    }
     record r;
     c->maps.p = tape->p;
-    if (tape->storage == COSTATE_STATES_ONLY) forget(c);
     double ended = c->v.t;                 /* of the last run; a failure is in this step */
     int k = step_at(tape, t);
+    if (!tape->list[k].X) forget(c);        /* its stages are made again */
     c->v.t = tape->list[k].t;
-    TRY(tape_stages(c, tape, k, &r));
+    TRY(step_of_tape(c, tape, k, &r));
     c->v.t = ended;
     dense_eval(&c->st, &r, t, y);
     return COSTATE_OK;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/larger.h"
 #include "base/vec.h"
+#include "ops/ops.h"
 #include "step/step.h"
 #include "tape/tape.h"
 
@@ -69,7 +70,6 @@ int check_arguments(costate *, double t0, double t1, const double *y, const doub
 int maps_available(costate *, enum mode, int with_p, int with_t);   /* may this mode run?  0, or COSTATE_MISSING */
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
-void step_directions(costate *, int m, const costate_times *, int last);
 
 /* options.c */
 int options_fill(costate *);
@@ -89,6 +89,6 @@ int warm(const costate *, double t0, double t1, const double *y, const double *p
 void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
 
 /* sweep.c */
-int tape_stages(costate *, const costate_tape *, int k, record *r); /* r: record k with its stages there */
+int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */
 
 #endif

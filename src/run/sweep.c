@@ -1,10 +1,4 @@
-/* sweep.c - over a tape: tangents forward, adjoints backward, the run again; observations inside the steps.
-
-   Backward recursion with frozen steps (step-maps 1): lambda, mu by each step's adjoint; tau = d/dt of what follows.
-   The last step is h = t1 - t:  t1 gets eta = tau + h_bar, and tau loses it.
-   An observation at t_o = t + theta h in a step adds, with w = gradient of its term by y(t_o) (step-maps 10),
-       seed_j += D_j(theta) w,  lambda += w,  beta = w^T sum D'_j(theta) X_j,
-       t_o gets beta/h,  tau -= beta/h,  eta -= theta beta/h. */
+/* sweep.c - over a tape: tangents forward, adjoints backward, loops over its operations; the run again. */
 #include <math.h>
 #include <string.h>
 #include "run/run.h"
@@ -16,22 +10,24 @@ void forget(costate *c)
     c->stamp++;
 }
 
-static double direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
-
-/* Step k with its stages: those on the tape, or the same computation again (bit for bit: the same Jacobian, step,
-   starting values and number of iterations; in derivative mode, too: the stages are those of the run). */
-int tape_stages(costate *c, const costate_tape *t, int k, record *r)
+/* The same computation again, bit for bit: the same Jacobian, step, starting values and number of iterations; in
+   derivative mode, too: the stages are those of the run. */
+static int again(void *run, const costate_tape *t, int k, record *r)
 {
+    costate *c = run;
     decisions as = tape_decisions(t, k);
-    *r = t->list[k];
-    if (t->from.writer != c->self) r->kept = NULL;   /* they count in their own solver, which may be gone or at work */
-    if (r->X) return COSTATE_OK;
     trial by = {.as = &as, .serial = k + 1, .to = c->scratch[0], .y1 = c->y1, .err = c->err};
     r->X = by.to.X;
     weights(&c->st, r->y, c->st.w);
-    int status = c->st.F->forward(&c->st, r, &by);
-    if (status == 0 && !all_finite((size_t)c->st.s * (size_t)c->st.n, r->X)) status = retry(&c->v, WHY_NOT_FINITE, 1);
-    return frozen(&c->v, status);
+    TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
+    if (all_finite((size_t)c->st.s * (size_t)c->st.n, r->X)) return 0;
+    return frozen(&c->v, retry(&c->v, WHY_NOT_FINITE, 1));
+}
+
+int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
+{
+    remaker how = {again, c};
+    return tape_get(t, k, c->self, &how, r);
 }
 
 static int tape_begin(costate *c, const costate_tape *tape)
@@ -43,161 +39,125 @@ static int tape_begin(costate *c, const costate_tape *tape)
     return COSTATE_OK;
 }
 
-static int step_begin(costate *c, const costate_tape *tape, int k, record *r)
+/* ---- the list of operations: steps of the tape, observations inside them ---- */
+
+static double direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
+
+/* An observation is of the last step that begins before it, or at it. */
+static int lies_in(const costate_tape *tape, int k, double t)
 {
-    c->v.t = tape->list[k].t;
-    TRY(tape_stages(c, tape, k, r));
-    weights(&c->st, r->y, c->st.w);
+    int after = k == 0 || direction(tape) * (t - tape->list[k].t) >= 0;
+    return after && (k == tape->count - 1 || direction(tape) * (t - tape->list[k + 1].t) < 0);
+}
+
+static int tangent_of(world *w, op o)
+{
+    const op_rules *rules = o.kind == STEP ? &step_rules : &observe_rules;
+    return frozen(w->st->v, rules->tangent(w, &o));
+}
+
+static int adjoint_of(world *w, op o)
+{
+    const op_rules *rules = o.kind == STEP ? &step_rules : &observe_rules;
+    return frozen(w->st->v, rules->adjoint(w, &o));
+}
+
+static int forward_over(world *w)
+{
+    int seen = 0, count = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
+    for (int k = 0; k <= last; k++) {
+        TRY(tangent_of(w, (op){STEP, k, 0, k == last}));
+        for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++) TRY(tangent_of(w, (op){OBSERVE, k, seen, 0}));
+    }
+    world_move(w);
     return 0;
 }
 
-/* observations first .. last-1 lie in step k; the end of the interval belongs to the last step */
-static int observations_end(const costate_observations *o, const costate_tape *tape, int k, int first)
+static int backward_over(world *w)
 {
-    double dir = direction(tape);
-    if (k == tape->count - 1) return o->count;
-    while (first < o->count && dir * (o->t[first] - tape->list[k + 1].t) < 0) first++;
-    return first;
+    int seen = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
+    for (int k = last; k >= 0; k--) {
+        while (seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1])) TRY(adjoint_of(w, (op){OBSERVE, k, --seen, 0}));
+        TRY(adjoint_of(w, (op){STEP, k, 0, k == last}));
+    }
+    return 0;
 }
 
 static int check_observations(costate *c, const costate_tape *tape, const costate_observations *o, int adjoint)
 {
     if (!o || o->count == 0) return COSTATE_OK;
-    if (o->count < 0 || !o->t) return fail(&c->v, COSTATE_BAD_ARGUMENT, "observations: count is negative or t is NULL.");
-    if (adjoint ? !o->seed : !o->value) return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", adjoint ? "seed" : "value");
-    if (tape->count == 0) return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the tape holds no step (t0 = t1).");
+    if (o->count < 0 || !o->t)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "observations: count is negative or t is NULL.");
+    if (adjoint ? !o->seed : !o->value)
+        return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", adjoint ? "seed" : "value");
+    if (tape->count == 0)
+        return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the tape holds no step (t0 = t1).");
     double dir = direction(tape), last = tape->from.t0;
     for (int k = 0; k < o->count; k++) {
         if (!(dir * (o->t[k] - last) >= 0) || !(dir * (tape->from.t1 - o->t[k]) >= 0))
-            return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations.t[%d] = %.10g lies outside the run or out of order.", k, o->t[k]);
+            return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations.t[%d] = %.10g lies outside the run or out of order.", k,
+                        o->t[k]);
         last = o->t[k];
     }
     return COSTATE_OK;
 }
 
-static int observed(costate *c, int code, const char *name, double t)
+static world world_of(costate *c, const costate_tape *tape, const remaker *how, int m, const costate_times *times,
+                      const costate_observations *o)
 {
-    if (code == 0) return 0;
-    return fail(&c->v, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = %.10g.", name, code, t);
+    columns *d = &c->d;
+    size_t k = (size_t)m;
+    return (world){.st = &c->st, .tape = tape, .self = c->self, .again = how, .times = times, .seen = o, .held = -1,
+                   .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k, .eta_seen = d->tau + 2 * k,
+                   .seeds = d->seed, .sum = d->sum, .f = c->f, .z = c->z, .w = d->w};
 }
 
 /* ---- tangents ---- */
 
-/* u' = y' + sum D_j X'_j + (sum D'_j X_j) theta',  theta' = -(t' + theta h')/h, into c->d.seed (n by m) */
-static int observe(costate *c, const record *r, const directions *d, const costate_observations *o, int k)
+int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
+                    const costate_times *times, const costate_observations *o)
 {
-    size_t n = (size_t)c->st.n;
-    double D[STAGES_MOST], D1[STAGES_MOST], theta = (o->t[k] - r->t) / r->h;
-    dense_weights(c->st.m, theta, D, D1);
-    dense_state(&c->st, r, D, c->z);
-    for (int j = 0; j < d->m; j++) {
-        double *v = c->d.seed + (size_t)j * n, moved = -(d->dt[j] + theta * d->dh[j]) / r->h;
-        combine(n, v, d->V + (size_t)j * (size_t)c->st.N, 1, c->st.s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
-        if (moved != 0) combine(n, v, v, moved * dense_scale(&c->st, r), c->st.s, D1, r->X, n);
-    }
-    return observed(c, o->value(k, o->t[k], c->z, d->m, c->d.seed, o->ctx), "value", o->t[k]);
-}
-
-int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp, const costate_times *times,
-                    const costate_observations *o)
-{
-    int seen = 0;
     TRY(begin(c));
     TRY(tape_begin(c, tape));
     TRY(tangent_begin(c, m, V, Vp, times));
     TRY(check_observations(c, tape, o, 0));
     c->st.lin.serial = 0;
-    directions d = {.m = m, .stages = o && o->count > 0, .dt = c->d.dt, .dh = c->d.dh, .V = V, .Vp = Vp, .V1 = c->d.V, .Xd = c->d.X};
-    for (int k = 0; k < tape->count; k++) {
-        record r;
-        TRY(frozen(&c->v, step_begin(c, tape, k, &r)));
-        step_directions(c, m, times, k == tape->count - 1);
-        TRY(frozen(&c->v, c->st.F->tangent(&c->st, &r, &d)));
-        for (int end = o ? observations_end(o, tape, k, seen) : 0; seen < end; seen++)
-            TRY(observe(c, &r, &d, o, seen));
-        memcpy(V, c->d.V, (size_t)c->st.N * (size_t)m * sizeof *V);
-    }
+    remaker how = {again, c};
+    world w = world_of(c, tape, &how, m, times, o);
+    w.V = V;
+    w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V, .Vp = Vp, .V1 = c->d.V,
+                       .Xd = c->d.X};
+    TRY(forward_over(&w));
     if (all_finite((size_t)c->st.N * (size_t)m, V)) return COSTATE_OK;
     return fail(&c->v, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
 }
 
 /* ---- adjoints ---- */
 
-typedef struct { double *tau, *eta; int any; } clock;      /* corrections of this step by its observations, m each */
-
-static int seed_one(costate *c, const record *r, int m, const costate_observations *o, int k, double *sum, clock *z)
+/* tau: the adjoint of t before the first step */
+static void set_times(const costate_times *times, int m, const double *tau)
 {
-    size_t n = (size_t)c->st.n;
-    double D[STAGES_MOST], D1[STAGES_MOST], theta = (o->t[k] - r->t) / r->h;
-    dense_weights(c->st.m, theta, D, D1);
-    dense_state(&c->st, r, D, c->z);
-    memset(c->d.w, 0, n * (size_t)m * sizeof *c->d.w);
-    TRY(observed(c, o->seed(k, o->t[k], c->z, m, c->d.w, o->ctx), "seed", o->t[k]));
-    combine(n, c->f, NULL, dense_scale(&c->st, r), c->st.s, D1, r->X, n);
-    for (int j = 0; j < m; j++) {
-        const double *w = c->d.w + (size_t)j * n;
-        double beta = dot(n, w, c->f) / r->h;
-        for (int i = 0; i < c->st.s; i++) axpy(n, D[i], w, c->d.seed + ((size_t)i * (size_t)m + (size_t)j) * n);
-        axpy(n, 1, w, sum + (size_t)j * n);
-        if (o->dt) o->dt[(size_t)j * (size_t)o->count + (size_t)k] = beta;
-        z->tau[j] -= beta;
-        z->eta[j] -= theta * beta;
-    }
-    z->any = 1;
-    return 0;
-}
-
-/* all observations of step k; *seen counts those not yet met, from the end */
-static int seed_step(costate *c, const costate_tape *tape, int k, const record *r, int m, const costate_observations *o,
-                     int *seen, double *sum, clock *z)
-{
-    double dir = direction(tape);
-    z->any = 0;
-    if (!o || *seen == 0 || (k > 0 && dir * (o->t[*seen - 1] - r->t) < 0)) return 0;
-    memset(c->d.seed, 0, (size_t)c->st.s * (size_t)c->st.n * (size_t)m * sizeof *c->d.seed);
-    memset(sum, 0, (size_t)c->st.n * (size_t)m * sizeof *sum);
-    while (*seen > 0 && (k == 0 || dir * (o->t[*seen - 1] - r->t) >= 0)) TRY(seed_one(c, r, m, o, --*seen, sum, z));
-    return 0;
-}
-
-/* tau of the steps that follow and eta of the last step become gradients by t0 and t1 */
-static void keep_times(const costate_times *times, int m, int last, double *tau, const double *t, const double *h, const clock *z)
-{
-    for (int j = 0; j < m; j++) {
-        double eta = tau[j] + h[j] + (z->any ? z->eta[j] : 0);
-        tau[j] += t[j] + (z->any ? z->tau[j] : 0);
-        if (!last) continue;
-        if (times->t1) times->t1[j] = eta;
-        tau[j] -= eta;
+    for (int j = 0; times && j < m; j++) {
+        if (times->t0) times->t0[j] = tau ? tau[j] : 0;
+        if (tau) continue;
+        if (times->t1) times->t1[j] = 0;
+        if (times->defect) times->defect[j] = 0;
     }
 }
 
 static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
                     const costate_observations *o)
 {
-    size_t n = (size_t)c->st.n, k = (size_t)m;
-    int timed = times && (times->t0 || times->t1), seen = o ? o->count : 0;
-    double *sum = c->d.sum, *tau = c->d.tau;
-    clock z = {c->d.tau + k, c->d.tau + 2 * k, 0};
-    functionals g = {.m = m, .times = timed, .lambda = lambda, .mu = c->st.np ? mu : NULL, .t = c->d.t, .h = c->d.h,
-                     .defect = times ? times->defect : NULL, .U = c->d.U};
-    memset(tau, 0, k * sizeof *tau);
-    for (int j = 0; times && j < m; j++) {
-        if (times->t0) times->t0[j] = 0;
-        if (times->t1) times->t1[j] = 0;
-        if (times->defect) times->defect[j] = 0;
-    }
-    for (int i = tape->count - 1; i >= 0; i--) {
-        record r;
-        for (size_t j = 0; j < k; j++) c->d.t[j] = c->d.h[j] = z.tau[j] = z.eta[j] = 0;
-        TRY(frozen(&c->v, step_begin(c, tape, i, &r)));
-        TRY(frozen(&c->v, seed_step(c, tape, i, &r, m, o, &seen, sum, &z)));
-        g.seed = z.any ? c->d.seed : NULL;
-        TRY(frozen(&c->v, c->st.F->adjoint(&c->st, &r, &g)));
-        for (int j = 0; z.any && j < m; j++) axpy(n, 1, sum + (size_t)j * n, lambda + (size_t)j * (size_t)c->st.N);
-        if (timed) keep_times(times, m, i == tape->count - 1, tau, c->d.t, c->d.h, &z);
-    }
-    for (int j = 0; timed && times->t0 && j < m; j++) times->t0[j] = tau[j];
+    size_t k = (size_t)m;
+    int timed = times && (times->t0 || times->t1);
+    remaker how = {again, c};
+    world w = world_of(c, tape, &how, m, times, o);
+    w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np ? mu : NULL, .t = c->d.t, .h = c->d.h,
+                        .defect = times ? times->defect : NULL, .U = c->d.U};
+    memset(w.tau, 0, k * sizeof *w.tau);
+    set_times(times, m, NULL);
+    TRY(backward_over(&w));
+    if (timed) set_times(times, m, w.tau);
     int finite = all_finite((size_t)c->st.N * k, lambda) && (!mu || all_finite((size_t)c->st.np * k, mu));
     return finite ? COSTATE_OK : fail(&c->v, COSTATE_NOT_FINITE, "The gradients are NaN or Inf.");
 }
@@ -212,8 +172,8 @@ int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda,
     return backward(c, tape, m, lambda, mu, times, o);
 }
 
-int costate_integrate_adj(costate *c, double t0, double t1, double *y, const double *p, int m, double *lambda, double *mu,
-                          const costate_times *times, costate_seed seed, void *ctx)
+int costate_integrate_adj(costate *c, double t0, double t1, double *y, const double *p, int m, double *lambda,
+                          double *mu, const costate_times *times, costate_seed seed, void *ctx)
 {
     TRY(begin(c));
     if (!seed) return fail(&c->v, COSTATE_MISSING, "seed is missing: it sets lambda at t1.");
@@ -223,13 +183,14 @@ int costate_integrate_adj(costate *c, double t0, double t1, double *y, const dou
     TRY(costate_integrate(c, t0, t1, y, p, c->own));
     int r = seed(t1, y, p, m, lambda, mu, ctx);
     if (r != 0) return fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
-    if (!all_finite((size_t)c->st.N * (size_t)m, lambda)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
+    if (!all_finite((size_t)c->st.N * (size_t)m, lambda))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
     return backward(c, c->own, m, lambda, mu, times, NULL);       /* the last step's factorisation is still there */
 }
 
 /* ---- the run again ---- */
 
-static int again(costate *c, const costate_tape *tape, int k, record *now, const record *prev)
+static int step_again(costate *c, const costate_tape *tape, int k, record *now, const record *prev)
 {
     const record *r = &tape->list[k];
     decisions as = tape_decisions(tape, k);
@@ -255,7 +216,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
     record now, prev = {0};
     for (int k = 0; k < tape->count; k++) {
-        TRY(again(c, tape, k, &now, k ? &prev : NULL));
+        TRY(step_again(c, tape, k, &now, k ? &prev : NULL));
         double *swap = c->y; c->y = c->y1; c->y1 = swap;
         prev = now;
     }

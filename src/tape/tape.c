@@ -27,6 +27,7 @@ costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
 
 void tape_clear(costate_tape *t)
 {
+    if (t->store && t->store->clear) t->store->clear(t);
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
@@ -83,7 +84,7 @@ static int add_block(const stepper *c, costate_tape *t, size_t need)
     return COSTATE_OK;
 }
 
-static void *cut(const stepper *c, costate_tape *t, size_t need)
+void *tape_memory(const stepper *c, costate_tape *t, size_t need)
 {
     while (t->last && t->last->size - t->last->used < need && t->last->next) t->last = t->last->next;
     if ((!t->last || t->last->size - t->last->used < need) && add_block(c, t, need) != COSTATE_OK) return NULL;
@@ -105,12 +106,12 @@ static int grow(const stepper *c, costate_tape *t)
     return COSTATE_OK;
 }
 
-int tape_start(const stepper *c, costate_tape *t, const costate_problem *P, const origin *from)
+int tape_start(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from)
 {
     tape_clear(t);
     t->method = c->m;
     t->problem = *P;
-    t->storage = c->o->storage;
+    t->store = kept;
     t->keep = c->o->keep_factors;
     t->matfree = c->sh->matfree;
     t->from = *from;
@@ -123,18 +124,10 @@ int tape_start(const stepper *c, costate_tape *t, const costate_problem *P, cons
     return COSTATE_OK;
 }
 
-/* The memory of a slot that was not committed (a rejected step) is handed out again: the caller keeps the record. */
 int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
     if (t->count == t->room) TRY(grow(c, t));
-    int stages = t->storage == COSTATE_ALL_STAGES;
-    size_t n = (size_t)c->n, s = (size_t)c->s, doubles = (size_t)c->N + (stages ? s * n : 0);
-    double *memory = cut(c, t, doubles * sizeof(double) + (s + 7) / 8 * 8);
-    if (!memory) return c->v->status;
-    *to = (place){stages ? memory + c->N : spare->X, (unsigned char *)(memory + doubles)};
-    memcpy(memory, y, (size_t)c->N * sizeof *y);
-    *r = (record){.y = memory, .X = to->X, .its = to->its};
-    return COSTATE_OK;
+    return t->store->slot(c, t, y, spare, r, to);
 }
 
 /* A small factorisation is made again in less time than a new object for it takes. */
@@ -143,18 +136,30 @@ static int keeps(const stepper *c, const costate_tape *t)
     return !c->sh->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
 }
 
-void tape_commit(const stepper *c, costate_tape *t, const record *r)
+static void keep_factors(const stepper *c, costate_tape *t, record *to)
 {
-    record *to = &t->list[t->count];
-    *to = *r;
-    to->kept = NULL;
-    if (t->storage == COSTATE_STATES_ONLY) to->X = NULL;
-    if (c->fac && c->fac->h == r->h && keeps(c, t)) {
-        size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac);
-        size_t most = t->keep == 1 ? (size_t)-1 : KEEP_BYTES;
-        if (fits(t, more) && t->kept_bytes + more <= most) { to->kept = c->fac; c->fac->refs++; t->kept_bytes += more; }
-    }
+    if (!c->fac || c->fac->h != to->h || !keeps(c, t)) return;
+    size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac), most = t->keep == 1 ? (size_t)-1 : KEEP_BYTES;
+    if (!fits(t, more) || t->kept_bytes + more > most) return;
+    to->kept = c->fac;
+    c->fac->refs++;
+    t->kept_bytes += more;
+}
+
+int tape_commit(const stepper *c, costate_tape *t, const record *r)
+{
+    TRY(t->store->put(c, t, r));
+    t->list[t->count].kept = NULL;
+    keep_factors(c, t, &t->list[t->count]);
     t->count++;
+    return 0;
+}
+
+int tape_get(const costate_tape *t, int k, const identity *writer, const remaker *again, record *r)
+{
+    TRY(t->store->get(t, k, r));
+    if (t->from.writer != writer) r->kept = NULL;
+    return r->X ? 0 : again->again(again->run, t, k, r);
 }
 
 /* A run that stopped or failed ends where its last step did. */

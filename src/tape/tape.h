@@ -18,10 +18,25 @@ typedef struct {                /* of which run a tape is */
     double t0, t1;
 } origin;
 
+/* Makes the stages of step k again, into r->X and r->its, which lie in a work space of its own. */
+typedef struct { int (*again)(void *run, const costate_tape *, int k, record *r); void *run; } remaker;
+
+/* How much of a step is kept: memory.c, states.c. */
+typedef struct {
+    /* room for the next step: its record with the state y, and where forward writes; spare: for what is not kept */
+    int (*slot)(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
+    int (*put)(const stepper *, costate_tape *, const record *);        /* the step that was taken, into list[count] */
+    int (*get)(const costate_tape *, int k, record *);                  /* step k; X NULL: its stages are not there */
+    void (*clear)(costate_tape *);                                      /* of own; may be NULL */
+} store;
+extern const store memory_store, states_store;
+
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
-    int usable, storage, keep, matfree;   /* usable: a run, or its steps up to where it ended */
+    int usable, keep, matfree;  /* usable: a run, or its steps up to where it ended */
+    const store *store;
+    void *own;                  /* the store's */
     origin from;
     int count, room;            /* steps; room in list */
     size_t limit, bytes, kept_bytes;
@@ -30,10 +45,12 @@ struct costate_tape {
     struct block { struct block *next; size_t size, used; } *first, *last;
 };
 
-int tape_start(const stepper *, costate_tape *, const costate_problem *, const origin *);
-/* The next record, its memory and state there; spare: where stages go that the tape does not keep. */
+int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
-void tape_commit(const stepper *, costate_tape *, const record *);
+int tape_commit(const stepper *, costate_tape *, const record *);
+/* Step k with its stages.  writer: who asks; factorisations count in the solver that made them, which may be gone. */
+int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
+void *tape_memory(const stepper *, costate_tape *, size_t need);    /* for stores: of the tape's blocks, within its limit */
 void tape_end(costate_tape *, int complete, double t, const double *y);      /* the run is over: t, y are its end */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */

@@ -1,0 +1,31 @@
+/* memory.c - the store of tapes in memory that keep all: a step writes its stages where they stay. */
+#include <string.h>
+#include "tape/tape.h"
+
+/* The memory of a slot that was not put (a rejected step) is handed out again: the caller keeps the record. */
+static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
+{
+    size_t N = (size_t)c->N, s = (size_t)c->s, doubles = N + s * (size_t)c->n;
+    double *memory = tape_memory(c, t, doubles * sizeof *memory + (s + 7) / 8 * 8);
+    (void)spare;
+    if (!memory) return c->v->status;
+    *to = (place){memory + N, (unsigned char *)(memory + doubles)};
+    memcpy(memory, y, N * sizeof *y);
+    *r = (record){.y = memory, .X = to->X, .its = to->its};
+    return 0;
+}
+
+static int put(const stepper *c, costate_tape *t, const record *r)
+{
+    (void)c;
+    t->list[t->count] = *r;
+    return 0;
+}
+
+static int get(const costate_tape *t, int k, record *r)
+{
+    *r = t->list[k];
+    return 0;
+}
+
+const store memory_store = {.slot = slot, .put = put, .get = get};
