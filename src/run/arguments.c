@@ -1,11 +1,11 @@
-/* arguments.c - what is given to a run, checked: there, finite, and enough callbacks for what is asked; and the directions
-   of t and h that each step gets from those of t0 and t1. */
+/* arguments.c - what is given to a run, checked: there, finite, and enough callbacks for what is asked. */
 #include <math.h>
 #include "run/run.h"
 
 int check_vector(costate *c, const char *name, const double *x, size_t count)
 {
-    if (count > 0 && !x) return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s is NULL, but %zu values are expected.", name, count);
+    if (count > 0 && !x)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s is NULL, but %zu values are expected.", name, count);
     if (!all_finite(count, x)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
     return COSTATE_OK;
 }

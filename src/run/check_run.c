@@ -1,5 +1,5 @@
-/* check_run.c - the public check of a whole run: its adjoint against its tangent, its tangent against the run again with
-   frozen steps, where the remainders of Taylor's formula fall by 4 when the direction is halved. */
+/* check_run.c - the public check of a whole run: its adjoint against its tangent, its tangent against the run again
+   with frozen steps, where the remainders of Taylor's formula fall by 4 when the direction is halved. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,20 @@
 #include "run/run.h"
 #include "maps/check.h"
 
-typedef struct { costate *c; costate_tape *tape; int N, np; double *y, *z, *V, *V0, *lambda, *mu, *p, *Vp, ends[4]; } attempt;
+typedef struct {
+    costate *c;
+    costate_tape *tape;
+    int N, np;
+    double *y, *z, *V, *V0, *lambda;    /* N each */
+    double *mu, *p, *Vp;                /* np each */
+    double ends[4];                     /* directions of t0, t1; gradients by them */
+} attempt;
 
 static int transpose_gap(attempt *x, costate_report *r)
 {
     int N = x->N, np = x->np;
     costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
-    int timed = maps_available(x->c, TANGENT, np, 1) == COSTATE_OK && maps_available(x->c, ADJOINT, np, 1) == COSTATE_OK;
+    int timed = !maps_available(x->c, TANGENT, np, 1) && !maps_available(x->c, ADJOINT, np, 1);
     memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
     double w[2] = {0}, sum = 0, size = 0;
     TRY(costate_tangent(x->c, x->tape, 1, x->V, np ? x->Vp : NULL, timed ? &d : NULL, NULL));
@@ -46,7 +53,7 @@ static int taylor(attempt *x, const double *y0, const double *p0, costate_report
     int N = x->N, status;
     double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
     memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
-    if ((status = costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL)) != COSTATE_OK) return status;
+    TRY(costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL));
     double change = sqrt(dot((size_t)N, x->V, x->V));
     int linear = 1;
     for (int k = 0; k < 12; k++) {
@@ -89,10 +96,11 @@ static int check_run(costate *c, double t0, double t1, const double *y, const do
     int status;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    attempt x = {costate_new(c->st.m, &c->P, &o), costate_tape_new(), c->st.N, c->st.np, at, at + N, at + 2 * N, at + 3 * N, at + 4 * N,
-               at + 5 * N, at + 5 * N + np, at + 5 * N + 2 * np, {0}};
+    attempt x = {.c = costate_new(c->st.m, &c->P, &o), .tape = costate_tape_new(), .N = c->st.N, .np = c->st.np,
+                 .y = at, .z = at + N, .V = at + 2 * N, .V0 = at + 3 * N, .lambda = at + 4 * N, .mu = at + 5 * N,
+                 .p = at + 5 * N + np, .Vp = at + 5 * N + 2 * np};
     if (!x.c || !x.tape) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    else if ((status = try_run(c, &x, t0, t1, y, p, r)) != COSTATE_OK) fail(&c->v, status, "%s", costate_message(x.c));
+    else if ((status = try_run(c, &x, t0, t1, y, p, r))) fail(&c->v, status, "%s", costate_message(x.c));
     free(memory);
     costate_tape_free(x.tape);
     costate_free(x.c);
@@ -109,14 +117,17 @@ static int judge(costate *c, costate_report *r)
     return right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 
+static int checked(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
+    TRY(begin(c));
+    TRY(check_arguments(c, t0, t1, y, p));
+    return check_run(c, t0, t1, y, p, r);
+}
+
 int costate_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
-    int status = begin(c);
-    if (r) check_clear(r);
-    else if (status == COSTATE_OK) return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL.");
-    if (status == COSTATE_OK) status = check_arguments(c, t0, t1, y, p);
-    if (status == COSTATE_OK) status = check_run(c, t0, t1, y, p, r);
-    if (status == COSTATE_OK) return judge(c, r);
-    if (r) check_says(r, status, "%s", costate_message(c));
-    return status;
+    if (!r) { TRY(begin(c)); return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL."); }
+    check_clear(r);
+    int status = checked(c, t0, t1, y, p, r);
+    return status ? check_says(r, status, "%s", costate_message(c)) : judge(c, r);
 }

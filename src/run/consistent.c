@@ -1,14 +1,14 @@
 /* consistent.c - M y' = f with a singular M: are the constraints met where a run starts?
 
-   Index 1: every f is M u - J d with d in the kernel of M; the constraints are met if d = 0, and else d is, to first order,
-   the jump of y that meets them.  That does not depend on how rows or states are scaled, and is what the tolerance
-   of y judges.  With sigma large beside the rates of J,
+   Index 1: every f is M u - J d with d in the kernel of M; the constraints are met if d = 0, and else d is, to first
+   order, the jump of y that meets them.  That does not depend on how rows or states are scaled, and is what the
+   tolerance of y judges.  With sigma large beside the rates of J,
 
        r <- -J (sigma M - J)^-1 r,      from r = f,
 
-   keeps the part -J d and divides the rest by sigma over the rates each time; (sigma M - J)^-1 r tends to d.  Rows that M
-   does not enter keep f as it is.  sigma M must not drown the constraints in round-off, where they are combinations of rows:
-   so sigma is no larger than need be, and only a d that a smaller sigma gives, too, is believed. */
+   keeps the part -J d and divides the rest by sigma over the rates each time; (sigma M - J)^-1 r tends to d.  Rows that
+   M does not enter keep f as it is.  sigma M must not drown the constraints in round-off, where they are combinations
+   of rows: so sigma is no larger than need be, and only a d that a smaller sigma gives, too, is believed. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -99,8 +99,9 @@ static int refuse(costate *c, const jump *x, double t, double size)
 {
     int at = 0, row = worst_row(c, x);
     largest(c, x->d, &at);
-    return fail(&c->v, COSTATE_INCONSISTENT, "The start is inconsistent: M is singular, and at t = %.10g row %d of f is %.6g "
-                "where %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its tolerance.", t, row,
+    return fail(&c->v, COSTATE_INCONSISTENT, "The start is inconsistent: M is singular, and at t = %.10g row %d of f "
+                "is %.6g where %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its "
+                "tolerance.", t, row,
                 x->rate[row] == 0 ? x->f[row] : x->r[row],
                 x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->y[at],
                 x->d[at], size);
@@ -112,8 +113,8 @@ int consistent(costate *c, double t, double span)
     jump x = {c->f, c->err, c->y1, c->z, c->scratch[0].X, 0};
     weights(&c->st, c->y, c->st.w);
     int status = linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin);
-    if (status == 0) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
-    if (status != 0) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
+    if (!status) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
+    if (status) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
     if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
     if (!(size > ALLOWED)) return COSTATE_OK;

@@ -27,7 +27,8 @@ double next_factor(const stepper *c, const control *k, int newton, double err, d
     double fac = pow(err, -1.0 / k->k);
     if (k->h_old > 0 && err <= 1) {
         double beta = c->F->pi_beta / k->k;
-        if (c->o->controller == COSTATE_PI && !k->rejected) fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
+        if (c->o->controller == COSTATE_PI && !k->rejected)
+            fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
         if (c->o->controller == COSTATE_GUSTAFSSON) fac = gustafsson(err, fabs(h), k, fac);
     }
     fac *= c->o->safety;

@@ -67,16 +67,21 @@ static void go_on(costate *c, run *x, int matrices)
     x->has_prev = 1;
 }
 
+static int no_start(costate *c)
+{
+    if (c->v.why == WHY_CALLBACK)
+        return fail(&c->v, COSTATE_CALLBACK, "rhs.value is not defined at the initial state (it returned > 0 at t = "
+                    "%.10g).", c->in.t0);
+    return fail(&c->v, COSTATE_NOT_FINITE, "rhs.value returned NaN or Inf at the initial state (t = %.10g).", c->in.t0);
+}
+
 static int initial_step(costate *c, run *x)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
         int status = first_step(&c->st, &c->in, c->y, c->f, c->z, c->y1, &h);
-        if (status < 0) return status;
-        if (status == RETRY)
-            return c->v.why == WHY_CALLBACK
-                ? fail(&c->v, COSTATE_CALLBACK, "rhs.value is not defined at the initial state (it returned > 0 at t = %.10g).", x->t)
-                : fail(&c->v, COSTATE_NOT_FINITE, "rhs.value returned NaN or Inf at the initial state (t = %.10g).", x->t);
+        if (status == RETRY) return no_start(c);
+        if (status) return status;
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -114,16 +119,16 @@ static int give_up(costate *c, const run *x)
     char limit[80] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
         snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off(x)), bound(c, x));
-    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %d accepted and %ld rejected steps: "
-                "h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
+    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %d accepted and %ld rejected "
+                "steps: h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, cause_text(c->v.why));
 }
 
 /* nothing was tried: h is too small from the start */
 static int no_room(costate *c, const run *x)
 {
-    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and %ld "
-                "rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
+    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and "
+                "%ld rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
                 c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off(x)), bound(c, x));
 }
 
@@ -259,8 +264,8 @@ static int one_step(costate *c, run *x, long budget)
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
-            return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, h = %.3g.",
-                        c->o.max_steps, x->t, fabs(x->h));
+            return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, "
+                        "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
         int status = try_step(c, x, &err);
         if (status == 0 && err <= 1) return accept(c, x, err);
         if (status < 0) return status;

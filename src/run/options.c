@@ -54,13 +54,16 @@ int options_fill(costate *c)
         if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
     if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin, c->o.hmax);
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin,
+                    c->o.hmax);
     if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
     if (c->o.controller != COSTATE_FIXED && !c->st.m->embedded)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.", c->st.m->name);
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.",
+                    c->st.m->name);
     if (c->o.estimator == COSTATE_EST_SDIRK && !c->st.m->theta)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such estimate.", c->st.m->name);
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such "
+                    "estimate.", c->st.m->name);
     if (c->o.controller == COSTATE_AUTO)
         c->o.controller = c->st.F->controller;
     if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->st.m->block > 3 ? 5 * (c->st.m->block - 3) / 2 : 0);

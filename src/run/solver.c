@@ -23,7 +23,8 @@ static int check_problem(costate *c)
     if (P->n > (1 << 30) || P->np > (1 << 30) || P->nq > (1 << 30) - P->n)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n, np or n + nq is larger than 2^30.");
     if (!P->rhs.value) return fail(&c->v, COSTATE_MISSING, "problem.rhs.value is missing.");
-    if (P->nq > 0 && !P->cost.value) return fail(&c->v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
+    if (P->nq > 0 && !P->cost.value)
+        return fail(&c->v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     const char *fault = P->pattern ? pattern_fault(P->pattern, P->n) : NULL;
     return fault ? fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
 }
@@ -57,9 +58,9 @@ static void layout(costate *c, cursor *at)
 static void furnish(costate *c)
 {
     const costate_problem *P = &c->P;
-    c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .autonomous = c->o.autonomous, .differences = c->o.differences,
-                     .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
-                     .method = c->st.m->name, .count = &c->count, .v = &c->v};
+    c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost,
+                     .jac = P->jac, .pattern = P->pattern, .autonomous = c->o.autonomous,
+                     .differences = c->o.differences, .method = c->st.m->name, .count = &c->count, .v = &c->v};
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
     c->st.maps = &c->maps;
     c->st.sh = &c->sh;
@@ -85,8 +86,8 @@ static int refuse_singular(costate *c)
 {
     if (!c->sh.singular) return COSTATE_OK;
     if (c->st.F->is & REGULAR_MASS)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular one.",
-                    c->st.m->name);
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular "
+                    "one.", c->st.m->name);
     if (!(c->st.m->is & COSTATE_DAE))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: method %s does not keep algebraic "
                     "constraints; choose one with the property COSTATE_DAE.", c->st.m->name);
@@ -195,4 +196,9 @@ void costate_free(costate *c)
 double costate_time(const costate *c) { return c ? c->v.t : 0; }
 const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
 void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
-const char *costate_solver_name(const costate *c) { return !c || !c->sh.backend ? "none" : c->sh.matfree ? "gmres" : c->sh.backend->name; }
+
+const char *costate_solver_name(const costate *c)
+{
+    if (!c || !c->sh.backend) return "none";
+    return c->sh.matfree ? "gmres" : c->sh.backend->name;
+}

@@ -9,9 +9,9 @@ void no_error(costate *c)
 {
     snprintf(c->v.text, sizeof c->v.text, "No error.");
     if (c->maps.filled > 0 && c->maps.filled <= MOSTLY_ZEROS)
-        snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not zero when "
-                 "it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would be faster.",
-                 c->st.n, c->st.n, 100 * c->maps.filled);
+        snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not "
+                 "zero when it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would "
+                 "be faster.", c->st.n, c->st.n, 100 * c->maps.filled);
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

@@ -67,7 +67,8 @@ static int forward_over(world *w)
     int seen = 0, count = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
     for (int k = 0; k <= last; k++) {
         TRY(tangent_of(w, (op){STEP, k, 0, k == last}));
-        for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++) TRY(tangent_of(w, (op){OBSERVE, k, seen, 0}));
+        for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
+            TRY(tangent_of(w, (op){OBSERVE, k, seen, 0}));
     }
     world_move(w);
     return 0;
@@ -77,7 +78,8 @@ static int backward_over(world *w)
 {
     int seen = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
     for (int k = last; k >= 0; k--) {
-        while (seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1])) TRY(adjoint_of(w, (op){OBSERVE, k, --seen, 0}));
+        for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
+            TRY(adjoint_of(w, (op){OBSERVE, k, seen - 1, 0}));
         TRY(adjoint_of(w, (op){STEP, k, 0, k == last}));
     }
     return 0;
@@ -95,8 +97,8 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
     double dir = direction(tape), last = tape->from.t0;
     for (int k = 0; k < o->count; k++) {
         if (!(dir * (o->t[k] - last) >= 0) || !(dir * (tape->from.t1 - o->t[k]) >= 0))
-            return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations.t[%d] = %.10g lies outside the run or out of order.", k,
-                        o->t[k]);
+            return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations.t[%d] = %.10g lies outside the run or out of order.",
+                        k, o->t[k]);
         last = o->t[k];
     }
     return COSTATE_OK;

@@ -64,8 +64,8 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
 
 static int full(const stepper *c, const costate_tape *t, size_t more)
 {
-    return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit = %zu "
-                "(t = %.10g).", t->bytes + t->kept_bytes + more, t->count, t->limit, c->v->t);
+    return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit "
+                "= %zu (t = %.10g).", t->bytes + t->kept_bytes + more, t->count, t->limit, c->v->t);
 }
 
 static int fits(const costate_tape *t, size_t more) { return !t->limit || t->bytes + t->kept_bytes + more <= t->limit; }
@@ -182,8 +182,12 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
 {
     if (!t) return fail(c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");
     const costate_problem *a = &t->problem;
-    if (!t->usable) return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never was.");
-    if (t->method != c->m) return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name, c->m->name);
+    if (!t->usable)
+        return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never "
+                    "was.");
+    if (t->method != c->m)
+        return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
+                    c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->cost.value != b->cost.value || a->mass != b->mass)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");

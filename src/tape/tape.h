@@ -50,7 +50,8 @@ int tape_slot(const stepper *, costate_tape *, const double *y, const place *spa
 int tape_commit(const stepper *, costate_tape *, const record *);
 /* Step k with its stages.  writer: who asks; factorisations count in the solver that made them, which may be gone. */
 int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
-void *tape_memory(const stepper *, costate_tape *, size_t need);    /* for stores: of the tape's blocks, within its limit */
+/* for stores: of the tape's blocks, within its limit */
+void *tape_memory(const stepper *, costate_tape *, size_t need);
 void tape_end(costate_tape *, int complete, double t, const double *y);      /* the run is over: t, y are its end */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
