@@ -1,51 +1,10 @@
 /* integrate.c - the step loop: the only place that decides about steps.
 
    A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
-   those of the accepted step; the last step is h = t1 - t.
-
-   Time is the sum of the steps in twice the precision, t + low; a record has its rounding t and the h that was used,
-   which is what a replay needs.  Summed plainly, N steps of (t1 - t0)/N may leave a crumb where N is large. */
-#include <float.h>
+   those of the accepted step; the last step is h = t1 - t. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include "run/run.h"
-
-typedef struct {
-    double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
-    double end_low;             /* the time after it is now.end + end_low */
-    int last;                   /* h reaches t1 */
-    double h_free;              /* the step proposed before it was cut to reach t1 */
-    control k;
-    costate_tape *tape;
-    trial by;               /* what the step may use */
-    record now, prev;
-    int has_prev;
-    long rejected;              /* steps of this call; the accepted ones are c->at */
-    directions *d;
-    double *Va, *Vb;            /* tangents at t and at t + h */
-    const costate_times *times;
-} run;
-
-/* No solution needs so small a part of its interval, whatever its first transient: a start that fails at t = 0, where
-   any h can be told from 0, ends here. */
-static double least_of(const costate *c, double span)
-{
-    double least = fmax(DBL_EPSILON * sqrt(DBL_EPSILON) * span, DBL_MIN);
-    return c->o.h0 > 0 ? fmin(least, c->o.h0) : least;
-}
-
-static void set_range(costate *c, double t0, double t1)
-{
-    double span = fabs(t1 - t0);
-    c->in.dir = t1 >= t0 ? 1 : -1;
-    c->in.hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
-    c->in.hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
-    c->v.t = c->in.t0 = t0;
-    c->in.t1 = t1;
-    c->v.why = WHY_ERROR;
-    c->stamp++;
-}
+#include "run/loop.h"
 
 /* nothing is known of earlier steps */
 static void anew(costate *c)
@@ -87,51 +46,6 @@ static int initial_step(costate *c, run *x)
     return COSTATE_OK;
 }
 
-static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
-
-/* Cut the proposed step so that t1 is met; stretch by round-off, of h or of t, rather than leave a crumb.  A rejected
-   step is not stretched back by the latter. */
-static void aim(const costate *c, run *x)
-{
-    double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
-    x->last = fabs(left) <= h + fmax(1e-8 * h, x->k.rejected ? 0 : round_off(x));
-    x->h = x->last ? left : x->h_free;
-    int halve = !x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h);
-    if (halve && fabs(left) / 2 >= c->in.hmin) x->h = left / 2;
-}
-
-static int too_small(const costate *c, const run *x)
-{
-    return !x->last && fabs(x->h) < fmax(c->in.hmin * (1 - 1e-10), round_off(x));
-}
-
-/* the bound that h is below, in words */
-static const char *bound(const costate *c, const run *x)
-{
-    if (round_off(x) > c->in.hmin) return "round-off of t";
-    if (c->o.hmin > 0) return "options.hmin";
-    return c->in.hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
-}
-
-/* a try failed, and h cannot be smaller */
-static int give_up(costate *c, const run *x)
-{
-    char limit[80] = "is fixed";
-    if (c->o.controller != COSTATE_FIXED)
-        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off(x)), bound(c, x));
-    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %d accepted and %ld rejected "
-                "steps: h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
-                fabs(x->h), limit, cause_text(c->v.why));
-}
-
-/* nothing was tried: h is too small from the start */
-static int no_room(costate *c, const run *x)
-{
-    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and "
-                "%ld rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
-                c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off(x)), bound(c, x));
-}
-
 static void set_directions(costate *c, run *x)
 {
     step_directions(x->times, x->d->m, x->last, c->d.dt, c->d.dh);
@@ -150,23 +64,6 @@ static int tangent_norm(costate *c, const run *x, double *norm)
         *norm = larger(*norm, error_norm(&c->st, x->Va + at, x->Vb + at, c->err));
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
-}
-
-/* a + b = the result + *rest exactly (Knuth) */
-static double two_sum(double a, double b, double *rest)
-{
-    double sum = a + b, part = sum - a;
-    *rest = (a - (sum - part)) + (b - part);
-    return sum;
-}
-
-static void set_times(run *x)
-{
-    double rest, sum = two_sum(x->t, x->h, &rest);
-    x->now.t = x->t;
-    x->now.h = x->h;
-    x->now.end = two_sum(sum, x->low + rest, &x->end_low);
-    if (x->last) { x->now.end = x->t1; x->end_low = 0; }
 }
 
 /* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */

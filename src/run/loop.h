@@ -1,0 +1,31 @@
+/* loop.h - the state of the step loop. */
+#ifndef COSTATE_LOOP_H
+#define COSTATE_LOOP_H
+
+#include "run/run.h"
+
+typedef struct {
+    double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
+    double end_low;             /* the time after it is now.end + end_low */
+    int last;                   /* h reaches t1 */
+    double h_free;              /* the step proposed before it was cut to reach t1 */
+    control k;
+    costate_tape *tape;
+    trial by;                   /* what the step may use */
+    record now, prev;
+    int has_prev;
+    long rejected;              /* steps of this call; the accepted ones are c->at */
+    directions *d;
+    double *Va, *Vb;            /* tangents at t and at t + h */
+    const costate_times *times;
+} run;
+
+/* aim.c */
+void set_range(costate *, double t0, double t1);
+void aim(const costate *, run *);                   /* h, and whether it is the last */
+void set_times(run *);                              /* t, h, end of the step that h makes */
+int too_small(const costate *, const run *);
+int give_up(costate *, const run *);                /* a try failed, and h cannot be smaller */
+int no_room(costate *, const run *);                /* nothing was tried: h is too small from the start */
+
+#endif
