@@ -150,8 +150,8 @@ int linearise(maps *a, long serial, double t, const double *y, const double *w, 
 {
     at->serial = 0;
     at->t = t;
-    memcpy(at->y, y, (size_t)a->n * sizeof *y);
     if (at->J) TRY(jacobian(a, t, y, w, at->J));
+    else memcpy(at->y, y, (size_t)a->n * sizeof *y);
     at->serial = serial;
     return 0;
 }

@@ -65,8 +65,8 @@ int jacobian(maps *, double t, const double *y, const double *w, double *J);
 
 /* f_y where it was taken.  serial: its name, 0: nothing is held; who linearises gives it, and gives none twice */
 typedef struct {
-    double t, *y;                       /* n */
     double *J;                          /* entries; NULL: known by products at the point alone */
+    double t, *y;                       /* the point; y: n, held where J is NULL */
     long serial;
 } linearisation;
 int linearise(maps *, long serial, double t, const double *y, const double *w, linearisation *);

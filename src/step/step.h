@@ -20,7 +20,7 @@ typedef struct {                /* one step: what the tape keeps */
     factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
 } record;
 
-typedef struct { double *X; unsigned char *its; } place;   /* where forward writes stages and Newton's counts */
+typedef struct { double *X; unsigned char *its; } place;   /* where forward writes what the record's X, its read */
 
 typedef struct {                /* what a step is to repeat */
     long jacobian;              /* with this linearisation, */
@@ -57,7 +57,7 @@ typedef struct {                /* m functionals back through a step */
     int times;                  /* 1: t and h are wanted */
     double *lambda;             /* N*m in and out */
     double *mu;                 /* np*m, added to; NULL: not wanted */
-    double *t, *h;              /* m each, set when times */
+    double *t, *h;              /* m each, added to when times */
     double *defect;             /* m, added to; NULL: not wanted */
     const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
     double *U;                  /* s*m*n out: adjoints of the stages */
@@ -100,7 +100,7 @@ struct family {
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
-    double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held */
+    double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
     void (*free)(void *own);
 };
 
