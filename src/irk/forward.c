@@ -205,16 +205,16 @@ static int estimate(stepper *c, const record *r, const trial *t)
 
 static int stages(stepper *c, const record *r, trial *t)
 {
-    const unsigned char *fixed = t->as ? t->as->its : NULL;
+    const unsigned char *fixed = t->as ? t->as->iterations : NULL;
     accuracy to = irk_accuracy(c, fixed && t->as->counted);
-    unsigned char *its = t->to.its;
+    unsigned char *iterations = t->to.iterations;
     double theta = 0;
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
-        if (fixed) its[b] = fixed[b];
-        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &its[b], fixed != NULL));
+        if (fixed) iterations[b] = fixed[b];
+        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &iterations[b], fixed != NULL));
         theta = fmax(theta, work(c)->theta);
-        if (its[b] > t->newton) t->newton = its[b];
+        if (iterations[b] > t->newton) t->newton = iterations[b];
     }
     work(c)->theta = theta;
     return 0;

@@ -56,7 +56,7 @@ int irk_estimate(stepper *, const record *, const directions *, int j, double *e
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
 
-int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *its, int fixed);
+int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
 /* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */

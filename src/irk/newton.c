@@ -97,7 +97,7 @@ static int judge(stepper *c, monitor *m)
     return GO_ON;
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *its, int fixed)
+int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations, int fixed)
 {
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
@@ -116,12 +116,12 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
         m.norm = sqrt(sum / c->m->block);
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
-        if (fixed) { if (m.it == *its) return 0; continue; }
+        if (fixed) { if (m.it == *iterations) return 0; continue; }
         int next = judge(c, &m);
         if (next == DONE) break;
         if (next == DIVERGES) return RETRY;
     }
-    *its = (unsigned char)m.it;
+    *iterations = (unsigned char)m.it;
     work(c)->theta = m.theta;
     return 0;
 }

@@ -16,16 +16,16 @@ typedef struct {                /* one step: what the tape keeps */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
     const double *y;            /* N: state at t */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
-    const unsigned char *its;   /* irk: Newton iterations, one a block */
+    const unsigned char *iterations; /* irk: Newton iterations, one a block */
     factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
 } record;
 
-typedef struct { double *X; unsigned char *its; } place;   /* where forward writes stages and Newton's counts */
+typedef struct { double *X; unsigned char *iterations; } place; /* where forward writes stages and Newton's counts */
 
 typedef struct {                /* what a step is to repeat */
     long jacobian;              /* with this linearisation, */
     const record *from;         /* taken at the start of that step; NULL: of this one */
-    const unsigned char *its;   /* so many iterations; NULL: as many as it takes */
+    const unsigned char *iterations; /* so many iterations; NULL: as many as it takes */
     int counted;                /* they were those of an iteration with factorisations */
 } decisions;
 

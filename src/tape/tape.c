@@ -133,7 +133,7 @@ int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *s
     if (!memory) return c->v->status;
     *to = (place){stages ? memory + c->N : spare->X, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, (size_t)c->N * sizeof *y);
-    *r = (record){.y = memory, .X = to->X, .its = to->its};
+    *r = (record){.y = memory, .X = to->X, .iterations = to->iterations};
     return COSTATE_OK;
 }
 
@@ -170,7 +170,7 @@ decisions tape_decisions(const costate_tape *t, int k)
 {
     const record *r = &t->list[k];
     int other = r->jacobian > 0 && r->jacobian != k + 1;
-    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->its, !t->matfree};
+    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree};
 }
 
 int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
