@@ -39,7 +39,8 @@ static void sum_few(size_t n, double *out, const double *y, int k, const double 
 
 /* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
    their X_j may hold anything). */
-void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+             size_t stride)
 {
     double a[TERMS_MOST];
     const double *x[TERMS_MOST];

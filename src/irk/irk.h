@@ -17,13 +17,13 @@
 typedef struct stage_system stage_system;
 typedef struct {
     int most_columns;           /* that are iterated together: their solves are one call, where there is more to win */
-    int dense_most;             /* unknowns of a block up to which its exact matrix is factored rather than iterated with */
+    int dense_most;             /* unknowns of a block up to which its exact matrix is factored, not iterated with */
     int sparse;                 /* 0: never where the backend is sparse */
     int preconditioned;         /* matrix-free: the user's preconditioner, or the ILU, is one of a block */
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
-    int (*exact_factor)(const stage_system *);                       /* the matrix with J at each stage, into own exact */
-    int (*exact_solve)(const stage_system *, int m, int from, double *X);   /* columns from .. m - 1 */
+    int (*exact_factor)(const stage_system *);              /* the matrix with J at each stage, into own exact */
+    int (*exact_solve)(const stage_system *, int m, int from, double *X);       /* columns from .. m - 1 */
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
@@ -34,7 +34,7 @@ typedef struct {
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
     double *w;                  /* N: weights at an earlier step */
     double *r, *rq;             /* nq each */
-    double *eb, eb0;            /* s: bhat - b; of the explicit first stage */
+    double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
     double *J;                  /* entries: a Jacobian at a stage */
@@ -64,20 +64,25 @@ void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, d
                   double *out);
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
-   Stage i of the block, column j: X + (i*m + j)*n.  stages.c */
+   Stage i of the block, column j: X + (i*m + j)*n. */
 struct stage_system { stepper *c; const record *r; int block, transpose; };
-int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
-int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
-int irk_stage_solve(const stage_system *, int m, double *X);
-int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
-size_t irk_stage_work(const stepper *, int m);                      /* of column */
-size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
-/* of the exact matrix, len = block*n numbers a column */
-int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (c->own exact NULL) */
-int irk_exact_columns(const stage_system *, int m, double *x);       /* m columns side by side */
+/* product.c */
+int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
+int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
 void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);
+
+/* exact.c: by the exact matrix, len = block*n numbers a column */
+int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (own exact NULL) */
+int irk_exact_columns(const stage_system *, int m, double *x);      /* m columns side by side */
+int irk_exact_solve(const stage_system *, int m, int from, double *X);     /* columns from .. m - 1, refined */
+
+/* stages.c: the way that suits the system */
+int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
+int irk_stage_solve(const stage_system *, int m, double *X);
+size_t irk_stage_work(const stepper *, int m);                      /* of column */
+size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
 /* family.c: what the tables of sdirk and firk share */
 int irk_prepare(stepper *, const block_algebra *);
