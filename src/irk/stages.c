@@ -141,7 +141,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     for (int j = 0; j < columns; j++) {
         c->maps->count->krylov += got[j].iterations;
         if (got[j].longest > a->last_krylov) a->last_krylov = got[j].longest;
-        if (status != 0 || *good < j || !solved(c->maps, &got[j], 100 * c->o->krylov_tol)) continue;
+        if (status != 0 || *good < j || !solved(c->maps, &got[j], c->o->krylov_tol)) continue;
         irk_scatter(s, m, from + j, x + (size_t)j * len, X);
         c->maps->count->stage_iterative++;
         (*good)++;
