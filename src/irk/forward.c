@@ -238,7 +238,7 @@ int irk_forward(stepper *c, record *r, trial *t)
         c->lin.serial = 0;                   /* an old Jacobian: the same step once more with a new one */
         c->v->factor = 1;
     }
-    if (status) return status;
+    TRY(status);
     memcpy(t->y1, r->y, (size_t)c->N * sizeof *t->y1);
     memset(t->err, 0, (size_t)c->N * sizeof *t->err);
     combine(n, t->y1, t->y1, 1, c->s, c->m->d, r->X, n);
