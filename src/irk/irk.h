@@ -93,4 +93,24 @@ void irk_restart(stepper *);
 double irk_keep(stepper *, double factor);
 void irk_free(void *own);
 
+/* the table of sdirk or firk, which differ in how they prepare: with which algebra of blocks */
+#define IRK_FAMILY(prepare_it) {                            \
+    .is = IMPLICIT,                                         \
+    .needs = {0, TANGENT_OF, ADJOINT_OF},                   \
+    .costs = {0, TANGENT_OF, ADJOINT_OF},                   \
+    .controller = COSTATE_GUSTAFSSON,                       \
+    .pi_beta = 0.4,                                         \
+    .prepare = prepare_it,                                  \
+    .layout = irk_layout,                                   \
+    .layout_derivatives = irk_layout_derivatives,           \
+    .ready = irk_ready,                                     \
+    .restart = irk_restart,                                 \
+    .forward = irk_forward,                                 \
+    .tangent = irk_tangent,                                 \
+    .adjoint = irk_adjoint,                                 \
+    .estimate = irk_estimate,                               \
+    .keep = irk_keep,                                       \
+    .free = irk_free,                                       \
+}
+
 #endif
