@@ -59,7 +59,8 @@ def continuous_order_exactly(conditions, B, b, q, tol):
 def sees_something(key, bhat, b, tol):
     """Weights that are those of the method give an estimate that is 0 whatever happens."""
     if bhat is not None and max(abs(x - y) for x, y in zip(bhat, b)) <= tol:
-        raise Refused(f"{key}: every entry is that of the method's own weights: an estimate with them would always be 0")
+        raise Refused(f"{key}: every entry is that of the method's own weights: "
+                      "an estimate with them would always be 0")
 
 
 def claims(table, found):

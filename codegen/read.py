@@ -213,7 +213,8 @@ class Reader:
         """A lower triangle, with diagonal for gamma; the sums that may stand beside it go to t.sums."""
         lines = self.doc.blocks[key]
         if len(lines) != s:
-            raise Refused(f"{key}: {len(lines)} rows, should be {s}, as {'alpha' if 'alpha' in self.doc.blocks else 'a'} has (the "
-                          "empty first row of a strictly lower triangle counts; without the column of sums it is left out)")
+            first = "alpha" if "alpha" in self.doc.blocks else "a"
+            raise Refused(f"{key}: {len(lines)} rows, should be {s}, as {first} has (the empty first row of a strictly "
+                          "lower triangle counts; without the column of sums it is left out)")
         t.sums[key] = self.labels(lines, key, "gamma" if key in ("gamma", "c") else "alpha")
         return self.matrix(lines, key, (lambda i, s: i + 1) if key == "gamma" else (lambda i, s: i))

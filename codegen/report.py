@@ -17,7 +17,8 @@ def report(m):
         conditions = m.embedded_conditions or m.conditions
         lines += weights("bhat", conditions, m.embedded_weights, m.embedded)
     if m.ex:
-        lines.append(f"  estimate        {float(m.estx):.6g} times the defect of the dense output at {float(m.at):.6g} in it")
+        lines.append(f"  estimate        {float(m.estx):.6g} times the defect of the dense output "
+                     f"at {float(m.at):.6g} in it")
     if t.bhat2:
         lines += weights("bhat2", m.conditions, t.bhat2, m.embedded2)
     lines.append(f"  dense output    order {m.dense}, degree {m.degree}, {origin(m)}, largest weight "

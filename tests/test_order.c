@@ -109,7 +109,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     assert_int_equal(costate_status(c), COSTATE_OK);
     c->maps.p = b->p0;
     place to = c->scratch[0];
-    record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->y, .X = to.X, .its = to.its};
+    record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->y, .X = to.X, .iterations = to.iterations};
     trial by = {.serial = 1, .to = to, .cautious = 1, .estimate = 1, .y1 = c->y1, .err = c->err};
     size_t n = (size_t)c->st.n;
     memset(c->y, 0, (size_t)c->st.N * sizeof *c->y);

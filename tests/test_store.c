@@ -19,7 +19,7 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     (void)spare;
     *to = (place){d->out + c->N, (unsigned char *)(d->out + d->doubles)};
     memcpy(d->out, y, (size_t)c->N * sizeof *y);
-    *r = (record){.y = d->out, .X = to->X, .its = to->its};
+    *r = (record){.y = d->out, .X = to->X, .iterations = to->iterations};
     return 0;
 }
 
@@ -30,7 +30,7 @@ static int put(const stepper *c, costate_tape *t, const record *r)
     record *kept = &t->list[t->count];
     *kept = *r;                 /* times and the name of the Jacobian stay in memory */
     kept->y = kept->X = NULL;
-    kept->its = NULL;
+    kept->iterations = NULL;
     if (fseek(d->file, (long)size * t->count, SEEK_SET) == 0 && fwrite(d->out, 1, size, d->file) == size) return 0;
     return fail(c->v, COSTATE_TAPE_LIMIT, "The file of the tape could not be written.");
 }
@@ -44,7 +44,7 @@ static int get(const costate_tape *t, int k, record *r)
     if (fread(d->in, 1, size, d->file) != size) return COSTATE_BAD_TAPE;
     r->y = d->in;
     r->X = d->in + N;
-    r->its = (unsigned char *)(d->in + d->doubles);
+    r->iterations = (unsigned char *)(d->in + d->doubles);
     return 0;
 }
 

@@ -14,7 +14,7 @@ root = sys.argv[1]
 COLUMNS = 120
 
 # Long lines that are left, by folder: these numbers only fall, each to 0, and then the row goes.
-LEFT = {"src": 113, "codegen": 14, "include": 10}
+LEFT = {"src": 39}
 
 GENERATED = ("bench/RESULTS.md",)                   # tables as wide as they come
 

@@ -23,7 +23,8 @@ class Mutation(unittest.TestCase):
     def test_second_source(self):
         """Those that are shipped (in git) were compared with one."""
         try:
-            listed = subprocess.run(["git", "ls-files", "methods"], cwd=shipped.ROOT, capture_output=True, text=True).stdout
+            listed = subprocess.run(["git", "ls-files", "methods"], cwd=shipped.ROOT, capture_output=True,
+                                    text=True).stdout
         except OSError:
             listed = ""
         for path in shipped.FILES:

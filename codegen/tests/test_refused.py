@@ -98,7 +98,8 @@ class Trial(unittest.TestCase):
         self.refused(f"bhat2: {same}", heun.format("1 0\nbhat2 | 1/2 1/2", "1\nembedded2 = 2"))
         self.refused(f"bhat: {same}", LINEARLY_IMPLICIT + "bhat = '1'\nembedded = 1")
         for key, entries in (("e", "0"), ("mhat", "1")):
-            transformed = LINEARLY_IMPLICIT.split("alpha")[0] + "gamma = '1'\na = '0 |'\nc = '1 |'\nm = '1'\nembedded = 1\n"
+            head = LINEARLY_IMPLICIT.split("alpha")[0]
+            transformed = head + "gamma = '1'\na = '0 |'\nc = '1 |'\nm = '1'\nembedded = 1\n"
             self.refused(f"{key}: {same}", transformed + f"{key} = '{entries}'")
 
     def test_digits(self):
@@ -113,7 +114,8 @@ class Trial(unittest.TestCase):
     def test_row_sums(self):
         self.refused("tableau: row 2: sum of the entries = 1, but c_2 = 0.9, residual 1.0e-1",
                      HEUN.replace("1 | 1\n", "0.9 | 1\n"))
-        self.refused("gamma: row 1: sum of the entries = 1, but gamma_1 = 2", LINEARLY_IMPLICIT.replace("1 | 1", "2 | 1"))
+        self.refused("gamma: row 1: sum of the entries = 1, but gamma_1 = 2",
+                     LINEARLY_IMPLICIT.replace("1 | 1", "2 | 1"))
 
     def test_shape(self):
         self.refused("tableau: row 2: 2 entries, at most 1 fit its shape", HEUN.replace("1 | 1\n", "1 | 1 0\n"))
@@ -121,7 +123,8 @@ class Trial(unittest.TestCase):
         self.refused("needs a row a stage and a row b", HEUN.replace("b | 1/2 1/2", ""))
         self.refused("every line is", HEUN.replace("b | 1/2 1/2", "b | 1/2 1/2\nb | 1/2 1/2"))
         self.refused("continuous: 1 rows, should be 2", HEUN + 'dense = 2\ncontinuous = "1 0"')
-        self.refused("continuous: row 2: 1 entries, but row 1 has 2", HEUN + "dense = 2\ncontinuous = \'\'\'\n1 0\n1\n\'\'\'")
+        self.refused("continuous: row 2: 1 entries, but row 1 has 2",
+                     HEUN + "dense = 2\ncontinuous = \'\'\'\n1 0\n1\n\'\'\'")
         self.refused("continuous: its order is not stated (key dense)", HEUN + 'continuous = "1 0"')
         self.refused("b: takes no column before a bar", LINEARLY_IMPLICIT.replace('= "1"', '= "b | 1"'))
         self.refused("the block gamma is missing", LINEARLY_IMPLICIT.replace("gamma ", "#"))
@@ -132,7 +135,8 @@ class Trial(unittest.TestCase):
         self.derive(HEUN.replace("checked", "#"))                          # the one text that may be left out
         self.refused("key 'stages' is unknown", HEUN + "stages = 2")
         self.refused("family: 'rk' is none of", HEUN.replace('"erk"', '"rk"'))
-        self.refused("name: 'other' must be a C identifier and the name of the file", HEUN.replace('"trial"', '"other"'))
+        self.refused("name: 'other' must be a C identifier and the name of the file",
+                     HEUN.replace('"trial"', '"other"'))
         self.refused("order: must be a whole number", HEUN.replace("order    = 2", 'order = "2"'))
         self.refused("is: 'stable' is none of", HEUN + 'is = ["stable"]')
         self.refused("let.x: must be text", HEUN + "let.x = 0.5")

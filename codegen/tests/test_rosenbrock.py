@@ -32,7 +32,8 @@ class Forms(unittest.TestCase):
 
     def test_disagreeing_forms_are_refused(self):
         document = shipped.load("rodas3")
-        with self.assertRaisesRegex(Refused, r"rodas3.toml: a: row 4, entry 1 = 2.00000002, but alpha, gamma, b give 2"):
+        message = r"rodas3.toml: a: row 4, entry 1 = 2.00000002, but alpha, gamma, b give 2"
+        with self.assertRaisesRegex(Refused, message):
             shipped.derive_document(shipped.altered(document, "a", 3, 0))
 
     def test_new_points(self):

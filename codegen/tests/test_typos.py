@@ -1,4 +1,4 @@
-"""Typing errors, seeded, in numbers, signs, rows and keys of every file: refused, or what the stated digits cannot tell.
+"""Typing errors, seeded, in numbers, signs, rows, keys of every file: refused, or what the stated digits cannot tell.
 
 Not tried is what makes another valid method of the same properties, as 1 - sqrt(1/2) for 1 + sqrt(1/2) in let.g of ros2
 and sdirk2a, or two entries of embedded weights of order 1 changed for each other."""
@@ -24,7 +24,9 @@ def digit(draw, text, place):
 
 
 def entries(text, place):
-    return [m for m in re.finditer(r"(?<![^\s'\"|])[-\w.*/()]*\d[-+\w.*/(),=]*", text[:place[1]]) if m.start() >= place[0]]
+    start, end = place
+    found = re.finditer(r"(?<![^\s'\"|])[-\w.*/()]*\d[-+\w.*/(),=]*", text[:end])
+    return [m for m in found if m.start() >= start]
 
 
 def sign(draw, text, place):
@@ -82,7 +84,8 @@ class Typos(unittest.TestCase):
                     except Refused:
                         continue
                     bound = max(real.Decimal("1e-30"), 1000 * tol)
-                    same = len(found) == len(own) and all(abs(x - y) <= bound * max(1, abs(y)) for x, y in zip(found, own))
+                    close = all(abs(x - y) <= bound * max(1, abs(y)) for x, y in zip(found, own))
+                    same = len(found) == len(own) and close
                     self.assertTrue(same, f"{path.name}, {typo.__name__} {number}: accepted\n{difference(text, wrong)}")
 
 

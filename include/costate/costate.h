@@ -97,8 +97,9 @@ typedef struct {
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
 
    jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
-   pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.  Differences only steer Newton in sdirk and firk; in ros they change the method (its order is
-   kept only by W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
+   pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.
+   Differences only steer Newton in sdirk and firk; in ros they change the method (its order is kept only by
+   W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
    Other products missing: formed from jac where that gives them exactly (directions in y alone), else
    COSTATE_MISSING, unless options.differences = 1. */
 typedef struct {
@@ -188,12 +189,13 @@ typedef struct {
     int estimator;                    /* firk: COSTATE_EST_CLASSICAL (f(t, y) and the stages; with c_1 = 0 one more f),
                                          or COSTATE_EST_SDIRK (one more stage) */
     int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
-    int warm;                         /* 1: a call that goes on where the last one ended - the same t, y, p to the bit, the
-                                         same direction of time - begins with its step size and controller memory, and
-                                         without a tape with its matrices, too; 0: every call begins anew */
+    int warm;                         /* 1: a call that goes on where the last one ended - the same t, y, p to the bit,
+                                         the same direction of time - begins with its step size and controller memory,
+                                         and without a tape with its matrices, too; 0: every call begins anew */
 
     /* Newton's iteration (sdirk, firk) */
-    int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages 7 + 5 (s - 3)/2 */
+    int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages
+                                         7 + 5 (s - 3)/2 */
     double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm */
     double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
                                          faster than this; negative: never kept */
@@ -203,14 +205,15 @@ typedef struct {
     /* linear algebra */
     int solver;                       /* enum costate_solver */
     const struct costate_backend *backend;  /* a user's own, instead of solver */
-    double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in ros when matrix-free;
-                                         one above 1e-13 makes tangents and adjoints inexact, by about as much */
+    double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in ros when
+                                         matrix-free; one above 1e-13 makes tangents and adjoints inexact, by about
+                                         as much */
     int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
     int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to 256 MB;
                                          1: always, within tape_limit; -1: never */
     const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
-    int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance 1e-3),
-                                         made from jac in the pattern; where SuperLU is built in */
+    int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance
+                                         1e-3), made from jac in the pattern; where SuperLU is built in */
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
 
     /* tape */
@@ -286,7 +289,8 @@ typedef struct {
    singular, y must meet the constraints: COSTATE_INCONSISTENT, if to do so it would have to change by more than 100
    times its tolerance (not looked at by COSTATE_LS_GMRES).
    tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run.  Of a run that failed
-   or was stopped it holds the accepted steps: it is evaluated, swept and replayed like that of a run to costate_time. */
+   or was stopped it holds the accepted steps: it is evaluated, swept and replayed like that of a run to
+   costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
 /* The same, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
@@ -333,7 +337,8 @@ const double *costate_step_state(const costate_step *);  /* N values at its end 
 int costate_step_eval(const costate_step *, double t, double *y);  /* n states at t inside, by the dense output */
 
 /* An on_step ready made, or to be called by yours: percent of the interval, t, h, steps, time left, in one line on
-   stderr, five times a second, only if that is a terminal; the line is cleared at the end.  ctx: not used.  Returns 0. */
+   stderr, five times a second, only if that is a terminal; the line is cleared at the end.  ctx: not used.
+   Returns 0. */
 int costate_progress(const costate_step *, void *ctx);
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
@@ -356,11 +361,11 @@ int costate_check_map(const costate_map *, int n, int np, int k, const costate_p
    written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
    said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
-/* A pattern of f_y, found by probing each column at x and at three random points within a tenth of the sizes of t, y and
-   p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y).  An entry is where that is not zero, to the last bit.  The diagonal
-   is always in it, and so are problem.pattern, if given, and (without one) the entries that mass sets in n*n.  4 n products
-   or values; mass without a pattern takes n*n numbers.  An entry that is zero at all four points (a branch not taken
-   there, a term that underflows, or without tangents one below round-off of its row) is missed: add it by
+/* A pattern of f_y, found by probing each column at x and at three random points within a tenth of the sizes of t, y
+   and p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y).  An entry is where that is not zero, to the last bit.  The
+   diagonal is always in it, and so are problem.pattern, if given, and (without one) the entries that mass sets in n*n.
+   4 n products or values; mass without a pattern takes n*n numbers.  An entry that is zero at all four points (a branch
+   not taken there, a term that underflows, or without tangents one below round-off of its row) is missed: add it by
    problem.pattern.  *out is the caller's, to be freed by costate_pattern_free (takes NULL) after the solvers that use
    it; NULL on failure.  report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);

@@ -51,6 +51,17 @@ double pattern_symmetry(const costate_pattern *p)
     return off ? (double)mirrored / (double)off : 1.0;
 }
 
+void pattern_band(const costate_pattern *p, int *lower, int *upper)
+{
+    *lower = *upper = 0;
+    for (int j = 0; j < p->n; j++) {
+        if (p->col[j] == p->col[j + 1]) continue;
+        int first = p->row[p->col[j]], last = p->row[p->col[j + 1] - 1];
+        if (last - j > *lower) *lower = last - j;
+        if (j - first > *upper) *upper = j - first;
+    }
+}
+
 static void multiply_dense(int n, const double *A, int transpose, double a, const double *x, double *y)
 {
     for (int j = 0; j < n; j++) {
@@ -80,7 +91,7 @@ static void multiply_sparse(int n, const costate_pattern *p, const double *A, in
 }
 
 void pattern_multiply(int n, const costate_pattern *pattern, const double *A, int transpose, double a, int m,
-                 const double *x, double *y)
+                      const double *x, double *y)
 {
     for (int k = 0; k < m; k++, x += n, y += n) {
         if (pattern) multiply_sparse(n, pattern, A, transpose, a, x, y);

@@ -9,6 +9,7 @@ const char *pattern_fault(const costate_pattern *, int n);
 int pattern_holds(const costate_pattern *, int i, int j);      /* has it an entry in row i of column j? */
 /* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
 double pattern_symmetry(const costate_pattern *);
+void pattern_band(const costate_pattern *, int *lower, int *upper);     /* diagonals below and above the main one */
 /* y += a A x, or a A^T x, for a matrix in the pattern, m columns of n. */
 void pattern_multiply(int n, const costate_pattern *, const double *A, int transpose, double a, int m, const double *x,
                       double *y);

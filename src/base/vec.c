@@ -6,7 +6,7 @@
 #include "base/larger.h"
 #include "base/vec.h"
 
-enum { BLOCK = 1024, FEW = 16, LANES = 8 };
+enum { BLOCK = 1024, FEW = 16, LANES = 8, AT_ONCE = 16 };
 static const double LEAST_SQUARES = 1e-280, MOST_SQUARES = 1e280;    /* sums between have lost nothing that counts */
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
@@ -39,7 +39,8 @@ static void sum_few(size_t n, double *out, const double *y, int k, const double 
 
 /* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
    their X_j may hold anything). */
-void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride)
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+             size_t stride)
 {
     double a[TERMS_MOST];
     const double *x[TERMS_MOST];
@@ -58,7 +59,8 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
 /* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X)
 {
-    for (int j = 0; j < k; j += 16) combine(n, out, out, scale, k - j < 16 ? k - j : 16, w + j, X + (size_t)j * n, n);
+    for (int j = 0; j < k; j += AT_ONCE)
+        combine(n, out, out, scale, k - j < AT_ONCE ? k - j : AT_ONCE, w + j, X + (size_t)j * n, n);
 }
 
 void add_scaled(size_t n, double *out, const double *y, double a, const double *x)

@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 enum { TERMS_MOST = 32 };       /* of combine: stages of a method */
-void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X, size_t stride);
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+             size_t stride);
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
 void add_scaled(size_t n, double *out, const double *y, double a, const double *x);  /* out = y + a x; y NULL: zero */
 void axpy(size_t n, double a, const double *x, double *y);

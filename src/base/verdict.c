@@ -34,6 +34,6 @@ int retry(verdict *v, enum cause why, double factor)
 int frozen(verdict *v, int status)
 {
     if (status != RETRY) return status;
-    return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.", v->t,
-                cause_text(v->why));
+    return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.",
+                v->t, cause_text(v->why));
 }

@@ -13,7 +13,7 @@ enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, 
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
-    double factor;              /* and what it proposes: h_new/h */
+    double factor;              /* and what it proposes: h_new/h; 0.5 where nothing tells how much would do */
     double t;                   /* where the run is */
     char text[400];
 } verdict;

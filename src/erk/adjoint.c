@@ -57,7 +57,8 @@ static int stage(stepper *c, const record *r, const functionals *g, int i)
     memset(Yb, 0, stride * sizeof *Yb);
     for (int j = 0; j < g->m; j++) {
         double t = 0;
-        costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+        double *mu = g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL;
+        costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, mu};
         TRY(map_adjoint(c->maps, &c->maps->rhs, &x, v + (size_t)j * n, &to));
         if (c->nq) TRY(quadrature(c, r, g, i, j, &x, &to));
         if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }

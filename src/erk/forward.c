@@ -32,7 +32,8 @@ static int stage(stepper *c, const record *r, const trial *t, int i, const doubl
     TRY(map_value(c->maps, &c->maps->rhs, erk_time(c, r, i), Y, K));
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0 || all_finite(n, K)) return 0;
-    return retry(c->v, WHY_NOT_FINITE, 0.2);       /* y+ may not show it, but the next step and dense output would */
+    /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
+    return retry(c->v, WHY_NOT_FINITE, 0.2);
 }
 
 static int quadrature(stepper *c, const record *r, int i, const double *Y, double *q1, double *errq)

@@ -6,17 +6,17 @@
 
 /* Pattern of the coupled matrix.  cols, rows: the pattern of J with the diagonal; from: where an entry lies in J and M
    (-1: only the diagonal of the identity). */
-struct kron {
+typedef struct {
     int sparse;
     int *cols, *rows, *from;
     costate_pattern pattern;
     int *col, *row;
     double *value;
-};
+} coupled_matrix;
 
 void firk_free(void *own)
 {
-    struct kron *k = own;
+    coupled_matrix *k = own;
     if (!k) return;
     free(k->cols);
     free(k->rows);
@@ -27,7 +27,7 @@ void firk_free(void *own)
     free(k);
 }
 
-static void add_diagonal(const costate_pattern *a, struct kron *k)
+static void add_diagonal(const costate_pattern *a, coupled_matrix *k)
 {
     int used = 0;
     for (int j = 0; j < a->n; j++) {
@@ -48,7 +48,7 @@ static void add_diagonal(const costate_pattern *a, struct kron *k)
 /* Block (i, j) holds all of the pattern if i = j or M is a matrix, else only the diagonal. */
 static int full(const stepper *c, int i, int j) { return i == j || c->maps->M; }
 
-static void assemble_pattern(const stepper *c, struct kron *k)
+static void assemble_pattern(const stepper *c, coupled_matrix *k)
 {
     int n = c->n, b = c->m->block, used = 0;
     for (int j = 0; j < b * n; j++) {
@@ -61,7 +61,7 @@ static void assemble_pattern(const stepper *c, struct kron *k)
     k->pattern = (costate_pattern){b * n, k->col, k->row};
 }
 
-static int make_sparse(stepper *c, struct kron *k)
+static int make_sparse(stepper *c, coupled_matrix *k)
 {
     size_t b = (size_t)c->m->block, n = (size_t)c->n, most = c->maps->entries + n;
     k->sparse = 1;
@@ -82,17 +82,21 @@ static int make(stepper *c)
     irk_work *a = c->own;
     size_t bn = (size_t)c->m->block * (size_t)c->n;
     firk_free(a->algebra);                        /* of a call that found no memory for the rest */
-    struct kron *k = a->algebra = calloc(1, sizeof *k);
+    coupled_matrix *k = a->algebra = calloc(1, sizeof *k);
     int made = k && (c->maps->pattern ? make_sparse(c, k) : (k->value = malloc(bn * bn * sizeof *k->value)) != NULL);
     return made ? 0 : fail(c->v, COSTATE_NO_MEMORY, "No memory for the coupled stage matrix (%zu rows).", bn);
 }
 
-static double mass(const stepper *c, int from, int diagonal) { return c->maps->M ? from < 0 ? 0 : c->maps->M[from] : diagonal; }
+static double mass(const stepper *c, int from, int diagonal)
+{
+    if (!c->maps->M) return diagonal;
+    return from < 0 ? 0 : c->maps->M[from];
+}
 
 /* minus column (j, q) of the coupled matrix; J: f_y at stage j */
 static void column(stepper *c, double h, int j, int q, const double *J)
 {
-    struct kron *k = work(c)->algebra;
+    coupled_matrix *k = work(c)->algebra;
     int n = c->n, b = c->m->block;
     size_t at = k->sparse ? (size_t)k->col[j * n + q] : (size_t)(j * n + q) * (size_t)(b * n);
     for (int i = 0; i < b; i++) {
@@ -104,8 +108,10 @@ static void column(stepper *c, double h, int j, int q, const double *J)
             }
         else
             for (int e = k->cols[q]; e < k->cols[q + 1]; e++)
-                if (full(c, i, j) || k->rows[e] == q)
-                    k->value[at++] = (i == j && k->from[e] >= 0 ? J[k->from[e]] : 0) - w * mass(c, k->from[e], k->rows[e] == q);
+                if (full(c, i, j) || k->rows[e] == q) {
+                    int from = k->from[e];
+                    k->value[at++] = (i == j && from >= 0 ? J[from] : 0) - w * mass(c, from, k->rows[e] == q);
+                }
     }
 }
 
@@ -116,8 +122,9 @@ static int prepare(const stage_system *s)
     int code = 0;
     if (a->exact) return 0;
     TRY(make(c));
-    const struct kron *k = a->algebra;
-    a->exact = LS_Init(c->sh->backend, c->n * c->m->block, k->sparse ? &k->pattern : NULL, 0, NULL, c->maps->count, &code);
+    const coupled_matrix *k = a->algebra;
+    const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
+    a->exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
     return a->exact ? 0 : irk_exact_status(s, code);
 }
 
@@ -130,7 +137,7 @@ int firk_exact_factor(const stage_system *s)
         TRY(jacobian(c->maps, s->r->t + c->m->c[j] * s->r->h, a->stage + (size_t)j * (size_t)c->n, c->w, a->J));
         for (int q = 0; q < c->n; q++) column(c, s->r->h, j, q, a->J);
     }
-    const struct kron *k = a->algebra;
+    const coupled_matrix *k = a->algebra;
     return irk_exact_status(s, LS_Decomp(a->exact, 0, 0, k->value, NULL));
 }
 

@@ -15,21 +15,4 @@ static const block_algebra coupled = {
 
 static int prepare(stepper *c) { return irk_prepare(c, c->s == 1 ? &irk_one_stage : &coupled); }
 
-const family firk_family = {
-    .is = IMPLICIT,
-    .needs = {0, TANGENT_OF, ADJOINT_OF},
-    .costs = {0, TANGENT_OF, ADJOINT_OF},
-    .controller = COSTATE_GUSTAFSSON,
-    .pi_beta = 0.4,
-    .prepare = prepare,
-    .layout = irk_layout,
-    .layout_derivatives = irk_layout_derivatives,
-    .ready = irk_ready,
-    .restart = irk_restart,
-    .forward = irk_forward,
-    .tangent = irk_tangent,
-    .adjoint = irk_adjoint,
-    .estimate = irk_estimate,
-    .keep = irk_keep,
-    .free = irk_free,
-};
+const family firk_family = IRK_FAMILY(prepare);

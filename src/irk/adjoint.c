@@ -20,23 +20,31 @@ static double remainder_of_weights(const costate_method *m)
     return m->is & COSTATE_STIFFLY_ACCURATE ? 0 : R;
 }
 
-static const double *theta(const stepper *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
-static double *mu(const stepper *c, const functionals *g, int j) { return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL; }
+static const double *theta(const stepper *c, const functionals *g, int j)
+{
+    return g->lambda + (size_t)j * (size_t)c->N + c->n;
+}
+
+static double *mu(const stepper *c, const functionals *g, int j)
+{
+    return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL;
+}
 
 /* h b r'(x)^T theta: y-part added to `y`, p-part to mu, t-part to t and h */
 static int quadrature(stepper *c, const record *r, const functionals *g, int i, int j, double *y)
 {
+    const irk_work *a = c->own;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
     if (!c->nq || b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * (size_t)c->n, c->maps->p};
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * (size_t)c->n, c->maps->p};
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    for (int k = 0; k < c->nq; k++) work(c)->rq[k] = r->h * b * theta(c, g, j)[k];
-    TRY(map_adjoint(c->maps, &c->maps->cost, &x, work(c)->rq, &to));
+    for (int k = 0; k < c->nq; k++) a->rq[k] = r->h * b * theta(c, g, j)[k];
+    TRY(map_adjoint(c->maps, &c->maps->cost, &x, a->rq, &to));
     if (!g->times) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, work(c)->r));
+    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, a->r));
     g->t[j] += t;
     g->h[j] += ci * t;
-    g->h[j] += b * dot((size_t)c->nq, work(c)->r, theta(c, g, j));
+    g->h[j] += b * dot((size_t)c->nq, a->r, theta(c, g, j));
     return 0;
 }
 
@@ -57,7 +65,8 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
 }
 
 /* f'(x)^T w into y (added), mu and the times */
-static int products(stepper *c, const functionals *g, const costate_point *x, double ci, int j, const double *w, double *y)
+static int products(stepper *c, const functionals *g, const costate_point *x, double ci, int j, const double *w,
+                    double *y)
 {
     double t = 0;
     costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
@@ -95,19 +104,21 @@ static int first_stage(stepper *c, const record *r, const functionals *g, const 
 /* (1/h^2) u_i^T M sum_j W_ij Z_j, and u_i^T of the residual that Newton left */
 static int step_and_defect(stepper *c, const record *r, const functionals *g, const double *u)
 {
-    size_t n = (size_t)c->n;
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n, m = (size_t)g->m;
+    double *slope = a->v1;
     if (!g->times && !g->defect) return 0;
-    if (g->defect && c->m->g) TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, work(c)->f0));
+    if (g->defect && c->m->g) TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, a->f0));
     for (int i = 0; i < c->s; i++) {
-        double *slope = work(c)->v1;
+        const double *ui = u + (size_t)i * m * n;
         memset(slope, 0, n * sizeof *slope);
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
-        for (int j = 0; g->times && j < g->m; j++) g->h[j] += dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope) / r->h;
+        for (size_t j = 0; g->times && j < m; j++) g->h[j] += dot(n, ui + j * n, slope) / r->h;
         if (!g->defect) continue;
-        if (c->m->g) axpy(n, -c->m->g[i], work(c)->f0, slope);
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, work(c)->Y));
-        axpy(n, -1, work(c)->Y, slope);
-        for (int j = 0; j < g->m; j++) g->defect[j] -= dot(n, u + ((size_t)i * (size_t)g->m + (size_t)j) * n, slope);
+        if (c->m->g) axpy(n, -c->m->g[i], a->f0, slope);
+        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, a->stage + (size_t)i * n, a->Y));
+        axpy(n, -1, a->Y, slope);
+        for (size_t j = 0; j < m; j++) g->defect[j] -= dot(n, ui + j * n, slope);
     }
     return 0;
 }

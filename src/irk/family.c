@@ -36,7 +36,7 @@ void irk_layout(stepper *c, cursor *at)
     a->w = take(at, (size_t)c->N);
     a->r = take(at, nq);
     a->rq = take(at, nq);
-    a->eb = take(at, (size_t)c->s);
+    a->error_b = take(at, (size_t)c->s);
     a->R = take(at, 2 * k * n);
     a->pair = take(at, 2 * n);
 }
@@ -54,7 +54,8 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     a->sum = take(at, stride);
 }
 
-/* bhat - b from e + ex = (bhat - b)^T W:  eb = A^T (e + ex), eb0 = est0 + e^T a, a = A g (explicit first stage) */
+/* bhat - b from e + ex = (bhat - b)^T W:
+   error_b = A^T (e + ex),  error_b0 = est0 + e^T a,  a = A g (explicit first stage) */
 void irk_ready(stepper *c)
 {
     const costate_method *m = c->m;
@@ -62,12 +63,12 @@ void irk_ready(stepper *c)
     for (int i = 0; m->e && i < m->s; i++) {
         double a = 0;
         for (int j = 0; j < m->s; j++) {
-            k->eb[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
+            k->error_b[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
             if (m->g) a += m->A[i * m->s + j] * m->g[j];
         }
-        k->eb0 += m->e[i] * a;
+        k->error_b0 += m->e[i] * a;
     }
-    if (m->e) k->eb0 += m->est0;
+    if (m->e) k->error_b0 += m->est0;
 }
 
 void irk_restart(stepper *c)

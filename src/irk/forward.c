@@ -12,13 +12,15 @@
 #include <string.h>
 #include "irk/irk.h"
 
+/* From so many unknowns on, J costs little beside the factorisation that a new h asks for anyway, and a new one lets
+   Newton converge faster.  A coarse bound between small dense systems, where J is dear, and large sparse ones. */
 enum { LARGE = 100 };
 
 /* Jacobian and factorisation of the step, kept where they still hold; a replay takes the recorded Jacobian's step. */
 static int prepare_matrices(stepper *c, record *r, const trial *t)
 {
     const decisions *as = t->as;
-    if (!as && c->n >= LARGE && c->fac->h != r->h) c->lin.serial = 0;     /* beside a factorisation J costs little */
+    if (!as && c->n >= LARGE && c->fac->h != r->h) c->lin.serial = 0;
     long want = as ? as->jacobian : c->lin.serial ? c->lin.serial : t->serial;
     if (c->lin.serial != want) {
         const record *at = as && as->from ? as->from : r;
@@ -70,27 +72,29 @@ static int inner_value(stepper *c, const map *f, const record *r, double *out)
 
 static int quadrature(stepper *c, const record *r, const trial *t, double *q1, double *errq)
 {
+    const irk_work *a = c->own;
     const costate_method *m = c->m;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     if (!nq) return 0;
     for (int i = -1; i < c->s; i++) {
-        double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? work(c)->eb0 : work(c)->eb[i];
+        double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? a->error_b0 : a->error_b[i];
         const double *Y = r->y;
         if (b == 0 && e == 0) continue;
-        if (i >= 0) { add_scaled(n, work(c)->Y, r->y, 1, r->X + (size_t)i * n); Y = work(c)->Y; }
-        TRY(map_value(c->maps, &c->maps->cost, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, work(c)->r));
-        axpy(nq, r->h * b, work(c)->r, q1);
-        axpy(nq, r->h * e, work(c)->r, errq);
+        if (i >= 0) { add_scaled(n, a->Y, r->y, 1, r->X + (size_t)i * n); Y = a->Y; }
+        TRY(map_value(c->maps, &c->maps->cost, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, a->r));
+        axpy(nq, r->h * b, a->r, q1);
+        axpy(nq, r->h * e, a->r, errq);
     }
     if (c->m->estx == 0 || !t->estimate) return 0;
-    TRY(inner_value(c, &c->maps->cost, r, work(c)->r));
-    axpy(nq, r->h * c->m->estx, work(c)->r, errq);
+    TRY(inner_value(c, &c->maps->cost, r, a->r));
+    axpy(nq, r->h * c->m->estx, a->r, errq);
     return 0;
 }
 
 /* x <- Re sigma (sigma M - J)^-1 x */
 static int filter(stepper *c, double h, double *x)
 {
+    const irk_work *a = c->own;
     accuracy to = irk_accuracy(c, 0);
     double im, re = shifts_sigma(c->sh, 0, &im) / h;
     im /= h;
@@ -99,9 +103,9 @@ static int filter(stepper *c, double h, double *x)
         for (int i = 0; i < c->n; i++) x[i] *= re;
         return 0;
     }
-    for (int i = 0; i < c->n; i++) { work(c)->pair[2 * i] = x[i]; work(c)->pair[2 * i + 1] = 0; }
-    TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, work(c)->pair));
-    for (int i = 0; i < c->n; i++) x[i] = re * work(c)->pair[2 * i] - im * work(c)->pair[2 * i + 1];
+    for (int i = 0; i < c->n; i++) { a->pair[2 * i] = x[i]; a->pair[2 * i + 1] = 0; }
+    TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, a->pair));
+    for (int i = 0; i < c->n; i++) x[i] = re * a->pair[2 * i] - im * a->pair[2 * i + 1];
     return 0;
 }
 
@@ -115,7 +119,7 @@ static void add_part(stepper *c, double h, const double *w, double w0, const dou
 }
 
 /* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
-   filtered once more, see core.h. */
+   filtered once more, see step.h. */
 static int estimate_with(stepper *c, const record *r, const double *f, const double *fx, const double *Z, size_t stride,
                          double *err)
 {
@@ -133,18 +137,19 @@ static int estimate_with(stepper *c, const record *r, const double *f, const dou
    est = Zhat - sum d_j Z_j, by Newton with the real factorisation (step-maps 12.2). */
 static int estimate_by_stage(stepper *c, const record *r, double *err)
 {
+    const irk_work *a = c->own;
     const costate_method *m = c->m;
     size_t n = (size_t)c->n;
     accuracy to = irk_accuracy(c, 0);
-    double sigma = 1 / (r->h * m->gamma), *Z = work(c)->R, *G = work(c)->v2;
+    double sigma = 1 / (r->h * m->gamma), *Z = a->R, *G = a->v2;
     combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
     for (int it = 0; it < c->o->newton_max; it++) {
-        add_scaled(n, work(c)->Y, r->y, 1, Z);
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + r->h, work(c)->Y, G));
-        axpy(n, m->theta0 / m->gamma, work(c)->f0, G);
-        combine(n, work(c)->v1, NULL, 1, c->s, m->theta, r->X, n);
-        axpy(n, -1, Z, work(c)->v1);
-        mass_multiply(c->maps, 0, sigma, 1, work(c)->v1, G);
+        add_scaled(n, a->Y, r->y, 1, Z);
+        TRY(map_value(c->maps, &c->maps->rhs, r->t + r->h, a->Y, G));
+        axpy(n, m->theta0 / m->gamma, a->f0, G);
+        combine(n, a->v1, NULL, 1, c->s, m->theta, r->X, n);
+        axpy(n, -1, Z, a->v1);
+        mass_multiply(c->maps, 0, sigma, 1, a->v1, G);
         TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, G));
         axpy(n, 1, G, Z);
         c->maps->count->newton++;
@@ -153,7 +158,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
     if (!c->sh->singular || m->theta0 == 0) return 0;
-    mass_apply(c->maps, err, work(c)->v1);                                /* it has f(t,y): see core.h */
+    mass_apply(c->maps, err, a->v1);                                /* it has f(t,y): see step.h */
     return filter(c, r->h, err);
 }
 
@@ -183,38 +188,40 @@ static int inner_tangent(stepper *c, const record *r, const directions *d, int j
 /* the same for direction j: f' along it for f, Z' for Z */
 int irk_estimate(stepper *c, const record *r, const directions *d, int j, double *err)
 {
+    const irk_work *a = c->own;
     size_t n = (size_t)c->n;
     costate_point x = {r->t, r->y, c->maps->p};
     costate_point dx = {d->dt[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    if (c->m->est0 != 0) TRY(slope_tangent(c, r, &x, &dx, d->dh[j], work(c)->f0, work(c)->v2));
-    TRY(inner_tangent(c, r, d, j, work(c)->R));
-    return estimate_with(c, r, work(c)->v2, work(c)->R, d->Xd + (size_t)j * n, n * (size_t)d->m, err);
+    if (c->m->est0 != 0) TRY(slope_tangent(c, r, &x, &dx, d->dh[j], a->f0, a->v2));
+    TRY(inner_tangent(c, r, d, j, a->R));
+    return estimate_with(c, r, a->v2, a->R, d->Xd + (size_t)j * n, n * (size_t)d->m, err);
 }
 
 static int estimate(stepper *c, const record *r, const trial *t)
 {
+    const irk_work *a = c->own;
     double *err = t->err;
     if (c->o->estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
-    TRY(inner_value(c, &c->maps->rhs, r, work(c)->R));
-    TRY(estimate_with(c, r, work(c)->f0, work(c)->R, r->X, (size_t)c->n, err));
+    TRY(inner_value(c, &c->maps->rhs, r, a->R));
+    TRY(estimate_with(c, r, a->f0, a->R, r->X, (size_t)c->n, err));
     if (!t->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, t->y1, err) > 1)) return 0;
-    add_scaled((size_t)c->n, work(c)->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
-    TRY(map_value(c->maps, &c->maps->rhs, r->t, work(c)->Y, work(c)->v2));
-    return estimate_with(c, r, work(c)->v2, work(c)->R, r->X, (size_t)c->n, err);
+    add_scaled((size_t)c->n, a->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
+    TRY(map_value(c->maps, &c->maps->rhs, r->t, a->Y, a->v2));
+    return estimate_with(c, r, a->v2, a->R, r->X, (size_t)c->n, err);
 }
 
 static int stages(stepper *c, const record *r, trial *t)
 {
-    const unsigned char *fixed = t->as ? t->as->its : NULL;
+    const unsigned char *fixed = t->as ? t->as->iterations : NULL;
     accuracy to = irk_accuracy(c, fixed && t->as->counted);
-    unsigned char *its = t->to.its;
+    unsigned char *iterations = t->to.iterations;
     double theta = 0;
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
-        if (fixed) its[b] = fixed[b];
-        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &its[b], fixed != NULL));
+        if (fixed) iterations[b] = fixed[b];
+        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &iterations[b], fixed != NULL));
         theta = fmax(theta, work(c)->theta);
-        if (its[b] > t->newton) t->newton = its[b];
+        if (iterations[b] > t->newton) t->newton = iterations[b];
     }
     work(c)->theta = theta;
     return 0;
@@ -231,7 +238,7 @@ int irk_forward(stepper *c, record *r, trial *t)
         c->lin.serial = 0;                   /* an old Jacobian: the same step once more with a new one */
         c->v->factor = 1;
     }
-    if (status) return status;
+    TRY(status);
     memcpy(t->y1, r->y, (size_t)c->N * sizeof *t->y1);
     memset(t->err, 0, (size_t)c->N * sizeof *t->err);
     combine(n, t->y1, t->y1, 1, c->s, c->m->d, r->X, n);

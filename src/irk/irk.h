@@ -17,13 +17,13 @@
 typedef struct stage_system stage_system;
 typedef struct {
     int most_columns;           /* that are iterated together: their solves are one call, where there is more to win */
-    int dense_most;             /* unknowns of a block up to which its exact matrix is factored rather than iterated with */
+    int dense_most;             /* unknowns of a block up to which its exact matrix is factored, not iterated with */
     int sparse;                 /* 0: never where the backend is sparse */
     int preconditioned;         /* matrix-free: the user's preconditioner, or the ILU, is one of a block */
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
-    int (*exact_factor)(const stage_system *);                       /* the matrix with J at each stage, into own exact */
-    int (*exact_solve)(const stage_system *, int m, int from, double *X);   /* columns from .. m - 1 */
+    int (*exact_factor)(const stage_system *);              /* the matrix with J at each stage, into own exact */
+    int (*exact_solve)(const stage_system *, int m, int from, double *X);       /* columns from .. m - 1 */
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
@@ -34,7 +34,7 @@ typedef struct {
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
     double *w;                  /* N: weights at an earlier step */
     double *r, *rq;             /* nq each */
-    double *eb, eb0;            /* s: bhat - b; of the explicit first stage */
+    double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
     double *J;                  /* entries: a Jacobian at a stage */
@@ -56,7 +56,7 @@ int irk_estimate(stepper *, const record *, const directions *, int j, double *e
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
 
-int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *its, int fixed);
+int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
 /* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */
@@ -64,20 +64,25 @@ void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, d
                   double *out);
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
-   Stage i of the block, column j: X + (i*m + j)*n.  stages.c */
+   Stage i of the block, column j: X + (i*m + j)*n. */
 struct stage_system { stepper *c; const record *r; int block, transpose; };
-int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
-int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
-int irk_stage_solve(const stage_system *, int m, double *X);
-int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
-size_t irk_stage_work(const stepper *, int m);                      /* of column */
-size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
-/* of the exact matrix, len = block*n numbers a column */
-int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (c->own exact NULL) */
-int irk_exact_columns(const stage_system *, int m, double *x);       /* m columns side by side */
+/* product.c */
+int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
+int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
 void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);
+
+/* exact.c: by the exact matrix, len = block*n numbers a column */
+int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (own exact NULL) */
+int irk_exact_columns(const stage_system *, int m, double *x);      /* m columns side by side */
+int irk_exact_solve(const stage_system *, int m, int from, double *X);     /* columns from .. m - 1, refined */
+
+/* stages.c: the way that suits the system */
+int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
+int irk_stage_solve(const stage_system *, int m, double *X);
+size_t irk_stage_work(const stepper *, int m);                      /* of column */
+size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
 /* family.c: what the tables of sdirk and firk share */
 int irk_prepare(stepper *, const block_algebra *);
@@ -87,5 +92,25 @@ void irk_ready(stepper *);
 void irk_restart(stepper *);
 double irk_keep(stepper *, double factor);
 void irk_free(void *own);
+
+/* the table of sdirk or firk, which differ in how they prepare: with which algebra of blocks */
+#define IRK_FAMILY(prepare_it) {                            \
+    .is = IMPLICIT,                                         \
+    .needs = {0, TANGENT_OF, ADJOINT_OF},                   \
+    .costs = {0, TANGENT_OF, ADJOINT_OF},                   \
+    .controller = COSTATE_GUSTAFSSON,                       \
+    .pi_beta = 0.4,                                         \
+    .prepare = prepare_it,                                  \
+    .layout = irk_layout,                                   \
+    .layout_derivatives = irk_layout_derivatives,           \
+    .ready = irk_ready,                                     \
+    .restart = irk_restart,                                 \
+    .forward = irk_forward,                                 \
+    .tangent = irk_tangent,                                 \
+    .adjoint = irk_adjoint,                                 \
+    .estimate = irk_estimate,                               \
+    .keep = irk_keep,                                       \
+    .free = irk_free,                                       \
+}
 
 #endif

@@ -1,14 +1,23 @@
 /* newton.c (irk) - simplified Newton for one block of stages: P dZ = -R, P = W_block x M/h - I x J.
 
    Convergence control as in Hairer & Wanner II, IV.8: theta = |dZ_k|/|dZ_k-1|, stop when theta/(1-theta) |dZ| <= tol;
-   theta >= 1, or too slow for the iterations left, cuts the step.  A replay repeats the recorded number of iterations. */
+   theta >= 1, or too slow for the iterations left, cuts the step.  A replay repeats the recorded number of
+   iterations. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
 
-void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride,
-                  double *out)
+/* Those of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: theta up to which an iteration does.  FADES: eta =
+   theta/(1 - theta) of the last block is eta^0.8 for the next, trusted the less, the smaller it is.  A step given up as
+   too slow becomes CUT q^(-1/(3 + left)) as large, q what the iterations left would miss the tolerance by, between the
+   two bounds. */
+static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20;
+
+enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
+
+void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X,
+                  size_t stride, double *out)
 {
     size_t n = (size_t)c->n;
     int s = c->s;
@@ -20,9 +29,10 @@ void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, 
     mass_multiply(c->maps, transpose, 1, 1, work(c)->v2, out);
 }
 
-/* Newton corrects what an iteration leaves: 1e-3 will do.  1e-10 where a tape prescribes how often Newton went with
-   factorisations; where M is singular: beside M/h, constraints are small in the residual's norm however wrong they are; and
-   in derivative mode, which would take a standstill of such components for round-off. */
+/* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10
+   where a tape prescribes how often Newton went with factorisations; where M is singular: beside M/h, constraints are
+   small in the residual's norm however wrong they are; and in derivative mode, which would take a standstill of such
+   components for round-off. */
 accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
@@ -47,12 +57,13 @@ static int residual(stepper *c, const record *r, int i0, const double *Z, const 
 /* g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j */
 static const double *earlier(stepper *c, const record *r, int i)
 {
+    const irk_work *a = c->own;
     size_t n = (size_t)c->n;
     if (i == 0 && !c->m->g) return NULL;
-    memset(work(c)->v1, 0, n * sizeof *work(c)->v1);
-    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, work(c)->v1);
-    if (c->m->g) axpy(n, c->m->g[i], work(c)->f0, work(c)->v1);
-    return work(c)->v1;
+    memset(a->v1, 0, n * sizeof *a->v1);
+    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, a->v1);
+    if (c->m->g) axpy(n, c->m->g[i], a->f0, a->v1);
+    return a->v1;
 }
 
 typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
@@ -65,8 +76,9 @@ static int diverges(stepper *c, double factor)
     return DIVERGES;
 }
 
-/* To round-off: the increment is at the rounding of y; or it has converged and twice not fallen below the least so far:
-   the rounding of a badly conditioned system.  Once may be chance, and falling slowly is not having arrived. */
+/* To round-off: the increment is at the rounding of y, which counts as 1e-3 tolerances at least (y may be 0); or it has
+   converged and twice not fallen below the least so far: the rounding of a badly conditioned system.  Once may be
+   chance, and falling slowly is not having arrived. */
 static int exhausted(const stepper *c, monitor *m)
 {
     if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
@@ -77,7 +89,7 @@ static int exhausted(const stepper *c, monitor *m)
 
 static int judge(stepper *c, monitor *m)
 {
-    int derivative = c->o->derivative_mode, left = (derivative ? 100 : c->o->newton_max) - m->it;
+    int derivative = c->o->derivative_mode, left = (derivative ? DERIVATIVE_MOST : c->o->newton_max) - m->it;
     if (m->it > 1) {
         double q = m->old > 0 ? m->norm / m->old : 0;
         m->theta = m->it == 2 ? q : sqrt(q * m->q_old);
@@ -85,30 +97,32 @@ static int judge(stepper *c, monitor *m)
     }
     if (derivative && exhausted(c, m)) return DONE;
     if (m->it > 1) {
-        if (m->theta >= 0.99 && !(derivative && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
+        if (m->theta >= CONVERGES && !(derivative && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
         work(c)->eta = m->theta / (1 - m->theta);
     }
     if (!derivative && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
     if (left <= 0) return diverges(c, 0.5);
     if (m->it > 1 && !derivative) {
         double expected = work(c)->eta * m->norm * pow(m->theta, left - 1) / c->o->newton_tol;
-        if (expected >= 1) return diverges(c, 0.8 * pow(fmax(1e-4, fmin(20, expected)), -1.0 / (3 + left)));
+        double miss = fmax(LEAST_MISS, fmin(MOST_MISS, expected));
+        if (expected >= 1) return diverges(c, CUT * pow(miss, -1.0 / (3 + left)));
     }
     return GO_ON;
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *its, int fixed)
+int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations, int fixed)
 {
+    irk_work *a = c->own;
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
     const double *constant = earlier(c, r, i0);
     monitor m = {.theta = 0};
-    double *dZ = work(c)->R;
+    double *dZ = a->R;
     if (c->o->derivative_mode) m.ynorm = norm_weighted(n, c->w, r->y);
-    work(c)->eta = pow(fmax(work(c)->eta, DBL_EPSILON), 0.8);
+    a->eta = pow(fmax(a->eta, DBL_EPSILON), FADES);
     for (m.it = 1;; m.it++) {
         TRY(residual(c, r, i0, Z, constant));
-        TRY(work(c)->by->solve(c, c->fac, 0, 1, to, dZ));
+        TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
         double sum = 0;
         for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }
@@ -116,12 +130,12 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
         m.norm = sqrt(sum / c->m->block);
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
-        if (fixed) { if (m.it == *its) return 0; continue; }
+        if (fixed) { if (m.it == *iterations) return 0; continue; }
         int next = judge(c, &m);
         if (next == DONE) break;
         if (next == DIVERGES) return RETRY;
     }
-    *its = (unsigned char)m.it;
-    work(c)->theta = m.theta;
+    *iterations = (unsigned char)m.it;
+    a->theta = m.theta;
     return 0;
 }

@@ -8,7 +8,8 @@
 
 static costate_point direction(const stepper *c, const directions *d, int j, double ci)
 {
-    return (costate_point){d->dt[j] + ci * d->dh[j], d->V + (size_t)j * (size_t)c->N, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    const double *v = d->V + (size_t)j * (size_t)c->N, *vp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
+    return (costate_point){d->dt[j] + ci * d->dh[j], v, vp};
 }
 
 /* right-hand side of stage i, all columns, into X (m*n) */
@@ -41,19 +42,21 @@ static int first_stage(stepper *c, const record *r, const directions *d, double 
 
 static int quadrature(stepper *c, const record *r, const directions *d, int i, int j)
 {
+    const irk_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *q1 = d->V1 + (size_t)j * (size_t)c->N + n;
     if (b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * n, c->maps->p}, dx = direction(c, d, j, ci);
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n, c->maps->p};
+    costate_point dx = direction(c, d, j, ci);
     if (i >= 0) {
-        add_scaled(n, work(c)->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
-        dx.y = work(c)->v1;
+        add_scaled(n, a->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
+        dx.y = a->v1;
     }
-    TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, work(c)->r));
-    axpy(nq, r->h * b, work(c)->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, a->r));
+    axpy(nq, r->h * b, a->r, q1);
     if (d->dh[j] == 0) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, work(c)->r));
-    axpy(nq, d->dh[j] * b, work(c)->r, q1);
+    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, a->r));
+    axpy(nq, d->dh[j] * b, a->r, q1);
     return 0;
 }
 

@@ -25,16 +25,6 @@ static size_t size(const band *b)
     return (size_t)b->n * (size_t)b->rows * (b->is_complex ? 2 : 1) * sizeof(double);
 }
 
-static void widths(band *b, const costate_pattern *p)
-{
-    for (int j = 0; j < b->n; j++) {
-        if (p->col[j] == p->col[j + 1]) continue;
-        int first = p->row[p->col[j]], last = p->row[p->col[j + 1] - 1];
-        if (last - j > b->lower) b->lower = last - j;
-        if (j - first > b->upper) b->upper = j - first;
-    }
-}
-
 static void band_free(void *self)
 {
     band *b = self;
@@ -53,7 +43,7 @@ static int band_init(void **self, int n, const costate_pattern *pattern, int is_
     b->n = n;
     b->is_complex = is_complex;
     b->pattern = pattern;
-    widths(b, pattern);
+    pattern_band(pattern, &b->lower, &b->upper);
     if (b->lower > (INT32_MAX - 1 - b->upper) / 2) {
         band_free(b);
         return COSTATE_LS_UNSUPPORTED;

@@ -1,4 +1,4 @@
-/* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than the arithmetic of up to 24 rows.
+/* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than the arithmetic of up to 24.
 
    The same arguments, pivots and factors as LAPACK's getrf and getrs (one right-hand side after the other, leading
    dimension n), so that the dense backend may take either; but the solves want the diagonal of U inverted
@@ -141,7 +141,8 @@ static void solve_complex_transposed(int n, const double *restrict A, const int 
         for (int i = 0; i < k; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
         multiply(x + 2 * k, A + 2 * (k * n + k));
     }
-    for (int k = n - 1; k >= 0; k--) for (int i = k + 1; i < n; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
+    for (int k = n - 1; k >= 0; k--)
+        for (int i = k + 1; i < n; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
     for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(x + 2 * k, x + 2 * (pivot[k] - 1), 2);
 }
 

@@ -11,8 +11,13 @@
 #include "base/vec.h"
 #include "linsol/gmres.h"
 
-/* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit, right-hand
-   side limit+1; for all: the block that goes to the preconditioner, one vector, 1/w */
+/* A cycle that leaves more than STANDSTILL of residual and error is the last: halves lie between the digits that a
+   cycle brings while it works and the few per cent by which round-off moves.  LEAST_GAIN: what a cycle is asked for
+   at least, a digit, however near the tolerance is: its first vectors cost as much for less. */
+static const double STANDSTILL = 0.5, LEAST_GAIN = 0.1;
+
+/* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
+   right-hand side limit+1; for all: the block that goes to the preconditioner, one vector, 1/w */
 static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1; }
 
 size_t gmres_work(int n, int columns, int limit)
@@ -57,7 +62,7 @@ static void back_substitute(int k, int ld, const double *H, double *g)
     }
 }
 
-/* 1, or a power of two that brings b's largest entry to about 1 */
+/* 1, or a power of two that brings b's largest entry to about 1: where its square or its sum might leave the numbers */
 static double scale_of(size_t n, const double *b)
 {
     double most = 0;
@@ -91,8 +96,7 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     int k = c->k;
     double *h = c->H + (size_t)k * (size_t)(s->limit + 1), *next = c->Q + (size_t)(k + 1) * n;
     memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
-    int status = s->apply(s->ctx, z, v);
-    if (status != 0) return status;
+    TRY(s->apply(s->ctx, z, v));
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
     if (!s->backward_error) c->growth = fmax(c->growth, norm_weighted(n, s->w, v) / norm_weighted(n, s->w, z));
     orthogonalise(n, k + 1, c->Q, next, h);
@@ -119,10 +123,10 @@ static int sweep(const gmres_system *s, column *c, int *active)
         for (size_t i = 0; i < n; i++) z[i] = q[i] * inverse[i];
     }
     *active = count;
-    int status = count ? s->precondition(s->ctx, count, B) : 0;
-    for (int j = 0; status == 0 && j < s->columns; j++)
-        if (c[j].going) status = advance(s, &c[j], B + (size_t)at++ * n, v);
-    return status;
+    if (count) TRY(s->precondition(s->ctx, count, B));
+    for (int j = 0; j < s->columns; j++)
+        if (c[j].going) TRY(advance(s, &c[j], B + (size_t)at++ * n, v));
+    return 0;
 }
 
 /* A cycle.  b, x: n by columns; tol: one a column.  Returns what the callbacks return, else 0.  The preconditioned
@@ -134,10 +138,7 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
     int active = 1;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / s->w[i];
     for (int j = 0; j < s->columns; j++) c[j] = start(s, j, tol[j], b + (size_t)j * n);
-    while (active) {
-        int status = sweep(s, c, &active);
-        if (status != 0) return status;
-    }
+    while (active) TRY(sweep(s, c, &active));
     memset(x, 0, (size_t)s->columns * n * sizeof *x);
     for (int j = 0; j < s->columns; j++) {
         double *xj = x + (size_t)j * n;
@@ -160,8 +161,7 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     double last = q->size;
     axpy(n, 1, x, dx);
     q->going = 0;
-    int status = s->apply(s->ctx, dx, r);
-    if (status != 0) return status;
+    TRY(s->apply(s->ctx, dx, r));
     for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
     double size = norm_weighted(n, s->w, r);
     if (!(size < last)) return 0;
@@ -171,7 +171,7 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     double error = out->error;
     if (s->backward_error) s->backward_error(s->ctx, b, x, r, out);
     else out->error = out->norm = size / (q->growth * norm_weighted(n, s->w, x) + q->first);
-    q->going = !at_round_off(out->error) && (size < 0.5 * last || out->error < 0.5 * error);
+    q->going = !at_round_off(out->error) && (size < STANDSTILL * last || out->error < STANDSTILL * error);
     if (!s->backward_error && out->residual <= s->tol) q->going = 0;
     return 0;
 }
@@ -202,9 +202,8 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
     }
     for (int active = 1; active;) {
-        for (int j = 0; j < s->columns; j++) tol[j] = fmin(0.1, s->tol * q[j].first / q[j].size);
-        int status = cycle(s, tol, r, dx, c);
-        if (status != 0) return status;
+        for (int j = 0; j < s->columns; j++) tol[j] = fmin(LEAST_GAIN, s->tol * q[j].first / q[j].size);
+        TRY(cycle(s, tol, r, dx, c));
         active = 0;
         for (int j = 0; j < s->columns; j++) {
             size_t at = (size_t)j * n;
@@ -212,10 +211,8 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
             out[j].iterations += c[j].k;
             if (c[j].k > out[j].longest) out[j].longest = c[j].k;
             q[j].growth = fmax(q[j].growth, c[j].growth);
-            if (!believed(s, &c[j], &q[j], x + at, dx + at, &out[j])) {
-                status = judge(s, &q[j], b + at, x + at, dx + at, r + at, &out[j]);
-                if (status != 0) return status;
-            }
+            if (!believed(s, &c[j], &q[j], x + at, dx + at, &out[j]))
+                TRY(judge(s, &q[j], b + at, x + at, dx + at, r + at, &out[j]));
             if (q[j].going) active = 1;
             else memset(r + at, 0, n * sizeof *r);            /* the next cycle leaves it alone */
         }

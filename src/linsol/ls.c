@@ -4,19 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+#include "linsol/layout.h"
 #include "linsol/ls.h"
-
-/* Where the entries of J and M go.  It depends on the pattern and on the kind of backend alone, so solvers
-   that are alike share it; it also keeps alive the pattern that the backends were given. */
-typedef struct {
-    int refs;
-    size_t entries;            /* of J and M as given */
-    size_t size;               /* of the matrix formed */
-    size_t *at;                /* entry k goes to at[k]; NULL: to k, and nothing else is in the matrix */
-    size_t *diagonal;          /* n places */
-    int *col, *row;            /* of pattern */
-    costate_pattern pattern;   /* with the diagonal; unused by dense backends */
-} layout;
 
 struct LS {
     const costate_backend *backend;
@@ -28,126 +18,8 @@ struct LS {
     costate_stats *count;
 };
 
-static void layout_free(layout *lay)
-{
-    if (!lay || --lay->refs > 0) return;
-    free(lay->at);
-    free(lay->diagonal);
-    free(lay->col);
-    free(lay->row);
-    free(lay);
-}
-
-static int layout_alloc(layout *lay, int n, size_t entries, int scattered, int sparse)
-{
-    lay->entries = entries;
-    lay->diagonal = malloc((size_t)n * sizeof *lay->diagonal);
-    if (scattered) lay->at = malloc((entries + 1) * sizeof *lay->at);  /* + 1: an empty pattern is no failure */
-    if (sparse) {
-        lay->col = malloc(((size_t)n + 1) * sizeof *lay->col);
-        lay->row = malloc(lay->size * sizeof *lay->row);
-    }
-    if (!lay->diagonal || (scattered && !lay->at) || (sparse && (!lay->col || !lay->row)))
-        return COSTATE_LS_NO_MEMORY;
-    return COSTATE_LS_OK;
-}
-
-/* n*n by columns: for a dense backend, or as the full pattern that a sparse one gets of a dense problem. */
-static int layout_full(layout *lay, int n, int sparse)
-{
-    size_t m = (size_t)n;
-    if (sparse && m * m > INT32_MAX) return COSTATE_LS_UNSUPPORTED;   /* patterns count with int */
-    lay->size = m * m;
-    if (layout_alloc(lay, n, lay->size, 0, sparse)) return COSTATE_LS_NO_MEMORY;
-    for (size_t j = 0; j < m; j++) lay->diagonal[j] = j * m + j;
-    if (!sparse) return COSTATE_LS_OK;
-    for (size_t j = 0; j <= m; j++) lay->col[j] = (int)(j * m);
-    for (size_t k = 0; k < m * m; k++) lay->row[k] = (int)(k % m);
-    return COSTATE_LS_OK;
-}
-
-/* A pattern's entries inside n*n by columns. */
-static int layout_scatter(layout *lay, int n, const costate_pattern *p)
-{
-    size_t m = (size_t)n;
-    lay->size = m * m;
-    if (layout_alloc(lay, n, (size_t)p->col[n], 1, 0)) return COSTATE_LS_NO_MEMORY;
-    for (int j = 0; j < n; j++) {
-        lay->diagonal[j] = (size_t)j * m + (size_t)j;
-        for (int k = p->col[j]; k < p->col[j + 1]; k++) lay->at[k] = (size_t)j * m + (size_t)p->row[k];
-    }
-    return COSTATE_LS_OK;
-}
-
-static int has_diagonal(const costate_pattern *p, int j)
-{
-    for (int k = p->col[j]; k < p->col[j + 1]; k++)
-        if (p->row[k] == j) return 1;
-    return 0;
-}
-
-static int missing_diagonals(const costate_pattern *p, int n)
-{
-    int missing = 0;
-    for (int j = 0; j < n; j++) missing += !has_diagonal(p, j);
-    return missing;
-}
-
-/* Column j of the union of the pattern and the diagonal, rows increasing; returns where the next one begins. */
-static int union_column(layout *lay, const costate_pattern *p, int j, int next)
-{
-    int pending = !has_diagonal(p, j);
-    for (int k = p->col[j]; k < p->col[j + 1] || pending; k++) {
-        if (pending && (k == p->col[j + 1] || p->row[k] > j)) {
-            lay->diagonal[j] = (size_t)next;
-            lay->row[next++] = j;
-            pending = 0;
-            k--;                       /* entry k is still to come */
-            continue;
-        }
-        if (p->row[k] == j) lay->diagonal[j] = (size_t)next;
-        lay->at[k] = (size_t)next;
-        lay->row[next++] = p->row[k];
-    }
-    return next;
-}
-
-static int layout_union(layout *lay, int n, const costate_pattern *p)
-{
-    int missing = missing_diagonals(p, n);
-    int next = 0;
-    if (p->col[n] > INT32_MAX - missing) return COSTATE_LS_UNSUPPORTED;
-    lay->size = (size_t)p->col[n] + (size_t)missing;
-    if (layout_alloc(lay, n, (size_t)p->col[n], 1, 1)) return COSTATE_LS_NO_MEMORY;
-    for (int j = 0; j < n; j++) {
-        lay->col[j] = next;
-        next = union_column(lay, p, j, next);
-    }
-    lay->col[n] = next;
-    if (missing == 0) {                /* then every entry stays where it is */
-        free(lay->at);
-        lay->at = NULL;
-    }
-    return COSTATE_LS_OK;
-}
-
-static int layout_new(layout **out, int n, const costate_pattern *p, int dense)
-{
-    layout *lay = calloc(1, sizeof *lay);
-    int status;
-    *out = lay;
-    if (!lay) return COSTATE_LS_NO_MEMORY;
-    lay->refs = 1;
-    if (!p) status = layout_full(lay, n, !dense);
-    else if (dense) status = layout_scatter(lay, n, p);
-    else status = layout_union(lay, n, p);
-    lay->pattern.n = n;
-    lay->pattern.col = lay->col;
-    lay->pattern.row = lay->row;
-    return status;
-}
-
-static int check_arguments(const costate_backend *b, int n, const costate_pattern *p)
+/* a code, or COSTATE_LS_OK: the backend may be asked */
+static int refusal(const costate_backend *b, int n, const costate_pattern *p)
 {
     if (!b || n <= 0 || !b->init || !b->factor || !b->solve || !b->free) return COSTATE_LS_UNSUPPORTED;
     if (p && pattern_fault(p, n)) return COSTATE_LS_UNSUPPORTED;
@@ -176,7 +48,7 @@ LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *patter
             costate_stats *count, int *status)
 {
     LS *ls;
-    if ((*status = check_arguments(backend, n, pattern))) return NULL;
+    if ((*status = refusal(backend, n, pattern))) return NULL;
     ls = calloc(1, sizeof *ls);
     if (!ls) {
         *status = COSTATE_LS_NO_MEMORY;
@@ -201,13 +73,6 @@ void LS_Free(LS *ls)
     layout_free(ls->lay);
     free(ls->A);
     free(ls);
-}
-
-static int all_finite(const double *x, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(x[k])) return 0;
-    return 1;
 }
 
 static void form_real(const LS *ls, double re, const double *J, const double *M)
@@ -246,7 +111,7 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     if (ls->lay->at) memset(ls->A, 0, size * sizeof *ls->A);  /* places that no entry is written to */
     if (ls->parts == 1) form_real(ls, re, J, M);
     else form_complex(ls, re, im, J, M);
-    if (!all_finite(ls->A, size)) return COSTATE_LS_SINGULAR;     /* backends need not survive NaN */
+    if (!all_finite(size, ls->A)) return COSTATE_LS_SINGULAR;     /* backends need not survive NaN */
     if (ls->count) {
         if (ls->parts == 1) ls->count->decompositions++;
         else ls->count->complex_decompositions++;
@@ -267,7 +132,7 @@ int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
     }
     status = ls->backend->solve(ls->self, !!transpose, nrhs, X);
     if (status) return status > 0 ? COSTATE_LS_SINGULAR : status;
-    return all_finite(X, (size_t)ls->n * (size_t)nrhs * (size_t)ls->parts) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
+    return all_finite((size_t)ls->n * (size_t)nrhs * (size_t)ls->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
 
 static double modulus(const LS *ls, size_t k)

@@ -2,7 +2,7 @@
 
    J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint.  A complex sigma is a
    real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands
-   for. Tolerances: inside Newton 1e-3 (its iteration corrects the rest); 1e-10 where a tape prescribes how often it
+   for.  Tolerances: inside Newton 1e-3 (its iteration corrects the rest); 1e-10 where a tape prescribes how often it
    goes, where M is singular - beside M/h, constraints are small in the residual's norm however wrong they are - and in
    derivative mode, which would take a standstill of such components for round-off.  In ros, where nothing corrects,
    options.krylov_tol, and then while components fall: adjoint and tangent agree to about as much. */
@@ -13,14 +13,17 @@
 #include "linsol/gmres.h"
 #include "linsol/shifts.h"
 
+/* Iterations of a cycle: more than with a factorisation, as there may be no preconditioner.  The space of a cycle is
+   2 LIMIT vectors, its orthogonalisation LIMIT^2 inner products; fewer, and restarts lose what the space knew.  A
+   choice: no measurement of it is kept. */
 enum { LIMIT = 80 };
 
 int matfree_limit(void) { return LIMIT; }
 
-typedef struct { shifts *s; const factors *f; double re, im; int transpose; } operator_;
+typedef struct { shifts *s; const factors *f; double re, im; int transpose; } shifted;      /* sigma M - J */
 
 /* out = J x or J^T x */
-static int product(operator_ *a, const double *x, double *out)
+static int product(shifted *a, const double *x, double *out)
 {
     maps *p = a->s->maps;
     costate_point at = {a->f->t, a->f->y, p->p}, dx = {0, x, NULL};
@@ -33,7 +36,7 @@ static int product(operator_ *a, const double *x, double *out)
 
 static int apply(void *ctx, const double *x, double *out)
 {
-    operator_ *a = ctx;
+    shifted *a = ctx;
     const maps *p = a->s->maps;
     size_t n = (size_t)p->n, len = a->im != 0 ? 2 * n : n;
     double im = a->transpose ? -a->im : a->im;
@@ -76,7 +79,7 @@ int matfree_precondition(shifts *s, int transpose, double *x)
 
 static int precondition(void *ctx, int m, double *x)        /* m is 1; both parts of a complex system alike */
 {
-    operator_ *a = ctx;
+    shifted *a = ctx;
     (void)m;
     TRY(matfree_precondition(a->s, a->transpose, x));
     return a->im != 0 ? matfree_precondition(a->s, a->transpose, x + a->s->n) : 0;
@@ -105,7 +108,7 @@ int matfree_setup(shifts *s, factors *f, double h)
 
 static void error_of(void *ctx, const double *b, const double *x, const double *r, gmres_result *out)
 {
-    operator_ *a = ctx;
+    shifted *a = ctx;
     size_t n = (size_t)a->s->n;
     double *size = a->s->answer + 3 * n;
     memset(size, 0, n * sizeof *size);
@@ -114,7 +117,7 @@ static void error_of(void *ctx, const double *b, const double *x, const double *
     backward_error(n, a->s->weights, size, r, ITERATED, out);
 }
 
-static int solve_one(operator_ *a, const accuracy *to, double *b)
+static int solve_one(shifted *a, const accuracy *to, double *b)
 {
     shifts *s = a->s;
     int n = a->im != 0 ? 2 * s->n : s->n;
@@ -133,8 +136,8 @@ static int solve_one(operator_ *a, const accuracy *to, double *b)
                       .work = s->krylov};
     int status = gmres(&g, b, s->answer, s->answer + n, &got);
     s->maps->count->krylov += got.iterations;
-    if (status) return status;
-    if (!solved(s->maps, &got, 100 * to->tol))
+    TRY(status);
+    if (!solved(s->maps, &got, to->tol))
         return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
     memcpy(b, s->answer, (size_t)n * sizeof *b);
     return 0;
@@ -154,7 +157,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
 {
     size_t n = (size_t)s->n;
     double im, re = shifts_sigma(s, k, &im);
-    operator_ a = {s, f, re / f->h, im / f->h, transpose};
+    shifted a = {s, f, re / f->h, im / f->h, transpose};
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? s->pair : x;
         if (im != 0) unzip(n, x, b);

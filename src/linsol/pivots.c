@@ -58,12 +58,14 @@ static void scan(LS_pivots *s, const double *A)
 }
 
 /* The known solution, of entries that weigh the same in every column; irregular, so as not to be one of the
-   symmetric vectors that matrices of models like to have in their null spaces. */
+   symmetric vectors that matrices of models like to have in their null spaces.  0.7: they are 0.3 to 1.7. */
 static double known(const LS_pivots *s, int j)
 {
     return (1.0 + 0.7 * sin(1.0 + j)) / s->col[j];
 }
 
+/* A regular matrix with a suspect pivot gives the solution to some digits, a singular one an arbitrary multiple of its
+   null vector: two digits tell them apart, and what keeps fewer is of no use to anybody. */
 static int proof(LS_pivots *s, const double *A, void *self, int (*solve)(void *, int, int, double *))
 {
     double worst = 0.0;
@@ -114,7 +116,7 @@ static int grown(const LS_pivots *s, void *self, LS_pivot (*get)(void *self, int
 int LS_pivots_factor(LS_pivots *s, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                      int (*factor)(void *self, const double *A, double threshold))
 {
-    int status = factor(self, A, 0.1);
+    int status = factor(self, A, 0.1);         /* UMFPACK's threshold of its own accord */
     if (status < 0 || (status == COSTATE_LS_OK && !grown(s, self, get))) return status;
     return factor(self, A, 1.0);
 }

@@ -22,6 +22,6 @@ void moduli_of_terms(size_t n, const double *b, const double *r, double *size); 
 void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *);
 int at_round_off(double error);                       /* no correction would make it smaller */
 double backward_stable(const maps *);                 /* a norm up to this is as good as the condition of A allows */
-int solved(const maps *, const gmres_result *, double tol);        /* residual <= tol, or backward stable */
+int solved(const maps *, const gmres_result *, double tol);        /* nearly to tol, or backward stable */
 
 #endif

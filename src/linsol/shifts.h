@@ -20,7 +20,7 @@ typedef struct {
     int singular;                       /* M is */
     LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */
     double *ilu_J;                      /* its matrix: entries */
-    double *krylov, *weights, *pair, *answer;       /* matrix-free: work space, of twice the size where sigma is complex */
+    double *krylov, *weights, *pair, *answer;       /* matrix-free: work space, twice the size where sigma is complex */
 } shifts;
 
 /* What an iteration is to reach.  loose: the caller corrects what is left. */

@@ -1,8 +1,8 @@
 /* triangles.c - triangular solves for several right-hand sides: each entry of L and U is read once for eight of them.
 
        P R A Q = L U:   A x = b:    L (U Q^T x) = P R b        A^T x = b:   U^T (L^T P R^-1 x) = Q^T b
-   The right-hand sides stand beside each other in Y, so the inner loops are vector operations.  A sparse code's own solve
-   is bound by reading its factor, once a right-hand side. */
+   The right-hand sides stand beside each other in Y, so the inner loops are vector operations.  A sparse code's own
+   solve is bound by reading its factor, once a right-hand side. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +95,18 @@ static void solve_transposed(const LS_triangles *t)
 static void load(const LS_triangles *t, const int *from, const double *R, int count, const double *X)
 {
     for (int k = 0; k < t->n; k++) {
-        int i = from[k];
-        for (int r = 0; r < K; r++) t->Y[K * (size_t)k + (size_t)r] = r < count ? (R ? R[i] : 1) * X[(size_t)r * (size_t)t->n + (size_t)i] : 0;
+        const double *x = X + from[k];
+        double *y = t->Y + K * (size_t)k, scale = R ? R[from[k]] : 1;
+        for (int r = 0; r < K; r++) y[r] = r < count ? scale * x[(size_t)r * (size_t)t->n] : 0;
     }
 }
 
 static void store(const LS_triangles *t, const int *to, const double *R, int count, double *X)
 {
     for (int k = 0; k < t->n; k++) {
-        int i = to[k];
-        for (int r = 0; r < count; r++) X[(size_t)r * (size_t)t->n + (size_t)i] = (R ? R[i] : 1) * t->Y[K * (size_t)k + (size_t)r];
+        const double *y = t->Y + K * (size_t)k;
+        double *x = X + to[k], scale = R ? R[to[k]] : 1;
+        for (int r = 0; r < count; r++) x[(size_t)r * (size_t)t->n] = scale * y[r];
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef COSTATE_CHECK_H
 #define COSTATE_CHECK_H
 
-#include <costate/costate.h>
+#include "base/verdict.h"
 
 void check_clear(costate_report *);                                       /* NaN everywhere, no text */
 int check_says(costate_report *, int status, const char *format, ...);    /* the sentence; returns status */
@@ -12,8 +12,8 @@ int check_given(int n, int np, const char *name, int k, int least, const costate
 int check_given_problem(const costate_problem *, const costate_point *x, costate_report *);
 
 /* check_compare.c */
-#define CHECK_RIGHT 1e-6        /* relative errors up to this are right */
-#define CHECK_DIFFERENCED 1e-5  /* scale of a derivative by differences, beside what is differenced: its round-off is right */
+#define CHECK_RIGHT 1e-6        /* relative errors up to this are right; differences are good to 1e-11 */
+#define CHECK_DIFFERENCED 1e-5  /* scale of a difference beside what is differenced: its round-off is right */
 typedef struct {
     const costate_map *map;
     int n, np, k;
@@ -25,6 +25,7 @@ enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT };
 typedef struct { double error, scale, given, expected; int row, input; } worst;
 double check_size(const probe *, int i);                    /* of input i: -1 t, then y, then p */
 costate_point check_unit(const probe *, int i);
+costate_point check_direction(const probe *);               /* a: of second derivatives */
 /* derivative of what `of` names by input i, by differences, into d; size: of d */
 int check_difference(const probe *, int of, int i, int size, double *d, double *work);
 /* derivative of value along the direction v of y, whose entries have the sizes of y's */

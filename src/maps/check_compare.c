@@ -1,6 +1,7 @@
-/* check_compare.c - what the checks of callbacks share: differences of a map, the worst entry of a comparison, its sentence.
+/* check_compare.c - what the checks of callbacks share: differences of a map, the worst entry of a comparison.
 
-   Differences are central and of 8th order: (4/5) d1 - (1/5) d2 + (4/105) d3 - (1/280) d4, dk = (F(x + k e) - F(x - k e))/e,
+   Differences are central and of 8th order,
+       (4/5) d1 - (1/5) d2 + (4/105) d3 - (1/280) d4,   dk = (F(x + k e) - F(x - k e))/e,
    so that correct derivatives agree to about 1e-11 and a wrong one cannot hide behind the difference's own error. */
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
+/* What a change of input i is measured by: its modulus; where it is small or 0, a thousandth of its largest neighbour
+   (a millionth if all are 0), and a hundredth for t, whose unit nothing tells. */
 double check_size(const probe *q, int i)
 {
     if (i < 0) return fmax(fabs(q->x->t), 1e-2);
@@ -37,18 +40,22 @@ static costate_point moved(const probe *q, int i, double by)
     return z;
 }
 
+/* t' = 0.3 is any number but 0: the parts of t are to be seen */
+costate_point check_direction(const probe *q) { return (costate_point){0.3, q->a, q->np ? q->a + q->n : NULL}; }
+
 /* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
 static int evaluate(const probe *q, int of, const costate_point *z, double *out)
 {
     if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
-    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    costate_point a = check_direction(q);
     if (of == OF_TANGENT) return q->map->tangent(z, &a, out, q->ctx);
     memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
     costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
     return q->map->adjoint(z, q->w, &g, q->ctx);
 }
 
-static const double CENTRAL[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, STEP = 2e-3;      /* of the size */
+/* STEP, of the size: 8th powers of it are below round-off, and round-off over it is 1e-13 */
+static const double CENTRAL[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, STEP = 2e-3;
 
 static double weight_of(int k) { return (k > 0 ? 1 : -1) * CENTRAL[(k > 0 ? k : -k) - 1]; }
 
@@ -59,8 +66,7 @@ int check_difference_along(const probe *q, const double *v, double *d, double *w
         if (k == 0) continue;
         costate_point z = {q->x->t, q->y, q->x->p};
         add_scaled((size_t)q->n, q->y, q->x->y, k * STEP, v);
-        int r = evaluate(q, OF_VALUE, &z, work);
-        if (r != 0) return r;
+        TRY(evaluate(q, OF_VALUE, &z, work));
         axpy((size_t)q->k, weight_of(k) / STEP, work, d);
     }
     return 0;
@@ -75,8 +81,7 @@ int check_difference(const probe *q, int of, int i, int size, double *d, double 
     for (int k = -4; k <= 4; k++) {
         if (k == 0) continue;
         costate_point z = moved(q, i, k * e);
-        int r = evaluate(q, of, &z, work);
-        if (r != 0) return r;
+        TRY(evaluate(q, of, &z, work));
         axpy((size_t)size, weight_of(k) / e, work, d);
     }
     return 0;
@@ -87,7 +92,12 @@ void check_compare(worst *w, int input, double weight, int size, const double *g
     for (int i = 0; i < size; i++) {
         double e = fabs(given[i] - expected[i]) * weight;
         w->scale = fmax(w->scale, fmax(fabs(expected[i]), fabs(given[i])) * weight);
-        if (w->error == w->error && !(e <= w->error)) { w->error = e; w->row = i; w->input = input; w->given = given[i]; w->expected = expected[i]; }
+        if (w->error != w->error || e <= w->error) continue;        /* NaN, once there, stays */
+        w->error = e;
+        w->given = given[i];
+        w->expected = expected[i];
+        w->row = i;
+        w->input = input;
     }
 }
 
@@ -97,16 +107,17 @@ void check_allow(worst *w, int size, const double *differenced)
     for (int i = 0; i < size; i++) w->scale = fmax(w->scale, CHECK_DIFFERENCED * fabs(differenced[i]));
 }
 
-double check_relative(const worst *w) { return w->error > 0 || !(w->error == w->error) ? w->error / w->scale : 0; }
+double check_relative(const worst *w) { return w->error == 0 ? 0 : w->error / w->scale; }        /* NaN stays */
 
 void check_describe(const probe *q, const char *name, const worst *w, costate_report *r)
 {
     char input[32];
-    size_t used = strlen(r->text);
+    size_t used = strlen(r->text), room = sizeof r->text - used;
     int i = w->input;
     if (i < 0) snprintf(input, sizeof input, "t");
     else snprintf(input, sizeof input, "%c[%d]", i < q->n ? 'y' : 'p', i < q->n ? i : i - q->n);
-    if (check_relative(w) <= CHECK_RIGHT) snprintf(r->text + used, sizeof r->text - used, "%s right (%.1e). ", name, check_relative(w));
-    else snprintf(r->text + used, sizeof r->text - used, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,
+    double error = check_relative(w);
+    if (error <= CHECK_RIGHT) snprintf(r->text + used, room, "%s right (%.1e). ", name, error);
+    else snprintf(r->text + used, room, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,
                   w->given, w->expected);
 }

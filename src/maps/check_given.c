@@ -44,15 +44,14 @@ int check_given(int n, int np, const char *name, int k, int least, const costate
                           n, np, name, k, name);
     if (!x) return check_says(r, COSTATE_BAD_ARGUMENT, "x is NULL.");
     if (!isfinite(x->t)) return check_says(r, COSTATE_BAD_ARGUMENT, "x.t is %g, not finite.", x->t);
-    int status = array("x.y", x->y, n, r);
-    return status == COSTATE_OK ? array("x.p", x->p, np, r) : status;
+    TRY(array("x.y", x->y, n, r));
+    return array("x.p", x->p, np, r);
 }
 
 int check_given_problem(const costate_problem *P, const costate_point *x, costate_report *r)
 {
     if (!P) return check_says(r, COSTATE_BAD_ARGUMENT, "problem is NULL.");
-    int status = check_given(P->n, P->np, "nq", P->nq, 0, x, r);
-    if (status != COSTATE_OK) return status;
+    TRY(check_given(P->n, P->np, "nq", P->nq, 0, x, r));
     if (!P->rhs.value) return check_says(r, COSTATE_MISSING, "problem.rhs.value is missing.");
     if (P->nq > 0 && !P->cost.value)
         return check_says(r, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);

@@ -7,85 +7,96 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
-static int check_tangent(const probe *q, costate_report *r)
+/* the derivative by input i: of the value (of: OF_VALUE), or of the tangent along check_direction */
+static int product(const probe *q, int of, int i, double *out)
 {
-    worst w = {0};
-    for (int i = -1; i < q->n + q->np; i++) {
-        costate_point dx = check_unit(q, i);
-        int code = check_difference(q, OF_VALUE, i, q->k, q->d, q->b);
-        check_allow(&w, q->k, q->b);
-        if (code == 0) code = q->map->tangent(q->x, &dx, q->b, q->ctx);
-        if (code != 0) return code;
-        check_compare(&w, i, check_size(q, i), q->k, q->b, q->d);
-    }
-    r->tangent = check_relative(&w);
-    check_describe(q, "tangent", &w, r);
+    costate_point unit = check_unit(q, i), a = check_direction(q);
+    if (of == OF_VALUE) return q->map->tangent(q->x, &unit, out, q->ctx);
+    return q->map->tangent2(q->x, &a, &unit, out, q->ctx);
+}
+
+/* the same by differences, into d; uses b */
+static int difference(const probe *q, int of, int i, worst *w)
+{
+    TRY(check_difference(q, of, i, q->k, q->d, q->b));
+    check_allow(w, q->k, q->b);
     return 0;
 }
 
-/* <w, F' e_i> by tangents, or by differences of <w, F>, against each entry of the adjoint */
+/* products against differences */
+static int compare_products(const probe *q, int of, worst *w)
+{
+    for (int i = -1; i < q->n + q->np; i++) {
+        TRY(difference(q, of, i, w));
+        TRY(product(q, of, i, q->b));
+        check_compare(w, i, check_size(q, i), q->k, q->b, q->d);
+    }
+    return 0;
+}
+
+/* Entries t, g of an adjoint for the weights w against <w, derivative by input i>: by products, or by differences of
+   <w, F>, or of <w, F' a> = <adjoint(w), a> + t-part. */
+static int compare_adjoint(const probe *q, int of, double t, worst *w)
+{
+    int known = of == OF_VALUE ? q->map->tangent != NULL : q->map->tangent2 != NULL;
+    for (int i = -1; i < q->n + q->np; i++) {
+        TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
+        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
+        check_compare(w, i, check_size(q, i), 1, &given, &expected);
+    }
+    return 0;
+}
+
+static int check_products(const probe *q, int of, const char *name, double *error, costate_report *r)
+{
+    worst w = {0};
+    TRY(compare_products(q, of, &w));
+    *error = check_relative(&w);
+    check_describe(q, name, &w, r);
+    return 0;
+}
+
 static int check_adjoint(const probe *q, costate_report *r)
 {
     worst w = {0};
     double t = 0;
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
     costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
-    int code = q->map->adjoint(q->x, q->w, &g, q->ctx);
-    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
-        costate_point dx = check_unit(q, i);
-        if (q->map->tangent) code = q->map->tangent(q->x, &dx, q->d, q->ctx);
-        else { code = check_difference(q, OF_VALUE, i, q->k, q->d, q->b); check_allow(&w, q->k, q->b); }
-        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
-        check_compare(&w, i, check_size(q, i), 1, &given, &expected);
-    }
+    TRY(q->map->adjoint(q->x, q->w, &g, q->ctx));
+    TRY(compare_adjoint(q, OF_VALUE, t, &w));
     r->adjoint = check_relative(&w);
     check_describe(q, "adjoint", &w, r);
-    return code;
+    return 0;
 }
 
-static int check_tangent2(const probe *q, costate_report *r)
-{
-    worst w = {0};
-    int code = 0;
-    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
-    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
-        code = check_difference(q, OF_TANGENT, i, q->k, q->d, q->b);
-        check_allow(&w, q->k, q->b);
-        costate_point dx = check_unit(q, i);
-        if (code == 0) code = q->map->tangent2(q->x, &a, &dx, q->b, q->ctx);
-        if (code == 0) check_compare(&w, i, check_size(q, i), q->k, q->b, q->d);
-    }
-    r->tangent2 = check_relative(&w);
-    check_describe(q, "tangent2", &w, r);
-    return code;
-}
-
-/* entry i: <w, F''[a, e_i]> by tangent2, or the difference along e_i of <w, F' a> = <adjoint(w), a> + t-part */
 static int check_adjoint_tangent(const probe *q, costate_report *r)
 {
     worst w = {0};
     double t = 0;
-    costate_point a = {0.3, q->a, q->np ? q->a + q->n : NULL};
+    costate_point a = check_direction(q);
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
     costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
-    int code = q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx);
-    if (!q->map->tangent2 && !q->map->tangent) return code;
-    for (int i = -1; code == 0 && i < q->n + q->np; i++) {
-        costate_point dx = check_unit(q, i);
-        if (q->map->tangent2) code = q->map->tangent2(q->x, &a, &dx, q->d, q->ctx);
-        else { code = check_difference(q, OF_TANGENT, i, q->k, q->d, q->b); check_allow(&w, q->k, q->b); }
-        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
-        check_compare(&w, i, check_size(q, i), 1, &given, &expected);
-    }
+    TRY(q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx));
+    if (!q->map->tangent2 && !q->map->tangent) return 0;
+    TRY(compare_adjoint(q, OF_TANGENT, t, &w));
     r->adjoint_tangent = check_relative(&w);
     check_describe(q, "adjoint_tangent", &w, r);
-    return code;
+    return 0;
+}
+
+static int check_all(const probe *q, costate_report *r)
+{
+    const costate_map *f = q->map;
+    if (f->tangent) TRY(check_products(q, OF_VALUE, "tangent", &r->tangent, r));
+    if (f->adjoint) TRY(check_adjoint(q, r));
+    if (f->tangent2 && f->tangent) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
+    return f->adjoint_tangent ? check_adjoint_tangent(q, r) : 0;
 }
 
 int check_right(const costate_report *r)
 {
     const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac};
-    for (int i = 0; i < 5; i++) if (e[i] > CHECK_RIGHT) return 0;
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++) if (e[i] > CHECK_RIGHT) return 0;
     return strstr(r->text, "WRONG") == NULL;
 }
 
@@ -94,8 +105,7 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!r) return COSTATE_BAD_ARGUMENT;
     check_clear(r);
     if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
-    int status = check_given(n, np, "k", k, 1, x, r);
-    if (status != COSTATE_OK) return status;
+    TRY(check_given(n, np, "k", k, 1, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
     double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;
@@ -105,11 +115,7 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     unsigned state = 7;
     for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
     for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * check_size(&q, i);
-    int code = 0;
-    if (f->tangent) code = check_tangent(&q, r);
-    if (code == 0 && f->adjoint) code = check_adjoint(&q, r);
-    if (code == 0 && f->tangent2 && f->tangent) code = check_tangent2(&q, r);
-    if (code == 0 && f->adjoint_tangent) code = check_adjoint_tangent(&q, r);
+    int code = check_all(&q, r);
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;

@@ -1,7 +1,7 @@
 /* check_pattern.c - a problem without jac: is the Jacobian that its pattern can hold all of f_y?
 
-   J is formed in the pattern by coloured products, as runs form it, and J v is compared with f_y v for random v: twice in
-   the sizes of y, once (tangents only: differences need the sizes) with all components alike.
+   J is formed in the pattern by coloured products, as runs form it, and J v is compared with f_y v for random v: twice
+   in the sizes of y, once (tangents only: differences need the sizes) with all components alike.
    However small an entry is beside its row, a pattern without it is wrong: only what may be an error of the products is
    let through. */
 #include <math.h>
@@ -30,44 +30,54 @@ static int product(void *ctx, const double *v, double *out)
 
 static int form(holding *s, const costate_pattern *a)
 {
-    int code = 0;
-    for (int color = 0; code == 0 && color < s->ncolor; color++) {
+    for (int color = 0; color < s->ncolor; color++) {
         for (int j = 0; j < a->n; j++) s->seed[j] = s->color[j] == color ? s->size[j] : 0;
-        code = product(s, s->seed, s->work);
+        TRY(product(s, s->seed, s->work));
         for (int j = 0; j < a->n; j++)
             for (int k = a->col[j]; s->color[j] == color && k < a->col[j + 1]; k++)
                 s->J[k] = s->work[a->row[k]] / s->size[j];
     }
-    return code;
+    return 0;
 }
 
 static int search(holding *s, const costate_pattern *a, missing_entry *found, double *gap)
 {
-    int tangent = s->q.map->tangent != NULL, code = 0;
+    const double ROUND_OFF = 1e-10, DIFFERENCED = 1e-8;      /* of sums of a row; differences have lost digits */
+    int tangent = s->q.map->tangent != NULL;
     unsigned seed = 3;
-    pattern_probe p = {a, product, s, s->size, tangent ? NULL : s->noise, tangent ? 1e-10 : 1e-8,
-                       s->work};
+    pattern_probe p = {.pattern = a,
+                       .product = product,
+                       .ctx = s,
+                       .size = s->size,
+                       .noise = tangent ? NULL : s->noise,
+                       .least = tangent ? ROUND_OFF : DIFFERENCED,
+                       .work = s->work};
     *gap = 0;
-    for (int k = 0; code == 0 && k < 2 + tangent; k++) {
+    for (int k = 0; k < 2 + tangent; k++) {
         if (k == 2) for (int j = 0; j < a->n; j++) s->size[j] = 1;
-        code = missing_find(&p, s->J, &seed, found);
+        TRY(missing_find(&p, s->J, &seed, found));
         *gap = fmax(*gap, found->part);
         if (found->row >= 0) break;
     }
-    return code;
+    return 0;
+}
+
+static int examine(holding *s, const costate_problem *P, missing_entry *found, double *gap)
+{
+    TRY(P->rhs.value(s->q.x, s->noise, P->ctx));
+    for (int i = 0; i < P->n; i++) {
+        s->size[i] = check_size(&s->q, i);
+        s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
+    }
+    TRY(form(s, P->pattern));
+    return search(s, P->pattern, found, gap);
 }
 
 static int judge(holding *s, const costate_problem *P, costate_report *r)
 {
     missing_entry found = {-1, 0, 0, 0};
     double gap = 0;
-    int code = P->rhs.value(s->q.x, s->noise, P->ctx);
-    for (int i = 0; i < P->n; i++) {
-        s->size[i] = check_size(&s->q, i);
-        s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
-    }
-    if (code == 0) code = form(s, P->pattern);
-    if (code == 0) code = search(s, P->pattern, &found, &gap);
+    int code = examine(s, P, &found, &gap);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     size_t used = strlen(r->text), room = sizeof r->text - used;
     r->jac = gap;
@@ -85,9 +95,9 @@ int check_pattern(const costate_problem *P, const costate_point *x, costate_repo
     int *color = calloc(n, sizeof *color), ncolor = at && color ? colour(a, color) : -1, status;
     if (ncolor < 0) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     else {
-        holding s = {.q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx, .y = at, .b = at + n},
-                     .size = at + 2 * n, .noise = at + 3 * n, .seed = at + 4 * n, .work = at + 5 * n, .J = at + 9 * n,
-                     .color = color, .ncolor = ncolor};
+        probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx, .y = at, .b = at + n};
+        holding s = {.q = q, .size = at + 2 * n, .noise = at + 3 * n, .seed = at + 4 * n, .work = at + 5 * n,
+                     .J = at + 9 * n, .color = color, .ncolor = ncolor};
         status = judge(&s, P, r);
     }
     free(color);

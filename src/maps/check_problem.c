@@ -13,12 +13,14 @@
 /* Behind the entries of a pattern lie those that a callback would write which took the layout for n*n. */
 typedef struct { double *entry; size_t count, guards; } guarded;
 
-static const double GUARD = -1.2345678e-300;
+static const double GUARD = -1.2345678e-300;         /* no callback writes it */
+
+enum { MOST_GUARDED = 1000 };                       /* rows: 8 MB of guards */
 
 static guarded guarded_new(const costate_problem *P)
 {
     size_t n = (size_t)P->n, count = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
-    guarded g = {NULL, count, P->pattern && n <= 1000 ? n * n - count : 0};
+    guarded g = {NULL, count, P->pattern && n <= MOST_GUARDED ? n * n - count : 0};
     g.entry = calloc(count + g.guards + 1, sizeof *g.entry);
     for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = GUARD;
     return g;
@@ -84,35 +86,58 @@ static int check_mass(const costate_problem *P, costate_report *r)
 
 /* ---- jac against the map, all of it: entries outside the pattern count as zeros ---- */
 
-static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+/* column j by tangent or differences, into d */
+static int column_of_f(const probe *q, int j, worst *w)
 {
+    costate_point dx = check_unit(q, j);
+    if (q->map->tangent) return q->map->tangent(q->x, &dx, q->d, q->ctx);
+    TRY(check_difference(q, OF_VALUE, j, q->n, q->d, q->b));
+    check_allow(w, q->n, q->b);
+    return 0;
+}
+
+static void column_of_jac(const costate_problem *P, const double *J, int j, double *column)
+{
+    const costate_pattern *a = P->pattern;
     size_t n = (size_t)P->n;
-    guarded g = guarded_new(P);
-    double *at = calloc(6 * n + (size_t)P->np, sizeof *at), *J = g.entry;
-    if (!at || !J) { free(at); free(J); return check_says(r, COSTATE_NO_MEMORY, "No memory for the check."); }
-    probe q = {&P->rhs, P->n, P->np, P->n, x, P->ctx, at, at + n, at + n, NULL, NULL, at + 2 * n + P->np, at + 3 * n + P->np, NULL};
-    double *column = at + 4 * n + P->np;
+    memset(column, 0, n * sizeof *column);
+    if (!a) memcpy(column, J + (size_t)j * n, n * sizeof *column);
+    else for (int k = a->col[j]; k < a->col[j + 1]; k++) column[a->row[k]] = J[k];
+}
+
+static int compare_jac(const costate_problem *P, const probe *q, double *J, double *column, costate_report *r)
+{
     worst w = {0};
-    int code = P->jac(x, J, P->ctx);
-    for (int j = 0; code == 0 && j < P->n; j++) {
-        costate_point dx = {0, q.e, NULL};
-        memset(q.e, 0, n * sizeof *q.e);
-        q.e[j] = 1;
-        if (P->rhs.tangent) code = P->rhs.tangent(x, &dx, q.d, P->ctx);
-        else { code = check_difference(&q, OF_VALUE, j, P->n, q.d, q.b); check_allow(&w, P->n, q.b); }
-        memset(column, 0, n * sizeof *column);
-        if (P->pattern) for (int k = P->pattern->col[j]; k < P->pattern->col[j + 1]; k++) column[P->pattern->row[k]] = J[k];
-        else memcpy(column, J + (size_t)j * n, n * sizeof *column);
-        check_compare(&w, j, check_size(&q, j), P->n, column, q.d);
+    TRY(P->jac(q->x, J, P->ctx));
+    for (int j = 0; j < P->n; j++) {
+        TRY(column_of_f(q, j, &w));
+        column_of_jac(P, J, j, column);
+        check_compare(&w, j, check_size(q, j), P->n, column, q->d);
     }
-    if (code == 0) { r->jac = check_relative(&w); check_describe(&q, "jac", &w, r); }
-    if (code == 0 && check_relative(&w) > CHECK_RIGHT && P->pattern && !pattern_holds(P->pattern, w.row, w.input)) {
+    r->jac = check_relative(&w);
+    check_describe(q, "jac", &w, r);
+    if (r->jac > CHECK_RIGHT && P->pattern && !pattern_holds(P->pattern, w.row, w.input)) {
         size_t used = strlen(r->text);
         snprintf(r->text + used, sizeof r->text - used, "The pattern leaves it out. ");
     }
-    int outside = overrun(&g);
+    return 0;
+}
+
+static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    size_t n = (size_t)P->n, np = (size_t)P->np;
+    guarded g = guarded_new(P);
+    double *at = calloc(5 * n + np, sizeof *at);
+    if (!at || !g.entry) {
+        free(at);
+        free(g.entry);
+        return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    }
+    probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx,
+               .y = at, .e = at + n, .b = at + 2 * n + np, .d = at + 3 * n + np};
+    int code = compare_jac(P, &q, g.entry, at + 4 * n + np, r), outside = overrun(&g);
     free(at);
-    free(J);
+    free(g.entry);
     if (outside) return written_outside(P, &g, "jac", r);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
@@ -128,9 +153,8 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     check_clear(cost);
     if (!rhs) return COSTATE_BAD_ARGUMENT;
     check_clear(rhs);
-    int status = check_given_problem(P, x, rhs);
-    if (status != COSTATE_OK) return status;
-    status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
+    TRY(check_given_problem(P, x, rhs));
+    int status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
     if (P->jac && judged(status)) status = check_jac(P, x, rhs);
     if (!P->jac && P->pattern && judged(status)) status = check_pattern(P, x, rhs);
     if (P->mass && judged(status)) {

@@ -1,5 +1,6 @@
-/* detect.c - a sparsity pattern found by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at a few
-   points.  An entry is where the result is not zero: what f_i does not use leaves it as it is, to the last bit. */
+/* detect.c - a sparsity pattern found by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at
+   a few points.  An entry is where the result is not zero: what f_i does not use leaves it as it is, to the last
+   bit. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +12,12 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
-/* x itself, and random points within a tenth of the sizes of t, y and p */
+/* x itself, and random points within a tenth of the sizes of t, y and p: an entry that vanishes at one of them, or
+   whose term a branch leaves out there, is seen at another.  Each costs n more products. */
 enum { POINTS = 4 };
 static const double NEAR = 0.1;
+
+enum { TRIES = 40 };                     /* halvings: the last but one is 2e-13 of the first distance; then x itself */
 
 typedef struct {
     const costate_problem *P;
@@ -28,21 +32,22 @@ typedef struct {
 
 static int finite_value(probing *s, const costate_point *x, double *out)
 {
-    int code = s->P->rhs.value(x, out, s->P->ctx);
-    return code != 0 ? code : all_finite((size_t)s->P->n, out) ? 0 : 1;
+    TRY(s->P->rhs.value(x, out, s->P->ctx));
+    return all_finite((size_t)s->P->n, out) ? 0 : 1;
 }
 
-/* Point k; a point where f is not defined is tried again at half the distance, components that are zero the other way. */
+/* Point k; where f is not defined there, tried again at half the distance, components that are zero the other way. */
 static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
 {
     int n = s->P->n, np = s->P->np, code = 1;
     double near = k > 0 ? NEAR : 0;
-    for (int tries = 0; code > 0 && tries < 40; tries++, near = tries < 39 ? near / 2 : 0) {
+    for (int tries = 0; code > 0 && tries < TRIES; tries++, near = tries < TRIES - 1 ? near / 2 : 0) {
         double side = tries % 2 ? -1 : 1;
         s->at[k] = (costate_point){x->t + near * random_number(seed) * check_size(&s->q, -1), s->y[k], s->p[k]};
         for (int i = 0; i < n + np; i++) {
             double from = i < n ? x->y[i] : x->p[i - n], r = random_number(seed);
-            *(i < n ? s->y[k] + i : s->p[k] + i - n) = from + near * (from == 0 ? side * fabs(r) : r) * check_size(&s->q, i);
+            double *to = i < n ? s->y[k] + i : s->p[k] + i - n;
+            *to = from + near * (from == 0 ? side * fabs(r) : r) * check_size(&s->q, i);
         }
         code = finite_value(s, &s->at[k], s->f[k]);
         if (near == 0) break;
@@ -100,22 +105,26 @@ static void mark_known(probing *s, int j)
 
 static int all_columns(probing *s, const costate_point *x, costate_report *r)
 {
+    const char *probed = s->P->rhs.tangent ? "tangent" : "value";
     unsigned seed = 13;
     int code = s->mass ? s->P->mass(s->mass, s->P->ctx) : 0;
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code);
-    for (int k = 0; k < POINTS; k++)
-        if ((code = put_point(s, k, x, &seed)) != 0)
-            return check_says(r, code < 0 ? COSTATE_CALLBACK : COSTATE_NOT_FINITE,
-                              code < 0 ? "rhs.value returned %d." : "rhs.value is not finite, or not defined, at x.", code);
+    for (int k = 0; k < POINTS; k++) {
+        code = put_point(s, k, x, &seed);
+        if (code < 0) return check_says(r, COSTATE_CALLBACK, "rhs.value returned %d.", code);
+        if (code > 0) return check_says(r, COSTATE_NOT_FINITE, "rhs.value is not finite, or not defined, at x.");
+    }
     for (int j = 0; j < s->P->n; j++) {
         mark_known(s, j);
-        for (int k = 0; k < POINTS; k++)
-            if ((code = probe_column(s, k, j)) != 0)
-                return check_says(r, COSTATE_CALLBACK, "rhs.%s returned %d.", s->P->rhs.tangent ? "tangent" : "value", code);
-        if (!append(s, j)) return check_says(r, COSTATE_NO_MEMORY, "No memory for the pattern (%zu entries).", s->count);
+        for (int k = 0; k < POINTS; k++) {
+            code = probe_column(s, k, j);
+            if (code != 0) return check_says(r, COSTATE_CALLBACK, "rhs.%s returned %d.", probed, code);
+        }
+        if (!append(s, j))
+            return check_says(r, COSTATE_NO_MEMORY, "No memory for the pattern (%zu entries).", s->count);
     }
-    return check_says(r, COSTATE_OK, "%zu entries, %.3g of a full matrix, from %d %s at each of %d points.", s->count,
-                      (double)s->count / s->P->n / s->P->n, s->P->n, s->P->rhs.tangent ? "tangents" : "values", POINTS);
+    return check_says(r, COSTATE_OK, "%zu entries, %.3g of a full matrix, from %d %ss at each of %d points.", s->count,
+                      (double)s->count / s->P->n / s->P->n, s->P->n, probed, POINTS);
 }
 
 static int detect(probing *s, const costate_point *x, costate_report *r)
@@ -154,11 +163,10 @@ int costate_pattern_detect(const costate_problem *P, const costate_point *x, cos
     check_clear(r);
     if (!out) return check_says(r, COSTATE_BAD_ARGUMENT, "There is no place for the pattern (NULL).");
     *out = NULL;
-    int status = check_given_problem(P, x, r);
-    if (status != COSTATE_OK) return status;
+    TRY(check_given_problem(P, x, r));
     probing s = {.P = P};
     costate_pattern *found = malloc(sizeof *found);
-    status = found ? detect(&s, x, r) : check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
+    int status = found ? detect(&s, x, r) : check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
     if (status != COSTATE_OK) {
         free(found);
         free(s.col);

@@ -35,7 +35,8 @@ static costate_point moved(const maps *a, const costate_point *x, const costate_
     return z;
 }
 
-/* step of a central difference along dx: the cube root of round-off, relative to the point */
+/* step of a central difference along dx: the cube root of round-off, relative to the point; of a parameter no unit is
+   known: 1e-3 stands for one that is 0 */
 static double spacing(const maps *a, const costate_point *x, const costate_point *dx)
 {
     double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
@@ -78,7 +79,7 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
         e[i] = 1;
         int status = tangent(a, f, x, &dx, de);
         e[i] = 0;
-        if (status) return status;
+        TRY(status);
         to[i < a->n ? i : i - a->n] += dot((size_t)f->rows, w, de);
     }
     return 0;

@@ -66,6 +66,7 @@ static int along(void *ctx, const double *v, double *out)
     return map_tangent(a, &a->rhs, &x, &dx, out);
 }
 
+/* sqrt(eps) of a component, and of a thousandth of what the tolerances call 1 where it is small */
 static double increment(const forming *s, int j)
 {
     double size = fmax(fabs(s->y[j]), s->w[j] > 0 ? 1e-3 / s->w[j] : 1e-8), d = sqrt(DBL_EPSILON) * size;
@@ -98,15 +99,24 @@ static int formed(const forming *s, double *J)
 }
 
 /* Does the pattern hold it all?  Asked once a solver, of the first Jacobian formed, for one product more.  Differences
-   are short by round-off and by half a second derivative; an entry that is worth finding is larger. */
+   are short by round-off and by half a second derivative; an entry that is worth finding is larger: a millionth of its
+   row, or a hundredth where products are differences.  Smaller ones hardly slow Newton (check_pattern.c finds them,
+   too). */
 static int whole(const forming *s, const double *J)
 {
     maps *a = s->a;
     size_t n = (size_t)a->n;
     double *size = a->probe, *noise = a->probe + n;
+    const double WORTH = 1e-6, WORTH_DIFFERENCED = 1e-2;
     unsigned seed = 5;
     missing_entry found = {-1, 0, 0, 0};
-    pattern_probe p = {a->pattern, along, (void *)s, size, s->exact ? NULL : noise, s->exact ? 1e-6 : 1e-2, a->probe + 2 * n};
+    pattern_probe p = {.pattern = a->pattern,
+                       .product = along,
+                       .ctx = (void *)s,
+                       .size = size,
+                       .noise = s->exact ? NULL : noise,
+                       .least = s->exact ? WORTH : WORTH_DIFFERENCED,
+                       .work = a->probe + 2 * n};
     for (int j = 0; j < a->n; j++) {
         size[j] = increment(s, j);
         noise[j] = s->exact ? 0 : 16 * DBL_EPSILON * fabs(s->f[j]);
@@ -115,9 +125,9 @@ static int whole(const forming *s, const double *J)
     if (status != 0) return status < 0 ? status : 0;     /* not defined so near: the next one is asked */
     a->seen_whole = 1;
     if (found.row < 0) return 0;
-    return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: the "
-                "Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).", found.row,
-                found.column, found.value, s->t);
+    return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: "
+                "the Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).",
+                found.row, found.column, found.value, s->t);
 }
 
 /* Large and without a pattern: would one be worth its while?  Counted once a solver. */
@@ -138,7 +148,7 @@ int jacobian(maps *a, double t, const double *y, const double *w, double *J)
     else {
         int status = formed(&s, J);
         a->count->jac++;
-        if (status) return status;
+        TRY(status);
         if (a->pattern && !a->seen_whole) TRY(whole(&s, J));
     }
     if (!all_finite(a->entries, J)) return retry(a->v, WHY_NOT_FINITE, 0.5);

@@ -1,6 +1,6 @@
 /* maps.c - the user's maps: calls counted, return codes turned into statuses, missing products formed where jac gives
-   them: a missing tangent or adjoint in directions of y alone is the product with jac, exactly.  Everything else that is
-   missing is a difference (differences.c), and only if options.differences asks for it. */
+   them: a missing tangent or adjoint in directions of y alone is the product with jac, exactly.  Everything else that
+   is missing is a difference (differences.c), and only if options.differences asks for it. */
 #include <string.h>
 #include "base/pattern.h"
 #include "maps/differences.h"
@@ -113,7 +113,7 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
         if ((table[i].needed & table[i].bit) && !table[i].there && table[i].of->rows > 0)
             return missing(a, table[i].of, table[i].name, table[i].way);
     if ((rhs & EXACT_JACOBIAN) && a->differenced)
-        return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) exactly "
-                    "(or set options.differences = 1).", a->method);
+        return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) "
+                    "exactly (or set options.differences = 1).", a->method);
     return 0;
 }

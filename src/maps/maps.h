@@ -1,5 +1,6 @@
-/* maps.h - what the user gives: maps, Jacobian, mass matrix, their callbacks counted and their codes turned into 0, RETRY or
-   a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who runs. */
+/* maps.h - what the user gives: maps, Jacobian, mass matrix, their callbacks counted and their codes turned into 0,
+   RETRY or a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who
+   runs. */
 #ifndef COSTATE_MAPS_H
 #define COSTATE_MAPS_H
 
@@ -31,13 +32,13 @@ typedef struct maps {
     verdict *v;
 
     const double *p;                    /* bound: parameters of the run */
-    const double *w;                    /* bound, N: 1/(atol + rtol |y|), what differences take for the size of nothing */
+    const double *w;                    /* bound, N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 
     /* jacobian.c */
     int differenced;                    /* J comes from differences */
     int *color, ncolor;                 /* of columns, for forming J by products */
     int seen_whole;                     /* the pattern has been seen to hold a J so formed */
-    double filled;                      /* part of a large dense J that was not zero when first formed; 0: not counted */
+    double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
     double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
 
     double *product;                    /* entries: jac where a product with it stands for one of rhs */

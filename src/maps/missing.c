@@ -1,9 +1,9 @@
 /* missing.c - find an entry of f_y that the pattern leaves out, from products with vectors.
 
-   J is formed in the pattern by coloured products.  An entry that the pattern does not hold is lost there, or comes into
-   another column's entry of the same row; either way J v and f_y v differ in that row for almost every v.  So a random v
-   tells the rows, for one product.  Columns that the pattern does not have in such a row should not act on it: products
-   with halves of them lead to the one that does, in log2(n) products. */
+   J is formed in the pattern by coloured products.  An entry that the pattern does not hold is lost there, or comes
+   into another column's entry of the same row; either way J v and f_y v differ in that row for almost every v.  So a
+   random v tells the rows, for one product.  Columns that the pattern does not have in such a row should not act on it:
+   products with halves of them lead to the one that does, in log2(n) products. */
 #include <math.h>
 #include <string.h>
 #include "base/random.h"
@@ -57,27 +57,24 @@ static int outside(const pattern_probe *q, int row, int from, int to, const doub
 static int column_of(const pattern_probe *q, const double *v, double sum, missing_entry *found)
 {
     int n = q->pattern->n, row = found->row, from = 0, to = n, only = 0;
-    double *half = q->work + n, *out = q->work + 2 * n, all;
-    int count = outside(q, row, from, to, v, half, &only), code = q->product(q->ctx, half, out);
-    for (all = out[row]; code == 0 && count > 1;) {
+    double *half = q->work + n, *out = q->work + 2 * n;
+    int count = outside(q, row, from, to, v, half, &only);
+    found->row = -1;
+    TRY(q->product(q->ctx, half, out));
+    for (double all = out[row]; count > 1;) {
         int middle = from + (to - from) / 2, left = outside(q, row, from, middle, v, half, &only);
-        double part = 0;
-        if (left > 0 && (code = q->product(q->ctx, half, out)) == 0) part = out[row];
+        if (left > 0) TRY(q->product(q->ctx, half, out));
+        double part = left > 0 ? out[row] : 0;
         if (fabs(part) >= fabs(all - part) && left > 0) { to = middle; all = part; count = left; }
         else { from = middle; all -= part; count -= left; }
     }
-    if (code != 0) return code;
+    if (count == 0) return 0;
     outside(q, row, from, to, v, half, &only);
-    if (count > 0) code = q->product(q->ctx, half, out);
-    double rest = count > 0 ? fabs(out[row]) - (q->noise ? q->noise[row] : 0) : 0;
-    if (code == 0 && rest > q->least * sum) {
-        found->column = only;
-        found->value = out[row] / v[only];
-        found->part = rest / sum;
-        return 0;
-    }
-    found->row = -1;
-    return code;
+    TRY(q->product(q->ctx, half, out));
+    double rest = fabs(out[row]) - (q->noise ? q->noise[row] : 0);
+    if (!(rest > q->least * sum)) return 0;
+    *found = (missing_entry){.row = row, .column = only, .value = out[row] / v[only], .part = rest / sum};
+    return 0;
 }
 
 int missing_find(const pattern_probe *q, const double *J, unsigned *seed, missing_entry *found)
@@ -85,8 +82,7 @@ int missing_find(const pattern_probe *q, const double *J, unsigned *seed, missin
     int n = q->pattern->n;
     double *v = q->work, *exact = q->work + n, *sums = q->work + 2 * n;
     for (int j = 0; j < n; j++) v[j] = random_part(seed) * q->size[j];
-    int code = q->product(q->ctx, v, exact);
-    if (code != 0) return code;
+    TRY(q->product(q->ctx, v, exact));
     found->row = worst_row(q, J, v, exact, &found->part, sums);
     if (found->part > q->least) return column_of(q, v, sums[found->row], found);
     found->row = -1;

@@ -4,11 +4,15 @@
        v_i = f'(i)^T u_i + h b_i r'(i)^T theta                       (no factor h in front of f'(i)^T u_i)
        H_i = grad [ u_i^T f' e_i + h b_i theta^T r' e_i ],  u_i and e_i = (h gamma_i, U_i, 0) held fixed
        (lambda, mu, t) += sum (v_i + H_i)
-       h = sum { alpha_i v_i^t + gamma_i f_t^T u_i + (1/h) K_i^T M^T u_i + b_i theta^T [ r_i + r' e_i + h gamma_i r_t ] } */
+       h = sum { alpha_i v_i^t + gamma_i f_t^T u_i + (1/h) K_i^T M^T u_i
+                 + b_i theta^T [ r_i + r' e_i + h gamma_i r_t ] } */
 #include <string.h>
 #include "ros/ros.h"
 
-static const double *theta(const stepper *c, const functionals *g, int j) { return g->lambda + (size_t)j * (size_t)c->N + c->n; }
+static const double *theta(const stepper *c, const functionals *g, int j)
+{
+    return g->lambda + (size_t)j * (size_t)c->N + c->n;
+}
 
 static const double *weighted(stepper *c, const record *r, const functionals *g, int i, int j)
 {
@@ -56,19 +60,20 @@ static int second_order(stepper *c, const record *r, const functionals *g, int i
 
 static int step_size(stepper *c, const record *r, const functionals *g, int i, int j, const double *u)
 {
+    const ros_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     double b = c->m->b[i];
-    g->h[j] += c->m->gi[i] * dot(n, work(c)->ft, u);
-    ros_slope(c, r, i, work(c)->v1);
-    memset(work(c)->v2, 0, n * sizeof *work(c)->v2);
-    mass_multiply(c->maps, 0, 1, 1, work(c)->v1, work(c)->v2);
-    g->h[j] += dot(n, work(c)->v2, u) / (r->h * r->h);
+    g->h[j] += c->m->gi[i] * dot(n, a->ft, u);
+    ros_slope(c, r, i, a->v1);
+    memset(a->v2, 0, n * sizeof *a->v2);
+    mass_multiply(c->maps, 0, 1, 1, a->v1, a->v2);
+    g->h[j] += dot(n, a->v2, u) / (r->h * r->h);
     if (!has_cost(c, i)) return 0;
     costate_point x = {r->t, r->y, c->maps->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
-    TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, work(c)->r));
-    g->h[j] += b * dot(nq, theta(c, g, j), work(c)->r);
-    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, work(c)->r));       /* r' e_i + h gamma_i r_t */
-    g->h[j] += b * dot(nq, theta(c, g, j), work(c)->r);
+    TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : a->Y, a->r));
+    g->h[j] += b * dot(nq, theta(c, g, j), a->r);
+    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->r));       /* r' e_i + h gamma_i r_t */
+    g->h[j] += b * dot(nq, theta(c, g, j), a->r);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static void layout(stepper *c, cursor *at)
     a->r = take(at, nq);
     a->rq = take(at, nq);
     a->ft = take(at, n);
-    a->eb = take(at, (size_t)c->s);
+    a->error_b = take(at, (size_t)c->s);
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)
@@ -38,11 +38,11 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
 static void ready(stepper *c)
 {
     const costate_method *m = c->m;
-    double *eb = work(c)->eb;
+    double *error_b = work(c)->error_b;
     for (int i = m->s - 1; m->e && i >= 0; i--) {
         double x = m->e[i];
-        for (int j = i + 1; j < m->s; j++) x += m->C[j * m->s + i] * eb[j];
-        eb[i] = m->gamma * x;
+        for (int j = i + 1; j < m->s; j++) x += m->C[j * m->s + i] * error_b[j];
+        error_b[i] = m->gamma * x;
     }
 }
 

@@ -9,7 +9,8 @@
 #include <string.h>
 #include "ros/ros.h"
 
-void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride, double *out)
+void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
+                  double *out)
 {
     size_t n = (size_t)c->n;
     int s = c->s;
@@ -61,14 +62,15 @@ int ros_solve(stepper *c, const factors *f, int transpose, int m, double *X)
 /* q1 += h b_i [...], errq += h (bhat_i - b_i) [...] */
 static int quadrature(stepper *c, const record *r, int i, const double *Y, double *q1, double *errq)
 {
+    const ros_work *a = c->own;
     size_t nq = (size_t)c->nq;
-    if (!nq || (c->m->b[i] == 0 && work(c)->eb[i] == 0)) return 0;
+    if (!nq || (c->m->b[i] == 0 && a->error_b[i] == 0)) return 0;
     costate_point x = {r->t, r->y, c->maps->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
-    TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, Y, work(c)->r));
-    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, work(c)->rq));
-    axpy(nq, 1, work(c)->rq, work(c)->r);
-    axpy(nq, r->h * c->m->b[i], work(c)->r, q1);
-    axpy(nq, r->h * work(c)->eb[i], work(c)->r, errq);
+    TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, Y, a->r));
+    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->rq));
+    axpy(nq, 1, a->rq, a->r);
+    axpy(nq, r->h * c->m->b[i], a->r, q1);
+    axpy(nq, r->h * a->error_b[i], a->r, errq);
     return 0;
 }
 
@@ -102,7 +104,7 @@ static int holds_remainder(const costate_method *m)
     return fabs(est) > 1e-10 * size;       /* digits that a table may lack; filtering once more costs a solution only */
 }
 
-/* err <- (1/(h gamma)) E^-1 M err, where M is singular: see core.h. */
+/* err <- (1/(h gamma)) E^-1 M err, where M is singular: see step.h. */
 static int filter(stepper *c, const record *r, double *err)
 {
     const factors *lu;

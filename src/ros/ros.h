@@ -9,7 +9,7 @@ typedef struct {
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
     double *ft;                 /* f_t of the step */
-    double *eb;                 /* s: bhat - b */
+    double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
 } ros_work;
@@ -23,9 +23,11 @@ int ros_estimate(stepper *, const record *, const directions *, int j, double *e
 int ros_matrices(stepper *, const record *, const factors **);  /* E = M/(h gamma) - f_y(t, y), factored */
 int ros_time_slope(stepper *, const record *);                  /* work(c)->ft <- f_t(t, y) */
 /* out += (1/h) M sum_{from <= j < to} C_ij X_j (transposed: (1/h) M^T sum C_ji X_j) */
-void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, const double *X, size_t stride, double *out);
+void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
+                  double *out);
 /* h K_i = U_i/gamma - sum_{j<i} c_ij U_j */
 void ros_slope(const stepper *, const record *, int i, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
 int ros_solve(stepper *, const factors *, int transpose, int m, double *X);
+
 #endif

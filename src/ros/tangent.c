@@ -7,39 +7,42 @@
 #include <string.h>
 #include "ros/ros.h"
 
-typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;   /* points and directions of a stage */
+/* points and directions of stage i, along direction j */
+typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;
 
 static int right_hand_side(stepper *c, const record *r, const directions *d, const bundle *b, double *to)
 {
+    const ros_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     TRY(map_tangent(c->maps, &c->maps->rhs, &b->at, &b->x, to));
-    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &b->x0, work(c)->v2));
-    axpy(n, 1, work(c)->v2, to);
+    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &b->x0, a->v2));
+    axpy(n, 1, a->v2, to);
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)b->j * n, stride, to);
     if (b->dh == 0) return 0;
-    axpy(n, b->dh * c->m->gi[b->i], work(c)->ft, to);
-    ros_slope(c, r, b->i, work(c)->v2);
-    mass_multiply(c->maps, 0, b->dh / (r->h * r->h), 1, work(c)->v2, to);
+    axpy(n, b->dh * c->m->gi[b->i], a->ft, to);
+    ros_slope(c, r, b->i, a->v2);
+    mass_multiply(c->maps, 0, b->dh / (r->h * r->h), 1, a->v2, to);
     return 0;
 }
 
 static int quadrature(stepper *c, const record *r, const directions *d, const bundle *b)
 {
+    const ros_work *a = c->own;
     size_t nq = (size_t)c->nq, n = (size_t)c->n;
     double w = c->m->b[b->i], *q1 = d->V1 + (size_t)b->j * (size_t)c->N + n;
     if (!nq || w == 0) return 0;
     costate_point u = {b->dh * c->m->gi[b->i], d->Xd + ((size_t)b->i * (size_t)d->m + (size_t)b->j) * n, NULL};
-    TRY(map_tangent(c->maps, &c->maps->cost, &b->at, &b->x, work(c)->r));
-    axpy(nq, r->h * w, work(c)->r, q1);
-    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &u, work(c)->r));
-    axpy(nq, r->h * w, work(c)->r, q1);
-    TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &b->x0, work(c)->r));
-    axpy(nq, r->h * w, work(c)->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at, &b->x, a->r));
+    axpy(nq, r->h * w, a->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &u, a->r));
+    axpy(nq, r->h * w, a->r, q1);
+    TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &b->x0, a->r));
+    axpy(nq, r->h * w, a->r, q1);
     if (b->dh == 0) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, b->at.t, b->at.y, work(c)->r));
-    axpy(nq, b->dh * w, work(c)->r, q1);
-    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &b->e, work(c)->r));
-    axpy(nq, b->dh * w, work(c)->r, q1);
+    TRY(map_value(c->maps, &c->maps->cost, b->at.t, b->at.y, a->r));
+    axpy(nq, b->dh * w, a->r, q1);
+    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &b->e, a->r));
+    axpy(nq, b->dh * w, a->r, q1);
     return 0;
 }
 

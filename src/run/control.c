@@ -1,7 +1,8 @@
 /* control.c - first step and step size controllers.
 
    elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
-               fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + its), its <= k = newton_max
+               fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + iterations),
+               iterations <= k = newton_max
    PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
    first       with T = |y|/|f|, the time in which y changes:

@@ -121,7 +121,7 @@ static int next_slot(costate *c, run *x)
 {
     const place *spare = &c->scratch[c->at & 1];
     x->by.to = *spare;
-    x->now = (record){.y = c->y, .X = spare->X, .its = spare->its};
+    x->now = (record){.y = c->y, .X = spare->X, .iterations = spare->iterations};
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;

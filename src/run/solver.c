@@ -45,7 +45,7 @@ static void layout(costate *c, cursor *at)
     c->clock = take(at, 4);
     for (int k = 0; k < 2; k++) {
         c->scratch[k].X = take(at, s * n);
-        c->scratch[k].its = (unsigned char *)take(at, s);
+        c->scratch[k].iterations = (unsigned char *)take(at, s);
     }
     st->w = take(at, N);
     if (st->F->is & IMPLICIT) st->lin.y = take(at, n);

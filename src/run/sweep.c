@@ -198,8 +198,8 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
     decisions as = tape_decisions(tape, k);
     trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->scratch[k & 1], .predict = tape->from.predict,
                 .y1 = c->y1, .err = c->err};
-    if (c->o.derivative_mode) as.its = NULL;
-    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->y, .X = by.to.X, .its = by.to.its};
+    if (c->o.derivative_mode) as.iterations = NULL;
+    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->y, .X = by.to.X, .iterations = by.to.iterations};
     c->v.t = r->t;
     weights(&c->st, c->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));

@@ -25,7 +25,7 @@ int costate_method_describe(const costate_method *m, costate_method_info *info)
 {
     if (!m || !info) return COSTATE_BAD_ARGUMENT;
     int stages = m->s + ((m->is & COSTATE_EXPLICIT_FIRST) != 0);
-    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages, m->order, m->embedded, m->dense, m->is,
-                                  m->r_infinity};
+    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages, m->order, m->embedded, m->dense,
+                                  m->is, m->r_infinity};
     return COSTATE_OK;
 }

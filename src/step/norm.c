@@ -5,8 +5,15 @@
 #include "base/vec.h"
 #include "step/step.h"
 
-static double rtol_at(const stepper *c, int i) { return i < c->n && c->o->rtol_vector ? c->o->rtol_vector[i] : c->o->rtol; }
-static double atol_at(const stepper *c, int i) { return i < c->n && c->o->atol_vector ? c->o->atol_vector[i] : c->o->atol; }
+static double rtol_at(const stepper *c, int i)
+{
+    return i < c->n && c->o->rtol_vector ? c->o->rtol_vector[i] : c->o->rtol;
+}
+
+static double atol_at(const stepper *c, int i)
+{
+    return i < c->n && c->o->atol_vector ? c->o->atol_vector[i] : c->o->atol;
+}
 
 void weights(const stepper *c, const double *y, double *w)
 {

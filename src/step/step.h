@@ -1,8 +1,8 @@
 /* step.h - one step, no run: what a family of methods is given, and what it gives.
 
-   A step is a map (t, h, y, p) -> y at t + h.  forward takes it and leaves in the record all that a derivative of the step
-   needs; tangent, adjoint and estimate read what forward left, compute no stage and judge nothing.  Shapes: n states, nq
-   integrals, N = n + nq, np parameters, m columns, s stages. */
+   A step is a map (t, h, y, p) -> y at t + h.  forward takes it and leaves in the record all that a derivative of the
+   step needs; tangent, adjoint and estimate read what forward left, compute no stage and judge nothing.  Shapes: n
+   states, nq integrals, N = n + nq, np parameters, m columns, s stages. */
 #ifndef COSTATE_STEP_H
 #define COSTATE_STEP_H
 
@@ -16,21 +16,21 @@ typedef struct {                /* one step: what the tape keeps */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
     const double *y;            /* N: state at t */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
-    const unsigned char *its;   /* irk: Newton iterations, one a block */
+    const unsigned char *iterations; /* irk: Newton iterations, one a block */
     factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
 } record;
 
-typedef struct { double *X; unsigned char *its; } place;   /* where forward writes what the record's X, its read */
+typedef struct { double *X; unsigned char *iterations; } place; /* where forward writes what X, iterations read */
 
 typedef struct {                /* what a step is to repeat */
     long jacobian;              /* with this linearisation, */
     const record *from;         /* taken at the start of that step; NULL: of this one */
-    const unsigned char *its;   /* so many iterations; NULL: as many as it takes */
+    const unsigned char *iterations; /* so many iterations; NULL: as many as it takes */
     int counted;                /* they were those of an iteration with factorisations */
 } decisions;
 
 typedef struct {                /* one try */
-    const record *before;       /* NULL: the first step; its stages may serve as the first one, and for starting values */
+    const record *before;       /* NULL: the first step; its stages serve as the first one, and for starting values */
     const decisions *as;        /* NULL: free to decide */
     long serial;                /* names a linearisation made at this step */
     place to;
@@ -95,7 +95,7 @@ struct family {
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
-    void (*restart)(stepper *);                          /* a run begins: nothing is known of earlier steps; may be NULL */
+    void (*restart)(stepper *);                          /* a run begins, earlier ones are forgotten; may be NULL */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);

@@ -11,7 +11,7 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     if (!memory) return c->v->status;
     *to = (place){memory + N, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, N * sizeof *y);
-    *r = (record){.y = memory, .X = to->X, .its = to->its};
+    *r = (record){.y = memory, .X = to->X, .iterations = to->iterations};
     return 0;
 }
 

@@ -9,7 +9,7 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     if (!memory) return c->v->status;
     *to = (place){spare->X, (unsigned char *)(memory + N)};
     memcpy(memory, y, N * sizeof *y);
-    *r = (record){.y = memory, .X = to->X, .its = to->its};
+    *r = (record){.y = memory, .X = to->X, .iterations = to->iterations};
     return 0;
 }
 

@@ -175,7 +175,7 @@ decisions tape_decisions(const costate_tape *t, int k)
 {
     const record *r = &t->list[k];
     int other = r->jacobian > 0 && r->jacobian != k + 1;
-    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->its, !t->matfree};
+    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree};
 }
 
 int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)

@@ -18,7 +18,7 @@ typedef struct {                /* of which run a tape is */
     double t0, t1;
 } origin;
 
-/* Makes the stages of step k again, into r->X and r->its, which lie in a work space of its own. */
+/* Makes the stages of step k again, into r->X and r->iterations, which lie in a work space of its own. */
 typedef struct { int (*again)(void *run, const costate_tape *, int k, record *r); void *run; } remaker;
 
 /* How much of a step is kept: memory.c, states.c. */
