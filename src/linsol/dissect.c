@@ -18,6 +18,7 @@
 #include <string.h>
 #include <camd.h>
 
+#include "base/verdict.h"
 #include "linsol/backends.h"
 
 enum { SMALL = 200,          /* nodes that are not worth cutting */
@@ -174,10 +175,10 @@ static int minimum_degree(const costate_pattern *p, int *set, int *order, double
 static int better(const costate_pattern *p, int *set, int *other, int *order)
 {
     double work, other_work;
-    int status = minimum_degree(p, set, order, &work);
-    if (!status) status = minimum_degree(p, NULL, other, &other_work);
-    if (!status && other_work < work) memcpy(order, other, (size_t)p->n * sizeof *order);
-    return status;
+    TRY(minimum_degree(p, set, order, &work));
+    TRY(minimum_degree(p, NULL, other, &other_work));
+    if (other_work < work) memcpy(order, other, (size_t)p->n * sizeof *order);
+    return 0;
 }
 
 int LS_dissect(const costate_pattern *p, int *order)

@@ -17,7 +17,7 @@
 enum { POINTS = 4 };
 static const double NEAR = 0.1;
 
-enum { TRIES = 40 };                     /* halvings: the last but one is 2e-13 of the first distance; then x itself */
+enum { TRIES = 40 };                     /* halvings, to 4e-12 of the first distance; then x itself */
 
 typedef struct {
     const costate_problem *P;
