@@ -6,9 +6,8 @@
 #include "base/vec.h"
 #include "maps/differences.h"
 
-int map_code(maps *a, int r, const char *f, const char *name)
+int map_failed(maps *a, int r, const char *f, const char *name)
 {
-    if (r == 0) return 0;
     if (r > 0) return retry(a->v, WHY_CALLBACK, 0.5);
     return fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
                 a->v->t);

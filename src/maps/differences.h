@@ -4,7 +4,13 @@
 
 #include "maps/maps.h"
 
-int map_code(maps *, int r, const char *map, const char *name);     /* a callback's code as 0, RETRY or a status */
+int map_failed(maps *, int r, const char *of, const char *name);
+
+/* a callback's code as 0, RETRY or a status; inline, as it nearly always is 0 */
+static inline int map_code(maps *a, int r, const char *of, const char *name)
+{
+    return r == 0 ? 0 : map_failed(a, r, of, name);
+}
 
 /* what is differenced */
 typedef int tangent_of(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
