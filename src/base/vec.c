@@ -74,43 +74,51 @@ void axpy(size_t n, double a, const double *restrict x, double *restrict y)
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* Eight sums side by side: one sum would wait for each addition, and the compiler may not reorder them. */
+/* Eight sums side by side: one sum would wait for each addition, and the compiler may not reorder them.  The rest of a
+   vector, and short vectors whole, are one sum. */
+static double in_pairs(const double *s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); }
+
 double dot(size_t n, const double *x, const double *y)
 {
-    double s[LANES] = {0}, rest = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    double rest = 0;
+    size_t whole = n / LANES * LANES;
+    for (size_t i = whole; i < n; i++) rest += x[i] * y[i];
+    if (!whole) return rest;
+    double s[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
         for (size_t l = 0; l < LANES; l++) s[l] += x[i + l] * y[i + l];
-    for (; i < n; i++) rest += x[i] * y[i];
-    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
+    return in_pairs(s) + rest;
 }
 
 int all_finite(size_t n, const double *x)
 {
-    double bad[LANES] = {0}, rest = 0;        /* 0 * Inf and 0 * NaN are NaN */
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
+    double rest = 0;                          /* 0 * Inf and 0 * NaN are NaN */
+    size_t whole = n / LANES * LANES;
+    for (size_t i = whole; i < n; i++) rest += 0 * x[i];
+    if (!whole) return rest == 0;
+    double bad[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
         for (size_t l = 0; l < LANES; l++) bad[l] += 0 * x[i + l];
-    for (; i < n; i++) rest += 0 * x[i];
-    for (size_t l = 0; l < LANES; l++) rest += bad[l];
-    return rest == 0;
+    return in_pairs(bad) + rest == 0;
+}
+
+static double scaled(double rtol, double atol, double y, double z, double e)
+{
+    double a = fabs(y), b = fabs(z), q = e / (atol + rtol * (a > b ? a : b));
+    return q * q;
 }
 
 /* sum (e_i / (atol + rtol max(|y_i|, |z_i|)))^2 */
 double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e)
 {
-    double s[LANES] = {0}, rest = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t l = 0; l < LANES; l++) {
-            double a = fabs(y[i + l]), b = fabs(z[i + l]), q = e[i + l] / (atol + rtol * (a > b ? a : b));
-            s[l] += q * q;
-        }
-    for (; i < n; i++) {
-        double a = fabs(y[i]), b = fabs(z[i]), q = e[i] / (atol + rtol * (a > b ? a : b));
-        rest += q * q;
-    }
-    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) + rest;
+    double rest = 0;
+    size_t whole = n / LANES * LANES;
+    for (size_t i = whole; i < n; i++) rest += scaled(rtol, atol, y[i], z[i], e[i]);
+    if (!whole) return rest;
+    double s[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t l = 0; l < LANES; l++) s[l] += scaled(rtol, atol, y[i + l], z[i + l], e[i + l]);
+    return in_pairs(s) + rest;
 }
 
 /* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry */
@@ -126,13 +134,20 @@ static double norm_scaled(size_t n, const double *w, const double *x)
     return ldexp(most_w * sqrt(sum / (double)n), power);
 }
 
+static double sum_weighted(size_t n, const double *w, const double *x)
+{
+    double rest = 0;
+    size_t whole = n / LANES * LANES;
+    for (size_t i = whole; i < n; i++) { double e = w[i] * x[i]; rest += e * e; }
+    if (!whole) return rest;
+    double s[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
+    return in_pairs(s) + rest;
+}
+
 double norm_weighted(size_t n, const double *w, const double *x)
 {
-    double s[LANES] = {0}, rest = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
-    for (; i < n; i++) { double e = w[i] * x[i]; rest += e * e; }
-    double sum = (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))) + rest;
+    double sum = sum_weighted(n, w, x);
     return sum > LEAST_SQUARES && sum < MOST_SQUARES ? sqrt(sum / (double)n) : norm_scaled(n, w, x);
 }
