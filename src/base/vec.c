@@ -28,13 +28,18 @@ static void add_all(size_t n, double *out, int k, const double *w, const double 
     for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
 }
 
-static void sum_few(size_t n, double *out, const double *y, int k, const double *w, const double *const *x)
+/* The sums themselves on the way: few enough to stay in registers, or nearly. */
+static void sum_few(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                    size_t stride)
 {
-    for (size_t i = 0; i < n; i++) {
-        double sum = y ? y[i] : 0;
-        for (int j = 0; j < k; j++) sum += w[j] * x[j][i];
-        out[i] = sum;
+    double sum[FEW];
+    for (size_t i = 0; i < n; i++) sum[i] = y ? y[i] : 0;
+    for (int j = 0; j < k; j++) {
+        const double *x = X + (size_t)j * stride;
+        double a = scale * w[j];
+        if (w[j] != 0) for (size_t i = 0; i < n; i++) sum[i] += a * x[i];
     }
+    for (size_t i = 0; i < n; i++) out[i] = sum[i];
 }
 
 /* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
@@ -45,9 +50,9 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
     double a[TERMS_MOST];
     const double *x[TERMS_MOST];
     int used = 0;
+    if (n <= FEW) { sum_few(n, out, y, scale, k, w, X, stride); return; }
     for (int j = 0; j < k && used < TERMS_MOST; j++)
         if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
-    if (n <= FEW) { sum_few(n, out, y, used, a, x); return; }
     for (size_t from = 0; from < n; from += BLOCK) {
         size_t len = n - from < BLOCK ? n - from : BLOCK;
         if (!y) memset(out + from, 0, len * sizeof *out);
