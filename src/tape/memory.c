@@ -3,16 +3,21 @@
 #include "tape/tape.h"
 
 /* The memory of a slot that was not put (a rejected step) is handed out again: the caller keeps the record. */
-static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
+int memory_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
-    size_t N = (size_t)c->N, s = (size_t)c->s, doubles = N + s * (size_t)c->n;
+    size_t N = (size_t)c->N, s = (size_t)c->s, doubles = N + (spare ? 0 : s * (size_t)c->n);
     double *memory = tape_memory(c, t, doubles * sizeof *memory + (s + 7) / 8 * 8);
-    (void)spare;
     if (!memory) return c->v->status;
-    *to = (place){memory + N, (unsigned char *)(memory + doubles)};
+    *to = (place){spare ? spare->X : memory + N, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, N * sizeof *y);
     *r = (record){.y = memory, .X = to->X, .iterations = to->iterations};
     return 0;
+}
+
+static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
+{
+    (void)spare;
+    return memory_slot(c, t, y, NULL, r, to);
 }
 
 static int put(const stepper *c, costate_tape *t, const record *r)

@@ -30,6 +30,8 @@ typedef struct {
     void (*clear)(costate_tape *);                                      /* of own; may be NULL */
 } store;
 extern const store memory_store, states_store;
+/* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
+int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 
 struct costate_tape {
     const costate_method *method;
