@@ -11,9 +11,10 @@
 
 /* ---- which backend; M alone ---- */
 
-static int choose(shifts *s)
+int shifts_init(shifts *s)
 {
     const costate_options *o = s->o;
+    s->n = s->maps->n;
     s->matfree = o->solver == COSTATE_LS_GMRES && !o->backend;
     s->backend = o->backend ? o->backend : LS_Choose(s->matfree ? COSTATE_LS_AUTO : o->solver, s->n, s->maps->pattern);
     if (!s->backend)
@@ -22,12 +23,6 @@ static int choose(shifts *s)
     if (!b->init || !b->factor || !b->solve || !b->free || !b->name)
         return fail(s->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
     return 0;
-}
-
-int shifts_init(shifts *s)
-{
-    s->n = s->maps->n;
-    return choose(s);
 }
 
 /* M is factored once: some solve with it, and all must know whether it is regular. */
@@ -52,13 +47,18 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
     return matfree_prepare(s);
 }
 
+static int solve(shifts *s, LS *lu, int transpose, int m, double *X)
+{
+    int code = LS_Solve(lu, transpose, m, X);
+    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
+    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+}
+
 int mass_solve(shifts *s, int transpose, int m, double *X)
 {
     if (!s->mass) return 0;
-    int code = LS_Solve(s->mass, transpose, m, X);
     s->maps->count->solves += m;
-    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+    return solve(s, s->mass, transpose, m, X);
 }
 
 void shifts_layout(shifts *s, cursor *at)
@@ -157,7 +157,5 @@ int shifts_factor(shifts *s, const linearisation *at, double h, factors **set)
 int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to, double *X)
 {
     if (s->matfree) return matfree_solve(s, f, k, transpose, nrhs, to, X);
-    int code = LS_Solve(f->lu[k], transpose, nrhs, X);
-    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+    return solve(s, f->lu[k], transpose, nrhs, X);
 }

@@ -35,7 +35,7 @@ typedef struct factors {
     LS *lu[];
 } factors;
 
-int shifts_init(shifts *);              /* maps, v, o are set; then backend or matfree chosen, M factored */
+int shifts_init(shifts *);              /* maps, v, o are set; chooses backend or matfree */
 int shifts_prepare(shifts *, int nreal, int npair, const double *sigma);
 void shifts_layout(shifts *, cursor *);
 void shifts_free(shifts *);
