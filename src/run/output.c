@@ -20,7 +20,7 @@ int costate_step_eval(const costate_step *s, double t, double *y)
 /* the step that holds t: the last whose start is not past it */
 static int step_at(const costate_tape *tape, double t)
 {
-    int low = 0, high = tape->count - 1, dir = tape->from.t1 >= tape->from.t0 ? 1 : -1;
+    int low = 0, high = tape->count - 1, dir = tape_direction(tape);
     while (low < high) {
         int mid = (low + high + 1) / 2;
         if (dir * (tape->list[mid].t - t) <= 0) low = mid;

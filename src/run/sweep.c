@@ -41,13 +41,11 @@ static int tape_begin(costate *c, const costate_tape *tape)
 
 /* ---- the list of operations: steps of the tape, observations inside them ---- */
 
-static double direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
-
 /* An observation is of the last step that begins before it, or at it. */
 static int lies_in(const costate_tape *tape, int k, double t)
 {
-    int after = k == 0 || direction(tape) * (t - tape->list[k].t) >= 0;
-    return after && (k == tape->count - 1 || direction(tape) * (t - tape->list[k + 1].t) < 0);
+    int after = k == 0 || tape_direction(tape) * (t - tape->list[k].t) >= 0;
+    return after && (k == tape->count - 1 || tape_direction(tape) * (t - tape->list[k + 1].t) < 0);
 }
 
 static int tangent_of(world *w, op o)
@@ -94,7 +92,7 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
         return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", adjoint ? "seed" : "value");
     if (tape->count == 0)
         return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the tape holds no step (t0 = t1).");
-    double dir = direction(tape), last = tape->from.t0;
+    double dir = tape_direction(tape), last = tape->from.t0;
     for (int k = 0; k < o->count; k++) {
         if (!(dir * (o->t[k] - last) >= 0) || !(dir * (tape->from.t1 - o->t[k]) >= 0))
             return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations.t[%d] = %.10g lies outside the run or out of order.",

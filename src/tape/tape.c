@@ -178,6 +178,8 @@ decisions tape_decisions(const costate_tape *t, int k)
     return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree};
 }
 
+int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
+
 int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
 {
     if (!t) return fail(c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");

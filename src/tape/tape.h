@@ -55,6 +55,7 @@ int tape_get(const costate_tape *, int k, const identity *writer, const remaker 
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 void tape_end(costate_tape *, int complete, double t, const double *y);      /* the run is over: t, y are its end */
+int tape_direction(const costate_tape *);             /* of time: 1 or -1 */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
 void tape_clear(costate_tape *);
