@@ -68,7 +68,7 @@ void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, d
 struct stage_system { stepper *c; const record *r; int block, transpose; };
 
 /* product.c */
-int irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
+void irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
 int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
 void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);

@@ -19,14 +19,7 @@ enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes
 void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X,
                   size_t stride, double *out)
 {
-    size_t n = (size_t)c->n;
-    int s = c->s;
-    double w[STAGES_MOST];
-    if (from >= to) return;
-    for (int j = from; j < to; j++) w[j - from] = c->m->W[transpose ? j * s + i : i * s + j];
-    if (!c->maps->M) { combine(n, out, out, a / h, to - from, w, X + (size_t)from * stride, stride); return; }
-    combine(n, work(c)->v2, NULL, a / h, to - from, w, X + (size_t)from * stride, stride);
-    mass_multiply(c->maps, transpose, 1, 1, work(c)->v2, out);
+    stage_coupling(c, c->m->W, transpose, i, from, to, a / h, X, stride, work(c)->v2, out);
 }
 
 /* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10

@@ -4,11 +4,10 @@
 #include <string.h>
 #include "irk/irk.h"
 
-int irk_stage_states(stepper *c, const record *r)
+void irk_stage_states(stepper *c, const record *r)
 {
     size_t n = (size_t)c->n;
     for (int i = 0; i < c->s; i++) add_scaled(n, work(c)->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
-    return 0;
 }
 
 int irk_stage_apply(const stage_system *s, const double *x, double *out)

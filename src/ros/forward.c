@@ -12,14 +12,7 @@
 void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out)
 {
-    size_t n = (size_t)c->n;
-    int s = c->s;
-    double w[STAGES_MOST];
-    if (from >= to) return;
-    for (int j = from; j < to; j++) w[j - from] = c->m->C[transpose ? j * s + i : i * s + j];
-    if (!c->maps->M) { combine(n, out, out, 1 / h, to - from, w, X + (size_t)from * stride, stride); return; }
-    combine(n, work(c)->v2, NULL, 1 / h, to - from, w, X + (size_t)from * stride, stride);
-    mass_multiply(c->maps, transpose, 1, 1, work(c)->v2, out);
+    stage_coupling(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, work(c)->v2, out);
 }
 
 void ros_slope(const stepper *c, const record *r, int i, double *out)
