@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
+#include "step/coupling.h"
 
 /* Those of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: theta up to which an iteration does.  FADES: eta =
    theta/(1 - theta) of the last block is eta^0.8 for the next, trusted the less, the smaller it is.  A step given up as

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "ros/ros.h"
+#include "step/coupling.h"
 
 void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out)

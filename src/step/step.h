@@ -112,11 +112,6 @@ double dense_scale(const stepper *, const record *);     /* what X_j is multipli
 void dense_state(const stepper *, const record *, const double *D, double *y);
 void dense_eval(const stepper *, const record *, double t, double *y);
 
-/* coupling.c: out += scale M sum_j B_ij X_j, j in [from, to); transposed, scale M^T sum_j B_ji X_j; B, s x s:
-   W of irk, C of ros; stride: from X_j to X_j+1; scratch: n, used with M */
-void stage_coupling(stepper *, const double *B, int transpose, int i, int from, int to, double scale, const double *X,
-                    size_t stride, double *scratch, double *out);
-
 /* norm.c */
 void weights(const stepper *, const double *y, double *w);
 double error_norm(const stepper *, const double *y, const double *y1, const double *err);  /* NaN: y1 not finite */
