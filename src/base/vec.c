@@ -3,11 +3,9 @@
    combine is blocked so that the sum stays in the first cache while several stages stream through it. */
 #include <math.h>
 #include <string.h>
-#include "base/larger.h"
 #include "base/vec.h"
 
 enum { BLOCK = 1024, FEW = 16, LANES = 8, AT_ONCE = 16 };
-static const double LEAST_SQUARES = 1e-280, MOST_SQUARES = 1e280;    /* sums between have lost nothing that counts */
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -126,20 +124,8 @@ double sum_scaled(size_t n, double rtol, double atol, const double *y, const dou
     return in_pairs(s) + rest;
 }
 
-/* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry */
-static double norm_scaled(size_t n, const double *w, const double *x)
-{
-    double most = 0, most_w = 0, sum = 0;
-    for (size_t i = 0; i < n; i++) most = larger(most, fabs(x[i]));
-    if (most == 0 || !(most < HUGE_VAL)) return most;
-    int power = ilogb(most);
-    for (size_t i = 0; i < n; i++) most_w = larger(most_w, fabs(w[i] * ldexp(x[i], -power)));
-    if (most_w == 0 || !(most_w < HUGE_VAL)) return most_w;
-    for (size_t i = 0; i < n; i++) { double e = w[i] * ldexp(x[i], -power) / most_w; sum += e * e; }
-    return ldexp(most_w * sqrt(sum / (double)n), power);
-}
-
-static double sum_weighted(size_t n, const double *w, const double *x)
+/* sum (w_i x_i)^2 */
+double sum_weighted(size_t n, const double *w, const double *x)
 {
     double rest = 0;
     size_t whole = n / LANES * LANES;
@@ -149,10 +135,4 @@ static double sum_weighted(size_t n, const double *w, const double *x)
     for (size_t i = 0; i < whole; i += LANES)
         for (size_t l = 0; l < LANES; l++) { double e = w[i + l] * x[i + l]; s[l] += e * e; }
     return in_pairs(s) + rest;
-}
-
-double norm_weighted(size_t n, const double *w, const double *x)
-{
-    double sum = sum_weighted(n, w, x);
-    return sum > LEAST_SQUARES && sum < MOST_SQUARES ? sqrt(sum / (double)n) : norm_scaled(n, w, x);
 }

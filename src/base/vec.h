@@ -1,4 +1,4 @@
-/* vec.h - sums over vectors that touch memory once. */
+/* vec.h - sums over vectors that touch memory once: over what is here of them (space.h adds up over processes). */
 #ifndef COSTATE_BASE_VEC_H
 #define COSTATE_BASE_VEC_H
 
@@ -13,6 +13,6 @@ void axpy(size_t n, double a, const double *x, double *y);
 double dot(size_t n, const double *x, const double *y);
 int all_finite(size_t n, const double *x);
 double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
-double norm_weighted(size_t n, const double *w, const double *x);   /* sqrt(mean (w x)^2) */
+double sum_weighted(size_t n, const double *w, const double *x);
 
 #endif

@@ -9,6 +9,7 @@
 
 enum { RETRY = 1 };
 enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV };
+enum { CAUSES = WHY_KRYLOV + 1 };
 
 typedef struct {
     int status;                 /* of the last call */

@@ -31,9 +31,9 @@ static int stage(stepper *c, const record *r, const trial *t, int i, const doubl
     }
     TRY(map_value(c->maps, &c->maps->rhs, erk_time(c, r, i), Y, K));
     TRY(mass_solve(c->sh, 0, 1, K));
-    if (c->m->b[i] != 0 || all_finite(n, K)) return 0;
+    if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
-    return retry(c->v, WHY_NOT_FINITE, 0.2);
+    return space_finite(&c->maps->space, n, K, 0.2);
 }
 
 static int quadrature(stepper *c, const record *r, int i, const double *Y, double *q1, double *errq)
@@ -49,14 +49,18 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 
 /* DOP853's combination of an estimate of order 5 and one of order 3: |e|^2 / sqrt(|e|^2 + 0.01 |e2|^2)
    (Hairer, Norsett & Wanner I, II.10). */
-static void combine_estimates(stepper *c, const record *r, const double *y1, double *err)
+static int combine_estimates(stepper *c, const record *r, const double *y1, double *err)
 {
     size_t n = (size_t)c->n;
     double *v = ((erk_work *)c->own)->v;
     combine(n, v, NULL, r->h, c->s, c->m->e2, r->X, n);
     memset(v + n, 0, (size_t)c->nq * sizeof *v);
-    double a = error_norm(c, r->y, y1, err), b = error_norm(c, r->y, y1, v), under = sqrt(a * a + 0.01 * b * b);
+    double a, b;
+    TRY(error_norm(c, r->y, y1, err, &a));
+    TRY(error_norm(c, r->y, y1, v, &b));
+    double under = sqrt(a * a + 0.01 * b * b);
     if (under > 0) for (int i = 0; i < c->N; i++) err[i] *= a / under;
+    return 0;
 }
 
 int erk_forward(stepper *c, record *r, trial *t)
@@ -76,6 +80,5 @@ int erk_forward(stepper *c, record *r, trial *t)
     }
     if (!fsal) combine(n, y1, r->y, r->h, c->s, m->b, r->X, n);
     if (m->e) combine(n, err, NULL, r->h, c->s, m->e, r->X, n);
-    if (m->e2) combine_estimates(c, r, y1, err);
-    return 0;
+    return m->e2 ? combine_estimates(c, r, y1, err) : 0;
 }

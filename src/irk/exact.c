@@ -53,7 +53,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
         LS_AddModuli(work(c)->exact, s->transpose, dx, size);
-        backward_error(len, work(c)->weights, size, r, 0, &next);
+        TRY(backward_error(&c->maps->space, len, work(c)->weights, size, r, 0, &next));
         int falls = next.error < SLOWEST * got.error || next.norm < SLOWEST * got.norm;
         if (!(next.error < got.error || falls)) break;
         got = next;

@@ -141,7 +141,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     const costate_method *m = c->m;
     size_t n = (size_t)c->n;
     accuracy to = irk_accuracy(c, 0);
-    double sigma = 1 / (r->h * m->gamma), *Z = a->R, *G = a->v2;
+    double size, sigma = 1 / (r->h * m->gamma), *Z = a->R, *G = a->v2;
     combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
     for (int it = 0; it < c->o->newton_max; it++) {
         add_scaled(n, a->Y, r->y, 1, Z);
@@ -153,7 +153,8 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
         TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, G));
         axpy(n, 1, G, Z);
         c->maps->count->newton++;
-        if (norm_weighted(n, c->w, G) <= c->o->newton_tol) break;
+        TRY(space_norm(&c->maps->space, n, c->w, G, &size));
+        if (size <= c->o->newton_tol) break;
     }
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
@@ -204,7 +205,10 @@ static int estimate(stepper *c, const record *r, const trial *t)
     if (c->o->estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
     TRY(inner_value(c, &c->maps->rhs, r, a->R));
     TRY(estimate_with(c, r, a->f0, a->R, r->X, (size_t)c->n, err));
-    if (!t->cautious || c->m->est0 == 0 || !(error_norm(c, r->y, t->y1, err) > 1)) return 0;
+    if (!t->cautious || c->m->est0 == 0) return 0;
+    double size;
+    TRY(error_norm(c, r->y, t->y1, err, &size));
+    if (!(size > 1)) return 0;
     add_scaled((size_t)c->n, a->Y, r->y, 1, err);      /* once more, with f(t, y + err) */
     TRY(map_value(c->maps, &c->maps->rhs, r->t, a->Y, a->v2));
     return estimate_with(c, r, a->v2, a->R, r->X, (size_t)c->n, err);

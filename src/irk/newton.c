@@ -104,6 +104,19 @@ static int judge(stepper *c, monitor *m)
     return GO_ON;
 }
 
+static int norm_of_block(const stepper *c, const double *Z, double *norm)
+{
+    int k = c->m->block;
+    const double *z[STAGES_MOST];
+    double norms[STAGES_MOST], sum = 0;
+    if (k == 1) return space_norm(&c->maps->space, (size_t)c->n, c->w, Z, norm);
+    for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * (size_t)c->n;
+    TRY(space_norms(&c->maps->space, (size_t)c->n, k, c->w, z, norms));
+    for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
+    *norm = sqrt(sum / k);
+    return 0;
+}
+
 int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations, int fixed)
 {
     irk_work *a = c->own;
@@ -112,16 +125,14 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
     const double *constant = earlier(c, r, i0);
     monitor m = {.theta = 0};
     double *dZ = a->R;
-    if (c->o->derivative_mode) m.ynorm = norm_weighted(n, c->w, r->y);
+    if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, c->w, r->y, &m.ynorm));
     a->eta = pow(fmax(a->eta, DBL_EPSILON), FADES);
     for (m.it = 1;; m.it++) {
         TRY(residual(c, r, i0, Z, constant));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
-        double sum = 0;
-        for (int i = 0; i < c->m->block; i++) { double e = norm_weighted(n, c->w, dZ + (size_t)i * n); sum += e * e; }
         m.old = m.norm;
-        m.norm = sqrt(sum / c->m->block);
+        TRY(norm_of_block(c, dZ, &m.norm));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
         if (fixed) { if (m.it == *iterations) return 0; continue; }

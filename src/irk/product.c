@@ -27,7 +27,7 @@ int irk_stage_apply(const stage_system *s, const double *x, double *out)
         for (size_t l = 0; l < n; l++) to[l] = -to[l];
         irk_coupling(c, s->r->h, s->transpose, i0 + i, i0, i0 + k, 1, x - (size_t)i0 * n, n, to);
     }
-    return all_finite((size_t)k * n, out) ? 0 : retry(c->v, WHY_NOT_FINITE, 0.5);
+    return space_finite(&c->maps->space, (size_t)k * n, out, 0.5);
 }
 
 void irk_gather(const stage_system *s, int m, int j, const double *X, double *x)

@@ -97,7 +97,7 @@ static int precondition(void *s, int m, double *X)
 
 /* While iterating, B is known by products alone, and P stands for it.  The coupling of stages needs no term: it
    balances the others. */
-static void nearly_backward_error(void *system, const double *b, const double *x, const double *r, gmres_result *out)
+static int nearly_backward_error(void *system, const double *b, const double *x, const double *r, gmres_result *out)
 {
     const stage_system *s = system;
     stepper *c = s->c;
@@ -114,7 +114,7 @@ static void nearly_backward_error(void *system, const double *b, const double *x
         moduli(len, b, size);
         for (size_t at = 0; at < len; at += n) LS_AddModuli(work(c)->pre->lu[0], s->transpose, x + at, size + at);
     }
-    backward_error(len, work(c)->weights, size, r, ITERATED, out);
+    return backward_error(&c->maps->space, len, work(c)->weights, size, r, ITERATED, out);
 }
 
 /* Columns from, from + 1 .. of X by GMRES; *good: how many of them, from the first, are solved. */
@@ -125,7 +125,8 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     size_t len = (size_t)c->m->block * (size_t)c->n, all = (size_t)columns * len;
     double *b = a->column + len, *x = b + all;
     gmres_result got[GMRES_COLUMNS] = {{0}};
-    gmres_system g = {.n = (int)len,
+    gmres_system g = {.space = &c->maps->space,
+                      .n = (int)len,
                       .columns = columns,
                       .limit = krylov_most(c),
                       .tol = c->o->krylov_tol,
@@ -152,7 +153,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
 static int needs_a_matrix(const stage_system *s, int m, const double *X)
 {
     stepper *c = s->c;
-    if (!all_finite((size_t)m * (size_t)c->m->block * (size_t)c->n, X)) return retry(c->v, WHY_NOT_FINITE, 0.5);
+    TRY(space_finite(&c->maps->space, (size_t)m * (size_t)c->m->block * (size_t)c->n, X, 0.5));
     return fail(c->v, COSTATE_STAGNATED,
                 "GMRES did not solve a stage system of the %s in cycles of %d iterations at t = %.10g "
                 "(h = %.3g): a solver with a matrix is needed here.",
@@ -162,7 +163,7 @@ static int needs_a_matrix(const stage_system *s, int m, const double *X)
 int irk_stage_solve(const stage_system *s, int m, double *X)
 {
     stepper *c = s->c;
-    residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights);
+    TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights));
     for (int j = 0, good; !direct(c) && j < m; j += good) {
         int columns = m - j < together(c, m) ? m - j : together(c, m);
         int status = iterate(s, m, j, columns, X, &good);

@@ -17,8 +17,9 @@
 static const double STANDSTILL = 0.5, LEAST_GAIN = 0.1;
 
 /* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
-   right-hand side limit+1; for all: the block that goes to the preconditioner, one vector, 1/w */
-static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + k + 1; }
+   right-hand side limit+1, inner products limit+1; for all: the block that goes to the preconditioner, one vector,
+   1/w */
+static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + 2 * (k + 1); }
 
 size_t gmres_work(int n, int columns, int limit)
 {
@@ -26,15 +27,33 @@ size_t gmres_work(int n, int columns, int limit)
 }
 
 /* scale: b is divided by it where its squares would leave the numbers there are; growth: largest |A z|/|z| seen */
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, scale, size, rest, tol, growth; int k, going; } column;
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, size, rest, tol, growth; int k, going; } column;
 
-/* modified Gram-Schmidt, once: GMRES stays backward stable with it (Paige, Rozloznik, Strakos, SIMAX 28 (2006) 264) */
-static void orthogonalise(size_t n, int k, const double *Q, double *v, double *h)
+/* v, after the k vectors Q, made orthogonal to them; h: its parts along them, and |v| of what is left.
+
+   One process: modified Gram-Schmidt, once: GMRES stays backward stable with it (Paige, Rozloznik, Strakos, SIMAX 28
+   (2006) 264).  It adds up k times, one after the other; over processes it is the classical one, all at once, and once
+   more, which is enough (Giraud, Langou, Rozloznik, van den Eshof, Numer. Math. 101 (2005) 87). */
+static int orthogonalise(const gmres_system *s, int k, const double *Q, double *v, double *h, double *again)
 {
-    for (int j = 0; j < k; j++) {
-        h[j] = dot(n, Q + (size_t)j * n, v);
-        axpy(n, -h[j], Q + (size_t)j * n, v);
+    size_t n = (size_t)s->n;
+    if (!s->space->sum) {
+        for (int j = 0; j < k; j++) {
+            h[j] = dot(n, Q + (size_t)j * n, v);
+            axpy(n, -h[j], Q + (size_t)j * n, v);
+        }
+        h[k] = sqrt(dot(n, v, v));
+        return 0;
     }
+    for (int pass = 0; pass < 2; pass++) {
+        double *part = pass ? again : h;
+        TRY(space_dots(s->space, n, k, Q, n, v, part));
+        combine_many(n, v, -1, k, part, Q);
+        for (int j = 0; pass && j < k; j++) h[j] += again[j];
+    }
+    TRY(space_dots(s->space, n, 1, v, n, v, &h[k]));
+    h[k] = sqrt(h[k]);
+    return 0;
 }
 
 /* apply the earlier rotations to the new column, make one that clears h[k+1], turn the right-hand side */
@@ -63,14 +82,16 @@ static void back_substitute(int k, int ld, const double *H, double *g)
 }
 
 /* 1, or a power of two that brings b's largest entry to about 1: where its square or its sum might leave the numbers */
-static double scale_of(size_t n, const double *b)
+static int scale_of(const gmres_system *s, const double *b, double *scale)
 {
     double most = 0;
-    for (size_t i = 0; i < n; i++) most = larger(most, fabs(b[i]));
-    return (most > 1e-100 && most < 1e100) || most == 0 || !(most < HUGE_VAL) ? 1 : ldexp(1, ilogb(most));
+    for (int i = 0; i < s->n; i++) most = larger(most, fabs(b[i]));
+    TRY(space_greatest(s->space, &most));
+    *scale = (most > 1e-100 && most < 1e100) || most == 0 || !(most < HUGE_VAL) ? 1 : ldexp(1, ilogb(most));
+    return 0;
 }
 
-static column start(const gmres_system *s, int j, double tol, const double *b)
+static int start(const gmres_system *s, int j, double tol, const double *b, column *out)
 {
     size_t n = (size_t)s->n, m = (size_t)s->limit;
     column c = {.Q = s->work + (size_t)j * column_work(n, m), .rest = 1, .tol = tol};
@@ -79,14 +100,26 @@ static column start(const gmres_system *s, int j, double tol, const double *b)
     c.cs = c.H + (m + 1) * m;
     c.sn = c.cs + m;
     c.g = c.sn + m;
-    c.scale = scale_of(n, b);
+    c.again = c.g + m + 1;
+    TRY(scale_of(s, b, &c.scale));
     for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * (b[i] / c.scale);
-    c.size = sqrt(dot(n, c.Q, c.Q));
+    TRY(space_dots(s->space, n, 1, c.Q, n, c.Q, &c.size));
+    c.size = sqrt(c.size);
     c.going = c.size > 0;
-    if (!c.going) { c.rest = c.size; return c; }             /* 0, or NaN */
-    for (size_t i = 0; i < n; i++) c.Q[i] *= 1 / c.size;
     c.g[0] = 1;
-    return c;
+    if (!c.going) c.rest = c.size;                           /* 0, or NaN */
+    else for (size_t i = 0; i < n; i++) c.Q[i] *= 1 / c.size;
+    *out = c;
+    return 0;
+}
+
+static int grown(const gmres_system *s, const double *Az, const double *z, double *growth)
+{
+    const double *both[] = {Az, z};
+    double norms[2];
+    TRY(space_norms(s->space, (size_t)s->n, 2, s->w, both, norms));
+    *growth = fmax(*growth, norms[0] / norms[1]);
+    return 0;
 }
 
 /* one Arnoldi step with the preconditioned vector z, v: work */
@@ -98,9 +131,9 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
     TRY(s->apply(s->ctx, z, v));
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
-    if (!s->backward_error) c->growth = fmax(c->growth, norm_weighted(n, s->w, v) / norm_weighted(n, s->w, z));
-    orthogonalise(n, k + 1, c->Q, next, h);
-    double norm = h[k + 1] = sqrt(dot(n, next, next));
+    if (!s->backward_error) TRY(grown(s, v, z, &c->growth));
+    TRY(orthogonalise(s, k + 1, c->Q, next, h, c->again));
+    double norm = h[k + 1];
     c->rest = rotate(k, h, c->cs, c->sn, c->g);
     c->k++;
     c->going = c->rest <= 1 && c->rest > c->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
@@ -137,7 +170,7 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
     double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + n) + n;
     int active = 1;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / s->w[i];
-    for (int j = 0; j < s->columns; j++) c[j] = start(s, j, tol[j], b + (size_t)j * n);
+    for (int j = 0; j < s->columns; j++) TRY(start(s, j, tol[j], b + (size_t)j * n, &c[j]));
     while (active) TRY(sweep(s, c, &active));
     memset(x, 0, (size_t)s->columns * n * sizeof *x);
     for (int j = 0; j < s->columns; j++) {
@@ -163,14 +196,18 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     q->going = 0;
     TRY(s->apply(s->ctx, dx, r));
     for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
-    double size = norm_weighted(n, s->w, r);
+    double size, length;
+    TRY(space_norm(s->space, n, s->w, r, &size));
     if (!(size < last)) return 0;
     memcpy(x, dx, n * sizeof *x);
     q->size = size;
     out->residual = size / q->first;
     double error = out->error;
-    if (s->backward_error) s->backward_error(s->ctx, b, x, r, out);
-    else out->error = out->norm = size / (q->growth * norm_weighted(n, s->w, x) + q->first);
+    if (s->backward_error) TRY(s->backward_error(s->ctx, b, x, r, out));
+    else {
+        TRY(space_norm(s->space, n, s->w, x, &length));
+        out->error = out->norm = size / (q->growth * length + q->first);
+    }
     q->going = !at_round_off(out->error) && (size < STANDSTILL * last || out->error < STANDSTILL * error);
     if (!s->backward_error && out->residual <= s->tol) q->going = 0;
     return 0;
@@ -196,7 +233,8 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
     memcpy(r, b, all * sizeof *r);
     memset(x, 0, all * sizeof *x);
     for (int j = 0; j < s->columns; j++) {
-        double size = norm_weighted(n, s->w, r + (size_t)j * n);
+        double size;
+        TRY(space_norm(s->space, n, s->w, r + (size_t)j * n, &size));
         q[j] = (progress){size, size, 0, size > 0};
         double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};

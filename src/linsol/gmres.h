@@ -7,12 +7,13 @@
 enum { GMRES_COLUMNS = 8 };                           /* at most, at a time */
 
 typedef struct {
+    const space *space;
     int n, columns, limit;
     double tol;                                       /* |w (b - A x)| / |w b| asked for */
     const double *w;                                  /* n, multiplies residuals; largest about 1 */
     int (*apply)(void *, const double *x, double *out);
     int (*precondition)(void *, int m, double *X);    /* m columns in place */
-    void (*backward_error)(void *, const double *b, const double *x, const double *r, gmres_result *);
+    int (*backward_error)(void *, const double *b, const double *x, const double *r, gmres_result *);
                                                       /* sets error and norm; NULL: by norms, |A| as seen on the way */
     int believe;                                      /* 1: a cycle's own word for its residual will do */
     void *ctx;

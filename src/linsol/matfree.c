@@ -31,7 +31,7 @@ static int product(shifted *a, const double *x, double *out)
     p->count->products++;
     memset(out, 0, (size_t)p->n * sizeof *out);
     TRY(a->transpose ? map_adjoint(p, &p->rhs, &at, x, &g) : map_tangent(p, &p->rhs, &at, &dx, out));
-    return all_finite((size_t)p->n, out) ? 0 : retry(a->s->v, WHY_NOT_FINITE, 0.5);
+    return space_finite(&p->space, (size_t)p->n, out, 0.5);
 }
 
 static int apply(void *ctx, const double *x, double *out)
@@ -67,14 +67,18 @@ int matfree_prepare(shifts *s)
 
 int matfree_preconditioned(const shifts *s) { return s->ilu || s->o->preconditioner; }
 
+static int preconditioner_code(shifts *s, int r, const char *name)
+{
+    if (r > 0) r = retry(s->v, WHY_SINGULAR, 0.5);
+    if (r < 0) r = fail(s->v, COSTATE_CALLBACK, "The preconditioner's %s returned %d at t = %.10g.", name, r, s->v->t);
+    return space_agree(&s->maps->space, r);
+}
+
 int matfree_precondition(shifts *s, int transpose, double *x)
 {
     const costate_preconditioner *p = s->o->preconditioner;
-    if (s->ilu) return LS_Solve(s->ilu, transpose, 1, x) == 0 ? 0 : retry(s->v, WHY_SINGULAR, 0.5);
-    int r = p ? p->solve(transpose, x, p->ctx) : 0;
-    if (r > 0) return retry(s->v, WHY_SINGULAR, 0.5);
-    return r == 0 ? 0
-                  : fail(s->v, COSTATE_CALLBACK, "The preconditioner's solve returned %d at t = %.10g.", r, s->v->t);
+    if (s->ilu) return preconditioner_code(s, LS_Solve(s->ilu, transpose, 1, x) != 0, "solve");
+    return preconditioner_code(s, p ? p->solve(transpose, x, p->ctx) : 0, "solve");
 }
 
 static int precondition(void *ctx, int m, double *x)        /* m is 1; both parts of a complex system alike */
@@ -89,8 +93,9 @@ static int ilu_setup(shifts *s, double sigma, const costate_point *x)
 {
     TRY(map_jac(s->maps, x, s->ilu_J));
     int code = LS_Decomp(s->ilu, sigma, 0, s->ilu_J, s->maps->M);
-    if (code < 0) return shifts_failure(s, costate_backend_find("ilu"), code);
-    return code == 0 ? 0 : retry(s->v, WHY_SINGULAR, 0.5);
+    if (code < 0) code = shifts_failure(s, costate_backend_find("ilu"), code);
+    else if (code > 0) code = retry(s->v, WHY_SINGULAR, 0.5);
+    return space_agree(&s->maps->space, code);
 }
 
 /* P for |sigma| of the first eigenvalue, at the point where J is taken */
@@ -100,13 +105,10 @@ int matfree_setup(shifts *s, factors *f, double h)
     double im, re = shifts_sigma(s, 0, &im), sigma = hypot(re, im) / h;
     costate_point x = {f->t, f->y, s->maps->p};
     if (s->ilu) return ilu_setup(s, sigma, &x);
-    int r = p && p->setup ? p->setup(sigma, &x, p->ctx) : 0;
-    if (r > 0) return retry(s->v, WHY_SINGULAR, 0.5);
-    return r == 0 ? 0
-                  : fail(s->v, COSTATE_CALLBACK, "The preconditioner's setup returned %d at t = %.10g.", r, s->v->t);
+    return preconditioner_code(s, p && p->setup ? p->setup(sigma, &x, p->ctx) : 0, "setup");
 }
 
-static void error_of(void *ctx, const double *b, const double *x, const double *r, gmres_result *out)
+static int error_of(void *ctx, const double *b, const double *x, const double *r, gmres_result *out)
 {
     shifted *a = ctx;
     size_t n = (size_t)a->s->n;
@@ -114,7 +116,7 @@ static void error_of(void *ctx, const double *b, const double *x, const double *
     memset(size, 0, n * sizeof *size);
     mass_multiply(a->s->maps, a->transpose, a->re, 1, x, size);
     moduli_of_terms(n, b, r, size);
-    backward_error(n, a->s->weights, size, r, ITERATED, out);
+    return backward_error(&a->s->maps->space, n, a->s->weights, size, r, ITERATED, out);
 }
 
 static int solve_one(shifted *a, const accuracy *to, double *b)
@@ -122,8 +124,9 @@ static int solve_one(shifted *a, const accuracy *to, double *b)
     shifts *s = a->s;
     int n = a->im != 0 ? 2 * s->n : s->n;
     gmres_result got;
-    residual_weights(s->maps, a->transpose, n, s->weights);
-    gmres_system g = {.n = n,
+    TRY(residual_weights(s->maps, a->transpose, n, s->weights));
+    gmres_system g = {.space = &s->maps->space,
+                      .n = n,
                       .columns = 1,
                       .limit = LIMIT,
                       .tol = to->tol,

@@ -12,13 +12,15 @@
 
 /* The norm of a tangent's residual is that of errors, an adjoint's the dual one; as only ratios count, the largest
    weight is made 1, that products with tiny or huge numbers stay numbers. */
-void residual_weights(const maps *a, int transpose, int len, double *w)
+int residual_weights(const maps *a, int transpose, int len, double *w)
 {
     const double RANGE = 1e-150;        /* its square is still a number */
     double most = 0;
     for (int i = 0; i < a->n; i++) most = fmax(most, transpose ? 1 / a->w[i] : a->w[i]);
+    TRY(space_greatest(&a->space, &most));
     for (int i = 0; i < len; i++)
         w[i] = i < a->n ? fmax(RANGE, (transpose ? 1 / a->w[i] : a->w[i]) / most) : w[i - a->n];
+    return 0;
 }
 
 /* 8 eps took a seventh more iterations on shallow water, for gaps no smaller. */
@@ -45,12 +47,21 @@ void moduli_of_terms(size_t n, const double *b, const double *r, double *size)
     for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]) + fabs(size[i]) + fabs(size[i] - (b[i] - r[i]));
 }
 
-void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *out)
+int backward_error(const space *s, size_t n, const double *w, const double *size, const double *r, double slack,
+                   gmres_result *out)
 {
     double most = 0;
     for (size_t i = 0; slack > 0 && i < n; i++) most = larger(most, w[i] * size[i]);
+    if (slack > 0) TRY(space_greatest(s, &most));
     out->error = 0;
     for (size_t i = 0; i < n; i++)
         if (r[i] != 0) out->error = larger(out->error, fabs(r[i]) / (size[i] + slack * most / w[i]));
-    out->norm = at_round_off(out->error) ? out->error : norm_weighted(n, w, r) / norm_weighted(n, w, size);
+    TRY(space_greatest(s, &out->error));
+    out->norm = out->error;
+    if (at_round_off(out->error)) return 0;
+    const double *both[] = {r, size};
+    double norms[2];
+    TRY(space_norms(s, n, 2, w, both, norms));
+    out->norm = norms[0] / norms[1];
+    return 0;
 }

@@ -15,11 +15,12 @@ typedef struct {
    weights are extreme, 0 doubles the iterations. */
 #define ITERATED 1e-2
 
-void residual_weights(const maps *, int transpose, int len, double *w);         /* n values again and again */
+int residual_weights(const maps *, int transpose, int len, double *w);          /* n values again and again */
 void moduli(size_t n, const double *b, double *size);                           /* size <- |b| */
 void moduli_of_terms(size_t n, const double *b, const double *r, double *size); /* on entry T x of A = T - J */
 /* sets error and norm; size: |A||x| + |b|; slack: 0, or ITERATED */
-void backward_error(size_t n, const double *w, const double *size, const double *r, double slack, gmres_result *);
+int backward_error(const space *, size_t n, const double *w, const double *size, const double *r, double slack,
+                   gmres_result *);
 int at_round_off(double error);                       /* no correction would make it smaller */
 double backward_stable(const maps *);                 /* a norm up to this is as good as the condition of A allows */
 int solved(const maps *, const gmres_result *, double tol);        /* nearly to tol, or backward stable */

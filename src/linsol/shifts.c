@@ -50,8 +50,9 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
 static int solve(shifts *s, LS *lu, int transpose, int m, double *X)
 {
     int code = LS_Solve(lu, transpose, m, X);
-    if (code > 0) return retry(s->v, WHY_NOT_FINITE, 0.5);
-    return code < 0 ? shifts_failure(s, s->backend, code) : 0;
+    if (code > 0) code = retry(s->v, WHY_NOT_FINITE, 0.5);
+    else if (code < 0) code = shifts_failure(s, s->backend, code);
+    return space_agree(&s->maps->space, code);
 }
 
 int mass_solve(shifts *s, int transpose, int m, double *X)

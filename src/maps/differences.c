@@ -8,9 +8,11 @@
 
 int map_failed(maps *a, int r, const char *f, const char *name)
 {
-    if (r > 0) return retry(a->v, WHY_CALLBACK, 0.5);
-    return fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
-                a->v->t);
+    if (r == 0) return space_agree(&a->space, 0);
+    if (r > 0) return space_agree(&a->space, retry(a->v, WHY_CALLBACK, 0.5));
+    fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
+         a->v->t);
+    return space_agree(&a->space, COSTATE_CALLBACK);
 }
 
 /* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
@@ -36,18 +38,21 @@ static costate_point moved(const maps *a, const costate_point *x, const costate_
 
 /* step of a central difference along dx: the cube root of round-off, relative to the point; of a parameter no unit is
    known: 1e-3 stands for one that is 0 */
-static double spacing(const maps *a, const costate_point *x, const costate_point *dx)
+static int spacing(const maps *a, const costate_point *x, const costate_point *dx, double *e)
 {
     double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
     for (int i = 0; dx->y && i < a->n; i++)
         size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
     for (int i = 0; dx->p && i < a->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
-    return size > 0 ? eps / size : 0;
+    TRY(space_greatest(&a->space, &size));
+    *e = size > 0 ? eps / size : 0;
+    return 0;
 }
 
 int difference_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
-    double e = spacing(a, x, dx);
+    double e;
+    TRY(spacing(a, x, dx, &e));
     memset(out, 0, (size_t)f->rows * sizeof *out);
     if (e == 0) return 0;
     buffers b = level(a, OF_TANGENT);
@@ -87,7 +92,8 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
 int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const costate_point *dx1,
                         const costate_point *dx2, double *out)
 {
-    double e = spacing(a, x, dx2);
+    double e;
+    TRY(spacing(a, x, dx2, &e));
     buffers u = level(a, OF_SECOND);
     memset(out, 0, (size_t)f->rows * sizeof *out);
     if (e == 0) return 0;
@@ -104,7 +110,8 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
 int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const costate_point *x,
                                const costate_point *dx, const double *w, const costate_gradient *g)
 {
-    double e = spacing(a, x, dx);
+    double e;
+    TRY(spacing(a, x, dx, &e));
     buffers u = level(a, OF_SECOND);
     if (e == 0) return 0;
     a->count->differences++;

@@ -6,10 +6,10 @@
 
 int map_failed(maps *, int r, const char *of, const char *name);
 
-/* a callback's code as 0, RETRY or a status; inline, as it nearly always is 0 */
+/* a callback's code as 0, RETRY or a status, the same in all processes; inline, as it nearly always is 0 */
 static inline int map_code(maps *a, int r, const char *of, const char *name)
 {
-    return r == 0 ? 0 : map_failed(a, r, of, name);
+    return r == 0 && !a->space.sum ? 0 : map_failed(a, r, of, name);
 }
 
 /* what is differenced */

@@ -151,7 +151,7 @@ int jacobian(maps *a, double t, const double *y, const double *w, double *J)
         TRY(status);
         if (a->pattern && !a->seen_whole) TRY(whole(&s, J));
     }
-    if (!all_finite(a->entries, J)) return retry(a->v, WHY_NOT_FINITE, 0.5);
+    TRY(space_finite(&a->space, a->entries, J, 0.5));
     count_zeros(a, J);
     return 0;
 }

@@ -5,7 +5,7 @@
 #define COSTATE_MAPS_H
 
 #include "base/arena.h"
-#include "base/verdict.h"
+#include "base/space.h"
 
 enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_OF = 16,
                SLOPE_OF = 32,           /* the tangent along t */
@@ -18,6 +18,7 @@ typedef struct {
 } map;
 
 typedef struct maps {
+    space space;
     int n, np, nq;
     int autonomous, differences;        /* options */
     void *ctx;                          /* of the callbacks */

@@ -10,8 +10,9 @@
 
 static int observed(world *w, int code, const char *name, double t)
 {
-    if (code == 0) return 0;
-    return fail(w->st->v, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = %.10g.", name, code, t);
+    int status = code == 0 ? 0 : fail(w->st->v, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = "
+                                      "%.10g.", name, code, t);
+    return space_agree(&w->st->maps->space, status);
 }
 
 /* D, D' and y at the observation, y into z */
@@ -64,7 +65,11 @@ static int adjoint(world *w, const op *o)
         double beta = dot(n, g, w->f) / w->now.h;
         for (size_t i = 0; i < (size_t)c->s; i++) axpy(n, D[i], g, w->seeds + (i * m + j) * n);
         axpy(n, 1, g, w->sum + j * n);
-        if (s->dt) s->dt[j * (size_t)s->count + (size_t)o->which] = beta;
+        if (s->dt) {
+            double *dt = s->dt + j * (size_t)s->count + (size_t)o->which;
+            *dt = beta;
+            TRY(space_total(&c->maps->space, 1, dt));
+        }
         w->tau_seen[j] -= beta;
         w->eta_seen[j] -= theta * beta;
     }

@@ -6,8 +6,9 @@ int check_vector(costate *c, const char *name, const double *x, size_t count)
 {
     if (count > 0 && !x)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s is NULL, but %zu values are expected.", name, count);
-    if (!all_finite(count, x)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
-    return COSTATE_OK;
+    int sound = all_finite(count, x);
+    return space_agree(&c->maps.space, sound ? COSTATE_OK : fail(&c->v, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.",
+                                                                 name));
 }
 
 int check_arguments(costate *c, double t0, double t1, const double *y, const double *p)

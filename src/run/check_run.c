@@ -44,17 +44,26 @@ static int remainder_at(attempt *x, const double *y0, const double *p0, const do
     TRY(costate_replay(x->c, x->tape, x->z, x->p));
     double sum = 0;
     for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
+    TRY(space_total(&x->c->maps.space, 1, &sum));
     *out = sqrt(sum);
+    return 0;
+}
+
+static int length(const attempt *x, const double *v, double *out)
+{
+    TRY(space_dots(&x->c->maps.space, (size_t)x->N, 1, v, 0, v, out));
+    *out = sqrt(*out);
     return 0;
 }
 
 static int taylor(attempt *x, const double *y0, const double *p0, costate_report *r)
 {
     int N = x->N, status;
-    double last = NAN, *end = x->y, norm = sqrt(dot((size_t)N, end, end)), ratio = NAN;
+    double last = NAN, *end = x->y, norm, change, ratio = NAN;
     memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
     TRY(costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL));
-    double change = sqrt(dot((size_t)N, x->V, x->V));
+    TRY(length(x, end, &norm));
+    TRY(length(x, x->V, &change));
     int linear = 1;
     for (int k = 0; k < 12; k++) {
         double e = ldexp(0.25, -k), rest;

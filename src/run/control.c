@@ -56,7 +56,10 @@ int first_step(stepper *c, const interval *in, const double *y, double *f, doubl
     int p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
     weights(c, y, c->w);
     TRY(map_value(c->maps, &c->maps->rhs, in->t0, y, f));
-    double d0 = norm_weighted(n, c->w, y), d1 = norm_weighted(n, c->w, f);
+    const double *both[] = {y, f};
+    double d[2];
+    TRY(space_norms(&c->maps->space, n, 2, c->w, both, d));
+    double d0 = d[0], d1 = d[1];
     if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
     double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
     add_scaled(n, z, y, t - in->t0, f);
@@ -64,11 +67,12 @@ int first_step(stepper *c, const interval *in, const double *y, double *f, doubl
     if (status < 0) return status;
     if (status == 0) {
         axpy(n, -1, f, f1);
-        d2 = norm_weighted(n, c->w, f1) / fabs(t - in->t0);
+        TRY(space_norm(&c->maps->space, n, c->w, f1, &d2));
+        d2 /= fabs(t - in->t0);
     }
     if (!(d2 < HUGE_VAL)) d2 = 0;
-    double d = T * fmax(0.01 * d1, T * d2);
-    double h1 = d <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / d, 1.0 / (p + 1));
+    double change = T * fmax(0.01 * d1, T * d2);
+    double h1 = change <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / change, 1.0 / (p + 1));
     *h = fmin(fmax(fmin(T, h1), step_round_off(in->t0)), in->hmax);
     return 0;
 }

@@ -61,7 +61,9 @@ static int tangent_norm(costate *c, const run *x, double *norm)
         memset(c->err, 0, (size_t)c->st.N * sizeof *c->err);
         TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->err));
         size_t at = (size_t)j * (size_t)c->st.N;
-        *norm = larger(*norm, error_norm(&c->st, x->Va + at, x->Vb + at, c->err));
+        double one;
+        TRY(error_norm(&c->st, x->Va + at, x->Vb + at, c->err, &one));
+        *norm = larger(*norm, one);
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
 }
@@ -73,10 +75,9 @@ static int try_step(costate *c, run *x, double *err)
     c->count.steps++;
     x->by.y1 = c->y1;
     TRY(c->st.F->forward(&c->st, &x->now, &x->by));
-    int judged = x->by.estimate;
-    *err = judged ? error_norm(&c->st, c->y, c->y1, c->err) : 0;
-    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->st.N, c->y1);
-    if (!finite) return retry(&c->v, WHY_NOT_FINITE, 0.2);
+    if (x->by.estimate) TRY(error_norm(&c->st, c->y, c->y1, c->err, err));
+    else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->y1, 0.2));
+    if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
         TRY(c->st.F->tangent(&c->st, &x->now, x->d));
@@ -98,8 +99,10 @@ static void reject(costate *c, run *x, double factor)
 static int report(costate *c, run *x)
 {
     struct costate_step s = {c, &x->now};
-    if (!c->o.on_step || c->o.on_step(&s, c->o.on_step_ctx) == 0) return COSTATE_OK;
-    return fail(&c->v, COSTATE_STOPPED, "on_step stopped the run at t = %.10g.", c->v.t);
+    if (!c->o.on_step) return COSTATE_OK;
+    int stops = c->o.on_step(&s, c->o.on_step_ctx) != 0;
+    return space_agree(&c->maps.space, stops ? fail(&c->v, COSTATE_STOPPED, "on_step stopped the run at t = %.10g.",
+                                                    c->v.t) : COSTATE_OK);
 }
 
 /* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
@@ -125,12 +128,13 @@ static int next_slot(costate *c, run *x)
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
-    return x->tape ? tape_slot(&c->st, x->tape, c->y, spare, &x->now, &x->by.to) : COSTATE_OK;
+    if (!x->tape) return COSTATE_OK;
+    return space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->y, spare, &x->now, &x->by.to));
 }
 
 static int accept(costate *c, run *x, double err)
 {
-    if (x->tape) TRY(tape_commit(&c->st, x->tape, &x->now));
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
     c->count.accepted++;
     c->v.t = x->t = x->now.end;
     x->low = x->end_low;
@@ -251,6 +255,6 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
     int status = run_all(c, t0, t1, y, p, tape, &x);
     if (x.Va != V) memcpy(V, x.Va, (size_t)c->st.N * (size_t)m * sizeof *V);
-    if (status != COSTATE_OK || all_finite((size_t)c->st.N * (size_t)m, V)) return status;
-    return fail(&c->v, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
+    TRY(status);
+    return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }

@@ -58,9 +58,10 @@ static void layout(costate *c, cursor *at)
 static void furnish(costate *c)
 {
     const costate_problem *P = &c->P;
-    c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost,
-                     .jac = P->jac, .pattern = P->pattern, .autonomous = c->o.autonomous,
-                     .differences = c->o.differences, .method = c->st.m->name, .count = &c->count, .v = &c->v};
+    c->maps = (maps){.space = {.v = &c->v}, .n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx,
+                     .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
+                     .autonomous = c->o.autonomous, .differences = c->o.differences, .method = c->st.m->name,
+                     .count = &c->count, .v = &c->v};
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
     c->st.maps = &c->maps;
     c->st.sh = &c->sh;

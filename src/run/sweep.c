@@ -20,8 +20,7 @@ static int again(void *run, const costate_tape *t, int k, record *r)
     r->X = by.to.X;
     weights(&c->st, r->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
-    if (all_finite((size_t)c->st.s * (size_t)c->st.n, r->X)) return 0;
-    return frozen(&c->v, retry(&c->v, WHY_NOT_FINITE, 1));
+    return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
 }
 
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
@@ -128,8 +127,7 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V, .Vp = Vp, .V1 = c->d.V,
                        .Xd = c->d.X};
     TRY(forward_over(&w));
-    if (all_finite((size_t)c->st.N * (size_t)m, V)) return COSTATE_OK;
-    return fail(&c->v, COSTATE_NOT_FINITE, "The tangents are NaN or Inf.");
+    return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
 
 /* ---- adjoints ---- */
@@ -145,6 +143,14 @@ static void set_times(const costate_times *times, int m, const double *tau)
     }
 }
 
+/* each process has its share of them */
+static int total_times(const costate *c, const costate_times *times, int m)
+{
+    double *const all[] = {times->t0, times->t1, times->defect};
+    for (int k = 0; k < 3; k++) if (all[k]) TRY(space_total(&c->maps.space, m, all[k]));
+    return 0;
+}
+
 static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
                     const costate_observations *o)
 {
@@ -158,8 +164,10 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     set_times(times, m, NULL);
     TRY(backward_over(&w));
     if (timed) set_times(times, m, w.tau);
-    int finite = all_finite((size_t)c->st.N * k, lambda) && (!mu || all_finite((size_t)c->st.np * k, mu));
-    return finite ? COSTATE_OK : fail(&c->v, COSTATE_NOT_FINITE, "The gradients are NaN or Inf.");
+    if (times) TRY(total_times(c, times, m));
+    TRY(space_sound(&c->maps.space, (size_t)c->st.N * k, lambda, "The gradients are NaN or Inf."));
+    if (!mu) return COSTATE_OK;
+    return space_sound(&c->maps.space, (size_t)c->st.np * k, mu, "The gradients are NaN or Inf.");
 }
 
 int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
@@ -182,9 +190,10 @@ int costate_integrate_adj(costate *c, double t0, double t1, double *y, const dou
     if (!c->own && !(c->own = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     TRY(costate_integrate(c, t0, t1, y, p, c->own));
     int r = seed(t1, y, p, m, lambda, mu, ctx);
-    if (r != 0) return fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
-    if (!all_finite((size_t)c->st.N * (size_t)m, lambda))
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
+    r = r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
+    if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))
+        r = fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
+    TRY(space_agree(&c->maps.space, r));
     return backward(c, c->own, m, lambda, mu, times, NULL);       /* the last step's factorisation is still there */
 }
 
@@ -201,8 +210,9 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
     c->v.t = r->t;
     weights(&c->st, c->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
-    if (all_finite((size_t)c->st.N, c->y1)) return 0;
-    return fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = %.10g in a replay.", r->t);
+    int sound = all_finite((size_t)c->st.N, c->y1);
+    return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
+                       "%.10g in a replay.", r->t));
 }
 
 int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)

@@ -20,14 +20,17 @@ void weights(const stepper *c, const double *y, double *w)
     for (int i = 0; i < c->N; i++) w[i] = 1 / (atol_at(c, i) + rtol_at(c, i) * fabs(y[i]));
 }
 
-double error_norm(const stepper *c, const double *y, const double *y1, const double *err)
+int error_norm(const stepper *c, const double *y, const double *y1, const double *err, double *norm)
 {
     int count = c->o->cost_error ? c->N : c->n;
     double sum = 0;
     if (c->o->rtol_vector || c->o->atol_vector)
         for (int i = 0; i < count; i++) sum += sum_scaled(1, rtol_at(c, i), atol_at(c, i), y + i, y1 + i, err + i);
     else sum = sum_scaled((size_t)count, c->o->rtol, c->o->atol, y, y1, err);
-    return all_finite((size_t)c->N, y1) ? sqrt(sum / count) : NAN;
+    double all[] = {sum, count, !all_finite((size_t)c->N, y1)};
+    TRY(space_total(&c->maps->space, 3, all));
+    *norm = all[2] == 0 ? sqrt(all[0] / all[1]) : NAN;
+    return 0;
 }
 
 int stage_estimate(stepper *c, const record *r, const directions *d, int j, double *err)

@@ -114,7 +114,8 @@ void dense_eval(const stepper *, const record *, double t, double *y);
 
 /* norm.c */
 void weights(const stepper *, const double *y, double *w);
-double error_norm(const stepper *, const double *y, const double *y1, const double *err);  /* NaN: y1 not finite */
+/* NaN: y1 is not finite */
+int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);
 
 int stage_estimate(stepper *, const record *, const directions *, int j, double *err);     /* sum e_i X'_i: erk, ros */
 
