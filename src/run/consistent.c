@@ -107,14 +107,13 @@ static int refuse(costate *c, const jump *x, double t, double size)
                 x->d[at], size);
 }
 
-int consistent(costate *c, double t, double span)
+/* COSTATE_OK, RETRY where J or f is not to be had, or a status */
+static int judge(costate *c, double t, double span)
 {
-    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
     jump x = {c->f, c->err, c->y1, c->z, c->scratch[0].X, 0};
     weights(&c->st, c->y, c->st.w);
-    int status = linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin);
-    if (!status) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
-    if (status) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
+    TRY(linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin));
+    TRY(map_value(&c->maps, &c->maps.rhs, t, c->y, x.f));
     if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
     if (!(size > ALLOWED)) return COSTATE_OK;
@@ -122,4 +121,11 @@ int consistent(costate *c, double t, double span)
     double less = jump_of(c, &x, sigma / 16);
     if (!(less > ALLOWED) || fabs(size - less) > 0.1 * size) return COSTATE_OK;
     return refuse(c, &x, t, largest(c, x.d, &where));
+}
+
+int consistent(costate *c, double t, double span)
+{
+    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
+    int status = judge(c, t, span);
+    return status == RETRY ? COSTATE_OK : status;                /* the first step will say more */
 }

@@ -39,8 +39,7 @@ static int initial_step(costate *c, run *x)
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
         int status = first_step(&c->st, &c->in, c->y, c->f, c->z, c->y1, &h);
-        if (status == RETRY) return no_start(c);
-        if (status) return status;
+        TRY(status == RETRY ? no_start(c) : status);
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -85,12 +84,12 @@ static int try_step(costate *c, run *x, double *err)
     return 0;
 }
 
-static void reject(costate *c, run *x, double factor)
+static void reject(costate *c, run *x)
 {
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
-    x->h_free = x->h * factor;
+    x->h_free = x->h * c->v.factor;
     x->k.rejected++;
     x->by.cautious = 1;
 }
@@ -145,11 +144,18 @@ static int accept(costate *c, run *x, double err)
     return stopped;
 }
 
-static double factor_after(const costate *c, const run *x, int status, double err)
+static int too_large(costate *c, const run *x, double err)
 {
-    if (status == RETRY) return c->v.factor;
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
-    return x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor;
+    return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
+}
+
+/* A try, judged: the step is taken, or RETRY says by what its h should change. */
+static int try_judged(costate *c, run *x)
+{
+    double err = 0;
+    TRY(try_step(c, x, &err));
+    return err <= 1 ? accept(c, x, err) : too_large(c, x, err);
 }
 
 static int one_step(costate *c, run *x, long budget)
@@ -157,19 +163,15 @@ static int one_step(costate *c, run *x, long budget)
     TRY(next_slot(c, x));
     if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->y, c->st.w);
     for (;;) {
-        double err = 0;
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
             return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, "
                         "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
-        int status = try_step(c, x, &err);
-        if (status == 0 && err <= 1) return accept(c, x, err);
-        if (status < 0) return status;
-        double factor = factor_after(c, x, status, err);
-        if (status != RETRY) c->v.why = WHY_ERROR;
-        if (c->o.controller == COSTATE_FIXED && !(status == RETRY && c->v.factor == 1)) return give_up(c, x);
-        reject(c, x, factor);
+        int status = try_judged(c, x);
+        if (status != RETRY) return status;
+        if (c->o.controller == COSTATE_FIXED && c->v.factor != 1) return give_up(c, x);
+        reject(c, x);
     }
 }
 
@@ -196,12 +198,13 @@ static int onto(costate *c, run *x)
 /* Also of a run that failed: y is the last accepted state, and the tape holds the steps before it. */
 static void finish(costate *c, run *x, int status, double *y)
 {
+    int complete = status == COSTATE_OK;
     memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, x->tape);
-    if (status == COSTATE_OK) no_error(c);          /* with a hint, if there is one now */
+    if (complete) no_error(c);          /* with a hint, if there is one now */
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(x->tape, status == COSTATE_OK, c->v.t, c->y);
+    tape_end(x->tape, complete, c->v.t, c->y);
 }
 
 /* order of the error that is judged, plus 1 */

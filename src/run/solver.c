@@ -166,7 +166,9 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     options_newton(c);
     TRY(c->st.F->prepare(&c->st));
     TRY(refuse_singular(c));
-    return arena(c);
+    TRY(arena(c));
+    if (c->st.F->ready) c->st.F->ready(&c->st);
+    return COSTATE_OK;
 }
 
 costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
@@ -174,7 +176,7 @@ costate *costate_new(const costate_method *m, const costate_problem *P, const co
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     strcpy(c->v.text, "No error.");
-    if (set_up(c, m, P, o) == COSTATE_OK && c->st.F->ready) c->st.F->ready(&c->st);
+    set_up(c, m, P, o);          /* where it fails, the verdict stays: see begin */
     return c;
 }
 
