@@ -74,8 +74,6 @@ void irk_ready(stepper *c)
 void irk_restart(stepper *c)
 {
     irk_work *a = c->own;
-    c->lin.serial = 0;
-    factors_reset(c->fac);
     a->theta = 0;
     a->eta = 1;
 }

@@ -46,12 +46,6 @@ static void ready(stepper *c)
     }
 }
 
-static void restart(stepper *c)
-{
-    c->lin.serial = 0;
-    factors_reset(c->fac);
-}
-
 /* J is that of the step, always */
 static double keep(stepper *c, double factor)
 {
@@ -69,7 +63,6 @@ const family ros_family = {
     .layout = layout,
     .layout_derivatives = layout_derivatives,
     .ready = ready,
-    .restart = restart,
     .forward = ros_forward,
     .tangent = ros_tangent,
     .adjoint = ros_adjoint,

@@ -6,9 +6,11 @@
 #include <string.h>
 #include "run/loop.h"
 
-/* nothing is known of earlier steps */
+/* Nothing is known of earlier steps; their factorisations do not even precondition, as they may in a sweep. */
 static void anew(costate *c)
 {
+    forget(c);
+    factors_reset(c->st.fac);
     if (c->st.F->restart) c->st.F->restart(&c->st);
     c->at = 0;
 }

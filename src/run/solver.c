@@ -12,6 +12,13 @@ int begin(costate *c)
     return COSTATE_OK;
 }
 
+void forget(costate *c)
+{
+    c->st.lin.serial = 0;
+    factors_forget(c->st.fac);
+    c->stamp++;
+}
+
 /* ---- arguments ---- */
 
 static int check_problem(costate *c)

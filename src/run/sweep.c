@@ -3,13 +3,6 @@
 #include <string.h>
 #include "run/run.h"
 
-void forget(costate *c)
-{
-    c->st.lin.serial = 0;
-    factors_forget(c->st.fac);
-    c->stamp++;
-}
-
 /* The same computation again, bit for bit: the same Jacobian, step, starting values and number of iterations; in
    derivative mode, too: the stages are those of the run. */
 static int again(void *run, const costate_tape *t, int k, record *r)

@@ -95,7 +95,7 @@ struct family {
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
-    void (*restart)(stepper *);                          /* a run begins, earlier ones are forgotten; may be NULL */
+    void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
