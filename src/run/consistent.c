@@ -25,7 +25,7 @@ typedef struct {
 } jump;
 
 /* what a component may change by: no less than round-off of a solution of a system */
-static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->y[i])); }
+static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->work.y[i])); }
 
 static double largest(const costate *c, const double *d, int *where)
 {
@@ -103,17 +103,17 @@ static int refuse(costate *c, const jump *x, double t, double size)
                 "is %.6g where %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its "
                 "tolerance.", t, row,
                 x->rate[row] == 0 ? x->f[row] : x->r[row],
-                x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->y[at],
+                x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->work.y[at],
                 x->d[at], size);
 }
 
 /* COSTATE_OK, RETRY where J or f is not to be had, or a status */
 static int judge(costate *c, double t, double span)
 {
-    jump x = {c->f, c->err, c->y1, c->z, c->scratch[0].X, 0};
-    weights(&c->st, c->y, c->st.w);
-    TRY(linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin));
-    TRY(map_value(&c->maps, &c->maps.rhs, t, c->y, x.f));
+    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, 0};
+    weights(&c->st, c->work.y, c->st.w);
+    TRY(linearise(&c->maps, c->at + 1, t, c->work.y, c->st.w, &c->st.lin));
+    TRY(map_value(&c->maps, &c->maps.rhs, t, c->work.y, x.f));
     if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
     if (!(size > ALLOWED)) return COSTATE_OK;

@@ -40,7 +40,7 @@ static int initial_step(costate *c, run *x)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
-        int status = first_step(&c->st, &c->in, c->y, c->f, c->z, c->y1, &h);
+        int status = first_step(&c->st, &c->in, c->work.y, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c) : status);
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
@@ -59,10 +59,10 @@ static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;
     for (int j = 0; c->st.m->e && j < d->m; j++) {
-        memset(c->err, 0, (size_t)c->st.N * sizeof *c->err);
-        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->err));
+        memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
+        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
         size_t at = (size_t)j * (size_t)c->st.N;
-        *norm = larger(*norm, error_norm(&c->st, x->Va + at, x->Vb + at, c->err));
+        *norm = larger(*norm, error_norm(&c->st, x->Va + at, x->Vb + at, c->work.err));
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
 }
@@ -72,11 +72,11 @@ static int try_step(costate *c, run *x, double *err)
 {
     set_times(x);
     c->count.steps++;
-    x->by.y1 = c->y1;
+    x->by.y1 = c->work.y1;
     TRY(c->st.F->forward(&c->st, &x->now, &x->by));
     int judged = x->by.estimate;
-    *err = judged ? error_norm(&c->st, c->y, c->y1, c->err) : 0;
-    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->st.N, c->y1);
+    *err = judged ? error_norm(&c->st, c->work.y, c->work.y1, c->work.err) : 0;
+    int finite = judged ? *err < HUGE_VAL : all_finite((size_t)c->st.N, c->work.y1);
     if (!finite) return retry(&c->v, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
@@ -120,13 +120,13 @@ static void propose(costate *c, run *x, double err)
 /* Without a tape two places in turn: the step before is still needed. */
 static int next_slot(costate *c, run *x)
 {
-    const place *spare = &c->scratch[c->at & 1];
+    const place *spare = &c->work.scratch[c->at & 1];
     x->by.to = *spare;
-    x->now = (record){.y = c->y, .X = spare->X, .iterations = spare->iterations};
+    x->now = (record){.y = c->work.y, .X = spare->X, .iterations = spare->iterations};
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
-    return x->tape ? tape_slot(&c->st, x->tape, c->y, spare, &x->now, &x->by.to) : COSTATE_OK;
+    return x->tape ? tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to) : COSTATE_OK;
 }
 
 static int accept(costate *c, run *x, double err)
@@ -137,8 +137,8 @@ static int accept(costate *c, run *x, double err)
     x->low = x->end_low;
     int stopped = report(c, x);
     propose(c, x, err);
-    double *swap = c->y; c->y = c->y1; c->y1 = swap;
-    swap = x->Va; x->Va = x->Vb; x->Vb = swap;
+    workspace_step(&c->work);
+    double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
     x->prev = x->now;
     x->has_prev = 1;
     x->by.cautious = 0;
@@ -163,7 +163,7 @@ static int try_judged(costate *c, run *x)
 static int one_step(costate *c, run *x, long budget)
 {
     TRY(next_slot(c, x));
-    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->y, c->st.w);
+    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     for (;;) {
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
@@ -201,12 +201,12 @@ static int onto(costate *c, run *x)
 static void finish(costate *c, run *x, int status, double *y)
 {
     int complete = status == COSTATE_OK;
-    memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
+    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, x->tape);
     if (complete) no_error(c);          /* with a hint, if there is one now */
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(x->tape, complete, c->v.t, c->y);
+    tape_end(x->tape, complete, c->v.t, c->work.y);
 }
 
 /* order of the error that is judged, plus 1 */
@@ -222,12 +222,12 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     c->maps.p = p;
     set_range(c, t0, t1);
     if (from != WARM_WITH_MATRICES) anew(c);
-    memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
+    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     x->t = t0;
     x->t1 = t1;
     x->tape = tape;
     x->k = (control){.k = exponent(c->st.m)};
-    x->by = (trial){.cautious = 1, .err = c->err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
                     .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
     if (from != COLD) go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);

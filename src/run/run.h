@@ -23,6 +23,14 @@ typedef struct {                /* where the last run ended, for options.warm */
     double *y, *p;              /* N, np */
 } ending;
 
+typedef struct {                /* work space of runs */
+    void *block;                /* NULL: costate_new failed */
+    double *y, *y1, *err;       /* N: the state, after the step, error estimate */
+    double *f, *z;              /* N: a slope, a state on the way */
+    place scratch[2];           /* stages of the step and of the one before, without a tape */
+    double *clock;              /* progress.c: 4 */
+} workspace;
+
 typedef struct {                /* work space of derivatives, for so many columns */
     int columns;
     void *block;
@@ -48,11 +56,7 @@ struct costate {
     identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
     ending ended;
-    double *clock;              /* progress.c: 4 */
-    double *y, *y1, *err;       /* N: the state, after the step, error estimate */
-    double *f, *z;              /* N: a slope, a state on the way */
-    place scratch[2];           /* stages of the step and of the one before, without a tape */
-    void *arena;
+    workspace work;
     columns d;
     costate_tape *own;          /* of costate_integrate_adj */
 };
@@ -62,6 +66,10 @@ struct costate_step { const costate *c; const record *r; };
 int begin(costate *);                                               /* each public call: c usable? clears the status */
 void no_error(costate *);
 void forget(costate *);                                             /* what is held belongs to another run */
+
+/* workspace.c */
+int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
+void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
 int columns_prepare(costate *, int m);
 
 /* arguments.c */

@@ -1,4 +1,4 @@
-/* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
+/* solver.c - a solver made and freed: arguments checked, defaults filled in, the rooms below set up. */
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"
@@ -6,7 +6,7 @@
 int begin(costate *c)
 {
     if (!c) return COSTATE_BAD_ARGUMENT;
-    if (!c->arena) return c->v.status;        /* costate_new failed: its sentence stays */
+    if (!c->work.block) return c->v.status;        /* costate_new failed: its sentence stays */
     c->v.status = COSTATE_OK;
     no_error(c);
     return COSTATE_OK;
@@ -36,30 +36,7 @@ static int check_problem(costate *c)
     return fault ? fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
 }
 
-/* ---- memory ---- */
-
-static void layout(costate *c, cursor *at)
-{
-    stepper *st = &c->st;
-    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
-    c->y = take(at, N);
-    c->y1 = take(at, N);
-    c->err = take(at, N);
-    c->f = take(at, N);
-    c->z = take(at, N);
-    c->ended.y = take(at, N);
-    c->ended.p = take(at, (size_t)st->np);
-    c->clock = take(at, 4);
-    for (int k = 0; k < 2; k++) {
-        c->scratch[k].X = take(at, s * n);
-        c->scratch[k].iterations = (unsigned char *)take(at, s);
-    }
-    st->w = take(at, N);
-    if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
-    maps_layout(&c->maps, at);
-    shifts_layout(&c->sh, at);
-    st->F->layout(st, at);
-}
+/* ---- the rooms below ---- */
 
 /* What the rooms below are told of the problem and the options. */
 static void furnish(costate *c)
@@ -101,51 +78,6 @@ static int refuse_singular(costate *c)
     return COSTATE_OK;
 }
 
-/* One block for all forward arrays: laid out twice, first to count. */
-static int arena(costate *c)
-{
-    cursor at = {0};
-    layout(c, &at);
-    double *block = calloc(at.used + 8, sizeof *block);
-    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
-    at = (cursor){block, 0};
-    layout(c, &at);
-    c->maps.w = c->st.w;
-    c->arena = block;
-    return COSTATE_OK;
-}
-
-int columns_prepare(costate *c, int m)
-{
-    if (m <= c->d.columns) return COSTATE_OK;
-    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)m;
-    double *block = NULL;
-    for (;;) {
-        cursor at = {block, 0};
-        c->d.dt = take(&at, k);
-        c->d.dh = take(&at, k);
-        c->d.t = take(&at, k);
-        c->d.h = take(&at, k);
-        c->d.V = take(&at, N * k);
-        c->d.X = take(&at, s * n * k);
-        c->d.U = take(&at, s * n * k);
-        c->d.seed = take(&at, s * n * k);
-        c->d.w = take(&at, n * k);
-        c->d.sum = take(&at, n * k);
-        c->d.tau = take(&at, 3 * k);
-        c->st.F->layout_derivatives(&c->st, &at, m);
-        if (block) break;
-        free(c->d.block);
-        c->d.block = NULL;
-        c->d.columns = 0;
-        if (!(block = calloc(at.used + 8, sizeof *block)))
-            return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
-    }
-    c->d.block = block;
-    c->d.columns = m;
-    return COSTATE_OK;
-}
-
 /* ---- the solver ---- */
 
 /* in the order of enum costate_family */
@@ -173,7 +105,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     options_newton(c);
     TRY(c->st.F->prepare(&c->st));
     TRY(refuse_singular(c));
-    TRY(arena(c));
+    TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);
     return COSTATE_OK;
 }
@@ -198,7 +130,7 @@ void costate_free(costate *c)
     free(c->st.lin.J);
     maps_free(&c->maps);
     free(c->d.block);
-    free(c->arena);
+    free(c->work.block);
     free(c);
 }
 

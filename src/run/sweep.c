@@ -9,7 +9,7 @@ static int again(void *run, const costate_tape *t, int k, record *r)
 {
     costate *c = run;
     decisions as = tape_decisions(t, k);
-    trial by = {.as = &as, .serial = k + 1, .to = c->scratch[0], .y1 = c->y1, .err = c->err};
+    trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
     r->X = by.to.X;
     weights(&c->st, r->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
@@ -102,7 +102,7 @@ static world world_of(costate *c, const costate_tape *tape, const remaker *how, 
     size_t k = (size_t)m;
     return (world){.st = &c->st, .tape = tape, .self = c->self, .again = how, .times = times, .seen = o, .held = -1,
                    .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k, .eta_seen = d->tau + 2 * k,
-                   .seeds = d->seed, .sum = d->sum, .f = c->f, .z = c->z, .w = d->w};
+                   .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z, .w = d->w};
 }
 
 /* ---- tangents ---- */
@@ -187,14 +187,14 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
 {
     const record *r = &tape->list[k];
     decisions as = tape_decisions(tape, k);
-    trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->scratch[k & 1], .predict = tape->from.predict,
-                .y1 = c->y1, .err = c->err};
+    trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->work.scratch[k & 1], .predict = tape->from.predict,
+                .y1 = c->work.y1, .err = c->work.err};
     if (c->o.derivative_mode) as.iterations = NULL;
-    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->y, .X = by.to.X, .iterations = by.to.iterations};
+    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .X = by.to.X, .iterations = by.to.iterations};
     c->v.t = r->t;
-    weights(&c->st, c->y, c->st.w);
+    weights(&c->st, c->work.y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
-    if (all_finite((size_t)c->st.N, c->y1)) return 0;
+    if (all_finite((size_t)c->st.N, c->work.y1)) return 0;
     return fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = %.10g in a replay.", r->t);
 }
 
@@ -206,14 +206,14 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
     c->maps.p = p;
     forget(c);
-    memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
+    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     record now, prev = {0};
     for (int k = 0; k < tape->count; k++) {
         TRY(step_again(c, tape, k, &now, k ? &prev : NULL));
-        double *swap = c->y; c->y = c->y1; c->y1 = swap;
+        workspace_step(&c->work);
         prev = now;
     }
     c->v.t = tape->from.t1;
-    memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
+    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     return COSTATE_OK;
 }

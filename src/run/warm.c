@@ -30,6 +30,6 @@ void warm_keep(costate *c, double h, double low, const control *k, const record 
     e->low = low;
     e->k = *k;
     e->prev = *prev;
-    memcpy(e->y, c->y, (size_t)c->st.N * sizeof *e->y);
+    memcpy(e->y, c->work.y, (size_t)c->st.N * sizeof *e->y);
     if (c->st.np) memcpy(e->p, c->maps.p, (size_t)c->st.np * sizeof *e->p);
 }
