@@ -37,7 +37,7 @@ void one_step_begin(one_step *a, double t, const double *y, const double *p)
 {
     memset(a->y, 0, (size_t)a->st.N * sizeof *a->y);
     memcpy(a->y, y, (size_t)a->st.n * sizeof *a->y);
-    a->maps.p = p;
+    maps_bind(&a->maps, p);
     a->r.end = t;
 }
 

@@ -107,7 +107,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     costate_options o = {.rtol = 1e-6, .atol = 1e-6, .derivative_mode = 1};
     costate *c = costate_new(m, &b->P, &o);
     assert_int_equal(costate_status(c), COSTATE_OK);
-    c->maps.p = b->p0;
+    maps_bind(&c->maps, b->p0);
     place to = c->work.scratch[0];
     record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->work.y, .X = to.X, .iterations = to.iterations};
     trial by = {.serial = 1, .to = to, .cautious = 1, .estimate = 1, .y1 = c->work.y1, .err = c->work.err};

@@ -84,7 +84,7 @@ static void run_onto(costate *c, costate_tape *tape, const store *s, const probl
     const place *spare = c->work.scratch;
     origin from = {c->self, c->stamp, 0, b->t0, b->t1};
     double h = (b->t1 - b->t0) / STEPS;
-    c->maps.p = b->p0;
+    maps_bind(&c->maps, b->p0);
     if (c->st.F->restart) c->st.F->restart(&c->st);
     assert_int_equal(tape_start(&c->st, tape, s, &b->P, &from), 0);
     if (s == &file_store) tape->own = disk_new(&c->st);

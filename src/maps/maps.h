@@ -49,6 +49,7 @@ typedef struct maps {
 int maps_init(maps *, const costate_problem *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
 void maps_free(maps *);
+void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep */
 
 int map_value(maps *, const map *, double t, const double *y, double *out);
 int map_jac(maps *, const costate_point *, double *J);

@@ -33,6 +33,8 @@ void maps_layout(maps *a, cursor *at)
     a->probe = take(at, 6 * n);
 }
 
+void maps_bind(maps *a, const double *p) { a->p = p; }
+
 void maps_free(maps *a)
 {
     free(a->M);

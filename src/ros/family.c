@@ -7,7 +7,7 @@ enum { ALWAYS = SLOPE_OF | EXACT_JACOBIAN };
 
 static int prepare(stepper *c)
 {
-    if (!(c->own = calloc(1, sizeof(ros_work)))) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    TRY(own_new(c, sizeof(ros_work)));
     c->sh->single = 1 / c->m->gamma;
     TRY(shifts_prepare(c->sh, 1, 0, &c->sh->single));
     c->fac = factors_new(c->sh, NULL);

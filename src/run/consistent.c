@@ -65,13 +65,11 @@ static double jump_of(costate *c, jump *x, double sigma)
     size_t n = (size_t)c->st.n;
     int at = 0;
     double last = -1;
-    c->count.decompositions++;
-    if (LS_Decomp(c->sh.mass, sigma, 0, c->st.lin.J, c->maps.M) != COSTATE_LS_OK) return -1;
+    if (mass_shift(&c->sh, sigma, c->st.lin.J) != COSTATE_LS_OK) return -1;
     memcpy(x->r, x->f, n * sizeof *x->r);
     for (int k = 0; k < PASSES; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
-        c->count.solves++;
-        if (LS_Solve(c->sh.mass, 0, 1, x->d) != COSTATE_LS_OK) return -1;
+        if (mass_shift_solve(&c->sh, x->d) != COSTATE_LS_OK) return -1;
         double size = largest(c, x->d, &at);
         if (size <= ALLOWED || (last > 0 && fabs(size - last) <= 1e-3 * size)) return size;
         last = size;

@@ -133,7 +133,8 @@ static int accept(costate *c, run *x, double err)
 {
     if (x->tape) TRY(tape_commit(&c->st, x->tape, &x->now));
     c->count.accepted++;
-    c->v.t = x->t = x->now.end;
+    x->t = x->now.end;
+    verdict_at(&c->v, x->t);
     x->low = x->end_low;
     int stopped = report(c, x);
     propose(c, x, err);
@@ -219,8 +220,9 @@ static int exponent(const costate_method *m)
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
 {
     int from = warm(c, t0, t1, y, p, tape);
-    c->maps.p = p;
+    maps_bind(&c->maps, p);
     set_range(c, t0, t1);
+    claim(c);
     if (from != WARM_WITH_MATRICES) anew(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     x->t = t0;

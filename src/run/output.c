@@ -42,13 +42,13 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
         return COSTATE_OK;
     }
     record r;
-    c->maps.p = tape->p;
+    maps_bind(&c->maps, tape->p);
     double ended = c->v.t;                 /* of the last run; a failure is in this step */
     int k = step_at(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are made again */
-    c->v.t = tape->list[k].t;
+    verdict_at(&c->v, tape->list[k].t);
     TRY(step_of_tape(c, tape, k, &r));
-    c->v.t = ended;
+    verdict_at(&c->v, ended);
     dense_eval(&c->st, &r, t, y);
     return COSTATE_OK;
 }

@@ -63,8 +63,9 @@ struct costate {
 
 struct costate_step { const costate *c; const record *r; };
 
-int begin(costate *);                                               /* each public call: c usable? clears the status */
-void no_error(costate *);
+int begin(costate *);                                               /* each public call: c usable? no_error */
+void no_error(costate *);                                           /* with a hint, where there is one */
+void claim(costate *);                                              /* a run or sweep begins: it uses what is held */
 void forget(costate *);                                             /* what is held belongs to another run */
 
 /* workspace.c */

@@ -1,22 +1,22 @@
 /* solver.c - a solver made and freed: arguments checked, defaults filled in, the rooms below set up. */
 #include <stdlib.h>
-#include <string.h>
 #include "run/run.h"
 
 int begin(costate *c)
 {
     if (!c) return COSTATE_BAD_ARGUMENT;
     if (!c->work.block) return c->v.status;        /* costate_new failed: its sentence stays */
-    c->v.status = COSTATE_OK;
     no_error(c);
     return COSTATE_OK;
 }
+
+void claim(costate *c) { c->stamp++; }
 
 void forget(costate *c)
 {
     c->st.lin.serial = 0;
     factors_forget(c->st.fac);
-    c->stamp++;
+    claim(c);
 }
 
 /* ---- arguments ---- */
@@ -114,7 +114,7 @@ costate *costate_new(const costate_method *m, const costate_problem *P, const co
 {
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    strcpy(c->v.text, "No error.");
+    verdict_clear(&c->v);
     set_up(c, m, P, o);          /* where it fails, the verdict stays: see begin */
     return c;
 }

@@ -26,9 +26,9 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
 static int tape_begin(costate *c, const costate_tape *tape)
 {
     TRY(tape_fits(&c->st, &c->P, tape));
-    c->maps.p = tape->p;
+    maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
-    c->stamp++;
+    claim(c);
     return COSTATE_OK;
 }
 
@@ -191,7 +191,7 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
                 .y1 = c->work.y1, .err = c->work.err};
     if (c->o.derivative_mode) as.iterations = NULL;
     *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .X = by.to.X, .iterations = by.to.iterations};
-    c->v.t = r->t;
+    verdict_at(&c->v, r->t);
     weights(&c->st, c->work.y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
     if (all_finite((size_t)c->st.N, c->work.y1)) return 0;
@@ -204,7 +204,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     TRY(tape_begin(c, tape));
     TRY(check_vector(c, "y", y, (size_t)c->st.N));
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
-    c->maps.p = p;
+    maps_bind(&c->maps, p);
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     record now, prev = {0};
@@ -213,7 +213,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
         workspace_step(&c->work);
         prev = now;
     }
-    c->v.t = tape->from.t1;
+    verdict_at(&c->v, tape->from.t1);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     return COSTATE_OK;
 }

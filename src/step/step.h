@@ -106,6 +106,8 @@ struct family {
 
 extern const family erk_family, sdirk_family, firk_family, ros_family;
 
+int own_new(stepper *, size_t size);                     /* own: zeros */
+
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
 double dense_scale(const stepper *, const record *);     /* what X_j is multiplied by: h or 1 */
