@@ -41,10 +41,12 @@ static int check_problem(costate *c)
 /* What the rooms below are told of the problem and the options. */
 static void furnish(costate *c)
 {
-    const costate_problem *P = &c->P;
-    c->maps = (maps){.n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost,
-                     .jac = P->jac, .pattern = P->pattern, .autonomous = c->o.autonomous,
-                     .differences = c->o.differences, .method = c->st.m->name, .count = &c->count, .v = &c->v};
+    c->maps = maps_of(&c->P);
+    c->maps.autonomous = c->o.autonomous;
+    c->maps.differences = c->o.differences;
+    c->maps.method = c->st.m->name;
+    c->maps.count = &c->count;
+    c->maps.v = &c->v;
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
     c->st.maps = &c->maps;
     c->st.sh = &c->sh;
@@ -59,7 +61,7 @@ static int matrices(costate *c)
     size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
     if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
-    TRY(maps_init(&c->maps, P, formed, entries));
+    TRY(maps_init(&c->maps, formed, entries));
     if (!formed) return COSTATE_OK;
     if (!(c->st.lin.J = calloc(entries + 1, sizeof *c->st.lin.J)))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
