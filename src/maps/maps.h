@@ -46,6 +46,10 @@ typedef struct maps {
     double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
 } maps;
 
+/* sound.c: COSTATE_OK, or what is wrong.  name: of k, which is at least `least`; of: "problem." or "" in sentences */
+int sizes_sound(verdict *, const char *of, int n, int np, const char *name, int k, int least);
+int problem_sound(verdict *, const costate_problem *);
+
 /* Of a problem that was found sound: what it gives; options, method, count and v are set by the caller, and after that
    init makes what is owned.  with_jacobian: J will be formed. */
 maps maps_of(const costate_problem *);

@@ -19,23 +19,6 @@ void forget(costate *c)
     claim(c);
 }
 
-/* ---- arguments ---- */
-
-static int check_problem(costate *c)
-{
-    const costate_problem *P = &c->P;
-    if (P->n <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n = %d: at least one state is needed.", P->n);
-    if (P->np < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.np = %d is negative.", P->np);
-    if (P->nq < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.nq = %d is negative.", P->nq);
-    if (P->n > (1 << 30) || P->np > (1 << 30) || P->nq > (1 << 30) - P->n)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n, np or n + nq is larger than 2^30.");
-    if (!P->rhs.value) return fail(&c->v, COSTATE_MISSING, "problem.rhs.value is missing.");
-    if (P->nq > 0 && !P->cost.value)
-        return fail(&c->v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
-    const char *fault = P->pattern ? pattern_fault(P->pattern, P->n) : NULL;
-    return fault ? fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
-}
-
 /* ---- the rooms below ---- */
 
 /* What the rooms below are told of the problem and the options. */
@@ -88,7 +71,7 @@ static const family *const families[] = {&erk_family, &sdirk_family, &firk_famil
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
-    if (!P) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
+    TRY(problem_sound(&c->v, P));
     c->st.m = m;
     c->st.F = families[m->family];
     c->P = *P;
@@ -96,10 +79,9 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.n = P->n;
     c->st.np = P->np;
     c->st.nq = P->nq;
+    c->st.N = P->n + P->nq;
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
-    TRY(check_problem(c));
-    c->st.N = P->n + P->nq;
     TRY(options_fill(c));
     furnish(c);
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
