@@ -15,19 +15,6 @@ static void anew(costate *c)
     c->at = 0;
 }
 
-/* Where the last run ended. */
-static void go_on(costate *c, run *x, int matrices)
-{
-    const ending *e = &c->ended;
-    x->h_free = c->in.dir * fmax(fmin(e->h, c->in.hmax), c->in.hmin);
-    x->low = e->low;
-    x->k = e->k;
-    x->by.cautious = 0;
-    if (!matrices) return;
-    x->prev = e->prev;
-    x->has_prev = 1;
-}
-
 static int no_start(costate *c)
 {
     if (c->v.why == WHY_CALLBACK)
@@ -203,18 +190,11 @@ static void finish(costate *c, run *x, int status, double *y)
 {
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
-    warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, x->tape);
+    warm_keep(c, x);
     if (complete) no_error(c);          /* with a hint, if there is one now */
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
     tape_end(x->tape, complete, c->v.t, c->work.y);
-}
-
-/* order of the error that is judged, plus 1 */
-static int exponent(const costate_method *m)
-{
-    if (m->e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
-    return (m->embedded && m->embedded <= m->order ? m->embedded : m->order) + 1;
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
@@ -228,10 +208,10 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->t = t0;
     x->t1 = t1;
     x->tape = tape;
-    x->k = (control){.k = exponent(c->st.m)};
+    x->k = (control){.k = error_exponent(c->st.m)};
     x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
                     .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
-    if (from != COLD) go_on(c, x, from == WARM_WITH_MATRICES);
+    if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);
     finish(c, x, status, y);
     return status;

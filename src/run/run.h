@@ -85,17 +85,13 @@ int options_fill(costate *);
 void options_newton(costate *);     /* newton_tol, which follows the tolerances */
 
 /* control.c */
+int error_exponent(const costate_method *);                         /* k: order of the error that is judged, plus 1 */
 double next_factor(const stepper *, const control *, int newton, double err, double h);
 /* f, z, f1: n each, work */
 int first_step(stepper *, const interval *, const double *y, double *f, double *z, double *f1, double *h);
 
 /* consistent.c */
 int consistent(costate *, double t, double span);                   /* c->y at the start: COSTATE_INCONSISTENT? */
-
-/* warm.c */
-enum { COLD, WARM, WARM_WITH_MATRICES };
-int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
-void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
 
 /* sweep.c */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */
