@@ -12,8 +12,7 @@ typedef struct { double *Y, *F, *dY, *dF; } trial_work;   /* a stage and its slo
 static int prepare(stepper *c)
 {
     if (c->maps->M) return fail(c->v, COSTATE_BAD_ARGUMENT, "This family takes M = identity alone.");
-    c->own = calloc(1, sizeof(trial_work));
-    return c->own ? 0 : fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    return own_new(c, sizeof(trial_work));
 }
 
 static void layout(stepper *c, cursor *at)

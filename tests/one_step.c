@@ -18,13 +18,14 @@ static void layout(one_step *a, cursor *at, int m)
 int one_step_new(one_step *a, const family *F, const costate_method *method, const costate_problem *P, int m,
                  shifts *sh)
 {
-    a->maps = (maps){.space = {.v = &a->v}, .n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx,
-                     .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
-                     .method = method->name, .count = &a->count, .v = &a->v};
+    a->maps = maps_of(P);
+    a->maps.method = method->name;
+    a->maps.count = &a->count;
+    a->maps.v = a->maps.space.v = &a->v;
     if (sh) *sh = (shifts){.maps = &a->maps, .v = &a->v, .o = &a->o, .n = P->n};
     a->st = (stepper){.m = method, .F = F, .o = &a->o, .maps = &a->maps, .sh = sh, .v = &a->v, .n = P->n, .np = P->np,
                       .nq = P->nq, .N = P->n + P->nq, .s = method->s};
-    TRY(maps_init(&a->maps, P, 0, (size_t)P->n * (size_t)P->n));
+    TRY(maps_init(&a->maps, 0, (size_t)P->n * (size_t)P->n));
     TRY(F->prepare(&a->st));
     cursor at = {0};
     layout(a, &at, m);
@@ -38,7 +39,7 @@ void one_step_begin(one_step *a, double t, const double *y, const double *p)
 {
     memset(a->y, 0, (size_t)a->st.N * sizeof *a->y);
     memcpy(a->y, y, (size_t)a->st.n * sizeof *a->y);
-    a->maps.p = p;
+    maps_bind(&a->maps, p);
     a->r.end = t;
 }
 

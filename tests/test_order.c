@@ -107,18 +107,18 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
     costate_options o = {.rtol = 1e-6, .atol = 1e-6, .derivative_mode = 1};
     costate *c = costate_new(m, &b->P, &o);
     assert_int_equal(costate_status(c), COSTATE_OK);
-    c->maps.p = b->p0;
-    place to = c->scratch[0];
-    record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->y, .X = to.X, .iterations = to.iterations};
-    trial by = {.serial = 1, .to = to, .cautious = 1, .estimate = 1, .y1 = c->y1, .err = c->err};
+    maps_bind(&c->maps, b->p0);
+    place to = c->work.scratch[0];
+    record r = {.t = b->t0, .h = h, .end = b->t0 + h, .y = c->work.y, .X = to.X, .iterations = to.iterations};
+    trial by = {.serial = 1, .to = to, .cautious = 1, .estimate = 1, .y1 = c->work.y1, .err = c->work.err};
     size_t n = (size_t)c->st.n;
-    memset(c->y, 0, (size_t)c->st.N * sizeof *c->y);
-    memcpy(c->y, b->y0, n * sizeof *c->y);
-    weights(&c->st, c->y, c->st.w);
+    memset(c->work.y, 0, (size_t)c->st.N * sizeof *c->work.y);
+    memcpy(c->work.y, b->y0, n * sizeof *c->work.y);
+    weights(&c->st, c->work.y, c->st.w);
     double most = c->st.F->forward(&c->st, &r, &by) == 0 ? 0 : NAN;
-    memset(c->z, 0, n * sizeof *c->z);
-    mass_multiply(&c->maps, 0, 1, 1, c->err, c->z);
-    for (size_t i = 0; most == most && i < n; i++) most = larger_of(most, fabs(c->z[i]));
+    memset(c->work.z, 0, n * sizeof *c->work.z);
+    mass_multiply(&c->maps, 0, 1, 1, c->work.err, c->work.z);
+    for (size_t i = 0; most == most && i < n; i++) most = larger_of(most, fabs(c->work.z[i]));
     costate_free(c);
     return most;
 }

@@ -1,4 +1,4 @@
-/* test_space.c - a state spread over processes: all of them take the same steps, fail alike, and their parts make up the
+/* test_space.c - a state spread over processes: all take the same steps and fail alike, and their parts make up the
    solution, the tangents and the gradients of one process; sums are batched. */
 #include "linsol/gmres.h"
 #include "run/run.h"

@@ -81,16 +81,16 @@ enum { STEPS = 20, N_MOST = 5, M = 2 };
 
 static void run_onto(costate *c, costate_tape *tape, const store *s, const problem *b, double *y)
 {
-    const place *spare = c->scratch;
+    const place *spare = c->work.scratch;
     origin from = {c->self, c->stamp, 0, b->t0, b->t1};
     double h = (b->t1 - b->t0) / STEPS;
-    c->maps.p = b->p0;
+    maps_bind(&c->maps, b->p0);
     if (c->st.F->restart) c->st.F->restart(&c->st);
     assert_int_equal(tape_start(&c->st, tape, s, &b->P, &from), 0);
     if (s == &file_store) tape->own = disk_new(&c->st);
     for (int k = 0; k < STEPS; k++) {
         record r;
-        trial by = {.serial = k + 1, .y1 = c->y1, .err = c->err};
+        trial by = {.serial = k + 1, .y1 = c->work.y1, .err = c->work.err};
         assert_int_equal(tape_slot(&c->st, tape, y, &spare[k & 1], &r, &by.to), 0);
         r.t = b->t0 + k * h;
         r.h = h;
@@ -100,7 +100,7 @@ static void run_onto(costate *c, costate_tape *tape, const store *s, const probl
         if (status == RETRY) status = c->st.F->forward(&c->st, &r, &by);      /* an old Jacobian is given up */
         assert_int_equal(status, 0);
         assert_int_equal(tape_commit(&c->st, tape, &r), 0);
-        memcpy(y, c->y1, (size_t)c->st.N * sizeof *y);
+        memcpy(y, c->work.y1, (size_t)c->st.N * sizeof *y);
     }
     tape_end(tape, 1, b->t1, y);
 }

@@ -1,6 +1,7 @@
 /* verdict.c - statuses set with their sentences. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/verdict.h"
 
 static const struct { int status; const char *text; } reasons[] = {
@@ -14,6 +15,14 @@ static const struct { int status; const char *text; } reasons[] = {
 
 int cause_status(enum cause why) { return reasons[why].status; }
 const char *cause_text(enum cause why) { return reasons[why].text; }
+
+void verdict_clear(verdict *v)
+{
+    v->status = COSTATE_OK;
+    strcpy(v->text, "No error.");
+}
+
+void verdict_at(verdict *v, double t) { v->t = t; }
 
 int fail(verdict *v, int status, const char *format, ...)
 {

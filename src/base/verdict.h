@@ -19,6 +19,8 @@ typedef struct {
     char text[400];
 } verdict;
 
+void verdict_clear(verdict *);                                  /* a call begins: nothing has failed */
+void verdict_at(verdict *, double t);                           /* where the run is: costate_time, and in sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
 int retry(verdict *, enum cause, double factor);               /* returns RETRY */
 int frozen(verdict *, int status);                             /* RETRY is a failure where steps are prescribed */

@@ -4,7 +4,7 @@
 
 static int prepare(stepper *c)
 {
-    if (!(c->own = calloc(1, sizeof(erk_work)))) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    TRY(own_new(c, sizeof(erk_work)));
     return shifts_prepare(c->sh, 0, 0, NULL);
 }
 

@@ -4,8 +4,8 @@
 
 int irk_prepare(stepper *c, const block_algebra *by)
 {
-    irk_work *a = c->own = calloc(1, sizeof *a);
-    if (!a) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    TRY(own_new(c, sizeof(irk_work)));
+    irk_work *a = c->own;
     a->by = by;
     size_t entries = c->maps->entries;
     if (!c->sh->matfree && !(a->J = calloc(entries + 1, sizeof *a->J)))
@@ -74,8 +74,6 @@ void irk_ready(stepper *c)
 void irk_restart(stepper *c)
 {
     irk_work *a = c->own;
-    c->lin.serial = 0;
-    factors_reset(c->fac);
     a->theta = 0;
     a->eta = 1;
 }

@@ -142,12 +142,12 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     for (int j = 0; j < columns; j++) {
         c->maps->count->krylov += got[j].iterations;
         if (got[j].longest > a->last_krylov) a->last_krylov = got[j].longest;
-        if (status != 0 || *good < j || !solved(c->maps, &got[j], c->o->krylov_tol)) continue;
-        irk_scatter(s, m, from + j, x + (size_t)j * len, X);
-        c->maps->count->stage_iterative++;
-        (*good)++;
     }
-    return status;
+    TRY(status);
+    for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good)
+        irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
+    c->maps->count->stage_iterative += *good;
+    return 0;
 }
 
 static int needs_a_matrix(const stage_system *s, int m, const double *X)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <klu.h>
 
+#include "base/verdict.h"
 #include "linsol/backends.h"
 
 typedef struct {             /* shared by the solvers of one pattern */
@@ -50,10 +51,10 @@ static int solve(klu *s, int transpose, int nrhs, double *X)
 
 /* ---- the backend ------------------------------------------------------------------------------------- */
 
-static int status_of(const klu *s)
+/* of a routine that gave no result, whatever it says of itself */
+static int failure(const klu *s)
 {
     switch (s->common.status) {
-    case KLU_OK: return COSTATE_LS_OK;
     case KLU_SINGULAR: return COSTATE_LS_SINGULAR;
     case KLU_OUT_OF_MEMORY: return COSTATE_LS_NO_MEMORY;
     case KLU_TOO_LARGE: return COSTATE_LS_UNSUPPORTED;
@@ -67,7 +68,7 @@ static int analyse(klu *s)
     if (!s->shared) return COSTATE_LS_NO_MEMORY;
     s->shared->refs = 1;
     s->shared->symbolic = klu_analyze(s->n, (int *)s->pattern->col, (int *)s->pattern->row, &s->common);
-    return s->shared->symbolic ? COSTATE_LS_OK : s->common.status ? status_of(s) : COSTATE_LS_FAILED;
+    return s->shared->symbolic ? COSTATE_LS_OK : failure(s);
 }
 
 static void klu_self_free(void *self)
@@ -80,10 +81,10 @@ static void klu_self_free(void *self)
     free(s);
 }
 
+/* also of one that fails: it is freed as it is (linsol.h) */
 static int klu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
 {
-    klu *s = calloc(1, sizeof *s);
-    int status = COSTATE_LS_OK;
+    klu *s = *self = calloc(1, sizeof *s);
     if (!s) return COSTATE_LS_NO_MEMORY;
     s->n = n;
     s->is_complex = is_complex;
@@ -93,18 +94,15 @@ static int klu_init(void **self, int n, const costate_pattern *pattern, int is_c
         s->shared = ((const klu *)like)->shared;
         s->shared->refs++;
     } else {
-        status = analyse(s);
+        TRY(analyse(s));
     }
-    if (!status) status = LS_pivots_init(&s->check, n, pattern, is_complex);
-    if (status) klu_self_free(s);
-    else *self = s;
-    return status;
+    return LS_pivots_init(&s->check, n, pattern, is_complex);
 }
 
 static int klu_self_solve(void *self, int transpose, int nrhs, double *X)
 {
     klu *s = self;
-    return solve(s, transpose, nrhs, X) ? COSTATE_LS_OK : status_of(s);
+    return solve(s, transpose, nrhs, X) ? COSTATE_LS_OK : failure(s);
 }
 
 static LS_pivot get_pivot(void *self, int k)
@@ -125,8 +123,7 @@ static int factor_once(void *self, const double *A, double threshold)
     s->common.tol = threshold;
     s->before = s->common.memusage;
     s->numeric = numeric(s, A);
-    if (!s->numeric || s->common.status != KLU_OK)
-        return s->common.status ? status_of(s) : COSTATE_LS_FAILED;
+    if (!s->numeric || s->common.status != KLU_OK) return failure(s);
     return LS_pivots_judge(&s->check, A, s, get_pivot, klu_self_solve);
 }
 

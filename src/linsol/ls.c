@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/verdict.h"
 #include "linsol/layout.h"
 #include "linsol/ls.h"
 
@@ -31,16 +32,15 @@ static int refusal(const costate_backend *b, int n, const costate_pattern *p)
 static int fill(LS *ls, const costate_pattern *pattern, int is_complex, const LS *like)
 {
     const costate_backend *b = ls->backend;
-    int status;
     if (like) {
         ls->lay = like->lay;
         ls->lay->refs++;
-    } else if ((status = layout_new(&ls->lay, ls->n, pattern, b->dense))) {
-        return status;
+    } else {
+        TRY(layout_new(&ls->lay, ls->n, pattern, b->dense));
     }
     ls->A = malloc(ls->lay->size * (size_t)ls->parts * sizeof *ls->A);
     if (!ls->A) return COSTATE_LS_NO_MEMORY;
-    status = b->init(&ls->self, ls->n, b->dense ? NULL : &ls->lay->pattern, is_complex, like ? like->self : NULL);
+    int status = b->init(&ls->self, ls->n, b->dense ? NULL : &ls->lay->pattern, is_complex, like ? like->self : NULL);
     return status > 0 ? COSTATE_LS_FAILED : status;
 }
 
@@ -102,6 +102,9 @@ static void form_complex(const LS *ls, double re, double im, const double *J, co
     }
 }
 
+/* a backend may call a singular matrix by any number > 0 */
+static int code_of(int status) { return status > 0 ? COSTATE_LS_SINGULAR : status; }
+
 int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
 {
     size_t size = ls->lay->size * (size_t)ls->parts;
@@ -118,20 +121,18 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     }
     status = ls->backend->factor(ls->self, ls->A);
     ls->factored = status == COSTATE_LS_OK;
-    return status > 0 ? COSTATE_LS_SINGULAR : status;
+    return code_of(status);
 }
 
 int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
 {
-    int status;
     if (nrhs <= 0) return COSTATE_LS_OK;
     if (!ls->factored) return COSTATE_LS_FAILED;
     if (ls->count) {
         if (ls->parts == 1) ls->count->solves += nrhs;
         else ls->count->complex_solves += nrhs;
     }
-    status = ls->backend->solve(ls->self, !!transpose, nrhs, X);
-    if (status) return status > 0 ? COSTATE_LS_SINGULAR : status;
+    TRY(code_of(ls->backend->solve(ls->self, !!transpose, nrhs, X)));
     return all_finite((size_t)ls->n * (size_t)nrhs * (size_t)ls->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
 

@@ -62,6 +62,18 @@ int mass_solve(shifts *s, int transpose, int m, double *X)
     return solve(s, s->mass, transpose, m, X);
 }
 
+int mass_shift(shifts *s, double sigma, const double *J)
+{
+    s->maps->count->decompositions++;
+    return LS_Decomp(s->mass, sigma, 0, J, s->maps->M);
+}
+
+int mass_shift_solve(shifts *s, double *x)
+{
+    s->maps->count->solves++;
+    return LS_Solve(s->mass, 0, 1, x);
+}
+
 void shifts_layout(shifts *s, cursor *at)
 {
     if (!s->matfree) return;

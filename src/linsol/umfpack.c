@@ -3,6 +3,7 @@
 #include <string.h>
 #include <umfpack.h>
 
+#include "base/verdict.h"
 #include "linsol/backends.h"
 #include "linsol/triangles.h"
 
@@ -97,21 +98,26 @@ static void set_control(umf *s)
     s->control[UMFPACK_IRSTEP] = 0;     /* who needs more digits checks residuals himself */
 }
 
+/* order: room for n */
+static int analyse_dissected(umf *s, int *order)
+{
+    TRY(LS_dissect(s->pattern, order));
+    return status_of(symbolic(s, order, &s->shared->symbolic));
+}
+
 /* On a pattern that is mostly symmetric, as grids have it, the symmetric strategy with nested dissection halves the
    time of UMFPACK's defaults.  Elsewhere UMFPACK knows better than we. */
 static int analyse(umf *s)
 {
-    int status = COSTATE_LS_OK, *order = NULL, grid = pattern_symmetry(s->pattern) >= 0.5;
     s->shared = calloc(1, sizeof *s->shared);
     if (!s->shared) return COSTATE_LS_NO_MEMORY;
     s->shared->refs = 1;
     s->shared->is_complex = s->is_complex;
-    if (grid) {
-        s->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-        order = malloc((size_t)s->n * sizeof *order);
-        status = order ? LS_dissect(s->pattern, order) : COSTATE_LS_NO_MEMORY;
-    }
-    if (!status) status = status_of(symbolic(s, order, &s->shared->symbolic));
+    if (pattern_symmetry(s->pattern) < 0.5) return status_of(symbolic(s, NULL, &s->shared->symbolic));
+    s->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
+    int *order = malloc((size_t)s->n * sizeof *order);
+    if (!order) return COSTATE_LS_NO_MEMORY;
+    int status = analyse_dissected(s, order);
     free(order);
     return status;
 }
@@ -143,10 +149,10 @@ static void umf_free(void *self)
     free(s);
 }
 
+/* also of one that fails: it is freed as it is (linsol.h) */
 static int umf_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
 {
-    umf *s = calloc(1, sizeof *s);
-    int status;
+    umf *s = *self = calloc(1, sizeof *s);
     if (!s) return COSTATE_LS_NO_MEMORY;
     s->n = n;
     s->is_complex = is_complex;
@@ -155,44 +161,49 @@ static int umf_init(void **self, int n, const costate_pattern *pattern, int is_c
         memcpy(s->control, ((const umf *)like)->control, sizeof s->control);
         s->shared = ((const umf *)like)->shared;
         s->shared->refs++;
-        status = COSTATE_LS_OK;
     } else {
         set_control(s);
-        status = analyse(s);
+        TRY(analyse(s));
     }
-    if (!status) status = allocate(s);
-    if (status) umf_free(s);
-    else *self = s;
-    return status;
+    return allocate(s);
+}
+
+static int copy_triangles(umf *s, LS_triangles *t)
+{
+    int multiplied;
+    TRY(status_of(umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied, t->R,
+                                         s->numeric)));
+    for (int i = 0; !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
+    return COSTATE_LS_OK;
 }
 
 /* Allocates, once a factor.  Without memory the solves one by one would do, but with other round-off. */
 static int take_out(umf *s)
 {
     LS_triangles *t = &s->triangles;
-    int l, u, rows, columns, diagonal, multiplied, status;
+    int l, u, rows, columns, diagonal;
     if (t->Lx) return COSTATE_LS_OK;
-    if ((status = status_of(umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)))) return status;
-    if ((status = LS_triangles_init(t, s->n, l, u))) return status;
-    status = status_of(umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied,
-                                              t->R, s->numeric));
+    TRY(status_of(umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)));
+    TRY(LS_triangles_init(t, s->n, l, u));
+    int status = copy_triangles(s, t);
     if (status) LS_triangles_free(t);
-    for (int i = 0; !status && !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
     return status;
+}
+
+static int solve_many(umf *s, int transpose, int nrhs, double *X)
+{
+    TRY(take_out(s));
+    LS_triangles_solve(&s->triangles, transpose, nrhs, X);
+    return COSTATE_LS_OK;
 }
 
 static int umf_solve(void *self, int transpose, int nrhs, double *X)
 {
     umf *s = self;
     size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
-    if (nrhs >= MANY && !s->is_complex) {
-        int status = take_out(s);
-        if (!status) LS_triangles_solve(&s->triangles, transpose, nrhs, X);
-        return status;
-    }
+    if (nrhs >= MANY && !s->is_complex) return solve_many(s, transpose, nrhs, X);
     for (int k = 0; k < nrhs; k++, X += length) {
-        int status = status_of(solve(s, transpose, X));
-        if (status) return status;
+        TRY(status_of(solve(s, transpose, X)));
         memcpy(X, s->x, length * sizeof *X);
     }
     return COSTATE_LS_OK;
@@ -211,12 +222,11 @@ static LS_pivot get_pivot(void *self, int k)
 static int factor_once(void *self, const double *A, double threshold)
 {
     umf *s = self;
-    int status;
     free_numeric(s);
     LS_triangles_free(&s->triangles);
     s->control[UMFPACK_PIVOT_TOLERANCE] = s->control[UMFPACK_SYM_PIVOT_TOLERANCE] = threshold;
-    if ((status = status_of(numeric(s, A)))) return status;
-    if ((status = status_of(get_pivots(s)))) return status;
+    TRY(status_of(numeric(s, A)));
+    TRY(status_of(get_pivots(s)));
     return LS_pivots_judge(&s->check, A, s, get_pivot, umf_solve);
 }
 

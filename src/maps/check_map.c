@@ -105,7 +105,7 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!r) return COSTATE_BAD_ARGUMENT;
     check_clear(r);
     if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
-    TRY(check_given(n, np, "k", k, 1, x, r));
+    TRY(check_given(n, np, k, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
     double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;

@@ -68,8 +68,9 @@ static int judge_mass(const costate_problem *P, const guarded *g, const guarded 
     return COSTATE_OK;
 }
 
-static int check_mass(const costate_problem *P, costate_report *r)
+static int check_mass(const costate_problem *P, const costate_point *x, costate_report *r)
 {
+    (void)x;
     guarded g = guarded_new(P), again = guarded_new(P);
     int status;
     if (!g.entry || !again.entry) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
@@ -143,8 +144,29 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
-/* right or wrong, and the rest is worth judging, too */
-static int judged(int status) { return status == COSTATE_OK || status == COSTATE_CHECK_FAILED; }
+/* ---- all of it ---- */
+
+static int check_rhs(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    return costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, r);
+}
+
+typedef int check(const costate_problem *, const costate_point *, costate_report *);
+
+/* M y' = f: where one part is wrong the others are judged, too; a failure ends it. */
+static int check_equations(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
+{
+    const struct { int given; check *of; } parts[] = {
+        {1, check_rhs}, {P->jac != NULL, check_jac}, {!P->jac && P->pattern, check_pattern},
+        {P->mass != NULL, check_mass},
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        int status = parts[k].given ? parts[k].of(P, x, r) : COSTATE_OK;
+        if (status == COSTATE_CHECK_FAILED) *wrong = 1;
+        else TRY(status);
+    }
+    return COSTATE_OK;
+}
 
 int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {
@@ -154,14 +176,8 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     if (!rhs) return COSTATE_BAD_ARGUMENT;
     check_clear(rhs);
     TRY(check_given_problem(P, x, rhs));
-    int status = costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, rhs);
-    if (P->jac && judged(status)) status = check_jac(P, x, rhs);
-    if (!P->jac && P->pattern && judged(status)) status = check_pattern(P, x, rhs);
-    if (P->mass && judged(status)) {
-        int more = check_mass(P, rhs);
-        if (more != COSTATE_OK) status = more;
-    }
-    if (P->nq == 0 || !judged(status)) return status;
-    int more = costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost);
-    return status == COSTATE_OK ? more : status;
+    int wrong = 0;
+    TRY(check_equations(P, x, rhs, &wrong));
+    int integrals = P->nq > 0 ? costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost) : COSTATE_OK;
+    return wrong ? COSTATE_CHECK_FAILED : integrals;
 }

@@ -28,6 +28,8 @@ typedef struct {
     double *mass;                        /* n*n: M of a problem without a pattern, or NULL */
     int *col, *row;
     size_t count, room;
+    double *block;                       /* holds the arrays of numbers but mass */
+    costate_pattern *found;              /* the place for it */
 } probing;
 
 static int finite_value(probing *s, const costate_point *x, double *out)
@@ -127,33 +129,50 @@ static int all_columns(probing *s, const costate_point *x, costate_report *r)
                       (double)s->count / s->P->n / s->P->n, s->P->n, probed, POINTS);
 }
 
-static int detect(probing *s, const costate_point *x, costate_report *r)
+static void probing_free(probing *s)
 {
-    size_t n = (size_t)s->P->n, np = (size_t)s->P->np;
-    double *at = calloc(POINTS * (2 * n + np) + 3 * n, sizeof *at), *memory = at;
-    s->hit = malloc(n);
-    s->col = calloc(n + 1, sizeof *s->col);
-    if (s->P->mass && !s->P->pattern) s->mass = calloc(n, n * sizeof *s->mass);
-    int status = COSTATE_NO_MEMORY, dense = s->P->mass && !s->P->pattern;
-    if (!memory || !s->hit || !s->col || (dense && !s->mass)) check_says(r, status, "No memory to find the pattern.");
-    else {
-        for (int k = 0; k < POINTS; k++) {
-            s->y[k] = at;
-            s->f[k] = at + n;
-            s->p[k] = at + 2 * n;
-            at += 2 * n + np;
-        }
-        s->size = at;
-        s->move = at + n;
-        s->out = at + 2 * n;
-        s->q = (probe){.n = s->P->n, .np = s->P->np, .x = x};
-        for (int i = 0; i < s->P->n; i++) s->size[i] = check_size(&s->q, i);
-        status = all_columns(s, x, r);
-    }
-    free(memory);
+    free(s->block);
     free(s->hit);
     free(s->mass);
-    return status;
+    free(s->col);
+    free(s->row);
+    free(s->found);
+}
+
+/* 0: no memory */
+static int allocate(probing *s)
+{
+    size_t n = (size_t)s->P->n, np = (size_t)s->P->np;
+    int dense = s->P->mass && !s->P->pattern;
+    double *at = s->block = calloc(POINTS * (2 * n + np) + 3 * n, sizeof *at);
+    s->found = malloc(sizeof *s->found);
+    s->hit = malloc(n);
+    s->col = calloc(n + 1, sizeof *s->col);
+    if (dense) s->mass = calloc(n, n * sizeof *s->mass);
+    if (!at || !s->found || !s->hit || !s->col || (dense && !s->mass)) return 0;
+    for (int k = 0; k < POINTS; k++) {
+        s->y[k] = at;
+        s->f[k] = at + n;
+        s->p[k] = at + 2 * n;
+        at += 2 * n + np;
+    }
+    s->size = at;
+    s->move = at + n;
+    s->out = at + 2 * n;
+    return 1;
+}
+
+static int detect(probing *s, const costate_point *x, costate_pattern **out, costate_report *r)
+{
+    if (!allocate(s)) return check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
+    s->q = (probe){.n = s->P->n, .np = s->P->np, .x = x};
+    for (int i = 0; i < s->P->n; i++) s->size[i] = check_size(&s->q, i);
+    TRY(all_columns(s, x, r));
+    *out = s->found;
+    **out = (costate_pattern){s->P->n, s->col, s->row};
+    s->found = NULL;                     /* the caller's now, with its arrays */
+    s->col = s->row = NULL;
+    return COSTATE_OK;
 }
 
 int costate_pattern_detect(const costate_problem *P, const costate_point *x, costate_pattern **out, costate_report *r)
@@ -165,17 +184,9 @@ int costate_pattern_detect(const costate_problem *P, const costate_point *x, cos
     *out = NULL;
     TRY(check_given_problem(P, x, r));
     probing s = {.P = P};
-    costate_pattern *found = malloc(sizeof *found);
-    int status = found ? detect(&s, x, r) : check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
-    if (status != COSTATE_OK) {
-        free(found);
-        free(s.col);
-        free(s.row);
-        return status;
-    }
-    *found = (costate_pattern){P->n, s.col, s.row};
-    *out = found;
-    return COSTATE_OK;
+    int status = detect(&s, x, out, r);
+    probing_free(&s);
+    return status;
 }
 
 void costate_pattern_free(costate_pattern *p)

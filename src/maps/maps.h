@@ -25,6 +25,7 @@ typedef struct maps {
     costate_map user_rhs, user_cost;
     map rhs, cost;                      /* M y' = f,  q' = r */
     int (*jac)(const costate_point *x, double *J, void *ctx);
+    int (*mass)(double *M, void *ctx);
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     size_t entries;                     /* of J and M */
     double *M;                          /* NULL: identity */
@@ -46,10 +47,17 @@ typedef struct maps {
     double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
 } maps;
 
-/* Of a problem that was found sound.  with_jacobian: J will be formed. */
-int maps_init(maps *, const costate_problem *, int with_jacobian, size_t entries);
+/* sound.c: COSTATE_OK, or what is wrong.  name: of k, which is at least `least`; of: "problem." or "" in sentences */
+int sizes_sound(verdict *, const char *of, int n, int np, const char *name, int k, int least);
+int problem_sound(verdict *, const costate_problem *);
+
+/* Of a problem that was found sound: what it gives; options, method, count and v are set by the caller, and after that
+   init makes what is owned.  with_jacobian: J will be formed. */
+maps maps_of(const costate_problem *);
+int maps_init(maps *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
 void maps_free(maps *);
+void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep */
 
 int map_value(maps *, const map *, double t, const double *y, double *out);
 int map_jac(maps *, const costate_point *, double *J);

@@ -3,19 +3,25 @@
 #include "base/vec.h"
 #include "maps/maps.h"
 
-int maps_init(maps *a, const costate_problem *P, int with_jacobian, size_t entries)
+maps maps_of(const costate_problem *P)
 {
-    a->rhs = (map){&a->user_rhs, "rhs", P->n, 1};
-    a->cost = (map){&a->user_cost, "cost", P->nq, 0};
+    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx, .user_rhs = P->rhs, .user_cost = P->cost,
+                  .jac = P->jac, .mass = P->mass, .pattern = P->pattern};
+}
+
+int maps_init(maps *a, int with_jacobian, size_t entries)
+{
+    a->rhs = (map){&a->user_rhs, "rhs", a->n, 1};
+    a->cost = (map){&a->user_cost, "cost", a->nq, 0};
     a->entries = entries;
-    a->differenced = !P->jac && !P->rhs.tangent;
-    if (P->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
+    a->differenced = !a->jac && !a->user_rhs.tangent;
+    if (a->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
-    if (with_jacobian && !P->jac) TRY(jacobian_colour(a));
-    if (!P->mass) return 0;
+    if (with_jacobian && !a->jac) TRY(jacobian_colour(a));
+    if (!a->mass) return 0;
     if (!(a->M = calloc(entries, sizeof *a->M)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
-    int r = P->mass(a->M, P->ctx);
+    int r = a->mass(a->M, a->ctx);
     if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
     return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
 }
@@ -32,6 +38,8 @@ void maps_layout(maps *a, cursor *at)
     a->f = take(at, n);
     a->probe = take(at, 6 * n);
 }
+
+void maps_bind(maps *a, const double *p) { a->p = p; }
 
 void maps_free(maps *a)
 {

@@ -11,7 +11,7 @@ int world_hold(world *w, int step)
     stepper *c = w->st;
     if (w->held == step) return 0;
     w->held = -1;
-    c->v->t = w->tape->list[step].t;
+    verdict_at(c->v, w->tape->list[step].t);
     TRY(tape_get(w->tape, step, w->self, w->again, &w->now));
     weights(c, w->now.y, c->w);
     w->held = step;

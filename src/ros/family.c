@@ -1,4 +1,5 @@
 /* family.c (ros) - the table of Rosenbrock methods, and their work space. */
+#include <math.h>
 #include <stdlib.h>
 #include "ros/ros.h"
 
@@ -6,7 +7,7 @@ enum { ALWAYS = SLOPE_OF | EXACT_JACOBIAN };
 
 static int prepare(stepper *c)
 {
-    if (!(c->own = calloc(1, sizeof(ros_work)))) return fail(c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    TRY(own_new(c, sizeof(ros_work)));
     c->sh->single = 1 / c->m->gamma;
     TRY(shifts_prepare(c->sh, 1, 0, &c->sh->single));
     c->fac = factors_new(c->sh, NULL);
@@ -34,6 +35,23 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     a->Yb = take(at, (size_t)c->s * stride);
 }
 
+/* Does est hold what the step before left in the constraints?  Of 0 = g(z) with residual g = 1, g_z = 1 the stages are
+   U_i = -1 - sum a_ij U_j: est = -(R^(inf) - R(inf)), R^ of the embedded solution.  Stiffly accurate methods leave the
+   constraints solved but for a remainder of second order; the weights of their estimates need not. */
+static int holds_remainder(const costate_method *m)
+{
+    double U[STAGES_MOST], est = 0, size = 0;
+    if (!m->e) return 0;
+    if (!(m->is & COSTATE_STIFFLY_ACCURATE)) return 1;
+    for (int i = 0; i < m->s; i++) {
+        U[i] = -1;
+        for (int j = 0; j < i; j++) U[i] -= m->A[i * m->s + j] * U[j];
+        est += m->e[i] * U[i];
+        size += fabs(m->e[i] * U[i]);
+    }
+    return fabs(est) > 1e-10 * size;       /* digits that a table may lack; filtering once more costs a solution only */
+}
+
 /* bhat - b = Gamma^T e, Gamma^-1 = diag(1/gamma) - C: solve Gamma^-T x = e from the last row */
 static void ready(stepper *c)
 {
@@ -44,12 +62,7 @@ static void ready(stepper *c)
         for (int j = i + 1; j < m->s; j++) x += m->C[j * m->s + i] * error_b[j];
         error_b[i] = m->gamma * x;
     }
-}
-
-static void restart(stepper *c)
-{
-    c->lin.serial = 0;
-    factors_reset(c->fac);
+    work(c)->filtered = c->sh->singular && holds_remainder(m);
 }
 
 /* J is that of the step, always */
@@ -69,7 +82,6 @@ const family ros_family = {
     .layout = layout,
     .layout_derivatives = layout_derivatives,
     .ready = ready,
-    .restart = restart,
     .forward = ros_forward,
     .tangent = ros_tangent,
     .adjoint = ros_adjoint,

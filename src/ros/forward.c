@@ -5,7 +5,6 @@
        y+ = y + sum m_i U_i,   est = sum e_i U_i   (filtered where M is singular: filter)
        q+ = q + h sum b_i [ r(T_i, Y_i, p) + h gamma_i r_t + r_y U_i ]
    f_y, f_t, r_y, r_t at (t, y, p): always those of this step. */
-#include <math.h>
 #include <string.h>
 #include "ros/ros.h"
 #include "step/coupling.h"
@@ -82,27 +81,11 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
     return ros_solve(c, lu, 0, 1, U);
 }
 
-/* Does est hold what the step before left in the constraints?  Of 0 = g(z) with residual g = 1, g_z = 1 the stages are
-   U_i = -1 - sum a_ij U_j: est = -(R^(inf) - R(inf)), R^ of the embedded solution.  Stiffly accurate methods leave the
-   constraints solved but for a remainder of second order; the weights of their estimates need not. */
-static int holds_remainder(const costate_method *m)
-{
-    double U[STAGES_MOST], est = 0, size = 0;
-    if (!(m->is & COSTATE_STIFFLY_ACCURATE)) return 1;
-    for (int i = 0; i < m->s; i++) {
-        U[i] = -1;
-        for (int j = 0; j < i; j++) U[i] -= m->A[i * m->s + j] * U[j];
-        est += m->e[i] * U[i];
-        size += fabs(m->e[i] * U[i]);
-    }
-    return fabs(est) > 1e-10 * size;       /* digits that a table may lack; filtering once more costs a solution only */
-}
-
-/* err <- (1/(h gamma)) E^-1 M err, where M is singular: see step.h. */
+/* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
 static int filter(stepper *c, const record *r, double *err)
 {
     const factors *lu;
-    if (!c->sh->singular || !holds_remainder(c->m)) return 0;
+    if (!work(c)->filtered) return 0;
     TRY(ros_matrices(c, r, &lu));
     mass_apply(c->maps, err, work(c)->v1);
     for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;

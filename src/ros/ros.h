@@ -10,6 +10,7 @@ typedef struct {
     double *r, *rq;             /* nq each */
     double *ft;                 /* f_t of the step */
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
+    int filtered;               /* the error estimate is, where M is singular */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
 } ros_work;

@@ -21,10 +21,9 @@ void set_range(costate *c, double t0, double t1)
     c->in.dir = t1 >= t0 ? 1 : -1;
     c->in.hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
     c->in.hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
-    c->v.t = c->in.t0 = t0;
+    c->in.t0 = t0;
     c->in.t1 = t1;
-    c->v.why = WHY_ERROR;
-    c->stamp++;
+    verdict_at(&c->v, t0);
 }
 
 static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }

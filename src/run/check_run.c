@@ -35,12 +35,13 @@ static int transpose_gap(attempt *x, costate_report *r)
     return COSTATE_OK;
 }
 
-/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times */
+/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent without times; NaN where it fails */
 static int remainder_at(attempt *x, const double *y0, const double *p0, const double *end, double e, double *out)
 {
     int N = x->N;
     for (int i = 0; i < N; i++) x->z[i] = y0[i] + e * x->V0[i];
     for (int i = 0; i < x->np; i++) x->p[i] = p0[i] + e * x->Vp[i];
+    *out = NAN;
     TRY(costate_replay(x->c, x->tape, x->z, x->p));
     double sum = 0;
     for (int i = 0; i < N; i++) { double d = x->z[i] - end[i] - e * x->V[i]; sum += d * d; }
@@ -48,6 +49,8 @@ static int remainder_at(attempt *x, const double *y0, const double *p0, const do
     *out = sqrt(sum);
     return 0;
 }
+
+enum { HALVINGS = 12 };                 /* of a quarter of the direction */
 
 static int length(const attempt *x, const double *v, double *out)
 {
@@ -58,18 +61,18 @@ static int length(const attempt *x, const double *v, double *out)
 
 static int taylor(attempt *x, const double *y0, const double *p0, costate_report *r)
 {
-    int N = x->N, status;
+    int N = x->N;
     double last = NAN, *end = x->y, norm, change, ratio = NAN;
     memcpy(x->V, x->V0, (size_t)N * sizeof *x->V);
     TRY(costate_tangent(x->c, x->tape, 1, x->V, x->np ? x->Vp : NULL, NULL, NULL));
     TRY(length(x, end, &norm));
     TRY(length(x, x->V, &change));
     int linear = 1;
-    for (int k = 0; k < 12; k++) {
+    for (int k = 0; k < HALVINGS; k++) {
         double e = ldexp(0.25, -k), rest;
-        status = remainder_at(x, y0, p0, end, e, &rest);
-        if (status != COSTATE_OK && (k == 11 || status == COSTATE_NO_MEMORY)) return status;
-        if (status != COSTATE_OK) { last = NAN; continue; }       /* so far away, the frozen steps may be too large */
+        int status = remainder_at(x, y0, p0, end, e, &rest);
+        /* far away the frozen steps may be too large; the nearest run must succeed */
+        if (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY) TRY(status);
         if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
         if (last == last && rest > 1e-11 * norm) ratio = last / rest;
         last = rest;

@@ -25,7 +25,7 @@ typedef struct {
 } jump;
 
 /* what a component may change by: no less than round-off of a solution of a system */
-static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->y[i])); }
+static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->work.y[i])); }
 
 static double largest(const costate *c, const double *d, int *where)
 {
@@ -65,13 +65,11 @@ static double jump_of(costate *c, jump *x, double sigma)
     size_t n = (size_t)c->st.n;
     int at = 0;
     double last = -1;
-    c->count.decompositions++;
-    if (LS_Decomp(c->sh.mass, sigma, 0, c->st.lin.J, c->maps.M) != COSTATE_LS_OK) return -1;
+    if (mass_shift(&c->sh, sigma, c->st.lin.J) != COSTATE_LS_OK) return -1;
     memcpy(x->r, x->f, n * sizeof *x->r);
     for (int k = 0; k < PASSES; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
-        c->count.solves++;
-        if (LS_Solve(c->sh.mass, 0, 1, x->d) != COSTATE_LS_OK) return -1;
+        if (mass_shift_solve(&c->sh, x->d) != COSTATE_LS_OK) return -1;
         double size = largest(c, x->d, &at);
         if (size <= ALLOWED || (last > 0 && fabs(size - last) <= 1e-3 * size)) return size;
         last = size;
@@ -103,18 +101,17 @@ static int refuse(costate *c, const jump *x, double t, double size)
                 "is %.6g where %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its "
                 "tolerance.", t, row,
                 x->rate[row] == 0 ? x->f[row] : x->r[row],
-                x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->y[at],
+                x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->work.y[at],
                 x->d[at], size);
 }
 
-int consistent(costate *c, double t, double span)
+/* COSTATE_OK, RETRY where J or f is not to be had, or a status */
+static int judge(costate *c, double t, double span)
 {
-    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
-    jump x = {c->f, c->err, c->y1, c->z, c->scratch[0].X, 0};
-    weights(&c->st, c->y, c->st.w);
-    int status = linearise(&c->maps, c->at + 1, t, c->y, c->st.w, &c->st.lin);
-    if (!status) status = map_value(&c->maps, &c->maps.rhs, t, c->y, x.f);
-    if (status) return status < 0 ? status : COSTATE_OK;         /* the first step will say more */
+    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, 0};
+    weights(&c->st, c->work.y, c->st.w);
+    TRY(linearise(&c->maps, c->at + 1, t, c->work.y, c->st.w, &c->st.lin));
+    TRY(map_value(&c->maps, &c->maps.rhs, t, c->work.y, x.f));
     if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
     double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
     if (!(size > ALLOWED)) return COSTATE_OK;
@@ -122,4 +119,11 @@ int consistent(costate *c, double t, double span)
     double less = jump_of(c, &x, sigma / 16);
     if (!(less > ALLOWED) || fabs(size - less) > 0.1 * size) return COSTATE_OK;
     return refuse(c, &x, t, largest(c, x.d, &where));
+}
+
+int consistent(costate *c, double t, double span)
+{
+    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
+    int status = judge(c, t, span);
+    return status == RETRY ? COSTATE_OK : status;                /* the first step will say more */
 }

@@ -16,6 +16,12 @@
 #include <math.h>
 #include "run/run.h"
 
+int error_exponent(const costate_method *m)
+{
+    if (m->e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
+    return (m->embedded && m->embedded <= m->order ? m->embedded : m->order) + 1;
+}
+
 static double gustafsson(double err, double h, const control *k, double elementary)
 {
     double g = h / k->h_old * pow(k->err_old / (err * err), 1.0 / k->k);

@@ -6,24 +6,13 @@
 #include <string.h>
 #include "run/loop.h"
 
-/* nothing is known of earlier steps */
+/* Nothing is known of earlier steps; their factorisations do not even precondition, as they may in a sweep. */
 static void anew(costate *c)
 {
+    forget(c);
+    factors_reset(c->st.fac);
     if (c->st.F->restart) c->st.F->restart(&c->st);
     c->at = 0;
-}
-
-/* Where the last run ended. */
-static void go_on(costate *c, run *x, int matrices)
-{
-    const ending *e = &c->ended;
-    x->h_free = c->in.dir * fmax(fmin(e->h, c->in.hmax), c->in.hmin);
-    x->low = e->low;
-    x->k = e->k;
-    x->by.cautious = 0;
-    if (!matrices) return;
-    x->prev = e->prev;
-    x->has_prev = 1;
 }
 
 static int no_start(costate *c)
@@ -38,9 +27,8 @@ static int initial_step(costate *c, run *x)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
-        int status = first_step(&c->st, &c->in, c->y, c->f, c->z, c->y1, &h);
-        if (status == RETRY) return no_start(c);
-        if (status) return status;
+        int status = first_step(&c->st, &c->in, c->work.y, c->work.f, c->work.z, c->work.y1, &h);
+        TRY(status == RETRY ? no_start(c) : status);
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -58,11 +46,11 @@ static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;
     for (int j = 0; c->st.m->e && j < d->m; j++) {
-        memset(c->err, 0, (size_t)c->st.N * sizeof *c->err);
-        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->err));
+        memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
+        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
         size_t at = (size_t)j * (size_t)c->st.N;
         double one;
-        TRY(error_norm(&c->st, x->Va + at, x->Vb + at, c->err, &one));
+        TRY(error_norm(&c->st, x->Va + at, x->Vb + at, c->work.err, &one));
         *norm = larger(*norm, one);
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
@@ -73,10 +61,10 @@ static int try_step(costate *c, run *x, double *err)
 {
     set_times(x);
     c->count.steps++;
-    x->by.y1 = c->y1;
+    x->by.y1 = c->work.y1;
     TRY(c->st.F->forward(&c->st, &x->now, &x->by));
-    if (x->by.estimate) TRY(error_norm(&c->st, c->y, c->y1, c->err, err));
-    else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->y1, 0.2));
+    if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
+    else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
     if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
@@ -86,12 +74,12 @@ static int try_step(costate *c, run *x, double *err)
     return 0;
 }
 
-static void reject(costate *c, run *x, double factor)
+static void reject(costate *c, run *x)
 {
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
-    x->h_free = x->h * factor;
+    x->h_free = x->h * c->v.factor;
     x->k.rejected++;
     x->by.cautious = 1;
 }
@@ -122,26 +110,27 @@ static void propose(costate *c, run *x, double err)
 /* Without a tape two places in turn: the step before is still needed. */
 static int next_slot(costate *c, run *x)
 {
-    const place *spare = &c->scratch[c->at & 1];
+    const place *spare = &c->work.scratch[c->at & 1];
     x->by.to = *spare;
-    x->now = (record){.y = c->y, .X = spare->X, .iterations = spare->iterations};
+    x->now = (record){.y = c->work.y, .X = spare->X, .iterations = spare->iterations};
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
     if (!x->tape) return COSTATE_OK;
-    return space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->y, spare, &x->now, &x->by.to));
+    return space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to));
 }
 
 static int accept(costate *c, run *x, double err)
 {
     if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
     c->count.accepted++;
-    c->v.t = x->t = x->now.end;
+    x->t = x->now.end;
+    verdict_at(&c->v, x->t);
     x->low = x->end_low;
     int stopped = report(c, x);
     propose(c, x, err);
-    double *swap = c->y; c->y = c->y1; c->y1 = swap;
-    swap = x->Va; x->Va = x->Vb; x->Vb = swap;
+    workspace_step(&c->work);
+    double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
     x->prev = x->now;
     x->has_prev = 1;
     x->by.cautious = 0;
@@ -149,31 +138,34 @@ static int accept(costate *c, run *x, double err)
     return stopped;
 }
 
-static double factor_after(const costate *c, const run *x, int status, double err)
+static int too_large(costate *c, const run *x, double err)
 {
-    if (status == RETRY) return c->v.factor;
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
-    return x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor;
+    return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
+}
+
+/* A try, judged: the step is taken, or RETRY says by what its h should change. */
+static int try_judged(costate *c, run *x)
+{
+    double err = 0;
+    TRY(try_step(c, x, &err));
+    return err <= 1 ? accept(c, x, err) : too_large(c, x, err);
 }
 
 static int one_step(costate *c, run *x, long budget)
 {
     TRY(next_slot(c, x));
-    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->y, c->st.w);
+    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     for (;;) {
-        double err = 0;
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
             return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, "
                         "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
-        int status = try_step(c, x, &err);
-        if (status == 0 && err <= 1) return accept(c, x, err);
-        if (status < 0) return status;
-        double factor = factor_after(c, x, status, err);
-        if (status != RETRY) c->v.why = WHY_ERROR;
-        if (c->o.controller == COSTATE_FIXED && !(status == RETRY && c->v.factor == 1)) return give_up(c, x);
-        reject(c, x, factor);
+        int status = try_judged(c, x);
+        if (status != RETRY) return status;
+        if (c->o.controller == COSTATE_FIXED && c->v.factor != 1) return give_up(c, x);
+        reject(c, x);
     }
 }
 
@@ -200,35 +192,30 @@ static int onto(costate *c, run *x)
 /* Also of a run that failed: y is the last accepted state, and the tape holds the steps before it. */
 static void finish(costate *c, run *x, int status, double *y)
 {
-    memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
-    warm_keep(c, fabs(x->h_free), x->low, &x->k, x->has_prev ? &x->prev : NULL, x->tape);
-    if (status == COSTATE_OK) no_error(c);          /* with a hint, if there is one now */
+    int complete = status == COSTATE_OK;
+    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
+    warm_keep(c, x);
+    if (complete) no_error(c);          /* with a hint, if there is one now */
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(x->tape, status == COSTATE_OK, c->v.t, c->y);
-}
-
-/* order of the error that is judged, plus 1 */
-static int exponent(const costate_method *m)
-{
-    if (m->e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
-    return (m->embedded && m->embedded <= m->order ? m->embedded : m->order) + 1;
+    tape_end(x->tape, complete, c->v.t, c->work.y);
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
 {
     int from = warm(c, t0, t1, y, p, tape);
-    c->maps.p = p;
+    maps_bind(&c->maps, p);
     set_range(c, t0, t1);
+    claim(c);
     if (from != WARM_WITH_MATRICES) anew(c);
-    memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
+    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     x->t = t0;
     x->t1 = t1;
     x->tape = tape;
-    x->k = (control){.k = exponent(c->st.m)};
-    x->by = (trial){.cautious = 1, .err = c->err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+    x->k = (control){.k = error_exponent(c->st.m)};
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
                     .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
-    if (from != COLD) go_on(c, x, from == WARM_WITH_MATRICES);
+    if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);
     finish(c, x, status, y);
     return status;

@@ -28,4 +28,10 @@ int too_small(const costate *, const run *);
 int give_up(costate *, const run *);                /* a try failed, and h cannot be smaller */
 int no_room(costate *, const run *);                /* nothing was tried: h is too small from the start */
 
+/* warm.c */
+enum { COLD, WARM, WARM_WITH_MATRICES };
+int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
+void warm_go_on(const costate *, run *, int matrices);      /* from where the last run ended */
+void warm_keep(costate *, const run *);                     /* where this one does */
+
 #endif

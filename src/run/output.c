@@ -6,13 +6,13 @@ static int inside(double t, double a, double b) { return (a <= t && t <= b) || (
 
 double costate_step_start(const costate_step *s) { return s ? s->r->t : 0; }
 double costate_step_end(const costate_step *s) { return s ? s->c->v.t : 0; }
-const double *costate_step_state(const costate_step *s) { return s ? s->c->y1 : NULL; }
+const double *costate_step_state(const costate_step *s) { return s ? s->c->work.y1 : NULL; }
 
 int costate_step_eval(const costate_step *s, double t, double *y)
 {
     if (!s || !y) return COSTATE_BAD_ARGUMENT;
     if (!inside(t, s->r->t, s->c->v.t)) return COSTATE_OUT_OF_RANGE;
-    if (t == s->c->v.t) memcpy(y, s->c->y1, (size_t)s->c->st.n * sizeof *y);
+    if (t == s->c->v.t) memcpy(y, s->c->work.y1, (size_t)s->c->st.n * sizeof *y);
     else dense_eval(&s->c->st, s->r, t, y);
     return COSTATE_OK;
 }
@@ -42,13 +42,13 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
         return COSTATE_OK;
     }
     record r;
-    c->maps.p = tape->p;
+    maps_bind(&c->maps, tape->p);
     double ended = c->v.t;                 /* of the last run; a failure is in this step */
     int k = step_at(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are made again */
-    c->v.t = tape->list[k].t;
+    verdict_at(&c->v, tape->list[k].t);
     TRY(step_of_tape(c, tape, k, &r));
-    c->v.t = ended;
+    verdict_at(&c->v, ended);
     dense_eval(&c->st, &r, t, y);
     return COSTATE_OK;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #endif
 
-enum { STAMP, TERMINAL, BEGAN, SHOWN };       /* in c->clock: of this run; seconds */
+enum { STAMP, TERMINAL, BEGAN, SHOWN };       /* in c->work.clock: of this run; seconds */
 static const double EVERY = 0.2;              /* seconds from line to line */
 
 static int on_terminal(void)
@@ -49,9 +49,9 @@ static void show(const costate *c, const record *r, double elapsed)
 
 static void begin_clock(const costate *c)
 {
-    c->clock[STAMP] = (double)c->stamp;
-    c->clock[TERMINAL] = on_terminal();
-    c->clock[BEGAN] = c->clock[SHOWN] = now();
+    c->work.clock[STAMP] = (double)c->stamp;
+    c->work.clock[TERMINAL] = on_terminal();
+    c->work.clock[BEGAN] = c->work.clock[SHOWN] = now();
 }
 
 int costate_progress(const costate_step *s, void *ctx)
@@ -59,7 +59,7 @@ int costate_progress(const costate_step *s, void *ctx)
     (void)ctx;
     if (!s) return 0;
     const costate *c = s->c;
-    double *clock = c->clock;
+    double *clock = c->work.clock;
     if (clock[STAMP] != (double)c->stamp) begin_clock(c);
     if (!clock[TERMINAL]) return 0;
     double t = now();

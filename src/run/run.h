@@ -23,6 +23,14 @@ typedef struct {                /* where the last run ended, for options.warm */
     double *y, *p;              /* N, np */
 } ending;
 
+typedef struct {                /* work space of runs */
+    void *block;                /* NULL: costate_new failed */
+    double *y, *y1, *err;       /* N: the state, after the step, error estimate */
+    double *f, *z;              /* N: a slope, a state on the way */
+    place scratch[2];           /* stages of the step and of the one before, without a tape */
+    double *clock;              /* progress.c: 4 */
+} workspace;
+
 typedef struct {                /* work space of derivatives, for so many columns */
     int columns;
     void *block;
@@ -48,20 +56,21 @@ struct costate {
     identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
     ending ended;
-    double *clock;              /* progress.c: 4 */
-    double *y, *y1, *err;       /* N: the state, after the step, error estimate */
-    double *f, *z;              /* N: a slope, a state on the way */
-    place scratch[2];           /* stages of the step and of the one before, without a tape */
-    void *arena;
+    workspace work;
     columns d;
     costate_tape *own;          /* of costate_integrate_adj */
 };
 
 struct costate_step { const costate *c; const record *r; };
 
-int begin(costate *);                                               /* each public call: c usable? clears the status */
-void no_error(costate *);
+int begin(costate *);                                               /* each public call: c usable? no_error */
+void no_error(costate *);                                           /* with a hint, where there is one */
+void claim(costate *);                                              /* a run or sweep begins: it uses what is held */
 void forget(costate *);                                             /* what is held belongs to another run */
+
+/* workspace.c */
+int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
+void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
 int columns_prepare(costate *, int m);
 
 /* arguments.c */
@@ -76,17 +85,13 @@ int options_fill(costate *);
 void options_newton(costate *);     /* newton_tol, which follows the tolerances */
 
 /* control.c */
+int error_exponent(const costate_method *);                         /* k: order of the error that is judged, plus 1 */
 double next_factor(const stepper *, const control *, int newton, double err, double h);
 /* f, z, f1: n each, work */
 int first_step(stepper *, const interval *, const double *y, double *f, double *z, double *f1, double *h);
 
 /* consistent.c */
-int consistent(costate *, double t, double span);                   /* c->y at the start: COSTATE_INCONSISTENT? */
-
-/* warm.c */
-enum { COLD, WARM, WARM_WITH_MATRICES };
-int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
-void warm_keep(costate *, double h, double low, const control *, const record *prev, const costate_tape *);
+int consistent(costate *, double t, double span);                   /* work.y at the start: COSTATE_INCONSISTENT? */
 
 /* sweep.c */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */

@@ -1,67 +1,35 @@
-/* solver.c - a solver made and freed: arguments checked, defaults filled in, work space laid out in one block. */
+/* solver.c - a solver made and freed: arguments checked, defaults filled in, the rooms below set up. */
 #include <stdlib.h>
-#include <string.h>
 #include "run/run.h"
 
 int begin(costate *c)
 {
     if (!c) return COSTATE_BAD_ARGUMENT;
-    if (!c->arena) return c->v.status;        /* costate_new failed: its sentence stays */
-    c->v.status = COSTATE_OK;
+    if (!c->work.block) return c->v.status;        /* costate_new failed: its sentence stays */
     no_error(c);
     return COSTATE_OK;
 }
 
-/* ---- arguments ---- */
+void claim(costate *c) { c->stamp++; }
 
-static int check_problem(costate *c)
+void forget(costate *c)
 {
-    const costate_problem *P = &c->P;
-    if (P->n <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n = %d: at least one state is needed.", P->n);
-    if (P->np < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.np = %d is negative.", P->np);
-    if (P->nq < 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.nq = %d is negative.", P->nq);
-    if (P->n > (1 << 30) || P->np > (1 << 30) || P->nq > (1 << 30) - P->n)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.n, np or n + nq is larger than 2^30.");
-    if (!P->rhs.value) return fail(&c->v, COSTATE_MISSING, "problem.rhs.value is missing.");
-    if (P->nq > 0 && !P->cost.value)
-        return fail(&c->v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
-    const char *fault = P->pattern ? pattern_fault(P->pattern, P->n) : NULL;
-    return fault ? fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s", fault) : COSTATE_OK;
+    c->st.lin.serial = 0;
+    factors_forget(c->st.fac);
+    claim(c);
 }
 
-/* ---- memory ---- */
-
-static void layout(costate *c, cursor *at)
-{
-    stepper *st = &c->st;
-    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
-    c->y = take(at, N);
-    c->y1 = take(at, N);
-    c->err = take(at, N);
-    c->f = take(at, N);
-    c->z = take(at, N);
-    c->ended.y = take(at, N);
-    c->ended.p = take(at, (size_t)st->np);
-    c->clock = take(at, 4);
-    for (int k = 0; k < 2; k++) {
-        c->scratch[k].X = take(at, s * n);
-        c->scratch[k].iterations = (unsigned char *)take(at, s);
-    }
-    st->w = take(at, N);
-    if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
-    maps_layout(&c->maps, at);
-    shifts_layout(&c->sh, at);
-    st->F->layout(st, at);
-}
+/* ---- the rooms below ---- */
 
 /* What the rooms below are told of the problem and the options. */
 static void furnish(costate *c)
 {
-    const costate_problem *P = &c->P;
-    c->maps = (maps){.space = {.v = &c->v}, .n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx,
-                     .user_rhs = P->rhs, .user_cost = P->cost, .jac = P->jac, .pattern = P->pattern,
-                     .autonomous = c->o.autonomous, .differences = c->o.differences, .method = c->st.m->name,
-                     .count = &c->count, .v = &c->v};
+    c->maps = maps_of(&c->P);
+    c->maps.autonomous = c->o.autonomous;
+    c->maps.differences = c->o.differences;
+    c->maps.method = c->st.m->name;
+    c->maps.count = &c->count;
+    c->maps.v = c->maps.space.v = &c->v;
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
     c->st.maps = &c->maps;
     c->st.sh = &c->sh;
@@ -76,7 +44,7 @@ static int matrices(costate *c)
     size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
     if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
-    TRY(maps_init(&c->maps, P, formed, entries));
+    TRY(maps_init(&c->maps, formed, entries));
     if (!formed) return COSTATE_OK;
     if (!(c->st.lin.J = calloc(entries + 1, sizeof *c->st.lin.J)))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
@@ -95,51 +63,6 @@ static int refuse_singular(costate *c)
     return COSTATE_OK;
 }
 
-/* One block for all forward arrays: laid out twice, first to count. */
-static int arena(costate *c)
-{
-    cursor at = {0};
-    layout(c, &at);
-    double *block = calloc(at.used + 8, sizeof *block);
-    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
-    at = (cursor){block, 0};
-    layout(c, &at);
-    c->maps.w = c->st.w;
-    c->arena = block;
-    return COSTATE_OK;
-}
-
-int columns_prepare(costate *c, int m)
-{
-    if (m <= c->d.columns) return COSTATE_OK;
-    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)m;
-    double *block = NULL;
-    for (;;) {
-        cursor at = {block, 0};
-        c->d.dt = take(&at, k);
-        c->d.dh = take(&at, k);
-        c->d.t = take(&at, k);
-        c->d.h = take(&at, k);
-        c->d.V = take(&at, N * k);
-        c->d.X = take(&at, s * n * k);
-        c->d.U = take(&at, s * n * k);
-        c->d.seed = take(&at, s * n * k);
-        c->d.w = take(&at, n * k);
-        c->d.sum = take(&at, n * k);
-        c->d.tau = take(&at, 3 * k);
-        c->st.F->layout_derivatives(&c->st, &at, m);
-        if (block) break;
-        free(c->d.block);
-        c->d.block = NULL;
-        c->d.columns = 0;
-        if (!(block = calloc(at.used + 8, sizeof *block)))
-            return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
-    }
-    c->d.block = block;
-    c->d.columns = m;
-    return COSTATE_OK;
-}
-
 /* ---- the solver ---- */
 
 /* in the order of enum costate_family */
@@ -148,7 +71,7 @@ static const family *const families[] = {&erk_family, &sdirk_family, &firk_famil
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
-    if (!P) return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
+    TRY(problem_sound(&c->v, P));
     c->st.m = m;
     c->st.F = families[m->family];
     c->P = *P;
@@ -156,10 +79,9 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.n = P->n;
     c->st.np = P->np;
     c->st.nq = P->nq;
+    c->st.N = P->n + P->nq;
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
-    TRY(check_problem(c));
-    c->st.N = P->n + P->nq;
     TRY(options_fill(c));
     furnish(c);
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
@@ -167,15 +89,17 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     options_newton(c);
     TRY(c->st.F->prepare(&c->st));
     TRY(refuse_singular(c));
-    return arena(c);
+    TRY(workspace_prepare(c));
+    if (c->st.F->ready) c->st.F->ready(&c->st);
+    return COSTATE_OK;
 }
 
 costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    strcpy(c->v.text, "No error.");
-    if (set_up(c, m, P, o) == COSTATE_OK && c->st.F->ready) c->st.F->ready(&c->st);
+    verdict_clear(&c->v);
+    set_up(c, m, P, o);          /* where it fails, the verdict stays: see begin */
     return c;
 }
 
@@ -190,7 +114,7 @@ void costate_free(costate *c)
     free(c->st.lin.J);
     maps_free(&c->maps);
     free(c->d.block);
-    free(c->arena);
+    free(c->work.block);
     free(c);
 }
 

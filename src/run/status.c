@@ -7,7 +7,7 @@ static const double MOSTLY_ZEROS = 0.1;      /* a sparse factorisation wins by f
 
 void no_error(costate *c)
 {
-    snprintf(c->v.text, sizeof c->v.text, "No error.");
+    verdict_clear(&c->v);
     if (c->maps.filled > 0 && c->maps.filled <= MOSTLY_ZEROS)
         snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not "
                  "zero when it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would "

@@ -3,20 +3,13 @@
 #include <string.h>
 #include "run/run.h"
 
-void forget(costate *c)
-{
-    c->st.lin.serial = 0;
-    factors_forget(c->st.fac);
-    c->stamp++;
-}
-
 /* The same computation again, bit for bit: the same Jacobian, step, starting values and number of iterations; in
    derivative mode, too: the stages are those of the run. */
 static int again(void *run, const costate_tape *t, int k, record *r)
 {
     costate *c = run;
     decisions as = tape_decisions(t, k);
-    trial by = {.as = &as, .serial = k + 1, .to = c->scratch[0], .y1 = c->y1, .err = c->err};
+    trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
     r->X = by.to.X;
     weights(&c->st, r->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
@@ -32,9 +25,9 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
 static int tape_begin(costate *c, const costate_tape *tape)
 {
     TRY(tape_fits(&c->st, &c->P, tape));
-    c->maps.p = tape->p;
+    maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
-    c->stamp++;
+    claim(c);
     return COSTATE_OK;
 }
 
@@ -108,7 +101,7 @@ static world world_of(costate *c, const costate_tape *tape, const remaker *how, 
     size_t k = (size_t)m;
     return (world){.st = &c->st, .tape = tape, .self = c->self, .again = how, .times = times, .seen = o, .held = -1,
                    .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k, .eta_seen = d->tau + 2 * k,
-                   .seeds = d->seed, .sum = d->sum, .f = c->f, .z = c->z, .w = d->w};
+                   .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z, .w = d->w};
 }
 
 /* ---- tangents ---- */
@@ -203,14 +196,14 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
 {
     const record *r = &tape->list[k];
     decisions as = tape_decisions(tape, k);
-    trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->scratch[k & 1], .predict = tape->from.predict,
-                .y1 = c->y1, .err = c->err};
+    trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->work.scratch[k & 1], .predict = tape->from.predict,
+                .y1 = c->work.y1, .err = c->work.err};
     if (c->o.derivative_mode) as.iterations = NULL;
-    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->y, .X = by.to.X, .iterations = by.to.iterations};
-    c->v.t = r->t;
-    weights(&c->st, c->y, c->st.w);
+    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .X = by.to.X, .iterations = by.to.iterations};
+    verdict_at(&c->v, r->t);
+    weights(&c->st, c->work.y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
-    int sound = all_finite((size_t)c->st.N, c->y1);
+    int sound = all_finite((size_t)c->st.N, c->work.y1);
     return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
                        "%.10g in a replay.", r->t));
 }
@@ -221,16 +214,16 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     TRY(tape_begin(c, tape));
     TRY(check_vector(c, "y", y, (size_t)c->st.N));
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
-    c->maps.p = p;
+    maps_bind(&c->maps, p);
     forget(c);
-    memcpy(c->y, y, (size_t)c->st.N * sizeof *y);
+    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     record now, prev = {0};
     for (int k = 0; k < tape->count; k++) {
         TRY(step_again(c, tape, k, &now, k ? &prev : NULL));
-        double *swap = c->y; c->y = c->y1; c->y1 = swap;
+        workspace_step(&c->work);
         prev = now;
     }
-    c->v.t = tape->from.t1;
-    memcpy(y, c->y, (size_t)c->st.N * sizeof *y);
+    verdict_at(&c->v, tape->from.t1);
+    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     return COSTATE_OK;
 }

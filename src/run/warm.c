@@ -3,8 +3,9 @@
    Step size and controller memory always; the Jacobian, factorisations and the last step's stages (starting values of
    Newton, the slope of FSAL) only where no tape is written: what stages were computed with must be on it, or a replay
    would compute others.  And only while they are there: a sweep between the runs uses their memory. */
+#include <math.h>
 #include <string.h>
-#include "run/run.h"
+#include "run/loop.h"
 
 int warm(const costate *c, double t0, double t1, const double *y, const double *p, const costate_tape *tape)
 {
@@ -15,21 +16,33 @@ int warm(const costate *c, double t0, double t1, const double *y, const double *
     return e->linear && e->stamp == c->stamp && !tape ? WARM_WITH_MATRICES : WARM;
 }
 
+void warm_go_on(const costate *c, run *x, int matrices)
+{
+    const ending *e = &c->ended;
+    x->h_free = c->in.dir * fmax(fmin(e->h, c->in.hmax), c->in.hmin);
+    x->low = e->low;
+    x->k = e->k;
+    x->by.cautious = 0;
+    if (!matrices) return;
+    x->prev = e->prev;
+    x->has_prev = 1;
+}
+
 /* A run that was stopped, or reached a limit, may be gone on with; one that ended for want of a step begins anew. */
-void warm_keep(costate *c, double h, double low, const control *k, const record *prev, const costate_tape *tape)
+void warm_keep(costate *c, const run *x)
 {
     ending *e = &c->ended;
     int good = c->v.status == COSTATE_OK || c->v.status == COSTATE_STOPPED || c->v.status == COSTATE_MAX_STEPS;
-    e->held = c->o.warm && good && prev && k->rejected == 0;
+    e->held = c->o.warm && good && x->has_prev && x->k.rejected == 0;
     if (!e->held) return;
-    e->linear = !tape;
+    e->linear = !x->tape;
     e->stamp = c->stamp;
     e->t = c->v.t;
     e->dir = c->in.dir;
-    e->h = h;
-    e->low = low;
-    e->k = *k;
-    e->prev = *prev;
-    memcpy(e->y, c->y, (size_t)c->st.N * sizeof *e->y);
+    e->h = fabs(x->h_free);
+    e->low = x->low;
+    e->k = x->k;
+    e->prev = x->prev;
+    memcpy(e->y, c->work.y, (size_t)c->st.N * sizeof *e->y);
     if (c->st.np) memcpy(e->p, c->maps.p, (size_t)c->st.np * sizeof *e->p);
 }

@@ -95,7 +95,7 @@ struct family {
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
-    void (*restart)(stepper *);                          /* a run begins, earlier ones are forgotten; may be NULL */
+    void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
@@ -105,6 +105,8 @@ struct family {
 };
 
 extern const family erk_family, sdirk_family, firk_family, ros_family;
+
+int own_new(stepper *, size_t size);                     /* own: zeros */
 
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */

@@ -1,0 +1,79 @@
+/* workspace.c - the work space of runs and of derivatives: a block each, laid out twice, first to count. */
+#include <stdlib.h>
+#include "run/run.h"
+
+static void layout(costate *c, cursor *at)
+{
+    stepper *st = &c->st;
+    workspace *w = &c->work;
+    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
+    w->y = take(at, N);
+    w->y1 = take(at, N);
+    w->err = take(at, N);
+    w->f = take(at, N);
+    w->z = take(at, N);
+    c->ended.y = take(at, N);
+    c->ended.p = take(at, (size_t)st->np);
+    w->clock = take(at, 4);
+    for (int k = 0; k < 2; k++) {
+        w->scratch[k].X = take(at, s * n);
+        w->scratch[k].iterations = (unsigned char *)take(at, s);
+    }
+    st->w = take(at, N);
+    if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
+    maps_layout(&c->maps, at);
+    shifts_layout(&c->sh, at);
+    st->F->layout(st, at);
+}
+
+int workspace_prepare(costate *c)
+{
+    cursor at = {0};
+    layout(c, &at);
+    double *block = calloc(at.used + 8, sizeof *block);
+    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
+    at = (cursor){block, 0};
+    layout(c, &at);
+    c->maps.w = c->st.w;
+    c->work.block = block;
+    return COSTATE_OK;
+}
+
+int columns_prepare(costate *c, int m)
+{
+    if (m <= c->d.columns) return COSTATE_OK;
+    columns *d = &c->d;
+    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)m;
+    double *block = NULL;
+    for (;;) {
+        cursor at = {block, 0};
+        d->dt = take(&at, k);
+        d->dh = take(&at, k);
+        d->t = take(&at, k);
+        d->h = take(&at, k);
+        d->V = take(&at, N * k);
+        d->X = take(&at, s * n * k);
+        d->U = take(&at, s * n * k);
+        d->seed = take(&at, s * n * k);
+        d->w = take(&at, n * k);
+        d->sum = take(&at, n * k);
+        d->tau = take(&at, 3 * k);
+        c->st.F->layout_derivatives(&c->st, &at, m);
+        if (block) break;
+        free(d->block);
+        d->block = NULL;
+        d->columns = 0;
+        if (!(block = calloc(at.used + 8, sizeof *block)))
+            return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
+    }
+    d->block = block;
+    d->columns = m;
+    return COSTATE_OK;
+}
+
+void workspace_step(workspace *w)
+{
+    double *swap = w->y;
+    w->y = w->y1;
+    w->y1 = swap;
+}
