@@ -93,6 +93,9 @@ static void go(cluster *w, int ranks, result *x)
 static result solve(const costate_method *m, int ranks)
 {
     result x = {.m = m, .o = {.rtol = 1e-6, .atol = 1e-6, .solver = COSTATE_LS_GMRES, .krylov_tol = 1e-14}};
+    costate_method_info info;
+    costate_method_describe(m, &info);
+    if (!info.embedded) { x.o.controller = COSTATE_FIXED; x.o.h0 = 0.01; }
     cluster *w = cluster_new(ranks);
     go(w, ranks, &x);
     cluster_free(w);
