@@ -3,12 +3,18 @@
     python3 -m codegen emit METHODS_DIR OUT.c    write the descriptors of all methods
     python3 -m codegen check FILE...             report on files without building anything
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
+    python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
 """
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 from . import derive, document, emit, report, table
 from .real import Refused
+from .rkc import generate
+from .rkc.read import is_rkc
+from .rkc.read import method as rkc_method
+from .rkc.report import report as rkc_report
 
 
 def methods(directory):
@@ -29,7 +35,7 @@ def check(files):
     refused = 0
     for path in files:
         try:
-            print(report.report(derive.method(path)))
+            print(rkc_report(rkc_method(path)) if is_rkc(path) else report.report(derive.method(path)))
         except Refused as fault:
             print(f"refused: {fault}")
             refused += 1
@@ -44,6 +50,9 @@ def main(args):
             return 1 if check(args[1:]) else 0
         case ["table", directory]:
             print(table.table(methods(directory)))
+        case ["rock", ("2" | "4") as order, damping]:
+            for row in generate.rows(int(order), 1 - Decimal(damping)):
+                print(row, flush=True)
         case _:
             print(__doc__, file=sys.stderr)
             return 2

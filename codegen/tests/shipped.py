@@ -6,7 +6,7 @@ from pathlib import Path
 from codegen import derive, document, read, real
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "methods").glob("*/*.toml"))
+FILES = sorted(f for f in (ROOT / "methods").glob("*/*.toml") if f.parent.name in document.FAMILIES)
 
 
 def path(name):
