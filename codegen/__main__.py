@@ -6,27 +6,46 @@
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
 """
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from . import derive, document, emit, report, table
 from .real import Refused
+from .rkc import emit as rkc_emit
 from .rkc import generate
-from .rkc.read import is_rkc
-from .rkc.read import method as rkc_method
-from .rkc.report import report as rkc_report
+from .rkc import read as rkc_read
+from .rkc import report as rkc_report
+
+
+class Kind(NamedTuple):
+    """How a coefficient file is read, and what is made of it."""
+    method: Callable
+    text: Callable
+    row: Callable
+    report: Callable
+
+
+TABLEAU = Kind(derive.method, emit.descriptor, table.row, report.report)
+DEGREES = Kind(rkc_read.method, rkc_emit.method, rkc_report.row, rkc_report.report)
+
+
+def kind_of(path):
+    return DEGREES if rkc_read.is_rkc(path) else TABLEAU
 
 
 def methods(directory):
-    """All methods under a directory, by family, then by name."""
+    """(kind, method) of all under a directory, by family, then by name."""
     files = [path for family in document.FAMILIES for path in sorted(Path(directory, family).glob("*.toml"))]
     if not files:
         raise Refused(f"{directory}: no coefficient files in {', '.join(f + '/' for f in document.FAMILIES)}")
-    found = [derive.method(path) for path in files]
-    names = [m.table.name for m in found]
-    for m in found:
-        if names.count(m.table.name) > 1:
-            raise Refused(f"{m.table.path}: name: '{m.table.name}' is the name of a method of another family")
+    kinds = [kind_of(path) for path in files]
+    found = [(kind, kind.method(path)) for kind, path in zip(kinds, files)]
+    names = [m.name for _, m in found]
+    for path, name in zip(files, names):
+        if names.count(name) > 1:
+            raise Refused(f"{path}: name: '{name}' is the name of a method of another family")
     return found
 
 
@@ -35,7 +54,8 @@ def check(files):
     refused = 0
     for path in files:
         try:
-            print(rkc_report(rkc_method(path)) if is_rkc(path) else report.report(derive.method(path)))
+            kind = kind_of(path)
+            print(kind.report(kind.method(path)))
         except Refused as fault:
             print(f"refused: {fault}")
             refused += 1
@@ -45,11 +65,12 @@ def check(files):
 def main(args):
     match args:
         case ["emit", directory, out]:
-            Path(out).write_text(emit.source(methods(directory)), encoding="utf-8")
+            text = emit.source([(m.name, kind.text(m)) for kind, m in methods(directory)])
+            Path(out).write_text(text, encoding="utf-8")
         case ["check", _, *_]:
             return 1 if check(args[1:]) else 0
         case ["table", directory]:
-            print(table.table(methods(directory)))
+            print(table.table([kind.row(m) for kind, m in methods(directory)]))
         case ["rock", ("2" | "4") as order, damping]:
             for row in generate.rows(int(order), 1 - Decimal(damping)):
                 print(row, flush=True)

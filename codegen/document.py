@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .real import Refused, brief
 
-FAMILIES = ("erk", "sdirk", "firk", "ros")
+FAMILIES = ("erk", "sdirk", "firk", "ros", "rkc")
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
 TEXTS = ("name", "title", "family", "source")

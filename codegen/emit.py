@@ -8,11 +8,12 @@ FLAGS = {"fsal": "FSAL", "stiffly-accurate": "STIFFLY_ACCURATE", "A-stable": "A_
 
 
 def source(methods):
+    """methods: (name, the C text of its descriptor) each"""
     parts = ["/* The methods: made by codegen from the coefficient files, not to be edited. */",
              "#include <math.h>", '#include "step/method.h"', ""]
-    parts += [descriptor(m) for m in methods]
+    parts += [text for _, text in methods]
     parts.append("const costate_method *const costate_method_table[] = {")
-    parts += [f"    &method_{m.table.name}," for m in methods]
+    parts += [f"    &method_{name}," for name, _ in methods]
     parts += ["    NULL", "};", ""]
     return "\n".join(parts)
 

@@ -51,3 +51,7 @@ class Method:
     newf: list = None
     dae_order: int = 0               # ros: order for index-1 problems,
     w_order: int = 0                 # and with any matrix for the Jacobian
+
+    @property
+    def name(self):
+        return self.table.name

@@ -4,8 +4,9 @@ HEADER = ("name", "method", "family", "stages", "order", "dense", "stability", "
           "M singular")
 
 
-def table(methods):
-    rows = [HEADER] + [tuple("-" * len(title) for title in HEADER)] + [row(m) for m in methods]
+def table(found):
+    """found: a row each"""
+    rows = [HEADER] + [tuple("-" * len(title) for title in HEADER)] + found
     widths = [max(len(r[j]) for r in rows) for j in range(len(HEADER))]
     return "\n".join("| " + " | ".join(x.ljust(w) for x, w in zip(r, widths)) + " |" for r in rows)
 

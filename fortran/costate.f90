@@ -24,7 +24,7 @@ module costate
         COSTATE_CALLBACK = -9, COSTATE_NOT_FINITE = -10, COSTATE_TAPE_LIMIT = -11, COSTATE_BAD_TAPE = -12, &
         COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15, &
         COSTATE_CHECK_FAILED = -16, COSTATE_INCONSISTENT = -17, COSTATE_VERSION_MISMATCH = -18
-    integer(c_int), parameter :: COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3
+    integer(c_int), parameter :: COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4
     integer(c_int), parameter :: &
         COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
         COSTATE_W_METHOD = 32, COSTATE_EXPLICIT_FIRST = 64
@@ -131,6 +131,9 @@ module costate
         type(c_ptr) :: preconditioner = c_null_ptr
         integer(c_int) :: ilu = 0
         integer(c_int) :: differences = 0
+        type(c_funptr) :: spectral_radius = c_null_funptr       ! costate_radius
+        real(c_double) :: spectral_bound = 0
+        integer(c_int) :: degree_max = 0
         integer(c_int) :: storage = 0
         integer(c_size_t) :: tape_limit = 0
         type(c_funptr) :: on_step = c_null_funptr               ! costate_on_step
@@ -157,6 +160,7 @@ module costate
         integer(c_long) :: newton = 0
         integer(c_long) :: krylov = 0
         integer(c_long) :: products = 0
+        integer(c_long) :: power = 0
         integer(c_long) :: stage_direct = 0
         integer(c_long) :: stage_iterative = 0
         integer(c_size_t) :: tape_bytes = 0
@@ -227,6 +231,12 @@ module costate
         integer(c_int) function costate_mass(M, ctx) bind(c)
             import
             real(c_double), intent(out) :: M(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_radius(x, rho, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
+            real(c_double), intent(out) :: rho
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_on_step(step, ctx) bind(c)

@@ -42,9 +42,25 @@ static inline costate_method_info method_info(const costate_method *m)
     return info;
 }
 
-/* Does the method take this kind of mass matrix? */
+/* erk and rkc: no Jacobian, no linear solver.  Stiff problems are not for erk, and for rkc only those with eigenvalues
+   near the negative real axis and rho T up to about 1e6. */
+static inline int is_explicit(const costate_method *m)
+{
+    int f = method_info(m).family;
+    return f == COSTATE_ERK || f == COSTATE_RKC;
+}
+
+/* sdirk and firk: Newton's iteration, stage systems */
+static inline int is_newton(const costate_method *m)
+{
+    int f = method_info(m).family;
+    return f == COSTATE_SDIRK || f == COSTATE_FIRK;
+}
+
+/* Does the method take this kind of mass matrix?  Those of the problems couple states. */
 static inline int method_takes(const costate_method *m, int mass)
 {
+    if (method_info(m).family == COSTATE_RKC && mass != MASS_IDENTITY) return 0;
     return mass != MASS_SINGULAR || (method_info(m).properties & COSTATE_DAE);
 }
 

@@ -334,6 +334,14 @@ static void constrain(data *s, int first, unsigned *u)
         }
 }
 
+/* of M; the draws are those of other M */
+static void diagonal(data *s)
+{
+    for (int j = 0; j < s->n; j++)
+        for (int k = s->col[j]; k < s->col[j + 1]; k++)
+            s->M[k] = s->row[k] == j ? 1 + s->n * (s->M[k] - 1) : 0;
+}
+
 static void fill(data *s, const random_spec *spec, unsigned *u)
 {
     int n = s->n, first = n > 1 ? n - 1 - n / 4 : n;
@@ -347,6 +355,7 @@ static void fill(data *s, const random_spec *spec, unsigned *u)
     for (int k = 0; k < s->nq * n; k++) s->C[k] = random_in(u);
     for (int j = 0; j < n; j++)
         for (int k = s->col[j]; k < s->col[j + 1]; k++) s->M[k] = (s->row[k] == j) + 0.3 * random_in(u) / n;
+    if (spec->diagonal) diagonal(s);
     for (int k = 0; s->G && k < n * n; k++) s->G[k] = (k % (n + 1) == 0) + 0.5 * random_in(u) / n;
     if (spec->mass != MASS_SINGULAR) return;
     constrain(s, first, u);
@@ -380,8 +389,9 @@ random_case *random_case_new(const random_spec *spec)
     s->public.y0 = at += n;
     s->public.p0 = at += n;
     s->C = at += np;
-    if (!spec->sparse && spec->mass != MASS_IDENTITY) s->G = calloc(nn, sizeof *s->G);
-    if (!make_pattern(s, spec->sparse, &u) || (!spec->sparse && spec->mass != MASS_IDENTITY && !s->G)) {
+    int mixed = !spec->sparse && !spec->diagonal && spec->mass != MASS_IDENTITY;
+    if (mixed) s->G = calloc(nn, sizeof *s->G);
+    if (!make_pattern(s, spec->sparse, &u) || (mixed && !s->G)) {
         random_case_free(&s->public);
         return NULL;
     }

@@ -3,7 +3,7 @@
 
        fhat_i = sum_j ( A_ij y_j + B_ij sin y_j ) + k_i + g_i sin t + e_i P_i T(t) sin y_i,
        r_l    = sum_i C_li sin y_i + P_l T(t) sin y_0,   T = 1 + sin(t)/2,  P_l = p[l mod np],
-       f = dir G fhat,   M = G Mhat
+       f = dir G fhat,   M = G Mhat          (G = 1 where M is diagonal or in a pattern)
 
    kinds of A:  RATES     rows -rate_i (y_i + small terms), rates from 0.1 to the stiffness
                 KINETICS  columns sum to zero (conserved mass), with rate constants from 0.01 to the stiffness:
@@ -17,6 +17,7 @@ enum random_kind { RANDOM_RATES, RANDOM_KINETICS, RANDOM_KINDS };
 typedef struct {
     unsigned seed;
     int kind, n, np, nq, mass, sparse, autonomous, backwards;    /* mass: enum problem_mass */
+    int diagonal;                                                /* 1: M_ij = 0 but for i = j, 0.7 to 1.3 */
     double stiffness;
 } random_spec;
 

@@ -39,7 +39,7 @@ static const struct { costate_options o; const char *name; } bad_options[] = {
     WHOLE(storage, COSTATE_STATES_ONLY), WHOLE(stage_solve, COSTATE_STAGE_ITERATIVE),
     WHOLE(predictor, COSTATE_PREDICT_NONE), WHOLE(cost_error, 1), WHOLE(tangent_error, 1), WHOLE(autonomous, 1),
     WHOLE(derivative_mode, 1), O(keep_factors, -2), O(keep_factors, 2), WHOLE(differences, 1), O(max_steps, -1),
-    O(newton_max, -1),
+    O(newton_max, -1), REAL(spectral_bound), O(degree_max, -1),
     O(newton_max, 256),                                    /* the tape counts iterations in a byte */
     O(rtol_vector, negative), O(atol_vector, negative), O(rtol_vector, nan_vector), O(atol_vector, inf_vector),
     {{.rtol_vector = zeros, .atol_vector = zeros}, "rtol_vector[0]"}, {{.hmin = 2, .hmax = 1}, "hmin"},
@@ -105,6 +105,8 @@ static void mass(void **state)
         refused(m, &P, NULL, COSTATE_BAD_ARGUMENT, "mass");
         refused(m, &problem_synthetic(MASS_SINGULAR, 0, 2, 2, 1)->P, NULL, COSTATE_BAD_ARGUMENT, "mass");
     }
+    for (int sparse = 0; sparse <= 1 && !method_takes(m, MASS_REGULAR); sparse++)
+        refused(m, &problem_synthetic(MASS_REGULAR, 0, 2, 2, sparse)->P, NULL, COSTATE_BAD_ARGUMENT, "diagonal mass");
 }
 
 /* ---- missing callbacks --------------------------------------------------------------------------------- */

@@ -172,19 +172,18 @@ static void others(void **state)
 
 static void with_worlds(const costate_method *m, void (*claim)(world *))
 {
-    costate_method_info info = method_info(m);
     costate_options o[] = {{.h0 = 0.15},
                            {.h0 = 0.1,
                             .controller = COSTATE_FIXED,
                             .storage = COSTATE_STATES_ONLY,
                             .stage_solve = COSTATE_STAGE_ITERATIVE},
                            {.h0 = 0.1, .controller = COSTATE_FIXED, .solver = COSTATE_LS_GMRES}};
-    int count = claim == asks_for_less                              ? 1
-                : claim == not_finite && info.family != COSTATE_ERK ? 3
-                                                                    : 2; /* fixed steps cannot be smaller */
+    int count = claim == asks_for_less                     ? 1
+                : claim == not_finite && !is_explicit(m) ? 3
+                                                         : 2; /* fixed steps cannot be smaller */
     for (int k = 0; k < count; k++) {
         world w;
-        if (info.family == COSTATE_ERK || info.family == COSTATE_ROS) o[k].stage_solve = 0;
+        if (!is_newton(m)) o[k].stage_solve = 0;
         open_world(&w, m, problem_synthetic(MASS_IDENTITY, 0, 2, 2, k & 1), o[k]);
         claim(&w);
         close_world(&w);

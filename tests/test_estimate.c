@@ -62,8 +62,8 @@ static double returned(const costate_method *m, int kind, wave w, double tol, lo
     return kind == TANGENT ? V[0] : kind == INTEGRAL ? y[1] : y[0];
 }
 
-/* Where the estimate has the order of the method or more, errors are like tol^(p/(p+1)): no claim; nor for explicit
-   methods, whose errors are not in proportion at these tolerances.
+/* Where the estimate has the order of the method or more, errors are like tol^(p/(p+1)): no claim; nor for erk,
+   whose errors are not in proportion at these tolerances.
 
    One of 16 frequencies may fail.  Over a step of h the estimate is E(w h) cos(phase), and near a zero of the cosine it
    is below the tolerance whatever the step: of steps far too long a share of 2 tol/(pi E) passes.  There are some 100

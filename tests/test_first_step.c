@@ -9,7 +9,7 @@ typedef struct {
     double write;
 } world;
 
-static int implicit(const costate_method *m) { return method_info(m).family != COSTATE_ERK; }
+static int implicit(const costate_method *m) { return !is_explicit(m); }
 static int damps(const costate_method *m) { return implicit(m) && fabs(method_info(m).r_infinity) < 0.9; }
 
 /* ---- y' = -rate (y - cos omega (t - t0)), y(t0) = y0 ------------------------------------------------------------ */

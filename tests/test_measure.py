@@ -58,8 +58,8 @@ def test_status_compared():
 
 def test_families_named():
     files = {"erk/family.c": "COSTATE_ERK", "run/a.c": "x == COSTATE_ROS", "run/b.c": "COSTATE_ROS_H",
-             "step/c.c": "/* COSTATE_ERK */"}
-    same(measure.naming_families({p: measure.code(text) for p, text in files.items()}), ["run/a.c"])
+             "step/c.c": "/* COSTATE_ERK */", "rkc/family.c": "COSTATE_RKC", "ops/d.c": "x == COSTATE_RKC"}
+    same(measure.naming_families({p: measure.code(text) for p, text in files.items()}), ["run/a.c", "ops/d.c"])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ static void listed(void **state)
 {
     int count = costate_method_count();
     (void)state;
-    assert_true(count >= 26);
+    assert_true(count >= 30);
     assert_true(costate_method_at(-1) == NULL && costate_method_at(count) == NULL &&
                 costate_method_at(2147483647) == NULL);
     assert_true(!costate_method_find("") && !costate_method_find("dopri") && !costate_method_find("dopri55") &&
@@ -29,20 +29,22 @@ static void described(void **state)
     assert_int_equal(costate_method_describe(m, &i), COSTATE_OK);
     assert_ptr_equal(costate_method_find(i.name), m);
     int erk = i.family == COSTATE_ERK, sdirk = i.family == COSTATE_SDIRK, firk = i.family == COSTATE_FIRK,
-        ros = i.family == COSTATE_ROS;
-    CLAIM(erk || sdirk || firk || ros);
+        ros = i.family == COSTATE_ROS, rkc = i.family == COSTATE_RKC;
+    CLAIM(erk || sdirk || firk || ros || rkc);
     for (const char *p = i.name; *p; p++) CLAIM((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_');
     CLAIM(strlen(i.title) > 3 && strlen(i.source) > 10);
-    CLAIM(i.stages >= 1 && i.stages <= 32 && i.order >= 1);
+    CLAIM(i.stages >= 1 && i.stages <= (rkc ? 200 : 32) && i.order >= 1);
     CLAIM(i.order <= (firk ? 2 * i.stages : sdirk || ros ? i.stages + 1 : i.stages));
+    CLAIM(!rkc || (IS(COSTATE_FSAL) && i.embedded >= 1 && i.dense == (i.order < 3 ? i.order : 3)));     /* Hermite */
     CLAIM(i.embedded >= 0);                          /* any: the generator refuses weights that are the method's own */
     CLAIM(i.dense >= 0 && i.dense <= i.order);
     CLAIM(!IS(COSTATE_L_STABLE) || IS(COSTATE_A_STABLE));
     CLAIM(!IS(COSTATE_L_STABLE) || fabs(i.r_infinity) < 1e-12);
     CLAIM(!IS(COSTATE_A_STABLE) || fabs(i.r_infinity) <= 1 + 1e-12);
-    CLAIM(!erk || !IS(COSTATE_A_STABLE | COSTATE_L_STABLE | COSTATE_DAE | COSTATE_W_METHOD | COSTATE_EXPLICIT_FIRST));
-    CLAIM(!erk || isnan(i.r_infinity));
-    CLAIM(erk || !IS(COSTATE_FSAL) || IS(COSTATE_STIFFLY_ACCURATE));
+    CLAIM(!is_explicit(m) ||
+          !IS(COSTATE_A_STABLE | COSTATE_L_STABLE | COSTATE_DAE | COSTATE_W_METHOD | COSTATE_EXPLICIT_FIRST));
+    CLAIM(!is_explicit(m) || isnan(i.r_infinity));
+    CLAIM(is_explicit(m) || !IS(COSTATE_FSAL) || IS(COSTATE_STIFFLY_ACCURATE));
     CLAIM(ros || !IS(COSTATE_W_METHOD));
     CLAIM(sdirk || !IS(COSTATE_EXPLICIT_FIRST));
     CLAIM(!IS(COSTATE_DAE) || isfinite(i.r_infinity));
@@ -61,11 +63,12 @@ static void works_as_its_family(void **state)
     const costate_stats *s = costate_get_stats(c);
     long made = s->decompositions + s->complex_decompositions;
     CLAIM(s->steps == s->accepted + s->rejected && s->accepted > 0);
-    CLAIM((i.family == COSTATE_ERK) == (made == 0) && (made == 0) == (s->jac == 0));
+    CLAIM(is_explicit(m) == (made == 0) && (made == 0) == (s->jac == 0));
+    CLAIM((i.family == COSTATE_RKC) == (s->power > 0));
     CLAIM(i.family != COSTATE_ROS || (made == s->steps && s->jac == s->accepted && s->newton == 0));
     CLAIM((i.family == COSTATE_SDIRK || i.family == COSTATE_FIRK) == (s->newton > 0));
     CLAIM(s->complex_decompositions == 0 || i.family == COSTATE_FIRK);
-    CLAIM(strcmp(costate_solver_name(c), i.family == COSTATE_ERK ? "none" : "dense") == 0);
+    CLAIM(strcmp(costate_solver_name(c), is_explicit(m) ? "none" : "dense") == 0);
     costate_reset_stats(c);
     CLAIM(s->steps == 0 && s->f == 0);
     costate_free(c);

@@ -51,8 +51,7 @@ static double gap(int n, const double *x, const double *y)
 
 static void compare(const costate_method *m, const problem *b, costate_options o)
 {
-    int family = method_info(m).family;
-    int direct = o.stage_solve == COSTATE_STAGE_DIRECT || family == COSTATE_ERK || family == COSTATE_ROS;
+    int direct = o.stage_solve == COSTATE_STAGE_DIRECT || !is_newton(m);
     o.predictor = COSTATE_PREDICT_NONE;             /* a states-only tape has no stages to predict from */
     result all = run(m, b, o);
     assert_true(all.steps > 1);

@@ -73,10 +73,9 @@ static result run(const costate_method *m, costate_options o, double t1, double 
 /* the three ways to solve */
 static int way(const costate_method *m, int k, costate_options *o)
 {
-    int family = method_info(m).family;
     if (k == 2) o->solver = COSTATE_LS_GMRES;
     else o->stage_solve = COSTATE_STAGE_DIRECT + k;
-    return family == COSTATE_ERK ? k == 0 : family == COSTATE_ROS ? k != 1 : 1;
+    return is_explicit(m) ? k == 0 : is_newton(m) || k != 1;
 }
 
 /* The frozen map is linear, so V and lambda scale with their seeds: exactly, by powers of two, and out to 1e-280.

@@ -33,8 +33,7 @@ static result gradient(const costate_method *m, const ivp *x, double t1, costate
 
 static int implicit(const costate_method *m)
 {
-    costate_method_info i = method_info(m);
-    return i.family != COSTATE_ERK && i.embedded;
+    return !is_explicit(m) && method_info(m).embedded;
 }
 
 /* gauss3: what is fast is never damped, so the run must follow it, and products of rates up to 4.5e11 over an hour

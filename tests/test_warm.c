@@ -37,9 +37,10 @@ static void cheap(void **state)
     NEEDS_ESTIMATE(*state);
     static const int solver[] = {COSTATE_LS_DENSE, COSTATE_LS_GMRES};
     const costate_method *m = *state;
+    int mass = method_takes(m, MASS_REGULAR) ? MASS_REGULAR : MASS_IDENTITY;
     costate_tape *tape = costate_tape_new();
     for (int k = 0; k < 8; k++) {
-        const problem *b = k >> 1 & 1 ? problem_find("vdpol_mild") : problem_synthetic(MASS_REGULAR, 0, 2, 2, 0);
+        const problem *b = k >> 1 & 1 ? problem_find("vdpol_mild") : problem_synthetic(mass, 0, 2, 2, 0);
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = solver[k & 1], .storage = k >> 2};
         cost one = run(m, b, o, 1, NULL), cold = run(m, b, o, SEGMENTS, NULL);
         o.warm = 1;

@@ -1,28 +1,7 @@
-"""The C text of a method of family rkc.  What it assumes of the C side:
+"""The C text of a method of family rkc: its degrees, a costate_rkc of src/step/method.h, and its descriptor.
 
-    struct costate_rkc {             all degrees of a stabilised explicit method; codegen/rkc/degree.py has the formulas
-        int degrees;                 how many
-        int r;                       stages after the recurrence: 0, 2 or 4
-        const int *s;                degrees: evaluations of f a step, ascending
-        const int *first;            degrees + 1: the coefficients of j = 1 .. m of degree s[k] are at first[k] + j - 1,
-                                     m = s[k] - r = first[k+1] - first[k]
-        const double *beta;          degrees: stable where h rho <= beta[k]; ascending
-        const double *noise;         degrees: independent errors of 1 in all stages change y+ by this, root mean square
-                                     over the spectrum of a 1-D Laplacian with h rho = beta (ROCK4: up to 4e14)
-        const double *mu, *nu;       first[degrees], as what follows
-        const double *mut;
-        const double *eta, *gat;     NULL where all are 0 (rock).  eta + mu + nu is 1 exactly, in doubles
-        const double *c;             c_1 .. c_m; c_0 = 0
-        const double *A;             degrees * r(r-1)/2: the rows 2 .. r; NULL for r = 0, as the next three
-        const double *b;             degrees * r
-        const double *cr;            degrees * r: times of Y_1 .. Y_r
-        const double *e;             degrees * r: est = ey (y - y+) + h (e0 f_0 + sum_i e_i F_i + e1 f(t + h, y+))
-        const double *e1;            degrees
-        double ey, e0;
-    };
-
-and of costate_method a pointer `rkc` to it, with family COSTATE_RKC and, in s, the highest degree.  Dense output is
-Hermite's cubic with f at both ends."""
+What the descriptor calls stages are the four variables that a record keeps (src/rkc/rkc.h), whatever the degree:
+X = f_0, (y+ - y)/h, est/h, f_1, with dense output by Hermite's cubic in them."""
 from decimal import Decimal, localcontext
 
 from ..emit import quote
@@ -32,6 +11,10 @@ from .doubles import eta
 from .read import PRECISION
 
 A_LINE = 6
+
+# D_j(theta) = sum_k D_jk theta^k, in the order of X
+HERMITE = ((1, -2, 1), (0, 3, -2), (0, 0, 0), (0, -1, 1))
+MOVE, ERROR = (0, 1, 0, 0), (0, 0, 1, 0)
 
 
 def method(m):
@@ -68,22 +51,24 @@ def method(m):
     array("e1", [d.e1 for d in found])
     fields += [("ey", double(found[0].ey)), ("e0", double(found[0].e0))]
     text.append(struct("costate_rkc", f"rkc_{name}", fields))
+    for key, values in (("d", MOVE), ("e", ERROR), ("D", joined(HERMITE))):
+        text.append(f"static const double {name}_{key}[] = {{ {', '.join(map(str, values))} }};")
     text.append(struct("costate_method", f"method_{name}", descriptor(m)))
     return "\n".join(text) + "\n"
 
 
 def descriptor(m):
-    dense = min(m.keys["order"], 3)
+    name = m.keys["name"]
     return [(key, quote(m.keys[key])) for key in ("name", "title", "source")] + [
-        ("family", "COSTATE_RKC"), ("s", str(m.degrees[-1].s)), ("order", str(m.keys["order"])),
-        ("embedded", str(m.keys["embedded"])), ("dense", str(dense)), ("degree", "3"),
-        ("r_infinity", "NAN"), ("rounding", double(max(f.rounded for f in m.found))),
-        ("rkc", f"&rkc_{m.keys['name']}")]
+        ("family", "COSTATE_RKC"), ("s", str(len(HERMITE))), ("order", str(m.keys["order"])),
+        ("embedded", str(m.keys["embedded"])), ("dense", str(m.dense)),
+        ("degree", str(len(HERMITE[0]))), ("is", "COSTATE_FSAL"), ("r_infinity", "NAN"),
+        ("rounding", double(max(f.rounded for f in m.found))), ("d", f"{name}_d"), ("e", f"{name}_e"),
+        ("D", f"{name}_D"), ("rkc", f"&rkc_{name}")]
 
 
 def struct(kind, label, fields):
     body = ",\n".join(f"    .{key} = {value}" for key, value in fields)
-    kind = kind if kind == "costate_method" else f"struct {kind}"
     return f"static const {kind} {label} = {{\n{body}\n}};"
 
 

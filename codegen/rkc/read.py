@@ -29,6 +29,15 @@ class Method:
     degrees: list                    # Degree, in the working precision
     found: list                      # Found, of each
 
+    @property
+    def name(self):
+        return self.keys["name"]
+
+    @property
+    def dense(self):
+        """Order of the dense output, Hermite's cubic."""
+        return min(self.keys["order"], 3)
+
 
 def is_rkc(path):
     """Whether the file says that it is of this family."""

@@ -25,6 +25,14 @@ def report(m):
     return "\n".join(lines)
 
 
+def row(m):
+    """Of the README's table; where others have their stages it has the degrees."""
+    last = m.degrees[-1]
+    stable = f"[-{float(last.beta / last.s ** 2):.3f} s^2, 0]"
+    return (m.keys["name"], m.keys["title"], "rkc", f"{m.degrees[0].s} to {last.s}",
+            f"{m.keys['order']}({m.keys['embedded']})", str(m.dense), stable, "", "", "")
+
+
 def worst(m, key):
     return tiny(max(getattr(f, key) for f in m.found))
 

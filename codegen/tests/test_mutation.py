@@ -27,7 +27,7 @@ class Mutation(unittest.TestCase):
                                     text=True).stdout
         except OSError:
             listed = ""
-        for path in shipped.FILES:
+        for path in shipped.ALL:
             if str(path.relative_to(shipped.ROOT)) in listed.split():
                 self.assertIn("checked", shipped.load(path).keys, path.name)
 

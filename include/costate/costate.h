@@ -91,11 +91,13 @@ typedef struct {
 
 /* The problem.  What each family needs:
 
-       needs    | erk         | sdirk, firk  | ros
+       needs    | erk, rkc    | sdirk, firk  | ros
        forward  | value       | value, jac   | value, jac (tangent for f_t unless autonomous)
        tangent  | + tangent   | + tangent    | + tangent, tangent2
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
 
+   rkc: M is diagonal; without spectral_radius and spectral_bound it takes products with f_y in forward runs, too, or
+   differences of f where rhs.tangent and jac are missing.
    jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
    pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.
    Differences only steer Newton in sdirk and firk; in ros they change the method (its order is kept only by
@@ -116,7 +118,7 @@ typedef struct {
 
 typedef struct costate_method costate_method;   /* made by the build from methods/<family>/<name>.toml */
 
-enum costate_family { COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS };
+enum costate_family { COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS, COSTATE_RKC };
 
 enum costate_property {                         /* found by the build, not claimed */
     COSTATE_FSAL = 1,                           /* the last stage is the first of the next step   */
@@ -130,7 +132,8 @@ enum costate_property {                         /* found by the build, not claim
 
 typedef struct {
     const char *name, *title, *source;
-    int family, stages, order, embedded, dense; /* orders: of the method, its error estimate, its dense output */
+    int family, stages;                         /* rkc: of the highest degree; a step takes as many as it needs */
+    int order, embedded, dense;                 /* of the method, of its error estimate, of its dense output */
     unsigned properties;
     double r_infinity;                          /* the stability function at infinity; NaN where unbounded */
 } costate_method_info;
@@ -200,7 +203,8 @@ typedef struct {
     double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
                                          faster than this; negative: never kept */
     int predictor;                    /* COSTATE_PREDICT: from the last step; COSTATE_PREDICT_NONE: zero */
-    int derivative_mode;              /* 1: Newton to round-off, so that differences of runs are derivatives */
+    int derivative_mode;              /* 1: Newton to round-off, so that differences of runs are derivatives; rkc: no
+                                         degree whose round-off is above 2e-12 of y */
 
     /* linear algebra */
     int solver;                       /* enum costate_solver */
@@ -215,6 +219,14 @@ typedef struct {
     int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance
                                          1e-3), made from jac in the pattern; where SuperLU is built in */
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
+
+    /* spectral radius of M^-1 f_y (rkc): by the callback, else the bound, else measured.  One too large costs f, by its
+       root; one too small gives unstable steps, which y survives and gradients do not */
+    int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /* NULL: none; ctx and returns as of
+                                         maps; asked at each try of a step */
+    double spectral_bound;            /* for the whole run; 0: none */
+    int degree_max;                   /* 0: the method's; no step takes more evaluations of f; rock4: round-off bounds
+                                         it, too, by the tolerance: see docs */
 
     /* tape */
     int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY: stages recomputed, bit for bit
@@ -245,6 +257,7 @@ typedef struct {                      /* summed over the calls since costate_new
     long newton;                      /* Newton iterations, a stage (sdirk) or a step (firk) each */
     long krylov;                      /* GMRES iterations */
     long products;                    /* matrix-free products (counted among tangents and adjoints, too) */
+    long power;                       /* products, or differences of f, that measured the spectral radius */
     long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
     size_t tape_bytes;                /* of the last tape written */
 } costate_stats;

@@ -8,15 +8,16 @@
 #include <costate/costate.h>
 
 enum { RETRY = 1 };
-enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV };
-enum { CAUSES = WHY_KRYLOV + 1 };
+enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV,
+             WHY_DEGREE };
+enum { CAUSES = WHY_DEGREE + 1 };
 
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
     double factor;              /* and what it proposes: h_new/h; 0.5 where nothing tells how much would do */
     double t;                   /* where the run is */
-    char text[400];
+    char text[800];
 } verdict;
 
 void verdict_clear(verdict *);                                  /* a call begins: nothing has failed */

@@ -1,6 +1,7 @@
 /* maps.c - the user's maps: calls counted, return codes turned into statuses, missing products formed where jac gives
    them: a missing tangent or adjoint in directions of y alone is the product with jac, exactly.  Everything else that
    is missing is a difference (differences.c), and only if options.differences asks for it. */
+#include <math.h>
 #include <string.h>
 #include "base/pattern.h"
 #include "maps/differences.h"
@@ -25,6 +26,14 @@ int map_jac(maps *a, const costate_point *x, double *J)
 {
     a->count->jac++;
     return map_code(a, a->jac(x, J, a->ctx), "problem", "jac");
+}
+
+int map_radius(maps *a, const costate_point *x, double *rho)
+{
+    *rho = NAN;
+    TRY(map_code(a, a->radius(x, rho, a->ctx), "options", "spectral_radius"));
+    if (*rho >= 0 && *rho < HUGE_VAL) return space_greatest(&a->space, rho);
+    return fail(a->v, COSTATE_BAD_ARGUMENT, "options.spectral_radius gave %g at t = %.10g.", *rho, x->t);
 }
 
 static int along_y(const maps *a, const costate_point *dx)

@@ -26,6 +26,7 @@ typedef struct maps {
     map rhs, cost;                      /* M y' = f,  q' = r */
     int (*jac)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
+    int (*radius)(const costate_point *x, double *rho, void *ctx);  /* options.spectral_radius */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     size_t entries;                     /* of J and M */
     double *M;                          /* NULL: identity */
@@ -61,6 +62,7 @@ void maps_bind(maps *, const double *p);                  /* the parameters of w
 
 int map_value(maps *, const map *, double t, const double *y, double *out);
 int map_jac(maps *, const costate_point *, double *J);
+int map_radius(maps *, const costate_point *, double *rho);
 int map_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
 int map_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
 int map_tangent2(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,

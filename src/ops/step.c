@@ -12,7 +12,8 @@ int world_hold(world *w, int step)
     if (w->held == step) return 0;
     w->held = -1;
     verdict_at(c->v, w->tape->list[step].t);
-    TRY(tape_get(w->tape, step, w->self, w->again, &w->now));
+    int remade = !(c->F->is & REMAKES) || (w->seen && w->seen->count > 0);
+    TRY(tape_get(w->tape, step, w->self, remade ? w->again : NULL, &w->now));
     weights(c, w->now.y, c->w);
     w->held = step;
     return 0;

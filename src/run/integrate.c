@@ -152,11 +152,27 @@ static int try_judged(costate *c, run *x)
     return err <= 1 ? accept(c, x, err) : too_large(c, x, err);
 }
 
+/* h_free no longer than the family allows from here */
+static int shorten(costate *c, run *x)
+{
+    double h;
+    if (!c->st.F->longest || c->o.controller == COSTATE_FIXED) return 0;
+    x->now.t = x->t;
+    int status = c->st.F->longest(&c->st, &x->now, &x->by, &h);
+    if (status == RETRY)
+        return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
+                    x->t, c->st.m->name, cause_text(c->v.why));
+    TRY(status);
+    x->h_free = c->in.dir * fmin(fabs(x->h_free), h);
+    return 0;
+}
+
 static int one_step(costate *c, run *x, long budget)
 {
     TRY(next_slot(c, x));
-    if ((c->st.F->is & IMPLICIT) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
+    if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     for (;;) {
+        TRY(shorten(c, x));
         aim(c, x);
         if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
         if (c->count.steps >= budget)
@@ -196,6 +212,7 @@ static void finish(costate *c, run *x, int status, double *y)
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, x);
     if (complete) no_error(c);          /* with a hint, if there is one now */
+    else remark(c, status);
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
     tape_end(x->tape, complete, c->v.t, c->work.y);

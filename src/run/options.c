@@ -9,7 +9,7 @@ static const struct { const char *name; size_t offset; double fallback, least, m
     O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
     O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
     O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
-    O(theta_reuse, 0.03, -DBL_MAX, 1), O(krylov_tol, 1e-14, 0, 0.1),
+    O(theta_reuse, 0.03, -DBL_MAX, 1), O(krylov_tol, 1e-14, 0, 0.1), O(spectral_bound, 0, 0, DBL_MAX),
 #undef O
 };
 
@@ -19,7 +19,7 @@ static const struct { const char *name; size_t offset; int fallback, least, most
     O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
     O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
     O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
-    O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1),
+    O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),
 #undef O
 };
 

@@ -64,7 +64,8 @@ struct costate {
 struct costate_step { const costate *c; const record *r; };
 
 int begin(costate *);                                               /* each public call: c usable? no_error */
-void no_error(costate *);                                           /* with a hint, where there is one */
+void no_error(costate *);                                           /* with hints, where there are some */
+void remark(costate *, int status);                                 /* the family's, behind the sentence of a failure */
 void claim(costate *);                                              /* a run or sweep begins: it uses what is held */
 void forget(costate *);                                             /* what is held belongs to another run */
 

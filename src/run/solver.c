@@ -27,6 +27,7 @@ static void furnish(costate *c)
     c->maps = maps_of(&c->P);
     c->maps.autonomous = c->o.autonomous;
     c->maps.differences = c->o.differences;
+    c->maps.radius = c->o.spectral_radius;
     c->maps.method = c->st.m->name;
     c->maps.count = &c->count;
     c->maps.v = c->maps.space.v = &c->v;
@@ -66,7 +67,8 @@ static int refuse_singular(costate *c)
 /* ---- the solver ---- */
 
 /* in the order of enum costate_family */
-static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family};
+static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family,
+                                        &rkc_family};
 
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {

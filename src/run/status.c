@@ -1,9 +1,25 @@
 /* status.c - statuses and their sentences. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "run/run.h"
 
 static const double MOSTLY_ZEROS = 0.1;      /* a sparse factorisation wins by far where no more is filled */
+
+/* the family's word behind the sentence that is there */
+static void add_remark(costate *c, int failed)
+{
+    size_t used = strlen(c->v.text);
+    int made = c->st.own && c->st.F->remark;
+    if (made) c->st.F->remark(&c->st, failed, c->v.text + used, sizeof c->v.text - used);
+}
+
+/* of failures that another method may not have */
+void remark(costate *c, int status)
+{
+    int of_steps = status == COSTATE_STEP_TOO_SMALL || status == COSTATE_MAX_STEPS || status == COSTATE_NOT_FINITE;
+    if (of_steps) add_remark(c, 1);
+}
 
 void no_error(costate *c)
 {
@@ -12,6 +28,7 @@ void no_error(costate *c)
         snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not "
                  "zero when it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would "
                  "be faster.", c->st.n, c->st.n, 100 * c->maps.filled);
+    add_remark(c, 0);
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

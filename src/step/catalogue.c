@@ -21,11 +21,16 @@ const costate_method *costate_method_find(const char *name)
     return NULL;
 }
 
+static int stages(const costate_method *m)
+{
+    if (m->rkc) return m->rkc->s[m->rkc->degrees - 1];
+    return m->s + ((m->is & COSTATE_EXPLICIT_FIRST) != 0);
+}
+
 int costate_method_describe(const costate_method *m, costate_method_info *info)
 {
     if (!m || !info) return COSTATE_BAD_ARGUMENT;
-    int stages = m->s + ((m->is & COSTATE_EXPLICIT_FIRST) != 0);
-    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages, m->order, m->embedded, m->dense,
+    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages(m), m->order, m->embedded, m->dense,
                                   m->is, m->r_infinity};
     return COSTATE_OK;
 }

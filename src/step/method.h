@@ -7,6 +7,7 @@
        sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h est0 f(t,y) + sum_j e_j X_j
                     (firk, c_1 = 0:  + h estx f(t + at h, u(at)) + sum_j ex_j X_j)
        ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
+       rkc          X_j as rkc.h has them, whatever the degree
 
    dense output u(theta) = y + sum_j D_j(theta) X_j (erk: h X_j),  D_j(theta) = sum_k D[j*degree + k-1] theta^k.
    Matrices are stored by rows. */
@@ -16,6 +17,20 @@
 #include <costate/costate.h>
 
 enum { STAGES_MOST = 32 };      /* the generator refuses more */
+
+/* All degrees of a stabilised explicit method (rkc.h has the formulas). */
+typedef struct {
+    int degrees, r;             /* how many; stages after the recurrence */
+    const int *s;               /* degrees: f a step, ascending */
+    const int *first;           /* degrees + 1: the coefficients of j of the k-th degree are at first[k] + j - 1 */
+    const double *beta;         /* degrees: stable where h rho <= beta */
+    const double *noise;        /* degrees: independent errors of 1 in all stages change y+ by this, in the root mean
+                                   square over the spectrum of a Laplacian with h rho = beta */
+    const double *mu, *nu, *mut, *eta, *gat, *c;      /* first[degrees]; eta, gat: NULL where all are 0 */
+    const double *A, *b, *cr, *e;                     /* degrees * r(r-1)/2, degrees * r; NULL for r = 0 */
+    const double *e1;           /* degrees */
+    double ey, e0;
+} costate_rkc;
 
 struct costate_method {
     const char *name, *title, *source;
@@ -52,8 +67,9 @@ struct costate_method {
     const double *C;            /* s*s: diag(1/gamma) - Gamma^-1, strictly lower */
     const double *gi;           /* s: gamma_i, row sums of Gamma */
     const unsigned char *newf;  /* s: 0 where the stage has the point of the one before, and so its f */
+    const costate_rkc *rkc;     /* rkc: its degrees */
 };
 
-extern const costate_method *const costate_method_table[];   /* ends with NULL; erk, sdirk, firk, ros, by name */
+extern const costate_method *const costate_method_table[];   /* ends with NULL; erk, sdirk, firk, ros, rkc, by name */
 
 #endif

@@ -12,7 +12,8 @@
 #include "step/method.h"
 
 typedef struct {                /* one step: what the tape keeps */
-    double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (integrate.c) */
+    double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (aim.c) */
+    int degree;                 /* rkc: of this step, a decision; else 0 */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
     const double *y;            /* N: state at t */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
@@ -27,6 +28,7 @@ typedef struct {                /* what a step is to repeat */
     const record *from;         /* taken at the start of that step; NULL: of this one */
     const unsigned char *iterations; /* so many iterations; NULL: as many as it takes */
     int counted;                /* they were those of an iteration with factorisations */
+    int degree;                 /* rkc */
 } decisions;
 
 typedef struct {                /* one try */
@@ -67,7 +69,9 @@ enum mode { FORWARD, TANGENT, ADJOINT };
 enum trait {
     IMPLICIT = 1,               /* solves with sigma M - J, and asks for weights at the start of each step */
     REGULAR_MASS = 2,           /* M must be regular */
-    SLOPES = 4                  /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
+    SLOPES = 4,                 /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
+    REMAKES = 16,               /* its sweeps make their stages themselves, and need no X */
+    WEIGHTS = 8                 /* asks for weights at the start of each step, as implicit ones do */
 };
 
 typedef struct family family;
@@ -100,11 +104,13 @@ struct family {
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
+    int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
+    void (*remark)(const stepper *, int failed, char *text, size_t room);   /* on a run; "": none; may be NULL */
     void (*free)(void *own);
 };
 
-extern const family erk_family, sdirk_family, firk_family, ros_family;
+extern const family erk_family, sdirk_family, firk_family, ros_family, rkc_family;
 
 int own_new(stepper *, size_t size);                     /* own: zeros */
 

@@ -159,7 +159,7 @@ int tape_get(const costate_tape *t, int k, const identity *writer, const remaker
 {
     TRY(t->store->get(t, k, r));
     if (t->from.writer != writer) r->kept = NULL;
-    return r->X ? 0 : again->again(again->run, t, k, r);
+    return r->X || !again ? 0 : again->again(again->run, t, k, r);
 }
 
 /* A run that stopped or failed ends where its last step did. */
@@ -175,7 +175,7 @@ decisions tape_decisions(const costate_tape *t, int k)
 {
     const record *r = &t->list[k];
     int other = r->jacobian > 0 && r->jacobian != k + 1;
-    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree};
+    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree, r->degree};
 }
 
 int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }

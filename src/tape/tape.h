@@ -50,7 +50,8 @@ struct costate_tape {
 int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 int tape_commit(const stepper *, costate_tape *, const record *);
-/* Step k with its stages.  writer: who asks; factorisations count in the solver that made them, which may be gone. */
+/* Step k with its stages, made again where they are not there; again NULL: without them.  writer: who asks;
+   factorisations count in the solver that made them, which may be gone. */
 int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);

@@ -1,0 +1,103 @@
+/* family.c (rkc) - the table of stabilised explicit methods, and their work space. */
+#include <stdlib.h>
+#include "rkc/rkc.h"
+
+/* M_ij, and its row, of the k-th entry of column j */
+static double entry(const stepper *c, int j, int k, int *row)
+{
+    const costate_pattern *a = c->maps->pattern;
+    *row = a ? a->row[k] : k;
+    return c->maps->M[a ? (size_t)k : (size_t)j * (size_t)c->n + (size_t)k];
+}
+
+/* d: the diagonal of M, or NULL: only looked at */
+static int diagonal(stepper *c, double *d)
+{
+    const costate_pattern *a = c->maps->pattern;
+    for (int j = 0; c->maps->M && j < c->n; j++)
+        for (int k = a ? a->col[j] : 0, row; k < (a ? a->col[j + 1] : c->n); k++) {
+            double x = entry(c, j, k, &row);
+            if (row == j && d) d[j] = x;
+            if (row != j && x != 0)
+                return fail(c->v, COSTATE_BAD_ARGUMENT, "Method %s needs a diagonal mass matrix: row %d of column %d "
+                            "is %g.", c->m->name, row, j, x);
+        }
+    return 0;
+}
+
+static int prepare(stepper *c)
+{
+    const costate_rkc *a = c->m->rkc;
+    if (c->o->degree_max && c->o->degree_max < a->s[0])
+        return fail(c->v, COSTATE_BAD_ARGUMENT, "options.degree_max = %d: the lowest degree of %s is %d.",
+                    c->o->degree_max, c->m->name, a->s[0]);
+    TRY(own_new(c, sizeof(rkc_work)));
+    TRY(diagonal(c, NULL));
+    return shifts_prepare(c->sh, 0, 0, NULL);
+}
+
+static void layout(stepper *c, cursor *at)
+{
+    rkc_work *a = rkc_of(c);
+    size_t n = (size_t)c->n, N = (size_t)c->N, r = (size_t)c->m->rkc->r;
+    a->inverse = c->maps->M ? take(at, n) : NULL;
+    a->f0 = take(at, N);
+    a->F = take(at, N);
+    a->f1 = take(at, N);
+    a->start = take(at, N);
+    a->K = take(at, r * N);
+    a->Y = take(at, N);
+    a->v = take(at, n);
+    a->Jv = take(at, n);
+    for (int k = 0; k < 2; k++) a->g[k] = take(at, N);
+}
+
+static void ready(stepper *c)
+{
+    double *d = rkc_of(c)->inverse;
+    diagonal(c, d);
+    for (int i = 0; d && i < c->n; i++) d[i] = 1 / d[i];
+}
+
+static void layout_derivatives(stepper *c, cursor *at, int m)
+{
+    rkc_work *a = rkc_of(c);
+    const costate_rkc *all = c->m->rkc;
+    int most = all->first[all->degrees] - all->first[all->degrees - 1] + 1;
+    size_t columns = (size_t)c->N * (size_t)m;
+    for (int k = 0; k < 4; k++) a->gd[k] = take(at, columns);
+    a->Fd = take(at, columns);
+    a->Fd0 = take(at, columns);
+    a->Yd = take(at, columns);
+    a->Kd = take(at, (size_t)all->r * columns);
+    a->room = rkc_stage_room(c, most);
+    a->stages = take(at, a->room * (size_t)c->n);
+}
+
+static void restart(stepper *c)
+{
+    rkc_work *a = rkc_of(c);
+    a->rho = 0;
+    a->real = -1;
+    a->age = a->tried = a->degree = 0;
+    a->steps = a->capped = a->rejected = 0;
+}
+
+const family rkc_family = {
+    .is = REGULAR_MASS | SLOPES | WEIGHTS | REMAKES,
+    .needs = {0, TANGENT_OF, ADJOINT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .controller = COSTATE_GUSTAFSSON,
+    .prepare = prepare,
+    .layout = layout,
+    .layout_derivatives = layout_derivatives,
+    .ready = ready,
+    .restart = restart,
+    .longest = rkc_longest,
+    .remark = rkc_remark,
+    .forward = rkc_forward,
+    .tangent = rkc_tangent,
+    .adjoint = rkc_adjoint,
+    .estimate = stage_estimate,
+    .free = free,
+};
