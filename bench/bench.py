@@ -1,11 +1,14 @@
-"""bench.py BUILD [--quick] [PART...] - the benchmark: rows of all codes, targets, pictures, bench/RESULTS.md."""
+"""bench.py BUILD [--quick] [--add] [PART...] - the benchmark: rows of all codes, targets, pictures, bench/RESULTS.md.
+
+--add: the parts that were run replace their own section at the end of bench/RESULTS.md, or become one."""
 import os
+import re
 import statistics
 import sys
 import time
 
 from codes import codes, machine
-from report import Report, curve, gain
+from report import Report, curve, faster_at, front, gain, time_at
 from runner import Runner
 
 QUICK = os.environ.get("BENCH_QUICK") == "1" or "--quick" in sys.argv
@@ -42,14 +45,15 @@ def packaged(run, entries):
 
 
 def sweep(run, entries, problem, tols, mode="adj", once=False, **more):
-    """{name: rows} over tolerances for entries (code, solver) or (code, solver, flags, suffix).  All of them take turns
+    """{name: rows} over tolerances for entries (code, solver), (code, solver, flags, suffix) or with tolerances of
+    its own, (code, solver, flags, suffix, tols).  All of them take turns
     (once: one), so that each turn's rows have met the same machine: they are compared with each other."""
     table = {}
-    ladders = [widened(code, tols) for code, *rest in entries]
+    ladders = [rest[3] if len(rest) > 3 else widened(code, tols) for code, *rest in entries]
     for turn in range(1 if once else run.turns):
         for k in range(max(len(ladder) for ladder in ladders)):
             for (code, solver, *extra), ladder in zip(entries, ladders):
-                flags, suffix = extra if extra else ((), "")
+                flags, suffix, *_ = extra if extra else ((), "")
                 if k < len(ladder):
                     row = run.row(code, problem, solver=solver, rtol=ladder[k], mode=mode, flags=flags, turn=turn,
                                   **more)
@@ -328,8 +332,141 @@ def part_krylov(run, rep):
             compete(rep, table, "%s %d, %s" % (problem, size, kind), names, peers, 1.5)
 
 
+# ---- stiff: stabilised explicit methods ------------------------------------------------------------------------------
+
+
+STIFF = [("rock4", (2, 3, 4, 5, 6, 7, 8, 9)), ("rock2", (2, 3, 4, 5, 6)), ("rkc2", (3, 4, 5, 6)),
+         ("rkl2", (3, 4, 5, 6))]
+ASKED = (1e-4, 1e-6, 1e-8)                      # of CVODES
+
+
+def ladder(exponents):
+    return [float("1e-%d" % k) for k in (exponents[:3] if QUICK else exponents)]
+
+
+def preconditioned(run, mode):
+    """CVODES with ILU(0), in the ways that were best somewhere: side, space, and atol of the adjoint"""
+    tols = ladder((4, 6, 8))
+    choices = [((), ""), (("--right",), " right"), (("--krylov", "10"), " 10")]
+    if mode == "adj":
+        choices = choices[:2] + [(side + ("--adjoint-atol", x), name + " atol " + x)
+                                 for side, name in choices[:2] for x in ("1e-1", "1e-3")]
+    return [bdf(run, "gmres", ("--ilu",) + flags, name, tols) for flags, name in choices]
+
+
+def part_stiff(run, rep):
+    """stabilised explicit methods against CVODES with GMRES and ILU(0), ARKODE's, and implicit methods"""
+    ours = [("costate:" + m, "auto", (), "", ladder(exponents)) for m, exponents in STIFF]
+    for problem, side in (("brusselator_1", 32 if QUICK else 64), ("heat2d", 32 if QUICK else 128)):
+        for mode, error, limit in (("forward", "error", 4), ("adj", "error_derivative", 3)):
+            what = "%s %d, %s" % (problem, side, "forward" if mode == "forward" else "gradient")
+            lsrk = mode == "forward" and run.has["arkode"]
+            peers = preconditioned(run, mode)
+            peers += [("arkode:" + m, "auto", (), "", ladder((3, 4, 5, 6))) for m in ("rkc2", "rkl2") if lsrk]
+            table = sweep(run, ours + peers, problem, None, mode=mode, size=side)
+            show(rep, what, table, "stiff_%s_%s" % (problem, mode), error)
+            against_cvodes(run, rep, table, what, error, limit)
+            if lsrk:
+                for m in ("rkc2", "rkl2"):
+                    compete(rep, table, what, [m], ["arkode " + m], 1, error)
+                compete(rep, table, what, ["rock4"], ["arkode rkc2", "arkode rkl2"], 1, error)
+    own_work(run, rep)
+    gradient_memory(run, rep)
+    crossing(run, rep)
+
+
+def against_cvodes(run, rep, table, what, error, limit):
+    """a target for each tolerance of CVODES: the best of its variants, at the error that it reached"""
+    rows = []
+    for rtol in ASKED[:1] if QUICK else ASKED:
+        peers = [(name, row) for name in table if name.startswith(run.peer) for row in table[name]
+                 if row["asked"] == rtol and not row.get("status")]
+        best = {}
+        for name, _ in STIFF:
+            found = [(faster_at(table[name], row, error), peer, row) for peer, row in peers]
+            found = [f for f in found if f[0]]
+            best[name] = min(found, key=lambda f: f[0].median) if found else None
+        for name, f in best.items():
+            rows.append(["%.0e" % rtol, name] + (["-"] * 4 if not f else [
+                f[1], "%.1e" % f[2][error], "%.2f" % f[0].median, "%.2f to %.2f" % (f[0].low, f[0].high)]))
+        top = best["rock4"]
+        peer = top[1] if top else run.peer
+        rep.target("%s: rock4, times faster than %s at its error at rtol %g" % (what, peer, rtol),
+                   top and top[0].median, limit, True)
+        rep.ratio("%s, rtol %g" % (what, rtol), "rock4", peer, top and top[0])
+    rep.plain_table(what + ": times faster than the best of CVODES at its error",
+                    ["rtol", "costate", "CVODES", "its error", "ratio", "turns"], rows)
+
+
+def own_work(run, rep):
+    """What of a run is neither f nor a product: times of the callbacks alone, as often as they were called"""
+    rows = []
+    for problem, side in (("brusselator_1", 32 if QUICK else 64), ("heat2d", 32 if QUICK else 128)):
+        c = run.costs(problem, side, "auto", 20)
+        for mode in ("forward", "adj"):
+            for rtol in (1e-3, 1e-5):
+                turns = [run.row("costate:rock4", problem, size=side, mode=mode, rtol=rtol, turn=turn)
+                         for turn in range(run.turns)]
+                row, least = turns[0], min(t["seconds_min"] for t in turns)
+                calls = row["f"] * c["f"] + row["tangents"] * c["tangent"] + row["adjoints"] * c["adjoint"]
+                share = 1 - calls / least
+                rows.append(["%s %d" % (problem, side), mode, "%.0e" % rtol, row["steps"], row["f"], row["adjoints"],
+                             "%.3g" % least, "%.3g" % calls, "%.2f" % share])
+                if rtol == 1e-5:
+                    rep.target("%s %d, %s: rock4, part of the time that is not callbacks" % (
+                        problem, side, "forward" if mode == "forward" else "gradient"), share, 0.3)
+    rep.plain_table("rock4: the library's own work, by the best times of the run and of the callbacks alone",
+                    ["problem", "mode", "rtol", "steps", "f", "J'v", "seconds", "callbacks", "own part"], rows)
+
+
+def gradient_memory(run, rep):
+    """what a gradient needs beyond a forward run, against the tape and the stages of the longest step"""
+    side = 100 if QUICK else 400
+    both = [run.row("costate:rock4", "heat2d", size=side, mode=mode, rtol=1e-4, repeat=1, budget=0.1, compare=False)
+            for mode in ("forward", "adj")]
+    vector = both[1]["n"] * 8
+    more, tape = (both[1]["peak_bytes"] - both[0]["peak_bytes"]) / vector, both[1]["tape_bytes"] / vector
+    most = 149                                  # stages of rock4's recurrence and its start, at the highest degree
+    rep.say()
+    rep.say("Heat %d x %d, %d steps: the gradient takes %.0f vectors more than a forward run, of these the tape %.0f."
+            % (side, side, both[1]["steps"], more, tape))
+    share = more / (tape + most)
+    rep.target("rock4 gradient: memory beyond a forward run's over that of tape and s vectors", share, 1.1)
+
+
+def seconds_at(points, e):
+    if points and e > points[0][0]:
+        return "<%.3g" % points[0][1]
+    found = time_at(points, e)
+    return "-" if found is None else "%.3g" % found
+
+
+def crossing(run, rep):
+    """the Brusselator with more and more diffusion: from where implicit methods win"""
+    side, rows = 32 if QUICK else 64, []
+    codes = [("costate:rock4", "auto", (), "", ladder((2, 3, 4, 5, 6, 7)))]
+    codes += [("costate:" + m, "umfpack", (), "", ladder((2, 3, 4, 5, 6))) for m in ("rodas4", "sdirk4a", "radau2a")]
+    codes += [bdf(run, "gmres", ("--ilu",) + flags, name, ladder((4, 5, 6, 7, 8)))
+              for flags, name in (((), ""), (("--right",), " right"))]
+    codes += [bdf(run, "umfpack", (), "", ladder((4, 6, 8)))]
+    for alpha in (1, 10, 100):
+        problem = "brusselator_%d" % alpha
+        for mode, error in (("forward", "error"), ("adj", "error_derivative")):
+            table = sweep(run, codes, problem, None, mode=mode, size=side, once=True, repeat=1, budget=0.2)
+            if alpha > 1 or QUICK:
+                show(rep, "%s %d, %s" % (problem, side, mode), table)
+            for name, of in table.items():
+                points = front(curve(of, error))
+                rows.append([str(alpha), "%.1e" % (8 * alpha * side ** 2), mode, name]
+                            + [seconds_at(points, e) for e in (1e-3, 1e-4, 1e-5, 1e-6)])
+    rep.plain_table("Crossing: Brusselator %d x %d, seconds at an error" % (side, side),
+                    ["alpha", "rho T", "mode", "code", "1e-3", "1e-4", "1e-5", "1e-6"], rows)
+    rep.say()
+    rep.say("<: the loosest run, whose error is smaller.")
+
+
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small,
-         "brusselator": part_brusselator, "krylov": part_krylov}
+         "brusselator": part_brusselator, "krylov": part_krylov, "stiff": part_stiff}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
@@ -357,8 +494,22 @@ def write_results(run, rep, where, began):
     print("written: " + where)
 
 
+def add_results(run, rep, where, parts, began):
+    """Sections of one run each, "Added: PARTS", stand behind what a whole run wrote."""
+    title = "Added: " + " ".join(parts)
+    with open(where) as file:
+        kept = re.sub(r"\n## %s\n.*?(?=\n## Added: |\Z)" % re.escape(title), "", file.read(), flags=re.S)
+    with open(where, "w") as file:
+        file.write("%s\n\n## %s\n\nIn a run of its own of %.0f s, %d turns, as above.\n" % (
+            kept.rstrip("\n"), title, time.time() - began, run.turns))
+        for lines in (machine() + codes(run), rep.targets):
+            file.write("\n%s\n" % "\n".join("- " + line for line in lines))
+        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()), "\n".join(rep.lines)))
+    print("added to " + where)
+
+
 def main():
-    build, *parts = [a for a in sys.argv[1:] if a != "--quick"]
+    build, *parts = [a for a in sys.argv[1:] if a not in ("--quick", "--add")]
     unknown = [p for p in parts if p not in PARTS]
     if unknown:
         sys.exit("bench: no part %s; there are: %s" % (", ".join(unknown), " ".join(PARTS)))
@@ -372,6 +523,9 @@ def main():
         took = (part, time.time() - start, os.times().children_user - used)
         print("(%s took %.0f s, %.0f s of the processor)" % took, flush=True)
     print("\nTargets\n\n" + "\n".join(rep.targets) + "\n\n" + "\n".join(rep.ratio_lines()))
+    if parts and "--add" in sys.argv and not QUICK:
+        add_results(run, rep, os.path.join(os.path.dirname(__file__), "RESULTS.md"), parts, began)
+        return
     whole = not parts and not QUICK
     write_results(run, rep, os.path.join(os.path.dirname(__file__) if whole else run.out, "RESULTS.md"), began)
 

@@ -40,8 +40,9 @@ def machine():
 def compiled(build, target):
     """"compiler, flags": those of meson's target that make code faster or slower"""
     with open(os.path.join(build, "meson-info", "intro-targets.json")) as file:
-        found = next(t for t in json.load(file) if t["name"] == target and t["type"] == "shared library")
-    made = next(s for s in found["target_sources"] if s.get("language") == "c")
+        # the libraries that are installed are made of the objects of one that is not
+        found = [t for t in json.load(file) if t["name"] in (target, target + "-inside")]
+    made = next(s for t in found for s in t["target_sources"] if s.get("language") == "c")
     flags = [p for p in made["parameters"] if re.match("-(O|f|m|g|std|DNDEBUG)", p) and "diagnostics" not in p]
     return ", ".join([first_line(*made["compiler"], "--version"), " ".join(flags)])
 
@@ -78,6 +79,8 @@ def codes(run):
                                                             if run.has["packaged"] else "its rows say failed"))
     if not run.has["hairer"]:
         about.append("RADAU5 could not be built: it does not race")
+    if not run.has["arkode"]:
+        about.append("ARKODE with LSRKStep (SUNDIALS 7.2 or newer) is not there: it does not race (bench/peers.sh)")
     return ["costate: %s" % compiled(run.build, "costate")] + about + [
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
             libraries(run.programs["costate"]), os.environ.get("OPENBLAS_NUM_THREADS"),

@@ -40,6 +40,10 @@ static const struct {
 } table[] = {
     {"swe", 40, 0, ivp_swe},
     {"brusselator2d", 32, 0, ivp_brusselator2d},
+    {"brusselator_1", 64, 0, ivp_brusselator_1},
+    {"brusselator_10", 64, 0, ivp_brusselator_10},
+    {"brusselator_100", 64, 0, ivp_brusselator_100},
+    {"heat2d", 128, 0, ivp_heat2d},
     {"diffusion", 200, 0, ivp_diffusion},
     {"hires", 0, 1, ivp_hires},
     {"robertson", 0, 1, ivp_robertson},
@@ -60,6 +64,14 @@ int ivp_new(ivp *b, const char *name, int size, int sparse)
     int status = table[k].make(b, table[k].sparse_choice ? sparse : size > 0 ? size : table[k].size);
     if (status != COSTATE_OK) ivp_free(b);
     return status;
+}
+
+void ivp_seed(const ivp *b, const double *y, double *w)
+{
+    size_t bytes = (size_t)b->P.n * sizeof *w;
+    if (b->functional == IVP_SQUARES) { memcpy(w, y, bytes); return; }
+    memset(w, 0, bytes);
+    w[b->functional] = 1;
 }
 
 void ivp_free(ivp *b)

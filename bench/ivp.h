@@ -4,12 +4,14 @@
 
 #include <costate/costate.h>
 
+enum { IVP_SQUARES = -1 };
+
 typedef struct {
     costate_problem P;           /* np = nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
     const double *y0;            /* n */
     double t1;                   /* from t = 0 */
     double atol;                 /* atol = this times rtol, as the literature has it */
-    int functional;              /* the gradient is that of y[functional](t1) */
+    int functional;              /* the gradient is that of y[functional](t1), or IVP_SQUARES: of |y(t1)|^2 / 2 */
     int stiff;                   /* 1: references by an implicit method */
     void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
     void (*free_own)(void *);
@@ -19,11 +21,16 @@ typedef struct {
    pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
 int ivp_new(ivp *, const char *name, int size, int sparse);
 void ivp_free(ivp *);
+void ivp_seed(const ivp *, const double *y, double *w);     /* w: the functional's gradient by y(t1) = y */
 const char *ivp_name(int k);     /* k from 0; NULL past the end */
 
 /* by file: what ivp_new calls */
 int ivp_swe(ivp *, int side);
 int ivp_brusselator2d(ivp *, int side);
+int ivp_brusselator_1(ivp *, int side);      /* alpha = 1, 10, 100 in place of 0.1 */
+int ivp_brusselator_10(ivp *, int side);
+int ivp_brusselator_100(ivp *, int side);
+int ivp_heat2d(ivp *, int side);
 int ivp_diffusion(ivp *, int points);
 int ivp_vdpol(ivp *, int mu);
 int ivp_hires(ivp *, int sparse);

@@ -1,12 +1,14 @@
-/* ivp_grid.c - reaction and diffusion on grids: a 2-D Brusselator, and linear diffusion in 1-D.
+/* ivp_grid.c - reaction and diffusion on grids: a 2-D Brusselator, and linear diffusion in 1-D and 2-D.
 
    Brusselator on the unit square, doubly periodic, N x N cells, unknowns (u, v) of cell after cell:
 
-       u' = 1 + u^2 v - 4.4 u + 0.1 Lap u        u(0) = 22 y (1 - y)^1.5
-       v' = 3.4 u - u^2 v     + 0.1 Lap v        v(0) = 27 x (1 - x)^1.5
+       u' = 1 + u^2 v - 4.4 u + alpha Lap u        u(0) = 22 y (1 - y)^1.5
+       v' = 3.4 u - u^2 v     + alpha Lap v        v(0) = 27 x (1 - x)^1.5
 
-   (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, section IV.10, without the forcing.)
-   Diffusion: u' = u_xx on (0, 1), u = 0 at both ends, u(0) = sin(pi x) + x (1 - x). */
+   (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, section IV.10, without the forcing; there
+   alpha = 0.1.)  The spectral radius is about 8 alpha N^2.
+   Diffusion: u' = u_xx on (0, 1), u = 0 at both ends, u(0) = sin(pi x) + x (1 - x).
+   Heat: u' = Lap u on the unit square, u = 0 around it, N x N points inside, u(0) = 16 x (1 - x) y (1 - y). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -211,13 +213,13 @@ static void build_pattern(grid *g)
     }
 }
 
-int ivp_brusselator2d(ivp *b, int side)
+static int brusselator(ivp *b, int side, double alpha)
 {
     if (side < 3 || side > 4000) return COSTATE_BAD_ARGUMENT;
     size_t n = 2 * (size_t)side * (size_t)side;
     grid *g = new_grid(side, n, ENTRIES * n);
     if (!g) return COSTATE_NO_MEMORY;
-    g->d = 0.1 * side * side;
+    g->d = alpha * side * side;
     build_pattern(g);
     for (int o = 0; o < side * side; o++) {
         double x = (double)(o % side) / side, y = (double)(o / side) / side;
@@ -229,6 +231,20 @@ int ivp_brusselator2d(ivp *b, int side)
                .y0 = g->y0, .t1 = 1, .atol = 1, .own = g, .free_own = free_grid};
     return COSTATE_OK;
 }
+
+int ivp_brusselator2d(ivp *b, int side) { return brusselator(b, side, 0.1); }
+
+static int stiff_brusselator(ivp *b, int side, double alpha)
+{
+    int status = brusselator(b, side, alpha);
+    b->stiff = 1;
+    b->functional = IVP_SQUARES;
+    return status;
+}
+
+int ivp_brusselator_1(ivp *b, int side) { return stiff_brusselator(b, side, 1); }
+int ivp_brusselator_10(ivp *b, int side) { return stiff_brusselator(b, side, 10); }
+int ivp_brusselator_100(ivp *b, int side) { return stiff_brusselator(b, side, 100); }
 
 /* ---- diffusion in 1-D -------------------------------------------------------------------------------------------- */
 
@@ -302,6 +318,91 @@ int ivp_diffusion(ivp *b, int points)
     *b = (ivp){.P = {.n = points, .ctx = g, .jac = line_jacobian, .pattern = &g->S,
                      .rhs = {line_value, line_tangent, line_adjoint, line_tangent2, line_adjoint_tangent}},
                .y0 = g->y0, .t1 = 0.1, .atol = 1, .functional = points / 2, .stiff = 1, .own = g,
+               .free_own = free_grid};
+    return COSTATE_OK;
+}
+
+/* ---- heat in 2-D ------------------------------------------------------------------------------------------------- */
+
+/* Rows of a side each; past the first and the last row is one of zeros, past the ends of a row zero. */
+static inline void heat_row(int N, double d, const double *y, const double *south, const double *north,
+                            double *restrict out, int add)
+{
+    for (int k = 0; k < N; k++) {
+        double x = d * ((k ? y[k - 1] : 0) + (k < N - 1 ? y[k + 1] : 0) + south[k] + north[k] - 4 * y[k]);
+        out[k] = add ? out[k] + x : x;
+    }
+}
+
+static inline void five_points(const grid *g, const double *y, double *out, int add)
+{
+    int N = g->side;
+    const double *zeros = g->y0 + g->S.n;
+    for (int i = 0; i < N; i++) {
+        const double *row = y + i * N;
+        heat_row(N, g->d, row, i ? row - N : zeros, i < N - 1 ? row + N : zeros, out + i * N, add);
+    }
+}
+
+static int heat_value(const costate_point *x, double *out, void *ctx)
+{
+    five_points(ctx, x->y, out, 0);
+    return 0;
+}
+
+static int heat_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x;
+    if (!dx->y) return zero(ctx, out);
+    five_points(ctx, dx->y, out, 0);
+    return 0;
+}
+
+static int heat_adjoint(const costate_point *x, const double *w, const costate_gradient *to, void *ctx)
+{
+    (void)x;
+    if (to->y) five_points(ctx, w, to->y, 1);
+    return 0;
+}
+
+static int heat_jacobian(const costate_point *x, double *J, void *ctx)
+{
+    const grid *g = ctx;
+    (void)x;
+    for (int j = 0; j < g->S.n; j++)
+        for (int e = g->col[j]; e < g->col[j + 1]; e++) J[e] = g->row[e] == j ? -4 * g->d : g->d;
+    return 0;
+}
+
+static void heat_column(grid *g, int j)
+{
+    int N = g->side, i = j / N, k = j % N, next = g->col[j];
+    if (i > 0) g->row[next++] = j - N;
+    if (k > 0) g->row[next++] = j - 1;
+    g->row[next++] = j;
+    if (k < N - 1) g->row[next++] = j + 1;
+    if (i < N - 1) g->row[next++] = j + N;
+    g->col[j + 1] = next;
+}
+
+int ivp_heat2d(ivp *b, int side)
+{
+    if (side < 2 || side > 4000) return COSTATE_BAD_ARGUMENT;
+    size_t n = (size_t)side * (size_t)side;
+    grid *g = new_grid(side, n + (size_t)side, 5 * n);                   /* a row of zeros behind y0 */
+    if (!g) return COSTATE_NO_MEMORY;
+    g->S.n = (int)n;
+    g->d = (side + 1.0) * (side + 1.0);
+    g->col[0] = 0;
+    for (int j = 0; j < (int)n; j++) {
+        double x = (j % side + 1) / (side + 1.0), y = (j / side + 1) / (side + 1.0);
+        g->y0[j] = 16 * x * (1 - x) * y * (1 - y);
+        heat_column(g, j);
+    }
+    for (int k = 0; k < side; k++) g->y0[n + (size_t)k] = 0;
+    *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = heat_jacobian, .pattern = &g->S,
+                     .rhs = {heat_value, heat_tangent, heat_adjoint, line_tangent2, line_adjoint_tangent}},
+               .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1, .own = g,
                .free_own = free_grid};
     return COSTATE_OK;
 }

@@ -4,6 +4,9 @@
 # SUNDIALS (CVODES), and Hairer and Wanner's RADAU5 as deSolve carries it; their RODAS is in no Debian package.
 # Each is kept in $XDG_CACHE_HOME/costate-bench/PACKAGE_VERSION-HASH (HASH: of compilers, flags, options) with lib/ and
 # ABOUT, which says what it is.  What cannot be had is left out, and stderr says why.
+#
+# ARKODE's stabilised explicit methods came with SUNDIALS 7.2, which this Debian has not: they race where
+# SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).
 set -eu
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/costate-bench
@@ -14,6 +17,9 @@ sundials_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITIO
     -DBUILD_ARKODE=OFF -DBUILD_CVODE=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF
     -DEXAMPLES_ENABLE_C=OFF -DEXAMPLES_INSTALL=OFF
     -DSUNDIALS_INDEX_SIZE=32 -DENABLE_LAPACK=ON -DENABLE_KLU=ON"
+arkode_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+    -DBUILD_CVODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF
+    -DEXAMPLES_ENABLE_C=OFF -DEXAMPLES_ENABLE_CXX=OFF -DEXAMPLES_INSTALL=OFF -DSUNDIALS_INDEX_SIZE=32"
 fortran_flags="$flags -fPIC -std=legacy -w"
 
 say() { echo "peers: $*" >&2; }
@@ -79,6 +85,16 @@ make_sundials() {
     } >"$2/ABOUT"
 }
 
+# of a source that is not Debian's: ARKODE alone
+make_arkode() {
+    # shellcheck disable=SC2086   # a list of words
+    cmake -S "$1" -B "$2.build" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS= \
+        -DCMAKE_C_FLAGS_RELEASE="$flags" -DCMAKE_INSTALL_LIBDIR=lib $arkode_options &&
+        cmake --build "$2.build" --parallel 2 && cmake --install "$2.build" --prefix "$2" || return 1
+    rm -rf "$2.build"
+    echo "SUNDIALS $3, ARKODE: $("$CC" --version | head -n 1), $flags -fPIC (static, index of 32 bits)" >"$2/ABOUT"
+}
+
 make_radau5() {
     mkdir -p "$2/lib" && for file in radau5 radau5a; do
         # shellcheck disable=SC2086
@@ -119,7 +135,30 @@ peer() {
     rm -rf "${work:?}/$2"
 }
 
+# The same from a source that is here already.
+local_arkode() {
+    source=${SUNDIALS7_SOURCE:-}
+    [ -n "$source" ] || { say "no ARKODE with LSRKStep: SUNDIALS7_SOURCE names no source of SUNDIALS 7"; return; }
+    if [ ! -f "$source/include/arkode/arkode_lsrkstep.h" ]; then say "no LSRKStep in $source"; return; fi
+    version=$(sed -n 's/^ *set(PACKAGE_VERSION_\(MAJOR\|MINOR\|PATCH\) *"\([0-9]*\)".*/\2/p' "$source/CMakeLists.txt" |
+        paste -s -d .)
+    hash=$({ echo "$flags $arkode_options"; "$CC" --version; } 2>/dev/null | cksum | cut -d ' ' -f 1)
+    where=$cache/arkode_$version-$hash
+    if [ ! -f "$where/ABOUT" ]; then
+        say "building ARKODE $version from $source"
+        if ! make_arkode "$source" "$work/arkode.out" "$version" >"$work/log" 2>&1; then
+            say "could not build ARKODE:"
+            tail -n 20 "$work/log" >&2
+            return
+        fi
+        rm -rf "$where"
+        mv "$work/arkode.out" "$where"
+    fi
+    echo "$where"
+}
+
 {
+    local_arkode
     peer sundials sundials libsundials-dev "$flags $sundials_options"
     peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags"
 } >"$work/found"

@@ -30,7 +30,7 @@ static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1,
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
     {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
-     "costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5 (costate:rodas4)"},
+     "costate:METHOD, cvodes:bdf|adams, hairer:radau5, arkode:rkc2|rkl2 (costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
     {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
@@ -46,7 +46,9 @@ static const cli_option options[] = {
     {"--storage", CLI_WORD, IN(task.storage), storages, 0, "WHAT", "what the tape holds (stages)"},
     {"--derivative-mode", CLI_FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
     {"--krylov-tol", CLI_POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
-    {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "costate's GMRES preconditioned by SuperLU's incomplete LU"},
+    {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "GMRES preconditioned: SuperLU's incomplete LU; cvodes: ILU(0)"},
+    {"--right", CLI_FLAG, IN(task.right), NULL, 0, "", "cvodes' ILU(0) on the right side"},
+    {"--adjoint-atol", CLI_POSITIVE, IN(task.adjoint_atol), NULL, 0, "X", "atol of cvodes' adjoint: this times atol"},
     {"--krylov", CLI_COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
     {"--lapack", CLI_FLAG, IN(task.lapack), NULL, 0, "", "cvodes' dense systems by LAPACK"},
     {"--colamd", CLI_FLAG, IN(task.colamd), NULL, 0, "", "cvodes' KLU orders by COLAMD, not AMD"},
@@ -201,7 +203,9 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
     if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
     if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
-    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams or hairer:radau5");
+    if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
+    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5, "
+                     "arkode:rkc2 or arkode:rkl2");
 }
 
 static int race(const command *c, const ivp *b)

@@ -6,10 +6,10 @@
 
 #include "ivp.h"
 
-enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); gradient of y[functional](t1) */
+enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h */
 
 typedef struct {
-    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5 */
+    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5, arkode:rkc2 */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
     int mode, directions;        /* tlm: unit vectors 0, 1, ... */
@@ -23,11 +23,13 @@ typedef struct {
     /* costate */
     int keep_factors, stage_solve, storage, derivative_mode;
     double krylov_tol;           /* 0: the default, round-off */
-    int ilu;                     /* with gmres: SuperLU's incomplete LU */
+    int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
     /* cvodes */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
     int lapack;                  /* dense systems by LAPACK, not by its own elimination */
     int colamd;                  /* KLU orders by COLAMD, not by AMD */
+    int right;                   /* ILU(0) on the right side of the matrix, not on the left */
+    double adjoint_atol;         /* factor of atol in the adjoint; 0: 1 */
     int polynomial;              /* the forward run is interpolated by polynomials, not by Hermite's */
 } race_task;
 
@@ -58,6 +60,7 @@ int race_again(const race_task *, const race_result *, double start);
 int race_costate(const race_task *, const ivp *, race_result *);
 int race_cvodes(const race_task *, const ivp *, race_result *);     /* these: a status also when not built in */
 int race_hairer(const race_task *, const ivp *, race_result *);
+int race_arkode(const race_task *, const ivp *, race_result *);
 
 /* Best times of what the codes are made of: seconds; NaN: not there. */
 typedef struct {

@@ -62,7 +62,6 @@ static void restart(const runner *u)
     int m = u->task->directions;
     memcpy(u->y, u->b->y0, n * sizeof *u->y);
     memset(u->z, 0, n * (size_t)m * sizeof *u->z);
-    if (u->task->mode == RACE_ADJ) u->z[u->b->functional] = 1;
     for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * n + (size_t)k % n] = 1;
 }
 
@@ -74,8 +73,10 @@ static int run(const runner *u, race_lap *lap)
         status = costate_integrate_tlm(u->c, 0, u->t1, u->y, NULL, u->task->directions, u->z, NULL, NULL, NULL);
     else status = costate_integrate(u->c, 0, u->t1, u->y, NULL, mode == RACE_ADJ ? u->tape : NULL);
     middle = race_clock();
-    if (status == COSTATE_OK && mode == RACE_ADJ)
+    if (status == COSTATE_OK && mode == RACE_ADJ) {
+        ivp_seed(u->b, u->y, u->z);
         status = costate_adjoint(u->c, u->tape, 1, u->z, NULL, NULL, NULL);
+    }
     lap->forward = middle - start;
     lap->backward = mode == RACE_ADJ ? race_clock() - middle : 0;
     return status;

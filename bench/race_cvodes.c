@@ -21,6 +21,7 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
 #include "race.h"
+#include "race_ilu0.h"
 #include "race_sunlinsol.h"
 
 enum { MAX_STEPS = 10000000, OWN_STATUS = -100 };
@@ -44,7 +45,8 @@ typedef struct {
     algebra forward, backward;
     SUNNonlinearSolver sensitivities;
     SUNLinearSolver shared;      /* whose analysis is shared by all runs */
-    double *J;                   /* values of the Jacobian, where CVODES wants them elsewhere */
+    double *J;                   /* values of the Jacobian, where CVODES wants them elsewhere; kept with ILU(0) */
+    ilu0 *preconditioner;        /* --ilu: of one direction after the other */
     int which, checkpoint_steps;
     char said[256];              /* its last message */
 } rider;
@@ -172,6 +174,57 @@ static int adjoint_jacobian(realtype t, N_Vector y, N_Vector w, N_Vector fw, SUN
     return status;
 }
 
+/* ---- ILU(0): of I - gamma J, and of I + gamma J^T as the transpose of I + gamma J -------------------------------- */
+
+/* reuse: J is as good as new, and only gamma is another */
+static int factor(rider *q, realtype t, N_Vector y, booleantype reuse, booleantype *renewed, realtype gamma)
+{
+    costate_point x = point(t, y);
+    *renewed = !reuse;
+    if (!reuse) {
+        int status = q->b->P.jac(&x, q->J, q->b->P.ctx);
+        q->count.jac++;
+        if (status != 0) return status;
+    }
+    q->count.decompositions++;
+    return ilu0_factor(q->preconditioner, q->J, gamma);
+}
+
+static int precondition(rider *q, int transposed, N_Vector r, N_Vector z)
+{
+    q->count.solves++;
+    ilu0_solve(q->preconditioner, transposed, values(r), values(z));
+    return 0;
+}
+
+static int setup(realtype t, N_Vector y, N_Vector fy, booleantype reuse, booleantype *renewed, realtype gamma,
+                 void *data)
+{
+    (void)fy;
+    return factor(data, t, y, reuse, renewed, gamma);
+}
+
+static int solve(realtype t, N_Vector y, N_Vector fy, N_Vector r, N_Vector z, realtype gamma, realtype delta, int side,
+                 void *data)
+{
+    (void)t, (void)y, (void)fy, (void)gamma, (void)delta, (void)side;
+    return precondition(data, 0, r, z);
+}
+
+static int adjoint_setup(realtype t, N_Vector y, N_Vector w, N_Vector fw, booleantype reuse, booleantype *renewed,
+                         realtype gamma, void *data)
+{
+    (void)w, (void)fw;
+    return factor(data, t, y, reuse, renewed, -gamma);
+}
+
+static int adjoint_solve(realtype t, N_Vector y, N_Vector w, N_Vector fw, N_Vector r, N_Vector z, realtype gamma,
+                         realtype delta, int side, void *data)
+{
+    (void)t, (void)y, (void)w, (void)fw, (void)gamma, (void)delta, (void)side;
+    return precondition(data, 1, r, z);
+}
+
 static void keep_message(int code, const char *module, const char *function, char *message, void *data)
 {
     rider *q = data;
@@ -220,7 +273,10 @@ static int make_algebra(rider *q, int type, algebra *a)
     const costate_problem *P = &q->b->P;
     int solver = q->task->solver;
     if (adams(q)) return !(a->functional = SUNNonlinSol_FixedPoint(q->y, 0, q->context));
-    if (solver == COSTATE_LS_GMRES) return !(a->S = SUNLinSol_SPGMR(q->y, SUN_PREC_NONE, q->task->krylov, q->context));
+    if (solver == COSTATE_LS_GMRES) {
+        int side = !q->task->ilu ? SUN_PREC_NONE : q->task->right ? SUN_PREC_RIGHT : SUN_PREC_LEFT;
+        return !(a->S = SUNLinSol_SPGMR(q->y, side, q->task->krylov, q->context));
+    }
     if (solver == COSTATE_LS_DENSE) {
         a->A = SUNDenseMatrix(P->n, P->n, q->context);
         a->S = a->A ? dense_solver(q, a->A) : NULL;
@@ -266,7 +322,9 @@ static int attach(rider *q)
     if (q->forward.functional) return CVodeSetNonlinearSolver(q->memory, q->forward.functional);
     int status = CVodeSetLinearSolver(q->memory, q->forward.S, q->forward.A);
     if (failed(status)) return status;
-    return q->forward.A ? CVodeSetJacFn(q->memory, jacobian) : CVodeSetJacTimes(q->memory, NULL, times);
+    if (q->forward.A) return CVodeSetJacFn(q->memory, jacobian);
+    status = CVodeSetJacTimes(q->memory, NULL, times);
+    return failed(status) || !q->task->ilu ? status : CVodeSetPreconditioner(q->memory, setup, solve);
 }
 
 static void start_forward(rider *q)
@@ -319,24 +377,26 @@ static int attach_backward(rider *q)
     if (q->backward.functional) return CVodeSetNonlinearSolverB(m, q->which, q->backward.functional);
     int status = CVodeSetLinearSolverB(m, q->which, q->backward.S, q->backward.A);
     if (failed(status)) return status;
-    return q->backward.A ? CVodeSetJacFnB(m, q->which, adjoint_jacobian)
-                         : CVodeSetJacTimesB(m, q->which, NULL, adjoint_times);
+    if (q->backward.A) return CVodeSetJacFnB(m, q->which, adjoint_jacobian);
+    status = CVodeSetJacTimesB(m, q->which, NULL, adjoint_times);
+    if (failed(status) || !q->task->ilu) return status;
+    return CVodeSetPreconditionerB(m, q->which, adjoint_setup, adjoint_solve);
 }
 
 static void start_backward(rider *q)
 {
-    N_VConst(0, q->w);
-    values(q->w)[q->b->functional] = 1;
+    ivp_seed(q->b, values(q->y), values(q->w));
 }
 
 static int make_backward(rider *q)
 {
+    double atol = q->task->atol * (q->task->adjoint_atol > 0 ? q->task->adjoint_atol : 1);
     int status;
     if (!(q->w = N_VClone(q->y))) return CV_MEM_FAIL;
     start_backward(q);
     if (failed(status = CVodeCreateB(q->memory, adams(q) ? CV_ADAMS : CV_BDF, &q->which))) return status;
     if (failed(status = CVodeInitB(q->memory, q->which, adjoint_rhs, q->task->tf, q->w))) return status;
-    if (failed(status = CVodeSStolerancesB(q->memory, q->which, q->task->rtol, q->task->atol))) return status;
+    if (failed(status = CVodeSStolerancesB(q->memory, q->which, q->task->rtol, atol))) return status;
     CVodeSetUserDataB(q->memory, q->which, q);
     CVodeSetMaxNumStepsB(q->memory, q->which, MAX_STEPS);
     if (make_algebra(q, CSR_MAT, &q->backward)) return CV_MEM_FAIL;
@@ -476,7 +536,9 @@ static int suited(const race_task *task, const ivp *b, race_result *r)
     if (strcmp(task->code, "cvodes:bdf") != 0) return race_fail(r, COSTATE_BAD_ARGUMENT, "cvodes has bdf and adams");
     while (k < count && known[k].solver != task->solver) k++;
     if (k == count) return race_fail(r, COSTATE_BACKEND, "cvodes runs with dense, band, klu, umfpack and gmres");
-    snprintf(r->solver, sizeof r->solver, "%s", task->lapack ? "lapack" : known[k].name);
+    snprintf(r->solver, sizeof r->solver, "%s%s", task->lapack ? "lapack" : known[k].name, task->ilu ? "+ilu0" : "");
+    if (task->ilu && (task->solver != COSTATE_LS_GMRES || !b->P.pattern || task->mode == RACE_TLM))
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu is for gmres, a problem with a pattern, forward or adjoint");
 #ifndef RACE_LAPACK
     if (task->lapack) return race_fail(r, COSTATE_BACKEND, "this CVODES has no LAPACK");
 #endif
@@ -504,7 +566,10 @@ int race_cvodes(const race_task *given, const ivp *b, race_result *r)
     if (SUNContext_Create(NULL, &q.context) != 0) return free(q.J), race_fail(r, COSTATE_NO_MEMORY, "no context");
     if (task.solver == COSTATE_LS_UMFPACK)
         q.shared = race_sunlinsol(costate_backend_find("umfpack"), b->P.pattern, NULL, &q.count.solves, q.context);
-    measure(&q);
+    q.preconditioner = task.ilu ? ilu0_new(b->P.pattern) : NULL;
+    if (task.ilu && !q.preconditioner) race_fail(r, COSTATE_NO_MEMORY, "no memory for ILU(0)");
+    else measure(&q);
+    ilu0_free(q.preconditioner);
     if (q.shared) SUNLinSolFree(q.shared);
     SUNContext_Free(&q.context);
     free(q.J);

@@ -149,6 +149,17 @@ def speedup(ours, theirs):
     return statistics.median(ratios) if ratios else None
 
 
+def faster_at(ours, peer, error):
+    """how many times faster ours are than one row of a peer at its error, by turns; a Gain, or None"""
+    found = []
+    for turn in range(min((len(row["turns"]) for row in ours + [peer]), default=0)):
+        mine = front(curve([row["turns"][turn] for row in ours], error))
+        for e, t in curve([peer["turns"][turn]], error):
+            least = mine[0][1] if mine and e > mine[0][0] else time_at(mine, e)      # our loosest is better than that
+            found += [t / least] if least else []
+    return Gain(statistics.median(found), min(found), max(found)) if found else None
+
+
 def gain(ours, theirs, error):
     """speedup by turns: ours and theirs are rows with the same number of turns, but for those that had only one"""
     count = min((len(row["turns"]) for row in ours + theirs), default=0)

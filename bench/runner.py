@@ -10,7 +10,8 @@ class Runner:
         self.quick = quick
         self.out = os.path.join(build, "bench")
         self.programs = {code: os.path.join(self.out, name) for code, name in
-                         (("costate", "race"), ("cvodes", "race"), ("hairer", "race"), ("packaged", "race-packaged"))}
+                         (("costate", "race"), ("cvodes", "race"), ("hairer", "race"), ("packaged", "race-packaged"),
+                          ("arkode", "race-arkode"))}
         self.rows = {}
         self.turns = 1 if quick else 3
         self.repeat = 3
@@ -19,6 +20,7 @@ class Runner:
         os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
         self.has = {code: self._runs(code, method) for code, method in
                     (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        self.has["arkode"] = os.access(self.programs["arkode"], os.X_OK)
         # the CVODES that costate races: the one at -O3, or what there is
         self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
 

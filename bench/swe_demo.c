@@ -35,7 +35,7 @@ static void hide(const progress *p)
 
 static const char *family_name(const char *method)
 {
-    static const char *const names[] = {"erk", "sdirk", "firk", "ros"};
+    static const char *const names[] = {"erk", "sdirk", "firk", "ros", "rkc"};
     costate_method_info info;
     if (costate_method_describe(costate_method_find(method), &info) != COSTATE_OK) return "?";
     return names[info.family];

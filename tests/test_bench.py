@@ -14,7 +14,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(root, "bench"))
 
 from cases import run_all  # noqa: E402
-from report import Report, gain  # noqa: E402
+import bench  # noqa: E402
+from report import Report, faster_at, gain  # noqa: E402
 
 
 def rows(errors, seconds_of, slower=(1, 1, 1)):
@@ -37,6 +38,36 @@ def test_ratio_compares_within_a_turn():
     theirs = rows([1e-2, 1e-8], lambda e: 2 * e ** -0.25, (1, 3, 1))
     found = gain(ours, theirs, "error")
     assert all(abs(x - 2) < 1e-12 for x in found), found
+
+
+def test_times_at_the_error_of_one_row():
+    """Between ours by interpolation; a row that is worse than all of ours meets the cheapest; a better one none."""
+    ours = rows([1e-2, 1e-6], lambda e: e ** -0.25)
+    for e, times in ((1e-4, 5), (1e-2, 5), (1, 5 * 1e-2 ** 0.25)):
+        peer = rows([e], lambda e: 5 * e ** -0.25)[0]
+        assert all(abs(x - times) < 1e-12 for x in faster_at(ours, peer, "error")), (e, times)
+    assert faster_at(ours, rows([1e-8], lambda e: 1)[0], "error") is None
+
+
+def test_added_part_replaces_its_section():
+    """and leaves what else is there"""
+    found = []
+    with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
+        where = os.path.join(place, "RESULTS.md")
+        with open(where, "w", encoding="utf-8") as file:
+            file.write("# whole\n\n## Tables\n\n## Added: other\n\nkept\n")
+        bench.machine = bench.codes = lambda *_: []
+        run = type("Run", (), {"turns": 3})
+        for text in ("first", "second"):
+            report = Report(place)
+            report.say(text)
+            bench.add_results(run, report, where, ["stiff"], 0)
+            with open(where, encoding="utf-8") as file:
+                found.append(file.read())
+    assert "first" in found[0] and "first" not in found[1] and "second" in found[1], found
+    for text in found:
+        assert text.startswith("# whole\n\n## Tables\n\n## Added: other\n\nkept\n"), text
+        assert text.count("## Added: stiff") == 1 and text.endswith("\n") and not text.endswith("\n\n"), text
 
 
 def test_no_ratio_without_a_common_error():
