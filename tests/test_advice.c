@@ -213,9 +213,25 @@ static void side_product(const formula *s, num t, const num *y, const num *p, nu
 }
 static const formula side_product_formula = {.n = 2, .f = side_product};
 
+/* The error that a method with an explicit first stage makes.  Where e is fast, its stages are
+
+       E_1 = 1,   E_i = -g_i,   g = A^-1 a  (a: the column of the explicit stage),
+
+   whatever the step, as 0 = a_i + sum_j a_ij E_j; with d(t) = exp(-t/CHANGE), ds/de(0) is off by
+
+       h (b_0 - sum_i b_i g_i d(c_i h)),
+
+   but for terms like the derivative itself, 1/RATE.  (It would be 0 for d = 1: R(infinity) = 0.) */
+static double undamped(const costate_method *m, double h)
+{
+    double sum = m->b0;
+    for (int i = 0; i < m->s; i++) sum -= m->b[i] * m->g[i] * exp(-m->c[i] * h / CHANGE);
+    return fabs(h * sum * RATE);
+}
+
 /* One step of 0.01, ten thousand times the time of e and a third of that in which its coefficient changes: methods
-   whose stages damp e get the derivative within its size; ros and methods with an explicit first stage are off by more
-   than 100 times that. */
+   whose stages damp e get the derivative within its size; methods with an explicit first stage are off by what their
+   tableau says, ros by more than 100 times its size. */
 static void fast_component(void **state)
 {
     const costate_method *m = *state;
@@ -230,7 +246,8 @@ static void fast_component(void **state)
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
     double error = fabs(lambda[0] * (RATE + 1 / CHANGE) - 1);
     print_message("           relative error %.1e\n", error);
-    if (info.family == COSTATE_ROS || info.properties & COSTATE_EXPLICIT_FIRST) assert_true(error > 100);
+    if (info.family == COSTATE_ROS) assert_true(error > 100);
+    else if (info.properties & COSTATE_EXPLICIT_FIRST) assert_true(fabs(error - undamped(m, 0.01)) < 2);
     else assert_true(error < 1);
     costate_tape_free(tape);
     costate_free(c);
