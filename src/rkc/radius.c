@@ -8,7 +8,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/random.h"
 #include "rkc/rkc.h"
 
@@ -92,7 +91,11 @@ int rkc_radius(stepper *c, const record *r, const trial *t)
 {
     rkc_work *a = rkc_of(c);
     costate_point x = {r->t, r->y, c->maps->p};
-    if (c->maps->radius) return map_radius(c->maps, &x, &a->rho);
+    if (c->maps->radius) {
+        if (!a->asked) TRY(map_radius(c->maps, &x, &a->rho));
+        a->asked = 1;
+        return 0;
+    }
     if (c->o->spectral_bound > 0) { a->rho = c->o->spectral_bound; return 0; }
     if (!stale(a, t)) return 0;
     TRY(measure(c, r));

@@ -38,6 +38,7 @@ typedef struct {
     double *v, *Jv;             /* n each: the vector of the power iteration, and its product */
     double rho, real;           /* spectral radius, 0: not known; real part of its eigenvalue, in units of rho */
     int products;               /* so many made v, from a random one */
+    int asked;                  /* 1: the callback that gives it, at this step */
     int age, tried;             /* steps begun since it was measured; 1: and a try made */
     double longest;             /* h that the highest degree allows */
     long steps, capped, rejected; /* tries of the run, those with that h, and the rejected ones */

@@ -57,6 +57,7 @@ int rkc_first_slope(stepper *c, const record *r, trial *t)
     }
     t->started = 1;
     a->age++;
+    a->asked = 0;
     return 0;
 }
 
