@@ -79,6 +79,8 @@ def codes(run):
                                                             if run.has["packaged"] else "its rows say failed"))
     if not run.has["hairer"]:
         about.append("RADAU5 could not be built: it does not race")
+    if not run.has["rodas"]:
+        about.append("RODAS is not there: it does not race (bench/peers.sh)")
     if not run.has["arkode"]:
         about.append("ARKODE with LSRKStep (SUNDIALS 7.2 or newer) is not there: it does not race (bench/peers.sh)")
     return ["costate: %s" % compiled(run.build, "costate")] + about + [

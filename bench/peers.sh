@@ -1,12 +1,14 @@
 #!/bin/sh
 # peers.sh - build the peers of the race at -O3 from Debian's source packages; prints their directories, comma between.
 #
-# SUNDIALS (CVODES), and Hairer and Wanner's RADAU5 as deSolve carries it; their RODAS is in no Debian package.
+# SUNDIALS (CVODES), and Hairer and Wanner's RADAU5 as deSolve carries it.
 # Each is kept in $XDG_CACHE_HOME/costate-bench/PACKAGE_VERSION-HASH (HASH: of compilers, flags, options) with lib/ and
 # ABOUT, which says what it is.  What cannot be had is left out, and stderr says why.
 #
 # ARKODE's stabilised explicit methods came with SUNDIALS 7.2, which this Debian has not: they race where
-# SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).
+# SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).  Hairer and Wanner's RODAS is in no
+# Debian package: it races where RODAS_SOURCE names a folder with their rodas.f (unige.ch/~hairer/software.html), with
+# the linear algebra that came with RADAU5.
 set -eu
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/costate-bench
@@ -105,6 +107,15 @@ make_radau5() {
             "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
 }
 
+# of a source that is not Debian's, either
+make_rodas() {
+    # shellcheck disable=SC2086
+    mkdir -p "$2/lib" && "$FC" $fortran_flags -c "$1/rodas.f" -o "$2/rodas.o" &&
+        ar rcs "$2/lib/librodas.a" "$2/rodas.o" && rm "$2/rodas.o" &&
+        echo "RODAS of Hairer and Wanner (rodas.f, $3), with RADAU5's linear algebra:" \
+            "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
+}
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # peer NAME SOURCE BINARY RECIPE: its directory on stdout
@@ -135,30 +146,41 @@ peer() {
     rm -rf "${work:?}/$2"
 }
 
-# The same from a source that is here already.
-local_arkode() {
-    source=${SUNDIALS7_SOURCE:-}
-    [ -n "$source" ] || { say "no ARKODE with LSRKStep: SUNDIALS7_SOURCE names no source of SUNDIALS 7"; return; }
-    if [ ! -f "$source/include/arkode/arkode_lsrkstep.h" ]; then say "no LSRKStep in $source"; return; fi
-    version=$(sed -n 's/^ *set(PACKAGE_VERSION_\(MAJOR\|MINOR\|PATCH\) *"\([0-9]*\)".*/\2/p' "$source/CMakeLists.txt" |
-        paste -s -d .)
-    hash=$({ echo "$flags $arkode_options"; "$CC" --version; } 2>/dev/null | cksum | cut -d ' ' -f 1)
-    where=$cache/arkode_$version-$hash
+# from_source NAME SOURCE VERSION OPTIONS: the same from a source that is here already
+from_source() {
+    hash=$({ echo "$4"; "$CC" --version; "$FC" --version; } 2>/dev/null | cksum | cut -d ' ' -f 1)
+    where=$cache/$1_$3-$hash
     if [ ! -f "$where/ABOUT" ]; then
-        say "building ARKODE $version from $source"
-        if ! make_arkode "$source" "$work/arkode.out" "$version" >"$work/log" 2>&1; then
-            say "could not build ARKODE:"
+        say "building $1 $3 from $2"
+        if ! "make_$1" "$2" "$work/$1.out" "$3" >"$work/log" 2>&1; then
+            say "could not build $1:"
             tail -n 20 "$work/log" >&2
             return
         fi
         rm -rf "$where"
-        mv "$work/arkode.out" "$where"
+        mv "$work/$1.out" "$where"
     fi
     echo "$where"
 }
 
+local_arkode() {
+    source=${SUNDIALS7_SOURCE:-}
+    [ -n "$source" ] || { say "no ARKODE with LSRKStep: SUNDIALS7_SOURCE names no source of SUNDIALS 7"; return; }
+    if [ ! -f "$source/include/arkode/arkode_lsrkstep.h" ]; then say "no LSRKStep in $source"; return; fi
+    from_source arkode "$source" "$(sed -n 's/^ *set(PACKAGE_VERSION_\(MAJOR\|MINOR\|PATCH\) *"\([0-9]*\)".*/\2/p' \
+        "$source/CMakeLists.txt" | paste -s -d .)" "$flags $arkode_options"
+}
+
+local_rodas() {
+    source=${RODAS_SOURCE:-}
+    [ -n "$source" ] || { say "no RODAS: RODAS_SOURCE names no folder with rodas.f"; return; }
+    if [ ! -f "$source/rodas.f" ]; then say "no rodas.f in $source"; return; fi
+    from_source rodas "$source" "checksum-$(cksum <"$source/rodas.f" | cut -d ' ' -f 1)" "$fortran_flags"
+}
+
 {
     local_arkode
+    local_rodas
     peer sundials sundials libsundials-dev "$flags $sundials_options"
     peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags"
 } >"$work/found"

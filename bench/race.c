@@ -30,7 +30,7 @@ static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1,
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
     {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
-     "costate:METHOD, cvodes:bdf|adams, hairer:radau5, arkode:rkc2|rkl2 (costate:rodas4)"},
+     "costate:METHOD, cvodes:bdf|adams, hairer:radau5|rodas, arkode:rkc2|rkl2 (costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
     {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
@@ -205,7 +205,7 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
     if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
     return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5, "
-                     "arkode:rkc2 or arkode:rkl2");
+                     "hairer:rodas, arkode:rkc2 or arkode:rkl2");
 }
 
 static int race(const command *c, const ivp *b)

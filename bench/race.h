@@ -9,7 +9,7 @@
 enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h */
 
 typedef struct {
-    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5, arkode:rkc2 */
+    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5|rodas, arkode:rkc2 */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
     int mode, directions;        /* tlm: unit vectors 0, 1, ... */

@@ -1,4 +1,5 @@
-/* race_hairer.c - the race by RADAU5 of Hairer and Wanner (Fortran, as R's deSolve has it): full matrices, forward. */
+/* race_hairer.c - the race by RADAU5 of Hairer and Wanner (Fortran, as R's deSolve has it), and by their RODAS where
+   its source was there: full matrices, forward. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,17 @@ void radau5_(const int *n, fortran_rhs *, double *t, double *y, const double *t1
              void (*mas)(void), const int *imas, const int *mlmas, const int *mumas, void (*solout)(void),
              const int *iout, double *work, const int *lwork, int *iwork, const int *liwork, double *rpar, int *ipar,
              int *idid);
+
+#ifdef RACE_RODAS
+typedef void rodas_jac(const int *n, const double *t, const double *y, double *J, const int *ld, double *rpar,
+                       int *ipar);
+
+void rodas_(const int *n, fortran_rhs *, const int *ifcn, double *t, double *y, const double *t1, double *h,
+            const double *rtol, const double *atol, const int *itol, rodas_jac *, const int *ijac, const int *mljac,
+            const int *mujac, void (*dfx)(void), const int *idfx, void (*mas)(void), const int *imas, const int *mlmas,
+            const int *mumas, void (*solout)(void), const int *iout, double *work, const int *lwork, int *iwork,
+            const int *liwork, double *rpar, int *ipar, int *idid);
+#endif
 
 /* It prints its complaints by these; here idid tells. */
 void rprintf_(const char *, size_t);
@@ -47,66 +59,125 @@ static void rhs(const int *n, const double *t, const double *y, double *f, doubl
     if (q->b->P.rhs.value(&(costate_point){*t, y, NULL}, f, q->b->P.ctx) != 0) q->failed = 1;
 }
 
+static void form(const int *n, const double *t, const double *y, double *J, const int *ld, double *rpar, int *ipar)
+{
+    context *q = (void *)ipar;
+    (void)n, (void)ld, (void)rpar;
+    if (q->b->P.jac(&(costate_point){*t, y, NULL}, J, q->b->P.ctx) != 0) q->failed = 1;
+}
+
 static void jacobian(const int *n, const double *t, const double *y, const int *ml, const int *mu, double *J,
                      const int *ld, double *rpar, int *ipar)
 {
-    context *q = (void *)ipar;
-    (void)n, (void)ml, (void)mu, (void)ld, (void)rpar;
-    if (q->b->P.jac(&(costate_point){*t, y, NULL}, J, q->b->P.ctx) != 0) q->failed = 1;
+    (void)ml, (void)mu;
+    form(n, t, y, J, ld, rpar, ipar);
 }
 
 static void unused(void) { }
 
-/* A run with the parameters that are its defaults, but for the number of steps allowed; h 0: its own guess, 1e-6. */
-static int run(const race_task *task, context *q, double *y, double *work, int *iwork, race_lap *lap)
+/* ---- the codes ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double *work;
+    int *iwork, lwork, liwork;
+} space;
+
+/* With the parameters that are their defaults, but for the number of steps allowed; h: their own guess. */
+static int radau5(const race_task *task, context *q, double *y, const space *s)
 {
     int n = q->b->P.n, zero = 0, one = 1, idid = 0;
-    int lwork = 4 * n * n + 12 * n + PARAMETERS, liwork = 3 * n + PARAMETERS;
     double t = 0, t1 = task->tf, h = 0, rpar = 0;
-    memcpy(y, q->b->y0, (size_t)n * sizeof *y);
-    memset(work, 0, PARAMETERS * sizeof *work);
-    memset(iwork, 0, PARAMETERS * sizeof *iwork);
-    iwork[1] = MAX_STEPS;
-    double start = race_clock();
+    s->iwork[1] = MAX_STEPS;
     radau5_(&n, rhs, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, jacobian, &one, &n, &n, unused, &zero, &n, &n,
-            unused, &zero, work, &lwork, iwork, &liwork, &rpar, (int *)(void *)q, &idid);
-    lap->forward = race_clock() - start;
-    return idid == 1 && !q->failed ? COSTATE_OK : COSTATE_STEP_TOO_SMALL;
+            unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q, &idid);
+    return idid;
 }
 
-static costate_stats counted(const int *iwork)
+static costate_stats radau5_count(const int *iwork)
 {
     return (costate_stats){.f = iwork[13], .jac = iwork[14], .steps = iwork[15], .accepted = iwork[16],
                            .rejected = iwork[17], .decompositions = iwork[18], .complex_decompositions = iwork[18],
                            .solves = iwork[19], .complex_solves = iwork[19]};
 }
 
-static int measure(const race_task *task, context *q, double *work, int *iwork, race_result *r)
+#ifdef RACE_RODAS
+/* autonomous, as costate's methods are told; it takes 1e-6 where h is 0 */
+static int rodas(const race_task *task, context *q, double *y, const space *s)
+{
+    int n = q->b->P.n, zero = 0, one = 1, idid = 0;
+    double t = 0, t1 = task->tf, h = 0, rpar = 0;
+    s->iwork[0] = MAX_STEPS;
+    rodas_(&n, rhs, &zero, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, form, &one, &n, &n, unused, &zero, unused,
+           &zero, &n, &n, unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q, &idid);
+    return idid;
+}
+
+static costate_stats rodas_count(const int *iwork)
+{
+    return (costate_stats){.f = iwork[13], .jac = iwork[14], .steps = iwork[15], .accepted = iwork[16],
+                           .rejected = iwork[17], .decompositions = iwork[18], .solves = iwork[19]};
+}
+#endif
+
+typedef struct {
+    const char *name, *failed;
+    int (*run)(const race_task *, context *, double *y, const space *);
+    costate_stats (*count)(const int *iwork);
+} entrant;
+
+static const entrant entrants[] = {
+    {"hairer:radau5", "RADAU5 failed", radau5, radau5_count},
+#ifdef RACE_RODAS
+    {"hairer:rodas", "RODAS failed", rodas, rodas_count},
+#endif
+};
+
+static const entrant *find(const char *name)
+{
+    for (size_t k = 0; k < sizeof entrants / sizeof *entrants; k++)
+        if (strcmp(name, entrants[k].name) == 0) return &entrants[k];
+    return NULL;
+}
+
+static int run(const entrant *e, const race_task *task, context *q, double *y, const space *s, race_lap *lap)
+{
+    memcpy(y, q->b->y0, (size_t)q->b->P.n * sizeof *y);
+    memset(s->work, 0, PARAMETERS * sizeof *s->work);
+    memset(s->iwork, 0, PARAMETERS * sizeof *s->iwork);
+    double start = race_clock();
+    int idid = e->run(task, q, y, s);
+    lap->forward = race_clock() - start;
+    return idid == 1 && !q->failed ? COSTATE_OK : COSTATE_STEP_TOO_SMALL;
+}
+
+static int measure(const entrant *e, const race_task *task, context *q, const space *s, race_result *r)
 {
     race_lap lap = {0, 0, 0};
     double start = race_clock();
-    int status = run(task, q, r->y, work, iwork, &lap);
+    int status = run(e, task, q, r->y, s, &lap);
     start = race_warmed_up(task, r, &lap, start);
     for (; status == COSTATE_OK && race_again(task, r, start); r->lap[r->laps++] = lap)
-        status = run(task, q, r->y, work, iwork, &lap);
-    r->stats = counted(iwork);
-    return status == COSTATE_OK ? status : race_fail(r, status, "RADAU5 failed");
+        status = run(e, task, q, r->y, s, &lap);
+    r->stats = e->count(s->iwork);
+    return status == COSTATE_OK ? status : race_fail(r, status, e->failed);
 }
 
 int race_hairer(const race_task *task, const ivp *b, race_result *r)
 {
     size_t n = (size_t)b->P.n;
+    const entrant *e = find(task->code);
     context q = {b, 0};
-    if (strcmp(task->code, "hairer:radau5") != 0) return race_fail(r, COSTATE_BAD_ARGUMENT, "hairer has radau5");
+    if (!e) return race_fail(r, COSTATE_BACKEND, "hairer has radau5, and rodas where its source was there");
     if (b->P.pattern || task->mode != RACE_FORWARD)
-        return race_fail(r, COSTATE_BACKEND, "radau5 runs forward here, with full matrices");
-    double *work = malloc((4 * n * n + 12 * n + PARAMETERS) * sizeof *work);
-    int *iwork = malloc((3 * n + PARAMETERS) * sizeof *iwork);
+        return race_fail(r, COSTATE_BACKEND, "radau5 and rodas run forward here, with full matrices");
+    space s = {.lwork = (int)(4 * n * n + 14 * n) + PARAMETERS, .liwork = 3 * (int)n + PARAMETERS};
+    s.work = malloc((size_t)s.lwork * sizeof *s.work);
+    s.iwork = malloc((size_t)s.liwork * sizeof *s.iwork);
     r->y = malloc(n * sizeof *r->y);
     strcpy(r->solver, "dense");
-    if (!work || !iwork || !r->y) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    else measure(task, &q, work, iwork, r);
-    free(work);
-    free(iwork);
+    if (!s.work || !s.iwork || !r->y) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
+    else measure(e, task, &q, &s, r);
+    free(s.work);
+    free(s.iwork);
     return r->status;
 }

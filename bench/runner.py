@@ -20,6 +20,7 @@ class Runner:
         os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
         self.has = {code: self._runs(code, method) for code, method in
                     (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        self.has["rodas"] = self.has["hairer"] and self._runs("hairer", "rodas")
         self.has["arkode"] = os.access(self.programs["arkode"], os.X_OK)
         # the CVODES that costate races: the one at -O3, or what there is
         self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
