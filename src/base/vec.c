@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/vec.h"
 
-enum { BLOCK = 1024, FEW = 16, LANES = 8, AT_ONCE = 16 };
+enum { BLOCK = 1024, FEW = 32, PART = 8, MIXED = 3, LANES = 8, AT_ONCE = 16 };
 
 static void add4(size_t n, double *restrict out, const double *w, const double *restrict a, const double *restrict b,
                  const double *restrict c, const double *restrict d)
@@ -26,29 +26,43 @@ static void add_all(size_t n, double *out, int k, const double *w, const double 
     for (; j < k; j++) axpy(n, w[j], x[j] + from, out);
 }
 
-/* The sums themselves on the way: few enough to stay in registers, or nearly. */
-static void sum_few(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
-                    size_t stride)
+/* A sum of n components: n is known where this is inlined, so that they stay in registers. */
+static inline void sum_of(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                          size_t stride)
 {
-    double sum[FEW];
+    double sum[PART];
     for (size_t i = 0; i < n; i++) sum[i] = y ? y[i] : 0;
-    for (int j = 0; j < k; j++) {
-        const double *x = X + (size_t)j * stride;
+    for (int j = 0; j < k; j++, X += stride) {
         double a = scale * w[j];
-        if (w[j] != 0) for (size_t i = 0; i < n; i++) sum[i] += a * x[i];
+        if (w[j] != 0) for (size_t i = 0; i < n; i++) sum[i] += a * X[i];
     }
     for (size_t i = 0; i < n; i++) out[i] = sum[i];
 }
 
-/* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
-   their X_j may hold anything). */
-void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
-             size_t stride)
+/* combine itself, so that it need not move its arguments */
+typedef void sum_routine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                         size_t stride);
+
+#define SUM_OF(known) \
+    static void sum_##known(size_t n, double *out, const double *y, double scale, int k, const double *w, \
+                            const double *X, size_t stride) { (void)n; sum_of(known, out, y, scale, k, w, X, stride); }
+SUM_OF(0) SUM_OF(1) SUM_OF(2) SUM_OF(3) SUM_OF(4) SUM_OF(5) SUM_OF(6) SUM_OF(7) SUM_OF(8)
+static sum_routine *const sums[PART + 1] = {sum_0, sum_1, sum_2, sum_3, sum_4, sum_5, sum_6, sum_7, sum_8};
+
+static void sum_few(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                    size_t stride)
+{
+    for (; n > PART; n -= PART, out += PART, y = y ? y + PART : NULL, X += PART)
+        sum_of(PART, out, y, scale, k, w, X, stride);
+    sums[n](n, out, y, scale, k, w, X, stride);
+}
+
+static void sum_many(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+                     size_t stride)
 {
     double a[TERMS_MOST];
     const double *x[TERMS_MOST];
     int used = 0;
-    if (n <= FEW) { sum_few(n, out, y, scale, k, w, X, stride); return; }
     for (int j = 0; j < k && used < TERMS_MOST; j++)
         if (w[j] != 0) { a[used] = scale * w[j]; x[used++] = X + (size_t)j * stride; }
     for (size_t from = 0; from < n; from += BLOCK) {
@@ -56,6 +70,39 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
         if (!y) memset(out + from, 0, len * sizeof *out);
         else if (out != y) memcpy(out + from, y + from, len * sizeof *out);
         add_all(len, out + from, used, a, x, from);
+    }
+}
+
+/* out = y + scale sum_j w_j X_j, X_j = X + j stride; y NULL: zero; out may be y.  Zero weights cost nothing (and
+   their X_j may hold anything). */
+void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
+             size_t stride)
+{
+    (n <= PART ? sums[n] : n <= FEW ? sum_few : sum_many)(n, out, y, scale, k, w, X, stride);
+}
+
+/* k is known where this is inlined: the weights stay in registers, each X_j is read once for all sums. */
+static inline void mix_of(int k, size_t n, double *restrict out, int onto, double scale, const double *A, int transpose,
+                          const double *restrict X)
+{
+    double a[MIXED * MIXED];
+    for (int i = 0; i < k; i++) for (int j = 0; j < k; j++) a[i * k + j] = scale * A[transpose ? j * k + i : i * k + j];
+    for (size_t l = 0; l < n; l++)
+        for (int i = 0; i < k; i++) {
+            double sum = onto ? out[(size_t)i * n + l] : 0;
+            for (int j = 0; j < k; j++) sum += a[i * k + j] * X[(size_t)j * n + l];
+            out[(size_t)i * n + l] = sum;
+        }
+}
+
+void mix(size_t n, double *out, int onto, double scale, int k, const double *A, int transpose, const double *X)
+{
+    if (k == 2) { mix_of(2, n, out, onto, scale, A, transpose, X); return; }
+    if (k == 3) { mix_of(3, n, out, onto, scale, A, transpose, X); return; }
+    for (int i = 0; i < k; i++, out += n) {
+        double w[TERMS_MOST];
+        for (int j = 0; j < k; j++) w[j] = A[transpose ? j * k + i : i * k + j];
+        combine(n, out, onto ? out : NULL, scale, k, w, X, n);
     }
 }
 
@@ -93,9 +140,9 @@ double dot(size_t n, const double *x, const double *y)
     return in_pairs(s) + rest;
 }
 
-int all_finite(size_t n, const double *x)
+int all_finite_of_many(size_t n, const double *x)
 {
-    double rest = 0;                          /* 0 * Inf and 0 * NaN are NaN */
+    double rest = 0;
     size_t whole = n / LANES * LANES;
     for (size_t i = whole; i < n; i++) rest += 0 * x[i];
     if (!whole) return rest == 0;
@@ -103,6 +150,18 @@ int all_finite(size_t n, const double *x)
     for (size_t i = 0; i < whole; i += LANES)
         for (size_t l = 0; l < LANES; l++) bad[l] += 0 * x[i + l];
     return in_pairs(bad) + rest == 0;
+}
+
+double sum_moduli(size_t n, const double *x)
+{
+    double rest = 0;
+    size_t whole = n / LANES * LANES;
+    for (size_t i = whole; i < n; i++) rest += fabs(x[i]);
+    if (!whole) return rest;
+    double s[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t l = 0; l < LANES; l++) s[l] += fabs(x[i + l]);
+    return in_pairs(s) + rest;
 }
 
 static double scaled(double rtol, double atol, double y, double z, double e)

@@ -1,10 +1,14 @@
 /* dense.c - the backend "dense": LAPACK's getrf and getrs, or for a few rows our own (few.c). */
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "linsol/backends.h"
 #include "linsol/few.h"
+#include "linsol/lapack.h"
 
 typedef struct {
     lapack_getrf *factor;
@@ -12,11 +16,11 @@ typedef struct {
 } routines;
 
 static const routines lapack[2] = { { dgetrf_, dgetrs_ }, { zgetrf_, zgetrs_ } };   /* real, complex */
-static const routines few[2] = { { LS_few_dgetrf, LS_few_dgetrs }, { LS_few_zgetrf, LS_few_zgetrs } };
 
 typedef struct {
     int n, is_complex;
-    const routines *by;
+    const routines *by;      /* LAPACK's, or */
+    const LS_few_routines *few;
     double *LU, *diagonal;   /* of U: the pivots */
     int *pivot, *order;      /* LAPACK's exchanges; the rows of A in the order they were taken */
     LS_pivots check;
@@ -45,8 +49,9 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
     (void)like;                          /* there is nothing to analyse */
     if (!d) return COSTATE_LS_NO_MEMORY;
     d->n = n;
-    d->is_complex = is_complex;
-    d->by = (n <= LS_FEW ? few : lapack) + !!is_complex;
+    d->is_complex = !!is_complex;
+    d->by = lapack + !!is_complex;
+    d->few = n <= LS_FEW ? LS_few(n, is_complex) : NULL;
     d->LU = malloc(size(d));
     d->pivot = malloc(2 * (size_t)n * sizeof *d->pivot);
     d->diagonal = malloc(2 * (size_t)n * sizeof *d->diagonal);
@@ -61,8 +66,9 @@ static int dense_init(void **self, int n, const costate_pattern *pattern, int is
 
 static int dense_solve(void *self, int transpose, int nrhs, double *X)
 {
-    dense *d = self;
-    int info;
+    const dense *d = self;
+    int info = 0;
+    if (d->few) return d->few->solve[transpose](d->n, nrhs, d->LU, d->pivot, X);
     d->by->solve(transpose ? "T" : "N", &d->n, &nrhs, d->LU, &d->n, d->pivot, X, &d->n, &info, 1);
     return info ? COSTATE_LS_FAILED : COSTATE_LS_OK;
 }
@@ -80,16 +86,37 @@ static void keep_diagonal(dense *d)
     for (size_t k = 0; k < (size_t)d->n; k++) memcpy(d->diagonal + parts * k, d->LU + k * step, parts * sizeof(double));
 }
 
+/* 0, or LAPACK's info: < 0 for an argument, > 0 where a pivot is 0 */
+static int factor(dense *d)
+{
+    int info;
+    if (d->few) return d->few->factor(d->n, d->LU, d->pivot, d->diagonal);
+    d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
+    keep_diagonal(d);
+    return info;
+}
+
+/* No entry of L is larger than 1 (complex: sqrt(2)), so no entry of column k of A than the sum of column k of U (twice
+   it, if each is taken as |re| + |im|): a pivot above round-off of that need not be suspected, and A not be read. */
+static int convincing(const dense *d)
+{
+    size_t parts = d->is_complex ? 2 : 1, n = (size_t)d->n;
+    for (size_t k = 0; k < n; k++) {
+        const double *u = d->diagonal + parts * k;
+        double pivot = parts == 1 ? fabs(u[0]) : fmax(fabs(u[0]), fabs(u[1]));
+        if (!(pivot > 2 * DBL_EPSILON * (pivot + sum_moduli(parts * k, d->LU + parts * k * n)))) return 0;
+    }
+    return 1;
+}
+
 static int dense_factor(void *self, const double *A)
 {
     dense *d = self;
-    int info;
     memcpy(d->LU, A, size(d));
-    d->by->factor(&d->n, &d->n, d->LU, &d->n, d->pivot, &info);
+    int info = factor(d);
     if (info) return info < 0 ? COSTATE_LS_FAILED : COSTATE_LS_SINGULAR;
+    if (convincing(d)) return COSTATE_LS_OK;
     LS_row_order(d->n, d->pivot, d->order);
-    keep_diagonal(d);
-    if (d->n <= LS_FEW) LS_few_invert(d->n, d->is_complex, d->LU);
     return LS_pivots_judge(&d->check, A, d, get_pivot, dense_solve);
 }
 

@@ -1,167 +1,203 @@
 /* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than the arithmetic of up to 24.
 
-   The same arguments, pivots and factors as LAPACK's getrf and getrs (one right-hand side after the other, leading
-   dimension n), so that the dense backend may take either; but the solves want the diagonal of U inverted
-   (LS_few_invert): a division costs as much as a dozen products.  Complex numbers are pairs (re, im). */
+   LAPACK's pivots and factors, but with the diagonal of U inverted: a division costs as much as a dozen products.  The
+   matrix is factored column by column: each is what the columns before make of it, the forward half of a solve.  There
+   four columns of L or U are taken at a time, so that x is read and written a fourth as often; an x_i sees its terms
+   in the order in which single columns would bring them.
+
+   Complex numbers are pairs (re, im).  parts, doubles a number, and the number of columns at a time are known where the
+   functions below are inlined, and so is n, up to eight. */
 #include <math.h>
 
 #include "linsol/few.h"
 
-static void exchange(double *a, double *b, int parts)
+/* x -= a v */
+static inline void subtract(int parts, double *x, const double *a, const double *v)
 {
-    for (int k = 0; k < parts; k++) { double swap = a[k]; a[k] = b[k]; b[k] = swap; }
+    double re = v[0], im = parts == 2 ? v[1] : 0;
+    if (parts == 1) { x[0] -= a[0] * re; return; }
+    double left = a[0] * re + a[1] * -im, right = a[1] * re + a[0] * im;
+    x[0] -= left;
+    x[1] -= right;
 }
 
-/* ---- real ---- */
+static inline void multiply(int parts, double *x, const double *a)
+{
+    double re = x[0];
+    x[0] = parts == 1 ? re * a[0] : re * a[0] - x[1] * a[1];
+    if (parts == 2) x[1] = x[1] * a[0] + re * a[1];
+}
 
-static int largest(int n, int k, const double *a)
+/* What x/a takes: real, a; complex, by Smith (CACM 5 (1962) 435), the ratio r of its parts, the smaller over the
+   larger, and d. */
+typedef struct { double r, d; int wide; } divisor;
+
+static inline divisor divisor_of(int parts, const double *a)
+{
+    if (parts == 1) return (divisor){.d = a[0]};
+    int wide = fabs(a[0]) >= fabs(a[1]);
+    double r = wide ? a[1] / a[0] : a[0] / a[1];
+    return (divisor){r, wide ? a[0] + a[1] * r : a[0] * r + a[1], wide};
+}
+
+static inline void divide(int parts, double *x, const divisor *by)
+{
+    if (parts == 1) { x[0] /= by->d; return; }
+    double re = by->wide ? x[0] + x[1] * by->r : x[0] * by->r + x[1];
+    double im = by->wide ? x[1] - x[0] * by->r : x[1] * by->r - x[0];
+    x[0] = re / by->d;
+    x[1] = im / by->d;
+}
+
+static inline double size(int parts, const double *a) { return parts == 1 ? fabs(a[0]) : fabs(a[0]) + fabs(a[1]); }
+
+static inline void exchange(int parts, double *x, int i, int j)
+{
+    for (int k = 0; k < parts; k++) {
+        double swap = x[parts * i + k];
+        x[parts * i + k] = x[parts * j + k];
+        x[parts * j + k] = swap;
+    }
+}
+
+/* ---- columns of L and U ---- */
+
+/* x_i -= sum over count columns, step apart from a, of a_i times its number in v, for i < rows */
+static inline void spread(int parts, int count, int rows, const double *restrict a, int step, const double *v,
+                          double *restrict x)
+{
+    double by[8];
+    for (int c = 0; c < parts * count; c++) by[c] = v[c];
+    for (int i = 0; i < rows; i++) {
+        double sum[2] = {x[parts * i], parts == 2 ? x[parts * i + 1] : 0};
+        for (int c = 0; c < count; c++) subtract(parts, sum, a + parts * (c * step + i), by + parts * c);
+        for (int k = 0; k < parts; k++) x[parts * i + k] = sum[k];
+    }
+}
+
+/* a: at the diagonal of the first of count columns of L, x: at its row, with rows from there */
+static inline void lower(int parts, int count, int n, int rows, const double *a, double *x)
+{
+    for (int c = 0; c < count; c++)
+        for (int i = c + 1; i < count; i++) subtract(parts, x + parts * i, a + parts * (c * n + i), x + parts * c);
+    spread(parts, count, rows - count, a + parts * count, n, x, x + parts * count);
+}
+
+/* a: at the top of the first of count columns of U, whose diagonal stands in the row `above` and those below it */
+static inline void upper(int parts, int count, int n, int above, const double *a, double *x)
+{
+    double v[8], *y = x + parts * above;
+    for (int c = count - 1; c >= 0; c--) {
+        const double *u = a + parts * (c * n + above);
+        multiply(parts, y + parts * c, u + parts * c);
+        for (int i = 0; i < c; i++) subtract(parts, y + parts * i, u + parts * i, y + parts * c);
+        for (int k = 0; k < parts; k++) v[parts * (count - 1 - c) + k] = y[parts * c + k];
+    }
+    spread(parts, count, above, a + parts * (count - 1) * n, -n, v, x);
+}
+
+/* x <- L^-1 x by the first columns of L */
+static inline void forward(int parts, int n, int columns, const double *A, double *x)
+{
+    int k = 0;
+    for (; k + 4 <= columns; k += 4) lower(parts, 4, n, n - k, A + parts * k * (n + 1), x + parts * k);
+    if (columns & 2) { lower(parts, 2, n, n - k, A + parts * k * (n + 1), x + parts * k); k += 2; }
+    if (columns & 1) lower(parts, 1, n, n - k, A + parts * k * (n + 1), x + parts * k);
+}
+
+static inline void backward(int parts, int n, const double *A, double *x)
+{
+    int k = n;
+    for (; k >= 4; k -= 4) upper(parts, 4, n, k - 4, A + parts * (k - 4) * n, x);
+    if (k & 2) { upper(parts, 2, n, k - 2, A + parts * (k - 2) * n, x); k -= 2; }
+    if (k & 1) upper(parts, 1, n, 0, A, x);
+}
+
+/* ---- factors, solves ---- */
+
+/* the row of the largest number of column a, from row k on; -1: all of them are 0 */
+static inline int pivot_of(int parts, int n, int k, const double *a)
 {
     int p = k;
-    for (int i = k + 1; i < n; i++) if (fabs(a[i]) > fabs(a[p])) p = i;
-    return p;
+    double most = size(parts, a + parts * k);
+    for (int i = k + 1; i < n; i++) {
+        double v = size(parts, a + parts * i);
+        if (v > most) { most = v; p = i; }
+    }
+    return most == 0 ? -1 : p;
 }
 
-void LS_few_dgetrf(const int *rows, const int *columns, double *A, const int *ld, int *pivot, int *info)
+static inline int factor(int parts, int n, double *A, int *pivot, double *diagonal)
 {
-    int n = *rows;
-    (void)columns;
-    (void)ld;
-    *info = 0;
     for (int k = 0; k < n; k++) {
-        double *a = A + k * n;
-        int p = largest(n, k, a);
+        double *a = A + parts * k * n, *u = diagonal + parts * k;
+        for (int j = 0; j < k; j++) if (pivot[j] != j + 1) exchange(parts, a, j, pivot[j] - 1);
+        forward(parts, n, k, A, a);
+        int p = pivot_of(parts, n, k, a);
+        if (p < 0) return 1;
         pivot[k] = p + 1;
-        if (a[p] == 0) { *info = k + 1; return; }
-        if (p != k) for (int j = 0; j < n; j++) exchange(A + j * n + k, A + j * n + p, 1);
-        for (int i = k + 1; i < n; i++) a[i] /= a[k];
-        for (int j = k + 1; j < n; j++) {
-            double *b = A + j * n, u = b[k];
-            for (int i = k + 1; i < n; i++) b[i] -= a[i] * u;
-        }
+        if (p != k) for (int j = 0; j <= k; j++) exchange(parts, A + parts * j * n, k, p);
+        for (int part = 0; part < parts; part++) { u[part] = a[parts * k + part]; a[parts * k + part] = 1 - part; }
+        divisor by = divisor_of(parts, u);
+        for (int i = k; i < n; i++) divide(parts, a + parts * i, &by);
     }
+    return 0;
 }
 
-static void solve(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
+static inline void solve(int parts, int n, const double *A, const int *pivot, double *x)
 {
-    for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(x + k, x + pivot[k] - 1, 1);
-    for (int k = 0; k < n; k++) {
-        double a = x[k];
-        for (int i = k + 1; i < n; i++) x[i] -= A[k * n + i] * a;
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        double a = x[k] *= A[k * n + k];
-        for (int i = 0; i < k; i++) x[i] -= A[k * n + i] * a;
-    }
+    for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
+    forward(parts, n, n, A, x);
+    backward(parts, n, A, x);
 }
 
-static void solve_transposed(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
+static inline void solve_transposed(int parts, int n, const double *A, const int *pivot, double *x)
 {
     for (int k = 0; k < n; k++) {
-        for (int i = 0; i < k; i++) x[k] -= A[k * n + i] * x[i];
-        x[k] *= A[k * n + k];
-    }
-    for (int k = n - 1; k >= 0; k--) for (int i = k + 1; i < n; i++) x[k] -= A[k * n + i] * x[i];
-    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(x + k, x + pivot[k] - 1, 1);
-}
-
-void LS_few_dgetrs(const char *how, const int *rows, const int *nrhs, const double *A, const int *lda, const int *pivot,
-                   double *X, const int *ldx, int *info, size_t length)
-{
-    (void)lda;
-    (void)ldx;
-    (void)length;
-    *info = 0;
-    for (int j = 0; j < *nrhs; j++) (*how == 'N' ? solve : solve_transposed)(*rows, A, pivot, X + j * *rows);
-}
-
-/* ---- complex ---- */
-
-static void subtract(double *x, const double *a, const double *b)       /* x -= a b */
-{
-    x[0] -= a[0] * b[0] - a[1] * b[1];
-    x[1] -= a[0] * b[1] + a[1] * b[0];
-}
-
-static void divide(double *x, const double *a)                           /* x /= a (Smith, CACM 5 (1962) 435) */
-{
-    int wide = fabs(a[0]) >= fabs(a[1]);
-    double r = wide ? a[1] / a[0] : a[0] / a[1], d = wide ? a[0] + a[1] * r : a[0] * r + a[1];
-    double re = wide ? x[0] + x[1] * r : x[0] * r + x[1], im = wide ? x[1] - x[0] * r : x[1] * r - x[0];
-    x[0] = re / d;
-    x[1] = im / d;
-}
-
-static void multiply(double *x, const double *a)
-{
-    double re = x[0] * a[0] - x[1] * a[1];
-    x[1] = x[0] * a[1] + x[1] * a[0];
-    x[0] = re;
-}
-
-static double size(const double *a) { return fabs(a[0]) + fabs(a[1]); }
-
-void LS_few_zgetrf(const int *rows, const int *columns, double *A, const int *ld, int *pivot, int *info)
-{
-    int n = *rows;
-    (void)columns;
-    (void)ld;
-    *info = 0;
-    for (int k = 0; k < n; k++) {
-        double *a = A + 2 * k * n;
-        int p = k;
-        for (int i = k + 1; i < n; i++) if (size(a + 2 * i) > size(a + 2 * p)) p = i;
-        pivot[k] = p + 1;
-        if (size(a + 2 * p) == 0) { *info = k + 1; return; }
-        if (p != k) for (int j = 0; j < n; j++) exchange(A + 2 * (j * n + k), A + 2 * (j * n + p), 2);
-        for (int i = k + 1; i < n; i++) divide(a + 2 * i, a + 2 * k);
-        for (int j = k + 1; j < n; j++) {
-            double *b = A + 2 * j * n;
-            for (int i = k + 1; i < n; i++) subtract(b + 2 * i, a + 2 * i, b + 2 * k);
-        }
-    }
-}
-
-static void solve_complex(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
-{
-    for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(x + 2 * k, x + 2 * (pivot[k] - 1), 2);
-    for (int k = 0; k < n; k++) {
-        double a[2] = {x[2 * k], x[2 * k + 1]};
-        for (int i = k + 1; i < n; i++) subtract(x + 2 * i, A + 2 * (k * n + i), a);
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        multiply(x + 2 * k, A + 2 * (k * n + k));
-        double a[2] = {x[2 * k], x[2 * k + 1]};
-        for (int i = 0; i < k; i++) subtract(x + 2 * i, A + 2 * (k * n + i), a);
-    }
-}
-
-static void solve_complex_transposed(int n, const double *restrict A, const int *restrict pivot, double *restrict x)
-{
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < k; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
-        multiply(x + 2 * k, A + 2 * (k * n + k));
+        const double *a = A + parts * k * n;
+        for (int i = 0; i < k; i++) subtract(parts, x + parts * k, a + parts * i, x + parts * i);
+        multiply(parts, x + parts * k, a + parts * k);
     }
     for (int k = n - 1; k >= 0; k--)
-        for (int i = k + 1; i < n; i++) subtract(x + 2 * k, A + 2 * (k * n + i), x + 2 * i);
-    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(x + 2 * k, x + 2 * (pivot[k] - 1), 2);
+        for (int i = k + 1; i < n; i++) subtract(parts, x + parts * k, A + parts * (k * n + i), x + parts * i);
+    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
 }
 
-void LS_few_zgetrs(const char *how, const int *rows, const int *nrhs, const double *A, const int *lda, const int *pivot,
-                   double *X, const int *ldx, int *info, size_t length)
-{
-    (void)lda;
-    (void)ldx;
-    (void)length;
-    *info = 0;
-    for (int j = 0; j < *nrhs; j++)
-        (*how == 'N' ? solve_complex : solve_complex_transposed)(*rows, A, pivot, X + 2 * j * *rows);
-}
+/* ---- by size ---- */
 
-void LS_few_invert(int n, int is_complex, double *A)
-{
-    for (int k = 0; k < n; k++) {
-        double one[2] = {1, 0}, *a = A + (is_complex ? 2 : 1) * k * (n + 1);
-        if (is_complex) { divide(one, a); a[0] = one[0]; a[1] = one[1]; }
-        else a[0] = 1 / a[0];
+/* n: known, or rows */
+#define ROUTINES(name, parts, n)                                                                                \
+    static int factor_##name(int rows, double *A, int *pivot, double *diagonal)                                 \
+    {                                                                                                           \
+        (void)rows;                                                                                             \
+        return factor(parts, n, A, pivot, diagonal);                                                            \
+    }                                                                                                           \
+    static int solve_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)                   \
+    {                                                                                                           \
+        (void)rows;                                                                                             \
+        for (int j = 0; j < nrhs; j++, X += parts * n) solve(parts, n, A, pivot, X);                            \
+        return 0;                                                                                               \
     }
+#define BOTH(n) ROUTINES(real_##n, 1, n) ROUTINES(complex_##n, 2, n)
+BOTH(rows) BOTH(1) BOTH(2) BOTH(3) BOTH(4) BOTH(5) BOTH(6) BOTH(7) BOTH(8)
+
+static int transposed_real(int n, int nrhs, const double *A, const int *pivot, double *X)
+{
+    for (int j = 0; j < nrhs; j++, X += n) solve_transposed(1, n, A, pivot, X);
+    return 0;
+}
+
+static int transposed_complex(int n, int nrhs, const double *A, const int *pivot, double *X)
+{
+    for (int j = 0; j < nrhs; j++, X += 2 * n) solve_transposed(2, n, A, pivot, X);
+    return 0;
+}
+
+#define ROW(is, n) {factor_##is##_##n, {solve_##is##_##n, transposed_##is}}
+#define TABLE(is) {ROW(is, rows), ROW(is, 1), ROW(is, 2), ROW(is, 3), ROW(is, 4), ROW(is, 5), ROW(is, 6), ROW(is, 7), \
+                   ROW(is, 8)}
+const LS_few_routines *LS_few(int n, int is_complex)
+{
+    static const LS_few_routines by_size[2][9] = {TABLE(real), TABLE(complex)};
+    return &by_size[!!is_complex][n <= 8 ? n : 0];
 }

@@ -1,13 +1,17 @@
-/* few.h - getrf and getrs for a few rows, with LAPACK's arguments. */
+/* few.h - LU of a few rows. */
 #ifndef COSTATE_FEW_H
 #define COSTATE_FEW_H
 
-#include "linsol/lapack.h"
-
 enum { LS_FEW = 24 };            /* measured: up to here it is faster than OpenBLAS */
 
-extern lapack_getrf LS_few_dgetrf, LS_few_zgetrf;
-extern lapack_getrs LS_few_dgetrs, LS_few_zgetrs;
-void LS_few_invert(int n, int is_complex, double *A);      /* the diagonal of U, between getrf and getrs */
+typedef struct {
+    /* A <- its factors with LAPACK's pivots, the diagonal of U inverted, what it was in diagonal.  0, or 1 where a
+       pivot is 0: what is factored then is of no use. */
+    int (*factor)(int n, double *A, int *pivot, double *diagonal);
+    /* X <- A^-1 X, or A^-T X (solve[1]), nrhs columns; 0: nothing goes wrong */
+    int (*solve[2])(int n, int nrhs, const double *A, const int *pivot, double *X);
+} LS_few_routines;
+
+const LS_few_routines *LS_few(int n, int is_complex);
 
 #endif

@@ -78,12 +78,15 @@ void LS_Free(LS *ls)
 static void form_real(const LS *ls, double re, const double *J, const double *M)
 {
     const layout *lay = ls->lay;
-    for (size_t k = 0; k < lay->entries; k++) {
+    double *A = ls->A;
+    size_t entries = lay->entries;
+    if (!lay->at && !M && J) for (size_t k = 0; k < entries; k++) A[k] = 0.0 - J[k];      /* most matrices */
+    else for (size_t k = 0; k < entries; k++) {
         size_t to = lay->at ? lay->at[k] : k;
-        ls->A[to] = (M ? re * M[k] : 0.0) - (J ? J[k] : 0.0);
+        A[to] = (M ? re * M[k] : 0.0) - (J ? J[k] : 0.0);
     }
     if (!M)
-        for (int j = 0; j < ls->n; j++) ls->A[lay->diagonal[j]] += re;
+        for (int j = 0; j < ls->n; j++) A[lay->diagonal[j]] += re;
 }
 
 static void form_complex(const LS *ls, double re, double im, const double *J, const double *M)
