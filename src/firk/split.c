@@ -7,12 +7,8 @@ static int solve_coupled(stepper *c, const factors *f, int transpose, const accu
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
-    const double *in = transpose ? c->m->T : c->m->Ti, *out = transpose ? c->m->Ti : c->m->T;
-    double *R = work(c)->R + (size_t)k * n, *pair = work(c)->pair, w[STAGES_MOST];
-    for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) w[j] = in[transpose ? j * k + i : i * k + j];
-        combine(n, R + (size_t)i * n, NULL, 1, k, w, Z, n);
-    }
+    double *R = work(c)->R + (size_t)k * n, *pair = work(c)->pair;
+    mix(n, R, 0, 1, k, transpose ? c->m->T : c->m->Ti, transpose, Z);
     for (int i = 0; i < f->nreal; i++) TRY(factors_solve(c->sh, f, i, transpose, 1, to, R + (size_t)i * n));
     for (int i = 0; i < f->npair; i++) {
         double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
@@ -20,10 +16,7 @@ static int solve_coupled(stepper *c, const factors *f, int transpose, const accu
         TRY(factors_solve(c->sh, f, f->nreal + i, transpose, 1, to, pair));
         for (size_t l = 0; l < n; l++) { re[l] = pair[2 * l]; im[l] = sign * pair[2 * l + 1]; }
     }
-    for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) w[j] = out[transpose ? j * k + i : i * k + j];
-        combine(n, Z + (size_t)i * n, NULL, 1, k, w, R, n);
-    }
+    mix(n, Z, 0, 1, k, transpose ? c->m->Ti : c->m->T, transpose, R);
     return 0;
 }
 

@@ -44,14 +44,15 @@ static int start_slope(stepper *c, const record *r, trial *t)
 static void predict(const stepper *c, const record *r, const trial *t)
 {
     size_t n = (size_t)c->n;
-    double D[STAGES_MOST];
+    double D[STAGES_MOST * STAGES_MOST];
     const record *prev = t->before;
     if (!prev || !t->predict) { memset(t->to.X, 0, (size_t)c->s * n * sizeof *t->to.X); return; }
     for (int i = 0; i < c->s; i++) {
-        dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, D, NULL);
-        for (int j = 0; j < c->s; j++) D[j] -= c->m->d[j];
-        combine(n, t->to.X + (size_t)i * n, NULL, 1, c->s, D, prev->X, n);
+        double *row = D + i * c->s;
+        dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, row, NULL);
+        for (int j = 0; j < c->s; j++) row[j] -= c->m->d[j];
     }
+    mix(n, t->to.X, 0, 1, c->s, D, 0, prev->X);
 }
 
 /* the point of the estimate's second part, u = u(at) */
@@ -109,13 +110,18 @@ static int filter(stepper *c, double h, double *x)
     return 0;
 }
 
-/* err += M sum w_j Z_j + h w0 f, Z_j = Z + j stride */
+/* err <- M sum w_j Z_j + h w0 f, Z_j = Z + j stride; onto: beside what it is */
 static void add_part(stepper *c, double h, const double *w, double w0, const double *f, const double *Z, size_t stride,
-                     double *err)
+                     int onto, double *err)
 {
-    combine((size_t)c->n, work(c)->v1, NULL, 1, c->s, w, Z, stride);
-    mass_multiply(c->maps, 0, 1, 1, work(c)->v1, err);
-    if (w0 != 0) axpy((size_t)c->n, h * w0, f, err);
+    size_t n = (size_t)c->n;
+    if (!c->maps->M) combine(n, err, onto ? err : NULL, 1, c->s, w, Z, stride);
+    else {
+        combine(n, work(c)->v1, NULL, 1, c->s, w, Z, stride);
+        if (!onto) memset(err, 0, n * sizeof *err);
+        mass_multiply(c->maps, 0, 1, 1, work(c)->v1, err);
+    }
+    if (w0 != 0) axpy(n, h * w0, f, err);
 }
 
 /* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
@@ -123,13 +129,12 @@ static void add_part(stepper *c, double h, const double *w, double w0, const dou
 static int estimate_with(stepper *c, const record *r, const double *f, const double *fx, const double *Z, size_t stride,
                          double *err)
 {
-    memset(err, 0, (size_t)c->n * sizeof *err);
-    add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, err);
+    add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, 0, err);
     if (c->sh->singular && c->m->est0 != 0) {
         TRY(filter(c, r->h, err));
         mass_apply(c->maps, err, work(c)->v1);
     }
-    if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, err);
+    if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, 1, err);
     return filter(c, r->h, err);
 }
 
@@ -233,7 +238,7 @@ static int stages(stepper *c, const record *r, trial *t)
 
 int irk_forward(stepper *c, record *r, trial *t)
 {
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->n, nq = (size_t)c->nq;
     TRY(prepare_matrices(c, r, t));
     TRY(start_slope(c, r, t));
     predict(c, r, t);
@@ -243,9 +248,9 @@ int irk_forward(stepper *c, record *r, trial *t)
         c->v->factor = 1;
     }
     TRY(status);
-    memcpy(t->y1, r->y, (size_t)c->N * sizeof *t->y1);
-    memset(t->err, 0, (size_t)c->N * sizeof *t->err);
-    combine(n, t->y1, t->y1, 1, c->s, c->m->d, r->X, n);
+    if (nq) memcpy(t->y1 + n, r->y + n, nq * sizeof *t->y1);
+    if (nq) memset(t->err + n, 0, nq * sizeof *t->err);
+    combine(n, t->y1, r->y, 1, c->s, c->m->d, r->X, n);
     TRY(quadrature(c, r, t, t->y1 + n, t->err + n));
     return t->estimate ? estimate(c, r, t) : 0;
 }

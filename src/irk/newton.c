@@ -20,7 +20,7 @@ enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes
 void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X,
                   size_t stride, double *out)
 {
-    stage_coupling(c, c->m->W, transpose, i, from, to, a / h, X, stride, work(c)->v2, out);
+    stage_coupling(c, c->m->W, transpose, i, from, to, a / h, X, stride, work(c)->v2, out, out);
 }
 
 /* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10
@@ -33,18 +33,31 @@ accuracy irk_accuracy(const stepper *c, int counted)
     return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1};
 }
 
+/* R_i -= (1/h) M sum_j W_ij Z_j over the block from stage i0; what is behind R is free */
+static void add_coupling(stepper *c, double h, int i0, const double *Z, double *R)
+{
+    size_t n = (size_t)c->n;
+    int k = c->m->block;
+    double *sums = R + (size_t)k * n;
+    if (k == 1) irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R);
+    else if (!c->maps->M) mix(n, R, 1, -1 / h, k, c->m->W, 0, Z);
+    else {
+        mix(n, sums, 0, -1 / h, k, c->m->W, 0, Z);
+        mass_multiply(c->maps, 0, 1, k, sums, R);
+    }
+}
+
 /* -R_i of the block's stages into work(c)->R; constant: the part of earlier blocks, in work(c)->v1 (sdirk) */
 static int residual(stepper *c, const record *r, int i0, const double *Z, const double *constant)
 {
     size_t n = (size_t)c->n;
-    int k = c->m->block;
-    for (int i = 0; i < k; i++) {
+    for (int i = 0; i < c->m->block; i++) {
         double *R = work(c)->R + (size_t)i * n;
         add_scaled(n, work(c)->Y, r->y, 1, Z + (size_t)i * n);
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i0 + i] * r->h, work(c)->Y, R));
         if (constant) axpy(n, 1, constant, R);
-        irk_coupling(c, r->h, 0, i0 + i, i0, i0 + k, -1, Z - (size_t)i0 * n, n, R);
     }
+    add_coupling(c, r->h, i0, Z, work(c)->R);
     return 0;
 }
 
@@ -107,11 +120,12 @@ static int judge(stepper *c, monitor *m)
 static int norm_of_block(const stepper *c, const double *Z, double *norm)
 {
     int k = c->m->block;
+    size_t n = (size_t)c->n;
     const double *z[STAGES_MOST];
     double norms[STAGES_MOST], sum = 0;
-    if (k == 1) return space_norm(&c->maps->space, (size_t)c->n, c->w, Z, norm);
-    for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * (size_t)c->n;
-    TRY(space_norms(&c->maps->space, (size_t)c->n, k, c->w, z, norms));
+    if (k == 1) return space_norm(&c->maps->space, n, c->w, Z, norm);
+    for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * n;
+    TRY(space_norms(&c->maps->space, n, k, c->w, z, norms));
     for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
     *norm = sqrt(sum / k);
     return 0;

@@ -52,6 +52,14 @@ static int holds_remainder(const costate_method *m)
     return fabs(est) > 1e-10 * size;       /* digits that a table may lack; filtering once more costs a solution only */
 }
 
+/* Is row i of A (i = s: m) the one before it and 1 beside? */
+static int extends(const costate_method *m, int i)
+{
+    const double *row = i < m->s ? m->A + i * m->s : m->d, *before = m->A + (i - 1) * m->s;
+    for (int j = 0; j < i - 1; j++) if (row[j] != before[j]) return 0;
+    return row[i - 1] == 1;
+}
+
 /* bhat - b = Gamma^T e, Gamma^-1 = diag(1/gamma) - C: solve Gamma^-T x = e from the last row */
 static void ready(stepper *c)
 {
@@ -63,6 +71,7 @@ static void ready(stepper *c)
         error_b[i] = m->gamma * x;
     }
     work(c)->filtered = c->sh->singular && holds_remainder(m);
+    for (int i = 1; i <= m->s; i++) work(c)->extends[i] = (unsigned char)extends(m, i);
 }
 
 /* J is that of the step, always */

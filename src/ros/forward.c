@@ -12,7 +12,7 @@
 void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out)
 {
-    stage_coupling(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, work(c)->v2, out);
+    stage_coupling(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, work(c)->v2, out, out);
 }
 
 void ros_slope(const stepper *c, const record *r, int i, double *out)
@@ -27,6 +27,15 @@ const double *ros_stage(const stepper *c, const record *r, int i, double *out)
     if (i == 0) return r->y;
     combine((size_t)c->n, out, r->y, 1, i, c->m->A + (size_t)i * (size_t)c->s, r->X, (size_t)c->n);
     return out;
+}
+
+/* row i of A, or y+ (i = s), into out; before: Y_i-1.  The methods of the RODAS family add up their last stages. */
+static void next_point(const stepper *c, const record *r, int i, const double *before, double *out)
+{
+    size_t n = (size_t)c->n;
+    const double *w = i < c->s ? c->m->A + (size_t)i * (size_t)c->s : c->m->d;
+    if (work(c)->extends[i]) add_scaled(n, out, before, 1, r->X + (size_t)(i - 1) * n);
+    else combine(n, out, r->y, 1, i, w, r->X, n);
 }
 
 int ros_matrices(stepper *c, const record *r, const factors **f)
@@ -70,14 +79,16 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 /* Y: the stage's point, the one before's where the method repeats it */
 static int stage(stepper *c, const record *r, const trial *t, const factors *lu, int i, const double **Y, double *f)
 {
+    const ros_work *a = c->own;
     size_t n = (size_t)c->n;
     double *U = t->to.X + (size_t)i * n;
+    const double *base = f;
     if (c->m->newf[i]) {
-        *Y = ros_stage(c, r, i, work(c)->Y);
+        if (i > 0) { next_point(c, r, i, *Y, a->Y); *Y = a->Y; }
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
     }
-    add_scaled(n, U, f, c->o->autonomous ? 0 : r->h * c->m->gi[i], work(c)->ft);
-    ros_coupling(c, r->h, 0, i, 0, i, r->X, n, U);
+    if (!c->o->autonomous) { add_scaled(n, U, f, r->h * c->m->gi[i], a->ft); base = U; }
+    stage_coupling(c, c->m->C, 0, i, 0, i, 1 / r->h, r->X, n, a->v2, base, U);
     return ros_solve(c, lu, 0, 1, U);
 }
 
@@ -94,22 +105,22 @@ static int filter(stepper *c, const record *r, double *err)
 
 int ros_forward(stepper *c, record *r, trial *t)
 {
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->n, nq = (size_t)c->nq;
     const factors *lu;                    /* over a tape, the kept ones */
     const double *Y = r->y;
     double *y1 = t->y1, *err = t->err;
     r->jacobian = t->serial;
     t->newton = 0;
     TRY(ros_matrices(c, r, &lu));
-    if (!t->started) TRY(ros_time_slope(c, r));
+    if (!t->started && !c->o->autonomous) TRY(ros_time_slope(c, r));
     t->started = 1;
-    memcpy(y1, r->y, (size_t)c->N * sizeof *y1);
-    memset(err, 0, (size_t)c->N * sizeof *err);
+    if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
+    if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {
         TRY(stage(c, r, t, lu, i, &Y, work(c)->v1));
         TRY(quadrature(c, r, i, Y, y1 + n, err + n));
     }
-    combine(n, y1, y1, 1, c->s, c->m->d, r->X, n);
+    next_point(c, r, c->s, Y, y1);
     if (!t->estimate) return 0;
     combine(n, err, NULL, 1, c->s, c->m->e, r->X, n);
     return filter(c, r, err);

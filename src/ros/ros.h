@@ -11,6 +11,7 @@ typedef struct {
     double *ft;                 /* f_t of the step */
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     int filtered;               /* the error estimate is, where M is singular */
+    unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
 } ros_work;

@@ -7,8 +7,9 @@ void dense_weights(const costate_method *m, double theta, double *D, double *D1)
     for (int j = 0; j < m->s; j++) {
         const double *a = m->D + (size_t)j * (size_t)m->degree;
         double v = 0, dv = 0;
-        for (int k = m->degree; k > 0; k--) { dv = dv * theta + k * a[k - 1]; v = (v + a[k - 1]) * theta; }
+        for (int k = m->degree; k > 0; k--) v = (v + a[k - 1]) * theta;
         D[j] = v;
+        for (int k = m->degree; D1 && k > 0; k--) dv = dv * theta + k * a[k - 1];
         if (D1) D1[j] = dv;
     }
 }

@@ -17,7 +17,10 @@ static double atol_at(const stepper *c, int i)
 
 void weights(const stepper *c, const double *y, double *w)
 {
-    for (int i = 0; i < c->N; i++) w[i] = 1 / (atol_at(c, i) + rtol_at(c, i) * fabs(y[i]));
+    double rtol = c->o->rtol, atol = c->o->atol;
+    if (c->o->rtol_vector || c->o->atol_vector)
+        for (int i = 0; i < c->N; i++) w[i] = 1 / (atol_at(c, i) + rtol_at(c, i) * fabs(y[i]));
+    else for (int i = 0; i < c->N; i++) w[i] = 1 / (atol + rtol * fabs(y[i]));
 }
 
 int error_norm(const stepper *c, const double *y, const double *y1, const double *err, double *norm)
