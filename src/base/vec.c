@@ -81,29 +81,50 @@ void combine(size_t n, double *out, const double *y, double scale, int k, const 
     (n <= PART ? sums[n] : n <= FEW ? sum_few : sum_many)(n, out, y, scale, k, w, X, stride);
 }
 
-/* k is known where this is inlined: the weights stay in registers, each X_j is read once for all sums. */
-static inline void mix_of(int k, size_t n, double *restrict out, int onto, double scale, const double *A, int transpose,
-                          const double *restrict X)
+/* k, and n where it is small, are known where this is inlined */
+static inline void mix_of(int k, size_t n, double *restrict out, int onto, double scale, const double *A,
+                          const double *restrict X, size_t stride)
 {
-    double a[MIXED * MIXED];
-    for (int i = 0; i < k; i++) for (int j = 0; j < k; j++) a[i * k + j] = scale * A[transpose ? j * k + i : i * k + j];
-    for (size_t l = 0; l < n; l++)
-        for (int i = 0; i < k; i++) {
-            double sum = onto ? out[(size_t)i * n + l] : 0;
-            for (int j = 0; j < k; j++) sum += a[i * k + j] * X[(size_t)j * n + l];
-            out[(size_t)i * n + l] = sum;
+    for (int i = 0; i < k; i++, out += stride) {
+        double w[MIXED];
+        for (int j = 0; j < k; j++) w[j] = scale * A[i * k + j];
+        for (size_t l = 0; l < n; l++) {
+            double sum = onto ? out[l] : 0;
+            for (int j = 0; j < k; j++) sum += w[j] * X[(size_t)j * stride + l];
+            out[l] = sum;
         }
+    }
 }
 
-void mix(size_t n, double *out, int onto, double scale, int k, const double *A, int transpose, const double *X)
+/* mix itself, so that it need not move its arguments; block by block, so that X stays in the first cache */
+typedef void mix_routine(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X);
+
+static void mix_any(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)
 {
-    if (k == 2) { mix_of(2, n, out, onto, scale, A, transpose, X); return; }
-    if (k == 3) { mix_of(3, n, out, onto, scale, A, transpose, X); return; }
-    for (int i = 0; i < k; i++, out += n) {
-        double w[TERMS_MOST];
-        for (int j = 0; j < k; j++) w[j] = A[transpose ? j * k + i : i * k + j];
-        combine(n, out, onto ? out : NULL, scale, k, w, X, n);
+    for (int i = 0; i < k; i++, out += n) combine(n, out, onto ? out : NULL, scale, k, A + i * k, X, n);
+}
+
+#define MIX_OF(known)                                                                                              \
+    static void mix_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+    {                                                                                                              \
+        (void)k;                                                                                                   \
+        for (size_t at = 0; at < n; at += BLOCK)                                                                   \
+            mix_of(known, n - at < BLOCK ? n - at : BLOCK, out + at, onto, scale, A, X + at, n);                   \
     }
+#define MIX3_OF(known)                                                                                             \
+    static void mix3_##known(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X) \
+    {                                                                                                              \
+        (void)n, (void)k;                                                                                          \
+        if (onto) mix_of(3, known, out, 1, scale, A, X, known);                                                    \
+        else mix_of(3, known, out, 0, scale, A, X, known);                                                         \
+    }
+MIX_OF(2) MIX_OF(3)
+MIX3_OF(1) MIX3_OF(2) MIX3_OF(3) MIX3_OF(4) MIX3_OF(5) MIX3_OF(6) MIX3_OF(7) MIX3_OF(8)
+static mix_routine *const mixes3[PART + 1] = {mix_3, mix3_1, mix3_2, mix3_3, mix3_4, mix3_5, mix3_6, mix3_7, mix3_8};
+
+void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X)
+{
+    (k == 3 ? mixes3[n <= PART ? n : 0] : k == 2 ? mix_2 : mix_any)(n, out, onto, scale, k, A, X);
 }
 
 /* out += scale sum_j w_j X_j for any number of vectors, X_j = X + j n */
@@ -140,16 +161,24 @@ double dot(size_t n, const double *x, const double *y)
     return in_pairs(s) + rest;
 }
 
-int all_finite_of_many(size_t n, const double *x)
+static double sum_all(size_t n, const double *x)
 {
     double rest = 0;
     size_t whole = n / LANES * LANES;
-    for (size_t i = whole; i < n; i++) rest += 0 * x[i];
-    if (!whole) return rest == 0;
-    double bad[LANES] = {0};
+    for (size_t i = whole; i < n; i++) rest += x[i];
+    if (!whole) return rest;
+    double s[LANES] = {0};
     for (size_t i = 0; i < whole; i += LANES)
-        for (size_t l = 0; l < LANES; l++) bad[l] += 0 * x[i + l];
-    return in_pairs(bad) + rest == 0;
+        for (size_t l = 0; l < LANES; l++) s[l] += x[i + l];
+    return in_pairs(s) + rest;
+}
+
+int all_finite_of_many(size_t n, const double *x)
+{
+    double sum = sum_all(n, x);
+    if (sum - sum == 0) return 1;
+    for (size_t i = 0; i < n; i++) if (!(x[i] - x[i] == 0)) return 0;      /* or too large together only */
+    return 1;
 }
 
 double sum_moduli(size_t n, const double *x)
@@ -184,7 +213,7 @@ double sum_scaled(size_t n, double rtol, double atol, const double *y, const dou
 }
 
 /* sum (w_i x_i)^2 */
-double sum_weighted(size_t n, const double *w, const double *x)
+double sum_weighted_of_many(size_t n, const double *w, const double *x)
 {
     double rest = 0;
     size_t whole = n / LANES * LANES;

@@ -52,7 +52,7 @@ static void predict(const stepper *c, const record *r, const trial *t)
         dense_weights(c->m, 1 + c->m->c[i] * r->h / prev->h, row, NULL);
         for (int j = 0; j < c->s; j++) row[j] -= c->m->d[j];
     }
-    mix(n, t->to.X, 0, 1, c->s, D, 0, prev->X);
+    mix(n, t->to.X, 0, 1, c->s, D, prev->X);
 }
 
 /* the point of the estimate's second part, u = u(at) */

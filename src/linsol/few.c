@@ -2,8 +2,8 @@
 
    LAPACK's pivots and factors, but with the diagonal of U inverted: a division costs as much as a dozen products.  The
    matrix is factored column by column: each is what the columns before make of it, the forward half of a solve.  There
-   four columns of L or U are taken at a time, so that x is read and written a fourth as often; an x_i sees its terms
-   in the order in which single columns would bring them.
+   four columns of L or U (complex: two) are taken at a time, so that x is read and written less often; an x_i sees its
+   terms in the order in which single columns would bring them.
 
    Complex numbers are pairs (re, im).  parts, doubles a number, and the number of columns at a time are known where the
    functions below are inlined, and so is n, up to eight. */
@@ -100,17 +100,18 @@ static inline void upper(int parts, int count, int n, int above, const double *a
 static inline void forward(int parts, int n, int columns, const double *A, double *x)
 {
     int k = 0;
-    for (; k + 4 <= columns; k += 4) lower(parts, 4, n, n - k, A + parts * k * (n + 1), x + parts * k);
-    if (columns & 2) { lower(parts, 2, n, n - k, A + parts * k * (n + 1), x + parts * k); k += 2; }
-    if (columns & 1) lower(parts, 1, n, n - k, A + parts * k * (n + 1), x + parts * k);
+    if (parts == 1)
+        for (; k + 4 <= columns; k += 4) lower(parts, 4, n, n - k, A + parts * k * (n + 1), x + parts * k);
+    for (; k + 2 <= columns; k += 2) lower(parts, 2, n, n - k, A + parts * k * (n + 1), x + parts * k);
+    if (k < columns) lower(parts, 1, n, n - k, A + parts * k * (n + 1), x + parts * k);
 }
 
 static inline void backward(int parts, int n, const double *A, double *x)
 {
     int k = n;
-    for (; k >= 4; k -= 4) upper(parts, 4, n, k - 4, A + parts * (k - 4) * n, x);
-    if (k & 2) { upper(parts, 2, n, k - 2, A + parts * (k - 2) * n, x); k -= 2; }
-    if (k & 1) upper(parts, 1, n, 0, A, x);
+    if (parts == 1) for (; k >= 4; k -= 4) upper(parts, 4, n, k - 4, A + parts * (k - 4) * n, x);
+    for (; k >= 2; k -= 2) upper(parts, 2, n, k - 2, A + parts * (k - 2) * n, x);
+    if (k > 0) upper(parts, 1, n, 0, A, x);
 }
 
 /* ---- factors, solves ---- */
