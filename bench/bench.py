@@ -292,6 +292,52 @@ def part_small(run, rep):
                reached, 1.5, True)
 
 
+# ---- counts: what a step of a small system costs ---------------------------------------------------------------------
+
+
+# ours, theirs, what of theirs a step may take.  RADAU5 replaces rtol by 0.1 rtol^(2/3), and atol alike: it is compared
+# with radau2a at what it uses, where both take as many steps.
+STEPPERS = (("costate:rodas4", 1e-6, "hairer:rodas", 1e-6, 1.0), ("costate:radau2a", 1e-5, "hairer:radau5", 1e-6, 1.3))
+
+
+def part_counts(run, rep):
+    """instructions and time of a step beside Hairer's codes, and time at equal error"""
+    rows, problems = [], ["vdpol", "hires"] if QUICK else ["vdpol", "hires", "robertson", "pollu"]
+    there = [s for s in STEPPERS if run.has[s[2].split(":")[1].replace("radau5", "hairer")]]
+    for code in [s[2] for s in STEPPERS if s not in there]:
+        rep.say("%s is not there (bench/peers.sh says why): it is not compared with." % code)
+    for problem in problems:
+        for own, own_rtol, other, other_rtol, limit in there:
+            pair = [step_costs(run, code, problem, rtol) for code, rtol in ((own, own_rtol), (other, other_rtol))]
+            rows += [cost["row"] for cost in pair]
+            what = "%s: %s, %%s a step over that of %s" % (problem, own.split(":")[1], other)
+            counts = [cost["instructions"] for cost in pair]
+            rep.target(what % "instructions", counts[0] / counts[1] if all(counts) else None, limit)
+            times = [a / b for a, b in zip(pair[0]["seconds"], pair[1]["seconds"])]
+            rep.target(what % "time", statistics.median(times), limit)
+    rep.plain_table("Small systems, a step: instructions by callgrind, of a run after the first; ns, median of turns",
+                    ["problem", "code", "rtol", "steps", "f", "LU", "solves", "instructions", "ns"], rows)
+    for problem in problems:
+        names = [code for s in there for code in (s[0], s[2])]
+        table = sweep(run, [(code, "auto") for code in names], problem, tolerances(4, 5, 6, 7, 8), mode="forward")
+        show(rep, problem + ": forward", table, "counts_" + problem, "error")
+        for own, _, other, _, _ in there:
+            compete(rep, table, problem, [own.split(":")[1] + " dense"], [other.replace(":", " ") + " dense"], 1,
+                    "error")
+
+
+def step_costs(run, code, problem, rtol):
+    turns = [run.row(code, problem, mode="forward", rtol=rtol, turn=turn) for turn in range(run.turns)]
+    row, count = turns[0], run.instructions(code, problem, rtol)
+    seconds = [turn["forward"] / turn["steps"] for turn in turns]
+    a_step = ["%.2f" % (n / row["steps"]) for n in (row["f"], row["decompositions"] + row["complex"],
+                                                    row["solves"] + row["complex_solves"])]
+    count = count and count / row["steps"]
+    return {"instructions": count, "seconds": seconds, "row": [
+        problem, code, "%.0e" % rtol, row["steps"], *a_step, "-" if count is None else "%.0f" % count,
+        "%.0f" % (1e9 * statistics.median(seconds))]}
+
+
 def part_brusselator(run, rep):
     direct = [("costate:rodas4", "umfpack"), ("costate:rodas5p", "umfpack"), ("costate:sdirk4a", "umfpack"),
               ("costate:radau2a", "umfpack"), bdf(run, "umfpack"), bdf(run, "klu")]
@@ -466,7 +512,7 @@ def crossing(run, rep):
 
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small,
-         "brusselator": part_brusselator, "krylov": part_krylov, "stiff": part_stiff}
+         "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov, "stiff": part_stiff}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """runner.py - runs the race: one process a row and turn, rows and references kept."""
 import json
 import os
+import re
 import subprocess
 
 
@@ -70,6 +71,23 @@ class Runner:
         row["asked"] = rtol
         self.rows[key] = row
         return row
+
+    def instructions(self, code, problem, rtol):
+        """Of a forward run, beyond what is made once: two runs less one, as callgrind counts them; None: it cannot."""
+        counts = []
+        for budget in ("1e9", "1e-9"):          # race repeats what its budget allows: a run after the first, or none
+            command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                       self.programs[code.split(":")[0]], "--code", code, "--problem", problem, "--mode", "forward",
+                       "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
+            try:
+                done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            except OSError:
+                return None
+            found = re.search(r"Collected : (\d+)", done.stderr)
+            if done.returncode != 0 or not found:
+                return None
+            counts.append(int(found[1]))
+        return counts[0] - counts[1]
 
     def costs(self, problem, size, solver, steps):
         command = [self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver]
