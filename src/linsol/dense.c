@@ -96,15 +96,28 @@ static int factor(dense *d)
     return info;
 }
 
+static double pivot_size(const dense *d, int k)
+{
+    const double *u = d->diagonal + d->check.parts * k;
+    return d->is_complex ? fmax(fabs(u[0]), fabs(u[1])) : fabs(u[0]);
+}
+
 /* No entry of L is larger than 1 (complex: sqrt(2)), so no entry of column k of A than the sum of column k of U (twice
-   it, if each is taken as |re| + |im|): a pivot above round-off of that need not be suspected, and A not be read. */
+   it, if each is taken as |re| + |im|): a pivot above round-off of that need not be suspected, and A not be read.  The
+   least pivot mostly is above round-off of all there is. */
 static int convincing(const dense *d)
 {
-    size_t parts = d->is_complex ? 2 : 1, n = (size_t)d->n;
-    for (size_t k = 0; k < n; k++) {
-        const double *u = d->diagonal + parts * k;
-        double pivot = parts == 1 ? fabs(u[0]) : fmax(fabs(u[0]), fabs(u[1]));
-        if (!(pivot > 2 * DBL_EPSILON * (pivot + sum_moduli(parts * k, d->LU + parts * k * n)))) return 0;
+    size_t parts = (size_t)d->check.parts, n = (size_t)d->n;
+    double least = HUGE_VAL, sum = sum_moduli(parts * n * n, d->LU), limit = 2 * DBL_EPSILON;
+    for (int k = 0; k < d->n; k++) {
+        double pivot = pivot_size(d, k);
+        least = pivot < least ? pivot : least;
+        sum += pivot;                          /* few.c has inverted it; NaN and Inf must show */
+    }
+    if (least > limit * sum) return 1;
+    for (int k = 0; k < d->n; k++) {
+        double pivot = pivot_size(d, k);
+        if (!(pivot > limit * (pivot + sum_moduli(parts * (size_t)k, d->LU + parts * (size_t)k * n)))) return 0;
     }
     return 1;
 }
