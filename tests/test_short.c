@@ -5,7 +5,7 @@
 #include "common.h"
 #include "linsol/ls.h"
 
-enum { LONGEST = 2500, SHORT = 70, TERMS = 6, ROWS = 30 };     /* LONGEST: more than is summed at a time */
+enum { LONGEST = 2500, SHORT = 70, TERMS = 6, ROWS = 36 };     /* LONGEST: more than is summed at a time */
 
 static double X[TERMS][LONGEST], out[2][LONGEST], y[LONGEST], in[TERMS * LONGEST], to[TERMS * LONGEST];
 

@@ -1,4 +1,4 @@
-/* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than the arithmetic of up to 24.
+/* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than their arithmetic.
 
    LAPACK's pivots and factors, but with the diagonal of U inverted: a division costs as much as a dozen products.  The
    matrix is factored column by column: each is what the columns before make of it, the forward half of a solve.  There
