@@ -308,14 +308,14 @@ def part_counts(run, rep):
         rep.say("%s is not there (bench/peers.sh says why): it is not compared with." % code)
     for problem in problems:
         for own, own_rtol, other, other_rtol, limit in there:
-            pair = [step_costs(run, code, problem, rtol) for code, rtol in ((own, own_rtol), (other, other_rtol))]
+            pair = step_costs(run, problem, ((own, own_rtol), (other, other_rtol)))
             rows += [cost["row"] for cost in pair]
             what = "%s: %s, %%s a step over that of %s" % (problem, own.split(":")[1], other)
             counts = [cost["instructions"] for cost in pair]
             rep.target(what % "instructions", counts[0] / counts[1] if all(counts) else None, limit)
             times = [a / b for a, b in zip(pair[0]["seconds"], pair[1]["seconds"])]
             rep.target(what % "time", statistics.median(times), limit)
-    rep.plain_table("Small systems, a step: instructions by callgrind, of a run after the first; ns, median of turns",
+    rep.plain_table("Small systems, a step: instructions by callgrind, of a run after the first; ns of the fastest run",
                     ["problem", "code", "rtol", "steps", "f", "LU", "solves", "instructions", "ns"], rows)
     for problem in problems:
         names = [code for s in there for code in (s[0], s[2])]
@@ -326,16 +326,21 @@ def part_counts(run, rep):
                     "error")
 
 
-def step_costs(run, code, problem, rtol):
-    turns = [run.row(code, problem, mode="forward", rtol=rtol, turn=turn) for turn in range(run.turns)]
-    row, count = turns[0], run.instructions(code, problem, rtol)
-    seconds = [turn["forward"] / turn["steps"] for turn in turns]
-    a_step = ["%.2f" % (n / row["steps"]) for n in (row["f"], row["decompositions"] + row["complex"],
-                                                    row["solves"] + row["complex_solves"])]
-    count = count and count / row["steps"]
-    return {"instructions": count, "seconds": seconds, "row": [
-        problem, code, "%.0e" % rtol, row["steps"], *a_step, "-" if count is None else "%.0f" % count,
-        "%.0f" % (1e9 * statistics.median(seconds))]}
+def step_costs(run, problem, entries):
+    """of each (code, rtol), in turns: its row in the table, instructions a step (None: not counted), and the seconds a
+    step of each turn's fastest run"""
+    turns = [[run.row(code, problem, mode="forward", rtol=rtol, turn=turn) for code, rtol in entries]
+             for turn in range(run.turns)]
+    costs = []
+    for (code, rtol), rows in zip(entries, zip(*turns)):
+        row, steps = rows[0], rows[0]["steps"]
+        count = run.instructions(code, problem, rtol)
+        seconds = [r["seconds_min"] / steps for r in rows]
+        calls = [row["f"], row["decompositions"] + row["complex"], row["solves"] + row["complex_solves"]]
+        costs.append({"instructions": count and count / steps, "seconds": seconds, "row": [
+            problem, code, "%.0e" % rtol, steps, *("%.2f" % (n / steps) for n in calls),
+            "%.0f" % (count / steps) if count else "-", "%.0f" % (1e9 * statistics.median(seconds))]})
+    return costs
 
 
 def part_brusselator(run, rep):
