@@ -162,7 +162,8 @@ int ivp_smog(ivp *b, int layers)
     lay_out(w);
     begin(w);
     b->P = (costate_problem){.n = w->n, .ctx = w, .jac = jacobian, .pattern = &w->S,
-                             .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
+                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
+                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent}};
     b->y0 = w->y0;
     b->t1 = w->air.t1;
     b->atol = w->air.atol;

@@ -227,7 +227,8 @@ static int brusselator(ivp *b, int side, double alpha)
         g->y0[2 * o + 1] = 27 * x * pow(1 - x, 1.5);
     }
     *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = jacobian, .pattern = &g->S,
-                     .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}},
+                     .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                             .adjoint_tangent = adjoint_tangent}},
                .y0 = g->y0, .t1 = 1, .atol = 1, .own = g, .free_own = free_grid};
     return COSTATE_OK;
 }
@@ -316,7 +317,8 @@ int ivp_diffusion(ivp *b, int points)
     }
     g->col[points] = next;
     *b = (ivp){.P = {.n = points, .ctx = g, .jac = line_jacobian, .pattern = &g->S,
-                     .rhs = {line_value, line_tangent, line_adjoint, line_tangent2, line_adjoint_tangent}},
+                     .rhs = {.value = line_value, .tangent = line_tangent, .adjoint = line_adjoint,
+                             .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
                .y0 = g->y0, .t1 = 0.1, .atol = 1, .functional = points / 2, .stiff = 1, .own = g,
                .free_own = free_grid};
     return COSTATE_OK;
@@ -401,7 +403,8 @@ int ivp_heat2d(ivp *b, int side)
     }
     for (int k = 0; k < side; k++) g->y0[n + (size_t)k] = 0;
     *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = heat_jacobian, .pattern = &g->S,
-                     .rhs = {heat_value, heat_tangent, heat_adjoint, line_tangent2, line_adjoint_tangent}},
+                     .rhs = {.value = heat_value, .tangent = heat_tangent, .adjoint = heat_adjoint,
+                             .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
                .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1, .own = g,
                .free_own = free_grid};
     return COSTATE_OK;

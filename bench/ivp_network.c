@@ -204,7 +204,8 @@ static int make(ivp *b, int n, int count, const reaction *table, const double *s
     for (int k = 0; k < count; k++) w->r[k] = compile(w, &table[k]);
     lay_out(w, sparse);
     *b = (ivp){.P = {.n = n, .ctx = w, .jac = jacobian, .pattern = sparse ? &w->S : NULL,
-                     .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}},
+                     .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                             .adjoint_tangent = adjoint_tangent}},
                .y0 = start, .stiff = 1, .own = w, .free_own = free};
     return COSTATE_OK;
 }

@@ -68,7 +68,9 @@ int ivp_vdpol(ivp *b, int mu)
     vdpol *v = malloc(sizeof *v);
     if (!v) return COSTATE_NO_MEMORY;
     v->k = (double)mu * mu;
-    *b = (ivp){.P = {.n = 2, .ctx = v, .jac = jacobian, .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}},
+    *b = (ivp){.P = {.n = 2, .ctx = v, .jac = jacobian, .rhs = {.value = value, .tangent = tangent,
+                                                                .adjoint = adjoint, .tangent2 = tangent2,
+                                                                .adjoint_tangent = adjoint_tangent}},
                .y0 = start, .t1 = 2, .atol = 1, .stiff = 1, .own = v, .free_own = free};
     return COSTATE_OK;
 }

@@ -311,7 +311,8 @@ swe *swe_new(int nx, int ny)
     free(next);
     s->S = (costate_pattern){3 * (int)N, s->col, s->row};
     s->P = (costate_problem){.n = 3 * (int)N, .ctx = s, .jac = jacobian, .pattern = &s->S,
-                             .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
+                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
+                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent}};
     return s;
 }
 

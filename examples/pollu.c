@@ -143,7 +143,8 @@ static int f_adjoint_tangent(const costate_point *x, const costate_point *dx, co
 }
 
 const costate_problem pollu_problem = {.n = SPECIES, .np = REACTIONS,
-    .rhs = {f, f_tangent, f_adjoint, f_tangent2, f_adjoint_tangent}};
+    .rhs = {.value = f, .tangent = f_tangent, .adjoint = f_adjoint, .tangent2 = f_tangent2,
+            .adjoint_tangent = f_adjoint_tangent}};
 
 void pollu_constants(double k[POLLU_REACTIONS])
 {

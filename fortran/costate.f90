@@ -58,6 +58,9 @@ module costate
         type(c_funptr) :: adjoint = c_null_funptr               ! costate_back
         type(c_funptr) :: tangent2 = c_null_funptr              ! costate_along2
         type(c_funptr) :: adjoint_tangent = c_null_funptr       ! costate_back_along
+        type(c_funptr) :: tangents = c_null_funptr              ! costate_along_all
+        type(c_funptr) :: adjoints = c_null_funptr              ! costate_back_all
+        type(c_funptr) :: prepare = c_null_funptr               ! costate_prepare
     end type
 
     type, bind(c) :: costate_pattern
@@ -226,6 +229,27 @@ module costate
             type(costate_point), intent(in) :: x, dx
             real(c_double), intent(in) :: w(*)
             type(costate_gradient), intent(in) :: g
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_along_all(x, count, dx, dout, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
+            integer(c_int), value :: count
+            type(costate_point), intent(in) :: dx(*)
+            real(c_double), intent(out) :: dout(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_back_all(x, count, w, g, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
+            integer(c_int), value :: count
+            real(c_double), intent(in) :: w(*)
+            type(costate_gradient), intent(in) :: g(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_prepare(x, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_mass(M, ctx) bind(c)

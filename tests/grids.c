@@ -257,9 +257,10 @@ problem *problem_heat(int m)
     H->b = (problem){
         .name = "heat", .t0 = 0, .t1 = 0.16, .y0 = H->y0, .p0 = H->p, .autonomous = 1, .stiff = 1,
         .P = {.n = n, .np = 2, .nq = 1, .ctx = H,
-              .rhs = {heat_value, heat_tangent, heat_adjoint, heat_tangent2, heat_adjoint_tangent},
-              .cost = {heat_cost, heat_cost_tangent, heat_cost_adjoint, heat_cost_tangent2,
-                       heat_cost_adjoint_tangent},
+              .rhs = {.value = heat_value, .tangent = heat_tangent, .adjoint = heat_adjoint,
+                      .tangent2 = heat_tangent2, .adjoint_tangent = heat_adjoint_tangent},
+              .cost = {.value = heat_cost, .tangent = heat_cost_tangent, .adjoint = heat_cost_adjoint,
+                       .tangent2 = heat_cost_tangent2, .adjoint_tangent = heat_cost_adjoint_tangent},
               .jac = heat_jac, .pattern = &H->S}
     };
     return &H->b;

@@ -110,10 +110,12 @@ static inline costate_problem meddled(meddler *m)
 {
     costate_problem P = m->b->P;
     P.ctx = m;
-    P.rhs = (costate_map){meddle_value, meddle_tangent, meddle_adjoint, meddle_tangent2, meddle_adjoint_tangent};
+    P.rhs = (costate_map){.value = meddle_value, .tangent = meddle_tangent, .adjoint = meddle_adjoint,
+                          .tangent2 = meddle_tangent2, .adjoint_tangent = meddle_adjoint_tangent};
     if (P.nq)
-        P.cost = (costate_map){meddle_cost_value, meddle_cost_tangent, meddle_cost_adjoint, meddle_cost_tangent2,
-                               meddle_cost_adjoint_tangent};
+        P.cost = (costate_map){.value = meddle_cost_value, .tangent = meddle_cost_tangent,
+                               .adjoint = meddle_cost_adjoint, .tangent2 = meddle_cost_tangent2,
+                               .adjoint_tangent = meddle_cost_adjoint_tangent};
     P.jac = meddle_jac;
     if (P.mass) P.mass = meddle_mass;
     return P;

@@ -402,11 +402,13 @@ random_case *random_case_new(const random_spec *spec)
                                     .np = spec->np,
                                     .nq = spec->nq,
                                     .ctx = s,
-                                    .rhs = {f, f_tangent, f_adjoint, f_tangent2, f_adjoint_tangent},
+                                    .rhs = {.value = f, .tangent = f_tangent, .adjoint = f_adjoint,
+                                            .tangent2 = f_tangent2, .adjoint_tangent = f_adjoint_tangent},
                                     .jac = jac,
                                     .mass = spec->mass == MASS_IDENTITY ? NULL : mass,
                                     .pattern = spec->sparse ? &s->pattern : NULL};
-    if (nq) s->public.P.cost = (costate_map){r, r_tangent, r_adjoint, r_tangent2, r_adjoint_tangent};
+    if (nq) s->public.P.cost = (costate_map){.value = r, .tangent = r_tangent, .adjoint = r_adjoint,
+                                             .tangent2 = r_tangent2, .adjoint_tangent = r_adjoint_tangent};
     return &s->public;
 }
 

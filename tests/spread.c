@@ -218,6 +218,8 @@ static int cost_adjoint_tangent(const costate_point *x, const costate_point *dx,
 costate_problem spread_problem(process *p)
 {
     return (costate_problem){.n = p->n, .np = NP, .nq = NQ, .ctx = p,
-                             .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent},
-                             .cost = {cost, cost_tangent, cost_adjoint, cost_tangent2, cost_adjoint_tangent}};
+                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
+                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent},
+                             .cost = {.value = cost, .tangent = cost_tangent, .adjoint = cost_adjoint,
+                                      .tangent2 = cost_tangent2, .adjoint_tangent = cost_adjoint_tangent}};
 }

@@ -66,7 +66,8 @@ static int jac(const costate_point *x, double *J, void *ctx)
 static int check(const plant *s, costate_report *r)
 {
     costate_problem P = {.n = s->b->P.n, .np = s->b->P.np, .ctx = (void *)s, .jac = jac,
-                         .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
+                         .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                                 .adjoint_tangent = adjoint_tangent}};
     costate_point x = {0.37, s->b->y0, s->b->p0};
     return costate_check_problem(&P, &x, r, NULL);
 }
@@ -189,7 +190,8 @@ static void wrong_runs(void **state)
     for (int where = TANGENT; where <= ADJOINT; where++) {
         plant s = {b, where, 1, 3};
         costate_problem P = {.n = 3, .np = 2, .ctx = &s, .jac = jac,
-                             .rhs = {value, tangent, adjoint, tangent2, adjoint_tangent}};
+                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
+                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent}};
         costate_report r;
         costate *c = new_for_test(m, &P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
         int status = costate_check_adjoint(c, b->t0, b->t1, b->y0, b->p0, &r);
@@ -235,8 +237,8 @@ static int touch_adjoint_tangent(const costate_point *x, const costate_point *dx
     (void)dx;
     return touch_adjoint(x, w, g, ctx);
 }
-static const costate_map touching = {touch_value, touch_tangent, touch_adjoint, touch_tangent2,
-                                     touch_adjoint_tangent};
+static const costate_map touching = {.value = touch_value, .tangent = touch_tangent, .adjoint = touch_adjoint,
+                                     .tangent2 = touch_tangent2, .adjoint_tangent = touch_adjoint_tangent};
 
 /* What a draw may spoil, and the status that must follow. */
 enum { X_NULL, X_T, X_Y_NULL, X_Y, X_P_NULL, X_P, N_ZERO, N_HUGE, NP_NEGATIVE, SUM_HUGE, REPORT_NULL, P_NULL, NO_VALUE,

@@ -52,7 +52,8 @@ static int jac(const costate_point *x, double *J, void *ctx)
     return 0;
 }
 
-static const costate_problem decay = {.n = N, .rhs = {f, f_tangent, f_adjoint, none2, none_adjoint}, .jac = jac};
+static const costate_problem decay = {.n = N, .rhs = {.value = f, .tangent = f_tangent, .adjoint = f_adjoint,
+                                                      .tangent2 = none2, .adjoint_tangent = none_adjoint}, .jac = jac};
 
 typedef struct { double y[N], V[N], lambda[N]; } result;
 

@@ -196,10 +196,10 @@ static int counted_sum(int count, double *x, void *ctx)
 }
 
 typedef struct { int n; } diagonal;
-static int apply(void *ctx, const double *x, double *out)
+static int apply(void *ctx, int m, const double *x, double *out)
 {
     const diagonal *d = ctx;
-    for (int i = 0; i < d->n; i++) out[i] = (1 + i) * x[i];
+    for (int i = 0; i < m * d->n; i++) out[i] = (1 + i % d->n) * x[i];
     return 0;
 }
 static int no_preconditioner(void *ctx, int m, double *x) { (void)ctx; (void)m; (void)x; return 0; }

@@ -80,6 +80,16 @@ typedef struct {
                     double *ddout, void *ctx);                       /* F''(x)[dx1, dx2] */
     int (*adjoint_tangent)(const costate_point *x, const costate_point *dx, const double *w,
                            const costate_gradient *g, void *ctx);    /* g += (F''(x)[dx, .])^T w */
+    /* What follows is for speed.  Several directions in one call, count >= 1 of them: dx, g: arrays of count, each
+       with NULLs of its own; dout, w: k by count.  They may stand alone: where tangent is missing, tangents serves
+       with count = 1, and tangent in a loop where tangents is missing; adjoints and adjoint alike. */
+    int (*tangents)(const costate_point *x, int count, const costate_point *dx, double *dout, void *ctx);
+    int (*adjoints)(const costate_point *x, int count, const double *w, const costate_gradient *g, void *ctx);
+    /* Called before a product (any but value) at a point where the product of this map before it was not: what all
+       products at x share may be computed here, and kept in ctx.  value and jac may be called elsewhere in between.
+       x is valid during the call only.  Each run or sweep begins anew; a ctx that holds something is for one solver at
+       a time.  Returns what the others return; after a failure it is called again. */
+    int (*prepare)(const costate_point *x, void *ctx);
 } costate_map;
 
 /* A sparsity pattern by columns: the rows of column j are row[col[j]] .. row[col[j+1]-1], increasing. */
@@ -249,7 +259,7 @@ typedef struct {                      /* summed over the calls since costate_new
     long newton_failures;             /* rejected because Newton's iteration or the matrix failed */
     long f, jac;                      /* calls of rhs.value, jac (or Jacobians formed) */
     long jac_products;                /* rhs.tangent or rhs.value calls made to form Jacobians */
-    long tangents, adjoints;          /* calls of rhs.tangent, rhs.adjoint for derivatives */
+    long tangents, adjoints;          /* products by rhs.tangent(s), rhs.adjoint(s) for derivatives: a column is one */
     long tangents2, adjoints2;        /* calls of rhs.tangent2, rhs.adjoint_tangent */
     long differences;                 /* derivatives replaced by differences */
     long decompositions, complex_decompositions;

@@ -32,18 +32,17 @@ static int stage_weights(stepper *c, const record *r, const functionals *g, int 
     return mass_solve(c->sh, 1, g->m, v);
 }
 
-static int quadrature(stepper *c, const record *r, const functionals *g, int i, int j, const costate_point *x,
+static int quadrature(stepper *c, const record *r, const functionals *g, int i, const costate_point *x,
                       const costate_gradient *to)
 {
-    const double *theta = g->lambda + (size_t)j * (size_t)c->N + c->n;
     const erk_work *a = c->own;
     double b = c->m->b[i];
-    if (b == 0) return 0;
-    for (int k = 0; k < c->nq; k++) a->rq[k] = r->h * b * theta[k];
-    TRY(map_adjoint(c->maps, &c->maps->cost, x, a->rq, to));
+    if (!c->nq || b == 0) return 0;
+    const double *theta = columns_theta(c, &a->columns, r, g, b);
+    TRY(map_adjoints(c->maps, &c->maps->cost, x, g->m, theta, (size_t)c->nq, to));
     if (!g->times) return 0;
     TRY(map_value(c->maps, &c->maps->cost, x->t, x->y, a->r));
-    g->h[j] += b * dot((size_t)c->nq, a->r, theta);
+    columns_rate(c, g, b, a->r);
     return 0;
 }
 
@@ -51,18 +50,14 @@ static int stage(stepper *c, const record *r, const functionals *g, int i)
 {
     const erk_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double *v = a->hw, *Yb = g->U + (size_t)i * stride;
+    double *v = a->columns.y, *Yb = g->U + (size_t)i * stride;
     TRY(stage_weights(c, r, g, i, v));
     costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
     memset(Yb, 0, stride * sizeof *Yb);
-    for (int j = 0; j < g->m; j++) {
-        double t = 0;
-        double *mu = g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL;
-        costate_gradient to = {g->times ? &t : NULL, Yb + (size_t)j * n, mu};
-        TRY(map_adjoint(c->maps, &c->maps->rhs, &x, v + (size_t)j * n, &to));
-        if (c->nq) TRY(quadrature(c, r, g, i, j, &x, &to));
-        if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
-    }
+    const costate_gradient *to = columns_to(c, &a->columns, g, Yb, n);
+    TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, v, n, to));
+    TRY(quadrature(c, r, g, i, &x, to));
+    columns_times(&a->columns, g, c->m->c[i]);
     return 0;
 }
 

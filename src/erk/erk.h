@@ -3,12 +3,12 @@
 #define COSTATE_ERK_H
 
 #include "base/vec.h"
-#include "step/step.h"
+#include "step/columns.h"
 
 typedef struct {
     double *Y, *v;              /* a stage's state; N: a second estimate */
-    double *r, *rq;             /* nq each: rates of the integrals, weights of them */
-    double *hw;                 /* n*m: h w_i of a stage, solved with M^T */
+    double *r;                  /* nq: rates of the integrals */
+    column_work columns;        /* y: Y'_i, or h w_i of a stage, solved with M^T */
 } erk_work;
 
 int erk_forward(stepper *, record *, trial *);

@@ -14,13 +14,12 @@ static void layout(stepper *c, cursor *at)
     a->Y = take(at, (size_t)c->n);
     a->v = take(at, (size_t)c->N);
     a->r = take(at, (size_t)c->nq);
-    a->rq = take(at, (size_t)c->nq);
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)
 {
     erk_work *a = c->own;
-    a->hw = take(at, (size_t)c->n * (size_t)m);
+    columns_layout(c, at, m, &a->columns);
 }
 
 const family erk_family = {

@@ -6,39 +6,21 @@
 #include <string.h>
 #include "erk/erk.h"
 
-static int quadrature(stepper *c, const record *r, const directions *d, int i, int j, const costate_point *x,
-                      const costate_point *dx)
-{
-    double *q1 = d->V1 + (size_t)j * (size_t)c->N + c->n;
-    const erk_work *a = c->own;
-    TRY(map_tangent(c->maps, &c->maps->cost, x, dx, a->r));
-    axpy((size_t)c->nq, r->h * c->m->b[i], a->r, q1);
-    if (d->dh[j] == 0) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, x->t, x->y, a->r));
-    axpy((size_t)c->nq, d->dh[j] * c->m->b[i], a->r, q1);
-    return 0;
-}
-
 static int stage(stepper *c, const record *r, const directions *d, int i)
 {
-    size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m, stride = n * m;
     const erk_work *a = c->own;
     costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
-    double *X = d->Xd + (size_t)i * stride;
-    for (int j = 0; j < d->m; j++) {
-        const double *v = d->V + (size_t)j * (size_t)c->N;
-        costate_point dx = {d->dt[j] + c->m->c[i] * d->dh[j], v, d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-        if (i > 0) {
-            combine(n, a->v, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
-            dx.y = a->v;
-        }
-        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, X + (size_t)j * n));
-        if (c->nq && c->m->b[i] != 0) TRY(quadrature(c, r, d, i, j, &x, &dx));
-    }
+    double *X = d->Xd + (size_t)i * stride, *Y = a->columns.y;
+    for (size_t j = 0; i > 0 && j < m; j++)
+        combine(n, Y + j * n, d->V + j * N, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + j * n, stride);
+    const costate_point *dx = columns_along(c, &a->columns, d, c->m->c[i], i > 0 ? Y : d->V, i > 0 ? n : N);
+    TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, X, n));
+    if (c->nq && c->m->b[i] != 0) TRY(columns_integrate(c, &a->columns, r, d, c->m->b[i], &x, dx, a->r));
     TRY(mass_solve(c->sh, 0, d->m, X));
     for (size_t k = 0; k < stride; k++) X[k] *= r->h;
-    for (int j = 0; j < d->m; j++)
-        if (d->dh[j] != 0) axpy(n, d->dh[j], r->X + (size_t)i * n, X + (size_t)j * n);
+    for (size_t j = 0; j < m; j++)
+        if (d->dh[j] != 0) axpy(n, d->dh[j], r->X + (size_t)i * n, X + j * n);
     return 0;
 }
 

@@ -20,31 +20,21 @@ static double remainder_of_weights(const costate_method *m)
     return m->is & COSTATE_STIFFLY_ACCURATE ? 0 : R;
 }
 
-static const double *theta(const stepper *c, const functionals *g, int j)
-{
-    return g->lambda + (size_t)j * (size_t)c->N + c->n;
-}
-
-static double *mu(const stepper *c, const functionals *g, int j)
-{
-    return g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL;
-}
-
-/* h b r'(x)^T theta: y-part added to `y`, p-part to mu, t-part to t and h */
-static int quadrature(stepper *c, const record *r, const functionals *g, int i, int j, double *y)
+/* h b r'(x)^T theta: y-parts added to `y`, p-parts to mu, t-parts to t and h */
+static int quadrature(stepper *c, const record *r, const functionals *g, int i, double *y)
 {
     const irk_work *a = c->own;
-    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], t = 0;
+    size_t n = (size_t)c->n;
+    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i];
     if (!c->nq || b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * (size_t)c->n, c->maps->p};
-    costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    for (int k = 0; k < c->nq; k++) a->rq[k] = r->h * b * theta(c, g, j)[k];
-    TRY(map_adjoint(c->maps, &c->maps->cost, &x, a->rq, &to));
+    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n, c->maps->p};
+    const double *theta = columns_theta(c, &a->columns, r, g, b);
+    const costate_gradient *to = columns_to(c, &a->columns, g, y, n);
+    TRY(map_adjoints(c->maps, &c->maps->cost, &x, g->m, theta, (size_t)c->nq, to));
     if (!g->times) return 0;
     TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, a->r));
-    g->t[j] += t;
-    g->h[j] += ci * t;
-    g->h[j] += b * dot((size_t)c->nq, a->r, theta(c, g, j));
+    columns_times(&a->columns, g, ci);
+    columns_rate(c, g, b, a->r);
     return 0;
 }
 
@@ -52,10 +42,10 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     int next = i / c->m->block * c->m->block + c->m->block;
+    memset(u + (size_t)i * stride, 0, stride * sizeof *u);
+    TRY(quadrature(c, r, g, i, u + (size_t)i * stride));
     for (int j = 0; j < g->m; j++) {
         double *rho = u + (size_t)i * stride + (size_t)j * n;
-        memset(rho, 0, n * sizeof *rho);
-        TRY(quadrature(c, r, g, i, j, rho));
         axpy(n, 1, rho, quad + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
@@ -64,14 +54,13 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
     return 0;
 }
 
-/* f'(x)^T w into y (added), mu and the times */
-static int products(stepper *c, const functionals *g, const costate_point *x, double ci, int j, const double *w,
-                    double *y)
+/* f'(x)^T w into y (added; NULL: not wanted), mu and the times */
+static int products(stepper *c, const functionals *g, const costate_point *x, double ci, const double *w, double *y)
 {
-    double t = 0;
-    costate_gradient to = {g->times ? &t : NULL, y, mu(c, g, j)};
-    TRY(map_adjoint(c->maps, &c->maps->rhs, x, w, &to));
-    if (g->times) { g->t[j] += t; g->h[j] += ci * t; }
+    const column_work *a = &work(c)->columns;
+    size_t n = (size_t)c->n;
+    TRY(map_adjoints(c->maps, &c->maps->rhs, x, g->m, w, n, columns_to(c, a, g, y, n)));
+    columns_times(a, g, ci);
     return 0;
 }
 
@@ -80,25 +69,17 @@ static int stage_products(stepper *c, const record *r, const functionals *g, int
     size_t n = (size_t)c->n;
     if (short_form(c) && !g->mu && !g->times) return 0;
     costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
-    for (int j = 0; j < g->m; j++) {
-        const double *ui = u + ((size_t)i * (size_t)g->m + (size_t)j) * n;
-        TRY(products(c, g, &x, c->m->c[i], j, ui, short_form(c) ? NULL : sum + (size_t)j * n));
-    }
-    return 0;
+    return products(c, g, &x, c->m->c[i], u + (size_t)i * (size_t)g->m * n, short_form(c) ? NULL : sum);
 }
 
 static int first_stage(stepper *c, const record *r, const functionals *g, const double *u, double *sum)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    size_t n = (size_t)c->n, m = (size_t)g->m;
+    double *v = work(c)->columns.y;
     costate_point x = {r->t, r->y, c->maps->p};
-    for (int j = 0; j < g->m; j++) {
-        if (c->m->g) {
-            combine(n, work(c)->v1, NULL, 1, c->s, c->m->g, u + (size_t)j * n, stride);
-            TRY(products(c, g, &x, 0, j, work(c)->v1, sum + (size_t)j * n));
-        }
-        TRY(quadrature(c, r, g, -1, j, sum + (size_t)j * n));
-    }
-    return 0;
+    for (size_t j = 0; c->m->g && j < m; j++) combine(n, v + j * n, NULL, 1, c->s, c->m->g, u + j * n, n * m);
+    if (c->m->g) TRY(products(c, g, &x, 0, v, sum));
+    return quadrature(c, r, g, -1, sum);
 }
 
 /* (1/h^2) u_i^T M sum_j W_ij Z_j, and u_i^T of the residual that Newton left */

@@ -49,7 +49,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
     memset(x, 0, len * sizeof *x);
     for (int pass = 0; pass < REFINEMENTS; pass++) {
         axpy(len, 1, x, dx);
-        TRY(irk_stage_apply(s, dx, r));
+        TRY(irk_stage_apply(s, 1, dx, r));
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
         LS_AddModuli(work(c)->exact, s->transpose, dx, size);

@@ -35,7 +35,6 @@ void irk_layout(stepper *c, cursor *at)
     a->f0 = take(at, n);
     a->w = take(at, (size_t)c->N);
     a->r = take(at, nq);
-    a->rq = take(at, nq);
     a->error_b = take(at, (size_t)c->s);
     a->R = take(at, 2 * k * n);
     a->pair = take(at, 2 * n);
@@ -50,6 +49,7 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     a->rhs = take(at, s * stride);
     a->weights = take(at, (size_t)c->m->block * n);
     a->krylov = take(at, irk_stage_krylov(c, m));
+    columns_layout(c, at, m, &a->columns);
     a->f0dot = take(at, stride);
     a->sum = take(at, stride);
 }

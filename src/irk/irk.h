@@ -11,7 +11,7 @@
 #define COSTATE_IRK_H
 
 #include "base/vec.h"
-#include "step/step.h"
+#include "step/columns.h"
 
 /* How the equations of a block are solved: what sdirk and firk do not share. */
 typedef struct stage_system stage_system;
@@ -33,7 +33,7 @@ typedef struct {
     void *algebra;              /* its own */
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
     double *w;                  /* N: weights at an earlier step */
-    double *r, *rq;             /* nq each */
+    double *r;                  /* nq */
     double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
@@ -44,6 +44,7 @@ typedef struct {
     double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
+    column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
     LS *exact;                  /* the exact matrix of a block */
     const factors *pre;         /* preconditioner of this step's systems */
     int last_krylov;            /* most iterations of the last step's systems */
@@ -69,7 +70,7 @@ struct stage_system { stepper *c; const record *r; int block, transpose; };
 
 /* product.c */
 void irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
-int irk_stage_apply(const stage_system *, const double *x, double *out);   /* out = B x or B^T x, block*n */
+int irk_stage_apply(const stage_system *, int m, const double *X, double *out);  /* B X or B^T X, block*n by m */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
 void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);
 

@@ -84,7 +84,7 @@ int irk_stage_start(stepper *c, const record *r)
     return 0;
 }
 
-static int apply(void *s, const double *x, double *out) { return irk_stage_apply(s, x, out); }
+static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
 
 static int precondition(void *s, int m, double *X)
 {

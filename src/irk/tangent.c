@@ -6,22 +6,16 @@
 #include <string.h>
 #include "irk/irk.h"
 
-static costate_point direction(const stepper *c, const directions *d, int j, double ci)
-{
-    const double *v = d->V + (size_t)j * (size_t)c->N, *vp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
-    return (costate_point){d->dt[j] + ci * d->dh[j], v, vp};
-}
-
 /* right-hand side of stage i, all columns, into X (m*n) */
 static int right_hand_side(stepper *c, const record *r, const directions *d, int i, const double *f0dot, double *X)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     int i0 = i / c->m->block * c->m->block;
     costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
+    const costate_point *dx = columns_along(c, &work(c)->columns, d, c->m->c[i], d->V, (size_t)c->N);
+    TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, X, n));
     for (int j = 0; j < d->m; j++) {
         double *to = X + (size_t)j * n;
-        costate_point dx = direction(c, d, j, c->m->c[i]);
-        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, to));
         if (c->m->g) axpy(n, c->m->g[i], f0dot + (size_t)j * n, to);
         irk_coupling(c, r->h, 0, i, 0, i0, -1, d->Xd + (size_t)j * n, stride, to);
         if (d->dh[j] != 0) irk_coupling(c, r->h, 0, i, 0, c->s, d->dh[j] / r->h, r->X, n, to);
@@ -32,32 +26,23 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, int
 /* f'(t,y,p) along each direction, for the explicit first stage */
 static int first_stage(stepper *c, const record *r, const directions *d, double *out)
 {
+    if (!c->m->g) return 0;
     costate_point x = {r->t, r->y, c->maps->p};
-    for (int j = 0; c->m->g && j < d->m; j++) {
-        costate_point dx = direction(c, d, j, 0);
-        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, out + (size_t)j * (size_t)c->n));
-    }
-    return 0;
+    const costate_point *dx = columns_along(c, &work(c)->columns, d, 0, d->V, (size_t)c->N);
+    return map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, (size_t)c->n);
 }
 
-static int quadrature(stepper *c, const record *r, const directions *d, int i, int j)
+static int quadrature(stepper *c, const record *r, const directions *d, int i)
 {
     const irk_work *a = c->own;
-    size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *q1 = d->V1 + (size_t)j * (size_t)c->N + n;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
+    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *y = a->columns.y;
     if (b == 0) return 0;
     costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n, c->maps->p};
-    costate_point dx = direction(c, d, j, ci);
-    if (i >= 0) {
-        add_scaled(n, a->v1, dx.y, 1, d->Xd + ((size_t)i * (size_t)d->m + (size_t)j) * n);
-        dx.y = a->v1;
-    }
-    TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, a->r));
-    axpy(nq, r->h * b, a->r, q1);
-    if (d->dh[j] == 0) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, x.t, x.y, a->r));
-    axpy(nq, d->dh[j] * b, a->r, q1);
-    return 0;
+    for (size_t j = 0; i >= 0 && j < m; j++)
+        add_scaled(n, y + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
+    const costate_point *dx = columns_along(c, &a->columns, d, ci, i < 0 ? d->V : y, i < 0 ? N : n);
+    return columns_integrate(c, &a->columns, r, d, b, &x, dx, a->r);
 }
 
 int irk_tangent(stepper *c, const record *r, const directions *d)
@@ -78,7 +63,7 @@ int irk_tangent(stepper *c, const record *r, const directions *d)
     for (int j = 0; j < d->m; j++) {
         double *v = d->V1 + (size_t)j * N;
         combine(n, v, v, 1, c->s, c->m->d, d->Xd + (size_t)j * n, stride);
-        for (int i = -1; c->nq && i < c->s; i++) TRY(quadrature(c, r, d, i, j));
     }
+    for (int i = -1; c->nq && i < c->s; i++) TRY(quadrature(c, r, d, i));
     return 0;
 }

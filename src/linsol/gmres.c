@@ -17,13 +17,13 @@
 static const double STANDSTILL = 0.5, LEAST_GAIN = 0.1;
 
 /* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
-   right-hand side limit+1, inner products limit+1; for all: the block that goes to the preconditioner, one vector,
-   1/w */
+   right-hand side limit+1, inner products limit+1, two of the blocks that go to the preconditioner and on to A; for
+   all: 1/w */
 static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + 2 * (k + 1); }
 
 size_t gmres_work(int n, int columns, int limit)
 {
-    return (size_t)columns * (column_work((size_t)n, (size_t)limit) + (size_t)n) + 2 * (size_t)n;
+    return (size_t)columns * (column_work((size_t)n, (size_t)limit) + 2 * (size_t)n) + (size_t)n;
 }
 
 /* scale: b is divided by it where its squares would leave the numbers there are; growth: largest |A z|/|z| seen */
@@ -122,14 +122,13 @@ static int grown(const gmres_system *s, const double *Az, const double *z, doubl
     return 0;
 }
 
-/* one Arnoldi step with the preconditioned vector z, v: work */
-static int advance(const gmres_system *s, column *c, const double *z, double *v)
+/* one Arnoldi step with the preconditioned vector z, v = A z */
+static int advance(const gmres_system *s, column *c, const double *z, const double *v)
 {
     size_t n = (size_t)s->n;
     int k = c->k;
     double *h = c->H + (size_t)k * (size_t)(s->limit + 1), *next = c->Q + (size_t)(k + 1) * n;
     memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
-    TRY(s->apply(s->ctx, z, v));
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
     if (!s->backward_error) TRY(grown(s, v, z, &c->growth));
     TRY(orthogonalise(s, k + 1, c->Q, next, h, c->again));
@@ -142,12 +141,12 @@ static int advance(const gmres_system *s, column *c, const double *z, double *v)
     return 0;
 }
 
-/* all columns that go on: one call of the preconditioner for them together */
+/* all columns that go on: one call of the preconditioner, and one of A, for them together */
 static int sweep(const gmres_system *s, column *c, int *active)
 {
     size_t n = (size_t)s->n;
-    double *B = s->work + (size_t)s->columns * column_work(n, (size_t)s->limit), *v = B + (size_t)s->columns * n;
-    const double *inverse = v + n;
+    double *B = s->work + (size_t)s->columns * column_work(n, (size_t)s->limit), *AB = B + (size_t)s->columns * n;
+    const double *inverse = AB + (size_t)s->columns * n;
     int count = 0, at = 0;
     for (int j = 0; j < s->columns; j++) {
         if (!c[j].going) continue;
@@ -157,8 +156,12 @@ static int sweep(const gmres_system *s, column *c, int *active)
     }
     *active = count;
     if (count) TRY(s->precondition(s->ctx, count, B));
-    for (int j = 0; j < s->columns; j++)
-        if (c[j].going) TRY(advance(s, &c[j], B + (size_t)at++ * n, v));
+    if (count) TRY(s->apply(s->ctx, count, B, AB));
+    for (int j = 0; j < s->columns; j++) {
+        if (!c[j].going) continue;
+        TRY(advance(s, &c[j], B + (size_t)at * n, AB + (size_t)at * n));
+        at++;
+    }
     return 0;
 }
 
@@ -167,7 +170,7 @@ static int sweep(const gmres_system *s, column *c, int *active)
 static int cycle(const gmres_system *s, const double *tol, const double *b, double *x, column *c)
 {
     size_t n = (size_t)s->n;
-    double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + n) + n;
+    double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + 2 * n);
     int active = 1;
     for (size_t i = 0; i < n; i++) inverse[i] = 1 / s->w[i];
     for (int j = 0; j < s->columns; j++) TRY(start(s, j, tol[j], b + (size_t)j * n, &c[j]));
@@ -185,16 +188,14 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
 
 typedef struct { double first, size, growth; int going; } progress;     /* |w r| at first, now; |A| seen; unfinished */
 
-/* The candidate x + dx, in dx, by its true residual r: taken if that is smaller.  Done: as small as asked, at
-   round-off, or falling no more. */
+/* The candidate, in dx, by its true residual; r: A dx, which becomes it.  Taken if that is smaller.  Done: as small as
+   asked, at round-off, or falling no more. */
 static int judge(const gmres_system *s, progress *q, const double *b, double *x, double *dx, double *r,
                  gmres_result *out)
 {
     size_t n = (size_t)s->n;
     double last = q->size;
-    axpy(n, 1, x, dx);
     q->going = 0;
-    TRY(s->apply(s->ctx, dx, r));
     for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
     double size, length;
     TRY(space_norm(s->space, n, s->w, r, &size));
@@ -224,6 +225,27 @@ static int believed(const gmres_system *s, const column *c, progress *q, double 
     return 1;
 }
 
+/* After a cycle: its corrections dx, taken at their word, or candidates x + dx to be judged, whose products are made
+   together where they lie together. */
+static int correct(const gmres_system *s, const column *c, progress *q, const double *b, double *x, double *dx,
+                   double *r, gmres_result *out)
+{
+    size_t n = (size_t)s->n;
+    for (int j = 0, end; j < s->columns; j = end + 1) {
+        for (end = j; end < s->columns && q[end].going; end++) {
+            size_t at = (size_t)end * n;
+            if (believed(s, &c[end], &q[end], x + at, dx + at, &out[end])) break;
+            axpy(n, 1, x + at, dx + at);
+        }
+        if (end > j) TRY(s->apply(s->ctx, end - j, dx + (size_t)j * n, r + (size_t)j * n));
+        for (int k = j; k < end; k++) {
+            size_t at = (size_t)k * n;
+            TRY(judge(s, &q[k], b + at, x + at, dx + at, r + at, &out[k]));
+        }
+    }
+    return 0;
+}
+
 int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres_result *out)
 {
     size_t n = (size_t)s->n, all = n * (size_t)s->columns;
@@ -242,17 +264,17 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
     for (int active = 1; active;) {
         for (int j = 0; j < s->columns; j++) tol[j] = fmin(LEAST_GAIN, s->tol * q[j].first / q[j].size);
         TRY(cycle(s, tol, r, dx, c));
-        active = 0;
         for (int j = 0; j < s->columns; j++) {
-            size_t at = (size_t)j * n;
             if (!q[j].going) continue;
             out[j].iterations += c[j].k;
             if (c[j].k > out[j].longest) out[j].longest = c[j].k;
             q[j].growth = fmax(q[j].growth, c[j].growth);
-            if (!believed(s, &c[j], &q[j], x + at, dx + at, &out[j]))
-                TRY(judge(s, &q[j], b + at, x + at, dx + at, r + at, &out[j]));
+        }
+        TRY(correct(s, c, q, b, x, dx, r, out));
+        active = 0;
+        for (int j = 0; j < s->columns; j++) {
             if (q[j].going) active = 1;
-            else memset(r + at, 0, n * sizeof *r);            /* the next cycle leaves it alone */
+            else memset(r + (size_t)j * n, 0, n * sizeof *r);   /* the next cycle leaves it alone */
         }
     }
     return 0;

@@ -11,7 +11,7 @@ typedef struct {
     int n, columns, limit;
     double tol;                                       /* |w (b - A x)| / |w b| asked for */
     const double *w;                                  /* n, multiplies residuals; largest about 1 */
-    int (*apply)(void *, const double *x, double *out);
+    int (*apply)(void *, int m, const double *X, double *out);       /* m columns */
     int (*precondition)(void *, int m, double *X);    /* m columns in place */
     int (*backward_error)(void *, const double *b, const double *x, const double *r, gmres_result *);
                                                       /* sets error and norm; NULL: by norms, |A| as seen on the way */

@@ -34,9 +34,10 @@ static int product(shifted *a, const double *x, double *out)
     return space_finite(&p->space, (size_t)p->n, out, 0.5);
 }
 
-static int apply(void *ctx, const double *x, double *out)
+static int apply(void *ctx, int m, const double *x, double *out)        /* m is 1 */
 {
     shifted *a = ctx;
+    (void)m;
     const maps *p = a->s->maps;
     size_t n = (size_t)p->n, len = a->im != 0 ? 2 * n : n;
     double im = a->transpose ? -a->im : a->im;

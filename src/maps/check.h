@@ -36,6 +36,10 @@ double check_relative(const worst *);
 void check_describe(const probe *, const char *name, const worst *, costate_report *);
 int check_right(const costate_report *);
 
+/* check_columns.c: tangents, adjoints and prepare against tangent and adjoint */
+size_t check_columns_work(int n, int np, int k);
+int check_columns(const probe *, double *work, costate_report *);
+
 /* check_pattern.c: the problem has no jac: does its pattern hold f_y? */
 int check_pattern(const costate_problem *, const costate_point *x, costate_report *);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/pattern.h"
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -48,10 +49,11 @@ static int evaluate(const probe *q, int of, const costate_point *z, double *out)
 {
     if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
     costate_point a = check_direction(q);
-    if (of == OF_TANGENT) return q->map->tangent(z, &a, out, q->ctx);
+    TRY(call_prepare(q->map, z, q->ctx));
+    if (of == OF_TANGENT) return call_tangent(q->map, z, &a, out, q->ctx);
     memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
     costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
-    return q->map->adjoint(z, q->w, &g, q->ctx);
+    return call_adjoint(q->map, z, q->w, &g, q->ctx);
 }
 
 /* STEP, of the size: 8th powers of it are below round-off, and round-off over it is 1e-13 */

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "base/pattern.h"
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -11,7 +12,8 @@
 static int product(const probe *q, int of, int i, double *out)
 {
     costate_point unit = check_unit(q, i), a = check_direction(q);
-    if (of == OF_VALUE) return q->map->tangent(q->x, &unit, out, q->ctx);
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    if (of == OF_VALUE) return call_tangent(q->map, q->x, &unit, out, q->ctx);
     return q->map->tangent2(q->x, &a, &unit, out, q->ctx);
 }
 
@@ -38,7 +40,7 @@ static int compare_products(const probe *q, int of, worst *w)
    <w, F>, or of <w, F' a> = <adjoint(w), a> + t-part. */
 static int compare_adjoint(const probe *q, int of, double t, worst *w)
 {
-    int known = of == OF_VALUE ? q->map->tangent != NULL : q->map->tangent2 != NULL;
+    int known = of == OF_VALUE ? has_tangent(q->map) : q->map->tangent2 != NULL;
     for (int i = -1; i < q->n + q->np; i++) {
         TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
@@ -62,10 +64,11 @@ static int check_adjoint(const probe *q, costate_report *r)
     double t = 0;
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
     costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
-    TRY(q->map->adjoint(q->x, q->w, &g, q->ctx));
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    TRY(call_adjoint(q->map, q->x, q->w, &g, q->ctx));
     TRY(compare_adjoint(q, OF_VALUE, t, &w));
     r->adjoint = check_relative(&w);
-    check_describe(q, "adjoint", &w, r);
+    check_describe(q, adjoint_name(q->map), &w, r);
     return 0;
 }
 
@@ -76,21 +79,23 @@ static int check_adjoint_tangent(const probe *q, costate_report *r)
     costate_point a = check_direction(q);
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
     costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
+    TRY(call_prepare(q->map, q->x, q->ctx));
     TRY(q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx));
-    if (!q->map->tangent2 && !q->map->tangent) return 0;
+    if (!q->map->tangent2 && !has_tangent(q->map)) return 0;
     TRY(compare_adjoint(q, OF_TANGENT, t, &w));
     r->adjoint_tangent = check_relative(&w);
     check_describe(q, "adjoint_tangent", &w, r);
     return 0;
 }
 
-static int check_all(const probe *q, costate_report *r)
+static int check_all(const probe *q, double *work, costate_report *r)
 {
     const costate_map *f = q->map;
-    if (f->tangent) TRY(check_products(q, OF_VALUE, "tangent", &r->tangent, r));
-    if (f->adjoint) TRY(check_adjoint(q, r));
-    if (f->tangent2 && f->tangent) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
-    return f->adjoint_tangent ? check_adjoint_tangent(q, r) : 0;
+    if (has_tangent(f)) TRY(check_products(q, OF_VALUE, tangent_name(f), &r->tangent, r));
+    if (has_adjoint(f)) TRY(check_adjoint(q, r));
+    if (f->tangent2 && has_tangent(f)) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
+    if (f->adjoint_tangent) TRY(check_adjoint_tangent(q, r));
+    return check_columns(q, work, r);
 }
 
 int check_right(const costate_report *r)
@@ -108,14 +113,14 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     TRY(check_given(n, np, k, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
-    double *memory = calloc(8 * out + 4 * in, sizeof *memory), *at = memory;
+    double *memory = calloc(8 * out + 4 * in + check_columns_work(n, np, k), sizeof *memory), *at = memory;
     if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     probe q = {f, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
                at + 2 * in + 3 * out, at + 2 * in + 4 * out};
     unsigned state = 7;
     for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
     for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * check_size(&q, i);
-    int code = check_all(&q, r);
+    int code = check_all(&q, memory + 8 * out + 4 * in, r);
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;

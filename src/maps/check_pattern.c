@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/pattern.h"
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -24,7 +25,8 @@ static int product(void *ctx, const double *v, double *out)
 {
     const probe *q = &((const holding *)ctx)->q;
     costate_point dx = {0, v, NULL};
-    if (q->map->tangent) return q->map->tangent(q->x, &dx, out, q->ctx);
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    if (has_tangent(q->map)) return call_tangent(q->map, q->x, &dx, out, q->ctx);
     return check_difference_along(q, v, out, q->b);
 }
 
@@ -43,7 +45,7 @@ static int form(holding *s, const costate_pattern *a)
 static int search(holding *s, const costate_pattern *a, missing_entry *found, double *gap)
 {
     const double ROUND_OFF = 1e-10, DIFFERENCED = 1e-8;      /* of sums of a row; differences have lost digits */
-    int tangent = s->q.map->tangent != NULL;
+    int tangent = has_tangent(s->q.map);
     unsigned seed = 3;
     pattern_probe p = {.pattern = a,
                        .product = product,

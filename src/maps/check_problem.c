@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/pattern.h"
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -91,7 +92,8 @@ static int check_mass(const costate_problem *P, const costate_point *x, costate_
 static int column_of_f(const probe *q, int j, worst *w)
 {
     costate_point dx = check_unit(q, j);
-    if (q->map->tangent) return q->map->tangent(q->x, &dx, q->d, q->ctx);
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    if (has_tangent(q->map)) return call_tangent(q->map, q->x, &dx, q->d, q->ctx);
     TRY(check_difference(q, OF_VALUE, j, q->n, q->d, q->b));
     check_allow(w, q->n, q->b);
     return 0;

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/pattern.h"
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -62,10 +63,12 @@ static int probe_column(probing *s, int k, int j)
 {
     size_t n = (size_t)s->P->n;
     int code;
-    if (s->P->rhs.tangent) {
+    if (has_tangent(&s->P->rhs)) {
         memset(s->move, 0, n * sizeof *s->move);
         s->move[j] = 1;
-        code = s->P->rhs.tangent(&s->at[k], &(costate_point){0, s->move, NULL}, s->out, s->P->ctx);
+        code = call_prepare(&s->P->rhs, &s->at[k], s->P->ctx);
+        if (code == 0)
+            code = call_tangent(&s->P->rhs, &s->at[k], &(costate_point){0, s->move, NULL}, s->out, s->P->ctx);
     } else {
         costate_point z = {s->at[k].t, s->move, s->at[k].p};
         double d = NEAR / 2 * s->size[j];
@@ -107,7 +110,7 @@ static void mark_known(probing *s, int j)
 
 static int all_columns(probing *s, const costate_point *x, costate_report *r)
 {
-    const char *probed = s->P->rhs.tangent ? "tangent" : "value";
+    const char *probed = has_tangent(&s->P->rhs) ? tangent_name(&s->P->rhs) : "value";
     unsigned seed = 13;
     int code = s->mass ? s->P->mass(s->mass, s->P->ctx) : 0;
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "base/pattern.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 
 /* colour by colour: each takes the columns, in order, that meet none of its own */
@@ -143,7 +144,7 @@ static void count_zeros(maps *a, const double *J)
 int jacobian(maps *a, double t, const double *y, const double *w, double *J)
 {
     costate_point x = {t, y, a->p};
-    forming s = {a, t, y, w, a->f, a->rhs.user->tangent != NULL};
+    forming s = {a, t, y, w, a->f, has_tangent(a->rhs.user)};
     if (a->jac) TRY(map_jac(a, &x, J));
     else {
         int status = formed(&s, J);

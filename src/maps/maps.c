@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/pattern.h"
+#include "maps/callbacks.h"
 #include "maps/differences.h"
 
 /* way: out of it, beside options.differences, or "" */
@@ -13,12 +14,12 @@ static int missing(maps *a, const map *f, const char *name, const char *way)
                 f->name, name, a->method, way);
 }
 
-static void counted(const map *f, long *count) { if (f->counted) ++*count; }
+static void counted(const map *f, long *count, int columns) { if (f->counted) *count += columns; }
 
 int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
     costate_point x = {t, y, a->p};
-    counted(f, &a->count->f);
+    counted(f, &a->count->f, 1);
     return map_code(a, f->user->value(&x, out, a->ctx), f->name, "value");
 }
 
@@ -41,19 +42,70 @@ static int along_y(const maps *a, const costate_point *dx)
     return dx->p == NULL && (dx->t == 0 || a->autonomous);
 }
 
+/* ---- points that something was made for ---- */
+
+/* Is x the point k?  To the last bit, in all processes.  Directions of differences in p move it to another array. */
+static int known(const maps *a, const known_point *k, const costate_point *x, int *is)
+{
+    double differs = !(k->held && k->t == x->t && x->p == a->p &&
+                       memcmp(k->y, x->y, (size_t)a->n * sizeof *x->y) == 0);
+    TRY(space_greatest(&a->space, &differs));
+    *is = differs == 0;
+    return 0;
+}
+
+static void know(const maps *a, known_point *k, const costate_point *x)
+{
+    k->held = x->p == a->p;
+    k->t = x->t;
+    memcpy(k->y, x->y, (size_t)a->n * sizeof *k->y);
+}
+
+static int prepare_at(maps *a, const map *f, const costate_point *x)
+{
+    known_point *k = &a->ready[f == &a->cost];
+    int there;
+    TRY(known(a, k, x, &there));
+    if (there) return 0;
+    k->held = 0;
+    TRY(map_code(a, f->user->prepare(x, a->ctx), f->name, "prepare"));
+    know(a, k, x);
+    return 0;
+}
+
+static inline int prepare(maps *a, const map *f, const costate_point *x)
+{
+    return f->user->prepare ? prepare_at(a, f, x) : 0;
+}
+
+/* product <- J at x */
+static int jac_at(maps *a, const costate_point *x)
+{
+    int there;
+    TRY(known(a, &a->jac_at, x, &there));
+    if (there) return 0;
+    a->jac_at.held = 0;
+    TRY(map_jac(a, x, a->product));
+    know(a, &a->jac_at, x);
+    return 0;
+}
+
+/* ---- products ---- */
+
 /* out += J v or J^T v */
 static int by_jac(maps *a, const costate_point *x, int transpose, const double *v, double *out)
 {
-    TRY(map_jac(a, x, a->product));
+    TRY(jac_at(a, x));
     if (v && out) pattern_multiply(a->n, a->pattern, a->product, transpose, 1, 1, v, out);
     return 0;
 }
 
 int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
-    if (f->user->tangent) {
-        counted(f, &a->count->tangents);
-        return map_code(a, f->user->tangent(x, dx, out, a->ctx), f->name, "tangent");
+    if (has_tangent(f->user)) {
+        counted(f, &a->count->tangents, 1);
+        TRY(prepare(a, f, x));
+        return map_code(a, call_tangent(f->user, x, dx, out, a->ctx), f->name, tangent_name(f->user));
     }
     if (f == &a->rhs && a->jac && along_y(a, dx)) {
         memset(out, 0, (size_t)a->n * sizeof *out);
@@ -66,20 +118,54 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
 int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
     costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
-    if (f->user->adjoint) {
-        counted(f, &a->count->adjoints);
-        return map_code(a, f->user->adjoint(x, w, &want, a->ctx), f->name, "adjoint");
+    if (has_adjoint(f->user)) {
+        counted(f, &a->count->adjoints, 1);
+        TRY(prepare(a, f, x));
+        return map_code(a, call_adjoint(f->user, x, w, &want, a->ctx), f->name, adjoint_name(f->user));
     }
     if (f == &a->rhs && a->jac && !want.p && (!want.t || a->autonomous)) return by_jac(a, x, 1, w, want.y);
     if (a->differences) return difference_adjoint(a, f, map_tangent, x, w, &want);
     return missing(a, f, "adjoint", "");
 }
 
+/* Columns side by side are the user's directly; others by way of a->block. */
+int map_all_tangents(maps *a, const map *f, const costate_point *x, int m, const costate_point *dx, double *out,
+                     size_t ld)
+{
+    size_t rows = (size_t)f->rows;
+    if (!f->user->tangents) {
+        for (int j = 0; j < m; j++) TRY(map_tangent(a, f, x, &dx[j], out + (size_t)j * ld));
+        return 0;
+    }
+    double *to = ld == rows ? out : a->block;
+    counted(f, &a->count->tangents, m);
+    TRY(prepare(a, f, x));
+    TRY(map_code(a, f->user->tangents(x, m, dx, to, a->ctx), f->name, "tangents"));
+    for (size_t j = 0; to != out && j < (size_t)m; j++) memcpy(out + j * ld, to + j * rows, rows * sizeof *out);
+    return 0;
+}
+
+int map_all_adjoints(maps *a, const map *f, const costate_point *x, int m, const double *w, size_t ld,
+                     const costate_gradient *g)
+{
+    size_t rows = (size_t)f->rows;
+    if (!f->user->adjoints) {
+        for (int j = 0; j < m; j++) TRY(map_adjoint(a, f, x, w + (size_t)j * ld, &g[j]));
+        return 0;
+    }
+    const double *from = ld == rows ? w : a->block;
+    for (size_t j = 0; from != w && j < (size_t)m; j++) memcpy(a->block + j * rows, w + j * ld, rows * sizeof *w);
+    counted(f, &a->count->adjoints, m);
+    TRY(prepare(a, f, x));
+    return map_code(a, f->user->adjoints(x, m, from, g, a->ctx), f->name, "adjoints");
+}
+
 int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
                  double *out)
 {
     if (f->user->tangent2) {
-        counted(f, &a->count->tangents2);
+        counted(f, &a->count->tangents2, 1);
+        TRY(prepare(a, f, x));
         return map_code(a, f->user->tangent2(x, dx1, dx2, out, a->ctx), f->name, "tangent2");
     }
     if (!a->differences) return missing(a, f, "tangent2", "");
@@ -91,7 +177,8 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
 {
     costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
     if (f->user->adjoint_tangent) {
-        counted(f, &a->count->adjoints2);
+        counted(f, &a->count->adjoints2, 1);
+        TRY(prepare(a, f, x));
         return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, a->ctx), f->name, "adjoint_tangent");
     }
     if (!a->differences) return missing(a, f, "adjoint_tangent", "");
@@ -107,14 +194,14 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
     if (!timed) rhs &= ~(unsigned)SLOPE_OF;
     if (jac_will_do) rhs &= ~(unsigned)(TANGENT_OF | ADJOINT_OF);
     const struct { unsigned needed, bit; int there; const map *of; const char *name, *way; } table[] = {
-        {rhs, SLOPE_OF, f->tangent != NULL, &a->rhs, "tangent",
+        {rhs, SLOPE_OF, has_tangent(f), &a->rhs, "tangent",
          "for its f_t: if f and r do not depend on t, set options.autonomous = 1 instead; "},
-        {cost, TANGENT_OF, r->tangent != NULL, &a->cost, "tangent", ""},
-        {rhs, TANGENT_OF, f->tangent != NULL, &a->rhs, "tangent", ""},
+        {cost, TANGENT_OF, has_tangent(r), &a->cost, "tangent", ""},
+        {rhs, TANGENT_OF, has_tangent(f), &a->rhs, "tangent", ""},
         {rhs, TANGENT2_OF, f->tangent2 != NULL, &a->rhs, "tangent2", ""},
         {cost, TANGENT2_OF, r->tangent2 != NULL, &a->cost, "tangent2", ""},
-        {rhs, ADJOINT_OF, f->adjoint != NULL, &a->rhs, "adjoint", ""},
-        {cost, ADJOINT_OF, r->adjoint != NULL, &a->cost, "adjoint", ""},
+        {rhs, ADJOINT_OF, has_adjoint(f), &a->rhs, "adjoint", ""},
+        {cost, ADJOINT_OF, has_adjoint(r), &a->cost, "adjoint", ""},
         {rhs, ADJOINT_TANGENT_OF, f->adjoint_tangent != NULL, &a->rhs, "adjoint_tangent", ""},
         {cost, ADJOINT_TANGENT_OF, r->adjoint_tangent != NULL, &a->cost, "adjoint_tangent", ""},
     };

@@ -17,6 +17,12 @@ typedef struct {
     int rows, counted;                  /* counted: in the user's statistics */
 } map;
 
+typedef struct {                        /* a point that something was made for */
+    int held;                           /* 0: none */
+    double t;
+    double *y;                          /* n; its p is the bound one */
+} known_point;
+
 typedef struct maps {
     space space;
     int n, np, nq;
@@ -44,7 +50,10 @@ typedef struct maps {
     double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
     double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
 
-    double *product;                    /* entries: jac where a product with it stands for one of rhs */
+    double *product;                    /* entries: jac where a product with it stands for one of rhs, taken at */
+    known_point jac_at;
+    known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
+    double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
     double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
 } maps;
 
@@ -57,6 +66,7 @@ int problem_sound(verdict *, const costate_problem *);
 maps maps_of(const costate_problem *);
 int maps_init(maps *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
+void maps_layout_columns(maps *, cursor *, int m);        /* for products with m columns */
 void maps_free(maps *);
 void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep */
 
@@ -69,6 +79,22 @@ int map_tangent2(maps *, const map *, const costate_point *x, const costate_poin
                  double *out);
 int map_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
                         const costate_gradient *g);
+/* The same for m columns, by one call where the user has one for them; out, w: columns ld apart.  A gradient's p is
+   NULL where there are no parameters.  One column goes straight through, for systems of a few states. */
+int map_all_tangents(maps *, const map *, const costate_point *x, int m, const costate_point *dx, double *out,
+                     size_t ld);
+int map_all_adjoints(maps *, const map *, const costate_point *x, int m, const double *w, size_t ld,
+                     const costate_gradient *g);
+static inline int map_tangents(maps *a, const map *f, const costate_point *x, int m, const costate_point *dx,
+                               double *out, size_t ld)
+{
+    return m == 1 ? map_tangent(a, f, x, dx, out) : map_all_tangents(a, f, x, m, dx, out, ld);
+}
+static inline int map_adjoints(maps *a, const map *f, const costate_point *x, int m, const double *w, size_t ld,
+                               const costate_gradient *g)
+{
+    return m == 1 ? map_adjoint(a, f, x, w, g) : map_all_adjoints(a, f, x, m, w, ld, g);
+}
 /* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
 

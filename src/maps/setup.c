@@ -1,6 +1,7 @@
 /* setup.c - the maps of a problem made ready: what they own, and where their work space lies. */
 #include <stdlib.h>
 #include "base/vec.h"
+#include "maps/callbacks.h"
 #include "maps/maps.h"
 
 maps maps_of(const costate_problem *P)
@@ -14,7 +15,7 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
     a->rhs = (map){&a->user_rhs, "rhs", a->n, 1};
     a->cost = (map){&a->user_cost, "cost", a->nq, 0};
     a->entries = entries;
-    a->differenced = !a->jac && !a->user_rhs.tangent;
+    a->differenced = !a->jac && !has_tangent(&a->user_rhs);
     if (a->jac && !(a->product = calloc(entries + 1, sizeof *a->product)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
     if (with_jacobian && !a->jac) TRY(jacobian_colour(a));
@@ -31,6 +32,9 @@ void maps_layout(maps *a, cursor *at)
     size_t n = (size_t)a->n, np = (size_t)a->np, N = n + (size_t)a->nq;
     a->zeros = take(at, n + np);
     a->work = take(at, 3 * (3 * N + np));
+    a->jac_at.y = a->jac ? take(at, n) : NULL;
+    a->ready[0].y = a->user_rhs.prepare ? take(at, n) : NULL;
+    a->ready[1].y = a->user_cost.prepare ? take(at, n) : NULL;
     if (!a->color) return;
     a->seed = take(at, n);
     a->column = take(at, n);
@@ -39,7 +43,18 @@ void maps_layout(maps *a, cursor *at)
     a->probe = take(at, 6 * n);
 }
 
-void maps_bind(maps *a, const double *p) { a->p = p; }
+void maps_layout_columns(maps *a, cursor *at, int m)
+{
+    size_t n = (size_t)a->n, nq = (size_t)a->nq;
+    a->block = take(at, (n > nq ? n : nq) * (size_t)m);
+}
+
+/* Between calls the caller may have changed what p points to, and another solver what is in ctx. */
+void maps_bind(maps *a, const double *p)
+{
+    a->p = p;
+    a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
+}
 
 void maps_free(maps *a)
 {

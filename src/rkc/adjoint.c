@@ -90,15 +90,12 @@ static int pull(stepper *c, const record *r, const functionals *g, double at, co
     const double *inverse = rkc_of(c)->inverse;
     size_t n = (size_t)c->n, N = (size_t)c->N;
     costate_point x = {rkc_time(r, at), y, c->maps->p};
-    for (int j = 0; j < g->m; j++) {
-        double t = 0, *v = w + (size_t)j * N;
-        double *mu = g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL;
-        costate_gradient to = {g->times ? &t : NULL, out + (size_t)j * N, mu};
-        for (size_t i = 0; inverse && i < n; i++) v[i] *= inverse[i];
-        TRY(map_adjoint(c->maps, &c->maps->rhs, &x, v, &to));
-        if (c->nq) TRY(map_adjoint(c->maps, &c->maps->cost, &x, v + n, &to));
-        if (g->times) { g->t[j] += t; g->h[j] += at * t; }
-    }
+    for (size_t j = 0; inverse && j < (size_t)g->m; j++)
+        for (size_t i = 0; i < n; i++) w[j * N + i] *= inverse[i];
+    const costate_gradient *to = columns_to(c, &rkc_of(c)->columns, g, out, N);
+    TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, w, N, to));
+    if (c->nq) TRY(map_adjoints(c->maps, &c->maps->cost, &x, g->m, w + n, N, to));
+    columns_times(&rkc_of(c)->columns, g, at);
     return 0;
 }
 

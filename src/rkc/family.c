@@ -65,6 +65,7 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     const costate_rkc *all = c->m->rkc;
     int most = all->first[all->degrees] - all->first[all->degrees - 1] + 1;
     size_t columns = (size_t)c->N * (size_t)m;
+    columns_layout(c, at, m, &a->columns);
     for (int k = 0; k < 4; k++) a->gd[k] = take(at, columns);
     a->Fd = take(at, columns);
     a->Fd0 = take(at, columns);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/random.h"
+#include "maps/callbacks.h"
 #include "rkc/rkc.h"
 
 static const double SHOWN = 2e-3, SAFETY = 1.15;
@@ -29,7 +30,7 @@ static int product(stepper *c, const record *r, double size)
     size_t n = (size_t)c->n;
     double *x = a->g[0], along;
     c->maps->count->power++;
-    if (c->maps->user_rhs.tangent || c->maps->jac) {
+    if (has_tangent(&c->maps->user_rhs) || c->maps->jac) {
         costate_point at = {r->t, r->y, c->maps->p}, dx = {0, a->v, NULL};
         TRY(map_tangent(c->maps, &c->maps->rhs, &at, &dx, a->Jv));
         for (size_t i = 0; a->inverse && i < n; i++) a->Jv[i] *= a->inverse[i];

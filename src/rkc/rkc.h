@@ -15,7 +15,7 @@
 #define COSTATE_RKC_H
 
 #include "base/vec.h"
-#include "step/step.h"
+#include "step/columns.h"
 
 enum { X_SLOPE, X_MOVE, X_ERROR, X_LAST, X_ALL };     /* the stage variables */
 enum { LAST_MOST = 4 };                               /* r at most */
@@ -44,6 +44,7 @@ typedef struct {
     long steps, capped, rejected; /* tries of the run, those with that h, and the rejected ones */
     int degree;                 /* of the last try */
     /* derivatives, for m columns */
+    column_work columns;
     double *gd[4], *Fd, *Fd0, *Kd, *Yd;               /* N*m each, Kd: r*N*m; adjoint.c says what is what */
     double *stages;             /* of a step, as many as there is room for */
     size_t room;                /* n-vectors in stages */

@@ -14,13 +14,12 @@ static int slopes(stepper *c, const record *r, const directions *d, double at, c
     const double *inverse = rkc_of(c)->inverse;
     size_t n = (size_t)c->n, N = (size_t)c->N;
     costate_point x = {rkc_time(r, at), g, c->maps->p};
+    const costate_point *dx = columns_along(c, &rkc_of(c)->columns, d, at, v, N);
+    TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, N));
+    if (c->nq) TRY(map_tangents(c->maps, &c->maps->cost, &x, d->m, dx, out + n, N));
     for (int j = 0; j < d->m; j++) {
         double *to = out + (size_t)j * N;
-        const double *dp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
-        costate_point dx = {d->dt[j] + at * d->dh[j], v + (size_t)j * N, dp};
-        TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, to));
         for (size_t i = 0; inverse && i < n; i++) to[i] *= inverse[i];
-        if (c->nq) TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, to + n));
         for (size_t i = 0; i < N; i++) to[i] *= r->h;
         if (d->dh[j] != 0) axpy(N, d->dh[j], F, to);
     }

@@ -9,71 +9,73 @@
 #include <string.h>
 #include "ros/ros.h"
 
-static const double *theta(const stepper *c, const functionals *g, int j)
-{
-    return g->lambda + (size_t)j * (size_t)c->N + c->n;
-}
-
-static const double *weighted(stepper *c, const record *r, const functionals *g, int i, int j)
-{
-    for (int k = 0; k < c->nq; k++) work(c)->rq[k] = r->h * c->m->b[i] * theta(c, g, j)[k];
-    return work(c)->rq;
-}
-
 static int has_cost(const stepper *c, int i) { return c->nq && c->m->b[i] != 0; }
 
-static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, int j, double *to)
+/* r'(x)^T w, all columns, to where `to` says; w: h b_i theta, NULL: zero */
+static int rates_back(stepper *c, int m, const costate_point *x, const double *w, const costate_gradient *to)
 {
+    return w ? map_adjoints(c->maps, &c->maps->cost, x, m, w, (size_t)c->nq, to) : 0;
+}
+
+static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, const double *w, double *u)
+{
+    const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
     double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
-    add_scaled(n, to, NULL, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N);
-    combine(n, to, to, 1, c->s - i - 1, column + i + 1, work(c)->Yb + (size_t)(i + 1) * stride + (size_t)j * n, stride);
-    ros_coupling(c, r->h, 1, i, i + 1, c->s, g->U + (size_t)j * n, stride, to);
-    if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
-    costate_point x = {r->t, r->y, c->maps->p};
-    costate_gradient y = {NULL, to, NULL};
-    return has_cost(c, i) ? map_adjoint(c->maps, &c->maps->cost, &x, weighted(c, r, g, i, j), &y) : 0;
+    for (int j = 0; j < g->m; j++) {
+        double *to = u + (size_t)j * n, *Yb = work(c)->Yb + (size_t)(i + 1) * stride + (size_t)j * n;
+        add_scaled(n, to, NULL, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N);
+        combine(n, to, to, 1, c->s - i - 1, column + i + 1, Yb, stride);
+        ros_coupling(c, r->h, 1, i, i + 1, c->s, g->U + (size_t)j * n, stride, to);
+        if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
+        a->to[j] = (costate_gradient){NULL, to, NULL};
+    }
+    return rates_back(c, g->m, &(costate_point){r->t, r->y, c->maps->p}, w, a->to);
 }
 
 /* v_i: its y-part into v, p-part into mu, t-part into t and h */
-static int first_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *u, double *v)
+static int first_order(stepper *c, const record *r, const functionals *g, int i, const double *w, const double *u,
+                       double *v)
 {
-    double t = 0;
+    const column_work *a = &work(c)->columns;
+    size_t n = (size_t)c->n;
     costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, c->maps->p};
-    costate_gradient to = {g->times ? &t : NULL, v, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
-    TRY(map_adjoint(c->maps, &c->maps->rhs, &x, u, &to));
-    if (has_cost(c, i)) TRY(map_adjoint(c->maps, &c->maps->cost, &x, weighted(c, r, g, i, j), &to));
-    if (g->times) { g->t[j] += t; g->h[j] += c->m->c[i] * t; }
+    const costate_gradient *to = columns_to(c, a, g, v, n);
+    TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, u, n, to));
+    TRY(rates_back(c, g->m, &x, w, to));
+    columns_times(a, g, c->m->c[i]);
     return 0;
 }
 
-/* H_i: y-part into H */
-static int second_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *u, double *H)
+/* H_i of column j: y-part into H */
+static int second_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *w,
+                        const double *u, double *H)
 {
     costate_point x = {r->t, r->y, c->maps->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
     costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
     TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, &x, &e, u, &to));
-    if (!has_cost(c, i)) return 0;
-    return map_adjoint_tangent(c->maps, &c->maps->cost, &x, &e, weighted(c, r, g, i, j), &to);
+    return w ? map_adjoint_tangent(c->maps, &c->maps->cost, &x, &e, w + (size_t)j * (size_t)c->nq, &to) : 0;
 }
 
-static int step_size(stepper *c, const record *r, const functionals *g, int i, int j, const double *u)
+static int step_size(stepper *c, const record *r, const functionals *g, int i, const double *u)
 {
     const ros_work *a = c->own;
-    size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    double b = c->m->b[i];
-    g->h[j] += c->m->gi[i] * dot(n, a->ft, u);
+    size_t n = (size_t)c->n;
     ros_slope(c, r, i, a->v1);
     memset(a->v2, 0, n * sizeof *a->v2);
     mass_multiply(c->maps, 0, 1, 1, a->v1, a->v2);
-    g->h[j] += dot(n, a->v2, u) / (r->h * r->h);
+    for (int j = 0; j < g->m; j++) {
+        const double *uj = u + (size_t)j * n;
+        g->h[j] += c->m->gi[i] * dot(n, a->ft, uj);
+        g->h[j] += dot(n, a->v2, uj) / (r->h * r->h);
+    }
     if (!has_cost(c, i)) return 0;
     costate_point x = {r->t, r->y, c->maps->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
     TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : a->Y, a->r));
-    g->h[j] += b * dot(nq, theta(c, g, j), a->r);
+    columns_rate(c, g, c->m->b[i], a->r);
     TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->r));       /* r' e_i + h gamma_i r_t */
-    g->h[j] += b * dot(nq, theta(c, g, j), a->r);
+    columns_rate(c, g, c->m->b[i], a->r);
     return 0;
 }
 
@@ -81,17 +83,14 @@ static int stage(stepper *c, const record *r, const functionals *g, const factor
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double *u = g->U + (size_t)i * stride, *v = work(c)->Yb + (size_t)i * stride;
-    for (int j = 0; j < g->m; j++) TRY(right_hand_side(c, r, g, i, j, u + (size_t)j * n));
+    const double *w = has_cost(c, i) ? columns_theta(c, &work(c)->columns, r, g, c->m->b[i]) : NULL;
+    TRY(right_hand_side(c, r, g, i, w, u));
     TRY(ros_solve(c, f, 1, g->m, u));
     memset(v, 0, stride * sizeof *v);
     ros_stage(c, r, i, work(c)->Y);
-    for (int j = 0; j < g->m; j++) {
-        const double *uj = u + (size_t)j * n;
-        TRY(first_order(c, r, g, i, j, uj, v + (size_t)j * n));
-        TRY(second_order(c, r, g, i, j, uj, sum + (size_t)j * n));
-        if (g->times) TRY(step_size(c, r, g, i, j, uj));
-    }
-    return 0;
+    TRY(first_order(c, r, g, i, w, u, v));
+    for (int j = 0; j < g->m; j++) TRY(second_order(c, r, g, i, j, w, u + (size_t)j * n, sum + (size_t)j * n));
+    return g->times ? step_size(c, r, g, i, u) : 0;
 }
 
 int ros_adjoint(stepper *c, const record *r, const functionals *g)

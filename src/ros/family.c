@@ -31,6 +31,7 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
 {
     ros_work *a = c->own;
     size_t stride = (size_t)c->n * (size_t)m;
+    columns_layout(c, at, m, &a->columns);
     a->sum = take(at, stride);
     a->Yb = take(at, (size_t)c->s * stride);
 }

@@ -3,7 +3,7 @@
 #define COSTATE_ROS_H
 
 #include "base/vec.h"
-#include "step/step.h"
+#include "step/columns.h"
 
 typedef struct {
     double *Y, *v1, *v2;        /* n each */
@@ -12,6 +12,7 @@ typedef struct {
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     int filtered;               /* the error estimate is, where M is singular */
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
+    column_work columns;        /* y: Y'_i */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
 } ros_work;

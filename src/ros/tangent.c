@@ -7,60 +7,94 @@
 #include <string.h>
 #include "ros/ros.h"
 
-/* points and directions of stage i, along direction j */
-typedef struct { costate_point at0, at, e, x0, x; int i, j; double dh; } bundle;
+/* points of stage i, and the direction of f_y and f_t that its matrix and its time bring */
+typedef struct { costate_point at0, at, e; int i; } bundle;
 
-static int right_hand_side(stepper *c, const record *r, const directions *d, const bundle *b, double *to)
+static bundle gather(stepper *c, const record *r, int i)
+{
+    const double *Y = ros_stage(c, r, i, work(c)->Y);
+    return (bundle){.at0 = {r->t, r->y, c->maps->p},
+                    .at = {r->t + c->m->c[i] * r->h, Y, c->maps->p},
+                    .e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL},
+                    .i = i};
+}
+
+/* x_0 along direction j */
+static costate_point start(const stepper *c, const directions *d, int j)
+{
+    return (costate_point){d->dt[j], d->V + (size_t)j * (size_t)c->N,
+                           d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+}
+
+/* x_i along all directions */
+static const costate_point *stage_directions(stepper *c, const directions *d, int i)
+{
+    const column_work *a = &work(c)->columns;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
+    for (size_t j = 0; i > 0 && j < m; j++)
+        combine(n, a->y + j * n, d->V + j * N, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + j * n, n * m);
+    return columns_along(c, a, d, c->m->c[i], i > 0 ? a->y : d->V, i > 0 ? n : N);
+}
+
+/* what one direction adds to the product with f'(i) */
+static int right_hand_side(stepper *c, const record *r, const directions *d, const bundle *b, int j, double *to)
 {
     const ros_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    TRY(map_tangent(c->maps, &c->maps->rhs, &b->at, &b->x, to));
-    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &b->x0, a->v2));
+    costate_point x0 = start(c, d, j);
+    double dh = d->dh[j];
+    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &x0, a->v2));
     axpy(n, 1, a->v2, to);
-    ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)b->j * n, stride, to);
-    if (b->dh == 0) return 0;
-    axpy(n, b->dh * c->m->gi[b->i], a->ft, to);
+    ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)j * n, stride, to);
+    if (dh == 0) return 0;
+    axpy(n, dh * c->m->gi[b->i], a->ft, to);
     ros_slope(c, r, b->i, a->v2);
-    mass_multiply(c->maps, 0, b->dh / (r->h * r->h), 1, a->v2, to);
+    mass_multiply(c->maps, 0, dh / (r->h * r->h), 1, a->v2, to);
     return 0;
 }
 
-static int quadrature(stepper *c, const record *r, const directions *d, const bundle *b)
+/* what does not depend on the new slopes' tangents but on h': for one direction */
+static int moving_rates(stepper *c, const directions *d, const bundle *b, int j, double *q1)
 {
     const ros_work *a = c->own;
-    size_t nq = (size_t)c->nq, n = (size_t)c->n;
-    double w = c->m->b[b->i], *q1 = d->V1 + (size_t)b->j * (size_t)c->N + n;
-    if (!nq || w == 0) return 0;
-    costate_point u = {b->dh * c->m->gi[b->i], d->Xd + ((size_t)b->i * (size_t)d->m + (size_t)b->j) * n, NULL};
-    TRY(map_tangent(c->maps, &c->maps->cost, &b->at, &b->x, a->r));
-    axpy(nq, r->h * w, a->r, q1);
-    TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &u, a->r));
-    axpy(nq, r->h * w, a->r, q1);
-    TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &b->x0, a->r));
-    axpy(nq, r->h * w, a->r, q1);
-    if (b->dh == 0) return 0;
+    size_t nq = (size_t)c->nq;
+    double w = d->dh[j] * c->m->b[b->i];
+    if (d->dh[j] == 0) return 0;
     TRY(map_value(c->maps, &c->maps->cost, b->at.t, b->at.y, a->r));
-    axpy(nq, b->dh * w, a->r, q1);
+    axpy(nq, w, a->r, q1);
     TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &b->e, a->r));
-    axpy(nq, b->dh * w, a->r, q1);
+    axpy(nq, w, a->r, q1);
     return 0;
 }
 
-static bundle gather(stepper *c, const record *r, const directions *d, int i, int j)
+/* rates along the directions dx at x, all columns, into q1 */
+static int add_rates(stepper *c, const directions *d, double w, const costate_point *x, const costate_point *dx)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    const double *v = d->V + (size_t)j * (size_t)c->N, *vp = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL;
-    bundle b = {.i = i, .j = j, .dh = d->dh[j]};
-    b.at0 = (costate_point){r->t, r->y, c->maps->p};
-    b.at = (costate_point){r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, c->maps->p};
-    b.e = (costate_point){r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
-    b.x0 = (costate_point){d->dt[j], v, vp};
-    b.x = (costate_point){d->dt[j] + c->m->c[i] * d->dh[j], v, vp};
-    if (i > 0) {
-        combine(n, work(c)->v1, v, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + (size_t)j * n, stride);
-        b.x.y = work(c)->v1;
+    const column_work *a = &work(c)->columns;
+    size_t n = (size_t)c->n, N = (size_t)c->N, nq = (size_t)c->nq;
+    TRY(map_tangents(c->maps, &c->maps->cost, x, d->m, dx, a->rates, nq));
+    for (size_t j = 0; j < (size_t)d->m; j++) axpy(nq, w, a->rates + j * nq, d->V1 + j * N + n);
+    return 0;
+}
+
+static int quadrature(stepper *c, const record *r, const directions *d, const bundle *b, const costate_point *dx)
+{
+    const ros_work *a = c->own;
+    size_t nq = (size_t)c->nq, n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m, i = (size_t)b->i;
+    double w = r->h * c->m->b[i];
+    if (!nq || c->m->b[i] == 0) return 0;
+    TRY(add_rates(c, d, w, &b->at, dx));
+    for (size_t j = 0; j < m; j++)
+        a->columns.dx[j] = (costate_point){d->dh[j] * c->m->gi[i], d->Xd + (i * m + j) * n, NULL};
+    TRY(add_rates(c, d, w, &b->at0, a->columns.dx));
+    for (size_t j = 0; j < m; j++) {
+        costate_point x0 = start(c, d, (int)j);
+        double *q1 = d->V1 + j * N + n;
+        TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &x0, a->r));
+        axpy(nq, w, a->r, q1);
+        TRY(moving_rates(c, d, b, (int)j, q1));
     }
-    return b;
+    return 0;
 }
 
 int ros_tangent(stepper *c, const record *r, const directions *d)
@@ -74,16 +108,12 @@ int ros_tangent(stepper *c, const record *r, const directions *d)
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int i = 0; i < c->s; i++) {
         double *X = d->Xd + (size_t)i * stride;
-        ros_stage(c, r, i, work(c)->Y);
-        for (int j = 0; j < d->m; j++) {
-            bundle b = gather(c, r, d, i, j);
-            TRY(right_hand_side(c, r, d, &b, X + (size_t)j * n));
-        }
+        bundle b = gather(c, r, i);
+        const costate_point *dx = stage_directions(c, d, i);
+        TRY(map_tangents(c->maps, &c->maps->rhs, &b.at, d->m, dx, X, n));
+        for (int j = 0; j < d->m; j++) TRY(right_hand_side(c, r, d, &b, j, X + (size_t)j * n));
         TRY(ros_solve(c, f, 0, d->m, X));
-        for (int j = 0; c->nq && j < d->m; j++) {
-            bundle b = gather(c, r, d, i, j);
-            TRY(quadrature(c, r, d, &b));
-        }
+        TRY(quadrature(c, r, d, &b, dx));
     }
     for (int j = 0; j < d->m; j++)
         combine(n, d->V1 + (size_t)j * N, d->V1 + (size_t)j * N, 1, c->s, c->m->d, d->Xd + (size_t)j * n, stride);

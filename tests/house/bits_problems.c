@@ -177,8 +177,10 @@ static int cost_adjoint_tangent(const costate_point *x, const costate_point *dx,
 costate_problem bits_problem(const int *which, const costate_pattern *pattern)
 {
     costate_problem P = {.n = models[*which].n, .np = NP, .nq = 1, .ctx = (void *)which};
-    P.rhs = (costate_map){value, tangent, adjoint, tangent2, adjoint_tangent};
-    P.cost = (costate_map){cost, cost_tangent, cost_adjoint, cost_tangent2, cost_adjoint_tangent};
+    P.rhs = (costate_map){.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                          .adjoint_tangent = adjoint_tangent};
+    P.cost = (costate_map){.value = cost, .tangent = cost_tangent, .adjoint = cost_adjoint,
+                           .tangent2 = cost_tangent2, .adjoint_tangent = cost_adjoint_tangent};
     if (*which == DAE) P.mass = singular;
     if (*which == DIFFUSION) P.pattern = pattern;
     return P;

@@ -1,0 +1,119 @@
+/* check_columns.c - the public check of what is there for speed: several columns at once must be what single ones are,
+   and products what they are whenever prepare was called at their point. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/vec.h"
+#include "maps/callbacks.h"
+#include "maps/maps.h"
+#include "maps/check.h"
+
+/* each of three columns lacks other parts */
+enum { COLUMNS = 3 };
+
+typedef struct {
+    const probe *q;
+    costate_point dx[COLUMNS];
+    costate_gradient to[COLUMNS];
+    double *w, *got, *expected;         /* COLUMNS of max(k, n + np + 1) each */
+    size_t in;                          /* n + np + 1: t, y, p */
+} blocks;
+
+static void column_wrong(const char *name, const worst *w, costate_report *r)
+{
+    size_t used = strlen(r->text), room = sizeof r->text - used;
+    if (check_relative(w) <= CHECK_RIGHT) snprintf(r->text + used, room, "%s right (%.1e). ", name, check_relative(w));
+    else snprintf(r->text + used, room, "%s WRONG: column %d, row %d is %.8g, should be %.8g. ", name, w->input, w->row,
+                  w->given, w->expected);
+}
+
+/* columns are compared each by its own size: that of a wrong one may be small */
+static void compare(const blocks *b, const char *name, size_t rows, double *error, costate_report *r)
+{
+    worst most = {0};
+    for (int j = 0; j < COLUMNS; j++) {
+        worst w = {0};
+        check_compare(&w, j, 1, (int)rows, b->got + (size_t)j * rows, b->expected + (size_t)j * rows);
+        if (!(check_relative(&w) <= check_relative(&most))) most = w;
+    }
+    *error = *error >= check_relative(&most) ? *error : check_relative(&most);
+    column_wrong(name, &most, r);
+}
+
+static int check_tangents(const blocks *b, costate_report *r)
+{
+    const probe *q = b->q;
+    size_t k = (size_t)q->k;
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], b->expected + j * k, q->ctx));
+    for (size_t i = 0; i < COLUMNS * k; i++) b->got[i] = NAN;
+    TRY(q->map->tangents(q->x, COLUMNS, b->dx, b->got, q->ctx));
+    compare(b, "tangents", k, &r->tangent, r);
+    return 0;
+}
+
+/* where adjoints add: t, y, p of each column, not zero at first */
+static void aim(blocks *b, double *out)
+{
+    size_t n = (size_t)b->q->n;
+    for (size_t j = 0; j < COLUMNS; j++) {
+        double *g = out + j * b->in;
+        for (size_t i = 0; i < b->in; i++) g[i] = 0.5;
+        b->to[j] = (costate_gradient){j == 1 ? NULL : g, j == 2 ? NULL : g + 1, j == 1 || !b->q->np ? NULL : g + 1 + n};
+    }
+}
+
+static int check_adjoints(blocks *b, costate_report *r)
+{
+    const probe *q = b->q;
+    TRY(call_prepare(q->map, q->x, q->ctx));
+    aim(b, b->expected);
+    for (size_t j = 0; j < COLUMNS; j++)
+        TRY(call_adjoint(q->map, q->x, b->w + j * (size_t)q->k, &b->to[j], q->ctx));
+    aim(b, b->got);
+    TRY(q->map->adjoints(q->x, COLUMNS, b->w, b->to, q->ctx));
+    compare(b, "adjoints", b->in, &r->adjoint, r);
+    return 0;
+}
+
+/* Prepared from a copy of x that is gone afterwards, and with values elsewhere in between, products must be the same. */
+static int check_prepare(const blocks *b, costate_report *r)
+{
+    const probe *q = b->q;
+    size_t n = (size_t)q->n, np = (size_t)q->np, k = (size_t)q->k;
+    if (!has_tangent(q->map)) return 0;
+    for (int again = 0; again < 2; again++) {
+        double *y = b->w, *p = y + n, *out = again ? b->got : b->expected, by = again ? 0.5 : 0;
+        memcpy(y, q->x->y, n * sizeof *y);
+        if (np) memcpy(p, q->x->p, np * sizeof *p);
+        TRY(q->map->prepare(&(costate_point){q->x->t, y, np ? p : NULL}, q->ctx));
+        for (size_t i = 0; i < n; i++) y[i] += by * check_size(q, (int)i) * 1e-3;
+        TRY(q->map->value(&(costate_point){q->x->t, y, np ? p : NULL}, q->d, q->ctx));
+        for (size_t i = 0; again && i < n + np; i++) y[i] = NAN;
+        for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], out + j * k, q->ctx));
+    }
+    compare(b, "prepare", k, &r->tangent, r);
+    return 0;
+}
+
+static int check_given_columns(blocks *b, costate_report *r)
+{
+    const costate_map *f = b->q->map;
+    if (f->tangents) TRY(check_tangents(b, r));
+    if (f->adjoints) TRY(check_adjoints(b, r));
+    return f->prepare ? check_prepare(b, r) : 0;
+}
+
+static size_t longest(int n, int np, int k) { return n + np + 1 > k ? (size_t)(n + np) + 1 : (size_t)k; }
+
+size_t check_columns_work(int n, int np, int k) { return 3 * COLUMNS * longest(n, np, k); }
+
+int check_columns(const probe *q, double *work, costate_report *r)
+{
+    size_t most = COLUMNS * longest(q->n, q->np, q->k);
+    costate_point a = check_direction(q);
+    blocks b = {.q = q, .dx = {a, {0, a.y, NULL}, {2 * a.t, NULL, a.p}}, .w = work, .got = work + most,
+                .expected = work + 2 * most, .in = (size_t)(q->n + q->np) + 1};
+    for (int i = 0; i < COLUMNS * q->k; i++) b.w[i] = q->w[i % q->k] * (1 + 0.25 * i);
+    return check_given_columns(&b, r);
+}

@@ -1,0 +1,58 @@
+/* columns.h - the columns of a step as blocks: the directions and gradients of all of them for one product. */
+#ifndef COSTATE_COLUMNS_H
+#define COSTATE_COLUMNS_H
+
+#include "step/step.h"
+
+typedef struct {
+    costate_point *dx;          /* m: directions */
+    costate_gradient *to;       /* m: where adjoints add */
+    double *t;                  /* m: their parts of t */
+    double *y;                  /* n*m: a family's y-parts of directions, or weights */
+    double *rates;              /* nq*m: integrals: rates along directions, or weights */
+} column_work;
+
+void columns_layout(stepper *, cursor *, int m, column_work *);
+
+/* What follows is inline for systems of a few states. */
+
+/* dx_j = (dt_j + ci dh_j, y_j, p'_j), y_j = y + j stride */
+static inline const costate_point *columns_along(const stepper *c, const column_work *w, const directions *d, double ci,
+                                                 const double *y, size_t stride)
+{
+    for (int j = 0; j < d->m; j++)
+        w->dx[j] = (costate_point){d->dt[j] + ci * d->dh[j], y + (size_t)j * stride,
+                                   d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return w->dx;
+}
+
+/* into y_j (NULL: not wanted), the columns of mu, and t, which is zero until columns_times adds it: t_j to t, c_i t_j
+   to h */
+static inline const costate_gradient *columns_to(const stepper *c, const column_work *w, const functionals *g,
+                                                 double *y, size_t stride)
+{
+    for (int j = 0; j < g->m; j++) {
+        w->t[j] = 0;
+        w->to[j] = (costate_gradient){g->times ? &w->t[j] : NULL, y ? y + (size_t)j * stride : NULL,
+                                      g->mu && c->np ? g->mu + (size_t)j * (size_t)c->np : NULL};
+    }
+    return w->to;
+}
+
+static inline void columns_times(const column_work *w, const functionals *g, double ci)
+{
+    for (int j = 0; g->times && j < g->m; j++) {
+        g->t[j] += w->t[j];
+        g->h[j] += ci * w->t[j];
+    }
+}
+
+/* q'_j += h b r'(x) dx_j + h'_j b r(x), in V1; value: nq, work */
+int columns_integrate(stepper *, const column_work *, const record *, const directions *, double b,
+                      const costate_point *x, const costate_point *dx, double *value);
+/* h b theta, theta_j the integrals' part of lambda_j */
+const double *columns_theta(const stepper *, const column_work *, const record *, const functionals *, double b);
+/* h_j += b r^T theta_j */
+void columns_rate(const stepper *, const functionals *, double b, const double *r);
+
+#endif
