@@ -12,6 +12,15 @@
 
 enum { ENTRIES = 65, COLUMN_H = 27, COLUMN_M = 19 };   /* structural entries a cell, of its columns h and hu, hv */
 
+/* what all products at a cell share */
+typedef struct {
+    double i;                /* 1/h */
+    local x, y;
+    switches sx, sy;
+    differences dx, dy;
+    wave wx, wy;
+} linear;
+
 struct swe {
     costate_problem P;
     costate_pattern S;
@@ -19,6 +28,7 @@ struct swe {
     double rx, ry;           /* 1/(6 dx), 1/(6 dy) */
     int *wrap;               /* the one allocation of all that follows */
     const int *wrapx, *wrapy; /* wrapx[i + 2] = i mod nx for i from -2 to nx + 1 */
+    linear *line;            /* ny: of a row, while several columns go through it */
     int *col, *row;
     int *place;              /* ENTRIES a cell: where the cell's entries are in the values of the matrix */
 };
@@ -33,6 +43,8 @@ typedef struct {
     double rx, ry;
     field y, a, b, w;
     double *h, *hu, *hv;      /* out */
+    linear *line;             /* of the cells from first on: in the products that share it */
+    int first;
 } job;
 
 static field field_of(const swe *s, const double *y)
@@ -42,22 +54,24 @@ static field field_of(const swe *s, const double *y)
 }
 static job job_of(const swe *s, const double *y, const double *a, const double *b, const double *w, double *out)
 {
-    size_t N = (size_t)s->nx * s->ny;
+    size_t N = out ? (size_t)s->nx * s->ny : 0;
     return (job){s->rx, s->ry, field_of(s, y), field_of(s, a ? a : y), field_of(s, b ? b : y),
-                 field_of(s, w ? w : y), out, out + N, out + 2 * N};
+                 field_of(s, w ? w : y), out, out + N, out + 2 * N, s->line, 0};
 }
 
-/* Calls at(job, cell) for all cells. */
-static inline void sweep(const swe *s, const job *J, void (*at)(const job *, cell))
+/* Calls at(job, cell) for the cells of row i. */
+static inline void sweep_row(const swe *s, int i, const job *J, void (*at)(const job *, cell))
 {
     const int *X = s->wrapx + 2, *Y = s->wrapy + 2;
-    int ny = s->ny;
-    for (int i = 0; i < s->nx; i++) {
-        int o = i * ny, b2 = X[i - 2] * ny, b1 = X[i - 1] * ny, a1 = X[i + 1] * ny, a2 = X[i + 2] * ny;
-        for (int j = 0; j < ny; j++)
-            at(J, (cell){o + j, b2 + j, b1 + j, a1 + j, a2 + j,
-                         o + Y[j - 2], o + Y[j - 1], o + Y[j + 1], o + Y[j + 2]});
-    }
+    int ny = s->ny, o = i * ny, b2 = X[i - 2] * ny, b1 = X[i - 1] * ny, a1 = X[i + 1] * ny, a2 = X[i + 2] * ny;
+    for (int j = 0; j < ny; j++)
+        at(J, (cell){o + j, b2 + j, b1 + j, a1 + j, a2 + j, o + Y[j - 2], o + Y[j - 1], o + Y[j + 1], o + Y[j + 2]});
+}
+
+/* for all cells */
+static inline void sweep(const swe *s, const job *J, void (*at)(const job *, cell))
+{
+    for (int i = 0; i < s->nx; i++) sweep_row(s, i, J, at);
 }
 
 static inline differences differ_x(field f, cell k, switches s)
@@ -84,18 +98,36 @@ static inline void value_at(const job *J, cell k)
     put(J, k, rx, ry);
 }
 
+static inline linear linearised(const job *J, cell k)
+{
+    linear l = {.i = 1 / J->y.h[k.o], .x = local_of(J->y.h[k.o], J->y.hu[k.o], J->y.hv[k.o])};
+    l.y = turned(l.x);
+    l.sx = upwind(l.x);
+    l.sy = upwind(l.y);
+    l.dx = differ_x(J->y, k, l.sx);
+    l.dy = differ_y(J->y, k, l.sy);
+    l.wx = wave_of(l.x, l.dx);
+    l.wy = wave_of(l.y, l.dy);
+    return l;
+}
+
+static inline void linearise_at(const job *J, cell k) { J->line[k.o - J->first] = linearised(J, k); }
+
+static inline void tangent_by(const job *J, cell k, const linear *l)
+{
+    local xa = local_tangent(l->x, l->i, J->a.h[k.o], J->a.hu[k.o], J->a.hv[k.o]), ya = turned(xa);
+    wave wxa = wave_tangent(l->x, l->dx, l->wx, xa, differ_x(J->a, k, l->sx));
+    wave wya = wave_tangent(l->y, l->dy, l->wy, ya, differ_y(J->a, k, l->sy));
+    put(J, k, rates_tangent(l->x, l->wx, xa, wxa), rates_tangent(l->y, l->wy, ya, wya));
+}
+
 static inline void tangent_at(const job *J, cell k)
 {
-    double i = 1 / J->y.h[k.o];
-    local x = local_of(J->y.h[k.o], J->y.hu[k.o], J->y.hv[k.o]), y = turned(x);
-    local xa = local_tangent(x, i, J->a.h[k.o], J->a.hu[k.o], J->a.hv[k.o]), ya = turned(xa);
-    switches sx = upwind(x), sy = upwind(y);
-    differences dx = differ_x(J->y, k, sx), dy = differ_y(J->y, k, sy);
-    wave wx = wave_of(x, dx), wy = wave_of(y, dy);
-    wave wxa = wave_tangent(x, dx, wx, xa, differ_x(J->a, k, sx));
-    wave wya = wave_tangent(y, dy, wy, ya, differ_y(J->a, k, sy));
-    put(J, k, rates_tangent(x, wx, xa, wxa), rates_tangent(y, wy, ya, wya));
+    linear l = linearised(J, k);
+    tangent_by(J, k, &l);
 }
+
+static inline void tangent_on_line(const job *J, cell k) { tangent_by(J, k, &J->line[k.o - J->first]); }
 
 static inline rates second(local q, differences d, differences da, differences db, local qa, local qb, local qab)
 {
@@ -131,17 +163,22 @@ static inline void scatter_both(const job *J, cell k, switches sx, differences d
     scatter_y(J->hu, k, slope_o(sy, dy));
 }
 
-static inline void adjoint_at(const job *J, cell k)
+static inline void adjoint_by(const job *J, cell k, const linear *l)
 {
-    local x = local_of(J->y.h[k.o], J->y.hu[k.o], J->y.hv[k.o]), y = turned(x);
     rates rx = weights(J->rx, J->w.h[k.o], J->w.hu[k.o], J->w.hv[k.o]);
     rates ry = weights(J->ry, J->w.h[k.o], J->w.hv[k.o], J->w.hu[k.o]);
-    switches sx = upwind(x), sy = upwind(y);
-    differences dx = differ_x(J->y, k, sx), dy = differ_y(J->y, k, sy);
-    wave_bar bx = wave_adjoint(x, dx, wave_of(x, dx), rx), by = wave_adjoint(y, dy, wave_of(y, dy), ry);
-    scatter_both(J, k, sx, bx.d, sy, by.d);
-    local_adjoint(x, 1 / J->y.h[k.o], both(bx.q, by.q), &J->h[k.o], &J->hu[k.o], &J->hv[k.o]);
+    wave_bar bx = wave_adjoint(l->x, l->dx, l->wx, rx), by = wave_adjoint(l->y, l->dy, l->wy, ry);
+    scatter_both(J, k, l->sx, bx.d, l->sy, by.d);
+    local_adjoint(l->x, l->i, both(bx.q, by.q), &J->h[k.o], &J->hu[k.o], &J->hv[k.o]);
 }
+
+static inline void adjoint_at(const job *J, cell k)
+{
+    linear l = linearised(J, k);
+    adjoint_by(J, k, &l);
+}
+
+static inline void adjoint_on_line(const job *J, cell k) { adjoint_by(J, k, &J->line[k.o - J->first]); }
 
 static inline void adjoint_tangent_at(const job *J, cell k)
 {
@@ -184,6 +221,47 @@ static int tangent(const costate_point *x, const costate_point *dx, double *out,
     if (!dx->y) return nothing(s, out);
     job J = job_of(s, x->y, dx->y, NULL, NULL, out);
     sweep(s, &J, tangent_at);
+    return 0;
+}
+
+static void linearise_row(const swe *s, const double *y, int i)
+{
+    job J = job_of(s, y, NULL, NULL, NULL, NULL);
+    J.first = i * s->ny;
+    sweep_row(s, i, &J, linearise_at);
+}
+
+/* row by row, for the linearisation of one stays in the cache */
+static int tangents(const costate_point *x, int count, const costate_point *dx, double *out, void *ctx)
+{
+    const swe *s = ctx;
+    size_t n = (size_t)s->P.n;
+    for (int j = 0; j < count; j++) if (!dx[j].y) nothing(s, out + (size_t)j * n);
+    for (int i = 0; i < s->nx; i++) {
+        linearise_row(s, x->y, i);
+        for (int j = 0; j < count; j++) {
+            if (!dx[j].y) continue;
+            job J = job_of(s, x->y, dx[j].y, NULL, NULL, out + (size_t)j * n);
+            J.first = i * s->ny;
+            sweep_row(s, i, &J, tangent_on_line);
+        }
+    }
+    return 0;
+}
+
+static int adjoints(const costate_point *x, int count, const double *w, const costate_gradient *g, void *ctx)
+{
+    const swe *s = ctx;
+    size_t n = (size_t)s->P.n;
+    for (int i = 0; i < s->nx; i++) {
+        linearise_row(s, x->y, i);
+        for (int j = 0; j < count; j++) {
+            if (!g[j].y) continue;
+            job J = job_of(s, x->y, NULL, NULL, w + (size_t)j * n, g[j].y);
+            J.first = i * s->ny;
+            sweep_row(s, i, &J, adjoint_on_line);
+        }
+    }
     return 0;
 }
 
@@ -293,7 +371,8 @@ swe *swe_new(int nx, int ny)
     swe *s = calloc(1, sizeof *s);
     int *next = malloc(3 * N * sizeof *next);
     if (s) s->wrap = malloc(((size_t)nx + (size_t)ny + 8 + 3 * N + 1 + 2 * ENTRIES * N) * sizeof(int));
-    if (!next || !s || !s->wrap) {
+    if (s) s->line = malloc((size_t)ny * sizeof *s->line);
+    if (!next || !s || !s->wrap || !s->line) {
         free(next);
         swe_free(s);
         return NULL;
@@ -311,14 +390,17 @@ swe *swe_new(int nx, int ny)
     free(next);
     s->S = (costate_pattern){3 * (int)N, s->col, s->row};
     s->P = (costate_problem){.n = 3 * (int)N, .ctx = s, .jac = jacobian, .pattern = &s->S,
-                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
-                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent}};
+                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                                     .adjoint_tangent = adjoint_tangent, .tangents = tangents,
+                                     .adjoints = adjoints}};
     return s;
 }
 
 void swe_free(swe *s)
 {
-    if (s) free(s->wrap);
+    if (!s) return;
+    free(s->wrap);
+    free(s->line);
     free(s);
 }
 

@@ -59,7 +59,8 @@ static void aim(blocks *b, double *out)
     for (size_t j = 0; j < COLUMNS; j++) {
         double *g = out + j * b->in;
         for (size_t i = 0; i < b->in; i++) g[i] = 0.5;
-        b->to[j] = (costate_gradient){j == 1 ? NULL : g, j == 2 ? NULL : g + 1, j == 1 || !b->q->np ? NULL : g + 1 + n};
+        double *p = j == 1 || !b->q->np ? NULL : g + 1 + n;
+        b->to[j] = (costate_gradient){j == 1 ? NULL : g, j == 2 ? NULL : g + 1, p};
     }
 }
 
@@ -76,7 +77,7 @@ static int check_adjoints(blocks *b, costate_report *r)
     return 0;
 }
 
-/* Prepared from a copy of x that is gone afterwards, and with values elsewhere in between, products must be the same. */
+/* Prepared from a copy of x that is gone afterwards, with a value elsewhere in between, products must be the same. */
 static int check_prepare(const blocks *b, costate_report *r)
 {
     const probe *q = b->q;
