@@ -107,7 +107,8 @@ static int name##_adjoints(const costate_point *x, int m, const double *v, const
 { \
     return adjoints(w, which, x, m, v, g); \
 } \
-static int name##_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *w) \
+static int name##_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, \
+                           void *w) \
 { \
     stands(w, which, x); \
     return inner(w, which)->tangent2(x, a, b, out, ((wrapped *)w)->b->P.ctx); \

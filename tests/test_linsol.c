@@ -478,13 +478,14 @@ static void counts(void **state)
         assert_int_equal(LS_Decomp(real, 1.0, 0.0, q->J, NULL), 0);
         assert_int_equal(LS_Decomp(real, 2.0, 0.0, q->J, NULL), 0);
         assert_int_equal(LS_Decomp(pairs, 1.0, 1.0, q->J, NULL), 0);
+        size_t factor = LS_Bytes(real);                         /* many right-hand sides may take it out, once more */
         assert_int_equal(LS_Solve(real, 0, 3, x), 0);
         assert_int_equal(LS_Solve(real, 1, 2, x), 0);
         assert_int_equal(LS_Solve(real, 1, 0, NULL), 0);
         assert_int_equal(LS_Solve(pairs, 1, 3, x), 0);
         assert_true(c.decompositions == 2 && c.complex_decompositions == 1 && c.solves == 5 && c.complex_solves == 3);
         assert_true(LS_Bytes(real) >= (size_t)q->n * sizeof(double));
-        assert_true(LS_Bytes(pairs) > LS_Bytes(real) && LS_Bytes(pairs) < 1000000);
+        assert_true(LS_Bytes(pairs) > factor && LS_Bytes(pairs) < 1000000);
         LS_Free(real);
         LS_Free(pairs);
     }

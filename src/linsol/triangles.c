@@ -1,4 +1,4 @@
-/* triangles.c - triangular solves for several right-hand sides: each entry of L and U is read once for eight of them.
+/* triangles.c - triangular solves for several right-hand sides: each entry of L and U is read once for up to eight.
 
        P R A Q = L U:   A x = b:    L (U Q^T x) = P R b        A^T x = b:   U^T (L^T P R^-1 x) = Q^T b
    The right-hand sides stand beside each other in Y, so the inner loops are vector operations.  A sparse code's own
@@ -9,14 +9,12 @@
 #include <costate/linsol.h>
 #include "linsol/triangles.h"
 
-enum { K = TRIANGLES_TOGETHER };
-
 int LS_triangles_init(LS_triangles *t, int n, int lnz, int unz)
 {
     size_t N = (size_t)n, l = (size_t)lnz, u = (size_t)unz;
     *t = (LS_triangles){.n = n};
     t->Lp = malloc((2 * (N + 1) + l + u + 2 * N) * sizeof *t->Lp);
-    t->Lx = malloc((l + u + N + K * N) * sizeof *t->Lx);
+    t->Lx = malloc((l + u + N + TRIANGLES_TOGETHER * N) * sizeof *t->Lx);
     if (!t->Lp || !t->Lx) { LS_triangles_free(t); return COSTATE_LS_NO_MEMORY; }
     t->Up = t->Lp + N + 1;
     t->Lj = t->Up + N + 1;
@@ -44,80 +42,91 @@ size_t LS_triangles_bytes(const LS_triangles *t)
     return (entries + 9 * n) * sizeof *t->Lx + (entries + 4 * n) * sizeof *t->Lp;
 }
 
+/* What follows is compiled for 2, 4 and 8 right-hand sides beside each other, K: loops over them are unrolled. */
+
 /* y -= sum over the entries e of x_e Y[row_e]: y stays in registers */
-static void gather(double *y, int from, int to, const int *row, const double *x, const double *Y)
+static inline void gather(int K, double *y, int from, int to, const int *row, const double *x, const double *Y)
 {
-    double sum[K];
-    memcpy(sum, y, sizeof sum);
+    double sum[TRIANGLES_TOGETHER];
+    for (int r = 0; r < K; r++) sum[r] = y[r];
     for (int e = from; e < to; e++) {
-        const double *z = Y + K * (size_t)row[e];
+        const double *z = Y + (size_t)K * (size_t)row[e];
         for (int r = 0; r < K; r++) sum[r] -= x[e] * z[r];
     }
-    memcpy(y, sum, sizeof sum);
+    for (int r = 0; r < K; r++) y[r] = sum[r];
 }
 
 /* Y[row_e] -= x_e y */
-static void spread(const double *y, int from, int to, const int *row, const double *x, double *Y)
+static inline void spread(int K, const double *y, int from, int to, const int *row, const double *x, double *Y)
 {
-    double a[K];
-    memcpy(a, y, sizeof a);
+    double a[TRIANGLES_TOGETHER];
+    for (int r = 0; r < K; r++) a[r] = y[r];
     for (int e = from; e < to; e++) {
-        double *z = Y + K * (size_t)row[e];
+        double *z = Y + (size_t)K * (size_t)row[e];
         for (int r = 0; r < K; r++) z[r] -= x[e] * a[r];
     }
 }
 
 /* Y <- L^-1 Y, then U^-1 Y */
-static void solve(const LS_triangles *t)
+static inline void solve(int K, const LS_triangles *t)
 {
-    for (int k = 0; k < t->n; k++) gather(t->Y + K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
+    for (int k = 0; k < t->n; k++)
+        gather(K, t->Y + (size_t)K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
     for (int k = t->n - 1; k >= 0; k--) {
-        double *y = t->Y + K * (size_t)k;
+        double *y = t->Y + (size_t)K * (size_t)k;
         int last = t->Up[k + 1] - 1;
         for (int r = 0; r < K; r++) y[r] /= t->Ux[last];
-        spread(y, t->Up[k], last, t->Ui, t->Ux, t->Y);
+        spread(K, y, t->Up[k], last, t->Ui, t->Ux, t->Y);
     }
 }
 
 /* Y <- U^-T Y, then L^-T Y */
-static void solve_transposed(const LS_triangles *t)
+static inline void solve_transposed(int K, const LS_triangles *t)
 {
     for (int k = 0; k < t->n; k++) {
-        double *y = t->Y + K * (size_t)k;
+        double *y = t->Y + (size_t)K * (size_t)k;
         int last = t->Up[k + 1] - 1;
-        gather(y, t->Up[k], last, t->Ui, t->Ux, t->Y);
+        gather(K, y, t->Up[k], last, t->Ui, t->Ux, t->Y);
         for (int r = 0; r < K; r++) y[r] /= t->Ux[last];
     }
-    for (int k = t->n - 1; k >= 0; k--) spread(t->Y + K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
+    for (int k = t->n - 1; k >= 0; k--)
+        spread(K, t->Y + (size_t)K * (size_t)k, t->Lp[k], t->Lp[k + 1] - 1, t->Lj, t->Lx, t->Y);
 }
 
 /* row k of Y from entry `from[k]` of each right-hand side, scaled by R where given */
-static void load(const LS_triangles *t, const int *from, const double *R, int count, const double *X)
+static inline void load(int K, const LS_triangles *t, const int *from, const double *R, int count, const double *X)
 {
     for (int k = 0; k < t->n; k++) {
         const double *x = X + from[k];
-        double *y = t->Y + K * (size_t)k, scale = R ? R[from[k]] : 1;
+        double *y = t->Y + (size_t)K * (size_t)k, scale = R ? R[from[k]] : 1;
         for (int r = 0; r < K; r++) y[r] = r < count ? scale * x[(size_t)r * (size_t)t->n] : 0;
     }
 }
 
-static void store(const LS_triangles *t, const int *to, const double *R, int count, double *X)
+static inline void store(int K, const LS_triangles *t, const int *to, const double *R, int count, double *X)
 {
     for (int k = 0; k < t->n; k++) {
-        const double *y = t->Y + K * (size_t)k;
+        const double *y = t->Y + (size_t)K * (size_t)k;
         double *x = X + to[k], scale = R ? R[to[k]] : 1;
         for (int r = 0; r < count; r++) x[(size_t)r * (size_t)t->n] = scale * y[r];
     }
 }
 
+static inline void some(int K, const LS_triangles *t, int transpose, int count, double *X)
+{
+    load(K, t, transpose ? t->Q : t->P, transpose ? NULL : t->R, count, X);
+    if (transpose) solve_transposed(K, t);
+    else solve(K, t);
+    store(K, t, transpose ? t->P : t->Q, transpose ? t->R : NULL, count, X);
+}
+
 void LS_triangles_solve(const LS_triangles *t, int transpose, int nrhs, double *X)
 {
-    for (int j = 0; j < nrhs; j += K) {
-        int count = nrhs - j < K ? nrhs - j : K;
+    for (int j = 0, count; j < nrhs; j += count) {
         double *x = X + (size_t)j * (size_t)t->n;
-        load(t, transpose ? t->Q : t->P, transpose ? NULL : t->R, count, x);
-        if (transpose) solve_transposed(t);
-        else solve(t);
-        store(t, transpose ? t->P : t->Q, transpose ? t->R : NULL, count, x);
+        count = nrhs - j < TRIANGLES_TOGETHER ? nrhs - j : TRIANGLES_TOGETHER;
+        if (count <= 2) some(2, t, transpose, count, x);
+        else if (count <= 4) some(4, t, transpose, count, x);
+        else some(TRIANGLES_TOGETHER, t, transpose, count, x);
     }
 }

@@ -27,7 +27,7 @@ typedef struct {
     LS_triangles triangles;  /* the factor taken out, for many right-hand sides; empty until asked for */
 } umf;
 
-enum { MANY = 4 };           /* right-hand sides from which taking the factor out pays */
+enum { MANY = 2 };           /* right-hand sides from which taking the factor out pays */
 
 /* ---- the real and the complex routines under one name ---------------------------------------------- */
 
