@@ -4,6 +4,7 @@
 import os
 import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -247,6 +248,19 @@ def part_growth(run, rep):
     off = memory[-1] if row["tape_bytes"] > 2e7 and memory[-1] > 0 else float("nan")     # else lost in the process
     rep.target("memory of the largest gradient beyond a forward run's over tape_bytes, or its inverse",
                max(off, 1 / off), 1.1)
+
+
+def part_columns(run, rep):
+    """ten and twenty tangents, ten adjoint columns, beside one run"""
+    done = subprocess.run([os.path.join(run.out, "columns"), "20" if QUICK else "40"], capture_output=True, text=True,
+                          check=True).stdout
+    rep.say("## Several directions at once\n")
+    for line in done.splitlines():
+        target = re.match(r"(.*\S) +([0-9.]+) +\(at most ([0-9.]+)", line)
+        if target:
+            rep.target(target[1], float(target[2]), float(target[3]))
+        else:
+            rep.say("- " + line)
 
 
 def part_small(run, rep):
@@ -516,8 +530,9 @@ def crossing(run, rep):
     rep.say("<: the loosest run, whose error is smaller.")
 
 
-PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "small": part_small,
-         "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov, "stiff": part_stiff}
+PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
+         "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
+         "stiff": part_stiff}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
