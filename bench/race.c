@@ -105,7 +105,8 @@ static void print_counters(json *j, const costate_stats *s)
         {"products", s->products}, {"decompositions", s->decompositions}, {"complex", s->complex_decompositions},
         {"solves", s->solves}, {"complex_solves", s->complex_solves}, {"newton", s->newton}, {"krylov", s->krylov},
         {"stage_direct", s->stage_direct}, {"stage_iterative", s->stage_iterative},
-        {"tape_bytes", (long)s->tape_bytes}};
+        {"tape_bytes", (long)s->tape_bytes}, {"factors_kept", s->factors_kept},
+        {"factors_not_kept", s->factors_not_kept}};
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
 }
 

@@ -167,6 +167,8 @@ module costate
         integer(c_long) :: stage_direct = 0
         integer(c_long) :: stage_iterative = 0
         integer(c_size_t) :: tape_bytes = 0
+        integer(c_long) :: factors_kept = 0
+        integer(c_long) :: factors_not_kept = 0
     end type
 
     type, bind(c) :: costate_times

@@ -223,8 +223,9 @@ typedef struct {
                                          matrix-free; one above 1e-13 makes tangents and adjoints inexact, by about
                                          as much */
     int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
-    int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to 256 MB;
-                                         1: always, within tape_limit; -1: never */
+    int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to a quarter
+                                         of the machine's memory, or of what limits the process (256 MB where that is
+                                         more or cannot be told); 1: always; -1: never.  All within tape_limit */
     const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
     int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance
                                          1e-3), made from jac in the pattern; where SuperLU is built in */
@@ -270,6 +271,8 @@ typedef struct {                      /* summed over the calls since costate_new
     long power;                       /* products, or differences of f, that measured the spectral radius */
     long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
     size_t tape_bytes;                /* of the last tape written */
+    long factors_kept;                /* factorisations (of a step, all its matrices) that tapes keep */
+    long factors_not_kept;            /* those that had no room there: sweeps make them again */
 } costate_stats;
 
 /* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's

@@ -56,13 +56,23 @@ static int tangent_norm(costate *c, const run *x, double *norm)
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
 }
 
+/* Where memory is short, the run goes on as one whose tape keeps no factorisations.  Only the matrices of a step
+   allocate, before anything else of it was done: what is done again is done the same way. */
+static int forward(costate *c, run *x)
+{
+    int status = c->st.F->forward(&c->st, &x->now, &x->by);
+    if (status != COSTATE_NO_MEMORY || !x->tape || c->maps.space.sum || !tape_give_back(&c->st, x->tape)) return status;
+    no_error(c);
+    return c->st.F->forward(&c->st, &x->now, &x->by);
+}
+
 /* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
 static int try_step(costate *c, run *x, double *err)
 {
     set_times(x);
     c->count.steps++;
     x->by.y1 = c->work.y1;
-    TRY(c->st.F->forward(&c->st, &x->now, &x->by));
+    TRY(forward(c, x));
     if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
     else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
     if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);

@@ -5,9 +5,14 @@
    exceed it are not kept, a step that would is a status. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/machine.h"
 #include "tape/tape.h"
 
-enum { BLOCK_BYTES = 1 << 18, KEEP_BYTES = 1 << 28, KEEP_FROM = 200 };
+enum { BLOCK_BYTES = 1 << 18, KEEP_FROM = 200 };
+
+/* By default factorisations may take a quarter of the memory: a solver runs beside what it serves, and a second one is
+   still no harm.  LEAST where that cannot be told or is less. */
+enum { LEAST_KEPT = 1 << 28, SHARE_KEPT = 4 };
 
 identity *identity_new(void)
 {
@@ -31,7 +36,7 @@ void tape_clear(costate_tape *t)
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->usable = 0;
+    t->count = t->usable = t->kept_sets = 0;
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
@@ -70,11 +75,28 @@ static int full(const stepper *c, const costate_tape *t, size_t more)
 
 static int fits(const costate_tape *t, size_t more) { return !t->limit || t->bytes + t->kept_bytes + more <= t->limit; }
 
+int tape_give_back(const stepper *c, costate_tape *t)
+{
+    int sets = t->kept_sets;
+    for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
+    t->kept_bytes = t->most_kept = 0;
+    t->kept_sets = 0;
+    c->maps->count->factors_kept -= sets;
+    c->maps->count->factors_not_kept += sets;
+    return sets > 0;
+}
+
+/* Steps come before factorisations. */
+static int makes_room(const stepper *c, costate_tape *t, size_t more)
+{
+    return fits(t, more) || (tape_give_back(c, t) && fits(t, more));
+}
+
 static int add_block(const stepper *c, costate_tape *t, size_t need)
 {
     size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES / need * need;
     if (!fits(t, size + sizeof(struct block))) size = need;
-    if (!fits(t, size + sizeof(struct block))) return full(c, t, size);
+    if (!makes_room(c, t, size + sizeof(struct block))) return full(c, t, size);
     struct block *b = malloc(sizeof *b + size);
     if (!b) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
     *b = (struct block){NULL, size, 0};
@@ -97,13 +119,22 @@ static int grow(const stepper *c, costate_tape *t)
 {
     int room = t->room ? 2 * t->room : 64;
     size_t more = (size_t)(room - t->room) * sizeof *t->list;
-    if (!fits(t, more)) return full(c, t, more);
+    if (!makes_room(c, t, more)) return full(c, t, more);
     record *list = realloc(t->list, (size_t)room * sizeof *list);
     if (!list) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
     t->list = list;
     t->room = room;
     t->bytes += more;
     return COSTATE_OK;
+}
+
+/* A small factorisation is made again in less time than a new object for it takes. */
+static size_t most_kept(const stepper *c, const costate_tape *t)
+{
+    if (c->sh->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
+    if (t->keep > 0) return (size_t)-1;
+    size_t share = memory_of_machine() / SHARE_KEPT;
+    return share > LEAST_KEPT ? share : LEAST_KEPT;
 }
 
 int tape_start(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from)
@@ -117,6 +148,8 @@ int tape_start(const stepper *c, costate_tape *t, const store *kept, const costa
     t->from = *from;
     identity_hold(from->writer);
     t->limit = c->o->tape_limit;
+    t->most_kept = most_kept(c, t);
+    t->keeps = t->most_kept > 0;
     if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     t->end = t->p + c->np;
@@ -130,20 +163,27 @@ int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *s
     return t->store->slot(c, t, y, spare, r, to);
 }
 
-/* A small factorisation is made again in less time than a new object for it takes. */
-static int keeps(const stepper *c, const costate_tape *t)
+/* whether the step before has the same set, and answered for it */
+static int again(const costate_tape *t, const record *to)
 {
-    return !c->sh->matfree && (t->keep == 1 || (t->keep == 0 && c->n >= KEEP_FROM));
+    const record *before = to - 1;
+    return t->count > 0 && before->jacobian == to->jacobian && before->h == to->h;
 }
 
 static void keep_factors(const stepper *c, costate_tape *t, record *to)
 {
-    if (!c->fac || c->fac->h != to->h || !keeps(c, t)) return;
-    size_t more = c->fac->refs > 1 ? 0 : factors_bytes(c->fac), most = t->keep == 1 ? (size_t)-1 : KEEP_BYTES;
-    if (!fits(t, more) || t->kept_bytes + more > most) return;
+    if (!c->fac || c->fac->h != to->h || !t->keeps) return;
+    int first = c->fac->refs == 1;
+    size_t more = first ? factors_bytes(c->fac) : 0;
+    if (!fits(t, more) || more > t->most_kept - t->kept_bytes) {
+        c->maps->count->factors_not_kept += !again(t, to);
+        return;
+    }
     to->kept = c->fac;
     c->fac->refs++;
     t->kept_bytes += more;
+    t->kept_sets += first;
+    c->maps->count->factors_kept += first;
 }
 
 int tape_commit(const stepper *c, costate_tape *t, const record *r)

@@ -41,6 +41,8 @@ struct costate_tape {
     void *own;                  /* the store's */
     origin from;
     int count, room;            /* steps; room in list */
+    int keeps, kept_sets;       /* whether factorisations are; how many there are, */
+    size_t most_kept;           /* of how many bytes at most; 0: no more */
     size_t limit, bytes, kept_bytes;
     double *p, *end;            /* np; N state at t1 */
     record *list;
@@ -50,6 +52,8 @@ struct costate_tape {
 int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 int tape_commit(const stepper *, costate_tape *, const record *);
+/* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
+int tape_give_back(const stepper *, costate_tape *);
 /* Step k with its stages, made again where they are not there; again NULL: without them.  writer: who asks;
    factorisations count in the solver that made them, which may be gone. */
 int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
