@@ -657,7 +657,21 @@ static int wide_grid(int n, int i, int j)
 {
     int a = i / 3, b = j / 3;
     (void)n;
-    return abs(a % 28 - b % 28) + abs(a / 28 - b / 28) <= 1;
+    return abs(a % 40 - b % 40) + abs(a / 40 - b / 40) <= 1;
+}
+
+static int cube(int n, int i, int j)            /* 10 x 10 x 10 points: few entries, much fill */
+{
+    (void)n;
+    return abs(i % 10 - j % 10) + abs(i / 10 % 10 - j / 10 % 10) + abs(i / 100 - j / 100) <= 1;
+}
+
+static int one_way(int n, int i, int j) { return i <= j && cube(n, i, j); }
+
+static int tree(int n, int i, int j)            /* many entries, and no fill */
+{
+    (void)n;
+    return i == j || (j > 0 && (j * 7 - 1) / 9 == i) || (i > 0 && (i * 7 - 1) / 9 == j);
 }
 
 static int network(int n, int i, int j)
@@ -675,7 +689,10 @@ static void choice(void **state)
     assert_ptr_equal(LS_Choose(COSTATE_LS_AUTO, 1000, NULL), costate_backend_find("dense"));
     assert_ptr_equal(chosen(20, tridiagonal), costate_backend_find("dense"));
     assert_ptr_equal(chosen(200, tridiagonal), costate_backend_find("band"));
-    if (grid_best) assert_ptr_equal(chosen(2400, wide_grid), grid_best);
+    if (grid_best) assert_ptr_equal(chosen(4800, wide_grid), grid_best);
+    if (grid_best) assert_ptr_equal(chosen(1000, cube), grid_best);
+    if (network_best) assert_ptr_equal(chosen(1000, one_way), network_best);
+    if (network_best) assert_ptr_equal(chosen(2800, tree), network_best);
     if (network_best) assert_ptr_equal(chosen(200, network), network_best);
     assert_ptr_equal(LS_Choose(COSTATE_LS_DENSE, 5, NULL), costate_backend_find("dense"));
     assert_ptr_equal(LS_Choose(COSTATE_LS_BAND, 5, NULL), costate_backend_find("band"));
@@ -741,6 +758,27 @@ static void big_pattern_free(costate_pattern *p)
 }
 
 #ifdef COSTATE_HAVE_UMFPACK
+static int full(int n, int i, int j) { (void)n, (void)i, (void)j; return 1; }
+
+/* Multiplications an entry of L: n - 1 and 2n - 1 for a tree, leaves first; for a full matrix the sums of k^2, k < n,
+   and of k, k <= n. */
+static void density(void **state)
+{
+    static const struct { int n; int (*has)(int, int, int); double exact; } table[] = {
+        {700, tree, 699 / 1399.0}, {7, full, 6 * 13 / (3 * 8.0)}};
+    (void)state;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        costate_pattern *p = big_pattern(table[k].n, table[k].has);
+        double found;
+        alloc_fail_at(1);
+        assert_int_equal(LS_density(p, &found), COSTATE_LS_NO_MEMORY);
+        alloc_fail_at(0);
+        assert_int_equal(LS_density(p, &found), COSTATE_LS_OK);
+        assert_true(fabs(found - table[k].exact) <= 1e-12 * found);
+        big_pattern_free(p);
+    }
+}
+
 static int star(int n, int i, int j) { (void)n; return i == j || i == 0 || j == 0; }
 static int nothing(int n, int i, int j) { (void)n, (void)i, (void)j; return 0; }
 static int pairs(int n, int i, int j) { (void)n; return i / 2 == j / 2; }
@@ -795,6 +833,7 @@ static void dissection(void **state)
 }
 #else
 static void dissection(void **state) { (void)state; skip(); }
+static void density(void **state) { (void)state; skip(); }
 #endif
 
 /* An analysis leaves the program's random numbers alone. */
@@ -824,7 +863,7 @@ int main(void)
         cmocka_unit_test(not_finite),     cmocka_unit_test(no_history),    cmocka_unit_test(counts),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
-        cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),
+        cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(density),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

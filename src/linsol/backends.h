@@ -9,6 +9,9 @@ extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, 
 
 /* order[k]: the k-th unknown in an order that keeps the fill of grids small.  COSTATE_LS_...  Part of "umfpack". */
 int LS_dissect(const costate_pattern *, int *order);
+/* Multiplications that a factorisation takes for each entry of L, the pivots in the order of minimum degree: what dense
+   kernels can save on.  Part of "umfpack", too. */
+int LS_density(const costate_pattern *, double *density);
 
 /* Is a factored matrix singular to working precision?  Units are no singularity: [2 1e20; 0 2] is a fine matrix,
    and so are the algebraic rows of a DAE beside sigma = 1e12; a ratio of the largest and smallest pivot would

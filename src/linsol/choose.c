@@ -27,22 +27,22 @@ const costate_backend *costate_backend_find(const char *name)
     return NULL;
 }
 
-static int longest_column(const costate_pattern *p)
+/* Whether dense kernels pay, UMFPACK's over KLU: they do from some 56 multiplications an entry of L on.  Where
+   couplings go one way only, the count, of A + A^T, is too large for KLU, which finds blocks and pivots off the
+   diagonal: some 150.
+   Measured, a factorisation and ten solves, KLU's time over UMFPACK's by this count: heat 64 x 64 35: 0.8, 100 x 100
+   57: 1.25, 200 x 200 102: 2.2; Brusselator 16 x 16 45: 0.8, 22 x 22 61: 1.15, 64 x 64 189: 3.4; random graphs,
+   symmetric 38: 0.6, 76: 1.0, 133: 1.6, 229: 2.4, not symmetric 42: 0.4, 133: 0.7, 191: 0.75, 225: 2.0, 444: 2.6.
+   Without memory to count, the one that needs the most is to say so. */
+static int dense_enough(const costate_pattern *p)
 {
-    int longest = 0;
-    for (int j = 0; j < p->n; j++)
-        if (p->col[j + 1] - p->col[j] > longest) longest = p->col[j + 1] - p->col[j];
-    return longest;
-}
-
-/* Discretised in space: couplings go both ways (upwind terms and boundaries leave some that do not), every unknown has
-   about as many, and there are enough of them for the fill to be what costs: a little more than where KLU and UMFPACK
-   are even, see automatic.  The other two only tell grids from networks, with a column of a species that all know. */
-static int like_a_grid(const costate_pattern *p, double average)
-{
-    const int ENTRIES = 7000;
-    const double MOST_COUPLED = 5.0, MUTUAL = 0.7;
-    return p->col[p->n] >= ENTRIES && longest_column(p) <= MOST_COUPLED * average && pattern_symmetry(p) >= MUTUAL;
+#ifdef COSTATE_HAVE_UMFPACK
+    const double SYMMETRIC = 56, ONE_WAY = 150;
+    double symmetry = pattern_symmetry(p), density;
+    return LS_density(p, &density) || density >= symmetry * SYMMETRIC + (1 - symmetry) * ONE_WAY;
+#else
+    return (void)p, 0;
+#endif
 }
 
 static const costate_backend *first_of(const char *const *names)
@@ -55,13 +55,12 @@ static const costate_backend *first_of(const char *const *names)
 /* small   LAPACK on 20 x 20 is done before a sparse code has looked up its permutations
    narrow  LAPACK in a band a few average columns wide: more arithmetic, but without indices (measured: twice as fast
            as KLU at a width of 8 columns; even in factoring at 16, but twice as slow in solving)
-   grid    UMFPACK: much fill, which it does with dense kernels; KLU, an entry at a time, takes twice as long and more
-           on three variables a grid point, and is even at some 6500 entries of a 2-D grid with two variables a point
+   fill    UMFPACK, which does it with dense kernels; KLU, an entry at a time, takes up to eight times as long
    else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form
    SuperLU comes last: without memory it ends the process */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {
-    static const char *const grid[] = { "umfpack", "klu", "superlu", "dense" };
+    static const char *const filled[] = { "umfpack", "klu", "superlu", "dense" };
     static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
     enum { SMALL = 20 };
     const double NARROW = 8.0;          /* columns; beyond n/2 a band is no less than the whole matrix */
@@ -71,7 +70,7 @@ static const costate_backend *automatic(int n, const costate_pattern *p)
     int width = lower + upper;
     double average = (double)p->col[n] / n;
     if (width <= NARROW * average && width <= n / 2) return &LS_band;
-    return first_of(like_a_grid(p, average) ? grid : other);
+    return first_of(dense_enough(p) ? filled : other);
 }
 
 const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern)

@@ -161,12 +161,14 @@ static void dissect(graph *g)
     }
 }
 
-/* set NULL: minimum degree alone.  *work: multiplications of the factorisation, if no pivoting disturbs it */
-static int minimum_degree(const costate_pattern *p, int *set, int *order, double *work)
+/* set NULL: minimum degree alone.  *work: multiplications of the factorisation, if no pivoting disturbs it;
+   *entries: of its L */
+static int minimum_degree(const costate_pattern *p, int *set, int *order, double *work, double *entries)
 {
     double info[CAMD_INFO];
     int status = camd_order(p->n, p->col, p->row, order, NULL, info, set);
     *work = info[CAMD_NMULTSUBS_LU];
+    *entries = info[CAMD_LNZ] + p->n;
     if (status == CAMD_OUT_OF_MEMORY) return COSTATE_LS_NO_MEMORY;
     return status == CAMD_OK ? COSTATE_LS_OK : COSTATE_LS_FAILED;
 }
@@ -174,9 +176,9 @@ static int minimum_degree(const costate_pattern *p, int *set, int *order, double
 /* the better of the orderings with and without the sets, to order */
 static int better(const costate_pattern *p, int *set, int *other, int *order)
 {
-    double work, other_work;
-    TRY(minimum_degree(p, set, order, &work));
-    TRY(minimum_degree(p, NULL, other, &other_work));
+    double work, other_work, entries;
+    TRY(minimum_degree(p, set, order, &work, &entries));
+    TRY(minimum_degree(p, NULL, other, &other_work, &entries));
     if (other_work < work) memcpy(order, other, (size_t)p->n * sizeof *order);
     return 0;
 }
@@ -203,5 +205,15 @@ int LS_dissect(const costate_pattern *p, int *order)
     for (int k = 0; k < p->n; k++) g.level[g.list[k]] = set += g.starts[k];
     status = better(p, g.level, g.queue, order);
     free(memory);
+    return status;
+}
+
+int LS_density(const costate_pattern *p, double *density)
+{
+    double work, entries;
+    int *order = malloc((size_t)p->n * sizeof *order), status = order ? COSTATE_LS_OK : COSTATE_LS_NO_MEMORY;
+    if (!status) status = minimum_degree(p, NULL, order, &work, &entries);
+    if (!status) *density = work / entries;
+    free(order);
     return status;
 }
