@@ -463,6 +463,48 @@ def against_cvodes(run, rep, table, what, error, limit):
                     ["rtol", "costate", "CVODES", "its error", "ratio", "turns"], rows)
 
 
+def part_direct(run, rep):
+    """implicit methods with direct solvers against CVODES with its own (KLU), and with costate's"""
+    ours = [("costate:" + m, "auto", (), "", ladder((2, 3, 4, 5, 6, 7)))
+            for m in ("rodas4", "rodas5p", "kvaerno54", "sdirk4a", "radau2a", "radau2a5")]
+    names = [code.split(":")[1] for code, *_ in ours]
+    kinds = {"klu": "its own KLU", "umfpack": "UMFPACK by costate's backend"}
+    peers = [bdf(run, solver, (), "", ladder((4, 6, 8))) for solver in kinds]
+    for problem, side in (("brusselator_1", 24 if QUICK else 64), ("heat2d", 24 if QUICK else 128)):
+        table = sweep(run, ours + peers, problem, None, mode="adj", size=side)
+        for mode, error, time, limit in (("forward", "error", "forward", 1), ("gradient", "error_derivative", None, 2)):
+            part = {name: [timed(row, time) for row in rows] for name, rows in table.items()}
+            what = "%s %d, %s" % (problem, side, mode)
+            show(rep, what, part, "direct_%s_%s" % (problem, mode), error)
+            direct_targets(run, rep, part, names, kinds, what, error, limit)
+
+
+def timed(row, time):
+    """the row with one of its times as the one that counts"""
+    if not time or row.get("status"):
+        return row
+    return dict(row, seconds=row[time], turns=[dict(turn, seconds=turn[time]) for turn in row["turns"]])
+
+
+def direct_targets(run, rep, table, names, kinds, what, error, limit):
+    """the best of ours at the error that CVODES reached at each of its tolerances, for each of its solvers"""
+    rows = []
+    own = [name for name in table if name.split()[0] in names]
+    for solver, said in kinds.items():
+        peer = "%s bdf %s" % (run.peer, solver)
+        for rtol in ASKED[:1] if QUICK else ASKED:
+            reached = [row for row in table.get(peer, []) if row["asked"] == rtol and not row.get("status")]
+            found = [(faster_at(table[name], row, error), name, row) for name in own for row in reached]
+            best = max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)
+            if best:
+                rows.append(["%.0e" % rtol, said, best[1], "%.1e" % best[2][error], "%.2f" % best[0].median,
+                             "%.2f to %.2f" % (best[0].low, best[0].high)])
+            rep.target("%s: times faster than CVODES with %s at its error at rtol %g" % (what, said, rtol),
+                       best and best[0].median, limit, True)
+    rep.plain_table(what + ": times faster than CVODES at its error",
+                    ["rtol", "CVODES with", "costate", "error", "ratio", "turns"], rows)
+
+
 def own_work(run, rep):
     """What of a run is neither f nor a product: times of the callbacks alone, as often as they were called"""
     rows = []
@@ -532,7 +574,7 @@ def crossing(run, rep):
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
-         "stiff": part_stiff}
+         "stiff": part_stiff, "direct": part_direct}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
