@@ -47,6 +47,7 @@ static const cli_option options[] = {
     {"--derivative-mode", CLI_FLAG, IN(task.derivative_mode), NULL, 0, "", "Newton's iteration to round-off"},
     {"--krylov-tol", CLI_POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
     {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "GMRES preconditioned: SuperLU's incomplete LU; cvodes: ILU(0)"},
+    {"--ilu0", CLI_FLAG, IN(task.ilu0), NULL, 0, "", "costate's GMRES preconditioned by the ILU(0) of cvodes"},
     {"--right", CLI_FLAG, IN(task.right), NULL, 0, "", "cvodes' ILU(0) on the right side"},
     {"--adjoint-atol", CLI_POSITIVE, IN(task.adjoint_atol), NULL, 0, "X", "atol of cvodes' adjoint: this times atol"},
     {"--krylov", CLI_COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},

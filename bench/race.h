@@ -24,6 +24,7 @@ typedef struct {
     int keep_factors, stage_solve, storage, derivative_mode;
     double krylov_tol;           /* 0: the default, round-off */
     int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
+    int ilu0;                    /* costate with gmres: the ILU(0) of cvodes */
     /* cvodes */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
     int lapack;                  /* dense systems by LAPACK, not by its own elimination */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "race.h"
+#include "race_ilu0.h"
 
 /* Of the processor, not of the wall: one thread runs, and what others do meanwhile is not its cost. */
 double race_clock(void)
@@ -43,6 +44,43 @@ int race_again(const race_task *task, const race_result *r, double start)
     if (r->laps == 0) return 1;
     if (r->laps >= RACE_REPEATS || spent >= task->budget) return 0;
     return r->laps < task->repeat || (task->repeat > 1 && spent < task->budget / 7);
+}
+
+/* ---- ILU(0), the one that CVODES is raced with ---- */
+
+typedef struct { const ivp *b; ilu0 *f; double *J, *z, sigma; } incomplete;
+
+static int ilu0_setup(double sigma, const costate_point *x, void *ctx)
+{
+    incomplete *q = ctx;
+    int code = q->b->P.jac(x, q->J, q->b->P.ctx);
+    q->sigma = sigma;
+    return code ? code : ilu0_factor(q->f, q->J, 1 / sigma);
+}
+
+static int ilu0_apply(int transpose, double *x, void *ctx)
+{
+    incomplete *q = ctx;
+    int n = q->b->P.n;
+    for (int i = 0; i < n; i++) x[i] /= q->sigma;
+    ilu0_solve(q->f, transpose, x, q->z);
+    memcpy(x, q->z, (size_t)n * sizeof *x);
+    return 0;
+}
+
+static int incomplete_new(const ivp *b, incomplete *q)
+{
+    size_t entries = (size_t)b->P.pattern->col[b->P.n];
+    *q = (incomplete){.b = b, .f = ilu0_new(b->P.pattern), .J = malloc(entries * sizeof *q->J),
+                      .z = malloc((size_t)b->P.n * sizeof *q->z)};
+    return q->f && q->J && q->z;
+}
+
+static void incomplete_free(incomplete *q)
+{
+    ilu0_free(q->f);
+    free(q->J);
+    free(q->z);
 }
 
 /* ---- a run -------------------------------------------------------------------------------------------------- */
@@ -121,6 +159,15 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
         .derivative_mode = task->derivative_mode, .tangent_error = task->sensitivity_error,
         .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress
     };
+    incomplete q = {0};
+    costate_preconditioner by = {ilu0_setup, ilu0_apply, &q};
+    if (task->ilu0 && !b->P.pattern)
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu0 is for problems with a pattern");
+    if (task->ilu0 && !incomplete_new(b, &q)) {
+        incomplete_free(&q);
+        return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
+    }
+    if (task->ilu0) options.preconditioner = &by;
     size_t n = (size_t)b->P.n, m = (size_t)task->directions;
     runner u = {task, b, method ? costate_new(method, &b->P, &options) : NULL, costate_tape_new(), task->tf,
                 malloc(n * sizeof *u.y), malloc(n * m * sizeof *u.z)};
@@ -132,5 +179,6 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
     else r->derivative = u.z;
     costate_tape_free(u.tape);
     costate_free(u.c);
+    incomplete_free(&q);
     return r->status;
 }
