@@ -10,8 +10,10 @@
    and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is. */
 #include <string.h>
 #include "irk/irk.h"
+#include "linsol/residual.h"
 
-static int short_form(const stepper *c) { return !c->m->g; }
+/* not where systems are solved loosely: there the sum of all equations holds what is left of them, divided by h */
+static int short_form(const stepper *c) { return !c->m->g && !(c->sh->matfree && c->o->krylov_tol > EXACT_KRYLOV); }
 
 static double remainder_of_weights(const costate_method *m)
 {

@@ -38,6 +38,7 @@ void irk_layout(stepper *c, cursor *at)
     a->error_b = take(at, (size_t)c->s);
     a->R = take(at, 2 * k * n);
     a->pair = take(at, 2 * n);
+    irk_inexact_layout(c, at);
 }
 
 void irk_layout_derivatives(stepper *c, cursor *at, int m)
@@ -50,6 +51,7 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     a->weights = take(at, (size_t)c->m->block * n);
     a->krylov = take(at, irk_stage_krylov(c, m));
     columns_layout(c, at, m, &a->columns);
+    irk_stage_layout(c, at, m);
     a->f0dot = take(at, stride);
     a->sum = take(at, stride);
 }
@@ -76,11 +78,16 @@ void irk_restart(stepper *c)
     irk_work *a = c->own;
     a->theta = 0;
     a->eta = 1;
+    a->tried = 0;
+    irk_sweep(c);
 }
+
+void irk_sweep(stepper *c) { for (int j = 0; j < GUESSES; j++) pairs_clear(&work(c)->guesses[j]); }
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */
 double irk_keep(stepper *c, double factor)
 {
+    if (irk_inexact(c)) return factor;
     double theta = work(c)->theta;
     if (theta > c->o->theta_reuse || c->o->theta_reuse < 0) c->lin.serial = 0;
     return c->lin.serial && factor >= c->o->q_min && factor <= c->o->q_max ? 1 : factor;

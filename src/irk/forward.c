@@ -93,8 +93,10 @@ static int quadrature(stepper *c, const record *r, const trial *t, double *q1, d
 }
 
 /* x <- Re sigma (sigma M - J)^-1 x */
-static int filter(stepper *c, double h, double *x)
+static int filter(stepper *c, const record *r, double *x)
 {
+    if (irk_inexact(c)) return irk_inexact_filter(c, r, x);
+    double h = r->h;
     const irk_work *a = c->own;
     accuracy to = irk_accuracy(c, 0);
     double im, re = shifts_sigma(c->sh, 0, &im) / h;
@@ -131,11 +133,11 @@ static int estimate_with(stepper *c, const record *r, const double *f, const dou
 {
     add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, 0, err);
     if (c->sh->singular && c->m->est0 != 0) {
-        TRY(filter(c, r->h, err));
+        TRY(filter(c, r, err));
         mass_apply(c->maps, err, work(c)->v1);
     }
     if (c->m->estx != 0) add_part(c, r->h, c->m->ex, c->m->estx, fx, Z, stride, 1, err);
-    return filter(c, r->h, err);
+    return filter(c, r, err);
 }
 
 /* FATODE's second choice: one more SDIRK stage Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),
@@ -165,7 +167,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     axpy(n, 1, Z, err);
     if (!c->sh->singular || m->theta0 == 0) return 0;
     mass_apply(c->maps, err, a->v1);                                /* it has f(t,y): see step.h */
-    return filter(c, r->h, err);
+    return filter(c, r, err);
 }
 
 /* h out = (h f(x))' along dx and h' = dh;  f: f(x), wanted where dh is not 0 */
@@ -219,12 +221,18 @@ static int estimate(stepper *c, const record *r, const trial *t)
     return estimate_with(c, r, a->v2, a->R, r->X, (size_t)c->n, err);
 }
 
-static int stages(stepper *c, const record *r, trial *t)
+static int stages(stepper *c, record *r, trial *t)
 {
-    const unsigned char *fixed = t->as ? t->as->iterations : NULL;
+    int counted = t->as && t->as->iterations && t->as->counted;
+    if (irk_inexact(c) && !counted) return irk_inexact_stages(c, r, t);
+    TRY(prepare_matrices(c, r, t));
+    predict(c, r, t);
+    int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* of inexact.c: not these */
+    const unsigned char *fixed = t->as && !others ? t->as->iterations : NULL;
     accuracy to = irk_accuracy(c, fixed && t->as->counted);
     unsigned char *iterations = t->to.iterations;
     double theta = 0;
+    if (others) work(c)->eta = 1;                   /* nothing is known of how they contract */
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) iterations[b] = fixed[b];
@@ -239,9 +247,7 @@ static int stages(stepper *c, const record *r, trial *t)
 int irk_forward(stepper *c, record *r, trial *t)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    TRY(prepare_matrices(c, r, t));
     TRY(start_slope(c, r, t));
-    predict(c, r, t);
     int status = stages(c, r, t);
     if (status == RETRY && c->v->why == WHY_NEWTON && c->lin.serial != t->serial && !t->as) {
         c->lin.serial = 0;                   /* an old Jacobian: the same step once more with a new one */

@@ -11,6 +11,7 @@
 #define COSTATE_IRK_H
 
 #include "base/vec.h"
+#include "linsol/pairs.h"
 #include "step/columns.h"
 
 /* How the equations of a block are solved: what sdirk and firk do not share. */
@@ -28,6 +29,8 @@ typedef struct {
 } block_algebra;
 extern const block_algebra irk_one_stage;
 
+enum { GUESSES = 4 };           /* columns that a pool of pairs is kept for */
+
 typedef struct {
     const block_algebra *by;
     void *algebra;              /* its own */
@@ -38,6 +41,11 @@ typedef struct {
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
     double *J;                  /* entries: a Jacobian at a stage */
+    /* without a matrix */
+    pairs pool;
+    double amplified, amplified_before;     /* see loose.h; at the begin of the step */
+    long tried;                 /* serial of the last try */
+    int added;                  /* pairs, in it */
     /* of stage systems */
     double *stage;              /* s*n: Y_i */
     double *rhs;                /* s*m*n: right-hand sides */
@@ -45,6 +53,7 @@ typedef struct {
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
     column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
+    pairs guesses[GUESSES];     /* without a matrix: of the first columns' systems */
     LS *exact;                  /* the exact matrix of a block */
     const factors *pre;         /* preconditioner of this step's systems */
     int last_krylov;            /* most iterations of the last step's systems */
@@ -57,6 +66,10 @@ int irk_estimate(stepper *, const record *, const directions *, int j, double *e
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
 
+/* -R_i of the block's stages into work(c)->R, y + Z of the last one into work(c)->Y; constant: the part of earlier
+   blocks, g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j, which the other one forms in work(c)->v1 (sdirk), or NULL */
+int irk_residual(stepper *, const record *, int i0, const double *Z, const double *constant);
+const double *irk_earlier(stepper *, const record *, int i);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
@@ -67,6 +80,12 @@ void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, d
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
    Stage i of the block, column j: X + (i*m + j)*n. */
 struct stage_system { stepper *c; const record *r; int block, transpose; };
+
+/* inexact.c: steps without a matrix whose stages are solved one by one, and only as far as Newton needs */
+int irk_inexact(const stepper *);
+void irk_inexact_layout(stepper *, cursor *);
+int irk_inexact_stages(stepper *, record *, trial *);
+int irk_inexact_filter(stepper *, const record *, double *x);
 
 /* product.c */
 void irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
@@ -82,6 +101,7 @@ int irk_exact_solve(const stage_system *, int m, int from, double *X);     /* co
 /* stages.c: the way that suits the system */
 int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
 int irk_stage_solve(const stage_system *, int m, double *X);
+void irk_stage_layout(stepper *, cursor *, int m);                  /* the pools of first guesses */
 size_t irk_stage_work(const stepper *, int m);                      /* of column */
 size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
 
@@ -91,6 +111,7 @@ void irk_layout(stepper *, cursor *);
 void irk_layout_derivatives(stepper *, cursor *, int m);
 void irk_ready(stepper *);
 void irk_restart(stepper *);
+void irk_sweep(stepper *);
 double irk_keep(stepper *, double factor);
 void irk_free(void *own);
 
@@ -110,7 +131,9 @@ void irk_free(void *own);
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
     .estimate = irk_estimate,                               \
+    .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \
+    .loosely = irk_inexact,                                 \
     .free = irk_free,                                       \
 }
 

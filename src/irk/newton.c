@@ -47,8 +47,7 @@ static void add_coupling(stepper *c, double h, int i0, const double *Z, double *
     }
 }
 
-/* -R_i of the block's stages into work(c)->R; constant: the part of earlier blocks, in work(c)->v1 (sdirk) */
-static int residual(stepper *c, const record *r, int i0, const double *Z, const double *constant)
+int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *constant)
 {
     size_t n = (size_t)c->n;
     for (int i = 0; i < c->m->block; i++) {
@@ -61,8 +60,7 @@ static int residual(stepper *c, const record *r, int i0, const double *Z, const 
     return 0;
 }
 
-/* g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j */
-static const double *earlier(stepper *c, const record *r, int i)
+const double *irk_earlier(stepper *c, const record *r, int i)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n;
@@ -150,13 +148,13 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
     irk_work *a = c->own;
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
-    const double *constant = earlier(c, r, i0);
+    const double *constant = irk_earlier(c, r, i0);
     monitor m = {.theta = 0};
     double *dZ = a->R;
     if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, c->w, r->y, &m.ynorm));
     a->eta = pow(fmax(a->eta, DBL_EPSILON), FADES);
     for (m.it = 1;; m.it++) {
-        TRY(residual(c, r, i0, Z, constant));
+        TRY(irk_residual(c, r, i0, Z, constant));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
         m.old = m.norm;

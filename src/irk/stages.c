@@ -84,6 +84,46 @@ int irk_stage_start(stepper *c, const record *r)
     return 0;
 }
 
+/* ---- first guesses, where there is no factorisation that makes them cheap ---- */
+
+/* pairs of the last solves: of the step before, about, and of this one */
+enum { PAIRS = 12 };
+
+static int guesses(const stepper *c) { return c->sh->matfree && c->m->block == 1; }
+
+void irk_stage_layout(stepper *c, cursor *at, int m)
+{
+    for (int j = 0; guesses(c) && j < m && j < GUESSES; j++) {
+        work(c)->guesses[j].space = &c->maps->space;
+        pairs_layout(&work(c)->guesses[j], at, (size_t)c->n, PAIRS, !c->maps->M);
+    }
+}
+
+static double sigma_of(const stage_system *s) { return shifts_sigma(s->c->sh, 0, &(double){0}) / s->r->h; }
+
+/* of column j, into x; 0, and *good: whether there is one */
+static int first_guess(const stage_system *s, int j, const double *b, double *x, int *good)
+{
+    *good = 0;
+    if (!guesses(s->c) || j >= GUESSES) return 0;
+    return pairs_guess(&work(s->c)->guesses[j], PAIRS, sigma_of(s), b, x, good);
+}
+
+/* J x = sigma M x - b: as far as the system was solved */
+static int remember(const stage_system *s, int j, const double *b, const double *x)
+{
+    stepper *c = s->c;
+    size_t n = (size_t)c->n;
+    double *p, *u, *v;
+    if (!guesses(c) || j >= GUESSES) return 0;
+    pairs_next(&work(c)->guesses[j], &p, &u, &v);
+    memcpy(p, x, n * sizeof *p);
+    if (u != p) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, s->transpose, 1, 1, x, u); }
+    add_scaled(n, v, NULL, -1, b);
+    axpy(n, sigma_of(s), u, v);
+    return pairs_add(&work(c)->guesses[j], PAIRS, work(c)->weights);
+}
+
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
 
 static int precondition(void *s, int m, double *X)
@@ -137,6 +177,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .ctx = (void *)s,
                       .work = a->krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
+    if (columns == 1) TRY(first_guess(s, from, b, x, &g.guess));
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
@@ -146,6 +187,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     TRY(status);
     for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good)
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
+    if (columns == 1 && *good) TRY(remember(s, from, b, x));
     c->maps->count->stage_iterative += *good;
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/larger.h"
 #include "base/vec.h"
 #include "linsol/gmres.h"
+#include "linsol/orthogonal.h"
 
 /* A cycle that leaves more than STANDSTILL of residual and error is the last: halves lie between the digits that a
    cycle brings while it works and the few per cent by which round-off moves.  LEAST_GAIN: what a cycle is asked for
@@ -28,33 +29,6 @@ size_t gmres_work(int n, int columns, int limit)
 
 /* scale: b is divided by it where its squares would leave the numbers there are; growth: largest |A z|/|z| seen */
 typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, size, rest, tol, growth; int k, going; } column;
-
-/* v, after the k vectors Q, made orthogonal to them; h: its parts along them, and |v| of what is left.
-
-   One process: modified Gram-Schmidt, once: GMRES stays backward stable with it (Paige, Rozloznik, Strakos, SIMAX 28
-   (2006) 264).  It adds up k times, one after the other; over processes it is the classical one, all at once, and once
-   more, which is enough (Giraud, Langou, Rozloznik, van den Eshof, Numer. Math. 101 (2005) 87). */
-static int orthogonalise(const gmres_system *s, int k, const double *Q, double *v, double *h, double *again)
-{
-    size_t n = (size_t)s->n;
-    if (!s->space->sum) {
-        for (int j = 0; j < k; j++) {
-            h[j] = dot(n, Q + (size_t)j * n, v);
-            axpy(n, -h[j], Q + (size_t)j * n, v);
-        }
-        h[k] = sqrt(dot(n, v, v));
-        return 0;
-    }
-    for (int pass = 0; pass < 2; pass++) {
-        double *part = pass ? again : h;
-        TRY(space_dots(s->space, n, k, Q, n, v, part));
-        combine_many(n, v, -1, k, part, Q);
-        for (int j = 0; pass && j < k; j++) h[j] += again[j];
-    }
-    TRY(space_dots(s->space, n, 1, v, n, v, &h[k]));
-    h[k] = sqrt(h[k]);
-    return 0;
-}
 
 /* apply the earlier rotations to the new column, make one that clears h[k+1], turn the right-hand side */
 static double rotate(int k, double *h, double *cs, double *sn, double *g)
@@ -131,9 +105,11 @@ static int advance(const gmres_system *s, column *c, const double *z, const doub
     memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
     for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
     if (!s->backward_error) TRY(grown(s, v, z, &c->growth));
-    TRY(orthogonalise(s, k + 1, c->Q, next, h, c->again));
+    TRY(orthogonalise(s->space, n, k + 1, c->Q, next, h, c->again));
     double norm = h[k + 1];
-    c->rest = rotate(k, h, c->cs, c->sn, c->g);
+    double rest = rotate(k, h, c->cs, c->sn, c->g);
+    if (h[k] == 0) { c->going = 0; return 0; }                /* A z lies in the space already: z brings nothing */
+    c->rest = rest;
     c->k++;
     c->going = c->rest <= 1 && c->rest > c->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
     double inverse = 1 / norm;
@@ -188,6 +164,18 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
 
 typedef struct { double first, size, growth; int going; } progress;     /* |w r| at first, now; |A| seen; unfinished */
 
+/* what there is to say of x by its true residual r, of size |w r| */
+static int measure(const gmres_system *s, const progress *q, const double *b, const double *x, const double *r,
+                   gmres_result *out)
+{
+    double length;
+    out->residual = q->size / q->first;
+    if (s->backward_error) return s->backward_error(s->ctx, b, x, r, out);
+    TRY(space_norm(s->space, (size_t)s->n, s->w, x, &length));
+    out->error = out->norm = q->size / (q->growth * length + q->first);
+    return 0;
+}
+
 /* The candidate, in dx, by its true residual; r: A dx, which becomes it.  Taken if that is smaller.  Done: as small as
    asked, at round-off, or falling no more. */
 static int judge(const gmres_system *s, progress *q, const double *b, double *x, double *dx, double *r,
@@ -197,18 +185,12 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     double last = q->size;
     q->going = 0;
     for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
-    double size, length;
+    double size, error = out->error;
     TRY(space_norm(s->space, n, s->w, r, &size));
     if (!(size < last)) return 0;
     memcpy(x, dx, n * sizeof *x);
     q->size = size;
-    out->residual = size / q->first;
-    double error = out->error;
-    if (s->backward_error) TRY(s->backward_error(s->ctx, b, x, r, out));
-    else {
-        TRY(space_norm(s->space, n, s->w, x, &length));
-        out->error = out->norm = size / (q->growth * length + q->first);
-    }
+    TRY(measure(s, q, b, x, r, out));
     q->going = !at_round_off(out->error) && (size < STANDSTILL * last || out->error < STANDSTILL * error);
     if (!s->backward_error && out->residual <= s->tol) q->going = 0;
     return 0;
@@ -223,6 +205,29 @@ static int believed(const gmres_system *s, const column *c, progress *q, double 
     out->residual = rest;
     q->going = 0;
     return 1;
+}
+
+/* r = b - A x and |w r| of a first guess, or x = 0 where that is no better */
+static int begin(const gmres_system *s, progress *q, const double *b, double *x, double *r, gmres_result *out)
+{
+    size_t n = (size_t)s->n;
+    double size = q->first;
+    if (s->guess && q->going) {
+        TRY(s->apply(s->ctx, 1, x, r));
+        for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
+        TRY(space_norm(s->space, n, s->w, r, &size));
+        if (size < q->first) {
+            q->size = size;
+            TRY(measure(s, q, b, x, r, out));
+            int done = at_round_off(out->error) || (!s->backward_error && out->residual <= s->tol);
+            q->going = !done;
+            if (done) memset(r, 0, n * sizeof *r);            /* nothing for a cycle to do */
+            return 0;
+        }
+    }
+    memcpy(r, b, n * sizeof *r);
+    memset(x, 0, n * sizeof *x);
+    return 0;
 }
 
 /* After a cycle: its corrections dx, taken at their word, or candidates x + dx to be judged, whose products are made
@@ -248,18 +253,17 @@ static int correct(const gmres_system *s, const column *c, progress *q, const do
 
 int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres_result *out)
 {
-    size_t n = (size_t)s->n, all = n * (size_t)s->columns;
-    double *r = work, *dx = work + all, tol[GMRES_COLUMNS];
+    size_t n = (size_t)s->n;
+    double *r = work, *dx = work + n * (size_t)s->columns, tol[GMRES_COLUMNS];
     progress q[GMRES_COLUMNS];
     column c[GMRES_COLUMNS];
-    memcpy(r, b, all * sizeof *r);
-    memset(x, 0, all * sizeof *x);
     for (int j = 0; j < s->columns; j++) {
         double size;
-        TRY(space_norm(s->space, n, s->w, r + (size_t)j * n, &size));
+        TRY(space_norm(s->space, n, s->w, b + (size_t)j * n, &size));
         q[j] = (progress){size, size, 0, size > 0};
         double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
+        TRY(begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));
     }
     for (int active = 1; active;) {
         for (int j = 0; j < s->columns; j++) tol[j] = fmin(LEAST_GAIN, s->tol * q[j].first / q[j].size);

@@ -15,6 +15,7 @@ typedef struct {
     int (*precondition)(void *, int m, double *X);    /* m columns in place */
     int (*backward_error)(void *, const double *b, const double *x, const double *r, gmres_result *);
                                                       /* sets error and norm; NULL: by norms, |A| as seen on the way */
+    int guess;                                        /* 1: x holds a first guess on entry */
     int believe;                                      /* 1: a cycle's own word for its residual will do */
     void *ctx;
     double *work;                                     /* gmres_work(n, columns, limit) */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/gmres.h"
+#include "linsol/loose.h"
 #include "linsol/shifts.h"
 
 /* Iterations of a cycle: more than with a factorisation, as there may be no preconditioner.  The space of a cycle is
@@ -20,17 +21,17 @@ enum { LIMIT = 80 };
 
 int matfree_limit(void) { return LIMIT; }
 
-typedef struct { shifts *s; const factors *f; double re, im; int transpose; } shifted;      /* sigma M - J */
+typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;      /* sigma M - J, J there */
 
 /* out = J x or J^T x */
 static int product(shifted *a, const double *x, double *out)
 {
     maps *p = a->s->maps;
-    costate_point at = {a->f->t, a->f->y, p->p}, dx = {0, x, NULL};
+    costate_point dx = {0, x, NULL};
     costate_gradient g = {NULL, out, NULL};
     p->count->products++;
     memset(out, 0, (size_t)p->n * sizeof *out);
-    TRY(a->transpose ? map_adjoint(p, &p->rhs, &at, x, &g) : map_tangent(p, &p->rhs, &at, &dx, out));
+    TRY(a->transpose ? map_adjoint(p, &p->rhs, &a->at, x, &g) : map_tangent(p, &p->rhs, &a->at, &dx, out));
     return space_finite(&p->space, (size_t)p->n, out, 0.5);
 }
 
@@ -161,7 +162,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
 {
     size_t n = (size_t)s->n;
     double im, re = shifts_sigma(s, k, &im);
-    shifted a = {s, f, re / f->h, im / f->h, transpose};
+    shifted a = {s, {f->t, f->y, s->maps->p}, re / f->h, im / f->h, transpose};
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? s->pair : x;
         if (im != 0) unzip(n, x, b);
@@ -170,4 +171,34 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
         *(im != 0 ? &s->maps->count->complex_solves : &s->maps->count->solves) += 1;
     }
     return 0;
+}
+
+/* Where there is no preconditioner, sigma alone. */
+static int precondition_or_scale(void *ctx, double *x)
+{
+    const shifted *a = ctx;
+    if (matfree_preconditioned(a->s)) return matfree_precondition(a->s, a->transpose, x);
+    for (int i = 0; i < a->s->n; i++) x[i] /= a->re;
+    return 0;
+}
+
+int matfree_correct(shifts *s, const costate_point *at, double sigma, const double *w, double tol, double *amplified,
+                    double *x)
+{
+    int iterations = 0, stalled = 0;
+    shifted a = {s, *at, sigma, 0, 0};
+    loose_system l = {.space = &s->maps->space,
+                      .n = (size_t)s->n,
+                      .limit = LIMIT,
+                      .w = w,
+                      .tol = tol,
+                      .apply = apply,
+                      .precondition = precondition_or_scale,
+                      .ctx = &a,
+                      .work = s->krylov};
+    int status = loose_solve(&l, x, amplified, &iterations, &stalled);
+    s->maps->count->krylov += iterations;
+    s->maps->count->solves++;
+    TRY(status);
+    return stalled ? retry(s->v, WHY_KRYLOV, 0.5) : 0;
 }

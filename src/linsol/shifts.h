@@ -63,6 +63,9 @@ int matfree_prepare(shifts *);                                      /* the incom
 int matfree_setup(shifts *, factors *, double h);
 int matfree_solve(shifts *, const factors *, int k, int transpose, int nrhs, const accuracy *, double *X);
 int matfree_precondition(shifts *, int transpose, double *x);       /* the user's or the ILU, if any */
+/* x <- (sigma M - J)^-1 x, J at this point, with an error of tol in the norm of w; amplified: see loose.h */
+int matfree_correct(shifts *, const costate_point *, double sigma, const double *w, double tol, double *amplified,
+                    double *x);
 int matfree_preconditioned(const shifts *);
 int matfree_limit(void);
 

@@ -79,5 +79,6 @@ static double smallest(const double *x, int n, double other)
 void options_newton(costate *c)
 {
     double rtol = fmax(smallest(c->o.rtol_vector, c->st.n, c->o.rtol), 1e-14);
-    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, fmin(0.03, sqrt(rtol)));
+    double usual = c->st.F->loosely && c->st.F->loosely(&c->st) ? 0.03 : fmin(0.03, sqrt(rtol));
+    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, usual);
 }

@@ -119,6 +119,7 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     w.V = V;
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V, .Vp = Vp, .V1 = c->d.V,
                        .Xd = c->d.X};
+    if (c->st.F->sweep) c->st.F->sweep(&c->st);
     TRY(forward_over(&w));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
@@ -155,6 +156,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
                         .defect = times ? times->defect : NULL, .U = c->d.U};
     memset(w.tau, 0, k * sizeof *w.tau);
     set_times(times, m, NULL);
+    if (c->st.F->sweep) c->st.F->sweep(&c->st);
     TRY(backward_over(&w));
     if (timed) set_times(times, m, w.tau);
     if (times) TRY(total_times(c, times, m));

@@ -100,12 +100,15 @@ struct family {
     void (*layout_derivatives)(stepper *, cursor *, int m);
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
     void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
+    void (*sweep)(stepper *);                            /* a sweep begins, the same for tangents and adjoints */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
+    int (*loosely)(const stepper *);                     /* newton_tol is what an error counts as, whatever rtol: its
+                                                            iteration contracts by itself; may be NULL */
     void (*remark)(const stepper *, int failed, char *text, size_t room);   /* on a run; "": none; may be NULL */
     void (*free)(void *own);
 };

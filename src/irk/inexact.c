@@ -1,0 +1,167 @@
+/* inexact.c (irk) - stages of one block each without a matrix: Newton and a Krylov iteration, each as far as it counts.
+
+   Of stage i all but Y_i is known:  (W_ii/h) M (Z_i - k) = f(T_i, y + Z_i),  k: the rest of R_i = 0, when M is the
+   identity or there is no explicit first stage, else near it.  A finished stage gives a pair with no product:
+       D = Z_i - k,   J D = (W_ii/h) M D - r(k),   r = -R_i
+   and the next stage begins with its k + the combination of the last USE pairs that makes its residual least, which is
+   better than any polynomial through earlier stages, and than both together (the residual's change by M - J is seen).
+
+   J is that of the iterate: Newton converges quadratically, and a correction is accepted by FIRST of it when it is the
+   first.  The preconditioner is kept, until sigma has changed four-fold: it trades nothing but iterations.  A replay
+   has the pairs that the run had, as it makes the same steps: those of a rejected try are dropped. */
+#include <math.h>
+#include <string.h>
+#include "irk/irk.h"
+
+/* USE: measured, 5 pairs of 2-D Brusselator and heat.  KEPT: steps that a preconditioner serves at most, as in CVODES.
+   LINEAR: of newton_tol, what the Krylov iteration may leave.  UNKNOWN: what errors are undervalued by at first
+   (Brusselator with diffusion 100: 1 gave one step of five rejected, and errors two to three times as large). */
+enum { USE = 5, KEPT = 20 };
+static const double FOURFOLD = 4, FIRST = 0.1, LINEAR = 0.5, DIVERGES = 0.9, UNKNOWN = 10;
+
+int irk_inexact(const stepper *c)
+{
+    return c->sh->matfree && c->m->block == 1 && !c->m->npair && !c->sh->singular && !c->o->derivative_mode &&
+           c->o->estimator == COSTATE_EST_CLASSICAL;
+}
+
+void irk_inexact_layout(stepper *c, cursor *at)
+{
+    if (!irk_inexact(c)) return;
+    int room = c->s + USE < PAIRS_MOST ? c->s + USE : PAIRS_MOST;
+    work(c)->pool.space = &c->maps->space;
+    pairs_layout(&work(c)->pool, at, (size_t)c->n, room, !c->maps->M);
+}
+
+/* A run's first step knows no others, nor does one that is made again alone. */
+static void begin_step(stepper *c, const trial *t)
+{
+    irk_work *a = c->own;
+    if (!t->before || !t->predict) {
+        pairs_clear(&a->pool);
+        a->amplified = UNKNOWN;
+    } else if (a->tried == t->serial) {
+        pairs_drop(&a->pool, a->added);
+        a->amplified = a->amplified_before;
+    }
+    a->amplified_before = a->amplified;
+    a->tried = t->serial;
+    a->added = 0;
+}
+
+/* of the step at whose begin it was made, with that step's h */
+static int precondition(stepper *c, record *r, const trial *t)
+{
+    const decisions *as = t->as;
+    double ratio = c->fac->h / r->h, *w = c->w;
+    int kept = c->lin.serial && c->lin.serial != t->serial && c->lin.serial == c->fac->serial &&
+               ratio > 1 / FOURFOLD && ratio < FOURFOLD && t->serial - c->lin.serial < KEPT;
+    long want = as ? as->jacobian : kept ? c->lin.serial : t->serial;
+    const record *at = as && as->from ? as->from : r;
+    double h = as ? at->h : kept ? c->fac->h : r->h;
+    r->jacobian = want;
+    if (c->lin.serial == want && c->fac->serial == want && c->fac->h == h) return 0;
+    if (at != r) { w = work(c)->w; weights(c, at->y, w); }
+    TRY(linearise(c->maps, want, at->t, at->y, w, &c->lin));
+    return shifts_factor(c->sh, &c->lin, h, &c->fac);
+}
+
+static double sigma_of(const stepper *c, const record *r) { return shifts_sigma(c->sh, 0, &(double){0}) / r->h; }
+
+/* Z <- k */
+static void known(const stepper *c, const record *r, int i, double *Z)
+{
+    double w[STAGES_MOST], Wii = c->m->W[i * (c->s + 1)];
+    for (int j = 0; j < i; j++) w[j] = -c->m->W[i * c->s + j] / Wii;
+    combine((size_t)c->n, Z, NULL, 1, i, w, r->X, (size_t)c->n);
+    if (c->m->g && !c->maps->M) axpy((size_t)c->n, r->h * c->m->g[i] / Wii, work(c)->f0, Z);
+}
+
+/* The pair that starts here: k and r(k); Z <- k + what the pool suggests; *moved: r is to be formed anew */
+static int guess(stepper *c, const record *r, int i, const double *constant, double *Z, int *moved)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    double *x, *u, *v, *R = a->R;
+    known(c, r, i, Z);
+    TRY(irk_residual(c, r, i, Z, constant));
+    pairs_next(&a->pool, &x, &u, &v);
+    memcpy(x, Z, n * sizeof *x);
+    memcpy(v, R, n * sizeof *v);
+    TRY(pairs_guess(&a->pool, USE, sigma_of(c, r), R, a->pair, moved));
+    if (*moved) axpy(n, 1, a->pair, Z);
+    return 0;
+}
+
+static int remember(stepper *c, const record *r, const double *Z)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    double *x, *u, *v;
+    pairs_next(&a->pool, &x, &u, &v);
+    for (size_t l = 0; l < n; l++) { x[l] = Z[l] - x[l]; v[l] = -v[l]; }
+    if (u != x) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, 0, 1, 1, x, u); }
+    axpy(n, sigma_of(c, r), u, v);
+    a->added++;
+    return pairs_add(&a->pool, USE, c->w);
+}
+
+/* enough: theta |d| is below the tolerance, theta: the contraction, FIRST where none is known */
+static int accepts(stepper *c, int it, double size, double old, int *enough)
+{
+    double theta = it > 1 ? (old > 0 ? size / old : 0) : FIRST;
+    work(c)->theta = it > 1 ? theta : 0;
+    *enough = size * fmin(theta, 1) <= c->o->newton_tol;
+    if (*enough) return 0;
+    if (it >= c->o->newton_max || (it > 1 && theta > DIVERGES)) return retry(c->v, WHY_NEWTON, 0.5);
+    return 0;
+}
+
+static int stage(stepper *c, const record *r, int i, double *Z, unsigned char *iterations, int fixed)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    const double *constant = irk_earlier(c, r, i);
+    double size = 0, old, *d = a->R;
+    int moved, enough = 0;
+    TRY(guess(c, r, i, constant, Z, &moved));
+    for (int it = 1; !enough; it++) {
+        if (moved) TRY(irk_residual(c, r, i, Z, constant));
+        costate_point at = {r->t + c->m->c[i] * r->h, a->Y, c->maps->p};
+        TRY(matfree_correct(c->sh, &at, sigma_of(c, r), c->w, LINEAR * c->o->newton_tol, &a->amplified, d));
+        c->maps->count->newton++;
+        old = size;
+        TRY(space_norm(&c->maps->space, n, c->w, d, &size));
+        if (!(size < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
+        axpy(n, 1, d, Z);
+        moved = 1;
+        if (!fixed) { *iterations = (unsigned char)it; TRY(accepts(c, it, size, old, &enough)); }
+        else enough = it == *iterations;
+    }
+    return remember(c, r, Z);
+}
+
+int irk_inexact_stages(stepper *c, record *r, trial *t)
+{
+    const unsigned char *fixed = t->as ? t->as->iterations : NULL;
+    begin_step(c, t);
+    TRY(precondition(c, r, t));
+    t->newton = 1;
+    for (int i = 0; i < c->s; i++) {
+        unsigned char *its = &t->to.iterations[i];
+        if (fixed) *its = fixed[i];
+        TRY(stage(c, r, i, t->to.X + (size_t)i * (size_t)c->n, its, fixed != NULL));
+        if (*its > t->newton) t->newton = *its;
+    }
+    return 0;
+}
+
+/* x <- sigma (sigma M - J)^-1 x of an error estimate, as far as step control tells */
+int irk_inexact_filter(stepper *c, const record *r, double *x)
+{
+    const double TELLS = 0.03;
+    double sigma = sigma_of(c, r), amplified = work(c)->amplified;
+    costate_point at = {r->t, r->y, c->maps->p};
+    for (int i = 0; i < c->n; i++) x[i] *= sigma;
+    return matfree_correct(c->sh, &at, sigma, c->w, TELLS, &amplified, x);
+}
