@@ -479,6 +479,45 @@ def part_direct(run, rep):
             direct_targets(run, rep, part, names, kinds, what, error, limit)
 
 
+def part_inexact(run, rep):
+    """implicit methods without a matrix against CVODES with the same preconditioner, ILU(0)"""
+    methods, tols = ("sdirk4a", "ark436", "kvaerno54"), ladder((3, 4, 5, 6, 7, 8))
+    forward = [("costate:" + m, "gmres", ("--ilu0",), "", tols) for m in methods]
+    loose = [("costate:" + m, "gmres", ("--ilu0", "--krylov-tol", repr(tol)), " krylov_tol = rtol", [tol])
+             for m in methods for tol in tols]
+    kinds = (("forward", "forward", "error", forward, {"brusselator_1": 1.2, "heat2d": 2}),
+             ("gradient, krylov_tol = rtol", "adj", "error_derivative", loose, {"brusselator_1": 1.2, "heat2d": 1.2}),
+             ("gradient, exact", "adj", "error_derivative", forward, {"brusselator_1": 0.4, "heat2d": 0.4}))
+    grids = (("brusselator_1", 64, None), ("brusselator_1", 128, 0.5), ("heat2d", 128, None))
+    for problem, side, tf in grids[::2] if QUICK else grids:
+        for said, mode, error, ours, limits in kinds:
+            side = 32 if QUICK else side
+            table = sweep(run, ours + preconditioned(run, mode), problem, None, mode=mode, size=side, tf=tf)
+            what = "%s %d, %s" % (problem, side, said)
+            show(rep, what, table, None, error)
+            best_against(run, rep, table, what, error, limits[problem])
+
+
+def best_against(run, rep, table, what, error, limit):
+    """the best of ours, against each way of CVODES at the error that it reached: the way that is best for it counts"""
+    rows = []
+    for rtol in ASKED[:1] if QUICK else ASKED:
+        ways = []
+        for name in (n for n in table if n.startswith(run.peer)):
+            reached = [row for row in table[name] if row["asked"] == rtol and not row.get("status")]
+            found = [(faster_at(table[own], row, error), own, name, row) for row in reached for own in table
+                     if not own.startswith(run.peer)]
+            ways += [max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)]
+        worst = min((w for w in ways if w), key=lambda w: w[0].median, default=None)
+        if worst:
+            rows.append(["%.0e" % rtol, worst[1], worst[2], "%.1e" % worst[3][error], "%.2f" % worst[0].median,
+                         "%.2f to %.2f" % (worst[0].low, worst[0].high)])
+        rep.target("%s: times faster than CVODES at its error at rtol %g" % (what, rtol),
+                   worst and worst[0].median, limit, True)
+    rep.plain_table(what + ": times faster than CVODES at its error",
+                    ["rtol", "costate", "CVODES", "error", "ratio", "turns"], rows)
+
+
 def timed(row, time):
     """the row with one of its times as the one that counts"""
     if not time or row.get("status"):
@@ -574,7 +613,7 @@ def crossing(run, rep):
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
-         "stiff": part_stiff, "direct": part_direct}
+         "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
