@@ -82,4 +82,34 @@ static void as_good_as_exact(void **state)
     problem_free(b);
 }
 
-int main(void) { return run_by_method("as good as with exact stages", as_good_as_exact); }
+/* y(t1) by GMRES with this newton_tol */
+static void by_gmres(const costate_method *m, const problem *b, double newton_tol, double *y)
+{
+    costate_options o = {.rtol = 1e-6, .atol = 1e-6, .newton_tol = newton_tol, .solver = COSTATE_LS_GMRES};
+    costate *c = costate_new(m, &b->P, &o);
+    memset(y, 0, N * sizeof *y);
+    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+    CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, NULL));
+    costate_free(c);
+}
+
+/* The default of newton_tol: 0.03 where stages are solved so, sqrt(rtol) where M is singular: they are not. */
+static void default_tolerance(void **state)
+{
+    const costate_method *m = *state;
+    if (method_info(m).family != COSTATE_SDIRK || !method_info(m).embedded) return;
+    for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
+        const problem *b = problem_synthetic(mass, 0, 0, 0, 0);
+        double given[N], y[N];
+        if (!method_takes(m, mass)) continue;
+        by_gmres(m, b, mass == MASS_SINGULAR ? sqrt(1e-6) : 0.03, given);
+        by_gmres(m, b, 0, y);
+        assert_memory_equal(y, given, sizeof y);
+    }
+}
+
+int main(void)
+{
+    return run_by_method("as good as with exact stages", as_good_as_exact) +
+           run_by_method("default of newton_tol", default_tolerance);
+}

@@ -88,8 +88,8 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     furnish(c);
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));
-    options_newton(c);
     TRY(c->st.F->prepare(&c->st));
+    options_newton(c);                  /* it depends on whether M is regular */
     TRY(refuse_singular(c));
     TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);
