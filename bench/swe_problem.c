@@ -54,9 +54,10 @@ static field field_of(const swe *s, const double *y)
 }
 static job job_of(const swe *s, const double *y, const double *a, const double *b, const double *w, double *out)
 {
-    size_t N = out ? (size_t)s->nx * s->ny : 0;
+    size_t N = (size_t)s->nx * s->ny;
     return (job){s->rx, s->ry, field_of(s, y), field_of(s, a ? a : y), field_of(s, b ? b : y),
-                 field_of(s, w ? w : y), out, out + N, out + 2 * N, s->line, 0};
+                 field_of(s, w ? w : y), out, out ? out + N : NULL, out ? out + 2 * N : NULL,
+                 s->line, 0};
 }
 
 /* Calls at(job, cell) for the cells of row i. */

@@ -2,7 +2,7 @@
    tolerance's size, the preconditioner is kept, few iterations are taken, and the run can be repeated to the bit. */
 #include "common.h"
 
-enum { POINTS = 32, N = 2 * POINTS };
+enum { POINTS = 32, N = 2 * POINTS, ROOM = N + 4 };       /* ROOM: for integrals, too */
 
 /* the inverse of the diagonal sigma + 2 a/dx^2 of the 1-D Brusselator's diffusion, poor where it matters */
 typedef struct { double diagonal; int setups; } diagonal;
@@ -26,13 +26,15 @@ static int divide(int transpose, double *x, void *ctx)
 
 static costate_stats forward(const costate_method *m, const problem *b, costate_options o, double *y)
 {
-    double again[N];
+    double again[ROOM] = {0};
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
+    assert_true(b->P.n == N && N + b->P.nq <= ROOM);
+    memset(y, 0, ROOM * sizeof *y);
     memcpy(y, b->y0, N * sizeof *y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
     costate_stats s = *costate_get_stats(c);
-    memcpy(again, b->y0, sizeof again);
+    memcpy(again, b->y0, N * sizeof *again);
     CHECK_OK(c, costate_replay(c, tape, again, b->p0));
     assert_memory_equal(again, y, sizeof again);
     costate_tape_free(tape);
@@ -58,7 +60,7 @@ static void as_good_as_exact(void **state)
     const costate_method *m = *state;
     if (method_info(m).family != COSTATE_SDIRK || !method_info(m).embedded) return;
     problem *b = problem_brusselator(POINTS);
-    double truth[N], y[N];
+    double truth[ROOM], y[ROOM];
     b->t1 = b->t0 + 2;
     forward(costate_method_find("radau2a"), b, (costate_options){.rtol = 1e-11, .atol = 1e-11}, truth);
     for (int k = 0; k < 6; k++) {
@@ -87,7 +89,7 @@ static void by_gmres(const costate_method *m, const problem *b, double newton_to
 {
     costate_options o = {.rtol = 1e-6, .atol = 1e-6, .newton_tol = newton_tol, .solver = COSTATE_LS_GMRES};
     costate *c = costate_new(m, &b->P, &o);
-    memset(y, 0, N * sizeof *y);
+    memset(y, 0, ROOM * sizeof *y);
     memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, NULL));
     costate_free(c);
@@ -100,7 +102,7 @@ static void default_tolerance(void **state)
     if (method_info(m).family != COSTATE_SDIRK || !method_info(m).embedded) return;
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
         const problem *b = problem_synthetic(mass, 0, 0, 0, 0);
-        double given[N], y[N];
+        double given[ROOM], y[ROOM];
         if (!method_takes(m, mass)) continue;
         by_gmres(m, b, mass == MASS_SINGULAR ? sqrt(1e-6) : 0.03, given);
         by_gmres(m, b, 0, y);

@@ -49,6 +49,7 @@ static result run(const costate_method *m, const problem *b, costate_options o)
     o.rtol = o.atol = 1e-4;
     o.autonomous = b->autonomous;
     o.backend = &few;
+    if (!method_info(m).embedded) { o.controller = COSTATE_FIXED; o.h0 = (b->t1 - b->t0) / 1000; }
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(r.y, b->y0, sizeof r.y);
