@@ -66,7 +66,18 @@ static int precondition(stepper *c, record *r, const trial *t)
     return shifts_factor(c->sh, &c->lin, h, &c->fac);
 }
 
-static double sigma_of(const stepper *c, const record *r) { return shifts_sigma(c->sh, 0, &(double){0}) / r->h; }
+double irk_sigma(const stepper *c, double h) { return shifts_sigma(c->sh, 0, &(double){0}) / h; }
+
+int irk_remember(stepper *c, pairs *pool, int use, int transpose, double h, const double *w)
+{
+    size_t n = (size_t)c->n;
+    double *x, *u, *v;
+    pairs_next(pool, &x, &u, &v);
+    if (u != x) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, transpose, 1, 1, x, u); }
+    for (size_t i = 0; i < n; i++) v[i] = -v[i];
+    axpy(n, irk_sigma(c, h), u, v);
+    return pairs_add(pool, use, w);
+}
 
 /* Z <- k */
 static void known(const stepper *c, const record *r, int i, double *Z)
@@ -88,7 +99,7 @@ static int guess(stepper *c, const record *r, int i, const double *constant, dou
     pairs_next(&a->pool, &x, &u, &v);
     memcpy(x, Z, n * sizeof *x);
     memcpy(v, R, n * sizeof *v);
-    TRY(pairs_guess(&a->pool, USE, sigma_of(c, r), R, a->pair, moved));
+    TRY(pairs_guess(&a->pool, USE, irk_sigma(c, r->h), R, a->pair, moved));
     if (*moved) axpy(n, 1, a->pair, Z);
     return 0;
 }
@@ -96,14 +107,11 @@ static int guess(stepper *c, const record *r, int i, const double *constant, dou
 static int remember(stepper *c, const record *r, const double *Z)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n;
     double *x, *u, *v;
     pairs_next(&a->pool, &x, &u, &v);
-    for (size_t l = 0; l < n; l++) { x[l] = Z[l] - x[l]; v[l] = -v[l]; }
-    if (u != x) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, 0, 1, 1, x, u); }
-    axpy(n, sigma_of(c, r), u, v);
+    for (int i = 0; i < c->n; i++) x[i] = Z[i] - x[i];
     a->added++;
-    return pairs_add(&a->pool, USE, c->w);
+    return irk_remember(c, &a->pool, USE, 0, r->h, c->w);
 }
 
 /* enough: theta |d| is below the tolerance, theta: the contraction, FIRST where none is known */
@@ -128,7 +136,7 @@ static int stage(stepper *c, const record *r, int i, double *Z, unsigned char *i
     for (int it = 1; !enough; it++) {
         if (moved) TRY(irk_residual(c, r, i, Z, constant));
         costate_point at = {r->t + c->m->c[i] * r->h, a->Y, c->maps->p};
-        TRY(matfree_correct(c->sh, &at, sigma_of(c, r), c->w, LINEAR * c->o->newton_tol, &a->amplified, d));
+        TRY(matfree_correct(c->sh, &at, irk_sigma(c, r->h), c->w, LINEAR * c->o->newton_tol, &a->amplified, d));
         c->maps->count->newton++;
         old = size;
         TRY(space_norm(&c->maps->space, n, c->w, d, &size));
@@ -160,7 +168,7 @@ int irk_inexact_stages(stepper *c, record *r, trial *t)
 int irk_inexact_filter(stepper *c, const record *r, double *x)
 {
     const double TELLS = 0.03;
-    double sigma = sigma_of(c, r), amplified = work(c)->amplified;
+    double sigma = irk_sigma(c, r->h), amplified = work(c)->amplified;
     costate_point at = {r->t, r->y, c->maps->p};
     for (int i = 0; i < c->n; i++) x[i] *= sigma;
     return matfree_correct(c->sh, &at, sigma, c->w, TELLS, &amplified, x);

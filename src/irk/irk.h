@@ -84,6 +84,9 @@ struct stage_system { stepper *c; const record *r; int block, transpose; };
 /* inexact.c: steps without a matrix whose stages are solved one by one, and only as far as Newton needs */
 int irk_inexact(const stepper *);
 void irk_inexact_layout(stepper *, cursor *);
+double irk_sigma(const stepper *, double h);                        /* of a single stage's systems sigma M - J */
+/* the solved system (sigma M - J) x = b as a pair: x and b stand in the pool's next x and v; w: weights */
+int irk_remember(stepper *, pairs *pool, int use, int transpose, double h, const double *w);
 int irk_inexact_stages(stepper *, record *, trial *);
 int irk_inexact_filter(stepper *, const record *, double *x);
 

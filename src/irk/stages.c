@@ -99,17 +99,14 @@ void irk_stage_layout(stepper *c, cursor *at, int m)
     }
 }
 
-static double sigma_of(const stage_system *s) { return shifts_sigma(s->c->sh, 0, &(double){0}) / s->r->h; }
-
 /* of column j, into x; 0, and *good: whether there is one */
 static int first_guess(const stage_system *s, int j, const double *b, double *x, int *good)
 {
     *good = 0;
     if (!guesses(s->c) || j >= GUESSES) return 0;
-    return pairs_guess(&work(s->c)->guesses[j], PAIRS, sigma_of(s), b, x, good);
+    return pairs_guess(&work(s->c)->guesses[j], PAIRS, irk_sigma(s->c, s->r->h), b, x, good);
 }
 
-/* J x = sigma M x - b: as far as the system was solved */
 static int remember(const stage_system *s, int j, const double *b, const double *x)
 {
     stepper *c = s->c;
@@ -118,10 +115,8 @@ static int remember(const stage_system *s, int j, const double *b, const double 
     if (!guesses(c) || j >= GUESSES) return 0;
     pairs_next(&work(c)->guesses[j], &p, &u, &v);
     memcpy(p, x, n * sizeof *p);
-    if (u != p) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, s->transpose, 1, 1, x, u); }
-    add_scaled(n, v, NULL, -1, b);
-    axpy(n, sigma_of(s), u, v);
-    return pairs_add(&work(c)->guesses[j], PAIRS, work(c)->weights);
+    memcpy(v, b, n * sizeof *v);
+    return irk_remember(c, &work(c)->guesses[j], PAIRS, s->transpose, s->r->h, work(c)->weights);
 }
 
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
