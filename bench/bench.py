@@ -248,6 +248,9 @@ def part_growth(run, rep):
     off = memory[-1] if row["tape_bytes"] > 2e7 and memory[-1] > 0 else float("nan")     # else lost in the process
     rep.target("memory of the largest gradient beyond a forward run's over tape_bytes, or its inverse",
                max(off, 1 / off), 1.1)
+    side = 80 if QUICK else 640
+    pair = run.row("costate:dopri5", "swe", size=side, repeat=5, budget=100, compare=False, flags=("--pairs",))
+    rep.target("dopri5, shallow water %d: forward with a tape / without" % side, pair["forward"] / pair["plain"], 1.03)
 
 
 def part_columns(run, rep):
