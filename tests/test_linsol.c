@@ -462,6 +462,33 @@ static void no_history(void **state)        /* the digits depend on the matrix a
             }
 }
 
+static void many(void **state)               /* columns solved together are those solved alone, however many */
+{
+    enum { MOST = 91 };          /* 1 + 2 + .. + 13 */
+    static double B[2 * MOST * MAX], X[2 * MOST * MAX];
+    system_t *q = new_system(&shapes[4]);
+    (void)state;
+    for (int k = 0; k < NAMES; k++)
+        for (int kind = 0; built_in(k) && kind < 4; kind++) {
+            int is_complex = kind & 1, transpose = kind >> 1;
+            size_t length = (size_t)q->n * (is_complex ? 2 : 1);
+            LS *ls = new_solver(names[k], q, is_complex, NULL, NULL);
+            assert_int_equal(LS_Decomp(ls, 1.5, is_complex ? -0.5 : 0.0, q->J, q->M), COSTATE_LS_OK);
+            for (size_t i = 0; i < length * MOST; i++) B[i] = X[i] = uniform();
+            for (size_t j = 0; j < MOST; j++) assert_int_equal(LS_Solve(ls, transpose, 1, B + j * length), 0);
+            for (int nrhs = 1, j = 0; j < MOST; j += nrhs++) {
+                if (nrhs > MOST - j) nrhs = MOST - j;
+                double *x = X + (size_t)j * length;
+                assert_int_equal(LS_Solve(ls, transpose, nrhs, x), 0);
+                for (size_t i = 0; i < length * (size_t)nrhs; i++)
+                    if (!(fabs(x[i] - B[(size_t)j * length + i]) <= 1e-12 * (1 + fabs(x[i]))))
+                        fail_msg("%s, kind %d, %d columns: number %zu differs", names[k], kind, nrhs, i);
+            }
+            LS_Free(ls);
+        }
+    free(q);
+}
+
 static void counts(void **state)
 {
     system_t *q = new_system(&shapes[4]);
@@ -719,8 +746,14 @@ static void no_memory(void **state)         /* malloc fails at call k, for every
                 alloc_fail_at(0);
                 assert_true(call < 100 && (ls != NULL) == (status == 0));
                 if (!ls) continue;
-                alloc_fail_at(1);                               /* from now on, nothing asks for more */
+                alloc_fail_at(1);          /* from now on, nothing asks for more but UMFPACK for several columns */
                 assert_int_equal(LS_Decomp(ls, 1.0, 1.0, q->J, NULL), COSTATE_LS_OK);
+                double X[2 * 3 * MAX] = {1};
+                assert_int_equal(LS_Solve(ls, 0, 1, X), COSTATE_LS_OK);
+                int several = LS_Solve(ls, 0, 3, X), failed = alloc_failures() > 0;
+                assert_int_equal(several, failed ? COSTATE_LS_NO_MEMORY : COSTATE_LS_OK);
+                assert_true(!failed || !strcmp(names[k], "umfpack"));
+                if (failed) alloc_fail_at(0);
                 check_solves(names[k], ls, q, 1, 1.0, 1.0, q->J, NULL);
                 alloc_fail_at(0);
                 LS_Free(ls);
@@ -861,6 +894,7 @@ int main(void)
         cmocka_unit_test(agree),          cmocka_unit_test(no_jacobian),   cmocka_unit_test(large_grid),
         cmocka_unit_test(singular),       cmocka_unit_test(rank_one_less), cmocka_unit_test(badly_scaled),
         cmocka_unit_test(not_finite),     cmocka_unit_test(no_history),    cmocka_unit_test(counts),
+        cmocka_unit_test(many),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
         cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(density),

@@ -4,7 +4,7 @@
 
 #include "linsol/residual.h"
 
-enum { GMRES_COLUMNS = 8 };                           /* at most, at a time */
+enum { GMRES_COLUMNS = 12 };                           /* at most, at a time */
 
 typedef struct {
     const space *space;

@@ -168,12 +168,21 @@ static int umf_init(void **self, int n, const costate_pattern *pattern, int is_c
     return allocate(s);
 }
 
+static int get_factors(umf *s, LS_triangles *t, int *multiplied)
+{
+    if (s->is_complex)
+        return umfpack_zi_get_numeric(t->Lp, t->Lj, t->Lx, NULL, t->Up, t->Ui, t->Ux, NULL, t->P, t->Q, NULL, NULL,
+                                      multiplied, t->R, s->numeric);
+    return umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, multiplied, t->R,
+                                  s->numeric);
+}
+
 static int copy_triangles(umf *s, LS_triangles *t)
 {
     int multiplied;
-    TRY(status_of(umfpack_di_get_numeric(t->Lp, t->Lj, t->Lx, t->Up, t->Ui, t->Ux, t->P, t->Q, NULL, &multiplied, t->R,
-                                         s->numeric)));
+    TRY(status_of(get_factors(s, t, &multiplied)));
     for (int i = 0; !multiplied && i < s->n; i++) t->R[i] = 1 / t->R[i];
+    LS_triangles_ready(t);
     return COSTATE_LS_OK;
 }
 
@@ -183,8 +192,9 @@ static int take_out(umf *s)
     LS_triangles *t = &s->triangles;
     int l, u, rows, columns, diagonal;
     if (t->Lx) return COSTATE_LS_OK;
-    TRY(status_of(umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)));
-    TRY(LS_triangles_init(t, s->n, l, u));
+    TRY(status_of(s->is_complex ? umfpack_zi_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)
+                                : umfpack_di_get_lunz(&l, &u, &rows, &columns, &diagonal, s->numeric)));
+    TRY(LS_triangles_init(t, s->n, s->is_complex, l, u));
     int status = copy_triangles(s, t);
     if (status) LS_triangles_free(t);
     return status;
@@ -201,7 +211,7 @@ static int umf_solve(void *self, int transpose, int nrhs, double *X)
 {
     umf *s = self;
     size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
-    if (nrhs >= MANY && !s->is_complex) return solve_many(s, transpose, nrhs, X);
+    if (nrhs >= MANY) return solve_many(s, transpose, nrhs, X);
     for (int k = 0; k < nrhs; k++, X += length) {
         TRY(status_of(solve(s, transpose, X)));
         memcpy(X, s->x, length * sizeof *X);
