@@ -1,10 +1,11 @@
 /* family.c (firk) - the table of fully implicit Runge-Kutta methods: one block of all stages. */
 #include "firk/firk.h"
+#include "linsol/gmres.h"
 
-/* Iterated one column at a time: several would share nothing.  The exact matrix has block*n rows: beyond 21, three
+/* The exact matrix has block*n rows: beyond 21, three
    stages of 7, it costs more than iterations do (step-maps 6).  The user's preconditioner is one of a single stage. */
 static const block_algebra coupled = {
-    .most_columns = 1,
+    .most_columns = GMRES_COLUMNS,
     .dense_most = 21,
     .sparse = 1,
     .solve = firk_solve,

@@ -1,4 +1,5 @@
 /* split.c (firk) - all stages at once: the coupled system split by the eigenvalues of A^-1 into n by n ones. */
+#include <string.h>
 #include "firk/firk.h"
 
 /* pair <- re + i sign im, and back */
@@ -20,28 +21,38 @@ static void transform(size_t n, int k, const double *A, int transpose, const dou
     mix(n, out, 0, 1, k, transpose ? turned : A, X);
 }
 
-/* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
-   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
-static int solve_coupled(stepper *c, const factors *f, int transpose, const accuracy *to, double *Z)
+/* The rows of the k-th eigenvalue of f, R in the first of m transformed columns: one call solves them for all. */
+static int solve_part(stepper *c, const factors *f, int k, int transpose, int m, const accuracy *to, double *R)
 {
-    size_t n = (size_t)c->n;
-    int k = c->m->block;
-    double *R = work(c)->R + (size_t)k * n, *pair = work(c)->pair;
-    transform(n, k, transpose ? c->m->T : c->m->Ti, transpose, Z, R);
-    for (int i = 0; i < f->nreal; i++) TRY(factors_solve(c->sh, f, i, transpose, 1, to, R + (size_t)i * n));
-    for (int i = 0; i < f->npair; i++) {
-        double *re = R + (size_t)(f->nreal + 2 * i) * n, *im = re + n, sign = transpose ? -1 : 1;
-        join(n, re, im, sign, pair);
-        TRY(factors_solve(c->sh, f, f->nreal + i, transpose, 1, to, pair));
-        part(n, pair, sign, re, im);
+    size_t n = (size_t)c->n, len = (size_t)c->m->block * n;
+    int real = k < f->nreal;
+    double sign = transpose ? -1 : 1, *row = m == 1 ? work(c)->pair : work(c)->pairs;
+    if (real && m == 1) return factors_solve(c->sh, f, k, transpose, m, to, R);
+    for (size_t j = 0; j < (size_t)m; j++) {
+        if (real) memcpy(row + j * n, R + j * len, n * sizeof *row);
+        else join(n, R + j * len, R + j * len + n, sign, row + 2 * j * n);
     }
-    transform(n, k, transpose ? c->m->Ti : c->m->T, transpose, R, Z);
+    TRY(factors_solve(c->sh, f, k, transpose, m, to, row));
+    for (size_t j = 0; j < (size_t)m; j++) {
+        if (real) memcpy(R + j * len, row + j * n, n * sizeof *row);
+        else part(n, row + 2 * j * n, sign, R + j * len, R + j * len + n);
+    }
     return 0;
 }
 
+/* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
+   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
 int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
-    size_t len = (size_t)c->m->block * (size_t)c->n;
-    for (int j = 0; j < m; j++) TRY(solve_coupled(c, f, transpose, to, Z + (size_t)j * len));
+    size_t n = (size_t)c->n, len = (size_t)c->m->block * n, columns = (size_t)m;
+    int k = c->m->block;
+    double *R = m == 1 ? work(c)->R + len : work(c)->split;
+    for (size_t j = 0; j < columns; j++)
+        transform(n, k, transpose ? c->m->T : c->m->Ti, transpose, Z + j * len, R + j * len);
+    for (int i = 0; i < f->nreal; i++) TRY(solve_part(c, f, i, transpose, m, to, R + (size_t)i * n));
+    for (int i = 0; i < f->npair; i++)
+        TRY(solve_part(c, f, f->nreal + i, transpose, m, to, R + (size_t)(f->nreal + 2 * i) * n));
+    for (size_t j = 0; j < columns; j++)
+        transform(n, k, transpose ? c->m->Ti : c->m->T, transpose, R + j * len, Z + j * len);
     return 0;
 }

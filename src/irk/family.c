@@ -44,15 +44,18 @@ void irk_layout(stepper *c, cursor *at)
 void irk_layout_derivatives(stepper *c, cursor *at, int m)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m;
+    size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m, block = (size_t)c->m->block;
+    size_t together = (size_t)irk_stage_together(c, m);
     a->stage = take(at, s * n);
     a->column = take(at, irk_stage_work(c, m));
     a->rhs = take(at, s * stride);
-    a->weights = take(at, (size_t)c->m->block * n);
+    a->weights = take(at, block * n);
     a->krylov = take(at, irk_stage_krylov(c, m));
     columns_layout(c, at, m, &a->columns);
     irk_stage_layout(c, at, m);
     a->f0dot = take(at, stride);
+    a->split = take(at, block > 1 ? together * block * n : 0);
+    a->pairs = take(at, block > 1 ? together * 2 * n : 0);
     a->sum = take(at, stride);
 }
 

@@ -39,6 +39,7 @@ typedef struct {
     double *r;                  /* nq */
     double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
+    double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
     double *J;                  /* entries: a Jacobian at a stage */
     /* without a matrix */
@@ -107,6 +108,7 @@ int irk_stage_solve(const stage_system *, int m, double *X);
 void irk_stage_layout(stepper *, cursor *, int m);                  /* the pools of first guesses */
 size_t irk_stage_work(const stepper *, int m);                      /* of column */
 size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
+int irk_stage_together(const stepper *, int m);                     /* columns of m that are solved in one call */
 
 /* family.c: what the tables of sdirk and firk share */
 int irk_prepare(stepper *, const block_algebra *);

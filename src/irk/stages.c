@@ -26,7 +26,7 @@ static const double REUSE = 1.6;
 static int krylov_most(const stepper *c) { return c->sh->matfree ? matfree_limit() : KRYLOV_MOST; }
 
 /* columns iterated together; matrix-free, several would be as many products */
-static int together(const stepper *c, int m)
+int irk_stage_together(const stepper *c, int m)
 {
     int most = c->sh->matfree ? 1 : work(c)->by->most_columns;
     return m < most ? m : most;
@@ -34,13 +34,13 @@ static int together(const stepper *c, int m)
 
 size_t irk_stage_krylov(const stepper *c, int m)
 {
-    return gmres_work(c->n * c->m->block, together(c, m), krylov_most(c));
+    return gmres_work(c->n * c->m->block, irk_stage_together(c, m), krylov_most(c));
 }
 
 /* right-hand sides, solutions, residuals and corrections of the columns iterated together, one vector of moduli */
 size_t irk_stage_work(const stepper *c, int m)
 {
-    return (4 * (size_t)together(c, m) + 1) * (size_t)c->m->block * (size_t)c->n;
+    return (4 * (size_t)irk_stage_together(c, m) + 1) * (size_t)c->m->block * (size_t)c->n;
 }
 
 /* Is the exact matrix factored, rather than iterated with? */
@@ -202,7 +202,7 @@ int irk_stage_solve(const stage_system *s, int m, double *X)
     stepper *c = s->c;
     TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights));
     for (int j = 0, good; !direct(c) && j < m; j += good) {
-        int columns = m - j < together(c, m) ? m - j : together(c, m);
+        int columns = irk_stage_together(c, m - j);
         int status = iterate(s, m, j, columns, X, &good);
         if (status < 0 || (status != 0 && c->sh->matfree)) return status;
         if (good < columns && c->sh->matfree) return needs_a_matrix(s, m, X);
