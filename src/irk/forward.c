@@ -6,6 +6,8 @@
        sigma = eig_0/h                                                   (step-maps 3.1, 12.2; for methods without a
        real eigenvalue sigma is complex and the real part is taken: it has the same limits for h -> 0 and for stiff J)
 
+   Stages solved loosely may need no filter: err = sum e_j Z_j (inexact.c).
+
    With c_1 = 0 that is blind to f(t); a second part has the defect of the dense output u at one more point:
        est += h estx f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
 #include <math.h>
@@ -131,6 +133,7 @@ static void add_part(stepper *c, double h, const double *w, double w0, const dou
 static int estimate_with(stepper *c, const record *r, const double *f, const double *fx, const double *Z, size_t stride,
                          double *err)
 {
+    if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, c->m->e, Z, stride); return 0; }
     add_part(c, r->h, c->m->e, c->m->est0, f, Z, stride, 0, err);
     if (c->sh->singular && c->m->est0 != 0) {
         TRY(filter(c, r, err));

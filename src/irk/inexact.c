@@ -164,6 +164,18 @@ int irk_inexact_stages(stepper *c, record *r, trial *t)
     return 0;
 }
 
+/* An estimate from Z alone is bounded where J is stiff; what stages leave in it is newton_tol sum |e_j| at most, and
+   only where that is more than step control tells (sdirk4a: 32 newton_tol) need it be filtered. */
+int irk_inexact_bounded(const stepper *c)
+{
+    const double TELLS = 0.2;
+    const costate_method *m = c->m;
+    double sum = 0;
+    if (!irk_inexact(c) || !m->e || m->est0 != 0 || m->estx != 0) return 0;
+    for (int i = 0; i < c->s; i++) sum += fabs(m->e[i]);
+    return c->o->newton_tol * sum <= TELLS;
+}
+
 /* x <- sigma (sigma M - J)^-1 x of an error estimate, as far as step control tells */
 int irk_inexact_filter(stepper *c, const record *r, double *x)
 {

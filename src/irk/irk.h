@@ -89,6 +89,7 @@ double irk_sigma(const stepper *, double h);                        /* of a sing
 /* the solved system (sigma M - J) x = b as a pair: x and b stand in the pool's next x and v; w: weights */
 int irk_remember(stepper *, pairs *pool, int use, int transpose, double h, const double *w);
 int irk_inexact_stages(stepper *, record *, trial *);
+int irk_inexact_bounded(const stepper *);                            /* the estimate is sum e_j Z_j as it is */
 int irk_inexact_filter(stepper *, const record *, double *x);
 
 /* product.c */
