@@ -1,11 +1,12 @@
 /* loose.c - simpler GMRES, adaptive, for the corrections of an outer iteration.
 
-       r = b - A x;  z = P^-1 r, or P^-1 q of the last q where r fell too little;  q = A z, orthogonalised;
+       r = P^-1 (b - A x);  z = r, or the last q where r fell too little;  q = P^-1 A z, orthogonalised;
        x += z's part of the combination that makes |w r| least
 
    (Walker, Zhou, Numer. Linear Algebra Appl. 1 (1994) 571; with residuals as directions, Jiranek, Rozloznik, Numer.
-   Algorithms 53 (2010) 93).  It has r itself at each iteration, and with it P^-1 r, which is nearly the error of x: the
-   iteration stops by that, times the most that |x| / |P^-1 b| was of late, and adds it to x, as it is there. */
+   Algorithms 53 (2010) 93).  It has r itself at each iteration, which is nearly the error of x: the iteration stops by
+   that, times the most that |x| / |P^-1 b| was of late, and adds it to x, as it is there.  P is on the left so that
+   what is made least is what it stops by. */
 #include <string.h>
 #include "linsol/loose.h"
 #include "linsol/orthogonal.h"
@@ -33,7 +34,7 @@ static basis basis_in(double *work, size_t n, int limit)
     return s;
 }
 
-/* z, in its place in the basis, is taken in; q: A z.  fell: |w r| by that over before; 1 also where z brings nothing */
+/* z, in its place in the basis, is taken in; q: P^-1 A z.  fell: |w r| by that over before; 1 if z brings nothing */
 static int take_in(const loose_system *s, basis *a, double *fell)
 {
     const double NOTHING = 1e-9;
@@ -41,6 +42,7 @@ static int take_in(const loose_system *s, basis *a, double *fell)
     size_t at = (size_t)a->k * n;
     double *z = a->Z + at, *q = a->Q + at, *h = a->R + (size_t)a->k * (size_t)(s->limit + 1), before[2];
     TRY(s->apply(s->ctx, 1, z, q));
+    TRY(s->precondition(s->ctx, q));
     for (size_t i = 0; i < n; i++) q[i] *= s->w[i];
     before[0] = dot(n, q, q);
     before[1] = dot(n, a->r, a->r);
@@ -77,13 +79,13 @@ int loose_solve(const loose_system *s, double *b, double *amplified, int *iterat
     double first = 0, size = 0, fell = 0, length;
     *amplified = 1 + FADES * (*amplified - 1);
     *iterations = *stalled = 0;
+    TRY(s->precondition(s->ctx, b));
     for (size_t i = 0; i < n; i++) a.r[i] = s->w[i] * b[i];
     for (;;) {
         int by_residual = fell <= FALLS || a.k == 0;
         double *z = a.Z + (size_t)a.k * n;
         const double *from = by_residual ? a.r : a.Q + (size_t)(a.k - 1) * n;
         for (size_t i = 0; i < n; i++) z[i] = from[i] / s->w[i];
-        TRY(s->precondition(s->ctx, z));
         if (by_residual) {
             TRY(space_norm(s->space, n, s->w, z, &size));
             if (a.k == 0) first = size;
