@@ -84,6 +84,7 @@ struct stage_system { stepper *c; const record *r; int block, transpose; };
 
 /* inexact.c: steps without a matrix whose stages are solved one by one, and only as far as Newton needs */
 int irk_inexact(const stepper *);
+double irk_loosely(const stepper *);                                 /* the default of newton_tol there, or 0 */
 void irk_inexact_layout(stepper *, cursor *);
 double irk_sigma(const stepper *, double h);                        /* of a single stage's systems sigma M - J */
 /* the solved system (sigma M - J) x = b as a pair: x and b stand in the pool's next x and v; w: weights */
@@ -139,7 +140,7 @@ void irk_free(void *own);
     .estimate = irk_estimate,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \
-    .loosely = irk_inexact,                                 \
+    .loosely = irk_loosely,                                 \
     .free = irk_free,                                       \
 }
 

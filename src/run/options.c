@@ -79,6 +79,6 @@ static double smallest(const double *x, int n, double other)
 void options_newton(costate *c)
 {
     double rtol = fmax(smallest(c->o.rtol_vector, c->st.n, c->o.rtol), 1e-14);
-    double usual = c->st.F->loosely && c->st.F->loosely(&c->st) ? 0.03 : fmin(0.03, sqrt(rtol));
+    double loose = c->st.F->loosely ? c->st.F->loosely(&c->st) : 0, usual = loose > 0 ? loose : fmin(0.03, sqrt(rtol));
     if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, usual);
 }

@@ -107,8 +107,8 @@ struct family {
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
-    int (*loosely)(const stepper *);                     /* stages are solved as far as errors count: the default of
-                                                            newton_tol does not depend on rtol; may be NULL */
+    double (*loosely)(const stepper *);                  /* stages are solved as far as errors count: the default of
+                                                            newton_tol, whatever rtol; 0: not so; may be NULL */
     void (*remark)(const stepper *, int failed, char *text, size_t room);   /* on a run; "": none; may be NULL */
     void (*free)(void *own);
 };
