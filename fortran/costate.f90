@@ -169,6 +169,7 @@ module costate
         integer(c_size_t) :: tape_bytes = 0
         integer(c_long) :: factors_kept = 0
         integer(c_long) :: factors_not_kept = 0
+        real(c_double) :: krylov_error = 0
     end type
 
     type, bind(c) :: costate_times

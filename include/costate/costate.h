@@ -275,6 +275,8 @@ typedef struct {                      /* summed over the calls since costate_new
     size_t tape_bytes;                /* of the last tape written */
     long factors_kept;                /* factorisations (of a step, all its matrices) that tapes keep */
     long factors_not_kept;            /* those that had no room there: sweeps make them again */
+    double krylov_error;              /* of the last sweep, not a sum: estimated relative error that a krylov_tol above
+                                         1e-13 left in its tangents or gradients; 0: exact */
 } costate_stats;
 
 /* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's

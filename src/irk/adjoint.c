@@ -13,7 +13,7 @@
 #include "linsol/residual.h"
 
 /* not where systems are solved loosely: there the sum of all equations holds what is left of them, divided by h */
-static int short_form(const stepper *c) { return !c->m->g && !(c->sh->matfree && c->o->krylov_tol > EXACT_KRYLOV); }
+static int short_form(const stepper *c) { return !c->m->g && c->o->krylov_tol <= EXACT_KRYLOV; }
 
 static double remainder_of_weights(const costate_method *m)
 {

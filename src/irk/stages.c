@@ -11,6 +11,7 @@
 #include <string.h>
 #include "irk/irk.h"
 #include "linsol/gmres.h"
+#include "linsol/left.h"
 
 /* Iterations of a cycle.  Whole runs need at most 10 a system with the Jacobian of the step, and at rtol 1e-4 at most
    28 with factors three steps old (step-maps 6: to 1e-12, n up to 120): what needs more wants a better matrix. */
@@ -37,10 +38,11 @@ size_t irk_stage_krylov(const stepper *c, int m)
     return gmres_work(c->n * c->m->block, irk_stage_together(c, m), krylov_most(c));
 }
 
-/* right-hand sides, solutions, residuals and corrections of the columns iterated together, one vector of moduli */
+/* right-hand sides, solutions, residuals and corrections of the columns iterated together, residuals that stay where
+   they count, one vector of moduli */
 size_t irk_stage_work(const stepper *c, int m)
 {
-    return (4 * (size_t)irk_stage_together(c, m) + 1) * (size_t)c->m->block * (size_t)c->n;
+    return ((left_wanted(c->sh) ? 5 : 4) * (size_t)irk_stage_together(c, m) + 1) * (size_t)c->m->block * (size_t)c->n;
 }
 
 /* Is the exact matrix factored, rather than iterated with? */
@@ -152,6 +154,16 @@ static int nearly_backward_error(void *system, const double *b, const double *x,
     return backward_error(&c->maps->space, len, work(c)->weights, size, r, ITERATED, out);
 }
 
+/* r: the residual of a column's system.  Where J is small, residuals add h J^T sum c_i r_i to an adjoint, h sum b_i r_i
+   to a tangent. */
+static void leave(const stage_system *s, int column, const double *r)
+{
+    stepper *c = s->c;
+    const double *weight = s->transpose ? c->m->c : c->m->b;
+    for (int i = 0; i < c->m->block; i++)
+        left_add(c->sh, column, weight[s->block * c->m->block + i], r + (size_t)i * (size_t)c->n);
+}
+
 /* Columns from, from + 1 .. of X by GMRES; *good: how many of them, from the first, are solved. */
 static int iterate(const stage_system *s, int m, int from, int columns, double *X, int *good)
 {
@@ -170,6 +182,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .precondition = precondition,
                       .backward_error = c->o->krylov_tol > EXACT_KRYLOV ? NULL : nearly_backward_error,
                       .ctx = (void *)s,
+                      .left = left_wanted(c->sh) ? x + 3 * all : NULL,
                       .work = a->krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
     if (columns == 1) TRY(first_guess(s, from, b, x, &g.guess));
@@ -180,8 +193,10 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
         if (got[j].longest > a->last_krylov) a->last_krylov = got[j].longest;
     }
     TRY(status);
-    for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good)
+    for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good) {
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
+        if (g.left) leave(s, from + *good, g.left + (size_t)*good * len);
+    }
     if (columns == 1 && *good) TRY(remember(s, from, b, x));
     c->maps->count->stage_iterative += *good;
     return 0;

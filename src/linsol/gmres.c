@@ -162,7 +162,8 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
     return 0;
 }
 
-typedef struct { double first, size, growth; int going; } progress;     /* |w r| at first, now; |A| seen; unfinished */
+/* |w r| at first, now; |A| seen; unfinished; which it is */
+typedef struct { double first, size, growth; int going, column; } progress;
 
 /* what there is to say of x by its true residual r, of size |w r| */
 static int measure(const gmres_system *s, const progress *q, const double *b, const double *x, const double *r,
@@ -174,6 +175,11 @@ static int measure(const gmres_system *s, const progress *q, const double *b, co
     TRY(space_norm(s->space, (size_t)s->n, s->w, x, &length));
     out->error = out->norm = q->size / (q->growth * length + q->first);
     return 0;
+}
+
+static void keep(const gmres_system *s, const progress *q, const double *r)
+{
+    if (s->left) memcpy(s->left + (size_t)q->column * (size_t)s->n, r, (size_t)s->n * sizeof *r);
 }
 
 /* The candidate, in dx, by its true residual; r: A dx, which becomes it.  Taken if that is smaller.  Done: as small as
@@ -189,6 +195,7 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     TRY(space_norm(s->space, n, s->w, r, &size));
     if (!(size < last)) return 0;
     memcpy(x, dx, n * sizeof *x);
+    keep(s, q, r);
     q->size = size;
     TRY(measure(s, q, b, x, r, out));
     q->going = !at_round_off(out->error) && (size < STANDSTILL * last || out->error < STANDSTILL * error);
@@ -218,6 +225,7 @@ static int begin(const gmres_system *s, progress *q, const double *b, double *x,
         TRY(space_norm(s->space, n, s->w, r, &size));
         if (size < q->first) {
             q->size = size;
+            keep(s, q, r);
             TRY(measure(s, q, b, x, r, out));
             int done = at_round_off(out->error) || (!s->backward_error && out->residual <= s->tol);
             q->going = !done;
@@ -226,6 +234,7 @@ static int begin(const gmres_system *s, progress *q, const double *b, double *x,
         }
     }
     memcpy(r, b, n * sizeof *r);
+    keep(s, q, r);
     memset(x, 0, n * sizeof *x);
     return 0;
 }
@@ -260,7 +269,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
     for (int j = 0; j < s->columns; j++) {
         double size;
         TRY(space_norm(s->space, n, s->w, b + (size_t)j * n, &size));
-        q[j] = (progress){size, size, 0, size > 0};
+        q[j] = (progress){size, size, 0, size > 0, j};
         double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
         TRY(begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));

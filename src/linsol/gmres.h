@@ -18,6 +18,7 @@ typedef struct {
     int guess;                                        /* 1: x holds a first guess on entry */
     int believe;                                      /* 1: a cycle's own word for its residual will do */
     void *ctx;
+    double *left;                                     /* NULL, or n by columns: b - A x in the end, unless believed */
     double *work;                                     /* gmres_work(n, columns, limit) */
 } gmres_system;
 

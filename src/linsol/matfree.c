@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/gmres.h"
+#include "linsol/left.h"
 #include "linsol/loose.h"
 #include "linsol/shifts.h"
 
@@ -20,8 +21,6 @@
 enum { LIMIT = 80 };
 
 int matfree_limit(void) { return LIMIT; }
-
-typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;      /* sigma M - J, J there */
 
 /* out = J x or J^T x */
 static int product(shifted *a, const double *x, double *out)
@@ -35,7 +34,7 @@ static int product(shifted *a, const double *x, double *out)
     return space_finite(&p->space, (size_t)p->n, out, 0.5);
 }
 
-static int apply(void *ctx, int m, const double *x, double *out)        /* m is 1 */
+int shifted_apply(void *ctx, int m, const double *x, double *out)
 {
     shifted *a = ctx;
     (void)m;
@@ -121,7 +120,7 @@ static int error_of(void *ctx, const double *b, const double *x, const double *r
     return backward_error(&a->s->maps->space, n, a->s->weights, size, r, ITERATED, out);
 }
 
-static int solve_one(shifted *a, const accuracy *to, double *b)
+static int solve_one(shifted *a, const accuracy *to, int column, double *b)
 {
     shifts *s = a->s;
     int n = a->im != 0 ? 2 * s->n : s->n;
@@ -133,17 +132,19 @@ static int solve_one(shifted *a, const accuracy *to, double *b)
                       .limit = LIMIT,
                       .tol = to->tol,
                       .w = s->weights,
-                      .apply = apply,
+                      .apply = shifted_apply,
                       .precondition = precondition,
                       .backward_error = to->loose || to->tol > EXACT_KRYLOV ? NULL : error_of,
                       .believe = to->loose,
                       .ctx = a,
+                      .left = to->left != 0 ? s->answer + 3 * n : NULL,
                       .work = s->krylov};
     int status = gmres(&g, b, s->answer, s->answer + n, &got);
     s->maps->count->krylov += got.iterations;
     TRY(status);
     if (!solved(s->maps, &got, to->tol))
         return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
+    if (g.left) left_add(s, column, to->left, g.left);
     memcpy(b, s->answer, (size_t)n * sizeof *b);
     return 0;
 }
@@ -166,7 +167,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? s->pair : x;
         if (im != 0) unzip(n, x, b);
-        TRY(solve_one(&a, to, b));
+        TRY(solve_one(&a, to, j, b));
         if (im != 0) zip(n, b, x);
         *(im != 0 ? &s->maps->count->complex_solves : &s->maps->count->solves) += 1;
     }
@@ -192,7 +193,7 @@ int matfree_correct(shifts *s, const costate_point *at, double sigma, const doub
                       .limit = LIMIT,
                       .w = w,
                       .tol = tol,
-                      .apply = apply,
+                      .apply = shifted_apply,
                       .precondition = precondition_or_scale,
                       .ctx = &a,
                       .work = s->krylov};

@@ -7,6 +7,12 @@
 #include "linsol/ls.h"
 #include "maps/maps.h"
 
+typedef struct {                        /* left.c: of a sweep whose systems are solved loosely */
+    int columns;                        /* 0: none, they are not */
+    double *r, *e;                      /* n*columns: residuals of the step, weighed; errors of the sweep */
+    double *b, *x, *w, *pair, *krylov;  /* work: n, 3 n, n, 2 n, GMRES */
+} left_over;
+
 typedef struct {
     maps *maps;
     verdict *v;
@@ -21,10 +27,15 @@ typedef struct {
     LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */
     double *ilu_J;                      /* its matrix: entries */
     double *krylov, *weights, *pair, *answer;       /* matrix-free: work space, twice the size where sigma is complex */
+    left_over left;
 } shifts;
 
-/* What an iteration is to reach.  loose: the caller corrects what is left. */
-typedef struct { double tol; int loose; } accuracy;
+/* What an iteration is to reach.  loose: the caller corrects what is left.  left: what a residual counts that stays in
+   a sweep (left.h) */
+typedef struct { double tol; int loose; double left; } accuracy;
+
+/* sigma M - J or its transpose, J known by products at a point */
+typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;
 
 typedef struct factors {
     int refs;
@@ -59,6 +70,7 @@ int shifts_factor(shifts *, const linearisation *, double h, factors **f);
 int factors_solve(shifts *, const factors *f, int k, int transpose, int nrhs, const accuracy *, double *X);
 
 /* matfree.c */
+int shifted_apply(void *, int m, const double *x, double *out);     /* m is 1; complex: real parts first */
 int matfree_prepare(shifts *);                                      /* the incomplete factorisation, if asked for */
 int matfree_setup(shifts *, factors *, double h);
 int matfree_solve(shifts *, const factors *, int k, int transpose, int nrhs, const accuracy *, double *X);

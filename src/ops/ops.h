@@ -50,6 +50,8 @@ extern const op_rules step_rules, observe_rules;
 int world_hold(world *, int step);              /* the record of the step into now, with weights at its start */
 /* t' and h' of a step (m each) from those of t0 and t1 */
 void step_directions(const costate_times *, int m, int last, double *dt, double *dh);
+/* the errors that loosely solved systems leave, through this step (left.h) */
+int step_left(stepper *, const record *, int transpose, int m);
 void world_move(world *);                       /* V <- V1 of the last step, if it is still to be */
 
 #endif

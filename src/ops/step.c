@@ -4,6 +4,7 @@
    The last step is h = t1 - t:  t1 gets eta = tau + h_bar, and tau loses it. */
 #include <string.h>
 #include "base/vec.h"
+#include "linsol/left.h"
 #include "ops/ops.h"
 
 int world_hold(world *w, int step)
@@ -34,12 +35,20 @@ void step_directions(const costate_times *g, int m, int last, double *dt, double
     }
 }
 
+int step_left(stepper *c, const record *r, int transpose, int m)
+{
+    costate_point at = {r->t, r->y, c->maps->p};
+    return left_follow(c->sh, r->kept ? r->kept : c->fac, &at, r->h, transpose, m);
+}
+
 static int tangent(world *w, const op *o)
 {
     world_move(w);
     TRY(world_hold(w, o->step));
     step_directions(w->times, w->d.m, o->last, w->dt, w->dh);
+    left_step(w->st->sh);
     TRY(w->st->F->tangent(w->st, &w->now, &w->d));
+    TRY(step_left(w->st, &w->now, 0, w->d.m));
     w->moved = 1;
     return 0;
 }
@@ -63,7 +72,9 @@ static int adjoint(world *w, const op *o)
     TRY(world_hold(w, o->step));
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     w->g.seed = w->any ? w->seeds : NULL;
+    left_step(c->sh);
     TRY(c->F->adjoint(w->st, &w->now, &w->g));
+    TRY(step_left(w->st, &w->now, 1, w->g.m));
     for (int j = 0; w->any && j < w->g.m; j++)
         axpy(n, 1, w->sum + (size_t)j * n, w->g.lambda + (size_t)j * (size_t)c->N);
     if (w->g.times) keep_times(w, o->last);

@@ -31,6 +31,7 @@ void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, c
 /* h K_i = U_i/gamma - sum_{j<i} c_ij U_j */
 void ros_slope(const stepper *, const record *, int i, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
-int ros_solve(stepper *, const factors *, int transpose, int m, double *X);
+/* left: what a residual counts that stays in a sweep */
+int ros_solve(stepper *, const factors *, int transpose, int m, double left, double *X);
 
 #endif

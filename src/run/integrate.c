@@ -78,6 +78,7 @@ static int try_step(costate *c, run *x, double *err)
     if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
     if (x->d && *err <= 1) {
         set_directions(c, x);
+        left_step(&c->sh);
         TRY(c->st.F->tangent(&c->st, &x->now, x->d));
         if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
     }
@@ -132,6 +133,7 @@ static int next_slot(costate *c, run *x)
 
 static int accept(costate *c, run *x, double err)
 {
+    if (x->d) TRY(frozen(&c->v, step_left(&c->st, &x->now, 0, x->d->m)));
     if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
     c->count.accepted++;
     x->t = x->now.end;
@@ -267,8 +269,10 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     TRY(tangent_begin(c, m, V, Vp, times));
     directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = Vp, .Xd = c->d.X};
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
+    left_sweep(&c->sh);
     int status = run_all(c, t0, t1, y, p, tape, &x);
     if (x.Va != V) memcpy(V, x.Va, (size_t)c->st.N * (size_t)m * sizeof *V);
     TRY(status);
+    TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }

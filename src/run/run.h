@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/larger.h"
 #include "base/vec.h"
+#include "linsol/left.h"
 #include "ops/ops.h"
 #include "step/step.h"
 #include "tape/tape.h"

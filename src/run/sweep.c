@@ -120,7 +120,9 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V, .Vp = Vp, .V1 = c->d.V,
                        .Xd = c->d.X};
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
+    left_sweep(&c->sh);
     TRY(forward_over(&w));
+    TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
 
@@ -157,7 +159,9 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     memset(w.tau, 0, k * sizeof *w.tau);
     set_times(times, m, NULL);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
+    left_sweep(&c->sh);
     TRY(backward_over(&w));
+    TRY(left_relative(&c->sh, 1, m, lambda, (size_t)c->st.N, &c->count.krylov_error));
     if (timed) set_times(times, m, w.tau);
     if (times) TRY(total_times(c, times, m));
     TRY(space_sound(&c->maps.space, (size_t)c->st.N * k, lambda, "The gradients are NaN or Inf."));

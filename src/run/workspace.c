@@ -58,6 +58,7 @@ int columns_prepare(costate *c, int m)
         d->w = take(&at, n * k);
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
+        left_layout(&c->sh, &at, m);
         c->st.F->layout_derivatives(&c->st, &at, m);
         if (block) break;
         free(d->block);
