@@ -85,7 +85,7 @@ void irk_restart(stepper *c)
     irk_sweep(c);
 }
 
-void irk_sweep(stepper *c) { for (int j = 0; j < GUESSES; j++) pairs_clear(&work(c)->guesses[j]); }
+void irk_sweep(stepper *c) { guesses_clear(&work(c)->guesses); }
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */
 double irk_keep(stepper *c, double factor)

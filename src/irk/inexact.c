@@ -68,17 +68,6 @@ static int precondition(stepper *c, record *r, const trial *t)
 
 double irk_sigma(const stepper *c, double h) { return shifts_sigma(c->sh, 0, &(double){0}) / h; }
 
-int irk_remember(stepper *c, pairs *pool, int use, int transpose, double h, const double *w)
-{
-    size_t n = (size_t)c->n;
-    double *x, *u, *v;
-    pairs_next(pool, &x, &u, &v);
-    if (u != x) { memset(u, 0, n * sizeof *u); mass_multiply(c->maps, transpose, 1, 1, x, u); }
-    for (size_t i = 0; i < n; i++) v[i] = -v[i];
-    axpy(n, irk_sigma(c, h), u, v);
-    return pairs_add(pool, use, w);
-}
-
 /* Z <- k */
 static void known(const stepper *c, const record *r, int i, double *Z)
 {
@@ -111,7 +100,7 @@ static int remember(stepper *c, const record *r, const double *Z)
     pairs_next(&a->pool, &x, &u, &v);
     for (int i = 0; i < c->n; i++) x[i] = Z[i] - x[i];
     a->added++;
-    return irk_remember(c, &a->pool, USE, 0, r->h, c->w);
+    return pair_of_solution(&a->pool, c->maps, USE, 0, irk_sigma(c, r->h), c->w);
 }
 
 /* enough: theta |d| is below the tolerance, theta: the contraction, FIRST where none is known */

@@ -11,7 +11,7 @@
 #define COSTATE_IRK_H
 
 #include "base/vec.h"
-#include "linsol/pairs.h"
+#include "linsol/guess.h"
 #include "step/columns.h"
 
 /* How the equations of a block are solved: what sdirk and firk do not share. */
@@ -28,8 +28,6 @@ typedef struct {
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
-
-enum { GUESSES = 4 };           /* columns that a pool of pairs is kept for */
 
 typedef struct {
     const block_algebra *by;
@@ -54,7 +52,7 @@ typedef struct {
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
     column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
-    pairs guesses[GUESSES];     /* without a matrix: of the first columns' systems */
+    guesses guesses;            /* without a matrix: of a sweep's systems */
     LS *exact;                  /* the exact matrix of a block */
     const factors *pre;         /* preconditioner of this step's systems */
     int last_krylov;            /* most iterations of the last step's systems */
@@ -87,8 +85,6 @@ int irk_inexact(const stepper *);
 double irk_loosely(const stepper *);                                 /* the default of newton_tol there, or 0 */
 void irk_inexact_layout(stepper *, cursor *);
 double irk_sigma(const stepper *, double h);                        /* of a single stage's systems sigma M - J */
-/* the solved system (sigma M - J) x = b as a pair: x and b stand in the pool's next x and v; w: weights */
-int irk_remember(stepper *, pairs *pool, int use, int transpose, double h, const double *w);
 int irk_inexact_stages(stepper *, record *, trial *);
 int irk_inexact_bounded(const stepper *);                            /* the estimate is sum e_j Z_j as it is */
 int irk_inexact_filter(stepper *, const record *, double *x);

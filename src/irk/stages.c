@@ -88,37 +88,9 @@ int irk_stage_start(stepper *c, const record *r)
 
 /* ---- first guesses, where there is no factorisation that makes them cheap ---- */
 
-/* pairs of the last solves: of the step before, about, and of this one */
-enum { PAIRS = 12 };
-
-static int guesses(const stepper *c) { return c->sh->matfree && c->m->block == 1; }
-
 void irk_stage_layout(stepper *c, cursor *at, int m)
 {
-    for (int j = 0; guesses(c) && j < m && j < GUESSES; j++) {
-        work(c)->guesses[j].space = &c->maps->space;
-        pairs_layout(&work(c)->guesses[j], at, (size_t)c->n, PAIRS, !c->maps->M);
-    }
-}
-
-/* of column j, into x; 0, and *good: whether there is one */
-static int first_guess(const stage_system *s, int j, const double *b, double *x, int *good)
-{
-    *good = 0;
-    if (!guesses(s->c) || j >= GUESSES) return 0;
-    return pairs_guess(&work(s->c)->guesses[j], PAIRS, irk_sigma(s->c, s->r->h), b, x, good);
-}
-
-static int remember(const stage_system *s, int j, const double *b, const double *x)
-{
-    stepper *c = s->c;
-    size_t n = (size_t)c->n;
-    double *p, *u, *v;
-    if (!guesses(c) || j >= GUESSES) return 0;
-    pairs_next(&work(c)->guesses[j], &p, &u, &v);
-    memcpy(p, x, n * sizeof *p);
-    memcpy(v, b, n * sizeof *v);
-    return irk_remember(c, &work(c)->guesses[j], PAIRS, s->transpose, s->r->h, work(c)->weights);
+    if (c->sh->matfree && c->m->block == 1) guesses_layout(&work(c)->guesses, at, c->maps, m);
 }
 
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
@@ -185,7 +157,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .left = left_wanted(c->sh) ? x + 3 * all : NULL,
                       .work = a->krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
-    if (columns == 1) TRY(first_guess(s, from, b, x, &g.guess));
+    if (columns == 1) TRY(guesses_make(&a->guesses, from, irk_sigma(c, s->r->h), b, x, &g.guess));
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
@@ -197,7 +169,8 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
         if (g.left) leave(s, from + *good, g.left + (size_t)*good * len);
     }
-    if (columns == 1 && *good) TRY(remember(s, from, b, x));
+    if (columns == 1 && *good)
+        TRY(guesses_add(&a->guesses, from, s->transpose, irk_sigma(c, s->r->h), a->weights, b, NULL, x));
     c->maps->count->stage_iterative += *good;
     return 0;
 }
