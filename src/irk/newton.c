@@ -30,7 +30,7 @@ void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, 
 accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
-    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1, 0};
+    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1, 0, NULL};
 }
 
 /* R_i -= (1/h) M sum_j W_ij Z_j over the block from stage i0; what is behind R is free */

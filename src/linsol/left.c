@@ -57,7 +57,7 @@ static int precondition(void *ctx, int m, double *x)
 {
     const euler *q = ctx;
     shifts *s = q->a.s;
-    accuracy to = {1, 1, 0};
+    accuracy to = {1, 1, 0, NULL};
     double *z = s->left.pair;
     if (q->f->h == 0) return 0;
     if (s->matfree) return matfree_precondition(s, q->a.transpose, x);

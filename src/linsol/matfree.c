@@ -123,7 +123,8 @@ static int error_of(void *ctx, const double *b, const double *x, const double *r
 static int solve_one(shifted *a, const accuracy *to, int column, double *b)
 {
     shifts *s = a->s;
-    int n = a->im != 0 ? 2 * s->n : s->n;
+    int n = a->im != 0 ? 2 * s->n : s->n, by_norms = to->loose || to->tol > EXACT_KRYLOV;
+    guesses *from = a->im == 0 ? to->from : NULL;
     gmres_result got;
     TRY(residual_weights(s->maps, a->transpose, n, s->weights));
     gmres_system g = {.space = &s->maps->space,
@@ -134,17 +135,19 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
                       .w = s->weights,
                       .apply = shifted_apply,
                       .precondition = precondition,
-                      .backward_error = to->loose || to->tol > EXACT_KRYLOV ? NULL : error_of,
+                      .backward_error = by_norms ? NULL : error_of,
                       .believe = to->loose,
                       .ctx = a,
-                      .left = to->left != 0 ? s->answer + 3 * n : NULL,
+                      .left = by_norms && !to->loose ? s->answer + 3 * n : NULL,
                       .work = s->krylov};
+    if (from) TRY(guesses_make(from, column, a->re, b, s->answer, &g.guess));
     int status = gmres(&g, b, s->answer, s->answer + n, &got);
     s->maps->count->krylov += got.iterations;
     TRY(status);
     if (!solved(s->maps, &got, to->tol))
         return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
     if (g.left) left_add(s, column, to->left, g.left);
+    if (from) TRY(guesses_add(from, column, a->transpose, a->re, s->weights, b, g.left, s->answer));
     memcpy(b, s->answer, (size_t)n * sizeof *b);
     return 0;
 }

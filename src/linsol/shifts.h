@@ -4,6 +4,7 @@
 #ifndef COSTATE_LINSOL_SHIFTS_H
 #define COSTATE_LINSOL_SHIFTS_H
 
+#include "linsol/guess.h"
 #include "linsol/ls.h"
 #include "maps/maps.h"
 
@@ -31,8 +32,8 @@ typedef struct {
 } shifts;
 
 /* What an iteration is to reach.  loose: the caller corrects what is left.  left: what a residual counts that stays in
-   a sweep (left.h) */
-typedef struct { double tol; int loose; double left; } accuracy;
+   a sweep (left.h).  from: where its first guesses come from, of real systems; NULL: 0 */
+typedef struct { double tol; int loose; double left; guesses *from; } accuracy;
 
 /* sigma M - J or its transpose, J known by products at a point */
 typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;

@@ -85,7 +85,7 @@ static int stage(stepper *c, const record *r, const functionals *g, const factor
     double *u = g->U + (size_t)i * stride, *v = work(c)->Yb + (size_t)i * stride;
     const double *w = has_cost(c, i) ? columns_theta(c, &work(c)->columns, r, g, c->m->b[i]) : NULL;
     TRY(right_hand_side(c, r, g, i, w, u));
-    TRY(ros_solve(c, f, 1, g->m, c->m->gi[i], u));
+    TRY(ros_solve(c, f, 1, g->m, c->m->gi[i], &work(c)->sweep, u));
     memset(v, 0, stride * sizeof *v);
     ros_stage(c, r, i, work(c)->Y);
     TRY(first_order(c, r, g, i, w, u, v));

@@ -55,9 +55,9 @@ int ros_time_slope(stepper *c, const record *r)
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
-int ros_solve(stepper *c, const factors *f, int transpose, int m, double left, double *X)
+int ros_solve(stepper *c, const factors *f, int transpose, int m, double left, guesses *from, double *X)
 {
-    accuracy to = {c->o->krylov_tol, 0, left};       /* nothing corrects what is left */
+    accuracy to = {c->o->krylov_tol, 0, left, from};       /* nothing corrects what is left */
     return factors_solve(c->sh, f, 0, transpose, m, &to, X);
 }
 
@@ -89,7 +89,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
     }
     if (!c->o->autonomous) { add_scaled(n, U, f, r->h * c->m->gi[i], a->ft); base = U; }
     stage_coupling(c, c->m->C, 0, i, 0, i, 1 / r->h, r->X, n, a->v2, base, U);
-    return ros_solve(c, lu, 0, 1, 0, U);
+    return ros_solve(c, lu, 0, 1, 0, &work(c)->step, U);
 }
 
 /* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
@@ -100,7 +100,7 @@ static int filter(stepper *c, const record *r, double *err)
     TRY(ros_matrices(c, r, &lu));
     mass_apply(c->maps, err, work(c)->v1);
     for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;
-    return ros_solve(c, lu, 0, 1, 0, err);
+    return ros_solve(c, lu, 0, 1, 0, NULL, err);
 }
 
 int ros_forward(stepper *c, record *r, trial *t)
@@ -114,6 +114,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     TRY(ros_matrices(c, r, &lu));
     if (!t->started && !c->o->autonomous) TRY(ros_time_slope(c, r));
     t->started = 1;
+    guesses_clear(&work(c)->step);       /* a step that is made again knows no others */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {

@@ -12,6 +12,7 @@ typedef struct {
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     int filtered;               /* the error estimate is, where M is singular */
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
+    guesses step, sweep;        /* without a matrix: of the stages of one step; of the systems of a sweep */
     column_work columns;        /* y: Y'_i */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
@@ -31,7 +32,7 @@ void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, c
 /* h K_i = U_i/gamma - sum_{j<i} c_ij U_j */
 void ros_slope(const stepper *, const record *, int i, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
-/* left: what a residual counts that stays in a sweep */
-int ros_solve(stepper *, const factors *, int transpose, int m, double left, double *X);
+/* left: what a residual counts that stays in a sweep; from: see shifts.h */
+int ros_solve(stepper *, const factors *, int transpose, int m, double left, guesses *from, double *X);
 
 #endif

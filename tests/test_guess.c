@@ -1,0 +1,69 @@
+/* test_guess.c - sweeps of Rosenbrock methods by GMRES start from what they solved before: the first columns do, which
+   takes fewer iterations than the fifth, that starts from zero; and nothing of one sweep is in the next. */
+#include "common.h"
+
+enum { POINTS = 24, NQ = 1, ROOM = 2 * POINTS + NQ, GUESSED = 4, ALL = (GUESSED + 1) * ROOM };
+
+typedef struct { double x[ALL]; long krylov; } outcome;
+
+static void fill(int m, double *x)
+{
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < ROOM; i++) x[j * ROOM + i] = i == ROOM - 1 || i == 5;
+}
+
+/* m equal columns */
+static outcome adjoint(costate *c, const costate_tape *tape, int m)
+{
+    outcome a = {.krylov = -costate_get_stats(c)->krylov};
+    fill(m, a.x);
+    CHECK_OK(c, costate_adjoint(c, tape, m, a.x, NULL, NULL, NULL));
+    a.krylov += costate_get_stats(c)->krylov;
+    return a;
+}
+
+static outcome tangent(costate *c, const costate_tape *tape, int m)
+{
+    outcome a = {.krylov = -costate_get_stats(c)->krylov};
+    fill(m, a.x);
+    CHECK_OK(c, costate_tangent(c, tape, m, a.x, NULL, NULL, NULL));
+    a.krylov += costate_get_stats(c)->krylov;
+    return a;
+}
+
+static void compare(const costate_method *m, const char *what, outcome (*sweep)(costate *, const costate_tape *, int),
+                    costate *c, const costate_tape *tape)
+{
+    outcome one = sweep(c, tape, 1), most = sweep(c, tape, GUESSED), all = sweep(c, tape, GUESSED + 1);
+    outcome again = sweep(c, tape, 1);
+    if (most.krylov != GUESSED * one.krylov || !(1.1 * (double)one.krylov < (double)(all.krylov - most.krylov)))
+        fail_msg("%s, %s: iterations of 1, 4 and 5 columns: %ld, %ld, %ld", method_name(m), what, one.krylov,
+                 most.krylov, all.krylov);
+    assert_int_equal(again.krylov, one.krylov);
+    assert_memory_equal(again.x, one.x, ROOM * sizeof *one.x);
+}
+
+static void guessed(void **state)
+{
+    const costate_method *m = *state;
+    static const double tolerance[] = {1e-14, 1e-6};
+    if (method_info(m).family != COSTATE_ROS) return;
+    problem *b = problem_brusselator(POINTS);
+    b->t1 = b->t0 + 1;
+    assert_true(b->P.n + b->P.nq == ROOM);
+    for (size_t k = 0; k < sizeof tolerance / sizeof *tolerance; k++) {
+        costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = COSTATE_LS_GMRES, .krylov_tol = tolerance[k]};
+        costate *c = new_for_test(m, &b->P, &o);
+        costate_tape *tape = costate_tape_new();
+        double y[ROOM] = {0};
+        memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+        CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
+        compare(m, "adjoint", adjoint, c, tape);
+        compare(m, "tangent", tangent, c, tape);
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+    problem_free(b);
+}
+
+int main(void) { return run_by_method("first guesses of sweeps", guessed); }
