@@ -95,14 +95,16 @@ static void by_gmres(const costate_method *m, const problem *b, double newton_to
     costate_free(c);
 }
 
-/* The default of newton_tol where stages are solved so: what that leaves in the estimate, 0.1 sum |e_j|, is at most a
-   fifth of a tolerance, or it is 0.03; trbdf2's has f(t, y). */
+/* The default of newton_tol where stages are solved so: 0.1 if what that leaves in the estimate, 0.1 sum |e_j|, is at
+   most a fifth of a tolerance, else 0.03; trbdf2's has f(t, y).  0: not shipped, its weights are not known here. */
 static double loosely(const costate_method *m)
 {
-    static const char *const fine[] = {"trbdf2", "sdirk3a", "sdirk4a", "sdirk4b"};
-    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        if (!strcmp(method_name(m), fine[i])) return 0.03;
-    return 0.1;
+    static const struct { const char *name; double tol; } known[] = {
+        {"trbdf2", 0.03}, {"sdirk3a", 0.03}, {"sdirk4a", 0.03}, {"sdirk4b", 0.03}, {"sdirk2a", 0.1}, {"sdirk2b", 0.1},
+        {"ark324", 0.1}, {"ark436", 0.1}, {"kvaerno32", 0.1}, {"kvaerno43", 0.1}, {"kvaerno54", 0.1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(method_name(m), known[i].name)) return known[i].tol;
+    return 0;
 }
 
 /* sqrt(rtol) where M is singular: stages are not solved so. */
@@ -113,7 +115,7 @@ static void default_tolerance(void **state)
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
         const problem *b = problem_synthetic(mass, 0, 0, 0, 0);
         double given[ROOM], y[ROOM];
-        if (!method_takes(m, mass)) continue;
+        if (!method_takes(m, mass) || loosely(m) == 0) continue;
         by_gmres(m, b, mass == MASS_SINGULAR ? sqrt(1e-6) : loosely(m), given);
         by_gmres(m, b, 0, y);
         assert_memory_equal(y, given, sizeof y);
