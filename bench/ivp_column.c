@@ -34,7 +34,10 @@ static void diffuse(const column *w, const double *u, double *out)
     }
 }
 
-static costate_point at(const costate_point *x, int l) { return (costate_point){x->t, layer(x->y, l), x->p}; }
+static costate_point at(const costate_point *x, int l)
+{
+    return (costate_point){.t = x->t, .y = layer(x->y, l), .p = x->p};
+}
 
 static int value(const costate_point *x, double *out, void *ctx)
 {
@@ -63,7 +66,7 @@ static int adjoint(const costate_point *x, const double *v, const costate_gradie
     const column *w = ctx;
     for (int l = 0; g->y && l < w->layers; l++) {
         costate_point z = at(x, l);
-        costate_gradient to = {NULL, g->y + l * SPECIES, NULL};
+        costate_gradient to = {.y = g->y + l * SPECIES};
         w->air.P.rhs.adjoint(&z, layer(v, l), &to, w->air.P.ctx);
     }
     if (g->y) diffuse(w, v, g->y);
@@ -86,7 +89,7 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
     const column *w = ctx;
     for (int l = 0; g->y && l < w->layers; l++) {
         costate_point z = at(x, l), dz = at(dx, l);
-        costate_gradient to = {NULL, g->y + l * SPECIES, NULL};
+        costate_gradient to = {.y = g->y + l * SPECIES};
         w->air.P.rhs.adjoint_tangent(&z, &dz, layer(v, l), &to, w->air.P.ctx);
     }
     return 0;

@@ -25,7 +25,7 @@ typedef struct {
 static int rhs(sunrealtype t, N_Vector y, N_Vector out, void *data)
 {
     rider *q = data;
-    costate_point x = {t, N_VGetArrayPointer(y), NULL};
+    costate_point x = {.t = t, .y = N_VGetArrayPointer(y)};
     q->calls++;
     return q->b->P.rhs.value(&x, N_VGetArrayPointer(out), q->b->P.ctx);
 }
@@ -44,7 +44,7 @@ static double gershgorin(const ivp *b)
 {
     const costate_pattern *p = b->P.pattern;
     double *J = malloc((size_t)p->col[p->n] * sizeof *J), most = 0;
-    costate_point x = {0, b->y0, NULL};
+    costate_point x = {.y = b->y0};
     if (!J || b->P.jac(&x, J, b->P.ctx) != 0) return free(J), -1;
     for (int j = 0; j < p->n; j++) {
         double sum = 0;

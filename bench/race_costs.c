@@ -14,25 +14,25 @@ typedef struct {
     size_t values;
 } bench;
 
-static void call_f(bench *w) { w->b->P.rhs.value(&(costate_point){0, w->x, NULL}, w->v, w->b->P.ctx); }
-static void call_jac(bench *w) { w->b->P.jac(&(costate_point){0, w->x, NULL}, w->J, w->b->P.ctx); }
+static void call_f(bench *w) { w->b->P.rhs.value(&(costate_point){.y = w->x}, w->v, w->b->P.ctx); }
+static void call_jac(bench *w) { w->b->P.jac(&(costate_point){.y = w->x}, w->J, w->b->P.ctx); }
 static void call_tangent(bench *w)
 {
-    w->b->P.rhs.tangent(&(costate_point){0, w->x, NULL}, &(costate_point){0, w->u, NULL}, w->v, w->b->P.ctx);
+    w->b->P.rhs.tangent(&(costate_point){.y = w->x}, &(costate_point){.y = w->u}, w->v, w->b->P.ctx);
 }
 static void call_adjoint(bench *w)
 {
-    w->b->P.rhs.adjoint(&(costate_point){0, w->x, NULL}, w->u, &(costate_gradient){NULL, w->v, NULL}, w->b->P.ctx);
+    w->b->P.rhs.adjoint(&(costate_point){.y = w->x}, w->u, &(costate_gradient){.y = w->v}, w->b->P.ctx);
 }
 static void call_tangent2(bench *w)
 {
-    costate_point d = {0, w->u, NULL};
-    w->b->P.rhs.tangent2(&(costate_point){0, w->x, NULL}, &d, &d, w->v, w->b->P.ctx);
+    costate_point d = {.y = w->u};
+    w->b->P.rhs.tangent2(&(costate_point){.y = w->x}, &d, &d, w->v, w->b->P.ctx);
 }
 static void call_adjoint2(bench *w)
 {
-    w->b->P.rhs.adjoint_tangent(&(costate_point){0, w->x, NULL}, &(costate_point){0, w->u, NULL}, w->u,
-                                &(costate_gradient){NULL, w->v, NULL}, w->b->P.ctx);
+    w->b->P.rhs.adjoint_tangent(&(costate_point){.y = w->x}, &(costate_point){.y = w->u}, w->u,
+                                &(costate_gradient){.y = w->v}, w->b->P.ctx);
 }
 static void call_factor(bench *w) { w->backend->factor(w->real, w->A); }
 static void call_factor_complex(bench *w) { w->backend->factor(w->complex, w->Z); }

@@ -52,7 +52,7 @@ typedef struct {
 } rider;
 
 static double *values(N_Vector v) { return N_VGetArrayPointer(v); }
-static costate_point point(realtype t, N_Vector y) { return (costate_point){t, values(y), NULL}; }
+static costate_point point(realtype t, N_Vector y) { return (costate_point){.t = t, .y = values(y)}; }
 /* a callback's status: both mean the same by the sign */
 
 /* ---- the problem as CVODES wants it ------------------------------------------------------------------------------ */
@@ -68,7 +68,7 @@ static int rhs(realtype t, N_Vector y, N_Vector out, void *data)
 static int times(N_Vector v, N_Vector out, realtype t, N_Vector y, N_Vector fy, void *data, N_Vector tmp)
 {
     rider *q = data;
-    costate_point x = point(t, y), d = {0, values(v), NULL};
+    costate_point x = point(t, y), d = {.y = values(v)};
     (void)fy, (void)tmp;
     q->count.tangents++;
     q->count.products++;
@@ -79,7 +79,7 @@ static int sensitivity(int count, realtype t, N_Vector y, N_Vector ydot, int k, 
                        N_Vector tmp1, N_Vector tmp2)
 {
     rider *q = data;
-    costate_point x = point(t, y), d = {0, values(s), NULL};
+    costate_point x = point(t, y), d = {.y = values(s)};
     (void)count, (void)ydot, (void)k, (void)tmp1, (void)tmp2;
     q->count.tangents++;
     return q->b->P.rhs.tangent(&x, &d, values(out), q->b->P.ctx);
@@ -94,7 +94,7 @@ static void negate(double *x, size_t n)
 static int minus_transposed(rider *q, realtype t, N_Vector y, N_Vector w, N_Vector out)
 {
     costate_point x = point(t, y);
-    costate_gradient g = {NULL, values(out), NULL};
+    costate_gradient g = {.y = values(out)};
     size_t n = (size_t)q->b->P.n;
     q->count.adjoints++;
     memset(values(out), 0, n * sizeof(double));

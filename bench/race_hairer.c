@@ -56,14 +56,14 @@ static void rhs(const int *n, const double *t, const double *y, double *f, doubl
 {
     context *q = (void *)ipar;
     (void)n, (void)rpar;
-    if (q->b->P.rhs.value(&(costate_point){*t, y, NULL}, f, q->b->P.ctx) != 0) q->failed = 1;
+    if (q->b->P.rhs.value(&(costate_point){.t = *t, .y = y}, f, q->b->P.ctx) != 0) q->failed = 1;
 }
 
 static void form(const int *n, const double *t, const double *y, double *J, const int *ld, double *rpar, int *ipar)
 {
     context *q = (void *)ipar;
     (void)n, (void)ld, (void)rpar;
-    if (q->b->P.jac(&(costate_point){*t, y, NULL}, J, q->b->P.ctx) != 0) q->failed = 1;
+    if (q->b->P.jac(&(costate_point){.t = *t, .y = y}, J, q->b->P.ctx) != 0) q->failed = 1;
 }
 
 static void jacobian(const int *n, const double *t, const double *y, const int *ml, const int *mu, double *J,

@@ -10,11 +10,11 @@ Doubles = POINTER(c_double)
 
 
 class Point(Structure):
-    _fields_ = [("t", c_double), ("y", Doubles), ("p", Doubles)]
+    _fields_ = [("t", c_double), ("y", Doubles), ("p", Doubles), ("yp", Doubles)]
 
 
 class Gradient(Structure):
-    _fields_ = [("t", Doubles), ("y", Doubles), ("p", Doubles)]
+    _fields_ = [("t", Doubles), ("y", Doubles), ("p", Doubles), ("yp", Doubles)]
 
 
 Value = CFUNCTYPE(c_int, POINTER(Point), Doubles, c_void_p)
@@ -28,7 +28,7 @@ class Map(Structure):
 
 class Problem(Structure):
     _fields_ = [("n", c_int), ("np", c_int), ("nq", c_int), ("ctx", c_void_p), ("rhs", Map), ("cost", Map),
-                ("rest", c_char * 64)]
+                ("rest", c_char * 256)]
 
 
 class Options(Structure):    # what is set, and zeros: at least as many as costate_options has bytes

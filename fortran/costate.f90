@@ -44,12 +44,14 @@ module costate
         real(c_double) :: t = 0
         type(c_ptr) :: y = c_null_ptr
         type(c_ptr) :: p = c_null_ptr
+        type(c_ptr) :: yp = c_null_ptr
     end type
 
     type, bind(c) :: costate_gradient
         type(c_ptr) :: t = c_null_ptr
         type(c_ptr) :: y = c_null_ptr
         type(c_ptr) :: p = c_null_ptr
+        type(c_ptr) :: yp = c_null_ptr
     end type
 
     type, bind(c) :: costate_map
@@ -79,6 +81,9 @@ module costate
         type(c_funptr) :: jac = c_null_funptr                   ! costate_value: J
         type(c_funptr) :: mass = c_null_funptr                  ! costate_mass
         type(c_ptr) :: pattern = c_null_ptr
+        type(costate_map) :: residual
+        type(c_funptr) :: jac_yp = c_null_funptr                ! costate_value: dF/dy'
+        type(c_ptr) :: index = c_null_ptr                       ! c_int, n
     end type
 
     type, bind(c) :: costate_method_info

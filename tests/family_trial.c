@@ -35,7 +35,7 @@ static costate_point stage(const stepper *c, const record *r, int i)
 {
     const trial_work *a = c->own;
     combine((size_t)c->n, a->Y, r->y, r->h, i, c->m->A + i * c->s, r->X, (size_t)c->n);
-    return (costate_point){c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h, a->Y, c->maps->p};
+    return (costate_point){.t = c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h, .y = a->Y, .p = c->maps->p};
 }
 
 /* F_i; K: K_i where it is known, or NULL */
@@ -73,7 +73,7 @@ static int tangent(stepper *c, const record *r, const directions *d)
         costate_point x = stage(c, r, i);
         TRY(slopes(c, &x, r->X + (size_t)i * n, a->F));
         for (size_t j = 0; j < m; j++) {
-            costate_point dx = {d->dt[j] + c->m->c[i] * d->dh[j], a->dY, d->Vp ? d->Vp + j * np : NULL};
+            costate_point dx = {.t = d->dt[j] + c->m->c[i] * d->dh[j], .y = a->dY, .p = d->Vp ? d->Vp + j * np : NULL};
             combine(n, a->dY, d->V + j * N, 1, i, c->m->A + i * c->s, d->Xd + j * n, m * n);
             TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, a->dF));
             if (c->nq) TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, a->dF + n));
@@ -97,7 +97,8 @@ static int adjoint(stepper *c, const record *r, const functionals *g)
         if (g->times) TRY(slopes(c, &x, r->X + (size_t)i * n, a->F));
         for (size_t j = 0; j < m; j++) {
             double tb = 0, *W = a->dF, *U = g->U + j * n;
-            costate_gradient to = {g->times ? &tb : NULL, U + (size_t)i * m * n, g->mu ? g->mu + j * np : NULL};
+            costate_gradient to = {.t = g->times ? &tb : NULL, .y = U + (size_t)i * m * n,
+                                   .p = g->mu ? g->mu + j * np : NULL};
             add_scaled(N, W, NULL, c->m->b[i], g->lambda + j * N);
             for (int k = i + 1; k < c->s; k++) axpy(n, c->m->A[k * c->s + i], U + (size_t)k * m * n, W);
             if (g->seed) axpy(n, 1, g->seed + ((size_t)i * m + j) * n, W);

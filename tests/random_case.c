@@ -361,7 +361,7 @@ static void fill(data *s, const random_spec *spec, unsigned *u)
     constrain(s, first, u);
     double *rest = s->work + 2 * n, *G = s->G, dir = s->dir;
     for (int i = first; i < n; i++) s->k[i] = 0;
-    costate_point at = {s->public.t0, s->public.y0, s->public.p0};
+    costate_point at = {.t = s->public.t0, .y = s->public.y0, .p = s->public.p0};
     s->G = NULL;                          /* fhat itself, that it be 0 at the start */
     s->dir = 1;
     f(&at, rest, s);

@@ -81,7 +81,7 @@ static void problems(void **state)
         P = good; P.pattern = &bad_patterns[k]; refused(m, &P, NULL, COSTATE_BAD_ARGUMENT, "pattern");
         costate_report r;
         double y[3] = {0}, p[2] = {0};
-        assert_int_equal(costate_check_problem(&P, &(costate_point){0, y, p}, &r, NULL), COSTATE_BAD_ARGUMENT);
+        assert_int_equal(costate_check_problem(&P, &(costate_point){.y = y, .p = p}, &r, NULL), COSTATE_BAD_ARGUMENT);
         assert_non_null(strstr(r.text, "pattern"));
     }
 }

@@ -68,7 +68,7 @@ static int check(const plant *s, costate_report *r)
     costate_problem P = {.n = s->b->P.n, .np = s->b->P.np, .ctx = (void *)s, .jac = jac,
                          .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
                                  .adjoint_tangent = adjoint_tangent}};
-    costate_point x = {0.37, s->b->y0, s->b->p0};
+    costate_point x = {.t = 0.37, .y = s->b->y0, .p = s->b->p0};
     return costate_check_problem(&P, &x, r, NULL);
 }
 
@@ -119,14 +119,15 @@ static void left_out(void **state)
     (void)state;
     P.pattern = &diagonal;
     P.jac = outside;
-    assert_int_equal(costate_check_problem(&P, &(costate_point){0.4, b->y0, b->p0}, &r, NULL), COSTATE_CHECK_FAILED);
+    assert_int_equal(costate_check_problem(&P, &(costate_point){.t = 0.4, .y = b->y0, .p = b->p0}, &r, NULL),
+                     COSTATE_CHECK_FAILED);
     assert_non_null(strstr(r.text, "jac WRONG"));
 }
 
 static void right(const problem *b)
 {
     costate_report r, cost;
-    int status = costate_check_problem(&b->P, &(costate_point){b->t0 + 0.1, b->y0, b->p0}, &r, &cost);
+    int status = costate_check_problem(&b->P, &(costate_point){.t = b->t0 + 0.1, .y = b->y0, .p = b->p0}, &r, &cost);
     if (status != COSTATE_OK) fail_msg("%s: %s %s", b->name, r.text, b->P.nq ? cost.text : "");
     assert_true(r.tangent < 1e-6 && r.adjoint < 1e-6 && r.tangent2 < 1e-6 && r.adjoint_tangent < 1e-6 && r.jac < 1e-6);
     assert_true(strstr(r.text, "WRONG") == NULL && isnan(r.taylor));
@@ -151,7 +152,7 @@ static void parts(void **state)
 {
     const problem *b = problem_find("lv");
     costate_map map = {.value = b->P.rhs.value, .adjoint = b->P.rhs.adjoint};
-    costate_point x = {0, b->y0, b->p0};
+    costate_point x = {.y = b->y0, .p = b->p0};
     costate_report r;
     (void)state;
     assert_int_equal(costate_check_map(&map, 2, 4, 2, &x, b->P.ctx, &r), COSTATE_OK);
@@ -267,7 +268,7 @@ static void drawn(draw *d, const problem *b)
     d->P.pattern = &d->pattern;
     memcpy(d->y, b->y0, sizeof d->y);
     memcpy(d->p, b->p0, sizeof d->p);
-    d->x = (costate_point){0.4, d->y, d->p};
+    d->x = (costate_point){.t = 0.4, .y = d->y, .p = d->p};
 }
 
 static double not_finite(int k) { return k % 3 == 0 ? NAN : k % 3 == 1 ? HUGE_VAL : -HUGE_VAL; }

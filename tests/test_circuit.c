@@ -90,7 +90,7 @@ static const costate_problem circuit = {.n = N, .rhs = {.value = currents, .tang
    than UT */
 static double correct(const double *at, const double *g, double *v)
 {
-    const costate_point x = {0, at, NULL};
+    const costate_point x = {.y = at};
     double J[N * N], K[KERNEL][KERNEL] = {{0}};
     jacobian_of(&x, J, NULL);
     for (int k = 0; k < KERNEL; k++)
@@ -111,7 +111,7 @@ static void into_pairs(const double *f, double *g)
 
 static void switched_on(double *v)
 {
-    const costate_point at = {0, v, NULL};
+    const costate_point at = {.y = v};
     double f[N], g[KERNEL], change = 1;
     memset(v, 0, N * sizeof *v);
     for (int it = 0; it < 500 && change > 1e-15; it++) {
@@ -126,7 +126,7 @@ static void switched_on(double *v)
 static void charged(const double *v, double *dv)
 {
     double J[N * N], f[N], g[KERNEL];
-    const costate_point at = {0, v, NULL};
+    const costate_point at = {.y = v};
     const double charge[N] = {1e-2};
     jacobian_of(&at, J, NULL);
     memcpy(dv, charge, N * sizeof *dv);

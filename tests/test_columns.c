@@ -35,8 +35,8 @@ static void stands(wrapped *w, int which, const costate_point *x)
 /* what the products use: the point that was prepared, not the one they are given */
 static costate_point prepared(const wrapped *w, int which)
 {
-    return (costate_point){w->ready[which].t, w->fault == POINT_KEPT ? w->ready[which].kept : w->ready[which].y,
-                           w->ready[which].p};
+    const double *y = w->fault == POINT_KEPT ? w->ready[which].kept : w->ready[which].y;
+    return (costate_point){.t = w->ready[which].t, .y = y, .p = w->ready[which].p};
 }
 
 static int prepare(wrapped *w, int which, const costate_point *x)
@@ -236,7 +236,7 @@ static void checks(void **state)
         for (int fault = 0; fault < FAULTS; fault++) {
             wrapped w = {.b = b, .fault = fault};
             costate_problem P = wrap(&w, 0);
-            costate_point x = {0.37, b->y0, b->p0};
+            costate_point x = {.t = 0.37, .y = b->y0, .p = b->p0};
             costate_report r;
             int status = costate_check_problem(&P, &x, &r, NULL);
             if (status != (fault ? COSTATE_CHECK_FAILED : COSTATE_OK) || !strstr(r.text, said[fault]))

@@ -16,7 +16,7 @@ typedef struct {
 static costate_point unscaled(const shifted *s, const costate_point *x, double *y)
 {
     for (int i = 0; i < s->c->P.n; i++) y[i] = x->y ? x->y[i] * s->state : 0;
-    return (costate_point){x->t, x->y ? y : NULL, x->p};
+    return (costate_point){.t = x->t, .y = x->y ? y : NULL, .p = x->p};
 }
 static int value(const costate_point *x, double *out, void *ctx)
 {

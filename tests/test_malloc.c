@@ -2,6 +2,7 @@
    memory is back. */
 #include "alloc.h"
 #include "everything.h"
+#include "residual.h"
 #include <costate/linsol.h>
 
 typedef struct { const costate_method *m; const problem *b; costate_options o; int check; } setting;
@@ -90,10 +91,15 @@ static void no_memory(void **state)
         {.storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE},
         {.keep_factors = 1, .stage_solve = COSTATE_STAGE_DIRECT},
         {.keep_factors = 1, .stage_solve = COSTATE_STAGE_ITERATIVE, .storage = COSTATE_STATES_ONLY}};
+    const costate_method *m = *state;
+    problem *twisted = residual_of(problem_synthetic(MASS_REGULAR, 0, 2, 2, 1), RESIDUAL_TWISTED, 0);
+    int forms = is_newton(m) && !(method_info(m).properties & COSTATE_EXPLICIT_FIRST) ? 2 : 1;
     long most = 0;
+    assert_non_null(twisted);
     for (size_t l = 0; l < sizeof solver / sizeof *solver; l++)
-        for (int variant = 0; variant < (l == 0 ? 3 : 2); variant++) {
-            setting s = {*state, problem_synthetic(MASS_REGULAR, 0, 2, 2, 1), variants[variant], variant == 1};
+        for (int variant = 0; variant < forms * (l == 0 ? 3 : 2); variant++) {
+            const problem *b = variant % forms ? twisted : problem_synthetic(MASS_REGULAR, 0, 2, 2, 1);
+            setting s = {m, b, variants[variant / forms], variant / forms == 1};
             if (built[l] && !costate_backend_find(built[l])) continue;
             s.o.rtol = s.o.atol = 1e-2;
             s.o.solver = solver[l];
@@ -102,6 +108,7 @@ static void no_memory(void **state)
             most = calls > most ? calls : most;
             recovers(&s);
         }
+    residual_free(twisted);
     print_message("           up to %ld calls\n", most);
 }
 

@@ -207,7 +207,7 @@ static void lying_pattern(void **state)
     const costate_method *m = *state;
     problem b = *problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     costate_report rhs, cost;
-    costate_point x = {b.t0, b.y0, b.p0};
+    costate_point x = {.t = b.t0, .y = b.y0, .p = b.p0};
     b.P.pattern = &narrow;
     b.P.jac = diagonal_jac;
     assert_int_equal(costate_check_problem(&b.P, &x, &rhs, &cost), COSTATE_CHECK_FAILED);

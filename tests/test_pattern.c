@@ -19,7 +19,7 @@ static double product(const gap *g, const costate_point *x, int i, int j)
 {
     double e[MOST] = {0}, out[MOST];
     e[j] = 1;
-    g->c->P.rhs.tangent(x, &(costate_point){0, e, NULL}, out, g->c->P.ctx);
+    g->c->P.rhs.tangent(x, &(costate_point){.y = e}, out, g->c->P.ctx);
     return out[i];
 }
 
@@ -41,7 +41,7 @@ static void leave_out(gap *g, int k)
     g->P = g->c->P;
     g->P.pattern = &g->pattern;
     g->P.jac = NULL;
-    costate_point x = {g->c->t0, g->c->y0, g->c->p0};
+    costate_point x = {.t = g->c->t0, .y = g->c->y0, .p = g->c->p0};
     if (k >= 0) g->value = product(g, &x, g->row, g->column);
 }
 
@@ -65,7 +65,7 @@ static void shows_entry(const gap *g, const char *text, const char *call)
 
 static int checked(gap *g, int tangent, costate_report *r)
 {
-    costate_point x = {g->c->t0, g->c->y0, g->c->p0};
+    costate_point x = {.t = g->c->t0, .y = g->c->y0, .p = g->c->p0};
     costate_problem P = g->P;
     if (!tangent) P.rhs = (costate_map){.value = P.rhs.value};
     return costate_check_problem(&P, &x, r, NULL);
@@ -114,7 +114,7 @@ static int narrower(const costate_pattern *a, const costate_pattern *b)         
 static void detects(const problem *b, const costate_pattern *wanted, int tangent)
 {
     costate_problem P = b->P;
-    costate_point x = {b->t0, b->y0, b->p0};
+    costate_point x = {.t = b->t0, .y = b->y0, .p = b->p0};
     costate_report r;
     costate_pattern *found;
     P.pattern = NULL;
@@ -178,7 +178,7 @@ static int refuses(const costate_point *x, double *out, void *ctx) { (void)x, (v
 static void not_detected(void **state)
 {
     const double y = 1;
-    costate_point x = {0, &y, NULL};
+    costate_point x = {.y = &y};
     costate_problem P = {.n = 1, .rhs = {.value = never}};
     costate_pattern *found = (void *)&P;
     costate_report r;
@@ -193,7 +193,7 @@ static void not_detected(void **state)
     assert_non_null(strstr(r.text, "-3"));
     costate_pattern_free(NULL);
     random_case *c = random_case_new(&(random_spec){.seed = 3, .n = 10, .np = 2, .sparse = 1, .stiffness = 10});
-    costate_point at = {c->t0, c->y0, c->p0};
+    costate_point at = {.t = c->t0, .y = c->y0, .p = c->p0};
     P = c->P;
     int status = COSTATE_NO_MEMORY;
     for (long k = 1; k < 100 && status != COSTATE_OK; k++) {
@@ -212,7 +212,7 @@ static void not_detected(void **state)
 
 static double part_of_row(const gap *g)
 {
-    costate_point x = {g->c->t0, g->c->y0, g->c->p0};
+    costate_point x = {.t = g->c->t0, .y = g->c->y0, .p = g->c->p0};
     double sum = 0;
     for (int j = 0; j < g->c->P.n; j++) sum += fabs(product(g, &x, g->row, j) * g->c->y0[j]);
     return fabs(g->value * g->c->y0[g->column]) / sum;
@@ -301,7 +301,7 @@ static void mass_faults(void **state)
         costate_problem P = {.n = 12, .np = 2, .ctx = &s, .rhs = {.value = value}, .mass = mass,
             .pattern = s.c->P.pattern};
         costate_report r;
-        int status = costate_check_problem(&P, &(costate_point){s.c->t0, s.c->y0, s.c->p0}, &r, NULL);
+        int status = costate_check_problem(&P, &(costate_point){.t = s.c->t0, .y = s.c->y0, .p = s.c->p0}, &r, NULL);
         if (status != statuses[fault] || !strstr(r.text, words[fault]))
             fail_msg("mass, fault %d: %d: %s", fault, status, r.text);
         random_case_free(s.c);

@@ -126,7 +126,7 @@ static double enlargement(const setting *s, const costate_tape *tape)
     for (int k = 0; k < costate_tape_steps(tape); k++) {
         double t, h;
         costate_tape_get(tape, k, &t, &h, y);
-        costate_point x = {t, y, s->b->p0};
+        costate_point x = {.t = t, .y = y, .p = s->b->p0};
         P->jac(&x, J, P->ctx);
         for (size_t j = 0; j < n; j++) {
             size_t from = P->pattern ? (size_t)P->pattern->col[j] : j * n,

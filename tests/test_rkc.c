@@ -213,7 +213,7 @@ static int heat_value(const costate_point *x, double *f, void *ctx)
 }
 static int heat_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    costate_point at = {x->t, dx->y, NULL};
+    costate_point at = {.t = x->t, .y = dx->y};
     memset(out, 0, PLANE * sizeof *out);
     return dx->y ? heat_value(&at, out, ctx) : 0;
 }

@@ -2,56 +2,15 @@
 
    Adaptive steps; every method x {M identity, regular, singular} x {autonomous, not} x {np, nq 0 or 2} x {dense,
    sparse} x storage x {direct, iterative} x {1, 3 columns} x backends; directions of t0 and t1 are always on. */
-#include "common.h"
+#include "transpose.h"
 #include <costate/linsol.h>
-
-enum { N_MOST = 8, M_MOST = 3 };
 
 typedef struct { const costate_method *m; const problem *b; costate_options o; int columns; } setting;
 
-static double gap_of(const setting *s)
-{
-    const problem *b = s->b;
-    int N = b->P.n + b->P.nq, np = b->P.np, m = s->columns;
-    unsigned seed = 5;
-    double y[N_MOST], V[N_MOST * M_MOST], V0[N_MOST * M_MOST], Vp[N_MOST * M_MOST], dt[2 * M_MOST];
-    double lambda[N_MOST * M_MOST], end[N_MOST * M_MOST], mu[N_MOST * M_MOST] = {0}, g0[M_MOST], g1[M_MOST], worst = 0;
-    costate *c = new_for_test(s->m, &b->P, &s->o);
-    costate_tape *tape = costate_tape_new();
-    costate_times d = {dt, dt + M_MOST, NULL}, g = {g0, g1, NULL};
-    memset(y, 0, sizeof y);
-    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
-    random_fill(&seed, N_MOST * M_MOST, V);
-    random_fill(&seed, N_MOST * M_MOST, Vp);
-    random_fill(&seed, N_MOST * M_MOST, lambda);
-    random_fill(&seed, 2 * M_MOST, dt);
-    memcpy(V0, V, sizeof V);
-    memcpy(end, lambda, sizeof lambda);
-    CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
-    assert_true(costate_tape_steps(tape) > 2);
-    CHECK_OK(c, costate_tangent(c, tape, m, V, np ? Vp : NULL, &d, NULL));
-    CHECK_OK(c, costate_adjoint(c, tape, m, lambda, np ? mu : NULL, &g, NULL));
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
-            double left = 0, right = g0[i] * dt[j] + g1[i] * dt[M_MOST + j],
-                   size = fabs(g0[i] * dt[j]) + fabs(g1[i] * dt[M_MOST + j]);
-            for (int k = 0; k < N; k++) {
-                left += end[i * N + k] * V[j * N + k];
-                size += fabs(end[i * N + k] * V[j * N + k]);
-            }
-            for (int k = 0; k < N; k++) right += lambda[i * N + k] * V0[j * N + k];
-            for (int k = 0; k < np; k++) right += mu[i * np + k] * Vp[j * np + k];
-            worst = larger_of(worst, fabs(left - right) / size);
-            assert_true(isfinite(left) && isfinite(right));
-        }
-    costate_tape_free(tape);
-    costate_free(c);
-    return worst;
-}
-
 static void check(const setting *s, double *worst)
 {
-    double gap = gap_of(s);
+    transposed_run run = {s->m, &s->b->P, s->b->t0, s->b->t1, s->b->y0, s->b->p0, s->o, s->columns, NULL};
+    double gap = transpose_gap(&run);
     *worst = larger_of(*worst, gap);
     if (!(gap <= 1e-12))
         fail_msg("%s, %s, solver %d, storage %d, stage_solve %d, keep %d, %d columns: gap %.2e", method_name(s->m),

@@ -63,10 +63,12 @@ typedef struct {          /* a point; or a direction, where NULL means zero */
     double t;
     const double *y;      /* n states */
     const double *p;      /* np parameters */
+    const double *yp;     /* n: y', of a residual; NULL elsewhere */
 } costate_point;
 
 typedef struct {          /* where an adjoint adds its result; NULL: not wanted */
     double *t, *y, *p;    /* 1, n, np */
+    double *yp;           /* n, of a residual; NULL elsewhere */
 } costate_gradient;
 
 /* out = F(x), F into R^k.  All callbacks return 0: ok, > 0: not defined here, try a smaller step (forward;
@@ -113,7 +115,9 @@ typedef struct {
    Differences only steer Newton in sdirk and firk; in ros they change the method (its order is kept only by
    W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
    Other products missing: formed from jac where that gives them exactly (directions in y alone), else
-   COSTATE_MISSING, unless options.differences = 1. */
+   COSTATE_MISSING, unless options.differences = 1.
+   residual, for firk and for sdirk without an explicit first stage: as rhs; jac and jac_yp (missing: formed alike) do
+   for its products with directions in y and y'.  Only y is given at the start: y' is solved for. */
 typedef struct {
     int n, np, nq;
     void *ctx;
@@ -121,7 +125,12 @@ typedef struct {
     costate_map cost;                                         /* q' = r(t,y,p):   nq values */
     int (*jac)(const costate_point *x, double *J, void *ctx); /* df/dy: n*n by columns, or in the pattern */
     int (*mass)(double *M, void *ctx);                        /* constant, same layout; NULL: identity */
-    const costate_pattern *pattern;                           /* of jac and mass; NULL: dense */
+    const costate_pattern *pattern;                           /* of jac, mass, jac_yp; NULL: dense */
+    costate_map residual;                                     /* instead of rhs: F(t,y,y',p) = 0, n values; x->yp is
+                                                                 y', jac gives dF/dy, mass is NULL */
+    int (*jac_yp)(const costate_point *x, double *J, void *ctx);    /* dF/dy' of a residual, same layout */
+    const int *index;                                         /* n, of each unknown: 0: y' of it is determined; 1, 2:
+                                                                 algebraic, of that index; NULL: none is of index 2 */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -385,19 +394,21 @@ typedef struct {
    else COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
    callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
-/* rhs and cost of a problem by costate_check_map; all of jac, entries outside the pattern counting as zero, or, where
+/* rhs (or residual, a map of y' too: x->yp is n values then) and cost of a problem by costate_check_map; all of jac
+   (and jac_yp), entries outside the pattern counting as zero, or, where
    jac is missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which
    see an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
    written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
    said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
-/* A pattern of f_y, found by probing each column at x and at three random points within a tenth of the sizes of t, y
-   and p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y).  An entry is where that is not zero, to the last bit.  The
-   diagonal is always in it, and so are problem.pattern, if given, and (without one) the entries that mass sets in n*n.
-   4 n products or values; mass without a pattern takes n*n numbers.  An entry that is zero at all four points (a branch
-   not taken there, a term that underflows, or without tangents one below round-off of its row) is missed: add it by
-   problem.pattern.  *out is the caller's, to be freed by costate_pattern_free (takes NULL) after the solvers that use
-   it; NULL on failure.  report: a sentence; may be NULL. */
+/* A pattern of f_y (of a residual: of F_y and F_y'), found by probing each column at x and at three random points
+   within a tenth of the sizes of t, y and p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y). An entry is where
+   that is not zero, to the last bit. The diagonal is always in it, and so are problem.pattern, if given, and
+   (without one) the entries that mass sets in n*n. 4 n products or values; mass without a pattern takes n*n
+   numbers. An entry that is zero at all four points (a branch not taken there, a term that underflows, or without
+   tangents one below round-off of its row) is missed: add it by problem.pattern. *out is the caller's, to be freed
+   by costate_pattern_free (takes NULL) after the solvers that use it; NULL on failure. report: a sentence; may be
+   NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.

@@ -52,7 +52,7 @@ static int stage(stepper *c, const record *r, const functionals *g, int i)
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double *v = a->columns.y, *Yb = g->U + (size_t)i * stride;
     TRY(stage_weights(c, r, g, i, v));
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
+    costate_point x = point(c->maps, erk_time(c, r, i), erk_stage(c, r, i, a->Y));
     memset(Yb, 0, stride * sizeof *Yb);
     const costate_gradient *to = columns_to(c, &a->columns, g, Yb, n);
     TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, v, n, to));

@@ -10,7 +10,7 @@ static int stage(stepper *c, const record *r, const directions *d, int i)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m, stride = n * m;
     const erk_work *a = c->own;
-    costate_point x = {erk_time(c, r, i), erk_stage(c, r, i, a->Y), c->maps->p};
+    costate_point x = point(c->maps, erk_time(c, r, i), erk_stage(c, r, i, a->Y));
     double *X = d->Xd + (size_t)i * stride, *Y = a->columns.y;
     for (size_t j = 0; i > 0 && j < m; j++)
         combine(n, Y + j * n, d->V + j * N, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + j * n, stride);

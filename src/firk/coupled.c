@@ -1,5 +1,5 @@
 /* coupled.c (firk) - the exact matrix of coupled stages, factored: block*n rows, block (i, j) =
-   (1/h) W_ij M - delta_ij f_y(T_i, Y_i), assembled with its pattern. */
+   (1/h) W_ij M(i) - delta_ij J(i), assembled with its pattern. */
 #include <stdlib.h>
 #include <string.h>
 #include "firk/firk.h"
@@ -46,7 +46,7 @@ static void add_diagonal(const costate_pattern *a, coupled_matrix *k)
 }
 
 /* Block (i, j) holds all of the pattern if i = j or M is a matrix, else only the diagonal. */
-static int full(const stepper *c, int i, int j) { return i == j || c->maps->M; }
+static int full(const stepper *c, int i, int j) { return i == j || !equation_plain(c->maps); }
 
 static void assemble_pattern(const stepper *c, coupled_matrix *k)
 {
@@ -89,30 +89,34 @@ static int make(stepper *c)
 
 static double mass(const stepper *c, int from, int diagonal)
 {
-    if (!c->maps->M) return diagonal;
-    return from < 0 ? 0 : c->maps->M[from];
+    if (!work(c)->M) return diagonal;
+    return from < 0 ? 0 : work(c)->M[from];
 }
 
-/* minus column (j, q) of the coupled matrix; J: f_y at stage j */
-static void column(stepper *c, double h, int j, int q, const double *J)
+/* where block (i, j) begins in its column q */
+static size_t place_of(const stepper *c, const coupled_matrix *k, int i, int j, int q)
+{
+    size_t n = (size_t)c->n, b = (size_t)c->m->block, at = (size_t)j * n + (size_t)q;
+    if (!k->sparse) return at * b * n + (size_t)i * n;
+    int whole = k->cols[q + 1] - k->cols[q], before = 0;
+    for (int l = 0; l < i; l++) before += full(c, l, j) ? whole : 1;
+    return (size_t)(k->col[at] + before);
+}
+
+/* minus column q of block (i, j); J, M: those of stage i */
+static void column(stepper *c, double h, int i, int j, int q, const double *J)
 {
     coupled_matrix *k = work(c)->algebra;
-    int n = c->n, b = c->m->block;
-    size_t at = k->sparse ? (size_t)k->col[j * n + q] : (size_t)(j * n + q) * (size_t)(b * n);
-    for (int i = 0; i < b; i++) {
-        double w = c->m->W[i * c->s + j] / h;
-        if (!k->sparse)
-            for (int l = 0; l < n; l++) {
-                int e = q * n + l;
-                k->value[at++] = (i == j ? J[e] : 0) - w * mass(c, e, l == q);
+    int n = c->n;
+    double w = c->m->W[i * c->s + j] / h, *to = k->value + place_of(c, k, i, j, q);
+    if (!k->sparse)
+        for (int l = 0; l < n; l++) *to++ = (i == j ? J[q * n + l] : 0) - w * mass(c, q * n + l, l == q);
+    else
+        for (int e = k->cols[q]; e < k->cols[q + 1]; e++)
+            if (full(c, i, j) || k->rows[e] == q) {
+                int from = k->from[e];
+                *to++ = (i == j && from >= 0 ? J[from] : 0) - w * mass(c, from, k->rows[e] == q);
             }
-        else
-            for (int e = k->cols[q]; e < k->cols[q + 1]; e++)
-                if (full(c, i, j) || k->rows[e] == q) {
-                    int from = k->from[e];
-                    k->value[at++] = (i == j && from >= 0 ? J[from] : 0) - w * mass(c, from, k->rows[e] == q);
-                }
-    }
 }
 
 static int prepare(const stage_system *s)
@@ -125,7 +129,8 @@ static int prepare(const stage_system *s)
     const coupled_matrix *k = a->algebra;
     const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
     a->exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
-    return a->exact ? 0 : irk_exact_status(s, code);
+    if (a->exact && c->maps->index) code = LS_Balance(a->exact);
+    return code ? irk_exact_status(s, code) : 0;
 }
 
 int firk_exact_factor(const stage_system *s)
@@ -133,9 +138,11 @@ int firk_exact_factor(const stage_system *s)
     stepper *c = s->c;
     irk_work *a = c->own;
     TRY(prepare(s));
-    for (int j = 0; j < c->m->block; j++) {
-        TRY(jacobian(c->maps, s->r->t + c->m->c[j] * s->r->h, a->stage + (size_t)j * (size_t)c->n, c->w, a->J));
-        for (int q = 0; q < c->n; q++) column(c, s->r->h, j, q, a->J);
+    for (int i = 0; i < c->m->block; i++) {
+        costate_point x = irk_stage_point(c, s->r, i);
+        TRY(jacobian(c->maps, &x, c->w, a->J, a->M));
+        for (int j = 0; j < c->m->block; j++)
+            for (int q = 0; q < c->n; q++) column(c, s->r->h, i, j, q, a->J);
     }
     const coupled_matrix *k = a->algebra;
     return irk_exact_status(s, LS_Decomp(a->exact, 0, 0, k->value, NULL));

@@ -1,12 +1,12 @@
 /* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c (step-maps 3.3).
 
        B^T u = rho,   rho_j = d_j lambda + h b_j r_y(j)^T theta + seed_j                      last block first
-       lambda <- lambda + sum [ f_y(i)^T u_i + h b_i r_y(i)^T theta ] + f_y(0)^T sum g_i u_i + h b0 r_y(0)^T theta
-       mu     += the same with f_p, r_p;   t = the same with f_t, r_t
-       h       = sum c_i [ f_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
-                 + (1/h^2) sum u_i^T M sum_j W_ij Z_j
+       lambda <- lambda + sum [ E_y(i)^T u_i + h b_i r_y(i)^T theta ] + f_y(0)^T sum g_i u_i + h b0 r_y(0)^T theta
+       mu     += the same with E_p, r_p;   t = the same with E_t, r_t
+       h       = sum c_i [ E_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
+                 + (1/h) sum K_i^T M(i)^T u_i
    Without an explicit first stage the sum of all equations gives, with R = 1 - sum d_j,
-       lambda <- R lambda + (1/h) sum (W 1)_i M^T u_i - sum seed_i                                (3.6, where R = 0)
+       lambda <- R lambda + (1/h) sum (W 1)_i M(i)^T u_i - sum seed_i                             (3.6, where R = 0)
    and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is. */
 #include <string.h>
 #include "irk/irk.h"
@@ -29,7 +29,7 @@ static int quadrature(stepper *c, const record *r, const functionals *g, int i, 
     size_t n = (size_t)c->n;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i];
     if (!c->nq || b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n, c->maps->p};
+    costate_point x = point(c->maps, r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n);
     const double *theta = columns_theta(c, &a->columns, r, g, b);
     const costate_gradient *to = columns_to(c, &a->columns, g, y, n);
     TRY(map_adjoints(c->maps, &c->maps->cost, &x, g->m, theta, (size_t)c->nq, to));
@@ -39,6 +39,9 @@ static int quadrature(stepper *c, const record *r, const functionals *g, int i, 
     columns_rate(c, g, b, a->r);
     return 0;
 }
+
+/* M^T u_i where they were made: u itself, where M is the identity */
+static const double *mass_products(const stepper *c, const double *u) { return work(c)->MU ? work(c)->MU : u; }
 
 static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, double *u, double *quad)
 {
@@ -51,57 +54,57 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
         axpy(n, 1, rho, quad + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
-        irk_coupling(c, r->h, 1, i, next, c->s, -1, u + (size_t)j * n, stride, rho);
+        irk_coupling(c, r->h, 1, i, next, c->s, -1, mass_products(c, u) + (size_t)j * n, stride, rho, rho);
     }
     return 0;
 }
 
-/* f'(x)^T w into y (added; NULL: not wanted), mu and the times */
-static int products(stepper *c, const functionals *g, const costate_point *x, double ci, const double *w, double *y)
+/* E'(x)^T w into y (added; NULL: not wanted), mu and the times; M^T w into K (NULL: not wanted) */
+static int products(stepper *c, const functionals *g, const costate_point *x, double ci, const double *w, double *y,
+                    double *K)
 {
     const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n;
-    TRY(map_adjoints(c->maps, &c->maps->rhs, x, g->m, w, n, columns_to(c, a, g, y, n)));
+    columns_to(c, a, g, y, n);
+    TRY(equation_adjoints(c->maps, x, g->m, w, n, a->to, K, n));
     columns_times(a, g, ci);
     return 0;
 }
 
 static int stage_products(stepper *c, const record *r, const functionals *g, int i, const double *u, double *sum)
 {
-    size_t n = (size_t)c->n;
-    if (short_form(c) && !g->mu && !g->times) return 0;
-    costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
-    return products(c, g, &x, c->m->c[i], u + (size_t)i * (size_t)g->m * n, short_form(c) ? NULL : sum);
+    size_t at = (size_t)i * (size_t)g->m * (size_t)c->n;
+    double *K = work(c)->MU ? work(c)->MU + at : NULL;
+    if (!K && short_form(c) && !g->mu && !g->times) return 0;
+    costate_point x = irk_stage_point(c, r, i);
+    return products(c, g, &x, c->m->c[i], u + at, short_form(c) ? NULL : sum, K);
 }
 
 static int first_stage(stepper *c, const record *r, const functionals *g, const double *u, double *sum)
 {
     size_t n = (size_t)c->n, m = (size_t)g->m;
     double *v = work(c)->columns.y;
-    costate_point x = {r->t, r->y, c->maps->p};
+    costate_point x = point(c->maps, r->t, r->y);
     for (size_t j = 0; c->m->g && j < m; j++) combine(n, v + j * n, NULL, 1, c->s, c->m->g, u + j * n, n * m);
-    if (c->m->g) TRY(products(c, g, &x, 0, v, sum));
+    if (c->m->g) TRY(products(c, g, &x, 0, v, sum, NULL));
     return quadrature(c, r, g, -1, sum);
 }
 
-/* (1/h^2) u_i^T M sum_j W_ij Z_j, and u_i^T of the residual that Newton left */
+/* (1/h) K_i^T M^T u_i, and u_i^T of the residual that Newton left */
 static int step_and_defect(stepper *c, const record *r, const functionals *g, const double *u)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n, m = (size_t)g->m;
-    double *slope = a->v1;
     if (!g->times && !g->defect) return 0;
     if (g->defect && c->m->g) TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, a->f0));
     for (int i = 0; i < c->s; i++) {
-        const double *ui = u + (size_t)i * m * n;
-        memset(slope, 0, n * sizeof *slope);
-        irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, slope);
-        for (size_t j = 0; g->times && j < m; j++) g->h[j] += dot(n, ui + j * n, slope) / r->h;
+        const double *ui = u + (size_t)i * m * n, *Mui = mass_products(c, u) + (size_t)i * m * n;
+        const double *k = a->slope + (size_t)i * n;
+        for (size_t j = 0; g->times && j < m; j++) g->h[j] += dot(n, Mui + j * n, k) / r->h;
         if (!g->defect) continue;
-        if (c->m->g) axpy(n, -c->m->g[i], a->f0, slope);
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, a->stage + (size_t)i * n, a->Y));
-        axpy(n, -1, a->Y, slope);
-        for (size_t j = 0; j < m; j++) g->defect[j] -= dot(n, ui + j * n, slope);
+        TRY(equation_value(c->maps, r->t + c->m->c[i] * r->h, a->stage + (size_t)i * n, k, a->Y));
+        if (c->m->g) axpy(n, c->m->g[i], a->f0, a->Y);
+        for (size_t j = 0; j < m; j++) g->defect[j] += dot(n, ui + j * n, a->Y);
     }
     return 0;
 }
@@ -114,9 +117,8 @@ static void finish(stepper *c, const record *r, const functionals *g, const doub
     for (int j = 0; j < g->m; j++) {
         double *lambda = g->lambda + (size_t)j * (size_t)c->N;
         if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
-        combine(n, work(c)->v1, NULL, 1 / r->h, c->s, w, u + (size_t)j * n, stride);
         for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
-        mass_multiply(c->maps, 1, 1, 1, work(c)->v1, lambda);
+        combine(n, lambda, lambda, 1 / r->h, c->s, w, mass_products(c, u) + (size_t)j * n, stride);
         for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
     }
 }
@@ -125,7 +127,7 @@ int irk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t stride = (size_t)c->n * (size_t)g->m;
     int k = c->m->block;
-    irk_stage_states(c, r);
+    irk_stage_states(c, r, g->times || g->defect);
     double *u = g->U, *sum = work(c)->sum;
     memset(sum, 0, stride * sizeof *sum);
     TRY(irk_stage_start(c, r));

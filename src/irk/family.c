@@ -8,8 +8,10 @@ int irk_prepare(stepper *c, const block_algebra *by)
     irk_work *a = c->own;
     a->by = by;
     size_t entries = c->maps->entries;
-    if (!c->sh->matfree && !(a->J = calloc(entries + 1, sizeof *a->J)))
+    size_t both = (c->maps->residual ? 2 : 1) * entries;
+    if (!c->sh->matfree && !(a->J = calloc(both + 1, sizeof *a->J)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    a->M = c->maps->residual && a->J ? a->J + entries : c->maps->M;
     TRY(shifts_prepare(c->sh, c->m->nreal, c->m->npair, c->m->eig));
     c->fac = factors_new(c->sh, NULL);
     return c->fac ? 0 : c->v->status;
@@ -33,7 +35,10 @@ void irk_layout(stepper *c, cursor *at)
     a->v1 = take(at, n);
     a->v2 = take(at, n);
     a->f0 = take(at, n);
+    a->k = take(at, n);
+    a->slope_of_part = take(at, n);
     a->w = take(at, (size_t)c->N);
+    a->wn = c->maps->index ? take(at, n) : NULL;
     a->r = take(at, nq);
     a->error_b = take(at, (size_t)c->s);
     a->R = take(at, 2 * k * n);
@@ -47,6 +52,10 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m, block = (size_t)c->m->block;
     size_t together = (size_t)irk_stage_together(c, m);
     a->stage = take(at, s * n);
+    a->slope = take(at, s * n);
+    a->kdot = take(at, stride);
+    a->MU = equation_plain(c->maps) ? NULL : take(at, s * stride);
+    a->MX = equation_plain(c->maps) ? NULL : take(at, s * stride);
     a->column = take(at, irk_stage_work(c, m));
     a->rhs = take(at, s * stride);
     a->weights = take(at, block * n);

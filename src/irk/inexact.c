@@ -62,7 +62,8 @@ static int precondition(stepper *c, record *r, const trial *t)
     r->jacobian = want;
     if (c->lin.serial == want && c->fac->serial == want && c->fac->h == h) return 0;
     if (at != r) { w = work(c)->w; weights(c, at->y, w); }
-    TRY(linearise(c->maps, want, at->t, at->y, w, &c->lin));
+    costate_point x = point(c->maps, at->t, at->y);
+    TRY(linearise(c->maps, want, &x, w, &c->lin));
     return shifts_factor(c->sh, &c->lin, h, &c->fac);
 }
 
@@ -78,13 +79,13 @@ static void known(const stepper *c, const record *r, int i, double *Z)
 }
 
 /* The pair that starts here: k and r(k); Z <- k + what the pool suggests; *moved: r is to be formed anew */
-static int guess(stepper *c, const record *r, int i, const double *constant, double *Z, int *moved)
+static int guess(stepper *c, const record *r, int i, const double *earlier, double *Z, int *moved)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n;
     double *x, *u, *v, *R = a->R;
     known(c, r, i, Z);
-    TRY(irk_residual(c, r, i, Z, constant));
+    TRY(irk_residual(c, r, i, Z, earlier));
     pairs_next(&a->pool, &x, &u, &v);
     memcpy(x, Z, n * sizeof *x);
     memcpy(v, R, n * sizeof *v);
@@ -118,13 +119,13 @@ static int stage(stepper *c, const record *r, int i, double *Z, unsigned char *i
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n;
-    const double *constant = irk_earlier(c, r, i);
+    const double *earlier = irk_earlier(c, r, i);
     double size = 0, old, *d = a->R;
     int moved, enough = 0;
-    TRY(guess(c, r, i, constant, Z, &moved));
+    TRY(guess(c, r, i, earlier, Z, &moved));
     for (int it = 1; !enough; it++) {
-        if (moved) TRY(irk_residual(c, r, i, Z, constant));
-        costate_point at = {r->t + c->m->c[i] * r->h, a->Y, c->maps->p};
+        if (moved) TRY(irk_residual(c, r, i, Z, earlier));
+        costate_point at = point(c->maps, r->t + c->m->c[i] * r->h, a->Y);
         TRY(matfree_correct(c->sh, &at, irk_sigma(c, r->h), c->w, LINEAR * c->o->newton_tol, &a->amplified, d));
         c->maps->count->newton++;
         old = size;
@@ -178,7 +179,7 @@ int irk_inexact_filter(stepper *c, const record *r, double *x)
 {
     const double TELLS = 0.03;
     double sigma = irk_sigma(c, r->h), amplified = work(c)->amplified;
-    costate_point at = {r->t, r->y, c->maps->p};
+    costate_point at = point(c->maps, r->t, r->y);
     for (int i = 0; i < c->n; i++) x[i] *= sigma;
     return matfree_correct(c->sh, &at, sigma, c->w, TELLS, &amplified, x);
 }

@@ -1,12 +1,12 @@
 /* irk.h - what the steps of implicit Runge-Kutta methods share.
 
-   sdirk and firk are one stepper in the residual form of step-maps 3 with M y' = f:
+   sdirk and firk are one stepper in the residual form of step-maps 3, with E(t, y, k, p) of equation.c:
 
-       R_i = (1/h) M sum_j W_ij Z_j - g_i f(t,y,p) - f(t + c_i h, y + Z_i, p) = 0,   W = A^-1,  g = W a,
+       R_i = -E(t + c_i h, y + Z_i, K_i, p) - g_i f(t,y,p) = 0,   K_i = (1/h) sum_j W_ij Z_j,   W = A^-1,  g = W a,
 
-   with a the column of an explicit first stage (ESDIRK; else g = 0).  A block is the set of stages that are solved
-   together: one stage (sdirk, W lower triangular) or all of them (firk).  The explicit first stage is recomputed from
-   (t, y): a step is a map of (t, h, y, p) alone, like every other family's. */
+   with a the column of an explicit first stage (ESDIRK, for M y' = f alone; else g = 0).  A block is the set of stages
+   that are solved together: one stage (sdirk, W lower triangular) or all of them (firk).  The explicit first stage is
+   recomputed from (t, y): a step is a map of (t, h, y, p) alone, like every other family's. */
 #ifndef COSTATE_IRK_H
 #define COSTATE_IRK_H
 
@@ -33,20 +33,24 @@ typedef struct {
     const block_algebra *by;
     void *algebra;              /* its own */
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
+    double *k, *slope_of_part;  /* n each: a value of E; k of a part of the estimate */
     double *w;                  /* N: weights at an earlier step */
+    double *wn;                 /* n: of Newton's increments, where unknowns have index 2 */
     double *r;                  /* nq */
     double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
-    double *J;                  /* entries: a Jacobian at a stage */
+    double *J, *M;              /* entries: the Jacobians at a stage; M: of a residual, else the maps' */
     /* without a matrix */
     pairs pool;
     double amplified, amplified_before;     /* see loose.h; at the begin of the step */
     long tried;                 /* serial of the last try */
     int added;                  /* pairs, in it */
     /* of stage systems */
-    double *stage;              /* s*n: Y_i */
+    double *stage, *slope;      /* s*n: Y_i; K_i */
+    double *kdot;               /* n*m: directions of K_i */
+    double *MU, *MX;            /* s*m*n each: M^T u_i; the same of a block's product; NULL: M is the identity */
     double *rhs;                /* s*m*n: right-hand sides */
     double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
@@ -65,16 +69,25 @@ int irk_estimate(stepper *, const record *, const directions *, int j, double *e
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
 
-/* -R_i of the block's stages into work(c)->R, y + Z of the last one into work(c)->Y; constant: the part of earlier
-   blocks, g_i f(t,y) - (1/h) M sum_{j<i} W_ij Z_j, which the other one forms in work(c)->v1 (sdirk), or NULL */
-int irk_residual(stepper *, const record *, int i0, const double *Z, const double *constant);
+/* -R_i of the block's stages into work(c)->R, y + Z of the last one into work(c)->Y; earlier: the part of earlier
+   blocks (sdirk), which the other one forms in work(c)->v1: of K_i, or where M is the identity of -R_i; or NULL */
+int irk_residual(stepper *, const record *, int i0, const double *Z, const double *earlier);
 const double *irk_earlier(stepper *, const record *, int i);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
-/* out += (1/h) M sum_{from <= j < to} W_ij X_j (transposed: (1/h) M^T sum W_ji X_j), X_j = X + j stride */
-void irk_coupling(stepper *, double h, int transpose, int i, int from, int to, double a, const double *X, size_t stride,
-                  double *out);
+/* out = base + (a/h) sum_{from <= j < to} W_ij X_j (transposed: W_ji), X_j = X + j stride; base NULL: 0.  Inline: a
+   call of eleven arguments is 1 % of a system of two components. */
+static inline void irk_coupling(const stepper *c, double h, int transpose, int i, int from, int to, double a,
+                                const double *X, size_t stride, const double *base, double *out)
+{
+    int s = c->s, count = to > from ? to - from : 0;
+    double column[STAGES_MOST];
+    const double *w = c->m->W + i * s + from;
+    if (count == 0 && out == base) return;
+    for (int j = from; transpose && j < to; j++) column[j - from] = c->m->W[j * s + i];
+    combine((size_t)c->n, out, base, a / h, count, transpose ? column : w, X + (size_t)from * stride, stride);
+}
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
    Stage i of the block, column j: X + (i*m + j)*n. */
@@ -89,8 +102,22 @@ int irk_inexact_stages(stepper *, record *, trial *);
 int irk_inexact_bounded(const stepper *);                            /* the estimate is sum e_j Z_j as it is */
 int irk_inexact_filter(stepper *, const record *, double *x);
 
+/* estimate.c */
+int irk_error(stepper *, const record *, const trial *);             /* into t->err */
+int irk_inner_value(stepper *, const map *, const record *, double *out);    /* of a map at its second point */
+
 /* product.c */
-void irk_stage_states(stepper *, const record *);                    /* stage <- Y_i */
+void irk_stage_states(stepper *, const record *, int slopes);        /* stage <- Y_i; slope <- K_i, where asked for */
+/* k'_j = (1/h) sum_{from <= l < to} W_il X_l - (dh_j/h) K_i, X_l = X + l stride of column j at j column; dh NULL: 0 */
+typedef struct { int i, from, to; const double *X; size_t stride, column; const double *dh; } coupled_slope;
+/* E'(x) (dx_j, k'_j), dx: of columns; out: columns ld apart */
+int irk_tangents(stepper *, double h, const costate_point *x, const coupled_slope *, int m, double *out, size_t ld);
+static inline costate_point irk_stage_point(const stepper *c, const record *r, int i)
+{
+    const irk_work *a = work(c);
+    size_t at = (size_t)i * (size_t)c->n;
+    return equation_point(c->maps, r->t + c->m->c[i] * r->h, a->stage + at, a->slope + at);
+}
 int irk_stage_apply(const stage_system *, int m, const double *X, double *out);  /* B X or B^T X, block*n by m */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */
 void irk_scatter(const stage_system *, int m, int j, const double *x, double *X);

@@ -7,21 +7,15 @@
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
-#include "step/coupling.h"
 
 /* Those of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: theta up to which an iteration does.  FADES: eta =
    theta/(1 - theta) of the last block is eta^0.8 for the next, trusted the less, the smaller it is.  A step given up as
    too slow becomes CUT q^(-1/(3 + left)) as large, q what the iterations left would miss the tolerance by, between the
-   two bounds. */
-static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20;
+   two bounds.  LEAST_ETA: of a residual, where a step that begins at its solution may converge at once although the
+   next does not, as dF/dy' has changed: theta 0.1 leaves less than newton_tol's tenfold. */
+static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20, LEAST_ETA = 1e-2;
 
 enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
-
-void irk_coupling(stepper *c, double h, int transpose, int i, int from, int to, double a, const double *X,
-                  size_t stride, double *out)
-{
-    stage_coupling(c, c->m->W, transpose, i, from, to, a / h, X, stride, work(c)->v2, out, out);
-}
 
 /* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10
    where a tape prescribes how often Newton went with factorisations; where M is singular: beside M/h, constraints are
@@ -33,30 +27,39 @@ accuracy irk_accuracy(const stepper *c, int counted)
     return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1, 0, NULL};
 }
 
-/* R_i -= (1/h) M sum_j W_ij Z_j over the block from stage i0; what is behind R is free */
-static void add_coupling(stepper *c, double h, int i0, const double *Z, double *R)
+/* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */
+static void add_slopes(const stepper *c, double h, int i0, const double *Z, double *R)
 {
     size_t n = (size_t)c->n;
     int k = c->m->block;
-    double *sums = R + (size_t)k * n;
-    if (k == 1) irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R);
-    else if (!c->maps->M) mix(n, R, 1, -1 / h, k, c->m->W, Z);
-    else {
-        mix(n, sums, 0, -1 / h, k, c->m->W, Z);
-        mass_multiply(c->maps, 0, 1, k, sums, R);
-    }
+    if (k > 1) mix(n, R, 1, -1 / h, k, c->m->W, Z);
+    else irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R, R);
 }
 
-int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *constant)
+/* K_i of the block behind R, which is free there */
+static double *slopes(const stepper *c, double h, int i0, const double *Z, const double *earlier)
 {
     size_t n = (size_t)c->n;
+    int k = c->m->block;
+    double *K = work(c)->R + (size_t)k * n;
+    if (k > 1) mix(n, K, 0, 1 / h, k, c->m->W, Z);
+    else irk_coupling(c, h, 0, i0, i0, i0 + 1, 1, Z - (size_t)i0 * n, n, earlier, K);
+    return K;
+}
+
+int irk_residual(stepper *c, const record *r, int i0, const double *Z, const double *earlier)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    const double *K = equation_plain(c->maps) ? NULL : slopes(c, r->h, i0, Z, earlier);
     for (int i = 0; i < c->m->block; i++) {
-        double *R = work(c)->R + (size_t)i * n;
-        add_scaled(n, work(c)->Y, r->y, 1, Z + (size_t)i * n);
-        TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i0 + i] * r->h, work(c)->Y, R));
-        if (constant) axpy(n, 1, constant, R);
+        add_scaled(n, a->Y, r->y, 1, Z + (size_t)i * n);
+        double *R = a->R + (size_t)i * n, t = r->t + c->m->c[i0 + i] * r->h;
+        TRY(K ? equation_value(c->maps, t, a->Y, K + (size_t)i * n, R) : map_value(c->maps, &c->maps->rhs, t, a->Y, R));
     }
-    add_coupling(c, r->h, i0, Z, work(c)->R);
+    if (!K) add_slopes(c, r->h, i0, Z, a->R);
+    if (!K && earlier) axpy(n, 1, earlier, a->R);               /* of blocks of one stage */
+    if (K && c->m->g) axpy(n, c->m->g[i0], a->f0, a->R);
     return 0;
 }
 
@@ -64,12 +67,14 @@ const double *irk_earlier(stepper *c, const record *r, int i)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n;
-    if (i == 0 && !c->m->g) return NULL;
-    memset(a->v1, 0, n * sizeof *a->v1);
-    irk_coupling(c, r->h, 0, i, 0, i, -1, r->X, n, a->v1);
-    if (c->m->g) axpy(n, c->m->g[i], a->f0, a->v1);
+    int plain = equation_plain(c->maps), g = plain && c->m->g;
+    if (i == 0 && !g) return NULL;
+    irk_coupling(c, r->h, 0, i, 0, i, plain ? -1 : 1, r->X, n, NULL, a->v1);
+    if (g) axpy(n, c->m->g[i], a->f0, a->v1);
     return a->v1;
 }
+
+static const double *newton_weights(const stepper *c) { return c->maps->index ? work(c)->wn : c->w; }
 
 typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
 
@@ -128,15 +133,15 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     const space *all = &c->maps->space;
     int k = c->m->block;
     size_t n = (size_t)c->n;
-    const double *z[STAGES_MOST];
+    const double *z[STAGES_MOST], *w = newton_weights(c);
     double norms[STAGES_MOST], sum = 0;
-    for (int i = 0; i < k; i++) sum += sum_weighted(n, c->w, Z + (size_t)i * n);
+    for (int i = 0; i < k; i++) sum += sum_weighted(n, w, Z + (size_t)i * n);
     if (!all->sum && sum > LEAST_SQUARES && sum < MOST_SQUARES) {
         *norm = sqrt(sum / ((double)k * (double)n));
         return 0;
     }
     for (int i = 0; i < k; i++) z[i] = Z + (size_t)i * n;
-    TRY(space_norms(all, n, k, c->w, z, norms));
+    TRY(space_norms(all, n, k, w, z, norms));
     sum = 0;
     for (int i = 0; i < k; i++) sum += norms[i] * norms[i];
     *norm = k == 1 ? norms[0] : sqrt(sum / k);
@@ -148,13 +153,13 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
     irk_work *a = c->own;
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
-    const double *constant = irk_earlier(c, r, i0);
+    const double *earlier = irk_earlier(c, r, i0);
     monitor m = {.theta = 0};
     double *dZ = a->R;
-    if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, c->w, r->y, &m.ynorm));
-    a->eta = pow(fmax(a->eta, DBL_EPSILON), FADES);
+    if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, newton_weights(c), r->y, &m.ynorm));
+    a->eta = fmax(pow(fmax(a->eta, DBL_EPSILON), FADES), c->maps->residual ? LEAST_ETA : 0);
     for (m.it = 1;; m.it++) {
-        TRY(irk_residual(c, r, i0, Z, constant));
+        TRY(irk_residual(c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
         m.old = m.norm;

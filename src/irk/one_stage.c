@@ -7,7 +7,7 @@ static int solve(stepper *c, const factors *f, int transpose, int m, const accur
     return factors_solve(c->sh, f, 0, transpose, m, to, Z);
 }
 
-/* (1/(gamma h)) M - f_y(T_i, Y_i) */
+/* (1/(gamma h)) M(i) - J(i) */
 static int exact_factor(const stage_system *s)
 {
     stepper *c = s->c;
@@ -15,9 +15,11 @@ static int exact_factor(const stage_system *s)
     int code = 0, i = s->block;
     double im;
     if (!a->exact) a->exact = LS_Init(c->sh->backend, c->n, c->maps->pattern, 0, c->fac->lu[0], c->maps->count, &code);
-    if (!a->exact) return irk_exact_status(s, code);
-    TRY(jacobian(c->maps, s->r->t + c->m->c[i] * s->r->h, a->stage + (size_t)i * (size_t)c->n, c->w, a->J));
-    return irk_exact_status(s, LS_Decomp(a->exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, c->maps->M));
+    if (a->exact && c->maps->index) code = LS_Balance(a->exact);
+    if (code) return irk_exact_status(s, code);
+    costate_point x = irk_stage_point(c, s->r, i);
+    TRY(jacobian(c->maps, &x, c->w, a->J, a->M));
+    return irk_exact_status(s, LS_Decomp(a->exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, a->M));
 }
 
 static int exact_solve(const stage_system *s, int m, int from, double *X)

@@ -1,31 +1,57 @@
 /* product.c (irk) - the matrix B of a stage system by products of the problem's maps, and the columns of its unknowns.
 
-       B_ij = (1/h) W_ij M - delta_ij f_y(T_i, Y_i, p)                                          (step-maps 6) */
+       B_ij = (1/h) W_ij M(i) - delta_ij J(i),   J(i), M(i) = E_y, -E_k at (T_i, Y_i, K_i, p)    (step-maps 3.1, 6) */
 #include <string.h>
 #include "irk/irk.h"
 
-void irk_stage_states(stepper *c, const record *r)
+void irk_stage_states(stepper *c, const record *r, int slopes)
 {
     size_t n = (size_t)c->n;
-    for (int i = 0; i < c->s; i++) add_scaled(n, work(c)->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
+    for (int i = 0; i < c->s; i++)
+        add_scaled(n, work(c)->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
+    for (int i = 0; (slopes || c->maps->residual) && i < c->s; i++)
+        irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, NULL, work(c)->slope + (size_t)i * n);
 }
 
-/* J or J^T of stage i of the block times its part of all columns, into that of out */
-static inline int stage_product(const stage_system *s, int m, int i, const double *X, double *out)
+/* E_y^T x_i into out, M^T x_i into K (NULL: it is x_i), all columns of stage i of the block */
+static int stage_back(const stage_system *s, int m, int i, const double *X, double *out, double *K)
+{
+    const column_work *a = &work(s->c)->columns;
+    size_t n = (size_t)s->c->n, len = (size_t)s->c->m->block * n, at = (size_t)i * n;
+    costate_point x = irk_stage_point(s->c, s->r, s->block * s->c->m->block + i);
+    for (size_t j = 0; j < (size_t)m; j++) a->to[j] = (costate_gradient){.y = out + at + j * len};
+    return equation_adjoints(s->c->maps, &x, m, X + at, len, a->to, K ? K + at : NULL, len);
+}
+
+int irk_tangents(stepper *c, double h, const costate_point *x, const coupled_slope *z, int m, double *out, size_t ld)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    int plain = equation_plain(c->maps);
+    for (size_t j = 0; !plain && j < (size_t)m; j++) {
+        double *k = a->kdot + j * n;
+        irk_coupling(c, h, 0, z->i, z->from, z->to, 1, z->X + j * z->column, z->stride, NULL, k);
+        if (z->dh && z->dh[j] != 0) axpy(n, -z->dh[j] / h, a->slope + (size_t)z->i * n, k);
+    }
+    TRY(equation_tangents(c->maps, x, m, a->columns.dx, plain ? NULL : a->kdot, n, out, ld));
+    for (size_t j = 0; plain && j < (size_t)m; j++) {
+        double *to = out + j * ld;
+        irk_coupling(c, h, 0, z->i, z->from, z->to, -1, z->X + j * z->column, z->stride, to, to);
+        if (z->dh && z->dh[j] != 0) axpy(n, z->dh[j] / h, a->slope + (size_t)z->i * n, to);
+    }
+    return 0;
+}
+
+/* E'(0, x_i, (1/h) sum W_ij x_j), all columns of stage i of the block, into its part of out */
+static int stage_forward(const stage_system *s, int m, int i, const double *X, double *out)
 {
     stepper *c = s->c;
-    const column_work *a = &work(c)->columns;
-    size_t n = (size_t)c->n, len = (size_t)c->m->block * n;
-    int k = s->block * c->m->block + i;
-    costate_point at = {s->r->t + c->m->c[k] * s->r->h, work(c)->stage + (size_t)k * n, c->maps->p};
-    const double *x = X + (size_t)i * n;
-    double *to = out + (size_t)i * n;
-    for (size_t j = 0; j < (size_t)m; j++) {
-        if (s->transpose) a->to[j] = (costate_gradient){NULL, to + j * len, NULL};
-        else a->dx[j] = (costate_point){0, x + j * len, NULL};
-    }
-    if (s->transpose) return map_adjoints(c->maps, &c->maps->rhs, &at, m, x, len, a->to);
-    return map_tangents(c->maps, &c->maps->rhs, &at, m, a->dx, to, len);
+    size_t n = (size_t)c->n, len = (size_t)c->m->block * n, at = (size_t)i * n;
+    int k = c->m->block, i0 = s->block * k;
+    costate_point x = irk_stage_point(c, s->r, i0 + i);
+    coupled_slope z = {i0 + i, i0, i0 + k, X - (size_t)i0 * n, n, len, NULL};
+    for (size_t j = 0; j < (size_t)m; j++) work(c)->columns.dx[j] = (costate_point){.y = X + j * len + at};
+    return irk_tangents(c, s->r->h, &x, &z, m, out + at, len);
 }
 
 int irk_stage_apply(const stage_system *s, int m, const double *X, double *out)
@@ -33,14 +59,15 @@ int irk_stage_apply(const stage_system *s, int m, const double *X, double *out)
     stepper *c = s->c;
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, all = len * (size_t)m;
     int k = c->m->block, i0 = s->block * k;
+    double *K = s->transpose && !equation_plain(c->maps) ? work(c)->MX : NULL;
     if (s->transpose) memset(out, 0, all * sizeof *out);
-    for (int i = 0; i < k; i++) TRY(stage_product(s, m, i, X, out));
-    for (int j = 0; j < m; j++)
+    for (int i = 0; i < k; i++) TRY(s->transpose ? stage_back(s, m, i, X, out, K) : stage_forward(s, m, i, X, out));
+    for (size_t l = 0; l < all; l++) out[l] = -out[l];
+    for (size_t j = 0; s->transpose && j < (size_t)m; j++)
         for (int i = 0; i < k; i++) {
-            const double *x = X + (size_t)j * len - (size_t)i0 * n;
-            double *to = out + (size_t)j * len + (size_t)i * n;
-            for (size_t l = 0; l < n; l++) to[l] = -to[l];
-            irk_coupling(c, s->r->h, s->transpose, i0 + i, i0, i0 + k, 1, x, n, to);
+            const double *z = (K ? K : X) + j * len - (size_t)i0 * n;
+            double *to = out + j * len + (size_t)i * n;
+            irk_coupling(c, s->r->h, 1, i0 + i, i0, i0 + k, 1, z, n, to, to);
         }
     return space_finite(&c->maps->space, all, out, 0.5);
 }

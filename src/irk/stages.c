@@ -54,15 +54,19 @@ static int direct(const stepper *c)
     return c->n * c->m->block <= by->dense_most && (by->sparse || c->sh->backend->dense);
 }
 
-/* the mean of the stage Jacobians: nearer to all of them than the one at the start of the step */
+/* the means of the stage Jacobians: nearer to all of them than those at the start of the step */
 static int mean_jacobian(stepper *c, const record *r)
 {
-    double *sum = c->lin.J, *one = work(c)->J;
+    const irk_work *a = c->own;
+    size_t entries = c->maps->entries;
     c->lin.serial = 0;
-    memset(sum, 0, c->maps->entries * sizeof *sum);
+    memset(c->lin.J, 0, entries * sizeof *c->lin.J);
+    if (c->maps->residual) memset(c->lin.M, 0, entries * sizeof *c->lin.M);
     for (int i = 0; i < c->s; i++) {
-        TRY(jacobian(c->maps, r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * (size_t)c->n, c->w, one));
-        axpy(c->maps->entries, 1.0 / c->s, one, sum);
+        costate_point x = irk_stage_point(c, r, i);
+        TRY(jacobian(c->maps, &x, c->w, a->J, a->M));
+        axpy(entries, 1.0 / c->s, a->J, c->lin.J);
+        if (c->maps->residual) axpy(entries, 1.0 / c->s, a->M, c->lin.M);
     }
     return 0;
 }
@@ -80,7 +84,8 @@ int irk_stage_start(stepper *c, const record *r)
     if (ratio == 1 && f->serial == r->jacobian) return 0;
     if (c->sh->matfree && !(matfree_preconditioned(c->sh) && a->by->preconditioned)) return 0;
     if (ratio > 1 / REUSE && ratio < REUSE && last <= KRYLOV_CHEAP) return 0;
-    TRY(c->sh->matfree ? linearise(c->maps, 0, r->t, r->y, c->w, &c->lin) : mean_jacobian(c, r));
+    costate_point x = equation_point(c->maps, r->t, r->y, r->yp);
+    TRY(c->sh->matfree ? linearise(c->maps, 0, &x, c->w, &c->lin) : mean_jacobian(c, r));
     TRY(shifts_factor(c->sh, &c->lin, r->h, &c->fac));
     a->pre = c->fac;
     return 0;
@@ -90,7 +95,8 @@ int irk_stage_start(stepper *c, const record *r)
 
 void irk_stage_layout(stepper *c, cursor *at, int m)
 {
-    if (c->sh->matfree && c->m->block == 1) guesses_layout(&work(c)->guesses, at, c->maps, m);
+    int constant = !c->maps->residual;          /* pairs are of one M and any sigma */
+    if (c->sh->matfree && c->m->block == 1 && constant) guesses_layout(&work(c)->guesses, at, c->maps, m);
 }
 
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
@@ -115,9 +121,11 @@ static int nearly_backward_error(void *system, const double *b, const double *x,
     double *size = work(c)->column;
     if (c->sh->matfree) {
         memset(size, 0, len * sizeof *size);
-        for (int i = 0; i < k; i++)
-            mass_multiply(c->maps, s->transpose, c->m->W[(i0 + i) * (c->s + 1)] / s->r->h, 1, x + (size_t)i * n,
-                          size + (size_t)i * n);
+        for (int i = 0; i < k; i++) {
+            costate_point at = irk_stage_point(c, s->r, i0 + i);
+            TRY(equation_mass(c->maps, &at, s->transpose, c->m->W[(i0 + i) * (c->s + 1)] / s->r->h, x + (size_t)i * n,
+                              size + (size_t)i * n, work(c)->v1));
+        }
         moduli_of_terms(len, b, r, size);
     } else {
         moduli(len, b, size);

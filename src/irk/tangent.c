@@ -1,6 +1,7 @@
 /* tangent.c (irk) - m directions through one implicit step (step-maps 3.2).
 
-       B Z' = f'(i) (t' + c_i h', y', p') + g_i f'(0) (t', y', p') + (h'/h^2) M sum_j W_ij Z_j      block by block
+       B Z' = E'(i) (t' + c_i h', y', k'_i, p') + g_i f'(0) (t', y', p'),                         block by block
+       k'_i = (1/h) sum_{j of earlier blocks} W_ij Z'_j - (h'/h) K_i
        y+' = y' + sum d_j Z'_j
        q+' = q' + sum b_i { h' r_i + h r'(i) (t' + c_i h', y' + Z'_i, p') }  (+ b0 at (t, y)) */
 #include <string.h>
@@ -9,17 +10,12 @@
 /* right-hand side of stage i, all columns, into X (m*n) */
 static int right_hand_side(stepper *c, const record *r, const directions *d, int i, const double *f0dot, double *X)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    int i0 = i / c->m->block * c->m->block;
-    costate_point x = {r->t + c->m->c[i] * r->h, work(c)->stage + (size_t)i * n, c->maps->p};
-    const costate_point *dx = columns_along(c, &work(c)->columns, d, c->m->c[i], d->V, (size_t)c->N);
-    TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, X, n));
-    for (int j = 0; j < d->m; j++) {
-        double *to = X + (size_t)j * n;
-        if (c->m->g) axpy(n, c->m->g[i], f0dot + (size_t)j * n, to);
-        irk_coupling(c, r->h, 0, i, 0, i0, -1, d->Xd + (size_t)j * n, stride, to);
-        if (d->dh[j] != 0) irk_coupling(c, r->h, 0, i, 0, c->s, d->dh[j] / r->h, r->X, n, to);
-    }
+    size_t n = (size_t)c->n;
+    costate_point x = irk_stage_point(c, r, i);
+    columns_along(c, &work(c)->columns, d, c->m->c[i], d->V, (size_t)c->N);
+    coupled_slope z = {i, 0, i / c->m->block * c->m->block, d->Xd, n * (size_t)d->m, n, d->dh};
+    TRY(irk_tangents(c, r->h, &x, &z, d->m, X, n));
+    for (int j = 0; c->m->g && j < d->m; j++) axpy(n, c->m->g[i], f0dot + (size_t)j * n, X + (size_t)j * n);
     return 0;
 }
 
@@ -27,7 +23,7 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, int
 static int first_stage(stepper *c, const record *r, const directions *d, double *out)
 {
     if (!c->m->g) return 0;
-    costate_point x = {r->t, r->y, c->maps->p};
+    costate_point x = point(c->maps, r->t, r->y);
     const costate_point *dx = columns_along(c, &work(c)->columns, d, 0, d->V, (size_t)c->N);
     return map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, (size_t)c->n);
 }
@@ -38,18 +34,24 @@ static int quadrature(stepper *c, const record *r, const directions *d, int i)
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
     double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *y = a->columns.y;
     if (b == 0) return 0;
-    costate_point x = {r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n, c->maps->p};
+    costate_point x = point(c->maps, r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n);
     for (size_t j = 0; i >= 0 && j < m; j++)
         add_scaled(n, y + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
     const costate_point *dx = columns_along(c, &a->columns, d, ci, i < 0 ? d->V : y, i < 0 ? N : n);
     return columns_integrate(c, &a->columns, r, d, b, &x, dx, a->r);
 }
 
+static int moving(const directions *d)
+{
+    for (int j = 0; j < d->m; j++) if (d->dh[j] != 0) return 1;
+    return 0;
+}
+
 int irk_tangent(stepper *c, const record *r, const directions *d)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     int k = c->m->block;
-    irk_stage_states(c, r);
+    irk_stage_states(c, r, moving(d));
     double *f0dot = work(c)->f0dot;
     TRY(irk_stage_start(c, r));
     TRY(first_stage(c, r, d, f0dot));

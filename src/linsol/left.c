@@ -94,16 +94,15 @@ static int solve(euler *q)
 static int follow(euler *q, const double *r, double *e)
 {
     shifts *s = q->a.s;
-    const maps *p = s->maps;
+    maps *p = s->maps;
     size_t n = (size_t)s->n;
     double sigma = q->a.re, *b = s->left.b, *x = s->left.x;
     if (q->a.transpose) add_scaled(n, b, e, 1, r);
-    else { memcpy(b, r, n * sizeof *b); mass_multiply(p, 0, sigma, 1, e, b); }
+    else { memcpy(b, r, n * sizeof *b); TRY(equation_mass(p, &q->a.at, 0, sigma, e, b, s->scaled)); }
     TRY(solve(q));
     if (!q->a.transpose) { memcpy(e, x, n * sizeof *e); return 0; }
     add_scaled(n, e, NULL, -1, r);
-    mass_multiply(p, 1, sigma, 1, x, e);
-    return 0;
+    return equation_mass(p, &q->a.at, 1, sigma, x, e, s->scaled);
 }
 
 int left_follow(shifts *s, const factors *f, const costate_point *at, double h, int transpose, int m)

@@ -16,6 +16,7 @@ struct LS {
     int factored;
     layout *lay;
     double *A;
+    double *rows, *columns;    /* n each, powers of two: A is rows (sigma M - J) columns; NULL: as it is */
     costate_stats *count;
 };
 
@@ -71,8 +72,66 @@ void LS_Free(LS *ls)
     if (!ls) return;
     if (ls->self) ls->backend->free(ls->self);
     layout_free(ls->lay);
+    free(ls->rows);
     free(ls->A);
     free(ls);
+}
+
+int LS_Balance(LS *ls)
+{
+    if (ls->rows) return COSTATE_LS_OK;
+    if (!(ls->rows = malloc(2 * (size_t)ls->n * sizeof *ls->rows))) return COSTATE_LS_NO_MEMORY;
+    ls->columns = ls->rows + ls->n;
+    return COSTATE_LS_OK;
+}
+
+static double modulus(const LS *ls, size_t k)
+{
+    return ls->parts == 1 ? fabs(ls->A[k]) : fabs(ls->A[2 * k]) + fabs(ls->A[2 * k + 1]);
+}
+
+/* entries of column j: at from .. to - 1, in these rows (NULL: all) */
+typedef struct { size_t from, to; const int *row; } column;
+
+static column column_of(const LS *ls, int j)
+{
+    const layout *lay = ls->lay;
+    size_t n = (size_t)ls->n, first = (size_t)j * n;
+    if (!lay->col) return (column){first, first + n, NULL};
+    return (column){(size_t)lay->col[j], (size_t)lay->col[j + 1], lay->row};
+}
+
+static size_t row_of(const column *c, size_t k) { return c->row ? (size_t)c->row[k] : k - c->from; }
+
+/* the power of two that brings x to [1/2, 1); 1 for zero */
+static double to_one(double x)
+{
+    int e;
+    if (x == 0) return 1;
+    frexp(x, &e);
+    return ldexp(1, -e);
+}
+
+/* Rows, then columns, scaled so that their largest entries are about one: sigma M - J of an index above 1 has condition
+   h^-2 else (step-maps 9.2).  Powers of two: no entry is rounded. */
+static void balance(LS *ls)
+{
+    double *r = ls->rows, *c = ls->columns;
+    for (int i = 0; i < ls->n; i++) r[i] = 0;
+    for (int j = 0; j < ls->n; j++) {
+        column a = column_of(ls, j);
+        for (size_t k = a.from; k < a.to; k++) r[row_of(&a, k)] = fmax(r[row_of(&a, k)], modulus(ls, k));
+    }
+    for (int i = 0; i < ls->n; i++) r[i] = to_one(r[i]);
+    for (int j = 0; j < ls->n; j++) {
+        column a = column_of(ls, j);
+        double most = 0;
+        for (size_t k = a.from; k < a.to; k++) most = fmax(most, r[row_of(&a, k)] * modulus(ls, k));
+        c[j] = to_one(most);
+        for (size_t k = a.from; k < a.to; k++)
+            for (int part = 0; part < ls->parts; part++)
+                ls->A[(size_t)ls->parts * k + (size_t)part] *= r[row_of(&a, k)] * c[j];
+    }
 }
 
 static void form_real(const LS *ls, double re, const double *J, const double *M)
@@ -118,6 +177,7 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     if (ls->parts == 1) form_real(ls, re, J, M);
     else form_complex(ls, re, im, J, M);
     if (!all_finite(size, ls->A)) return COSTATE_LS_SINGULAR;     /* backends need not survive NaN */
+    if (ls->rows) balance(ls);
     if (ls->count) {
         if (ls->parts == 1) ls->count->decompositions++;
         else ls->count->complex_decompositions++;
@@ -125,6 +185,14 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     status = ls->backend->factor(ls->self, ls->A);
     ls->factored = status == COSTATE_LS_OK;
     return code_of(status);
+}
+
+/* nrhs columns of n numbers times s */
+static void scale(const LS *ls, const double *s, int nrhs, double *X)
+{
+    for (int j = 0; j < nrhs; j++)
+        for (int i = 0; i < ls->n; i++)
+            for (int part = 0; part < ls->parts; part++) *X++ *= s[i];
 }
 
 int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
@@ -135,13 +203,10 @@ int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
         if (ls->parts == 1) ls->count->solves += nrhs;
         else ls->count->complex_solves += nrhs;
     }
+    if (ls->rows) scale(ls, transpose ? ls->columns : ls->rows, nrhs, X);
     TRY(code_of(ls->backend->solve(ls->self, !!transpose, nrhs, X)));
+    if (ls->rows) scale(ls, transpose ? ls->rows : ls->columns, nrhs, X);
     return all_finite((size_t)ls->n * (size_t)nrhs * (size_t)ls->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
-}
-
-static double modulus(const LS *ls, size_t k)
-{
-    return ls->parts == 1 ? fabs(ls->A[k]) : fabs(ls->A[2 * k]) + fabs(ls->A[2 * k + 1]);
 }
 
 static void add_moduli_dense(int n, const double *A, int transpose, const double *x, double *out)
@@ -156,17 +221,15 @@ static void add_moduli_dense(int n, const double *A, int transpose, const double
 
 void LS_AddModuli(const LS *ls, int transpose, const double *x, double *out)
 {
-    const layout *lay = ls->lay;
-    int n = ls->n;
-    if (!lay->col && ls->parts == 1) { add_moduli_dense(n, ls->A, transpose, x, out); return; }
-    for (int j = 0; j < n; j++) {
-        size_t first = (size_t)j * (size_t)n, from = lay->col ? (size_t)lay->col[j] : first,
-               to = lay->col ? (size_t)lay->col[j + 1] : first + (size_t)n;
-        double sum = 0, xj = fabs(x[j]);
-        for (size_t k = from; k < to; k++) {
-            size_t i = lay->row ? (size_t)lay->row[k] : k - from;
-            if (transpose) sum += modulus(ls, k) * fabs(x[i]);
-            else out[i] += modulus(ls, k) * xj;
+    if (!ls->lay->col && ls->parts == 1 && !ls->rows) { add_moduli_dense(ls->n, ls->A, transpose, x, out); return; }
+    for (int j = 0; j < ls->n; j++) {
+        column a = column_of(ls, j);
+        double sum = 0, xj = fabs(x[j]), c = ls->rows ? ls->columns[j] : 1;
+        for (size_t k = a.from; k < a.to; k++) {
+            size_t i = row_of(&a, k);
+            double size = ls->rows ? modulus(ls, k) / (ls->rows[i] * c) : modulus(ls, k);
+            if (transpose) sum += size * fabs(x[i]);
+            else out[i] += size * xj;
         }
         out[j] += sum;
     }

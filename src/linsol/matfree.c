@@ -1,6 +1,7 @@
 /* matfree.c - (sigma M - J) x = b without a matrix: GMRES on products of the problem's maps.
 
-   J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint.  A complex sigma is a
+   J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint (a residual's likewise,
+   with M x, at (t, y, y')).  A complex sigma is a
    real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands
    for.  Tolerances: inside Newton 1e-3 (its iteration corrects the rest); 1e-10 where a tape prescribes how often it
    goes, where M is singular - beside M/h, constraints are small in the residual's norm however wrong they are - and in
@@ -22,16 +23,26 @@ enum { LIMIT = 80 };
 
 int matfree_limit(void) { return LIMIT; }
 
-/* out = J x or J^T x */
-static int product(shifted *a, const double *x, double *out)
+/* out = (s M - J) x or (s M - J)^T x */
+static int product(shifted *a, double s, const double *x, double *out)
 {
     maps *p = a->s->maps;
-    costate_point dx = {0, x, NULL};
-    costate_gradient g = {NULL, out, NULL};
+    size_t n = (size_t)p->n;
+    double *sx = a->s->scaled;
+    costate_point dx = {.y = x};
+    costate_gradient g = {.y = out};
     p->count->products++;
-    memset(out, 0, (size_t)p->n * sizeof *out);
-    TRY(a->transpose ? map_adjoint(p, &p->rhs, &a->at, x, &g) : map_tangent(p, &p->rhs, &a->at, &dx, out));
-    return space_finite(&p->space, (size_t)p->n, out, 0.5);
+    memset(out, 0, n * sizeof *out);
+    if (a->transpose) {
+        TRY(equation_adjoints(p, &a->at, 1, x, n, &g, equation_plain(p) ? NULL : sx, n));
+        for (size_t i = 0; i < n; i++) out[i] = -out[i];
+        axpy(n, s, equation_plain(p) ? x : sx, out);
+    } else {
+        add_scaled(n, sx, NULL, s, x);
+        TRY(equation_tangents(p, &a->at, 1, &dx, sx, n, out, n));
+        for (size_t i = 0; i < n; i++) out[i] = -out[i];
+    }
+    return space_finite(&p->space, n, out, 0.5);
 }
 
 int shifted_apply(void *ctx, int m, const double *x, double *out)
@@ -41,28 +52,24 @@ int shifted_apply(void *ctx, int m, const double *x, double *out)
     const maps *p = a->s->maps;
     size_t n = (size_t)p->n, len = a->im != 0 ? 2 * n : n;
     double im = a->transpose ? -a->im : a->im;
-    for (size_t at = 0; at < len; at += n) {
-        TRY(product(a, x + at, out + at));
-        for (size_t i = 0; i < n; i++) out[at + i] = -out[at + i];
-        mass_multiply(p, a->transpose, a->re, 1, x + at, out + at);
-    }
+    for (size_t at = 0; at < len; at += n) TRY(product(a, a->re, x + at, out + at));
     if (a->im == 0) return 0;
-    mass_multiply(p, a->transpose, -im, 1, x + n, out);
-    mass_multiply(p, a->transpose, im, 1, x, out + n);
-    return 0;
+    TRY(equation_mass(a->s->maps, &a->at, a->transpose, -im, x + n, out, a->s->scaled));
+    return equation_mass(a->s->maps, &a->at, a->transpose, im, x, out + n, a->s->scaled);
 }
 
 int matfree_prepare(shifts *s)
 {
     int code = 0;
     if (!s->matfree || !s->o->ilu || s->o->preconditioner) return 0;
-    if (!s->maps->jac || !s->maps->pattern)
-        return fail(s->v, COSTATE_MISSING, "options.ilu needs problem.jac and problem.pattern.");
+    if (!s->maps->jac || !s->maps->pattern || (s->maps->residual && !s->maps->jac_yp))
+        return fail(s->v, COSTATE_MISSING, "options.ilu needs problem.jac and problem.pattern%s.",
+                    s->maps->residual ? ", and jac_yp" : "");
     const costate_backend *ilu = costate_backend_find("ilu");
     if (!ilu) return fail(s->v, COSTATE_BACKEND, "options.ilu: SuperLU is not built in.");
     s->ilu = LS_Init(ilu, s->n, s->maps->pattern, 0, NULL, NULL, &code);
     if (!s->ilu) return shifts_failure(s, ilu, code);
-    s->ilu_J = calloc(s->maps->entries + 1, sizeof *s->ilu_J);
+    s->ilu_J = calloc((s->maps->residual ? 2 : 1) * s->maps->entries + 1, sizeof *s->ilu_J);
     return s->ilu_J ? 0 : fail(s->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", s->maps->entries);
 }
 
@@ -92,8 +99,10 @@ static int precondition(void *ctx, int m, double *x)        /* m is 1; both part
 
 static int ilu_setup(shifts *s, double sigma, const costate_point *x)
 {
+    double *M = s->maps->residual ? s->ilu_J + s->maps->entries : s->maps->M;
     TRY(map_jac(s->maps, x, s->ilu_J));
-    int code = LS_Decomp(s->ilu, sigma, 0, s->ilu_J, s->maps->M);
+    if (s->maps->residual) TRY(map_jac_yp(s->maps, x, M));
+    int code = LS_Decomp(s->ilu, sigma, 0, s->ilu_J, M);
     if (code < 0) code = shifts_failure(s, costate_backend_find("ilu"), code);
     else if (code > 0) code = retry(s->v, WHY_SINGULAR, 0.5);
     return space_agree(&s->maps->space, code);
@@ -104,7 +113,7 @@ int matfree_setup(shifts *s, factors *f, double h)
 {
     const costate_preconditioner *p = s->o->preconditioner;
     double im, re = shifts_sigma(s, 0, &im), sigma = hypot(re, im) / h;
-    costate_point x = {f->t, f->y, s->maps->p};
+    costate_point x = equation_point(s->maps, f->t, f->y, f->yp);
     if (s->ilu) return ilu_setup(s, sigma, &x);
     return preconditioner_code(s, p && p->setup ? p->setup(sigma, &x, p->ctx) : 0, "setup");
 }
@@ -115,7 +124,7 @@ static int error_of(void *ctx, const double *b, const double *x, const double *r
     size_t n = (size_t)a->s->n;
     double *size = a->s->answer + 3 * n;
     memset(size, 0, n * sizeof *size);
-    mass_multiply(a->s->maps, a->transpose, a->re, 1, x, size);
+    TRY(equation_mass(a->s->maps, &a->at, a->transpose, a->re, x, size, a->s->scaled));
     moduli_of_terms(n, b, r, size);
     return backward_error(&a->s->maps->space, n, a->s->weights, size, r, ITERATED, out);
 }
@@ -166,7 +175,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
 {
     size_t n = (size_t)s->n;
     double im, re = shifts_sigma(s, k, &im);
-    shifted a = {s, {f->t, f->y, s->maps->p}, re / f->h, im / f->h, transpose};
+    shifted a = {s, equation_point(s->maps, f->t, f->y, f->yp), re / f->h, im / f->h, transpose};
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? s->pair : x;
         if (im != 0) unzip(n, x, b);

@@ -29,9 +29,11 @@ int shifts_init(shifts *s)
 static int factor_mass(shifts *s)
 {
     int code = 0;
-    if (!s->maps->M) return 0;
+    if (s->maps->residual) s->singular = 1;     /* it may be, here or elsewhere */
+    if (s->maps->residual ? s->matfree : !s->maps->M) return 0;
     s->mass = LS_Init(s->backend, s->n, s->maps->pattern, 0, NULL, NULL, &code);
     if (!s->mass) return shifts_failure(s, s->backend, code);
+    if (s->maps->residual) return 0;
     code = LS_Decomp(s->mass, 1, 0, NULL, s->maps->M);
     if (code < 0) return shifts_failure(s, s->backend, code);
     s->singular = code > 0;
@@ -62,10 +64,10 @@ int mass_solve(shifts *s, int transpose, int m, double *X)
     return solve(s, s->mass, transpose, m, X);
 }
 
-int mass_shift(shifts *s, double sigma, const double *J)
+int mass_shift(shifts *s, double sigma, const linearisation *at)
 {
     s->maps->count->decompositions++;
-    return LS_Decomp(s->mass, sigma, 0, J, s->maps->M);
+    return LS_Decomp(s->mass, sigma, 0, at->J, at->M);
 }
 
 int mass_shift_solve(shifts *s, double *x)
@@ -76,6 +78,7 @@ int mass_shift_solve(shifts *s, double *x)
 
 void shifts_layout(shifts *s, cursor *at)
 {
+    s->scaled = take(at, (size_t)s->n);
     if (!s->matfree) return;
     size_t len = (size_t)s->n * (s->npair ? 2 : 1);
     s->krylov = take(at, gmres_work((int)len, 1, matfree_limit()));
@@ -96,7 +99,8 @@ void shifts_free(shifts *s)
 factors *factors_new(shifts *s, const factors *like)
 {
     factors *f = calloc(1, sizeof *f + (size_t)(s->nreal + s->npair) * sizeof *f->lu);
-    if (f && s->matfree && !(f->y = calloc((size_t)s->n, sizeof *f->y))) { free(f); f = NULL; }
+    if (f && s->matfree && !(f->y = calloc(2 * (size_t)s->n, sizeof *f->y))) { free(f); f = NULL; }
+    if (f && f->y && s->maps->residual) f->yp = f->y + s->n;
     if (!f) { fail(s->v, COSTATE_NO_MEMORY, "No memory for factorisations."); return NULL; }
     f->refs = 1;
     f->nreal = s->nreal;
@@ -105,7 +109,8 @@ factors *factors_new(shifts *s, const factors *like)
         int code = 0;
         f->lu[k] = LS_Init(s->backend, s->n, s->maps->pattern, k >= s->nreal, like ? like->lu[k] : NULL, s->maps->count,
                            &code);
-        if (!f->lu[k]) { shifts_failure(s, s->backend, code); factors_release(f); return NULL; }
+        if (f->lu[k] && s->maps->index) code = LS_Balance(f->lu[k]);
+        if (code) { shifts_failure(s, s->backend, code); factors_release(f); return NULL; }
     }
     return f;
 }
@@ -142,7 +147,7 @@ static int decompose(shifts *s, factors *f, const linearisation *at, double h)
 {
     for (int k = 0; k < f->nreal + f->npair; k++) {
         double im, re = shifts_sigma(s, k, &im);
-        int code = LS_Decomp(f->lu[k], re / h, im / h, at->J, s->maps->M);
+        int code = LS_Decomp(f->lu[k], re / h, im / h, at->J, at->M);
         if (code > 0) return retry(s->v, WHY_SINGULAR, 0.5);
         if (code < 0) return shifts_failure(s, s->backend, code);
     }
@@ -161,6 +166,7 @@ int shifts_factor(shifts *s, const linearisation *at, double h, factors **set)
     f->h = 0;
     f->t = at->t;
     if (f->y) memcpy(f->y, at->y, (size_t)s->n * sizeof *f->y);
+    if (f->yp) memcpy(f->yp, at->yp, (size_t)s->n * sizeof *f->yp);
     TRY(s->matfree ? matfree_setup(s, f, h) : decompose(s, f, at, h));
     f->h = h;
     f->serial = at->serial;

@@ -24,10 +24,10 @@ typedef struct {
     double single;                      /* room for one */
     int matfree;
     LS *mass;                           /* M alone */
-    int singular;                       /* M is */
+    int singular;                       /* M is, or may be: a residual's */
     LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */
     double *ilu_J;                      /* its matrix: entries */
-    double *krylov, *weights, *pair, *answer;       /* matrix-free: work space, twice the size where sigma is complex */
+    double *krylov, *weights, *pair, *answer, *scaled;     /* matrix-free: work space */
     left_over left;
 } shifts;
 
@@ -42,7 +42,7 @@ typedef struct factors {
     int refs;
     double h;                           /* 0: none yet */
     long serial;                        /* of the linearisation in it */
-    double t, *y;                       /* matrix-free: where J is taken; y: n */
+    double t, *y, *yp;                  /* matrix-free: where J is taken; n each, yp of a residual */
     int nreal, npair;
     LS *lu[];
 } factors;
@@ -56,7 +56,7 @@ int shifts_failure(shifts *, const costate_backend *, int code);    /* code < 0 
 int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
 /* sigma M - J in the place of M's factorisation, which is of no use where M is singular; x <- (sigma M - J)^-1 x.
    COSTATE_LS_OK, or the backend's code: the verdict stays, as who asks can do without. */
-int mass_shift(shifts *, double sigma, const double *J);
+int mass_shift(shifts *, double sigma, const linearisation *);
 int mass_shift_solve(shifts *, double *x);
 
 factors *factors_new(shifts *, const factors *like);                /* NULL: the verdict says why */

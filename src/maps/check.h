@@ -20,6 +20,7 @@ typedef struct {
     const costate_point *x;
     void *ctx;
     double *y, *p, *e, *w, *a, *b, *d, *g;   /* n, np, n+np, k, n+np, k, k, n+np */
+    int states;                              /* of a residual: y has y' behind so many; else 0 */
 } probe;
 enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT };
 typedef struct { double error, scale, given, expected; int row, input; } worst;
@@ -35,6 +36,15 @@ void check_allow(worst *, int size, const double *differenced);
 double check_relative(const worst *);
 void check_describe(const probe *, const char *name, const worst *, costate_report *);
 int check_right(const costate_report *);
+
+/* check_residual.c: F(t, y, y', p) as a map of (y, y'), for ctx; z: the point in it, both: 2n */
+enum { CHECK_COLUMNS = 3 };                                 /* that are checked together */
+typedef struct { const costate_problem *P; } residual_map;
+costate_map check_residual_map(const costate_problem *);
+void check_join(const costate_problem *, const costate_point *x, double *both, costate_point *z);
+/* check_map.c: costate_check_map, of which the inputs from y[states] on are those of y' */
+int check_map(const costate_map *, int n, int states, int np, int k, const costate_point *x, void *ctx,
+              costate_report *);
 
 /* check_columns.c: tangents, adjoints and prepare against tangent and adjoint */
 size_t check_columns_work(int n, int np, int k);

@@ -8,8 +8,8 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
-/* each of three columns lacks other parts */
-enum { COLUMNS = 3 };
+/* each of the columns lacks other parts */
+enum { COLUMNS = CHECK_COLUMNS };
 
 typedef struct {
     const probe *q;
@@ -60,7 +60,7 @@ static void aim(blocks *b, double *out)
         double *g = out + j * b->in;
         for (size_t i = 0; i < b->in; i++) g[i] = 0.5;
         double *p = j == 1 || !b->q->np ? NULL : g + 1 + n;
-        b->to[j] = (costate_gradient){j == 1 ? NULL : g, j == 2 ? NULL : g + 1, p};
+        b->to[j] = (costate_gradient){.t = j == 1 ? NULL : g, .y = j == 2 ? NULL : g + 1, .p = p};
     }
 }
 
@@ -87,9 +87,9 @@ static int check_prepare(const blocks *b, costate_report *r)
         double *y = b->w, *p = y + n, *out = again ? b->got : b->expected, by = again ? 0.5 : 0;
         memcpy(y, q->x->y, n * sizeof *y);
         if (np) memcpy(p, q->x->p, np * sizeof *p);
-        TRY(q->map->prepare(&(costate_point){q->x->t, y, np ? p : NULL}, q->ctx));
+        TRY(q->map->prepare(&(costate_point){.t = q->x->t, .y = y, .p = np ? p : NULL}, q->ctx));
         for (size_t i = 0; i < n; i++) y[i] += by * check_size(q, (int)i) * 1e-3;
-        TRY(q->map->value(&(costate_point){q->x->t, y, np ? p : NULL}, q->d, q->ctx));
+        TRY(q->map->value(&(costate_point){.t = q->x->t, .y = y, .p = np ? p : NULL}, q->d, q->ctx));
         for (size_t i = 0; again && i < n + np; i++) y[i] = NAN;
         for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], out + j * k, q->ctx));
     }
@@ -113,7 +113,7 @@ int check_columns(const probe *q, double *work, costate_report *r)
 {
     size_t most = COLUMNS * longest(q->n, q->np, q->k);
     costate_point a = check_direction(q);
-    blocks b = {.q = q, .dx = {a, {0, a.y, NULL}, {2 * a.t, NULL, a.p}}, .w = work, .got = work + most,
+    blocks b = {.q = q, .dx = {a, {.y = a.y}, {.t = 2 * a.t, .p = a.p}}, .w = work, .got = work + most,
                 .expected = work + 2 * most, .in = (size_t)(q->n + q->np) + 1};
     for (int i = 0; i < COLUMNS * q->k; i++) b.w[i] = q->w[i % q->k] * (1 + 0.25 * i);
     return check_given_columns(&b, r);

@@ -27,9 +27,9 @@ double check_size(const probe *q, int i)
 costate_point check_unit(const probe *q, int i)          /* i: -1 t, then y, then p */
 {
     memset(q->e, 0, (size_t)(q->n + q->np) * sizeof *q->e);
-    if (i < 0) return (costate_point){1, NULL, NULL};
+    if (i < 0) return (costate_point){.t = 1};
     q->e[i] = 1;
-    return (costate_point){0, i < q->n ? q->e : NULL, i < q->n ? NULL : q->e + q->n};
+    return (costate_point){.y = i < q->n ? q->e : NULL, .p = i < q->n ? NULL : q->e + q->n};
 }
 
 static costate_point moved(const probe *q, int i, double by)
@@ -42,7 +42,10 @@ static costate_point moved(const probe *q, int i, double by)
 }
 
 /* t' = 0.3 is any number but 0: the parts of t are to be seen */
-costate_point check_direction(const probe *q) { return (costate_point){0.3, q->a, q->np ? q->a + q->n : NULL}; }
+costate_point check_direction(const probe *q)
+{
+    return (costate_point){.t = 0.3, .y = q->a, .p = q->np ? q->a + q->n : NULL};
+}
 
 /* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
 static int evaluate(const probe *q, int of, const costate_point *z, double *out)
@@ -52,7 +55,7 @@ static int evaluate(const probe *q, int of, const costate_point *z, double *out)
     TRY(call_prepare(q->map, z, q->ctx));
     if (of == OF_TANGENT) return call_tangent(q->map, z, &a, out, q->ctx);
     memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
-    costate_gradient g = {NULL, out, q->np ? out + q->n : NULL};
+    costate_gradient g = {.y = out, .p = q->np ? out + q->n : NULL};
     return call_adjoint(q->map, z, q->w, &g, q->ctx);
 }
 
@@ -66,7 +69,7 @@ int check_difference_along(const probe *q, const double *v, double *d, double *w
     memset(d, 0, (size_t)q->k * sizeof *d);
     for (int k = -4; k <= 4; k++) {
         if (k == 0) continue;
-        costate_point z = {q->x->t, q->y, q->x->p};
+        costate_point z = {.t = q->x->t, .y = q->y, .p = q->x->p};
         add_scaled((size_t)q->n, q->y, q->x->y, k * STEP, v);
         TRY(evaluate(q, OF_VALUE, &z, work));
         axpy((size_t)q->k, weight_of(k) / STEP, work, d);
@@ -117,7 +120,9 @@ void check_describe(const probe *q, const char *name, const worst *w, costate_re
     size_t used = strlen(r->text), room = sizeof r->text - used;
     int i = w->input;
     if (i < 0) snprintf(input, sizeof input, "t");
-    else snprintf(input, sizeof input, "%c[%d]", i < q->n ? 'y' : 'p', i < q->n ? i : i - q->n);
+    else if (i >= q->n) snprintf(input, sizeof input, "p[%d]", i - q->n);
+    else if (q->states && i >= q->states) snprintf(input, sizeof input, "y'[%d]", i - q->states);
+    else snprintf(input, sizeof input, "y[%d]", i);
     double error = check_relative(w);
     if (error <= CHECK_RIGHT) snprintf(r->text + used, room, "%s right (%.1e). ", name, error);
     else snprintf(r->text + used, room, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,

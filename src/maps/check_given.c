@@ -29,7 +29,7 @@ static int array(const char *name, const double *v, int count, costate_report *r
     return COSTATE_OK;
 }
 
-static int point(int n, int np, const costate_point *x, costate_report *r)
+static int point_given(int n, int np, const costate_point *x, costate_report *r)
 {
     if (!x) return check_says(r, COSTATE_BAD_ARGUMENT, "x is NULL.");
     if (!isfinite(x->t)) return check_says(r, COSTATE_BAD_ARGUMENT, "x.t is %g, not finite.", x->t);
@@ -44,12 +44,13 @@ int check_given(int n, int np, int k, const costate_point *x, costate_report *r)
 {
     verdict v;
     if (sizes_sound(&v, "", n, np, "k", k, 1)) return in_report(&v, r);
-    return point(n, np, x, r);
+    return point_given(n, np, x, r);
 }
 
 int check_given_problem(const costate_problem *P, const costate_point *x, costate_report *r)
 {
     verdict v;
     if (problem_sound(&v, P)) return in_report(&v, r);
-    return point(P->n, P->np, x, r);
+    TRY(point_given(P->n, P->np, x, r));
+    return P->residual.value ? array("x.yp", x->yp, P->n, r) : COSTATE_OK;
 }

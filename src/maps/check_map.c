@@ -63,7 +63,7 @@ static int check_adjoint(const probe *q, costate_report *r)
     worst w = {0};
     double t = 0;
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
-    costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
+    costate_gradient g = {.t = &t, .y = q->g, .p = q->np ? q->g + q->n : NULL};
     TRY(call_prepare(q->map, q->x, q->ctx));
     TRY(call_adjoint(q->map, q->x, q->w, &g, q->ctx));
     TRY(compare_adjoint(q, OF_VALUE, t, &w));
@@ -78,7 +78,7 @@ static int check_adjoint_tangent(const probe *q, costate_report *r)
     double t = 0;
     costate_point a = check_direction(q);
     memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
-    costate_gradient g = {&t, q->g, q->np ? q->g + q->n : NULL};
+    costate_gradient g = {.t = &t, .y = q->g, .p = q->np ? q->g + q->n : NULL};
     TRY(call_prepare(q->map, q->x, q->ctx));
     TRY(q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx));
     if (!q->map->tangent2 && !has_tangent(q->map)) return 0;
@@ -105,18 +105,14 @@ int check_right(const costate_report *r)
     return strstr(r->text, "WRONG") == NULL;
 }
 
-int costate_check_map(const costate_map *f, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
+int check_map(const costate_map *f, int n, int states, int np, int k, const costate_point *x, void *ctx,
+              costate_report *r)
 {
-    if (!r) return COSTATE_BAD_ARGUMENT;
-    check_clear(r);
-    if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
-    TRY(check_given(n, np, k, x, r));
-    if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
     size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
     double *memory = calloc(8 * out + 4 * in + check_columns_work(n, np, k), sizeof *memory), *at = memory;
     if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     probe q = {f, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
-               at + 2 * in + 3 * out, at + 2 * in + 4 * out};
+               at + 2 * in + 3 * out, at + 2 * in + 4 * out, states};
     unsigned state = 7;
     for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
     for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * check_size(&q, i);
@@ -124,4 +120,14 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     free(memory);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+}
+
+int costate_check_map(const costate_map *f, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
+{
+    if (!r) return COSTATE_BAD_ARGUMENT;
+    check_clear(r);
+    if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
+    TRY(check_given(n, np, k, x, r));
+    if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
+    return check_map(f, n, 0, np, k, x, ctx, r);
 }

@@ -24,7 +24,7 @@ typedef struct {
 static int product(void *ctx, const double *v, double *out)
 {
     const probe *q = &((const holding *)ctx)->q;
-    costate_point dx = {0, v, NULL};
+    costate_point dx = {.y = v};
     TRY(call_prepare(q->map, q->x, q->ctx));
     if (has_tangent(q->map)) return call_tangent(q->map, q->x, &dx, out, q->ctx);
     return check_difference_along(q, v, out, q->b);

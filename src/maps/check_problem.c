@@ -108,27 +108,39 @@ static void column_of_jac(const costate_problem *P, const double *J, int j, doub
     else for (int k = a->col[j]; k < a->col[j + 1]; k++) column[a->row[k]] = J[k];
 }
 
-static int compare_jac(const costate_problem *P, const probe *q, double *J, double *column, costate_report *r)
+/* jac, or jac_yp, against the columns of q's map from `first` on */
+typedef struct {
+    const costate_problem *P;
+    const char *name;
+    int (*of)(const costate_point *, double *, void *);
+    const costate_point *x;                     /* where it is called */
+    int first;
+} jacobian_check;
+
+static int compare_jac(const jacobian_check *c, const probe *q, double *J, double *column, costate_report *r)
 {
+    const costate_problem *P = c->P;
     worst w = {0};
-    TRY(P->jac(q->x, J, P->ctx));
+    TRY(c->of(c->x, J, P->ctx));
     for (int j = 0; j < P->n; j++) {
-        TRY(column_of_f(q, j, &w));
+        TRY(column_of_f(q, c->first + j, &w));
         column_of_jac(P, J, j, column);
-        check_compare(&w, j, check_size(q, j), P->n, column, q->d);
+        check_compare(&w, c->first + j, check_size(q, c->first + j), P->n, column, q->d);
     }
-    r->jac = check_relative(&w);
-    check_describe(q, "jac", &w, r);
-    if (r->jac > CHECK_RIGHT && P->pattern && !pattern_holds(P->pattern, w.row, w.input)) {
+    r->jac = r->jac >= check_relative(&w) ? r->jac : check_relative(&w);
+    check_describe(q, c->name, &w, r);
+    if (!(check_relative(&w) <= CHECK_RIGHT) && P->pattern &&
+        !pattern_holds(P->pattern, w.row, w.input - c->first)) {
         size_t used = strlen(r->text);
         snprintf(r->text + used, sizeof r->text - used, "The pattern leaves it out. ");
     }
     return 0;
 }
 
-static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+static int check_one_jac(const jacobian_check *c, const probe *given, costate_report *r)
 {
-    size_t n = (size_t)P->n, np = (size_t)P->np;
+    const costate_problem *P = c->P;
+    size_t n = (size_t)given->n, np = (size_t)P->np;
     guarded g = guarded_new(P);
     double *at = calloc(5 * n + np, sizeof *at);
     if (!at || !g.entry) {
@@ -136,14 +148,21 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
         free(g.entry);
         return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     }
-    probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx,
-               .y = at, .e = at + n, .b = at + 2 * n + np, .d = at + 3 * n + np};
-    int code = compare_jac(P, &q, g.entry, at + 4 * n + np, r), outside = overrun(&g);
+    probe q = *given;
+    q.y = at, q.e = at + n, q.b = at + 2 * n + np, q.d = at + 3 * n + np;
+    int code = compare_jac(c, &q, g.entry, at + 4 * n + np, r), outside = overrun(&g);
     free(at);
     free(g.entry);
-    if (outside) return written_outside(P, &g, "jac", r);
+    if (outside) return written_outside(P, &g, c->name, r);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+}
+
+static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    jacobian_check c = {P, "jac", P->jac, x, 0};
+    probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx};
+    return check_one_jac(&c, &q, r);
 }
 
 /* ---- all of it ---- */
@@ -170,6 +189,29 @@ static int check_equations(const costate_problem *P, const costate_point *x, cos
     return COSTATE_OK;
 }
 
+/* F(t, y, y', p): as a map of (y, y'); its Jacobians are by halves of it */
+static int check_residual(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
+{
+    residual_map ctx = {P};
+    costate_map f = check_residual_map(P);
+    costate_point z;
+    int n = P->n, status;
+    double *both = calloc(2 * (size_t)n, sizeof *both);
+    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    check_join(P, x, both, &z);
+    const jacobian_check jacs[] = {{P, "jac", P->jac, x, 0}, {P, "jac_yp", P->jac_yp, x, n}};
+    probe q = {.map = &f, .n = 2 * n, .states = n, .np = P->np, .k = n, .x = &z, .ctx = &ctx};
+    status = check_map(&f, 2 * n, n, P->np, n, &z, &ctx, r);
+    for (int k = 0; k < 2 && (status == COSTATE_OK || status == COSTATE_CHECK_FAILED); k++) {
+        if (status == COSTATE_CHECK_FAILED) *wrong = 1;
+        status = jacs[k].of ? check_one_jac(&jacs[k], &q, r) : COSTATE_OK;
+    }
+    free(both);
+    if (status != COSTATE_CHECK_FAILED) return status;
+    *wrong = 1;
+    return COSTATE_OK;
+}
+
 int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
 {
     costate_report unused;
@@ -179,7 +221,7 @@ int costate_check_problem(const costate_problem *P, const costate_point *x, cost
     check_clear(rhs);
     TRY(check_given_problem(P, x, rhs));
     int wrong = 0;
-    TRY(check_equations(P, x, rhs, &wrong));
+    TRY(P->residual.value ? check_residual(P, x, rhs, &wrong) : check_equations(P, x, rhs, &wrong));
     int integrals = P->nq > 0 ? costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost) : COSTATE_OK;
     return wrong ? COSTATE_CHECK_FAILED : integrals;
 }

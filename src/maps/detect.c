@@ -1,6 +1,6 @@
 /* detect.c - a sparsity pattern found by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at
-   a few points.  An entry is where the result is not zero: what f_i does not use leaves it as it is, to the last
-   bit. */
+   a few points; of a residual F_y e_j and F_y' e_j.  An entry is where the result is not zero: what f_i does not use
+   leaves it as it is, to the last bit. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ typedef struct {
     const costate_problem *P;
     probe q;                             /* at x; for sizes */
     costate_point at[POINTS];
-    double *y[POINTS], *p[POINTS], *f[POINTS], *size, *move, *out;  /* n, np, n; n each */
+    double *y[POINTS], *p[POINTS], *f[POINTS], *yp[POINTS];         /* n, np, n, n (of a residual, else NULL) */
+    double *size, *move, *out;           /* n each */
     char *hit;                           /* n: rows of the column */
     double *mass;                        /* n*n: M of a problem without a pattern, or NULL */
     int *col, *row;
@@ -33,10 +34,20 @@ typedef struct {
     costate_pattern *found;              /* the place for it */
 } probing;
 
+static const costate_map *equation(const probing *s) { return s->P->residual.value ? &s->P->residual : &s->P->rhs; }
+
 static int finite_value(probing *s, const costate_point *x, double *out)
 {
-    TRY(s->P->rhs.value(x, out, s->P->ctx));
+    TRY(equation(s)->value(x, out, s->P->ctx));
     return all_finite((size_t)s->P->n, out) ? 0 : 1;
+}
+
+/* like check_size, of y' */
+static double slope_size(const double *yp, int n, int i)
+{
+    double most = 0;
+    for (int j = 0; j < n; j++) most = fmax(most, fabs(yp[j]));
+    return fmax(fabs(yp[i]), 1e-3 * (most > 0 ? most : 1));
 }
 
 /* Point k; where f is not defined there, tried again at half the distance, components that are zero the other way. */
@@ -46,7 +57,12 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
     double near = k > 0 ? NEAR : 0;
     for (int tries = 0; code > 0 && tries < TRIES; tries++, near = tries < TRIES - 1 ? near / 2 : 0) {
         double side = tries % 2 ? -1 : 1;
-        s->at[k] = (costate_point){x->t + near * random_number(seed) * check_size(&s->q, -1), s->y[k], s->p[k]};
+        s->at[k] = (costate_point){.t = x->t + near * random_number(seed) * check_size(&s->q, -1),
+                                    .y = s->y[k],
+                                    .p = s->p[k],
+                                    .yp = s->yp[k]};
+        for (int i = 0; s->yp[k] && i < n; i++)
+            s->yp[k][i] = x->yp[i] + near * random_number(seed) * slope_size(x->yp, n, i);
         for (int i = 0; i < n + np; i++) {
             double from = i < n ? x->y[i] : x->p[i - n], r = random_number(seed);
             double *to = i < n ? s->y[k] + i : s->p[k] + i - n;
@@ -58,27 +74,40 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
     return code;
 }
 
+/* F_y e_j, or F_y' e_j, at point k, into out */
+static int column_by_tangent(probing *s, int k, int j, int slope)
+{
+    const costate_map *f = equation(s);
+    memset(s->move, 0, (size_t)s->P->n * sizeof *s->move);
+    s->move[j] = 1;
+    costate_point dx = {.y = slope ? NULL : s->move, .yp = slope ? s->move : NULL};
+    int code = call_prepare(f, &s->at[k], s->P->ctx);
+    return code == 0 ? call_tangent(f, &s->at[k], &dx, s->out, s->P->ctx) : code;
+}
+
+/* 1 in the rows of out where a change of y[j], or y'[j], changes the value */
+static int column_by_value(probing *s, int k, int j, int slope)
+{
+    size_t n = (size_t)s->P->n;
+    costate_point z = s->at[k];
+    double d = NEAR / 2 * (slope ? slope_size(s->yp[k], s->P->n, j) : s->size[j]);
+    memcpy(s->move, slope ? s->yp[k] : s->y[k], n * sizeof *s->move);
+    s->move[j] += s->move[j] < 0 ? -d : d;
+    *(slope ? &z.yp : &z.y) = s->move;
+    int code = finite_value(s, &z, s->out);
+    for (size_t i = 0; code == 0 && i < n; i++) s->out[i] = s->out[i] != s->f[k][i];
+    return code;
+}
+
 /* the rows where column j acts at point k; NaN: not there */
 static int probe_column(probing *s, int k, int j)
 {
-    size_t n = (size_t)s->P->n;
-    int code;
-    if (has_tangent(&s->P->rhs)) {
-        memset(s->move, 0, n * sizeof *s->move);
-        s->move[j] = 1;
-        code = call_prepare(&s->P->rhs, &s->at[k], s->P->ctx);
-        if (code == 0)
-            code = call_tangent(&s->P->rhs, &s->at[k], &(costate_point){0, s->move, NULL}, s->out, s->P->ctx);
-    } else {
-        costate_point z = {s->at[k].t, s->move, s->at[k].p};
-        double d = NEAR / 2 * s->size[j];
-        memcpy(s->move, s->y[k], n * sizeof *s->move);
-        s->move[j] += s->move[j] < 0 ? -d : d;
-        code = finite_value(s, &z, s->out);
-        for (size_t i = 0; code == 0 && i < n; i++) s->out[i] = s->out[i] != s->f[k][i];
+    for (int slope = 0; slope <= (s->yp[k] != NULL); slope++) {
+        int code = has_tangent(equation(s)) ? column_by_tangent(s, k, j, slope) : column_by_value(s, k, j, slope);
+        if (code < 0) return code;
+        for (int i = 0; code == 0 && i < s->P->n; i++) s->hit[i] |= s->out[i] != 0 && s->out[i] == s->out[i];
     }
-    for (size_t i = 0; code == 0 && i < n; i++) s->hit[i] |= s->out[i] != 0 && s->out[i] == s->out[i];
-    return code < 0 ? code : 0;
+    return 0;
 }
 
 /* the rows marked, as column j; 0: no memory, or more entries than an int counts */
@@ -110,20 +139,21 @@ static void mark_known(probing *s, int j)
 
 static int all_columns(probing *s, const costate_point *x, costate_report *r)
 {
-    const char *probed = has_tangent(&s->P->rhs) ? tangent_name(&s->P->rhs) : "value";
+    const char *probed = has_tangent(equation(s)) ? tangent_name(equation(s)) : "value";
+    const char *of = s->P->residual.value ? "residual" : "rhs";
     unsigned seed = 13;
     int code = s->mass ? s->P->mass(s->mass, s->P->ctx) : 0;
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code);
     for (int k = 0; k < POINTS; k++) {
         code = put_point(s, k, x, &seed);
-        if (code < 0) return check_says(r, COSTATE_CALLBACK, "rhs.value returned %d.", code);
-        if (code > 0) return check_says(r, COSTATE_NOT_FINITE, "rhs.value is not finite, or not defined, at x.");
+        if (code < 0) return check_says(r, COSTATE_CALLBACK, "%s.value returned %d.", of, code);
+        if (code > 0) return check_says(r, COSTATE_NOT_FINITE, "%s.value is not finite, or not defined, at x.", of);
     }
     for (int j = 0; j < s->P->n; j++) {
         mark_known(s, j);
         for (int k = 0; k < POINTS; k++) {
             code = probe_column(s, k, j);
-            if (code != 0) return check_says(r, COSTATE_CALLBACK, "rhs.%s returned %d.", probed, code);
+            if (code != 0) return check_says(r, COSTATE_CALLBACK, "%s.%s returned %d.", of, probed, code);
         }
         if (!append(s, j))
             return check_says(r, COSTATE_NO_MEMORY, "No memory for the pattern (%zu entries).", s->count);
@@ -147,7 +177,8 @@ static int allocate(probing *s)
 {
     size_t n = (size_t)s->P->n, np = (size_t)s->P->np;
     int dense = s->P->mass && !s->P->pattern;
-    double *at = s->block = calloc(POINTS * (2 * n + np) + 3 * n, sizeof *at);
+    int residual = s->P->residual.value != NULL;
+    double *at = s->block = calloc(POINTS * (3 * n + np) + 3 * n, sizeof *at);
     s->found = malloc(sizeof *s->found);
     s->hit = malloc(n);
     s->col = calloc(n + 1, sizeof *s->col);
@@ -157,7 +188,8 @@ static int allocate(probing *s)
         s->y[k] = at;
         s->f[k] = at + n;
         s->p[k] = at + 2 * n;
-        at += 2 * n + np;
+        s->yp[k] = residual ? at + 2 * n + np : NULL;
+        at += 3 * n + np;
     }
     s->size = at;
     s->move = at + n;

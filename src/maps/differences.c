@@ -16,24 +16,39 @@ int map_failed(maps *a, int r, const char *f, const char *name)
 }
 
 /* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
-typedef struct { double *y, *p, *a, *b; } buffers;
+typedef struct { double *y, *p, *a, *b, *yp; } buffers;
 enum { OF_TANGENT, OF_ADJOINT, OF_SECOND };
 
 static buffers level(const maps *a, int k)
 {
     size_t n = (size_t)a->n, N = n + (size_t)a->nq, np = (size_t)a->np;
-    double *z = a->work + (size_t)k * (3 * N + np);
-    return (buffers){z, z + N, z + N + np, z + 2 * N + np};
+    double *z = a->work + (size_t)k * (4 * N + np);
+    return (buffers){z, z + N, z + N + np, z + 2 * N + np, z + 3 * N + np};
 }
 
-/* x + e dx, in buffers y (n) and p (np) */
-static costate_point moved(const maps *a, const costate_point *x, const costate_point *dx, double e, double *y,
-                           double *p)
+/* x + e dx, in buffers */
+static costate_point moved(const maps *a, const costate_point *x, const costate_point *dx, double e, const buffers *b)
 {
-    costate_point z = {x->t + e * dx->t, x->y, x->p};
-    if (dx->y) { add_scaled((size_t)a->n, y, x->y, e, dx->y); z.y = y; }
-    if (dx->p && a->np) { add_scaled((size_t)a->np, p, x->p, e, dx->p); z.p = p; }
+    size_t n = (size_t)a->n;
+    costate_point z = *x;
+    z.t += e * dx->t;
+    if (dx->y) { add_scaled(n, b->y, x->y, e, dx->y); z.y = b->y; }
+    if (dx->p && a->np) { add_scaled((size_t)a->np, b->p, x->p, e, dx->p); z.p = b->p; }
+    if (dx->yp && x->yp) { add_scaled(n, b->yp, x->yp, e, dx->yp); z.yp = b->yp; }
     return z;
+}
+
+/* the largest change of a component of y' beside the largest rate of the point, both in the units of y; of a point at
+   rest, one unit of y in a unit of time */
+static double relative_slope(const maps *a, const costate_point *x, const costate_point *dx)
+{
+    double rate = 0, change = 0;
+    for (int i = 0; i < a->n; i++) {
+        double unit = fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1));
+        rate = fmax(rate, fabs(x->yp[i]) / unit);
+        change = fmax(change, fabs(dx->yp[i]) / unit);
+    }
+    return change / (rate > 0 ? rate : 1);
 }
 
 /* step of a central difference along dx: the cube root of round-off, relative to the point; of a parameter no unit is
@@ -43,6 +58,7 @@ static int spacing(const maps *a, const costate_point *x, const costate_point *d
     double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
     for (int i = 0; dx->y && i < a->n; i++)
         size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
+    if (dx->yp && x->yp) size = fmax(size, relative_slope(a, x, dx));
     for (int i = 0; dx->p && i < a->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
     TRY(space_greatest(&a->space, &size));
     *e = size > 0 ? eps / size : 0;
@@ -58,7 +74,7 @@ int difference_tangent(maps *a, const map *f, const costate_point *x, const cost
     buffers b = level(a, OF_TANGENT);
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(a, x, dx, side * e, b.y, b.p);
+        costate_point z = moved(a, x, dx, side * e, &b);
         if (f->counted) a->count->f++;
         TRY(map_code(a, f->user->value(&z, b.a, a->ctx), f->name, "value"));
         axpy((size_t)f->rows, side / (2 * e), b.a, out);
@@ -71,21 +87,24 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
                        const costate_gradient *g)
 {
     double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
-    costate_point dt = {1, NULL, NULL};
+    costate_point dt = {.t = 1};
     if (g->t && !a->autonomous) {
         TRY(tangent(a, f, x, &dt, de));
         *g->t += dot((size_t)f->rows, w, de);
     }
-    for (int i = 0; i < a->n + a->np; i++) {
-        double *to = i < a->n ? g->y : g->p;
-        if (!to) continue;
-        costate_point dx = {0, i < a->n ? e : NULL, i < a->n ? NULL : e + a->n};
-        e[i] = 1;
-        int status = tangent(a, f, x, &dx, de);
-        e[i] = 0;
-        TRY(status);
-        to[i < a->n ? i : i - a->n] += dot((size_t)f->rows, w, de);
-    }
+    const struct { double *to, *e; int count; costate_point dx; } parts[] = {
+        {g->y, e, a->n, {.y = e}},
+        {g->p, e + a->n, a->np, {.p = e + a->n}},
+        {g->yp, e, a->n, {.yp = e}},
+    };
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; parts[k].to && i < parts[k].count; i++) {
+            parts[k].e[i] = 1;
+            int status = tangent(a, f, x, &parts[k].dx, de);
+            parts[k].e[i] = 0;
+            TRY(status);
+            parts[k].to[i] += dot((size_t)f->rows, w, de);
+        }
     return 0;
 }
 
@@ -99,7 +118,7 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
     if (e == 0) return 0;
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(a, x, dx2, side * e, u.y, u.p);
+        costate_point z = moved(a, x, dx2, side * e, &u);
         TRY(tangent(a, f, &z, dx1, u.a));
         axpy((size_t)f->rows, side / (2 * e), u.a, out);
     }
@@ -116,7 +135,7 @@ int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const
     if (e == 0) return 0;
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
-        costate_point z = moved(a, x, dx, side * e, u.y, u.p);
+        costate_point z = moved(a, x, dx, side * e, &u);
         add_scaled((size_t)f->rows, u.a, NULL, side / (2 * e), w);
         TRY(adjoint(a, f, &z, u.a, g));
     }

@@ -1,4 +1,5 @@
-/* jacobian.c - J = df/dy: the user's, or formed column group by column group from products or differences.
+/* jacobian.c - J = E_y, and M = -E_k of a residual: the user's, or formed column group by column group from products
+   or differences.
 
    Columns that share no row can be formed by one product f'(x) (sum of their unit vectors) (Curtis, Powell, Reid,
    J. Inst. Math. Appl. 13 (1974) 117); a greedy colouring of the columns in their order finds the groups. */
@@ -42,58 +43,62 @@ int jacobian_colour(maps *a)
     return a->ncolor >= 0 ? 0 : fail(a->v, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
 }
 
-/* where J is formed; f: rhs there, where differences need it */
-typedef struct { maps *a; double t; const double *y, *w, *f; int exact; } forming;
+/* where J is formed, and by what: E_y v, or of a residual also E_k v.  f: E there, where differences need it */
+typedef struct { maps *a; costate_point x; const double *w, *f; int exact, slope; } forming;
 
 /* one-sided difference along seed, scaled by each column's own increment afterwards */
 static int difference(const forming *s, const double *seed, double *out)
 {
     maps *a = s->a;
-    for (int i = 0; i < a->n; i++) a->moved[i] = s->y[i] + seed[i];
-    TRY(map_value(a, &a->rhs, s->t, a->moved, out));
+    const double *from = s->slope ? s->x.yp : s->x.y;
+    for (int i = 0; i < a->n; i++) a->moved[i] = from[i] + seed[i];
+    TRY(equation_value(a, s->x.t, s->slope ? s->x.y : a->moved, s->slope ? a->moved : s->x.yp, out));
     for (int i = 0; i < a->n; i++) out[i] -= s->f[i];
     return 0;
 }
 
-/* f_y v, or the difference along v: counted as a product made for J, not as the call that it is */
+/* The product, or the difference along v: counted as a product made for J, not as the call that it is. */
 static int along(void *ctx, const double *v, double *out)
 {
     const forming *s = ctx;
     maps *a = s->a;
-    costate_point x = {s->t, s->y, a->p}, dx = {0, v, NULL};
+    costate_point dx = {.y = s->slope ? NULL : v};
     a->count->jac_products++;
     if (!s->exact) { a->count->f--; return difference(s, v, out); }
     a->count->tangents--;
-    return map_tangent(a, &a->rhs, &x, &dx, out);
+    return equation_tangents(a, &s->x, 1, &dx, s->slope ? v : NULL, 0, out, (size_t)a->n);
 }
 
-/* sqrt(eps) of a component, and of a thousandth of what the tolerances call 1 where it is small */
+/* sqrt(eps) of a component, and of a thousandth of what the tolerances call 1 where it is small; of a slope, of what is
+   a rate of the point to either */
 static double increment(const forming *s, int j)
 {
-    double size = fmax(fabs(s->y[j]), s->w[j] > 0 ? 1e-3 / s->w[j] : 1e-8), d = sqrt(DBL_EPSILON) * size;
-    volatile double moved = s->y[j] + (s->y[j] < 0 ? -d : d);   /* the increment as the machine sees it */
-    return moved - s->y[j];
+    double size = fmax(fabs(s->x.y[j]), s->w[j] > 0 ? 1e-3 / s->w[j] : 1e-8);
+    if (s->slope) size = fabs(s->x.yp[j]) > 0 ? fabs(s->x.yp[j]) : size;
+    double at = s->slope ? s->x.yp[j] : s->x.y[j], d = sqrt(DBL_EPSILON) * size;
+    volatile double moved = at + (at < 0 ? -d : d);     /* the increment as the machine sees it */
+    return moved - at;
 }
 
-static void scatter(const maps *a, int color, double *J)
+static void scatter(const maps *a, int color, double scale, double *J)
 {
     const costate_pattern *S = a->pattern;
     size_t n = (size_t)a->n;
     for (int j = 0; j < a->n; j++) {
         if (a->color[j] != color) continue;
-        if (S) for (int k = S->col[j]; k < S->col[j + 1]; k++) J[k] = a->column[S->row[k]] / a->seed[j];
-        else for (size_t i = 0; i < n; i++) J[(size_t)j * n + i] = a->column[i] / a->seed[j];
+        if (S) for (int k = S->col[j]; k < S->col[j + 1]; k++) J[k] = scale * a->column[S->row[k]] / a->seed[j];
+        else for (size_t i = 0; i < n; i++) J[(size_t)j * n + i] = scale * a->column[i] / a->seed[j];
     }
 }
 
 static int formed(const forming *s, double *J)
 {
     maps *a = s->a;
-    if (!s->exact) TRY(map_value(a, &a->rhs, s->t, s->y, a->f));
+    if (!s->exact) TRY(equation_value(a, s->x.t, s->x.y, s->x.yp, a->f));
     for (int color = 0; color < a->ncolor; color++) {
         for (int j = 0; j < a->n; j++) a->seed[j] = a->color[j] != color ? 0 : s->exact ? 1 : increment(s, j);
         TRY(along((void *)s, a->seed, a->column));
-        scatter(a, color, J);
+        scatter(a, color, s->slope ? -1 : 1, J);
     }
     if (!s->exact) a->count->differences++;
     return 0;
@@ -128,7 +133,7 @@ static int whole(const forming *s, const double *J)
     if (found.row < 0) return 0;
     return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: "
                 "the Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).",
-                found.row, found.column, found.value, s->t);
+                found.row, found.column, found.value, s->x.t);
 }
 
 /* Large and without a pattern: would one be worth its while?  Counted once a solver. */
@@ -141,42 +146,37 @@ static void count_zeros(maps *a, const double *J)
     a->filled = ((double)filled + 1e-3) / (double)a->entries;       /* all zero is counted, too */
 }
 
-int jacobian(maps *a, double t, const double *y, const double *w, double *J)
+/* E_y into J, or of a residual M = -E_k, by the user's callback, else by products or differences */
+static int one_of_them(maps *a, const costate_point *x, const double *w, int slope, double *J)
 {
-    costate_point x = {t, y, a->p};
-    forming s = {a, t, y, w, a->f, has_tangent(a->rhs.user)};
-    if (a->jac) TRY(map_jac(a, &x, J));
+    forming s = {a, *x, w, a->f, has_tangent(a->rhs.user), slope};
+    if (slope ? a->jac_yp != NULL : a->jac != NULL) TRY(slope ? map_jac_yp(a, x, J) : map_jac(a, x, J));
     else {
         int status = formed(&s, J);
-        a->count->jac++;
+        a->count->jac += !slope;
         TRY(status);
-        if (a->pattern && !a->seen_whole) TRY(whole(&s, J));
+        if (!slope && a->pattern && !a->seen_whole) TRY(whole(&s, J));
     }
-    TRY(space_finite(&a->space, a->entries, J, 0.5));
+    return space_finite(&a->space, a->entries, J, 0.5);
+}
+
+int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
+{
+    TRY(one_of_them(a, x, w, 0, J));
+    if (a->residual) TRY(one_of_them(a, x, w, 1, M));
     count_zeros(a, J);
     return 0;
 }
 
-int linearise(maps *a, long serial, double t, const double *y, const double *w, linearisation *at)
+int linearise(maps *a, long serial, const costate_point *x, const double *w, linearisation *at)
 {
     at->serial = 0;
-    at->t = t;
-    if (at->J) TRY(jacobian(a, t, y, w, at->J));
-    else memcpy(at->y, y, (size_t)a->n * sizeof *y);
+    at->t = x->t;
+    if (at->J) TRY(jacobian(a, x, w, at->J, at->M));
+    else {
+        memcpy(at->y, x->y, (size_t)a->n * sizeof *at->y);
+        if (a->residual) memcpy(at->yp, x->yp, (size_t)a->n * sizeof *at->yp);
+    }
     at->serial = serial;
     return 0;
-}
-
-void mass_multiply(const maps *a, int transpose, double s, int m, const double *x, double *y)
-{
-    if (a->M) pattern_multiply(a->n, a->pattern, a->M, transpose, s, m, x, y);
-    else axpy((size_t)a->n * (size_t)m, s, x, y);
-}
-
-void mass_apply(const maps *a, double *x, double *work)
-{
-    size_t n = (size_t)a->n;
-    memcpy(work, x, n * sizeof *x);
-    memset(x, 0, n * sizeof *x);
-    mass_multiply(a, 0, 1, 1, work, x);
 }

@@ -18,7 +18,7 @@ static void counted(const map *f, long *count, int columns) { if (f->counted) *c
 
 int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
-    costate_point x = {t, y, a->p};
+    costate_point x = {.t = t, .y = y, .p = a->p};
     counted(f, &a->count->f, 1);
     return map_code(a, f->user->value(&x, out, a->ctx), f->name, "value");
 }
@@ -26,7 +26,14 @@ int map_value(maps *a, const map *f, double t, const double *y, double *out)
 int map_jac(maps *a, const costate_point *x, double *J)
 {
     a->count->jac++;
-    return map_code(a, a->jac(x, J, a->ctx), "problem", "jac");
+    TRY(map_code(a, a->jac(x, J, a->ctx), "problem", "jac"));
+    for (size_t i = 0; a->residual && i < a->entries; i++) J[i] = -J[i];
+    return 0;
+}
+
+int map_jac_yp(maps *a, const costate_point *x, double *M)
+{
+    return map_code(a, a->jac_yp(x, M, a->ctx), "problem", "jac_yp");
 }
 
 int map_radius(maps *a, const costate_point *x, double *rho)
@@ -47,8 +54,9 @@ static int along_y(const maps *a, const costate_point *dx)
 /* Is x the point k?  To the last bit, in all processes.  Directions of differences in p move it to another array. */
 static int known(const maps *a, const known_point *k, const costate_point *x, int *is)
 {
-    double differs = !(k->held && k->t == x->t && x->p == a->p &&
-                       memcmp(k->y, x->y, (size_t)a->n * sizeof *x->y) == 0);
+    size_t bytes = (size_t)a->n * sizeof *x->y;
+    double differs = !(k->held && k->t == x->t && x->p == a->p && memcmp(k->y, x->y, bytes) == 0 &&
+                       (!k->yp || memcmp(k->yp, x->yp, bytes) == 0));
     TRY(space_greatest(&a->space, &differs));
     *is = differs == 0;
     return 0;
@@ -59,6 +67,7 @@ static void know(const maps *a, known_point *k, const costate_point *x)
     k->held = x->p == a->p;
     k->t = x->t;
     memcpy(k->y, x->y, (size_t)a->n * sizeof *k->y);
+    if (k->yp) memcpy(k->yp, x->yp, (size_t)a->n * sizeof *k->yp);
 }
 
 static int prepare_at(maps *a, const map *f, const costate_point *x)
@@ -78,7 +87,7 @@ static inline int prepare(maps *a, const map *f, const costate_point *x)
     return f->user->prepare ? prepare_at(a, f, x) : 0;
 }
 
-/* product <- J at x */
+/* product, product_yp <- the Jacobians at x */
 static int jac_at(maps *a, const costate_point *x)
 {
     int there;
@@ -86,17 +95,30 @@ static int jac_at(maps *a, const costate_point *x)
     if (there) return 0;
     a->jac_at.held = 0;
     TRY(map_jac(a, x, a->product));
+    if (a->residual) TRY(map_jac_yp(a, x, a->product_yp));
     know(a, &a->jac_at, x);
     return 0;
 }
 
 /* ---- products ---- */
 
-/* out += J v or J^T v */
+/* of f by J; of a residual F, whose J is -F_y, by both its Jacobians */
+static int jac_serves(const maps *a) { return a->jac && (a->jac_yp || !a->residual); }
+
+/* out += A v or A^T v, A: f_y, or F_y, */
 static int by_jac(maps *a, const costate_point *x, int transpose, const double *v, double *out)
 {
     TRY(jac_at(a, x));
-    if (v && out) pattern_multiply(a->n, a->pattern, a->product, transpose, 1, 1, v, out);
+    if (v && out) pattern_multiply(a->n, a->pattern, a->product, transpose, a->residual ? -1 : 1, 1, v, out);
+    return 0;
+}
+
+/* or F_y' */
+static int by_jac_yp(maps *a, const costate_point *x, int transpose, const double *v, double *out)
+{
+    if (!a->residual || !v || !out) return 0;
+    TRY(jac_at(a, x));
+    pattern_multiply(a->n, a->pattern, a->product_yp, transpose, 1, 1, v, out);
     return 0;
 }
 
@@ -107,9 +129,10 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
         TRY(prepare(a, f, x));
         return map_code(a, call_tangent(f->user, x, dx, out, a->ctx), f->name, tangent_name(f->user));
     }
-    if (f == &a->rhs && a->jac && along_y(a, dx)) {
+    if (f == &a->rhs && jac_serves(a) && along_y(a, dx)) {
         memset(out, 0, (size_t)a->n * sizeof *out);
-        return dx->y ? by_jac(a, x, 0, dx->y, out) : 0;
+        if (dx->y) TRY(by_jac(a, x, 0, dx->y, out));
+        return by_jac_yp(a, x, 0, dx->yp, out);
     }
     if (a->differences) return difference_tangent(a, f, x, dx, out);
     return missing(a, f, "tangent", "");
@@ -117,13 +140,16 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
 
 int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
+    costate_gradient want = {.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp};
     if (has_adjoint(f->user)) {
         counted(f, &a->count->adjoints, 1);
         TRY(prepare(a, f, x));
         return map_code(a, call_adjoint(f->user, x, w, &want, a->ctx), f->name, adjoint_name(f->user));
     }
-    if (f == &a->rhs && a->jac && !want.p && (!want.t || a->autonomous)) return by_jac(a, x, 1, w, want.y);
+    if (f == &a->rhs && jac_serves(a) && !want.p && (!want.t || a->autonomous)) {
+        TRY(by_jac(a, x, 1, w, want.y));
+        return by_jac_yp(a, x, 1, w, want.yp);
+    }
     if (a->differences) return difference_adjoint(a, f, map_tangent, x, w, &want);
     return missing(a, f, "adjoint", "");
 }
@@ -175,7 +201,7 @@ int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_po
 int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
                         const costate_gradient *g)
 {
-    costate_gradient want = {g->t, g->y, a->np ? g->p : NULL};
+    costate_gradient want = {.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp};
     if (f->user->adjoint_tangent) {
         counted(f, &a->count->adjoints2, 1);
         TRY(prepare(a, f, x));
@@ -189,7 +215,7 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
 int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
 {
     const costate_map *f = a->rhs.user, *r = a->cost.user;
-    int timed = !a->autonomous, jac_will_do = a->jac && !with_p && !(with_t && timed);
+    int timed = !a->autonomous, jac_will_do = jac_serves(a) && !with_p && !(with_t && timed);
     if (a->differences) return 0;
     if (!timed) rhs &= ~(unsigned)SLOPE_OF;
     if (jac_will_do) rhs &= ~(unsigned)(TANGENT_OF | ADJOINT_OF);

@@ -1,4 +1,4 @@
-/* maps.h - what the user gives: maps, Jacobian, mass matrix, their callbacks counted and their codes turned into 0,
+/* maps.h - what the user gives: maps, Jacobians, mass matrix, their callbacks counted and their codes turned into 0,
    RETRY or a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who
    runs. */
 #ifndef COSTATE_MAPS_H
@@ -13,14 +13,14 @@ enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_
 
 typedef struct {
     const costate_map *user;
-    const char *name;                   /* "rhs", "cost" */
+    const char *name;                   /* "rhs", "residual", "cost" */
     int rows, counted;                  /* counted: in the user's statistics */
 } map;
 
 typedef struct {                        /* a point that something was made for */
     int held;                           /* 0: none */
     double t;
-    double *y;                          /* n; its p is the bound one */
+    double *y, *yp;                     /* n; its p is the bound one; yp: NULL but of a residual */
 } known_point;
 
 typedef struct maps {
@@ -29,13 +29,16 @@ typedef struct maps {
     int autonomous, differences;        /* options */
     void *ctx;                          /* of the callbacks */
     costate_map user_rhs, user_cost;
-    map rhs, cost;                      /* M y' = f,  q' = r */
+    map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
+    int residual;                       /* the problem is F(t, y, y', p) = 0 */
     int (*jac)(const costate_point *x, double *J, void *ctx);
+    int (*jac_yp)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
     int (*radius)(const costate_point *x, double *rho, void *ctx);  /* options.spectral_radius */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
+    const int *index;                   /* n, of unknowns; NULL: none is of index 2 */
     size_t entries;                     /* of J and M */
-    double *M;                          /* NULL: identity */
+    double *M;                          /* NULL: identity, or a residual's, which depends on the point */
     const char *method;                 /* for sentences */
     costate_stats *count;
     verdict *v;
@@ -50,12 +53,18 @@ typedef struct maps {
     double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
     double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
 
-    double *product;                    /* entries: jac where a product with it stands for one of rhs, taken at */
-    known_point jac_at;
+    double *product, *product_yp;       /* entries: jac, jac_yp where products with them stand for those of rhs, */
+    known_point jac_at;                 /* taken at */
+    double *minus;                      /* n*m: of a residual: -w */
     known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
     double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
     double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
 } maps;
+
+static inline costate_point point(const maps *a, double t, const double *y)
+{
+    return (costate_point){.t = t, .y = y, .p = a->p};
+}
 
 /* sound.c: COSTATE_OK, or what is wrong.  name: of k, which is at least `least`; of: "problem." or "" in sentences */
 int sizes_sound(verdict *, const char *of, int n, int np, const char *name, int k, int least);
@@ -71,7 +80,8 @@ void maps_free(maps *);
 void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep */
 
 int map_value(maps *, const map *, double t, const double *y, double *out);
-int map_jac(maps *, const costate_point *, double *J);
+int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y, */
+int map_jac_yp(maps *, const costate_point *, double *M);           /* and F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
 int map_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
 int map_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
@@ -98,19 +108,55 @@ static inline int map_adjoints(maps *a, const map *f, const costate_point *x, in
 /* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
 
-/* jacobian.c: J = f_y at (t, y), w: the weights there */
-int jacobian(maps *, double t, const double *y, const double *w, double *J);
+/* equation.c: the equation in one form, whichever the user gave it in:
 
-/* f_y where it was taken.  serial: its name, 0: nothing is held; who linearises gives it, and gives none twice */
+       E(t, y, k, p) = f(t, y, p) - M k   or   -F(t, y, k, p),    k = y',    J = E_y,  M = -E_k
+
+   k, dk, K lie apart from points: a right-hand side's callbacks see none.  n each; dk, K: of column j at j ldk. */
+static inline costate_point equation_point(const maps *a, double t, const double *y, const double *k)
+{
+    return (costate_point){.t = t, .y = y, .p = a->p, .yp = a->residual ? k : NULL};
+}
+int equation_minus_residual(maps *, double t, const double *y, const double *k, double *out);
+void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
+/* k NULL: zero, of right-hand sides; inline for systems of a few states */
+static inline int equation_value(maps *a, double t, const double *y, const double *k, double *out)
+{
+    if (a->residual) return equation_minus_residual(a, t, y, k, out);
+    TRY(map_value(a, &a->rhs, t, y, out));
+    if (k) mass_multiply(a, 0, -1, 1, k, out);
+    return 0;
+}
+/* E'(x) (dx_j, dk_j); dk NULL: zero.  dx: yp is written */
+int equation_tangents(maps *, const costate_point *x, int m, costate_point *dx, const double *dk, size_t ldk,
+                      double *out, size_t ld);
+int equation_adjoints_apart(maps *, const costate_point *x, int m, const double *w, size_t ld, costate_gradient *g,
+                            double *K, size_t ldk);
+/* g_j += (E_t, E_y, E_p)^T w_j; K_j = M^T w_j, NULL: not wanted, and then some of the others is.  g: yp is written */
+static inline int equation_adjoints(maps *a, const costate_point *x, int m, const double *w, size_t ld,
+                                    costate_gradient *g, double *K, size_t ldk)
+{
+    if (a->residual || K) return equation_adjoints_apart(a, x, m, w, ld, g, K, ldk);
+    return map_adjoints(a, &a->rhs, x, m, w, ld, g);
+}
+/* out += s M x or s M^T x, M there; Mx: n, work */
+int equation_mass(maps *, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx);
+/* K of equation_adjoints is w itself: M is the identity */
+static inline int equation_plain(const maps *a) { return !a->residual && !a->M; }
+
+/* J and M where they were taken.  serial: its name, 0: nothing is held; who linearises gives it, none twice */
 typedef struct {
     double *J;                          /* entries; NULL: known by products at the point alone */
-    double t, *y;                       /* the point; y: n, held where J is NULL */
+    double *M;                          /* entries; of right-hand sides the maps' own: NULL: identity */
+    double t, *y, *yp;                  /* the point; y, yp: n, held where J is NULL */
     long serial;
 } linearisation;
-int linearise(maps *, long serial, double t, const double *y, const double *w, linearisation *);
+
+/* jacobian.c: J = E_y at a point, and M = -E_k of a residual; w: the weights there */
+int jacobian(maps *, const costate_point *, const double *w, double *J, double *M);
+int linearise(maps *, long serial, const costate_point *, const double *w, linearisation *);
 int jacobian_colour(maps *);                                        /* the pattern, where jac is missing */
 int colour(const costate_pattern *, int *color);                    /* of each column; how many, -1: no memory */
-void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
 void mass_apply(const maps *, double *x, double *work);             /* x <- M x; work: n */
 
 /* missing.c: entries of J = f_y that its pattern leaves out */

@@ -20,9 +20,20 @@ int problem_sound(verdict *v, const costate_problem *P)
 {
     if (!P) return fail(v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
     TRY(sizes_sound(v, "problem.", P->n, P->np, "nq", P->nq, 0));
-    if (!P->rhs.value) return fail(v, COSTATE_MISSING, "problem.rhs.value is missing.");
+    if (!P->rhs.value && !P->residual.value)
+        return fail(v, COSTATE_MISSING, "problem.rhs.value is missing (or problem.residual.value).");
+    if (P->residual.value && P->rhs.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.rhs and problem.residual are both given: one of them is the "
+                    "equation.");
+    if (P->residual.value && P->mass)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.mass belongs to problem.rhs: a residual has y' in it.");
+    if (!P->residual.value && P->jac_yp)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_yp belongs to problem.residual, which is missing.");
     if (P->nq > 0 && !P->cost.value)
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
+    for (int i = 0; P->index && i < P->n; i++)
+        if (P->index[i] < 0 || P->index[i] > 2)
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.index[%d] = %d: it is 0, 1 or 2.", i, P->index[i]);
     const char *fault = P->pattern ? pattern_fault(P->pattern, P->n) : NULL;
     return fault ? fail(v, COSTATE_BAD_ARGUMENT, "problem.pattern: %s.", fault) : COSTATE_OK;
 }

@@ -37,7 +37,7 @@ void step_directions(const costate_times *g, int m, int last, double *dt, double
 
 int step_left(stepper *c, const record *r, int transpose, int m)
 {
-    costate_point at = {r->t, r->y, c->maps->p};
+    costate_point at = equation_point(c->maps, r->t, r->y, r->yp);
     return left_follow(c->sh, r->kept ? r->kept : c->fac, &at, r->h, transpose, m);
 }
 

@@ -89,7 +89,7 @@ static int pull(stepper *c, const record *r, const functionals *g, double at, co
 {
     const double *inverse = rkc_of(c)->inverse;
     size_t n = (size_t)c->n, N = (size_t)c->N;
-    costate_point x = {rkc_time(r, at), y, c->maps->p};
+    costate_point x = point(c->maps, rkc_time(r, at), y);
     for (size_t j = 0; inverse && j < (size_t)g->m; j++)
         for (size_t i = 0; i < n; i++) w[j * N + i] *= inverse[i];
     const costate_gradient *to = columns_to(c, &rkc_of(c)->columns, g, out, N);

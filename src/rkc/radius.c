@@ -31,7 +31,7 @@ static int product(stepper *c, const record *r, double size)
     double *x = a->g[0], along;
     c->maps->count->power++;
     if (has_tangent(&c->maps->user_rhs) || c->maps->jac) {
-        costate_point at = {r->t, r->y, c->maps->p}, dx = {0, a->v, NULL};
+        costate_point at = point(c->maps, r->t, r->y), dx = {.y = a->v};
         TRY(map_tangent(c->maps, &c->maps->rhs, &at, &dx, a->Jv));
         for (size_t i = 0; a->inverse && i < n; i++) a->Jv[i] *= a->inverse[i];
         return 0;
@@ -91,7 +91,7 @@ static int stale(const rkc_work *a, const trial *t)
 int rkc_radius(stepper *c, const record *r, const trial *t)
 {
     rkc_work *a = rkc_of(c);
-    costate_point x = {r->t, r->y, c->maps->p};
+    costate_point x = point(c->maps, r->t, r->y);
     if (c->maps->radius) {
         if (!a->asked) TRY(map_radius(c->maps, &x, &a->rho));
         a->asked = 1;

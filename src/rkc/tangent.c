@@ -13,7 +13,7 @@ static int slopes(stepper *c, const record *r, const directions *d, double at, c
 {
     const double *inverse = rkc_of(c)->inverse;
     size_t n = (size_t)c->n, N = (size_t)c->N;
-    costate_point x = {rkc_time(r, at), g, c->maps->p};
+    costate_point x = point(c->maps, rkc_time(r, at), g);
     const costate_point *dx = columns_along(c, &rkc_of(c)->columns, d, at, v, N);
     TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, N));
     if (c->nq) TRY(map_tangents(c->maps, &c->maps->cost, &x, d->m, dx, out + n, N));

@@ -29,9 +29,10 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
         combine(n, to, to, 1, c->s - i - 1, column + i + 1, Yb, stride);
         ros_coupling(c, r->h, 1, i, i + 1, c->s, g->U + (size_t)j * n, stride, to);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, to);
-        a->to[j] = (costate_gradient){NULL, to, NULL};
+        a->to[j] = (costate_gradient){.y = to};
     }
-    return rates_back(c, g->m, &(costate_point){r->t, r->y, c->maps->p}, w, a->to);
+    costate_point x = point(c->maps, r->t, r->y);
+    return rates_back(c, g->m, &x, w, a->to);
 }
 
 /* v_i: its y-part into v, p-part into mu, t-part into t and h */
@@ -40,7 +41,7 @@ static int first_order(stepper *c, const record *r, const functionals *g, int i,
 {
     const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n;
-    costate_point x = {r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y, c->maps->p};
+    costate_point x = point(c->maps, r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y);
     const costate_gradient *to = columns_to(c, a, g, v, n);
     TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, u, n, to));
     TRY(rates_back(c, g->m, &x, w, to));
@@ -52,8 +53,9 @@ static int first_order(stepper *c, const record *r, const functionals *g, int i,
 static int second_order(stepper *c, const record *r, const functionals *g, int i, int j, const double *w,
                         const double *u, double *H)
 {
-    costate_point x = {r->t, r->y, c->maps->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
-    costate_gradient to = {g->times ? &g->t[j] : NULL, H, g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+    costate_point x = point(c->maps, r->t, r->y), e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n};
+    costate_gradient to = {.t = g->times ? &g->t[j] : NULL, .y = H,
+                           .p = g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
     TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, &x, &e, u, &to));
     return w ? map_adjoint_tangent(c->maps, &c->maps->cost, &x, &e, w + (size_t)j * (size_t)c->nq, &to) : 0;
 }
@@ -71,7 +73,7 @@ static int step_size(stepper *c, const record *r, const functionals *g, int i, c
         g->h[j] += dot(n, a->v2, uj) / (r->h * r->h);
     }
     if (!has_cost(c, i)) return 0;
-    costate_point x = {r->t, r->y, c->maps->p}, e = {2 * r->h * c->m->gi[i], r->X + (size_t)i * n, NULL};
+    costate_point x = point(c->maps, r->t, r->y), e = {.t = 2 * r->h * c->m->gi[i], .y = r->X + (size_t)i * n};
     TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, i == 0 ? r->y : a->Y, a->r));
     columns_rate(c, g, c->m->b[i], a->r);
     TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->r));       /* r' e_i + h gamma_i r_t */

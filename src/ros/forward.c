@@ -42,7 +42,8 @@ int ros_matrices(stepper *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
     if (r->kept || (c->fac->h == r->h && c->fac->serial == r->jacobian)) return 0;
-    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, r->t, r->y, c->w, &c->lin));
+    costate_point x = point(c->maps, r->t, r->y);
+    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
     TRY(shifts_factor(c->sh, &c->lin, r->h, &c->fac));
     *f = c->fac;
     return 0;
@@ -50,7 +51,7 @@ int ros_matrices(stepper *c, const record *r, const factors **f)
 
 int ros_time_slope(stepper *c, const record *r)
 {
-    costate_point x = {r->t, r->y, c->maps->p}, dt = {1, NULL, NULL};
+    costate_point x = point(c->maps, r->t, r->y), dt = {.t = 1};
     if (c->o->autonomous) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
@@ -67,7 +68,7 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
     const ros_work *a = c->own;
     size_t nq = (size_t)c->nq;
     if (!nq || (c->m->b[i] == 0 && a->error_b[i] == 0)) return 0;
-    costate_point x = {r->t, r->y, c->maps->p}, e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL};
+    costate_point x = point(c->maps, r->t, r->y), e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n};
     TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, Y, a->r));
     TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->rq));
     axpy(nq, 1, a->rq, a->r);

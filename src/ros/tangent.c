@@ -13,17 +13,17 @@ typedef struct { costate_point at0, at, e; int i; } bundle;
 static bundle gather(stepper *c, const record *r, int i)
 {
     const double *Y = ros_stage(c, r, i, work(c)->Y);
-    return (bundle){.at0 = {r->t, r->y, c->maps->p},
-                    .at = {r->t + c->m->c[i] * r->h, Y, c->maps->p},
-                    .e = {r->h * c->m->gi[i], r->X + (size_t)i * (size_t)c->n, NULL},
+    return (bundle){.at0 = point(c->maps, r->t, r->y),
+                    .at = point(c->maps, r->t + c->m->c[i] * r->h, Y),
+                    .e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n},
                     .i = i};
 }
 
 /* x_0 along direction j */
 static costate_point start(const stepper *c, const directions *d, int j)
 {
-    return (costate_point){d->dt[j], d->V + (size_t)j * (size_t)c->N,
-                           d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return (costate_point){.t = d->dt[j], .y = d->V + (size_t)j * (size_t)c->N,
+                           .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
 }
 
 /* x_i along all directions */
@@ -85,7 +85,7 @@ static int quadrature(stepper *c, const record *r, const directions *d, const bu
     if (!nq || c->m->b[i] == 0) return 0;
     TRY(add_rates(c, d, w, &b->at, dx));
     for (size_t j = 0; j < m; j++)
-        a->columns.dx[j] = (costate_point){d->dh[j] * c->m->gi[i], d->Xd + (i * m + j) * n, NULL};
+        a->columns.dx[j] = (costate_point){.t = d->dh[j] * c->m->gi[i], .y = d->Xd + (i * m + j) * n};
     TRY(add_rates(c, d, w, &b->at0, a->columns.dx));
     for (size_t j = 0; j < m; j++) {
         costate_point x0 = start(c, d, (int)j);

@@ -1,4 +1,4 @@
-/* consistent.c - M y' = f with a singular M: are the constraints met where a run starts?
+/* consistent.c - M y' = f with a singular M, or F(t, y, y', p) = 0: are the constraints met where a run starts?
 
    Index 1: every f is M u - J d with d in the kernel of M; the constraints are met if d = 0, and else d is, to first
    order, the jump of y that meets them.  That does not depend on how rows or states are scaled, and is what the
@@ -8,7 +8,13 @@
 
    keeps the part -J d and divides the rest by sigma over the rates each time; (sigma M - J)^-1 r tends to d.  Rows that
    M does not enter keep f as it is.  sigma M must not drown the constraints in round-off, where they are combinations
-   of rows: so sigma is no larger than need be, and only a d that a smaller sigma gives, too, is believed. */
+   of rows: so sigma is no larger than need be, and only a d that a smaller sigma gives, too, is believed.
+
+   Of a residual the same passes are Newton's iteration for y' = k with y fixed,
+
+       k <- k + sigma x,   x = (sigma M - J)^-1 r,   r <- E(t, y, k),
+
+   where r is -J x if E is linear in k; what is left of it, when k has converged, is -J d. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -17,11 +23,11 @@
 /* Times the tolerance.  A run leaves some of it in the constraints, ros2 and radau1a the error of a step; Newton
    takes a jump by less than this for part of the step. */
 static const double ALLOWED = 100;
-enum { PASSES = 12 };
+enum { PASSES = 12, SLOPE_PASSES = 3 };
 
 typedef struct {
-    double *f, *r, *d, *rate, *row;      /* n each; rate: moduli of M, then of J, in rows; row: those of J */
-    double sigma;
+    double *f, *r, *d, *rate, *row;      /* n each; rate: moduli of M in rows; row: those of J */
+    double t, unit;                      /* unit: the size of the first pass */
 } jump;
 
 /* what a component may change by: no less than round-off of a solution of a system */
@@ -32,6 +38,7 @@ static double largest(const costate *c, const double *d, int *where)
     double most = 0;
     for (int i = 0; i < c->st.n; i++) {
         double size = fabs(d[i]) / unit_of(c, i);
+        if (c->maps.index && c->maps.index[i] == 2) continue;       /* the first step finds it, whatever it is */
         if (size > most) { most = size; *where = i; }
     }
     return most;
@@ -52,32 +59,77 @@ static void add_row_sums(const costate *c, const double *A, double *sums)
 static double fastest(const costate *c, jump *x, double span)
 {
     double most = 1 / span;
-    add_row_sums(c, c->maps.M, x->rate);
+    add_row_sums(c, c->st.lin.M, x->rate);
     add_row_sums(c, c->st.lin.J, x->row);
     for (int i = 0; i < c->st.n; i++)
         if (x->rate[i] > 0) most = fmax(most, x->row[i] / x->rate[i]);
     return most;
 }
 
-/* d by passes until its part outside of the kernel of M is gone; -1: no answer, else its size */
-static double jump_of(costate *c, jump *x, double sigma)
+/* r <- -J d, but f in rows that M does not enter */
+static int without_slope(costate *c, jump *x)
 {
     size_t n = (size_t)c->st.n;
-    int at = 0;
+    memset(x->r, 0, n * sizeof *x->r);
+    pattern_multiply(c->st.n, c->P.pattern, c->st.lin.J, 0, -1, 1, x->d, x->r);
+    for (size_t i = 0; i < n; i++) if (x->rate[i] == 0) x->r[i] = x->f[i];
+    return 0;
+}
+
+/* ready for d <- (sigma M - J)^-1 d; RETRY: it is singular */
+static int shift(costate *c, double sigma)
+{
+    double im, re = c->sh.matfree ? shifts_sigma(&c->sh, 0, &im) : 0;
+    if (c->sh.matfree) return shifts_factor(&c->sh, &c->st.lin, hypot(re, im) / sigma, &c->st.fac);
+    return mass_shift(&c->sh, sigma, &c->st.lin) == COSTATE_LS_OK ? 0 : RETRY;
+}
+
+static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
+{
+    const double TOL = 1e-3;
+    double amplified = 1;
+    costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
+    if (c->sh.matfree) return matfree_correct(&c->sh, &at, sigma, c->st.w, TOL * fmax(x->unit, 1), &amplified, d);
+    return mass_shift_solve(&c->sh, d) == COSTATE_LS_OK ? 0 : RETRY;
+}
+
+/* yp <- yp + sigma d, r <- E there, with its own Jacobians */
+static int with_slope(costate *c, jump *x, double sigma)
+{
+    axpy((size_t)c->st.n, sigma, x->d, c->work.yp);
+    TRY(equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->r));
+    costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
+    TRY(linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin));
+    return shift(c, sigma);
+}
+
+/* d by passes until its part outside of the kernel of M is gone; *size: of it, -1: no answer */
+static int passes(costate *c, jump *x, double sigma, double *size)
+{
+    size_t n = (size_t)c->st.n;
+    int at = 0, least = c->maps.residual ? SLOPE_PASSES : 0;
     double last = -1;
-    if (mass_shift(&c->sh, sigma, c->st.lin.J) != COSTATE_LS_OK) return -1;
+    TRY(shift(c, sigma));
     memcpy(x->r, x->f, n * sizeof *x->r);
+    x->unit = 0;
     for (int k = 0; k < PASSES; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
-        if (mass_shift_solve(&c->sh, x->d) != COSTATE_LS_OK) return -1;
-        double size = largest(c, x->d, &at);
-        if (size <= ALLOWED || (last > 0 && fabs(size - last) <= 1e-3 * size)) return size;
-        last = size;
-        memset(x->r, 0, n * sizeof *x->r);
-        pattern_multiply(c->st.n, c->P.pattern, c->st.lin.J, 0, -1, 1, x->d, x->r);
-        for (size_t i = 0; i < n; i++) if (x->rate[i] == 0) x->r[i] = x->f[i];
+        TRY(solve_shifted(c, x, sigma, x->d));
+        double now = largest(c, x->d, &at);
+        if (k == 0) x->unit = now;
+        TRY(c->maps.residual ? with_slope(c, x, sigma) : without_slope(c, x));
+        if (k >= least && (now <= ALLOWED || (last > 0 && fabs(now - last) <= 1e-3 * now))) { *size = now; return 0; }
+        if (!(now < HUGE_VAL)) return RETRY;
+        last = now;
     }
-    return -1;
+    return RETRY;
+}
+
+static int jump_of(costate *c, jump *x, double sigma, double *size)
+{
+    *size = -1;
+    int status = passes(c, x, sigma, size);
+    return status == RETRY ? 0 : status;
 }
 
 /* the row of the constraints that is missed by most; among those that M does not enter, if one of them is missed */
@@ -93,32 +145,70 @@ static int worst_row(const costate *c, const jump *x)
     return best[most[1] > 1];
 }
 
-static int refuse(costate *c, const jump *x, double t, double size)
+static int refuse(costate *c, const jump *x, double size)
 {
-    int at = 0, row = worst_row(c, x);
+    int at = 0, row = worst_row(c, x), alone = x->rate[row] == 0;
     largest(c, x->d, &at);
-    return fail(&c->v, COSTATE_INCONSISTENT, "The start is inconsistent: M is singular, and at t = %.10g row %d of f "
-                "is %.6g where %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its "
-                "tolerance.", t, row,
-                x->rate[row] == 0 ? x->f[row] : x->r[row],
-                x->rate[row] == 0 ? "M y' is 0" : "no M y' can be (the part that M does not reach)", at, c->work.y[at],
-                x->d[at], size);
+    const char *of = c->maps.residual ? "the residual" : "f";
+    const char *why = c->maps.residual ? "whatever y' is" : alone ? "where M y' is 0" :
+                      "where no M y' can be (the part that M does not reach)";
+    return fail(&c->v, COSTATE_INCONSISTENT, "The start is inconsistent: %s, and at t = %.10g row %d of %s "
+                "is %.6g %s; to meet the constraints y[%d] = %.8g would change by %.3g, %.3g times its tolerance.",
+                c->maps.residual ? "dF/dy' is singular" : "M is singular", x->t, row, of,
+                c->maps.residual ? -x->r[row] : alone ? x->f[row] : x->r[row], why, at, c->work.y[at], x->d[at], size);
+}
+
+static int start_over(costate *c, jump *x)
+{
+    costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
+    if (c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
+    TRY(linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin));
+    return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->f);
+}
+
+/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma.  By their moduli, columns in r. */
+static int refuse_empty(costate *c, jump *x)
+{
+    const costate_pattern *a = c->P.pattern;
+    double *rows = x->row, *inputs = x->r;
+    memset(rows, 0, (size_t)c->st.n * sizeof *rows);
+    for (int j = 0; j < c->st.n; j++) {
+        size_t first = a ? 0 : (size_t)j * (size_t)c->st.n;
+        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n;
+        inputs[j] = 0;
+        for (int k = from; k < to; k++) {
+            double size = fabs(c->st.lin.J[first + (size_t)k]) + fabs(c->st.lin.M[first + (size_t)k]);
+            inputs[j] += size;
+            rows[a ? a->row[k] : k] += size;
+        }
+    }
+    for (int i = 0; i < c->st.n; i++) {
+        if (rows[i] == 0)
+            return fail(&c->v, COSTATE_SINGULAR, "Row %d of the residual depends on no unknown at t = %.10g.", i, x->t);
+        if (inputs[i] == 0)
+            return fail(&c->v, COSTATE_SINGULAR, "The residual depends neither on y[%d] nor on y'[%d] at t = %.10g.", i,
+                        i, x->t);
+    }
+    return COSTATE_OK;
 }
 
 /* COSTATE_OK, RETRY where J or f is not to be had, or a status */
 static int judge(costate *c, double t, double span)
 {
-    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, 0};
-    weights(&c->st, c->work.y, c->st.w);
-    TRY(linearise(&c->maps, c->at + 1, t, c->work.y, c->st.w, &c->st.lin));
-    TRY(map_value(&c->maps, &c->maps.rhs, t, c->work.y, x.f));
-    if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
-    double sigma = 1e3 * fastest(c, &x, span), size = jump_of(c, &x, sigma);
-    if (!(size > ALLOWED)) return COSTATE_OK;
+    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, t, 0};
+    double size, less;
     int where = 0;
-    double less = jump_of(c, &x, sigma / 16);
+    weights(&c->st, c->work.y, c->st.w);
+    TRY(start_over(c, &x));
+    if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
+    if (c->maps.residual) TRY(refuse_empty(c, &x));
+    double sigma = 1e3 * fastest(c, &x, span);
+    TRY(jump_of(c, &x, sigma, &size));
+    if (!(size > ALLOWED)) return COSTATE_OK;
+    if (c->maps.residual) TRY(start_over(c, &x));
+    TRY(jump_of(c, &x, sigma / 16, &less));
     if (!(less > ALLOWED) || fabs(size - less) > 0.1 * size) return COSTATE_OK;
-    return refuse(c, &x, t, largest(c, x.d, &where));
+    return refuse(c, &x, largest(c, x.d, &where));
 }
 
 int consistent(costate *c, double t, double span)
@@ -126,4 +216,39 @@ int consistent(costate *c, double t, double span)
     if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
     int status = judge(c, t, span);
     return status == RETRY ? COSTATE_OK : status;                /* the first step will say more */
+}
+
+/* yp alone, by the first sigma for which the passes converge: larger than the rates, and no larger than need be */
+static int slope_without_matrix(costate *c, double t, double span)
+{
+    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, t, 0};
+    double size = -1;
+    weights(&c->st, c->work.y, c->st.w);
+    for (double sigma = 1e4 / span; size < 0 && sigma < 1e12 / span; sigma *= 100) {
+        TRY(start_over(c, &x));
+        if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
+        TRY(jump_of(c, &x, sigma, &size));
+    }
+    return size < 0 ? start_over(c, &x) : COSTATE_OK;
+}
+
+/* y' of what the residual does not have it of is anything: 0 */
+static void clear_undetermined(costate *c)
+{
+    const costate_pattern *a = c->P.pattern;
+    const double *M = c->st.lin.M;
+    for (int j = 0; j < c->st.n; j++) {
+        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n, empty = !c->sh.matfree;
+        const double *column = a || !empty ? M : M + (size_t)j * (size_t)c->st.n;
+        for (int k = from; empty && k < to; k++) empty = column[k] == 0;
+        if (empty || (c->maps.index && c->maps.index[j] == 2)) c->work.yp[j] = 0;
+    }
+}
+
+int residual_start(costate *c, double t, double span)
+{
+    int status = c->sh.matfree ? slope_without_matrix(c, t, span) : judge(c, t, span);
+    clear_undetermined(c);
+    if (status == COSTATE_OK && !all_finite((size_t)c->st.n, c->work.f)) status = retry(&c->v, WHY_NOT_FINITE, 1);
+    return status;
 }

@@ -14,6 +14,7 @@
    would be tried twice where h has to fall. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include "run/run.h"
 
 int error_exponent(const costate_method *m)
@@ -55,13 +56,16 @@ static double time_scale(double t0, double span, double d0, double d1)
     return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
 }
 
-/* h0 from the sizes of y, f and a difference quotient for y'' (one more f).  The slope M y' stands for y'. */
-int first_step(stepper *c, const interval *in, const double *y, double *f, double *z, double *f1, double *h)
+/* h0 from the sizes of y, f and a difference quotient for y'' (one more f; none where y' is known, of a residual, which
+   has no f).  The slope M y' stands for y'. */
+int first_step(stepper *c, const interval *in, const double *y, const double *yp, double *f, double *z, double *f1,
+               double *h)
 {
     size_t n = (size_t)c->n;
     int p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
     weights(c, y, c->w);
-    TRY(map_value(c->maps, &c->maps->rhs, in->t0, y, f));
+    if (yp) memcpy(f, yp, n * sizeof *f);
+    else TRY(map_value(c->maps, &c->maps->rhs, in->t0, y, f));
     const double *both[] = {y, f};
     double d[2];
     TRY(space_norms(&c->maps->space, n, 2, c->w, both, d));
@@ -69,7 +73,7 @@ int first_step(stepper *c, const interval *in, const double *y, double *f, doubl
     if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
     double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
     add_scaled(n, z, y, t - in->t0, f);
-    int status = map_value(c->maps, &c->maps->rhs, t, z, f1);
+    int status = yp ? RETRY : map_value(c->maps, &c->maps->rhs, t, z, f1);
     if (status < 0) return status;
     if (status == 0) {
         axpy(n, -1, f, f1);

@@ -18,16 +18,17 @@ static void anew(costate *c)
 static int no_start(costate *c)
 {
     if (c->v.why == WHY_CALLBACK)
-        return fail(&c->v, COSTATE_CALLBACK, "rhs.value is not defined at the initial state (it returned > 0 at t = "
-                    "%.10g).", c->in.t0);
-    return fail(&c->v, COSTATE_NOT_FINITE, "rhs.value returned NaN or Inf at the initial state (t = %.10g).", c->in.t0);
+        return fail(&c->v, COSTATE_CALLBACK, "%s.value is not defined at the initial state (it returned > 0 at t = "
+                    "%.10g).", c->maps.rhs.name, c->in.t0);
+    return fail(&c->v, COSTATE_NOT_FINITE, "%s.value returned NaN or Inf at the initial state (t = %.10g).",
+                c->maps.rhs.name, c->in.t0);
 }
 
 static int initial_step(costate *c, run *x)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
     if (!(c->o.h0 > 0)) {
-        int status = first_step(&c->st, &c->in, c->work.y, c->work.f, c->work.z, c->work.y1, &h);
+        int status = first_step(&c->st, &c->in, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c) : status);
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
@@ -72,6 +73,7 @@ static int try_step(costate *c, run *x, double *err)
     set_times(x);
     c->count.steps++;
     x->by.y1 = c->work.y1;
+    x->by.yp1 = c->work.yp1;
     TRY(forward(c, x));
     if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
     else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
@@ -123,7 +125,7 @@ static int next_slot(costate *c, run *x)
 {
     const place *spare = &c->work.scratch[c->at & 1];
     x->by.to = *spare;
-    x->now = (record){.y = c->work.y, .X = spare->X, .iterations = spare->iterations};
+    x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations};
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
@@ -201,8 +203,10 @@ static int loop(costate *c, run *x)
 {
     if (x->t == x->t1) return COSTATE_OK;
     if (x->h_free == 0) {                    /* a cold start */
+        int status = c->maps.residual ? residual_start(c, x->t, fabs(x->t1 - x->t)) : COSTATE_OK;
+        TRY(status == RETRY ? no_start(c) : status);
         TRY(initial_step(c, x));
-        TRY(consistent(c, x->t, fabs(x->t1 - x->t)));
+        if (!c->maps.residual) TRY(consistent(c, x->t, fabs(x->t1 - x->t)));
     }
     long most = c->count.steps + c->o.max_steps;
     while (x->t != x->t1) TRY(one_step(c, x, most));

@@ -21,12 +21,13 @@ typedef struct {                /* where the last run ended, for options.warm */
     double t, dir, h, low;      /* h: the step to try next, unsigned */
     control k;
     record prev;
-    double *y, *p;              /* N, np */
+    double *y, *p, *yp;         /* N, np; n, of a residual */
 } ending;
 
 typedef struct {                /* work space of runs */
     void *block;                /* NULL: costate_new failed */
     double *y, *y1, *err;       /* N: the state, after the step, error estimate */
+    double *yp, *yp1;           /* n: about y', of a residual; else NULL */
     double *f, *z;              /* N: a slope, a state on the way */
     place scratch[2];           /* stages of the step and of the one before, without a tape */
     double *clock;              /* progress.c: 4 */
@@ -89,11 +90,13 @@ void options_newton(costate *);     /* newton_tol, which follows the tolerances 
 /* control.c */
 int error_exponent(const costate_method *);                         /* k: order of the error that is judged, plus 1 */
 double next_factor(const stepper *, const control *, int newton, double err, double h);
-/* f, z, f1: n each, work */
-int first_step(stepper *, const interval *, const double *y, double *f, double *z, double *f1, double *h);
+/* yp: y' of a residual, else NULL; f, z, f1: n each, work */
+int first_step(stepper *, const interval *, const double *y, const double *yp, double *f, double *z, double *f1,
+               double *h);
 
 /* consistent.c */
 int consistent(costate *, double t, double span);                   /* work.y at the start: COSTATE_INCONSISTENT? */
+int residual_start(costate *, double t, double span);               /* the same, of a residual, and work.yp */
 
 /* sweep.c */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */

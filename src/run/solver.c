@@ -47,14 +47,33 @@ static int matrices(costate *c)
     if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
     TRY(maps_init(&c->maps, formed, entries));
     if (!formed) return COSTATE_OK;
-    if (!(c->st.lin.J = calloc(entries + 1, sizeof *c->st.lin.J)))
+    size_t both = (c->maps.residual ? 2 : 1) * entries;
+    if (!(c->st.lin.J = calloc(both + 1, sizeof *c->st.lin.J)))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
+    c->st.lin.M = c->maps.residual ? c->st.lin.J + entries : c->maps.M;
+    return COSTATE_OK;
+}
+
+/* F(t, y, y', p) = 0 is for methods whose stages are all implicit */
+static int refuse_residual(costate *c)
+{
+    const costate_method *m = c->st.m;
+    if (!c->P.residual.value) return COSTATE_OK;
+    if (m->family != COSTATE_SDIRK && m->family != COSTATE_FIRK)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s solves M y' = f, not problem.residual: take one of the "
+                    "families sdirk or firk, as radau2a.", m->name);
+    if (m->is & COSTATE_EXPLICIT_FIRST)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has an explicit first stage, which needs y' = f: for "
+                    "problem.residual take a method without one, as sdirk4a or radau2a.", m->name);
+    if (c->o.estimator == COSTATE_EST_SDIRK)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK needs f(t, y): "
+                    "problem.residual takes COSTATE_EST_CLASSICAL.");
     return COSTATE_OK;
 }
 
 static int refuse_singular(costate *c)
 {
-    if (!c->sh.singular) return COSTATE_OK;
+    if (!c->sh.singular || c->maps.residual) return COSTATE_OK;
     if (c->st.F->is & REGULAR_MASS)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular "
                     "one.", c->st.m->name);
@@ -85,6 +104,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(options_fill(c));
+    TRY(refuse_residual(c));
     furnish(c);
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));

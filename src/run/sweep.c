@@ -205,7 +205,8 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
     trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->work.scratch[k & 1], .predict = tape->from.predict,
                 .y1 = c->work.y1, .err = c->work.err};
     if (c->o.derivative_mode) as.iterations = NULL;
-    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .X = by.to.X, .iterations = by.to.iterations};
+    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .yp = r->yp, .X = by.to.X,
+                    .iterations = by.to.iterations};
     verdict_at(&c->v, r->t);
     weights(&c->st, c->work.y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));

@@ -23,6 +23,7 @@ void warm_go_on(const costate *c, run *x, int matrices)
     x->low = e->low;
     x->k = e->k;
     x->by.cautious = 0;
+    if (e->yp) memcpy(c->work.yp, e->yp, (size_t)c->st.n * sizeof *e->yp);
     if (!matrices) return;
     x->prev = e->prev;
     x->has_prev = 1;
@@ -44,5 +45,6 @@ void warm_keep(costate *c, const run *x)
     e->k = x->k;
     e->prev = x->prev;
     memcpy(e->y, c->work.y, (size_t)c->st.N * sizeof *e->y);
+    if (e->yp) memcpy(e->yp, c->work.yp, (size_t)c->st.n * sizeof *e->yp);
     if (c->st.np) memcpy(e->p, c->maps.p, (size_t)c->st.np * sizeof *e->p);
 }

@@ -10,6 +10,9 @@ static void layout(costate *c, cursor *at)
     w->y = take(at, N);
     w->y1 = take(at, N);
     w->err = take(at, N);
+    w->yp = c->maps.residual ? take(at, n) : NULL;
+    w->yp1 = c->maps.residual ? take(at, n) : NULL;
+    c->ended.yp = c->maps.residual ? take(at, n) : NULL;
     w->f = take(at, N);
     w->z = take(at, N);
     c->ended.y = take(at, N);
@@ -21,6 +24,7 @@ static void layout(costate *c, cursor *at)
     }
     st->w = take(at, N);
     if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
+    if (c->maps.residual) st->lin.yp = take(at, n);
     maps_layout(&c->maps, at);
     shifts_layout(&c->sh, at);
     st->F->layout(st, at);
@@ -74,7 +78,9 @@ int columns_prepare(costate *c, int m)
 
 void workspace_step(workspace *w)
 {
-    double *swap = w->y;
+    double *y = w->y, *yp = w->yp;
     w->y = w->y1;
-    w->y1 = swap;
+    w->y1 = y;
+    w->yp = w->yp1;
+    w->yp1 = yp;
 }

@@ -21,8 +21,8 @@ static inline const costate_point *columns_along(const stepper *c, const column_
                                                  const double *y, size_t stride)
 {
     for (int j = 0; j < d->m; j++)
-        w->dx[j] = (costate_point){d->dt[j] + ci * d->dh[j], y + (size_t)j * stride,
-                                   d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+        w->dx[j] = (costate_point){.t = d->dt[j] + ci * d->dh[j], .y = y + (size_t)j * stride,
+                                   .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
     return w->dx;
 }
 
@@ -33,8 +33,8 @@ static inline const costate_gradient *columns_to(const stepper *c, const column_
 {
     for (int j = 0; j < g->m; j++) {
         w->t[j] = 0;
-        w->to[j] = (costate_gradient){g->times ? &w->t[j] : NULL, y ? y + (size_t)j * stride : NULL,
-                                      g->mu && c->np ? g->mu + (size_t)j * (size_t)c->np : NULL};
+        w->to[j] = (costate_gradient){.t = g->times ? &w->t[j] : NULL, .y = y ? y + (size_t)j * stride : NULL,
+                                      .p = g->mu && c->np ? g->mu + (size_t)j * (size_t)c->np : NULL};
     }
     return w->to;
 }

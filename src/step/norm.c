@@ -23,6 +23,12 @@ void weights(const stepper *c, const double *y, double *w)
     else for (int i = 0; i < c->N; i++) w[i] = 1 / (atol + rtol * fabs(y[i]));
 }
 
+void index_scale(const stepper *c, double h, double *x)
+{
+    const int *index = c->maps->index;
+    for (int i = 0; index && i < c->n; i++) if (index[i] == 2) x[i] *= fabs(h);
+}
+
 int error_norm(const stepper *c, const double *y, const double *y1, const double *err, double *norm)
 {
     int count = c->o->cost_error ? c->N : c->n;

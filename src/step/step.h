@@ -16,6 +16,7 @@ typedef struct {                /* one step: what the tape keeps */
     int degree;                 /* rkc: of this step, a decision; else 0 */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
     const double *y;            /* N: state at t */
+    const double *yp;           /* n: of a residual: about y', where it is linearised; NULL: of right-hand sides */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
     const unsigned char *iterations; /* irk: Newton iterations, one a block */
     factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
@@ -42,6 +43,7 @@ typedef struct {                /* one try */
     int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
     double *y1, *err;           /* N each, out */
+    double *yp1;                /* n, out: about y' at the end, of a residual */
 } trial;
 
 typedef struct {                /* m directions through a step */
@@ -124,6 +126,9 @@ void dense_state(const stepper *, const record *, const double *D, double *y);
 void dense_eval(const stepper *, const record *, double t, double *y);
 
 /* norm.c */
+/* x_i times |h|^(index - 1) of unknowns of index 2, whose errors are larger by 1/h than those of the others
+   (step-maps 12.4): of increments, estimates, or the weights they are measured with */
+void index_scale(const stepper *, double h, double *x);
 void weights(const stepper *, const double *y, double *w);
 /* NaN: y1 is not finite */
 int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);

@@ -5,12 +5,14 @@
 /* The memory of a slot that was not put (a rejected step) is handed out again: the caller keeps the record. */
 int memory_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
-    size_t N = (size_t)c->N, s = (size_t)c->s, doubles = N + (spare ? 0 : s * (size_t)c->n);
+    size_t n = (size_t)c->n, s = (size_t)c->s, N = (size_t)c->N, slope = c->maps->residual ? n : 0;
+    size_t state = N + slope, doubles = state + (spare ? 0 : s * n);
     double *memory = tape_memory(c, t, doubles * sizeof *memory + (s + 7) / 8 * 8);
     if (!memory) return c->v->status;
-    *to = (place){spare ? spare->X : memory + N, (unsigned char *)(memory + doubles)};
+    *to = (place){spare ? spare->X : memory + state, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, N * sizeof *y);
-    *r = (record){.y = memory, .X = to->X, .iterations = to->iterations};
+    if (slope) memcpy(memory + N, r->yp, n * sizeof *y);
+    *r = (record){.y = memory, .yp = slope ? memory + N : NULL, .X = to->X, .iterations = to->iterations};
     return 0;
 }
 

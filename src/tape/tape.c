@@ -231,7 +231,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
                     c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
-        a->cost.value != b->cost.value || a->mass != b->mass)
+        a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
+        a->mass != b->mass)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
 }

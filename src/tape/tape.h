@@ -23,7 +23,8 @@ typedef struct { int (*again)(void *run, const costate_tape *, int k, record *r)
 
 /* How much of a step is kept: memory.c, states.c. */
 typedef struct {
-    /* room for the next step: its record with the state y, and where forward writes; spare: for what is not kept */
+    /* room for the next step: its record with the state y (and yp, which the record has), and where forward writes;
+       spare: for what is not kept */
     int (*slot)(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
     int (*put)(const stepper *, costate_tape *, const record *);        /* the step that was taken, into list[count] */
     int (*get)(const costate_tape *, int k, record *);                  /* step k; X NULL: its stages are not there */

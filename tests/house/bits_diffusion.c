@@ -76,7 +76,7 @@ void diffusion_tangent2(const costate_point *x, const costate_point *a, const co
 {
     for (int k = 0; k < N_MOST; k++) {
         double w[N_MOST] = {0}, gy[N_MOST] = {0}, gp[NP] = {0};
-        costate_gradient g = {NULL, gy, gp};
+        costate_gradient g = {.y = gy, .p = gp};
         w[k] = 1;
         diffusion_adjoint_tangent(x, a, w, &g);
         out[k] = 0;

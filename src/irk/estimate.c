@@ -1,0 +1,265 @@
+/* estimate.c (irk) - the error estimate of an implicit step, and of its tangents.
+
+       est = h est0 E(t, y, k) with k = -sum e_j Z_j/(h est0),  for right-hand sides h est0 f(t,y) + M sum e_j Z_j,
+       filtered: err = Re sigma (sigma M - J)^-1 est,  sigma = eig_0/h                         (step-maps 3.1, 12.2;
+       for methods without a real eigenvalue sigma is complex and the real part is taken: it has the same limits for
+       h -> 0 and for stiff J)
+
+   Stages solved loosely may need no filter: err = sum e_j Z_j (inexact.c).
+
+   With c_1 = 0 that is blind to f(t); a second part has the defect of the dense output u at one more point:
+       est += h estx f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
+#include <math.h>
+#include <string.h>
+#include "base/pattern.h"
+#include "irk/irk.h"
+
+/* the point of the estimate's second part, u = u(at) */
+static costate_point inner_point(const stepper *c, const record *r, double *u)
+{
+    double D[STAGES_MOST];
+    dense_weights(c->m, c->m->at, D, NULL);
+    combine((size_t)c->n, u, r->y, 1, c->s, D, r->X, (size_t)c->n);
+    return point(c->maps, r->t + c->m->at * r->h, u);
+}
+
+int irk_inner_value(stepper *c, const map *f, const record *r, double *out)
+{
+    if (c->m->estx == 0) return 0;
+    costate_point x = inner_point(c, r, work(c)->Y);
+    return map_value(c->maps, f, x.t, x.y, out);
+}
+
+/* x <- Re sigma (sigma M - J)^-1 x */
+static int filter(stepper *c, const record *r, double *x)
+{
+    if (irk_inexact(c)) return irk_inexact_filter(c, r, x);
+    double h = r->h;
+    const irk_work *a = c->own;
+    accuracy to = irk_accuracy(c, 0);
+    double im, re = shifts_sigma(c->sh, 0, &im) / h;
+    im /= h;
+    if (im == 0) {
+        TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, x));
+        for (int i = 0; i < c->n; i++) x[i] *= re;
+        return 0;
+    }
+    for (int i = 0; i < c->n; i++) { a->pair[2 * i] = x[i]; a->pair[2 * i + 1] = 0; }
+    TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, a->pair));
+    for (int i = 0; i < c->n; i++) x[i] = re * a->pair[2 * i] - im * a->pair[2 * i + 1];
+    return 0;
+}
+
+/* x <- M x, M of the linearisation */
+static int apply_mass(stepper *c, double *x)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    memcpy(a->k, x, n * sizeof *x);
+    memset(x, 0, n * sizeof *x);
+    if (c->maps->residual && c->lin.J) {
+        pattern_multiply(c->n, c->maps->pattern, c->lin.M, 0, 1, 1, a->k, x);
+        return 0;
+    }
+    costate_point at = equation_point(c->maps, c->fac->t, c->fac->y, c->fac->yp);
+    return equation_mass(c->maps, &at, 0, 1, a->k, x, a->v1);
+}
+
+/* A part of the estimate: h w0 E(t, y, -sum w_j Z_j/(h w0)), which for right-hand sides is M sum w_j Z_j + h w0 f and
+   so for w0 = 0, too; f: f(t, y), of those. */
+typedef struct { const double *w; double w0, t; const double *y, *f; } part;
+
+/* err <- the part, Z_j = Z + j stride; onto: beside what it is */
+static int add_part(stepper *c, double h, const part *p, const double *Z, size_t stride, int onto, double *err)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    if (equation_plain(c->maps)) combine(n, err, onto ? err : NULL, 1, c->s, p->w, Z, stride);
+    else if (!c->maps->residual || p->w0 == 0) {
+        combine(n, a->slope_of_part, NULL, 1, c->s, p->w, Z, stride);
+        TRY(apply_mass(c, a->slope_of_part));
+        add_scaled(n, err, onto ? err : NULL, 1, a->slope_of_part);
+    } else {
+        combine(n, a->slope_of_part, NULL, -1 / (h * p->w0), c->s, p->w, Z, stride);
+        TRY(equation_value(c->maps, p->t, p->y, a->slope_of_part, a->k));
+        add_scaled(n, err, onto ? err : NULL, h * p->w0, a->k);
+        return 0;
+    }
+    if (p->w0 != 0) axpy(n, h * p->w0, p->f, err);
+    return 0;
+}
+
+/* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
+   filtered once more, see step.h. */
+static int estimate_with(stepper *c, const record *r, const part *first, const part *second, const double *Z,
+                         size_t stride, double *err)
+{
+    if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, first->w, Z, stride); return 0; }
+    TRY(add_part(c, r->h, first, Z, stride, 0, err));
+    if (c->sh->singular && first->w0 != 0) {
+        TRY(filter(c, r, err));
+        TRY(apply_mass(c, err));
+    }
+    if (second->w0 != 0) TRY(add_part(c, r->h, second, Z, stride, 1, err));
+    return filter(c, r, err);
+}
+
+/* FATODE's second choice: one more SDIRK stage Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),
+   est = Zhat - sum d_j Z_j, by Newton with the real factorisation (step-maps 12.2). */
+static int estimate_by_stage(stepper *c, const record *r, double *err)
+{
+    const irk_work *a = c->own;
+    const costate_method *m = c->m;
+    size_t n = (size_t)c->n;
+    accuracy to = irk_accuracy(c, 0);
+    double size, sigma = 1 / (r->h * m->gamma), *Z = a->R, *G = a->v2;
+    combine(n, Z, NULL, 1, c->s, m->d, r->X, n);
+    for (int it = 0; it < c->o->newton_max; it++) {
+        add_scaled(n, a->Y, r->y, 1, Z);
+        TRY(map_value(c->maps, &c->maps->rhs, r->t + r->h, a->Y, G));
+        axpy(n, m->theta0 / m->gamma, a->f0, G);
+        combine(n, a->v1, NULL, 1, c->s, m->theta, r->X, n);
+        axpy(n, -1, Z, a->v1);
+        mass_multiply(c->maps, 0, sigma, 1, a->v1, G);
+        TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, G));
+        axpy(n, 1, G, Z);
+        c->maps->count->newton++;
+        TRY(space_norm(&c->maps->space, n, c->w, G, &size));
+        if (size <= c->o->newton_tol) break;
+    }
+    combine(n, err, NULL, -1, c->s, m->d, r->X, n);
+    axpy(n, 1, Z, err);
+    if (!c->sh->singular || m->theta0 == 0) return 0;
+    TRY(apply_mass(c, err));                                        /* it has f(t,y): see step.h */
+    return filter(c, r, err);
+}
+
+/* h out = (h f(x))' along dx and h' = dh;  f: f(x), wanted where dh is not 0 */
+static int slope_tangent(stepper *c, const record *r, const costate_point *x, const costate_point *dx, double dh,
+                         const double *f, double *out)
+{
+    TRY(map_tangent(c->maps, &c->maps->rhs, x, dx, out));
+    if (dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
+    return 0;
+}
+
+/* the second part's slope along direction j, into out; uses the n after it */
+static int inner_tangent(stepper *c, const record *r, const directions *d, int j, double *out)
+{
+    if (c->m->estx == 0) return 0;
+    size_t n = (size_t)c->n;
+    double D[STAGES_MOST], *f = out + n, *du = work(c)->v1;
+    if (d->dh[j] != 0) TRY(irk_inner_value(c, &c->maps->rhs, r, f));
+    dense_weights(c->m, c->m->at, D, NULL);
+    combine(n, du, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
+    costate_point x = inner_point(c, r, work(c)->Y);
+    costate_point dx = {.t = d->dt[j] + c->m->at * d->dh[j], .y = du,
+                        .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return slope_tangent(c, r, &x, &dx, d->dh[j], f, out);
+}
+
+/* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: beside what it is); dy:
+   that of y. */
+static int add_tangent(stepper *c, const record *r, const directions *d, int j, double ci, const part *p,
+                       const double *dy, int onto, double *err)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n, stride = n * (size_t)d->m;
+    double h = r->h, dh = d->dh[j], scale = p->w0 != 0 ? -1 / (h * p->w0) : 1;
+    costate_point dx = {.t = d->dt[j] + ci * dh, .y = dy, .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    combine(n, a->kdot, NULL, scale, c->s, p->w, d->Xd + (size_t)j * n, stride);
+    if (p->w0 == 0) {
+        TRY(apply_mass(c, a->kdot));
+        add_scaled(n, err, onto ? err : NULL, 1, a->kdot);
+        return 0;
+    }
+    combine(n, a->slope_of_part, NULL, scale, c->s, p->w, r->X, n);
+    axpy(n, -dh / h, a->slope_of_part, a->kdot);
+    costate_point x = equation_point(c->maps, p->t, p->y, a->slope_of_part);
+    TRY(equation_tangents(c->maps, &x, 1, &dx, a->kdot, n, a->k, n));
+    add_scaled(n, err, onto ? err : NULL, h * p->w0, a->k);
+    if (dh == 0) return 0;
+    TRY(equation_value(c->maps, p->t, p->y, a->slope_of_part, a->k));
+    axpy(n, dh * p->w0, a->k, err);
+    return 0;
+}
+
+static part first_part(const stepper *c, const record *r, const double *y, const double *f)
+{
+    return (part){c->m->e, c->m->est0, r->t, y, f};
+}
+
+static part second_part(const stepper *c, const record *r, const double *y, const double *f)
+{
+    return (part){c->m->ex, c->m->estx, r->t + c->m->at * r->h, y, f};
+}
+
+/* of a residual: the parts are not linear in what they have of f */
+static int residual_estimate(stepper *c, const record *r, const directions *d, int j, double *err)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    double D[STAGES_MOST], *du = a->R;
+    const double *v = d->V + (size_t)j * (size_t)c->N;
+    part first = first_part(c, r, r->y, NULL), second = second_part(c, r, a->Y, NULL);
+    TRY(add_tangent(c, r, d, j, 0, &first, v, 0, err));
+    if (first.w0 != 0) {
+        TRY(filter(c, r, err));
+        TRY(apply_mass(c, err));
+    }
+    if (second.w0 != 0) {
+        inner_point(c, r, a->Y);
+        dense_weights(c->m, c->m->at, D, NULL);
+        combine(n, du, v, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
+        TRY(add_tangent(c, r, d, j, c->m->at, &second, du, 1, err));
+    }
+    return filter(c, r, err);
+}
+
+/* the same for direction j: f' along it for f, Z' for Z */
+static int estimate_tangent(stepper *c, const record *r, const directions *d, int j, double *err)
+{
+    if (c->maps->residual) return residual_estimate(c, r, d, j, err);
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n;
+    costate_point x = point(c->maps, r->t, r->y);
+    costate_point dx = {.t = d->dt[j], .y = d->V + (size_t)j * (size_t)c->N,
+                        .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    part first = first_part(c, r, NULL, a->v2), second = second_part(c, r, NULL, a->R);
+    if (first.w0 != 0) TRY(slope_tangent(c, r, &x, &dx, d->dh[j], a->f0, a->v2));
+    TRY(inner_tangent(c, r, d, j, a->R));
+    return estimate_with(c, r, &first, &second, d->Xd + (size_t)j * n, n * (size_t)d->m, err);
+}
+
+static int estimate(stepper *c, const record *r, const trial *t)
+{
+    const irk_work *a = c->own;
+    double *err = t->err, size;
+    if (c->o->estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
+    part first = first_part(c, r, r->y, a->f0), second = second_part(c, r, a->Y, a->R);
+    if (!c->maps->residual) TRY(irk_inner_value(c, &c->maps->rhs, r, a->R));
+    else if (second.w0 != 0) inner_point(c, r, a->Y);
+    TRY(estimate_with(c, r, &first, &second, r->X, (size_t)c->n, err));
+    if (!t->cautious || first.w0 == 0) return 0;
+    TRY(error_norm(c, r->y, t->y1, err, &size));
+    if (!(size > 1)) return 0;
+    double *moved = a->R + c->n;                         /* once more, at y + err */
+    add_scaled((size_t)c->n, moved, r->y, 1, err);
+    if (!c->maps->residual) TRY(map_value(c->maps, &c->maps->rhs, r->t, moved, a->v2));
+    first = first_part(c, r, moved, a->v2);
+    return estimate_with(c, r, &first, &second, r->X, (size_t)c->n, err);
+}
+
+int irk_error(stepper *c, const record *r, const trial *t)
+{
+    TRY(estimate(c, r, t));
+    index_scale(c, r->h, t->err);
+    return 0;
+}
+
+int irk_estimate(stepper *c, const record *r, const directions *d, int j, double *err)
+{
+    TRY(estimate_tangent(c, r, d, j, err));
+    index_scale(c, r->h, err);
+    return 0;
+}

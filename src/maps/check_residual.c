@@ -1,0 +1,100 @@
+/* check_residual.c - a residual F(t, y, y', p) as a map of (y, y'), 2n states: what checks a map checks it. */
+#include <string.h>
+#include "maps/callbacks.h"
+#include "maps/maps.h"
+#include "maps/check.h"
+
+static const double *slopes(const residual_map *f, const double *y) { return y ? y + f->P->n : NULL; }
+
+static costate_point parted(const residual_map *f, const costate_point *z)
+{
+    return (costate_point){.t = z->t, .y = z->y, .p = z->p, .yp = slopes(f, z->y)};
+}
+
+static costate_gradient parted_gradient(const residual_map *f, const costate_gradient *g)
+{
+    return (costate_gradient){.t = g->t, .y = g->y, .p = g->p, .yp = g->y ? g->y + f->P->n : NULL};
+}
+
+static int value(const costate_point *z, double *out, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z);
+    return f->P->residual.value(&x, out, f->P->ctx);
+}
+
+static int tangent(const costate_point *z, const costate_point *dz, double *out, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z), dx = parted(f, dz);
+    return call_tangent(&f->P->residual, &x, &dx, out, f->P->ctx);
+}
+
+static int adjoint(const costate_point *z, const double *w, const costate_gradient *g, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z);
+    costate_gradient to = parted_gradient(f, g);
+    return call_adjoint(&f->P->residual, &x, w, &to, f->P->ctx);
+}
+
+static int tangent2(const costate_point *z, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z), dx1 = parted(f, a), dx2 = parted(f, b);
+    return f->P->residual.tangent2(&x, &dx1, &dx2, out, f->P->ctx);
+}
+
+static int adjoint_tangent(const costate_point *z, const costate_point *dz, const double *w, const costate_gradient *g,
+                           void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z), dx = parted(f, dz);
+    costate_gradient to = parted_gradient(f, g);
+    return f->P->residual.adjoint_tangent(&x, &dx, w, &to, f->P->ctx);
+}
+
+static int tangents(const costate_point *z, int count, const costate_point *dz, double *out, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z), dx[CHECK_COLUMNS];
+    for (int j = 0; j < count; j++) dx[j] = parted(f, &dz[j]);
+    return f->P->residual.tangents(&x, count, dx, out, f->P->ctx);
+}
+
+static int adjoints(const costate_point *z, int count, const double *w, const costate_gradient *g, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z);
+    costate_gradient to[CHECK_COLUMNS];
+    for (int j = 0; j < count; j++) to[j] = parted_gradient(f, &g[j]);
+    return f->P->residual.adjoints(&x, count, w, to, f->P->ctx);
+}
+
+static int prepare(const costate_point *z, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z);
+    return f->P->residual.prepare(&x, f->P->ctx);
+}
+
+costate_map check_residual_map(const costate_problem *P)
+{
+    const costate_map *F = &P->residual;
+    return (costate_map){.value = value,
+                         .tangent = F->tangent ? tangent : NULL,
+                         .adjoint = F->adjoint ? adjoint : NULL,
+                         .tangent2 = F->tangent2 ? tangent2 : NULL,
+                         .adjoint_tangent = F->adjoint_tangent ? adjoint_tangent : NULL,
+                         .tangents = F->tangents ? tangents : NULL,
+                         .adjoints = F->adjoints ? adjoints : NULL,
+                         .prepare = F->prepare ? prepare : NULL};
+}
+
+void check_join(const costate_problem *P, const costate_point *x, double *both, costate_point *z)
+{
+    size_t n = (size_t)P->n;
+    memcpy(both, x->y, n * sizeof *both);
+    memcpy(both + n, x->yp, n * sizeof *both);
+    *z = (costate_point){.t = x->t, .y = both, .p = x->p};
+}

@@ -1,0 +1,85 @@
+/* equation.c - the equation in one form: E(t, y, k, p) = f(t, y, p) - M k, or -F(t, y, k, p) of a residual. */
+#include <string.h>
+#include "base/pattern.h"
+#include "base/vec.h"
+#include "maps/differences.h"
+
+void mass_multiply(const maps *a, int transpose, double s, int m, const double *x, double *y)
+{
+    if (a->M) pattern_multiply(a->n, a->pattern, a->M, transpose, s, m, x, y);
+    else axpy((size_t)a->n * (size_t)m, s, x, y);
+}
+
+void mass_apply(const maps *a, double *x, double *work)
+{
+    size_t n = (size_t)a->n;
+    memcpy(work, x, n * sizeof *x);
+    memset(x, 0, n * sizeof *x);
+    mass_multiply(a, 0, 1, 1, work, x);
+}
+
+int equation_minus_residual(maps *a, double t, const double *y, const double *k, double *out)
+{
+    costate_point x = equation_point(a, t, y, k);
+    a->count->f++;
+    TRY(map_code(a, a->user_rhs.value(&x, out, a->ctx), a->rhs.name, "value"));
+    for (int i = 0; i < a->n; i++) out[i] = -out[i];
+    return 0;
+}
+
+int equation_tangents(maps *a, const costate_point *x, int m, costate_point *dx, const double *dk, size_t ldk,
+                      double *out, size_t ld)
+{
+    size_t n = (size_t)a->n;
+    for (size_t j = 0; j < (size_t)m; j++) dx[j].yp = a->residual && dk ? dk + j * ldk : NULL;
+    TRY(map_tangents(a, &a->rhs, x, m, dx, out, ld));
+    for (size_t j = 0; j < (size_t)m; j++)
+        if (a->residual) add_scaled(n, out + j * ld, NULL, -1, out + j * ld);
+        else if (dk) mass_multiply(a, 0, -1, 1, dk + j * ldk, out + j * ld);
+    return 0;
+}
+
+static int wanted(int m, const costate_gradient *g)
+{
+    for (int j = 0; j < m; j++) if (g[j].t || g[j].y || g[j].p) return 1;
+    return 0;
+}
+
+/* of F: E^T w is F^T (-w), and M^T w is F_k^T w */
+static int residual_adjoints(maps *a, const costate_point *x, int m, const double *w, size_t ld, costate_gradient *g,
+                             double *K, size_t ldk)
+{
+    size_t n = (size_t)a->n;
+    for (size_t j = 0; j < (size_t)m; j++) {
+        add_scaled(n, a->minus + j * n, NULL, -1, w + j * ld);
+        if (K) memset(K + j * ldk, 0, n * sizeof *K);
+        g[j].yp = K ? K + j * ldk : NULL;
+    }
+    TRY(map_adjoints(a, &a->rhs, x, m, a->minus, n, g));
+    for (size_t j = 0; K && j < (size_t)m; j++) add_scaled(n, K + j * ldk, NULL, -1, K + j * ldk);
+    return 0;
+}
+
+int equation_adjoints_apart(maps *a, const costate_point *x, int m, const double *w, size_t ld, costate_gradient *g,
+                            double *K, size_t ldk)
+{
+    size_t n = (size_t)a->n;
+    if (a->residual) return residual_adjoints(a, x, m, w, ld, g, K, ldk);
+    for (size_t j = 0; K && j < (size_t)m; j++) {
+        memset(K + j * ldk, 0, n * sizeof *K);
+        mass_multiply(a, 1, 1, 1, w + j * ld, K + j * ldk);
+    }
+    return wanted(m, g) ? map_adjoints(a, &a->rhs, x, m, w, ld, g) : 0;
+}
+
+int equation_mass(maps *a, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx)
+{
+    size_t n = (size_t)a->n;
+    costate_point dx = {0};
+    costate_gradient g = {0};
+    if (!a->residual) { mass_multiply(a, transpose, s, 1, x, out); return 0; }
+    if (transpose) TRY(equation_adjoints(a, at, 1, x, n, &g, Mx, n));
+    else TRY(equation_tangents(a, at, 1, &dx, x, n, Mx, n));
+    axpy(n, transpose ? s : -s, Mx, out);
+    return 0;
+}
