@@ -1,0 +1,160 @@
+/* test_foodweb.c - prey and predator on a 20 x 20 grid, 800 unknowns, index 1, sparse: a residual by every solver.
+
+       c1' = c1 (b - c1 - 0.5e-6 c2) + L c1,   0 = c2 (-b + 1e4 c1 - c2) + 0.05 L c2,
+       b = 1 + alpha x y + beta sin(4 pi x) sin(4 pi y)
+
+   with the root c2 = 0; g = the sum of all squares at t = 0.1, by alpha, beta and c1(0).  The references were made
+   elsewhere, by two routes.  (Brown, Hindmarsh, Petzold, SISSC 19 (1998) 1495.) */
+#include "common.h"
+#include <costate/linsol.h>
+
+enum { SIDE = 20, N = 2 * SIDE * SIDE };
+
+static const double PI = 3.14159265358979323846;
+
+static int at(int jx, int jy, int s) { return 2 * (jx + SIDE * jy) + s; }
+static int mirrored(int j) { return j < 0 ? 1 : j >= SIDE ? SIDE - 2 : j; }
+
+/* the four neighbours of species s */
+static void neighbours(int jx, int jy, int s, int *to)
+{
+    to[0] = at(mirrored(jx - 1), jy, s);
+    to[1] = at(mirrored(jx + 1), jy, s);
+    to[2] = at(jx, mirrored(jy - 1), s);
+    to[3] = at(jx, mirrored(jy + 1), s);
+}
+
+static double laplace(const double *c, int jx, int jy, int s)
+{
+    int to[4];
+    double sum = -4 * c[at(jx, jy, s)];
+    neighbours(jx, jy, s, to);
+    for (int k = 0; k < 4; k++) sum += c[to[k]];
+    return sum * (SIDE - 1) * (SIDE - 1);
+}
+
+static void laplace_back(double w, int jx, int jy, int s, double *g)
+{
+    int to[4];
+    double scale = w * (SIDE - 1) * (SIDE - 1);
+    neighbours(jx, jy, s, to);
+    g[at(jx, jy, s)] -= 4 * scale;
+    for (int k = 0; k < 4; k++) g[to[k]] += scale;
+}
+
+/* b = 1 + alpha *a + beta *c */
+static void place(int jx, int jy, double *a, double *c)
+{
+    double x = jx / (SIDE - 1.0), y = jy / (SIDE - 1.0);
+    *a = x * y;
+    *c = sin(4 * PI * x) * sin(4 * PI * y);
+}
+
+static int value(const costate_point *X, double *F, void *ctx)
+{
+    (void)ctx;
+    for (int jy = 0; jy < SIDE; jy++)
+        for (int jx = 0; jx < SIDE; jx++) {
+            int i = at(jx, jy, 0), j = i + 1;
+            double a, c, c1 = X->y[i], c2 = X->y[j];
+            place(jx, jy, &a, &c);
+            double b = 1 + X->p[0] * a + X->p[1] * c;
+            F[i] = X->yp[i] - c1 * (b - c1 - 0.5e-6 * c2) - laplace(X->y, jx, jy, 0);
+            F[j] = -c2 * (-b + 1e4 * c1 - c2) - 0.05 * laplace(X->y, jx, jy, 1);
+        }
+    return 0;
+}
+
+static int tangent(const costate_point *X, const costate_point *dX, double *out, void *ctx)
+{
+    static const double zeros[N];
+    const double *d = dX->y ? dX->y : zeros, *dk = dX->yp ? dX->yp : zeros, *dp = dX->p ? dX->p : zeros;
+    (void)ctx;
+    for (int jy = 0; jy < SIDE; jy++)
+        for (int jx = 0; jx < SIDE; jx++) {
+            int i = at(jx, jy, 0), j = i + 1;
+            double a, c, c1 = X->y[i], c2 = X->y[j];
+            place(jx, jy, &a, &c);
+            double b = 1 + X->p[0] * a + X->p[1] * c, db = dp[0] * a + dp[1] * c;
+            out[i] = dk[i] - d[i] * (b - c1 - 0.5e-6 * c2) - c1 * (db - d[i] - 0.5e-6 * d[j]) - laplace(d, jx, jy, 0);
+            out[j] = -d[j] * (-b + 1e4 * c1 - c2) - c2 * (-db + 1e4 * d[i] - d[j]) - 0.05 * laplace(d, jx, jy, 1);
+        }
+    return 0;
+}
+
+static int adjoint(const costate_point *X, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)ctx;
+    for (int jy = 0; jy < SIDE; jy++)
+        for (int jx = 0; jx < SIDE; jx++) {
+            int i = at(jx, jy, 0), j = i + 1;
+            double a, c, c1 = X->y[i], c2 = X->y[j];
+            place(jx, jy, &a, &c);
+            double b = 1 + X->p[0] * a + X->p[1] * c, by_b = -c1 * w[i] + c2 * w[j];
+            if (g->yp) g->yp[i] += w[i];
+            if (g->p) { g->p[0] += a * by_b; g->p[1] += c * by_b; }
+            if (!g->y) continue;
+            g->y[i] += -w[i] * (b - 2 * c1 - 0.5e-6 * c2) - 1e4 * c2 * w[j];
+            g->y[j] += 0.5e-6 * c1 * w[i] - w[j] * (-b + 1e4 * c1 - 2 * c2);
+            laplace_back(-w[i], jx, jy, 0, g->y);
+            laplace_back(-0.05 * w[j], jx, jy, 1, g->y);
+        }
+    return 0;
+}
+
+static void start(double *y)
+{
+    for (int jy = 0; jy < SIDE; jy++)
+        for (int jx = 0; jx < SIDE; jx++) {
+            double x = jx / (SIDE - 1.0), z = jy / (SIDE - 1.0), hill = 16 * x * (1 - x) * z * (1 - z);
+            y[at(jx, jy, 0)] = 10 + hill * hill;
+            y[at(jx, jy, 1)] = 0;
+        }
+}
+
+typedef struct { const char *name; int solver; } by;
+
+static void foodweb(void **state)
+{
+    static const double g = 2.36313393520239892e+05, by_alpha = 6.19839686164873434e+03,
+                        by_beta = 3.04839476575518973e+03, sum = 5.02914707228912714e+03,
+                        norm = 2.71133553715225337e+02, corner = 4.39995949052619915e+00;
+    const by *s = *state;
+    static double y[N], yp[N], lambda[N];
+    const double p[] = {50, 100};
+    double mu[2] = {0}, value_of_g = 0, all = 0, squares = 0;
+    costate_problem web = {.n = N, .np = 2, .residual = {.value = value, .tangent = tangent, .adjoint = adjoint}};
+    costate_pattern *pattern = NULL;
+    costate_report r;
+    if (s->solver != COSTATE_LS_GMRES && !costate_backend_find(s->name)) skip();
+    start(y);
+    if (costate_pattern_detect(&web, &(costate_point){.y = y, .p = p, .yp = yp}, &pattern, &r)) fail_msg("%s", r.text);
+    assert_int_equal(pattern->col[N], 6 * N - 8 * SIDE);            /* mirrored neighbours are one */
+    web.pattern = pattern;
+    costate_options o = {.rtol = 1e-8, .atol = 1e-8, .solver = s->solver};
+    costate *c = costate_new(costate_method_find("radau2a"), &web, &o);
+    costate_tape *tape = costate_tape_new();
+    CHECK_OK(c, costate_integrate(c, 0, 0.1, y, p, tape));
+    for (int i = 0; i < N; i++) { value_of_g += y[i] * y[i]; lambda[i] = 2 * y[i]; }
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
+    for (int i = 0; i < N; i += 2) { all += lambda[i]; squares += lambda[i] * lambda[i]; }
+    const double error[] = {value_of_g / g - 1, mu[0] / by_alpha - 1, mu[1] / by_beta - 1, all / sum - 1,
+                            sqrt(squares) / norm - 1, lambda[0] / corner - 1};
+    for (int k = 0; k < 6; k++)
+        if (!(fabs(error[k]) <= 1e-6)) fail_msg("%s: number %d is wrong by %.2e", s->name, k, error[k]);
+    for (int i = 1; i < N; i += 2) assert_true(lambda[i] == 0);          /* of algebraic unknowns */
+    print_message("           %s: %d steps; g %.1e, by alpha %.1e, beta %.1e, c1(0) %.1e\n", s->name,
+                  costate_tape_steps(tape), error[0], error[1], error[2], error[4]);
+    costate_tape_free(tape);
+    costate_free(c);
+    costate_pattern_free(pattern);
+}
+
+int main(void)
+{
+    static by ways[] = {{"umfpack", COSTATE_LS_UMFPACK}, {"klu", COSTATE_LS_KLU}, {"superlu", COSTATE_LS_SUPERLU}};
+    const struct CMUnitTest tests[] = {
+        {"umfpack", foodweb, NULL, NULL, &ways[0]}, {"klu", foodweb, NULL, NULL, &ways[1]},
+        {"superlu", foodweb, NULL, NULL, &ways[2]}};
+    return cmocka_run_group_tests_name("food web", tests, NULL, NULL);
+}
