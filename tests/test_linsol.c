@@ -489,6 +489,52 @@ static void many(void **state)               /* columns solved together are thos
     free(q);
 }
 
+/* A balanced matrix, rows and columns scaled by up to 2^40, gives the solutions of the one before scaling, scaled back,
+   to the bit where both are powers of two; and the moduli of the matrix as it was given. */
+static void balanced(void **state)
+{
+    static double J[MAX * MAX], x[2 * MAX], z[2 * MAX], size[MAX], expected[MAX], ones[MAX];
+    (void)state;
+    for (int k = 0; k < NAMES; k++)
+        for (int kind = 0; built_in(k) && kind < 4; kind++) {
+            system_t *q = new_system(&shapes[4]);
+            int n = q->n, is_complex = kind & 1, transpose = kind >> 1, parts = is_complex ? 2 : 1;
+            const costate_pattern *S = &q->pattern;
+            for (int j = 0; j < n; j++)
+                for (int e = S->col[j]; e < S->col[j + 1]; e++)
+                    J[e] = ldexp(q->J[e], (S->row[e] % 5 - 2) * 20 + (j % 3 - 1) * 15);
+            LS *ls = new_solver(names[k], q, is_complex, NULL, NULL);
+            LS *plain = new_solver(names[k], q, is_complex, NULL, NULL);
+            assert_int_equal(LS_Balance(ls), COSTATE_LS_OK);
+            assert_int_equal(LS_Decomp(ls, 0, 0, J, q->M), COSTATE_LS_OK);
+            assert_int_equal(LS_Decomp(plain, 0, 0, q->J, q->M), COSTATE_LS_OK);
+            for (int i = 0; i < n * parts; i++) {       /* J = R J0 C: J^-1 = C^-1 J0^-1 R^-1 */
+                int l = i / parts, row = (l % 5 - 2) * 20, column = (l % 3 - 1) * 15;
+                z[i] = uniform();
+                x[i] = ldexp(z[i], transpose ? column : row);
+            }
+            assert_int_equal(LS_Solve(ls, transpose, 1, x), 0);
+            assert_int_equal(LS_Solve(plain, transpose, 1, z), 0);
+            double worst = 0, most = 0;
+            for (int i = 0; i < n * parts; i++) {
+                int l = i / parts, row = (l % 5 - 2) * 20, column = (l % 3 - 1) * 15;
+                worst = fmax(worst, fabs(ldexp(x[i], transpose ? row : column) - z[i]));
+                most = fmax(most, fabs(z[i]));
+            }
+            if (!(worst <= 1e-10 * most)) fail_msg("%s, kind %d: %.2e", names[k], kind, worst / most);
+            memset(size, 0, sizeof size);
+            memset(expected, 0, sizeof expected);
+            for (int j = 0; j < n; j++) ones[j] = 1;
+            LS_AddModuli(ls, transpose, ones, size);
+            for (int j = 0; j < n; j++)
+                for (int e = S->col[j]; e < S->col[j + 1]; e++) expected[transpose ? j : S->row[e]] += fabs(J[e]);
+            for (int i = 0; i < n; i++) assert_true(fabs(size[i] - expected[i]) <= 1e-13 * expected[i]);
+            LS_Free(ls);
+            LS_Free(plain);
+            free(q);
+        }
+}
+
 static void counts(void **state)
 {
     system_t *q = new_system(&shapes[4]);
@@ -894,7 +940,7 @@ int main(void)
         cmocka_unit_test(agree),          cmocka_unit_test(no_jacobian),   cmocka_unit_test(large_grid),
         cmocka_unit_test(singular),       cmocka_unit_test(rank_one_less), cmocka_unit_test(badly_scaled),
         cmocka_unit_test(not_finite),     cmocka_unit_test(no_history),    cmocka_unit_test(counts),
-        cmocka_unit_test(many),
+        cmocka_unit_test(many), cmocka_unit_test(balanced),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
         cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(density),
