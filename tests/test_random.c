@@ -1,12 +1,13 @@
 /* test_random.c - random runs, seeded: the adjoint is the transpose of the tangent and a replay repeats the run bit for
-   bit, for any size, stiffness, kind of M, direction of time, storage, linear solver, number of columns, with
-   observations and times.
+   bit, for any size, stiffness, kind of M, form of the equation (residual.h), direction of time, storage, linear
+   solver, number of columns, with observations and times.
 
    The gap is relative to the sum of the moduli of its terms.  Where f'(y) V is a small difference of large terms -
    conserved masses, stiff equations mixed by M - the callbacks' own round-off enters each step enlarged by |h| |f'|,
    and is allowed for. */
 #include "common.h"
 #include "random_case.h"
+#include "residual.h"
 #include <float.h>
 #include <costate/linsol.h>
 
@@ -24,6 +25,7 @@ typedef struct {
 typedef struct {
     const costate_method *m;
     random_case *b;
+    const costate_problem *P;            /* b's, or the same as a residual */
     costate_options o;
     int columns, cancels;
     data seen;
@@ -159,7 +161,7 @@ static int try(setting *s, unsigned *u)
     const double *Vp = b->P.np ? x.Vp : NULL;
     costate_times d = {x.dt, x.dt + m, NULL}, g = {x.g, x.g + m, NULL};
     costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
-    costate *c = new_for_test(s->m, &b->P, &s->o);
+    costate *c = new_for_test(s->m, s->P, &s->o);
     costate_tape *tape = costate_tape_new();
     int done = can(s, c, costate_integrate(c, b->t0, b->t1, x.y, b->p0, tape), "run") &&
                can(s, c, costate_tangent(c, tape, m, x.V, Vp, &d, &o), "tangent") &&
@@ -197,6 +199,18 @@ static void watch(setting *s, unsigned *u)
 }
 
 static int mixed(const random_spec *r) { return r->mass != MASS_IDENTITY && !r->sparse && !r->diagonal; }
+
+/* every third case, plain and twisted in turn, where the method takes it; NULL: as it is.  Constraints that are
+   combinations of rows are not twisted: y' of a start is found by Newton's iteration alone. */
+static problem *as_residual(const costate_method_info *i, const random_case *b, const random_spec *r, int k)
+{
+    problem of = {.name = "random", .t0 = b->t0, .t1 = b->t1, .y0 = b->y0, .p0 = b->p0, .P = b->P};
+    static problem keep;                /* residual_of holds on to it */
+    keep = of;
+    int newton = i->family == COSTATE_SDIRK || i->family == COSTATE_FIRK;
+    if (!newton || i->properties & COSTATE_EXPLICIT_FIRST || k % 3) return NULL;
+    return residual_of(&keep, (k / 3 & 1) && !(mixed(r) && r->mass == MASS_SINGULAR), k / 6 & 1);
+}
 
 static double stiffness(const costate_method_info *i, unsigned *u)
 {
@@ -257,15 +271,19 @@ static void random_runs(void **state)
                      .cancels = r.kind == RANDOM_KINETICS || mixed(&r)};
         s.columns = random_below(&u, 4) ? 1 + (int)random_below(&u, 3) : 1 + (int)random_below(&u, M_MOST);
         assert_non_null(s.b);
+        problem *residual = as_residual(&i, s.b, &r, k);
+        s.P = residual ? &residual->P : &s.b->P;
+        if (residual && k / 3 & 1) s.o.autonomous = 0;                  /* twisted: it depends on t */
         watch(&s, &u);
         snprintf(s.text, sizeof s.text,
-                 "%s, case %d: kind %d, n %d, np %d, nq %d, mass %d, sparse %d, stiff %.0e, rtol %.0e, atol %.0e, "
-                 "solver %d, stages %d, keep %d, storage %d, m %d",
-                 i.name, k, r.kind, r.n, r.np, r.nq, r.mass, r.sparse, r.stiffness, s.o.rtol, s.o.atol, s.o.solver,
-                 s.o.stage_solve, s.o.keep_factors, s.o.storage, s.columns);
+                 "%s, case %d, residual %d: kind %d, n %d, np %d, nq %d, mass %d, sparse %d, stiff %.0e, rtol %.0e, "
+                 "atol %.0e, solver %d, stages %d, keep %d, storage %d, m %d",
+                 i.name, k, residual ? 1 + (k / 3 & 1) : 0, r.kind, r.n, r.np, r.nq, r.mass, r.sparse, r.stiffness,
+                 s.o.rtol, s.o.atol, s.o.solver, s.o.stage_solve, s.o.keep_factors, s.o.storage, s.columns);
         done += try(&s, &u);
         worst = larger_of(worst, s.worst);
         free(s.seen.w);
+        residual_free(residual);
         random_case_free(s.b);
     }
     print_message("           %d of %d runs within the steps, largest gap %.1e of what is allowed\n", done, tries,

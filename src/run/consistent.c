@@ -23,7 +23,8 @@
 /* Times the tolerance.  A run leaves some of it in the constraints, ros2 and radau1a the error of a step; Newton
    takes a jump by less than this for part of the step. */
 static const double ALLOWED = 100;
-enum { PASSES = 12, SLOPE_PASSES = 3 };
+/* of y': at least, at most; where F is not linear in it, a pass may no more than halve its error */
+enum { PASSES = 12, SLOPE_PASSES = 3, SLOPE_MOST = 60 };
 
 typedef struct {
     double *f, *r, *d, *rate, *row;      /* n each; rate: moduli of M in rows; row: those of J */
@@ -107,12 +108,12 @@ static int with_slope(costate *c, jump *x, double sigma)
 static int passes(costate *c, jump *x, double sigma, double *size)
 {
     size_t n = (size_t)c->st.n;
-    int at = 0, least = c->maps.residual ? SLOPE_PASSES : 0;
+    int at = 0, least = c->maps.residual ? SLOPE_PASSES : 0, most = c->maps.residual ? SLOPE_MOST : PASSES;
     double last = -1;
     TRY(shift(c, sigma));
     memcpy(x->r, x->f, n * sizeof *x->r);
     x->unit = 0;
-    for (int k = 0; k < PASSES; k++) {
+    for (int k = 0; k < most; k++) {
         memcpy(x->d, x->r, n * sizeof *x->d);
         TRY(solve_shifted(c, x, sigma, x->d));
         double now = largest(c, x->d, &at);
@@ -166,7 +167,7 @@ static int start_over(costate *c, jump *x)
     return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->f);
 }
 
-/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma.  By their moduli, columns in r. */
+/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma */
 static int refuse_empty(costate *c, jump *x)
 {
     const costate_pattern *a = c->P.pattern;
