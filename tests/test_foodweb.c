@@ -42,64 +42,54 @@ static void laplace_back(double w, int jx, int jy, int s, double *g)
     for (int k = 0; k < 4; k++) g[to[k]] += scale;
 }
 
-/* b = 1 + alpha *a + beta *c */
-static void place(int jx, int jy, double *a, double *c)
+/* node k: where its species are, b = 1 + alpha by_alpha + beta by_beta */
+typedef struct { int jx, jy, i, j; double c1, c2, by_alpha, by_beta, b; } node;
+
+static node node_at(const costate_point *X, int k)
 {
-    double x = jx / (SIDE - 1.0), y = jy / (SIDE - 1.0);
-    *a = x * y;
-    *c = sin(4 * PI * x) * sin(4 * PI * y);
+    int jx = k % SIDE, jy = k / SIDE, i = at(jx, jy, 0);
+    double x = jx / (SIDE - 1.0), y = jy / (SIDE - 1.0), by_beta = sin(4 * PI * x) * sin(4 * PI * y);
+    return (node){jx, jy, i, i + 1, X->y[i], X->y[i + 1], x * y, by_beta, 1 + X->p[0] * x * y + X->p[1] * by_beta};
 }
 
 static int value(const costate_point *X, double *F, void *ctx)
 {
-    (void)ctx;
-    for (int jy = 0; jy < SIDE; jy++)
-        for (int jx = 0; jx < SIDE; jx++) {
-            int i = at(jx, jy, 0), j = i + 1;
-            double a, c, c1 = X->y[i], c2 = X->y[j];
-            place(jx, jy, &a, &c);
-            double b = 1 + X->p[0] * a + X->p[1] * c;
-            F[i] = X->yp[i] - c1 * (b - c1 - 0.5e-6 * c2) - laplace(X->y, jx, jy, 0);
-            F[j] = -c2 * (-b + 1e4 * c1 - c2) - 0.05 * laplace(X->y, jx, jy, 1);
-        }
-    return 0;
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        node q = node_at(X, k);
+        F[q.i] = X->yp[q.i] - q.c1 * (q.b - q.c1 - 0.5e-6 * q.c2) - laplace(X->y, q.jx, q.jy, 0);
+        F[q.j] = -q.c2 * (-q.b + 1e4 * q.c1 - q.c2) - 0.05 * laplace(X->y, q.jx, q.jy, 1);
+    }
+    return (void)ctx, 0;
 }
 
 static int tangent(const costate_point *X, const costate_point *dX, double *out, void *ctx)
 {
     static const double zeros[N];
     const double *d = dX->y ? dX->y : zeros, *dk = dX->yp ? dX->yp : zeros, *dp = dX->p ? dX->p : zeros;
-    (void)ctx;
-    for (int jy = 0; jy < SIDE; jy++)
-        for (int jx = 0; jx < SIDE; jx++) {
-            int i = at(jx, jy, 0), j = i + 1;
-            double a, c, c1 = X->y[i], c2 = X->y[j];
-            place(jx, jy, &a, &c);
-            double b = 1 + X->p[0] * a + X->p[1] * c, db = dp[0] * a + dp[1] * c;
-            out[i] = dk[i] - d[i] * (b - c1 - 0.5e-6 * c2) - c1 * (db - d[i] - 0.5e-6 * d[j]) - laplace(d, jx, jy, 0);
-            out[j] = -d[j] * (-b + 1e4 * c1 - c2) - c2 * (-db + 1e4 * d[i] - d[j]) - 0.05 * laplace(d, jx, jy, 1);
-        }
-    return 0;
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        node q = node_at(X, k);
+        double d1 = d[q.i], d2 = d[q.j], db = dp[0] * q.by_alpha + dp[1] * q.by_beta;
+        out[q.i] = dk[q.i] - d1 * (q.b - q.c1 - 0.5e-6 * q.c2) - q.c1 * (db - d1 - 0.5e-6 * d2) -
+                   laplace(d, q.jx, q.jy, 0);
+        out[q.j] = -d2 * (-q.b + 1e4 * q.c1 - q.c2) - q.c2 * (-db + 1e4 * d1 - d2) - 0.05 * laplace(d, q.jx, q.jy, 1);
+    }
+    return (void)ctx, 0;
 }
 
 static int adjoint(const costate_point *X, const double *w, const costate_gradient *g, void *ctx)
 {
-    (void)ctx;
-    for (int jy = 0; jy < SIDE; jy++)
-        for (int jx = 0; jx < SIDE; jx++) {
-            int i = at(jx, jy, 0), j = i + 1;
-            double a, c, c1 = X->y[i], c2 = X->y[j];
-            place(jx, jy, &a, &c);
-            double b = 1 + X->p[0] * a + X->p[1] * c, by_b = -c1 * w[i] + c2 * w[j];
-            if (g->yp) g->yp[i] += w[i];
-            if (g->p) { g->p[0] += a * by_b; g->p[1] += c * by_b; }
-            if (!g->y) continue;
-            g->y[i] += -w[i] * (b - 2 * c1 - 0.5e-6 * c2) - 1e4 * c2 * w[j];
-            g->y[j] += 0.5e-6 * c1 * w[i] - w[j] * (-b + 1e4 * c1 - 2 * c2);
-            laplace_back(-w[i], jx, jy, 0, g->y);
-            laplace_back(-0.05 * w[j], jx, jy, 1, g->y);
-        }
-    return 0;
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        node q = node_at(X, k);
+        double w1 = w[q.i], w2 = w[q.j], by_b = -q.c1 * w1 + q.c2 * w2;
+        if (g->yp) g->yp[q.i] += w1;
+        if (g->p) { g->p[0] += q.by_alpha * by_b; g->p[1] += q.by_beta * by_b; }
+        if (!g->y) continue;
+        g->y[q.i] += -w1 * (q.b - 2 * q.c1 - 0.5e-6 * q.c2) - 1e4 * q.c2 * w2;
+        g->y[q.j] += 0.5e-6 * q.c1 * w1 - w2 * (-q.b + 1e4 * q.c1 - 2 * q.c2);
+        laplace_back(-w1, q.jx, q.jy, 0, g->y);
+        laplace_back(-0.05 * w2, q.jx, q.jy, 1, g->y);
+    }
+    return (void)ctx, 0;
 }
 
 static void start(double *y)

@@ -134,30 +134,6 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     return filter(c, r, err);
 }
 
-/* h out = (h f(x))' along dx and h' = dh;  f: f(x), wanted where dh is not 0 */
-static int slope_tangent(stepper *c, const record *r, const costate_point *x, const costate_point *dx, double dh,
-                         const double *f, double *out)
-{
-    TRY(map_tangent(c->maps, &c->maps->rhs, x, dx, out));
-    if (dh != 0) axpy((size_t)c->n, dh / r->h, f, out);
-    return 0;
-}
-
-/* the second part's slope along direction j, into out; uses the n after it */
-static int inner_tangent(stepper *c, const record *r, const directions *d, int j, double *out)
-{
-    if (c->m->estx == 0) return 0;
-    size_t n = (size_t)c->n;
-    double D[STAGES_MOST], *f = out + n, *du = work(c)->v1;
-    if (d->dh[j] != 0) TRY(irk_inner_value(c, &c->maps->rhs, r, f));
-    dense_weights(c->m, c->m->at, D, NULL);
-    combine(n, du, d->V + (size_t)j * (size_t)c->N, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
-    costate_point x = inner_point(c, r, work(c)->Y);
-    costate_point dx = {.t = d->dt[j] + c->m->at * d->dh[j], .y = du,
-                        .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    return slope_tangent(c, r, &x, &dx, d->dh[j], f, out);
-}
-
 /* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: beside what it is); dy:
    that of y. */
 static int add_tangent(stepper *c, const record *r, const directions *d, int j, double ci, const part *p,
@@ -166,7 +142,7 @@ static int add_tangent(stepper *c, const record *r, const directions *d, int j, 
     const irk_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     double h = r->h, dh = d->dh[j], scale = p->w0 != 0 ? -1 / (h * p->w0) : 1;
-    costate_point dx = {.t = d->dt[j] + ci * dh, .y = dy, .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    costate_point dx = direction(c, d, j, ci, dy);
     combine(n, a->kdot, NULL, scale, c->s, p->w, d->Xd + (size_t)j * n, stride);
     if (p->w0 == 0) {
         TRY(apply_mass(c, a->kdot));
@@ -194,41 +170,27 @@ static part second_part(const stepper *c, const record *r, const double *y, cons
     return (part){c->m->ex, c->m->estx, r->t + c->m->at * r->h, y, f};
 }
 
-/* of a residual: the parts are not linear in what they have of f */
-static int residual_estimate(stepper *c, const record *r, const directions *d, int j, double *err)
+/* estimate_with, but of the tangents of both parts */
+static int estimate_tangent(stepper *c, const record *r, const directions *d, int j, double *err)
 {
     const irk_work *a = c->own;
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     double D[STAGES_MOST], *du = a->R;
-    const double *v = d->V + (size_t)j * (size_t)c->N;
+    const double *v = d->V + (size_t)j * (size_t)c->N, *Xd = d->Xd + (size_t)j * n;
     part first = first_part(c, r, r->y, NULL), second = second_part(c, r, a->Y, NULL);
+    if (irk_inexact_bounded(c)) { combine(n, err, NULL, 1, c->s, first.w, Xd, stride); return 0; }
     TRY(add_tangent(c, r, d, j, 0, &first, v, 0, err));
-    if (first.w0 != 0) {
+    if (c->sh->singular && first.w0 != 0) {
         TRY(filter(c, r, err));
         TRY(apply_mass(c, err));
     }
     if (second.w0 != 0) {
         inner_point(c, r, a->Y);
         dense_weights(c->m, c->m->at, D, NULL);
-        combine(n, du, v, 1, c->s, D, d->Xd + (size_t)j * n, n * (size_t)d->m);
+        combine(n, du, v, 1, c->s, D, Xd, stride);
         TRY(add_tangent(c, r, d, j, c->m->at, &second, du, 1, err));
     }
     return filter(c, r, err);
-}
-
-/* the same for direction j: f' along it for f, Z' for Z */
-static int estimate_tangent(stepper *c, const record *r, const directions *d, int j, double *err)
-{
-    if (c->maps->residual) return residual_estimate(c, r, d, j, err);
-    const irk_work *a = c->own;
-    size_t n = (size_t)c->n;
-    costate_point x = point(c->maps, r->t, r->y);
-    costate_point dx = {.t = d->dt[j], .y = d->V + (size_t)j * (size_t)c->N,
-                        .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
-    part first = first_part(c, r, NULL, a->v2), second = second_part(c, r, NULL, a->R);
-    if (first.w0 != 0) TRY(slope_tangent(c, r, &x, &dx, d->dh[j], a->f0, a->v2));
-    TRY(inner_tangent(c, r, d, j, a->R));
-    return estimate_with(c, r, &first, &second, d->Xd + (size_t)j * n, n * (size_t)d->m, err);
 }
 
 static int estimate(stepper *c, const record *r, const trial *t)

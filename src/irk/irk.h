@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "linsol/guess.h"
 #include "step/columns.h"
+#include "step/coupling.h"
 
 /* How the equations of a block are solved: what sdirk and firk do not share. */
 typedef struct stage_system stage_system;
@@ -76,17 +77,11 @@ const double *irk_earlier(stepper *, const record *, int i);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
-/* out = base + (a/h) sum_{from <= j < to} W_ij X_j (transposed: W_ji), X_j = X + j stride; base NULL: 0.  Inline: a
-   call of eleven arguments is 1 % of a system of two components. */
+/* out = base + (a/h) sum_{from <= j < to} W_ij X_j, as coupling.h says */
 static inline void irk_coupling(const stepper *c, double h, int transpose, int i, int from, int to, double a,
                                 const double *X, size_t stride, const double *base, double *out)
 {
-    int s = c->s, count = to > from ? to - from : 0;
-    double column[STAGES_MOST];
-    const double *w = c->m->W + i * s + from;
-    if (count == 0 && out == base) return;
-    for (int j = from; transpose && j < to; j++) column[j - from] = c->m->W[j * s + i];
-    combine((size_t)c->n, out, base, a / h, count, transpose ? column : w, X + (size_t)from * stride, stride);
+    stage_sum(c, c->m->W, transpose, i, from, to, a / h, X, stride, base, out);
 }
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.

@@ -9,10 +9,23 @@
 #include "ros/ros.h"
 #include "step/coupling.h"
 
+/* out = base + (1/h) M sum_j C_ij X_j, transposed M^T and C_ji */
+static inline void couple(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
+                          const double *base, double *out)
+{
+    size_t n = (size_t)c->n;
+    double *sum = work(c)->v2;
+    if (!c->maps->M) { stage_sum(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, base, out); return; }
+    if (out != base) memcpy(out, base, n * sizeof *out);
+    if (to <= from) return;
+    stage_sum(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, NULL, sum);
+    mass_multiply(c->maps, transpose, 1, 1, sum, out);
+}
+
 void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out)
 {
-    stage_coupling(c, c->m->C, transpose, i, from, to, 1 / h, X, stride, work(c)->v2, out, out);
+    couple(c, h, transpose, i, from, to, X, stride, out, out);
 }
 
 void ros_slope(const stepper *c, const record *r, int i, double *out)
@@ -89,7 +102,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
     }
     if (!c->o->autonomous) { add_scaled(n, U, f, r->h * c->m->gi[i], a->ft); base = U; }
-    stage_coupling(c, c->m->C, 0, i, 0, i, 1 / r->h, r->X, n, a->v2, base, U);
+    couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
     return ros_solve(c, lu, 0, 1, 0, &work(c)->step, U);
 }
 

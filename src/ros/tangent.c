@@ -22,8 +22,7 @@ static bundle gather(stepper *c, const record *r, int i)
 /* x_0 along direction j */
 static costate_point start(const stepper *c, const directions *d, int j)
 {
-    return (costate_point){.t = d->dt[j], .y = d->V + (size_t)j * (size_t)c->N,
-                           .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return direction(c, d, j, 0, d->V + (size_t)j * (size_t)c->N);
 }
 
 /* x_i along all directions */

@@ -167,26 +167,20 @@ static int start_over(costate *c, jump *x)
     return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->f);
 }
 
-/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma */
-static int refuse_empty(costate *c, jump *x)
+static double column_sum(const costate *c, const double *A, int j)
 {
     const costate_pattern *a = c->P.pattern;
-    double *rows = x->row, *inputs = x->r;
-    memset(rows, 0, (size_t)c->st.n * sizeof *rows);
-    for (int j = 0; j < c->st.n; j++) {
-        size_t first = a ? 0 : (size_t)j * (size_t)c->st.n;
-        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n;
-        inputs[j] = 0;
-        for (int k = from; k < to; k++) {
-            double size = fabs(c->st.lin.J[first + (size_t)k]) + fabs(c->st.lin.M[first + (size_t)k]);
-            inputs[j] += size;
-            rows[a ? a->row[k] : k] += size;
-        }
-    }
+    size_t n = (size_t)c->st.n, from = a ? (size_t)a->col[j] : (size_t)j * n;
+    return sum_moduli(a ? (size_t)(a->col[j + 1] - a->col[j]) : n, A + from);
+}
+
+/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma.  The sums of rows are there. */
+static int refuse_empty(costate *c, const jump *x)
+{
     for (int i = 0; i < c->st.n; i++) {
-        if (rows[i] == 0)
+        if (x->rate[i] + x->row[i] == 0)
             return fail(&c->v, COSTATE_SINGULAR, "Row %d of the residual depends on no unknown at t = %.10g.", i, x->t);
-        if (inputs[i] == 0)
+        if (column_sum(c, c->st.lin.J, i) + column_sum(c, c->st.lin.M, i) == 0)
             return fail(&c->v, COSTATE_SINGULAR, "The residual depends neither on y[%d] nor on y'[%d] at t = %.10g.", i,
                         i, x->t);
     }
@@ -202,8 +196,8 @@ static int judge(costate *c, double t, double span)
     weights(&c->st, c->work.y, c->st.w);
     TRY(start_over(c, &x));
     if (!all_finite((size_t)c->st.n, x.f)) return COSTATE_OK;
-    if (c->maps.residual) TRY(refuse_empty(c, &x));
     double sigma = 1e3 * fastest(c, &x, span);
+    if (c->maps.residual) TRY(refuse_empty(c, &x));
     TRY(jump_of(c, &x, sigma, &size));
     if (!(size > ALLOWED)) return COSTATE_OK;
     if (c->maps.residual) TRY(start_over(c, &x));
@@ -236,12 +230,8 @@ static int slope_without_matrix(costate *c, double t, double span)
 /* y' of what the residual does not have it of is anything: 0 */
 static void clear_undetermined(costate *c)
 {
-    const costate_pattern *a = c->P.pattern;
-    const double *M = c->st.lin.M;
     for (int j = 0; j < c->st.n; j++) {
-        int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n, empty = !c->sh.matfree;
-        const double *column = a || !empty ? M : M + (size_t)j * (size_t)c->st.n;
-        for (int k = from; empty && k < to; k++) empty = column[k] == 0;
+        int empty = !c->sh.matfree && column_sum(c, c->st.lin.M, j) == 0;
         if (empty || (c->maps.index && c->maps.index[j] == 2)) c->work.yp[j] = 0;
     }
 }

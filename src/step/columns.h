@@ -16,13 +16,18 @@ void columns_layout(stepper *, cursor *, int m, column_work *);
 
 /* What follows is inline for systems of a few states. */
 
-/* dx_j = (dt_j + ci dh_j, y_j, p'_j), y_j = y + j stride */
+/* (dt_j + ci dh_j, y, p'_j) */
+static inline costate_point direction(const stepper *c, const directions *d, int j, double ci, const double *y)
+{
+    return (costate_point){.t = d->dt[j] + ci * d->dh[j], .y = y,
+                           .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+}
+
+/* the directions of all columns, y_j = y + j stride */
 static inline const costate_point *columns_along(const stepper *c, const column_work *w, const directions *d, double ci,
                                                  const double *y, size_t stride)
 {
-    for (int j = 0; j < d->m; j++)
-        w->dx[j] = (costate_point){.t = d->dt[j] + ci * d->dh[j], .y = y + (size_t)j * stride,
-                                   .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    for (int j = 0; j < d->m; j++) w->dx[j] = direction(c, d, j, ci, y + (size_t)j * stride);
     return w->dx;
 }
 

@@ -1,29 +1,21 @@
-/* coupling.h - what other stages add to the equation of a stage: scale M sum_j B_ij X_j (step-maps 3.1, 4). */
+/* coupling.h - what other stages add to the equation of a stage: a row, or column, of a table times the stages. */
 #ifndef COSTATE_COUPLING_H
 #define COSTATE_COUPLING_H
-#include <string.h>
 #include "base/vec.h"
 #include "step/step.h"
 
-/* out = base + scale M sum_j B_ij X_j, j in [from, to); transposed, base + scale M^T sum_j B_ji X_j.  B, s x s: W of
-   irk, C of ros; stride: from X_j to X_j+1; scratch: n, used with M; base may be out.  In the header: a call of twelve
-   arguments is 1 % of a system of two components. */
-static inline void stage_coupling(stepper *c, const double *B, int transpose, int i, int from, int to, double scale,
-                                  const double *X, size_t stride, double *scratch, const double *base, double *out)
+/* out = base + scale sum_j B_ij X_j, j in [from, to); transposed B_ji.  B, s x s: W of irk, C of ros; stride: from X_j
+   to X_j+1; base may be out; NULL: 0.  In the header: a call of eleven arguments is 1 % of a system of two
+   components. */
+static inline void stage_sum(const stepper *c, const double *B, int transpose, int i, int from, int to, double scale,
+                             const double *X, size_t stride, const double *base, double *out)
 {
-    size_t n = (size_t)c->n;
-    int s = c->s, count = to - from;
+    int s = c->s, count = to > from ? to - from : 0;
     double column[STAGES_MOST];
-    const double *w = B + i * s + from;
-    if (count > 0 && transpose) {
-        for (int j = from; j < to; j++) column[j - from] = B[j * s + i];
-        w = column;
-    }
-    if (count > 0 && !c->maps->M) { combine(n, out, base, scale, count, w, X + (size_t)from * stride, stride); return; }
-    if (out != base) memcpy(out, base, n * sizeof *out);
-    if (count <= 0) return;
-    combine(n, scratch, NULL, scale, count, w, X + (size_t)from * stride, stride);
-    mass_multiply(c->maps, transpose, 1, 1, scratch, out);
+    if (count == 0 && out == base) return;
+    for (int j = from; transpose && j < to; j++) column[j - from] = B[j * s + i];
+    combine((size_t)c->n, out, base, scale, count, transpose ? column : B + i * s + from, X + (size_t)from * stride,
+            stride);
 }
 
 #endif
