@@ -138,7 +138,7 @@ static const problem *some(int mass)
 /* a new solver's sentence has `said` in it */
 static void refused(const costate_method *m, const costate_problem *P, const costate_options *o, const char *said)
 {
-    costate *c = costate_new(m, P, o);
+    costate *c = new_for_test(m, P, o);
     assert_int_not_equal(costate_status(c), COSTATE_OK);
     if (!strstr(costate_message(c), said)) fail_msg("%s: \"%s\"", method_name(m), costate_message(c));
     costate_free(c);
