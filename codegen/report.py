@@ -1,4 +1,5 @@
 """The report of `check`: what a file's method is, and how far its claims hold."""
+from . import index2
 from .linalg import apply, dot
 from .document import PROPERTIES
 from .real import ONE, snap, tiny
@@ -32,6 +33,8 @@ def report(m):
     if t.family == "ros":
         lines.append(f"  index 1         order {m.dae_order} for M y' = f with singular M; "
                      f"order {m.w_order} with any matrix for the Jacobian")
+    if t.family in ("sdirk", "firk") and not m.g:
+        lines.append(f"  index 2         {index_2(m)}")
     lines.append("  found           " + (", ".join(p for p in PROPERTIES if p in m.properties) or "no property"))
     lines.append("  claimed         " + (", ".join(t.claims) or "no property"))
     return "\n".join(lines)
@@ -63,6 +66,12 @@ def stage_order(m):
             break
         q += 1
     return q
+
+
+def index_2(m):
+    if "dae" not in m.properties:
+        return "none: |R(infinity)| is not below 1"
+    return "order %d of y, %d of z" % index2.orders(m.A, m.b, m.table.order, m.tol)
 
 
 def stability(m):

@@ -112,14 +112,15 @@ static void errors(const costate_method *m, int N, int k, double *value, double 
     costate_free(c);
 }
 
-/* Observed and known orders (Hairer, Lubich, Roche, Lecture Notes in Mathematics 1409; step-maps 9.2): of y and of the
-   z that is the last stage's. */
+/* Observed and known orders (Hairer, Lubich, Roche, Lecture Notes in Mathematics 1409; codegen/index2.py): of y and of
+   the z that is the last stage's. */
 static void orders(void **state)
 {
     (void)state;
     static const struct { const char *method; int N; double y, z; } known[] = {
         {"radau2a1", 40, 1, 1}, {"radau2a2", 20, 3, 2}, {"radau2a", 10, 5, 3}, {"lobatto3c", 20, 4, 2},
-        {"sdirk2a", 40, 2, 1}, {"sdirk4a", 40, 2, 1},
+        {"radau1a", 40, 3, 2}, {"sdirk2a", 40, 2, 1}, {"sdirk2b", 80, 2, 1}, {"sdirk3a", 40, 2, 1},
+        {"sdirk4a", 40, 2, 1}, {"sdirk4b", 40, 2, 1},
     };
     for (size_t l = 0; l < sizeof known / sizeof *known; l++)
         for (int k = 0; k < 3; k += 2) {
