@@ -6,7 +6,9 @@
 
    Heat: u' = p0 u_xx + p1 u_yy on a mesh of w x w points, w = m + 2, of the unit square, d = 1/(m+1); boundary
    points stay; unknown k w + j at (j d, k d).  u(0) = 16 x (1-x) y (1-y), p = (1, 1), t from 0 to 0.16;
-   q' = sum of u over all points.  Reference: its closed form (separation of variables). */
+   q' = sum of u over all points.  Reference: its closed form (separation of variables).
+
+   The same as F(t, u, u', p) = 0 of index 1: boundary rows are u - (value), with the values as parameters 2, 3, ... */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +96,7 @@ typedef struct {
     problem b;
     int m;                          /* interior points a side */
     costate_pattern S;
-    double p[2];
-    double *y0;
+    double *y0, *p;
     int *col, *row;
 } heat;
 
@@ -151,11 +152,18 @@ static int heat_tangent(const costate_point *x, const costate_point *dx, double 
     if (dx->p) laplace(ctx, dx->p[0], dx->p[1], x->y, out);
     return 0;
 }
+/* g += a f'(x)^T w */
+static void heat_back(const heat *H, double a, const costate_point *x, const double *w, const costate_gradient *g)
+{
+    double moments[2] = {0};
+    if (g->y) laplace_transposed(H, a * x->p[0], a * x->p[1], w, g->y);
+    if (!g->p) return;
+    laplace_moments(H, x->y, w, moments);
+    for (int k = 0; k < 2; k++) g->p[k] += a * moments[k];
+}
 static int heat_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    if (g->y) laplace_transposed(ctx, x->p[0], x->p[1], w, g->y);
-    if (g->p) laplace_moments(ctx, x->y, w, g->p);
-    return 0;
+    return heat_back(ctx, 1, x, w, g), 0;
 }
 static int heat_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
                          void *ctx)
@@ -237,22 +245,78 @@ static int heat_jac(const costate_point *x, double *J, void *ctx)
     return 0;
 }
 
+/* The number of boundary point i among those: lower side, both ends of each row between, upper side. */
+static int boundary(const heat *H, int i)
+{
+    int w = H->m + 2, j = i % w, k = i / w;
+    return k == 0 ? j : k == w - 1 ? 3 * w - 4 + j : w + 2 * (k - 1) + (j > 0);
+}
+
+static int dae_value(const costate_point *x, double *out, void *ctx)
+{
+    const heat *H = ctx;
+    heat_value(x, out, ctx);
+    for (int i = 0; i < H->b.P.n; i++)
+        out[i] = interior(H, i) ? x->yp[i] - out[i] : x->y[i] - x->p[2 + boundary(H, i)];
+    return 0;
+}
+static int dae_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const heat *H = ctx;
+    heat_tangent(x, dx, out, ctx);
+    for (int i = 0; i < H->b.P.n; i++)
+        out[i] = interior(H, i) ? (dx->yp ? dx->yp[i] : 0) - out[i]
+                                : (dx->y ? dx->y[i] : 0) - (dx->p ? dx->p[2 + boundary(H, i)] : 0);
+    return 0;
+}
+static int dae_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    const heat *H = ctx;
+    heat_back(H, -1, x, w, g);
+    for (int i = 0; i < H->b.P.n; i++) {
+        int inside = interior(H, i);
+        if (g->yp && inside) g->yp[i] += w[i];
+        if (g->y && !inside) g->y[i] += w[i];
+        if (g->p && !inside) g->p[2 + boundary(H, i)] -= w[i];
+    }
+    return 0;
+}
+
+static int dae_jac(const costate_point *x, double *J, void *ctx)
+{
+    const heat *H = ctx;
+    heat_jac(x, J, ctx);
+    for (int j = 0; j < H->S.n; j++)
+        for (int k = H->col[j]; k < H->col[j + 1]; k++) J[k] = H->row[k] == j && !interior(H, j) ? 1 : -J[k];
+    return 0;
+}
+static int dae_jac_yp(const costate_point *x, double *J, void *ctx)
+{
+    const heat *H = ctx;
+    (void)x;
+    for (int j = 0; j < H->S.n; j++)
+        for (int k = H->col[j]; k < H->col[j + 1]; k++) J[k] = H->row[k] == j && interior(H, j);
+    return 0;
+}
+
 problem *problem_heat(int m)
 {
-    int w = m + 2, n = w * w;
+    int w = m + 2, n = w * w, np = 2 + 4 * (m + 1);
     if (m < 1 || m > 1000) return NULL;
-    heat *H = calloc(1, sizeof *H + (size_t)n * sizeof(double) + (size_t)(6 * n + 1) * sizeof(int));
+    heat *H = calloc(1, sizeof *H + (size_t)(n + np) * sizeof(double) + (size_t)(6 * n + 1) * sizeof(int));
     if (!H) return NULL;
     H->m = m;
     H->y0 = (double *)(H + 1);
-    H->col = (int *)(H->y0 + n);
+    H->p = H->y0 + n;
+    H->col = (int *)(H->p + np);
     H->row = H->col + n + 1;
+    H->p[0] = H->p[1] = 1;
     for (int i = 0; i < n; i++) {
         double xi = (double)(i % w) / (m + 1), yi = (double)(i / w) / (m + 1);
         H->y0[i] = 16 * xi * (1 - xi) * yi * (1 - yi);
+        if (!interior(H, i)) H->p[2 + boundary(H, i)] = H->y0[i];
         H->col[i + 1] = H->col[i] + heat_entries(H, i, NULL, H->row + H->col[i], NULL);
     }
-    H->p[0] = H->p[1] = 1;
     H->S = (costate_pattern){n, H->col, H->row};
     H->b = (problem){
         .name = "heat", .t0 = 0, .t1 = 0.16, .y0 = H->y0, .p0 = H->p, .autonomous = 1, .stiff = 1,
@@ -264,6 +328,25 @@ problem *problem_heat(int m)
               .jac = heat_jac, .pattern = &H->S}
     };
     return &H->b;
+}
+
+problem *problem_heat_dae(int m, int with_jacobians)
+{
+    problem *b = problem_heat(m);
+    if (!b) return NULL;
+    b->mass = MASS_SINGULAR;
+    b->P.np = 2 + 4 * (m + 1);
+    b->P.rhs = (costate_map){0};
+    b->P.residual = (costate_map){.value = dae_value, .tangent = dae_tangent, .adjoint = dae_adjoint};
+    b->P.jac = with_jacobians ? dae_jac : NULL;
+    b->P.jac_yp = with_jacobians ? dae_jac_yp : NULL;
+    return b;
+}
+
+int problem_heat_boundary(const problem *b, int i)
+{
+    const heat *H = (const heat *)b;
+    return interior(H, i) ? -1 : boundary(H, i);
 }
 
 void problem_free(problem *b) { free(b); }

@@ -47,6 +47,10 @@ int problem_exact(const problem *b, double t0, const double *y0, const double *p
 /* Method of lines, allocated; NULL: no memory or size out of range.  problem_free takes NULL. */
 problem *problem_brusselator(int points);            /* n = 2 points, bands of 2; 2 <= points <= 256 */
 problem *problem_heat(int interior);                 /* n = (interior + 2)^2 */
+/* The same as a residual, with the values on the boundary as parameters 2 + problem_heat_boundary(b, i); that is -1 for
+   an interior point i.  with_jacobians: jac and jac_yp are given. */
+problem *problem_heat_dae(int interior, int with_jacobians);
+int problem_heat_boundary(const problem *, int i);
 void problem_free(problem *);
 
 /* The heat problem with 40 interior points a side: g1 = sum of y(t1)^2, g2 = integral of the sum of y. */
