@@ -96,6 +96,11 @@ class Index2(unittest.TestCase):
         for known, (A, b) in tableaux.items():
             self.assertEqual(index2.orders(A, b, 3, EXACT), known)
 
+    def test_z_inherits_the_order_of_y(self):
+        A, b = shipped.method("radau2a").A, [ONE / 3] * 3       # stages of Radau IIA, weights of order 1
+        self.assertEqual(index2.local_orders(A, b, 3, EXACT), [1, 1, 2])
+        self.assertEqual(index2.orders(A, b, 3, EXACT), (1, 1))
+
     def test_is_reported(self):
         line = "index 2         "
         self.assertIn(line + "order 5 of y, 3 of z", report.report(shipped.method("radau2a")))
