@@ -34,6 +34,7 @@ module costate
     integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
     integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1
     integer(c_int), parameter :: COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE = 1
+    integer(c_int), parameter :: COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2
     integer(c_int), parameter :: &
         COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
         COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
@@ -84,6 +85,7 @@ module costate
         type(costate_map) :: residual
         type(c_funptr) :: jac_yp = c_null_funptr                ! costate_value: dF/dy'
         type(c_ptr) :: index = c_null_ptr                       ! c_int, n
+        type(costate_map) :: start
     end type
 
     type, bind(c) :: costate_method_info
@@ -146,6 +148,7 @@ module costate
         integer(c_size_t) :: tape_limit = 0
         type(c_funptr) :: on_step = c_null_funptr               ! costate_on_step
         type(c_ptr) :: on_step_ctx = c_null_ptr
+        integer(c_int) :: consistent = 0
     end type
 
     type, bind(c) :: costate_stats
@@ -367,6 +370,14 @@ module costate
             type(c_ptr), value :: c
         end function
 
+        integer(c_int) function costate_consistent(c, t, y, yp, p) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(inout), optional :: yp(*)
+            real(c_double), intent(in) :: p(*)
+        end function
         integer(c_int) function costate_integrate(c, t0, t1, y, p, tape) bind(c)
             import
             type(c_ptr), value :: c

@@ -100,6 +100,17 @@ static const double I2P_p[] = {1.1, 0.15, 1.7, 9.81, 0.6, -0.4};
 static const double I2P_dg[] = {7.701816350895518181056735, 17.3439833269936836359529, 0.1031884801235399349463176,
                                 -0.8833610022505769022939893, 4.375121108672737162728732, 3.73415541120370832069673};
 
+static const double I2P_y[] = {
+    0.5743714264062683793050385, -0.8928819513758460772329813, 0.6350667380233460546048513,
+    0.701661806909949870578686, 8.407489435216615449557856};
+static const double I2P_dy[] = {
+    0.019548715066657747, -0.36485469318512226, -0.007815906029548462, 0.061936395903232654, 0.6577952945477405,
+    -0.17057107168873026, -1.1764607960997546, 0.06914454184549249, 0.33983957183610647, 0.039842328548120184,
+    0.4231453228845476, -0.10972463896099317, 4.050702751877931, 1.8053882873638392, -0.29223794670161957,
+    -0.4170758952239498, 1.7092618805578044, 0.8578577177300091, 1.9712332461188558, 2.83988959774808,
+    0.010898596507173092, -0.1929335579493375, 1.8999152190948188, 0.3442956350255415, 1.3215525171343305,
+    7.626227631884262, 0.42999915387021836, -0.2647953021017303, 0.608735891345201, 2.350328289729064};
+
 static const int index_0[] = {0, 0}, index_1[] = {0, 1}, index_a[] = {0, 0, 2}, index_p[] = {0, 0, 0, 0, 2};
 
 static const dae table[] = {
@@ -110,7 +121,7 @@ static const dae table[] = {
     {"I2A", 3, 4, 2, index_a, 1.5, I2A_p, I2A_F, I2A_start, I2A_g, -2.050292696182925794707557,
      2.321449477972250366089594, I2A_dg, I2A_dG, I2A_y, I2A_dy},
     {"I2P", 5, 6, 2, index_p, 2, I2P_p, I2P_F, I2P_start, I2P_g, 9.611401461694597016083509,
-     NAN, I2P_dg, NULL, NULL, NULL},
+     NAN, I2P_dg, NULL, I2P_y, I2P_dy},
 };
 
 const dae *dae_at(int k) { return k < (int)(sizeof table / sizeof *table) ? &table[k] : NULL; }
@@ -128,39 +139,43 @@ typedef struct { num t, y[DAE_N], yp[DAE_N], p[DAE_P]; } arguments;
 
 static double along(const double *d, int i) { return d ? d[i] : 0; }
 
-static arguments load(const dae *d, const costate_point *x, const costate_point *dx)
+/* at x, in the directions a and b */
+static arguments load(const dae *d, const costate_point *x, const costate_point *a, const costate_point *b)
 {
     static const costate_point none = {0};
-    arguments a = {.t = number(x->t)};
-    if (!dx) dx = &none;
-    a.t.a = dx->t;
+    if (!a) a = &none;
+    if (!b) b = &none;
+    arguments to = {.t = {x->t, a->t, b->t, 0}};
     for (int i = 0; i < d->n; i++) {
-        a.y[i] = (num){x->y[i], along(dx->y, i), 0, 0};
-        a.yp[i] = (num){x->yp ? x->yp[i] : 0, along(dx->yp, i), 0, 0};
+        to.y[i] = (num){x->y[i], along(a->y, i), along(b->y, i), 0};
+        to.yp[i] = (num){along(x->yp, i), along(a->yp, i), along(b->yp, i), 0};
     }
-    for (int i = 0; i < d->np; i++) a.p[i] = (num){x->p[i], along(dx->p, i), 0, 0};
-    return a;
+    for (int i = 0; i < d->np; i++) to.p[i] = (num){x->p[i], along(a->p, i), along(b->p, i), 0};
+    return to;
 }
 
 enum { RESIDUAL, COST };
 
-static void evaluate(const dae *d, int which, const costate_point *x, const costate_point *dx, num *out)
+static void evaluate(const dae *d, int which, const costate_point *x, const costate_point *a, const costate_point *b,
+                     num *out)
 {
-    arguments a = load(d, x, dx);
-    if (which == RESIDUAL) d->F(a.t, a.y, a.yp, a.p, out);
-    else d->g(a.t, a.y, a.p, out);
+    arguments at = load(d, x, a, b);
+    if (which == RESIDUAL) d->F(at.t, at.y, at.yp, at.p, out);
+    else d->g(at.t, at.y, at.p, out);
 }
 
-static void tangent(const dae *d, int which, int rows, const costate_point *x, const costate_point *dx, double *out)
+/* along dx; the second derivative where there is another direction */
+static void tangent(const dae *d, int which, int rows, const costate_point *x, const costate_point *dx,
+                    const costate_point *other, double *out)
 {
     num o[DAE_N];
-    evaluate(d, which, x, dx, o);
-    for (int i = 0; i < rows; i++) out[i] = o[i].a;
+    evaluate(d, which, x, dx, other, o);
+    for (int i = 0; i < rows; i++) out[i] = other ? o[i].ab : o[i].a;
 }
 
 /* one unit direction after the other */
-static void adjoint(const dae *d, int which, int rows, const costate_point *x, const double *w,
-                    const costate_gradient *g)
+static void adjoint(const dae *d, int which, int rows, const costate_point *x, const costate_point *other,
+                    const double *w, const costate_gradient *g)
 {
     double e[DAE_N] = {0}, ep[DAE_P] = {0}, out[DAE_N];
     const struct { double *to, *unit; int count; costate_point dx; } parts[] = {
@@ -169,7 +184,7 @@ static void adjoint(const dae *d, int which, int rows, const costate_point *x, c
     for (int k = 0; k < 4; k++)
         for (int i = 0; parts[k].to && i < parts[k].count; i++) {
             if (parts[k].unit) parts[k].unit[i] = 1;
-            tangent(d, which, rows, x, &parts[k].dx, out);
+            tangent(d, which, rows, x, &parts[k].dx, other, out);
             if (parts[k].unit) parts[k].unit[i] = 0;
             for (int r = 0; r < rows; r++) parts[k].to[i] += w[r] * out[r];
         }
@@ -179,35 +194,47 @@ static int residual_value(const costate_point *x, double *out, void *ctx)
 {
     const dae *d = ctx;
     num o[DAE_N];
-    evaluate(d, RESIDUAL, x, NULL, o);
+    evaluate(d, RESIDUAL, x, NULL, NULL, o);
     for (int i = 0; i < d->n; i++) out[i] = o[i].v;
     return 0;
 }
 static int residual_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    tangent(ctx, RESIDUAL, ((const dae *)ctx)->n, x, dx, out);
+    tangent(ctx, RESIDUAL, ((const dae *)ctx)->n, x, dx, NULL, out);
     return 0;
 }
 static int residual_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    adjoint(ctx, RESIDUAL, ((const dae *)ctx)->n, x, w, g);
+    adjoint(ctx, RESIDUAL, ((const dae *)ctx)->n, x, NULL, w, g);
+    return 0;
+}
+static int residual_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out,
+                             void *ctx)
+{
+    tangent(ctx, RESIDUAL, ((const dae *)ctx)->n, x, a, b, out);
+    return 0;
+}
+static int residual_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                    const costate_gradient *g, void *ctx)
+{
+    adjoint(ctx, RESIDUAL, ((const dae *)ctx)->n, x, dx, w, g);
     return 0;
 }
 static int cost_value(const costate_point *x, double *out, void *ctx)
 {
     num o[DAE_N];
-    evaluate(ctx, COST, x, NULL, o);
+    evaluate(ctx, COST, x, NULL, NULL, o);
     out[0] = o[0].v;
     return 0;
 }
 static int cost_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    tangent(ctx, COST, 1, x, dx, out);
+    tangent(ctx, COST, 1, x, dx, NULL, out);
     return 0;
 }
 static int cost_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    adjoint(ctx, COST, 1, x, w, g);
+    adjoint(ctx, COST, 1, x, NULL, w, g);
     return 0;
 }
 
@@ -217,7 +244,7 @@ static int columns(const costate_point *x, int slope, double *J, const dae *d)
     for (int j = 0; j < d->n; j++) {
         costate_point dx = {.y = slope ? NULL : e, .yp = slope ? e : NULL};
         e[j] = 1;
-        tangent(d, RESIDUAL, d->n, x, &dx, J + j * d->n);
+        tangent(d, RESIDUAL, d->n, x, &dx, NULL, J + j * d->n);
         e[j] = 0;
     }
     return 0;
@@ -228,7 +255,8 @@ static int jac_yp(const costate_point *x, double *J, void *ctx) { return columns
 costate_problem dae_problem(const dae *d, int with_jacobians)
 {
     costate_problem P = {.n = d->n, .np = d->np, .nq = 1, .ctx = (void *)d};
-    P.residual = (costate_map){.value = residual_value, .tangent = residual_tangent, .adjoint = residual_adjoint};
+    P.residual = (costate_map){.value = residual_value, .tangent = residual_tangent, .adjoint = residual_adjoint,
+                               .tangent2 = residual_tangent2, .adjoint_tangent = residual_adjoint_tangent};
     P.cost = (costate_map){.value = cost_value, .tangent = cost_tangent, .adjoint = cost_adjoint};
     P.jac = with_jacobians ? jac : NULL;
     P.jac_yp = with_jacobians ? jac_yp : NULL;
@@ -253,9 +281,9 @@ double dae_g(const dae *d, double t, const double *y, const double *p, double *d
 {
     costate_point x = {.t = t, .y = y, .p = p};
     num o[1];
-    evaluate(d, COST, &x, NULL, o);
+    evaluate(d, COST, &x, NULL, NULL, o);
     memset(dy, 0, (size_t)d->n * sizeof *dy);
     memset(dp, 0, (size_t)d->np * sizeof *dp);
-    adjoint(d, COST, 1, &x, (const double[]){1}, &(costate_gradient){.y = dy, .p = dp});
+    adjoint(d, COST, 1, &x, NULL, (const double[]){1}, &(costate_gradient){.y = dy, .p = dp});
     return o[0].v;
 }

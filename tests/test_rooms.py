@@ -18,7 +18,8 @@ from cases import Skipped, run_all  # noqa: E402
 from objects import LIBRARY, Library, circles  # noqa: E402
 
 # A room may use those before it; the families, erk to firk, are side by side and know nothing of each other.
-ROOMS = ["base", "maps", "linsol", "step", "irk", ("erk", "rkc", "ros", "sdirk", "firk"), "tape", "ops", "run", "bvp"]
+ROOMS = ["base", "maps", "linsol", "start", "step", "irk", ("erk", "rkc", "ros", "sdirk", "firk"), "tape", "ops", "run",
+         "bvp"]
 PLACE = {name: k for k, names in enumerate(ROOMS) for name in ([names] if isinstance(names, str) else names)}
 MADE = {"methods.c": "step"}                    # by codegen: the descriptors
 

@@ -131,6 +131,8 @@ typedef struct {
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);    /* dF/dy' of a residual, same layout */
     const int *index;                                         /* n, of each unknown: 0: y' of it is determined; 1, 2:
                                                                  algebraic, of that index; NULL: none is of index 2 */
+    costate_map start;                                        /* optional: n values, 0 where y+ is consistent; x->y
+                                                                 is y+ and the y given, 2n: see costate_consistent */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -168,6 +170,7 @@ enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COST
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
 enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY };
+enum costate_consistent_when { COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2 };
 enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
 enum costate_solver {
     COSTATE_LS_AUTO = 0,    /* dense for no pattern or n <= 20; else by the pattern: see docs */
@@ -259,6 +262,11 @@ typedef struct {
     /* output */
     int (*on_step)(const costate_step *, void *ctx);   /* after each accepted step; != 0 stops the run */
     void *on_step_ctx;
+
+    /* DAEs */
+    int consistent;                   /* COSTATE_CONSISTENT_START: a run begins by making y consistent, as
+                                         costate_consistent does; COSTATE_CONSISTENT_END: it ends so, y of index 0
+                                         being kept; both: their sum.  Derivatives are those of what was done */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */
@@ -332,7 +340,19 @@ typedef struct {
    costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
-/* The same, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
+/* Consistent values at t: y (n, in and out) a guess on entry; yp (n, in and out, or NULL) y' and a guess of it.  What
+   problem.index calls 0 is kept, the rest - or, where index is NULL, the components whose y' no equation has - is
+   solved for from the guess, which chooses among roots, by Newton's iteration to round-off.  Where unknowns are of
+   index 2 (y' = f(t,y,z), 0 = c(t,y)), y is moved along f_z, as it is at the guess, onto c = 0, and z follows from
+   dc/dt = 0; options.consistent differentiates this, and needs tangent2 (adjoint_tangent) for z, and where y was moved.
+   y' of the unknowns that are solved for is 0.  One dense or sparse direct factorisation an iteration, by GMRES solvers
+   too.  Nothing is changed on failure.
+   COSTATE_INCONSISTENT: none were found from this guess; COSTATE_SINGULAR: the equations do not determine them.
+   problem.start replaces this: n equations N(t, (y+, y), p) = 0 for y+, y being the guess; start.tangent forms their
+   dense Jacobian, start.adjoint gives gradients.  No second derivatives are asked for. */
+int costate_consistent(costate *, double t, double *y, double *yp, const double *p);
+
+/* costate_integrate, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
 int costate_integrate_tlm(costate *, double t0, double t1, double *y, const double *p, int m, double *V,
                           const double *Vp, const costate_times *, costate_tape *);
 

@@ -15,11 +15,16 @@ typedef void lapack_gbtrf(const int *m, const int *n, const int *kl, const int *
 typedef void lapack_gbtrs(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs,
                           const double *A, const int *lda, const int *pivot, double *B, const int *ldb, int *info,
                           size_t trans_length);
+typedef void lapack_getc2(const int *n, double *A, const int *lda, int *rows, int *columns, int *info);
+typedef void lapack_gesc2(const int *n, const double *A, const int *lda, double *x, const int *rows,
+                          const int *columns, double *scale);
 
 extern lapack_getrf dgetrf_, zgetrf_;
 extern lapack_getrs dgetrs_, zgetrs_;
 extern lapack_gbtrf dgbtrf_, zgbtrf_;
 extern lapack_gbtrs dgbtrs_, zgbtrs_;
+extern lapack_getc2 dgetc2_;
+extern lapack_gesc2 dgesc2_;
 
 /* The rows in the order in which LAPACK's exchanges take them as pivots. */
 static inline void LS_row_order(int n, const int *pivot, int *order)

@@ -7,6 +7,7 @@
 
 void check_clear(costate_report *);                                       /* NaN everywhere, no text */
 int check_says(costate_report *, int status, const char *format, ...);    /* the sentence; returns status */
+void check_adds(costate_report *, const char *format, ...);                /* behind what it says */
 /* COSTATE_OK, or a status with its sentence in the report. */
 int check_given(int n, int np, int k, const costate_point *x, costate_report *);
 int check_given_problem(const costate_problem *, const costate_point *x, costate_report *);
@@ -45,6 +46,10 @@ void check_join(const costate_problem *, const costate_point *x, double *both, c
 /* check_map.c: costate_check_map, of which the inputs from y[states] on are those of y' */
 int check_map(const costate_map *, int n, int states, int np, int k, const costate_point *x, void *ctx,
               costate_report *);
+
+/* check_problem.c: all that is a map, and its matrices; a failure ends it, what is wrong is said and sets *wrong */
+int check_problem_maps(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost,
+                       int *wrong);
 
 /* check_columns.c: tangents, adjoints and prepare against tangent and adjoint */
 size_t check_columns_work(int n, int np, int k);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "maps/maps.h"
 #include "maps/check.h"
 
@@ -13,6 +14,15 @@ int check_says(costate_report *r, int status, const char *format, ...)
     vsnprintf(r->text, sizeof r->text, format, args);
     va_end(args);
     return status;
+}
+
+void check_adds(costate_report *r, const char *format, ...)
+{
+    size_t used = strlen(r->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->text + used, sizeof r->text - used, format, args);
+    va_end(args);
 }
 
 void check_clear(costate_report *r)

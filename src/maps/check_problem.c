@@ -212,16 +212,34 @@ static int check_residual(const costate_problem *P, const costate_point *x, cost
     return COSTATE_OK;
 }
 
-int costate_check_problem(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost)
+/* problem.start, a map of (y+, y): at (y, y) */
+static int start_at(const costate_problem *P, const costate_point *x, costate_report *r)
 {
-    costate_report unused;
-    if (!cost) cost = &unused;
-    check_clear(cost);
-    if (!rhs) return COSTATE_BAD_ARGUMENT;
-    check_clear(rhs);
-    TRY(check_given_problem(P, x, rhs));
-    int wrong = 0;
-    TRY(P->residual.value ? check_residual(P, x, rhs, &wrong) : check_equations(P, x, rhs, &wrong));
-    int integrals = P->nq > 0 ? costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost) : COSTATE_OK;
-    return wrong ? COSTATE_CHECK_FAILED : integrals;
+    size_t n = (size_t)P->n;
+    double *both = calloc(2 * n, sizeof *both);
+    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    memcpy(both, x->y, n * sizeof *both);
+    memcpy(both + n, x->y, n * sizeof *both);
+    costate_point z = {.t = x->t, .y = both, .p = x->p};
+    int status = costate_check_map(&P->start, 2 * P->n, P->np, P->n, &z, P->ctx, r);
+    free(both);
+    return status;
+}
+
+static int check_start(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
+{
+    costate_report own;
+    int status = start_at(P, x, &own);
+    if (status != COSTATE_OK) check_adds(r, "start: %s", own.text);
+    if (status != COSTATE_CHECK_FAILED) return status;
+    *wrong = 1;
+    return COSTATE_OK;
+}
+
+int check_problem_maps(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost,
+                       int *wrong)
+{
+    TRY(P->residual.value ? check_residual(P, x, rhs, wrong) : check_equations(P, x, rhs, wrong));
+    if (P->start.value) TRY(check_start(P, x, rhs, wrong));
+    return P->nq > 0 ? costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost) : COSTATE_OK;
 }

@@ -72,6 +72,20 @@ int equation_adjoints_apart(maps *a, const costate_point *x, int m, const double
     return wanted(m, g) ? map_adjoints(a, &a->rhs, x, m, w, ld, g) : 0;
 }
 
+int equation_tangent2(maps *a, const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out)
+{
+    TRY(map_tangent2(a, &a->rhs, x, dx1, dx2, out));
+    if (a->residual) add_scaled((size_t)a->n, out, NULL, -1, out);
+    return 0;
+}
+
+int equation_adjoint_tangent(maps *a, const costate_point *x, const costate_point *dx, double *w,
+                             const costate_gradient *g)
+{
+    if (a->residual) add_scaled((size_t)a->n, w, NULL, -1, w);
+    return map_adjoint_tangent(a, &a->rhs, x, dx, w, g);
+}
+
 int equation_mass(maps *a, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx)
 {
     size_t n = (size_t)a->n;

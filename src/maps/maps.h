@@ -139,6 +139,10 @@ static inline int equation_adjoints(maps *a, const costate_point *x, int m, cons
     if (a->residual || K) return equation_adjoints_apart(a, x, m, w, ld, g, K, ldk);
     return map_adjoints(a, &a->rhs, x, m, w, ld, g);
 }
+/* E''(x)[dx1, dx2], M of right-hand sides being constant; g += (E''(x)[dx, .])^T w, and w is overwritten */
+int equation_tangent2(maps *, const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out);
+int equation_adjoint_tangent(maps *, const costate_point *x, const costate_point *dx, double *w,
+                             const costate_gradient *g);
 /* out += s M x or s M^T x, M there; Mx: n, work */
 int equation_mass(maps *, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx);
 /* K of equation_adjoints is w itself: M is the identity */

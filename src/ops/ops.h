@@ -1,6 +1,7 @@
 /* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated.
 
        STEP     one step of the tape; its h is frozen, that of the last one is t1 - t
+       MAP      values made consistent, at the start of the run or at its end
        OBSERVE  adds a term at a time inside a step to each functional
 
    Forward the observations of a step follow it, backward they come before it: they are seen through its dense output.
@@ -10,17 +11,18 @@
 
 #include "tape/tape.h"
 
-enum kind { STEP, OBSERVE };
+enum kind { STEP, MAP, OBSERVE };
 
 typedef struct {
     enum kind kind;
-    int step, which;            /* which: observation */
-    int last;                   /* of the tape's steps: h = t1 - t */
+    int step, which;            /* which: map, observation; of a map the step after it */
+    int last;                   /* of the tape's steps: h = t1 - t; of maps: after all steps, at t1 */
 } op;
 
 /* What rows work on.  m columns; tangents: V in and out; adjoints: lambda, mu in and out. */
 typedef struct {
     stepper *st;
+    starter *start;
     const costate_tape *tape;
     const identity *self;       /* who sweeps, and */
     const remaker *again;       /* how it makes stages again */
@@ -45,7 +47,7 @@ typedef struct {
     int (*adjoint)(world *, const op *);
 } op_rules;
 
-extern const op_rules step_rules, observe_rules;
+extern const op_rules step_rules, map_rules, observe_rules;
 
 int world_hold(world *, int step);              /* the record of the step into now, with weights at its start */
 /* t' and h' of a step (m each) from those of t0 and t1 */

@@ -199,18 +199,25 @@ static int one_step(costate *c, run *x, long budget)
     }
 }
 
+/* made: the values are consistent, and y' is there */
+static int cold_start(costate *c, run *x, int made)
+{
+    double span = fabs(x->t1 - x->t);
+    int status = c->maps.residual && !made ? residual_start(c, x->t, span) : COSTATE_OK;
+    TRY(status == RETRY ? no_start(c) : status);
+    TRY(initial_step(c, x));
+    return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
+}
+
 static int loop(costate *c, run *x)
 {
+    int cold = x->h_free == 0, made = cold && (c->o.consistent & COSTATE_CONSISTENT_START);
+    if (made) TRY(map_run(c, x, 0));
     if (x->t == x->t1) return COSTATE_OK;
-    if (x->h_free == 0) {                    /* a cold start */
-        int status = c->maps.residual ? residual_start(c, x->t, fabs(x->t1 - x->t)) : COSTATE_OK;
-        TRY(status == RETRY ? no_start(c) : status);
-        TRY(initial_step(c, x));
-        if (!c->maps.residual) TRY(consistent(c, x->t, fabs(x->t1 - x->t)));
-    }
+    if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
     long most = c->count.steps + c->o.max_steps;
     while (x->t != x->t1) TRY(one_step(c, x, most));
-    return COSTATE_OK;
+    return c->o.consistent & COSTATE_CONSISTENT_END ? map_run(c, x, 1) : COSTATE_OK;
 }
 
 static int onto(costate *c, run *x)

@@ -28,6 +28,9 @@ int too_small(const costate *, const run *);
 int give_up(costate *, const run *);                /* a try failed, and h cannot be smaller */
 int no_room(costate *, const run *);                /* nothing was tried: h is too small from the start */
 
+/* start.c */
+int map_run(costate *, run *, int at_end);          /* the state made consistent, on the tape, with its tangents */
+
 /* warm.c */
 enum { COLD, WARM, WARM_WITH_MATRICES };
 int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);

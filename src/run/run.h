@@ -58,6 +58,7 @@ struct costate {
     identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
     ending ended;
+    starter start;              /* consistent values; its memory is there when they are asked for */
     workspace work;
     columns d;
     costate_tape *own;          /* of costate_integrate_adj */
@@ -75,6 +76,7 @@ void forget(costate *);                                             /* what is h
 int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
 void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
 int columns_prepare(costate *, int m);
+int starter_ready(costate *);                                       /* c->start; allocates once */
 
 /* arguments.c */
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
@@ -97,6 +99,9 @@ int first_step(stepper *, const interval *, const double *y, const double *yp, d
 /* consistent.c */
 int consistent(costate *, double t, double span);                   /* work.y at the start: COSTATE_INCONSISTENT? */
 int residual_start(costate *, double t, double span);               /* the same, of a residual, and work.yp */
+
+/* start.c */
+int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp; how, in c->start.mine */
 
 /* sweep.c */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */

@@ -44,8 +44,7 @@ static int matrices(costate *c)
     const costate_problem *P = &c->P;
     size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
-    if (c->sh.matfree && !P->pattern && !P->mass && !P->jac) entries = 0;
-    TRY(maps_init(&c->maps, formed, entries));
+    TRY(maps_init(&c->maps, formed || P->mass || c->maps.residual, entries));
     if (!formed) return COSTATE_OK;
     size_t both = (c->maps.residual ? 2 : 1) * entries;
     if (!(c->st.lin.J = calloc(both + 1, sizeof *c->st.lin.J)))
@@ -113,6 +112,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     TRY(refuse_singular(c));
     TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);
+    if (c->o.consistent) TRY(starter_ready(c));
     return COSTATE_OK;
 }
 
@@ -130,6 +130,7 @@ void costate_free(costate *c)
     if (!c) return;
     if (c->st.F) c->st.F->free(c->st.own);
     factors_release(c->st.fac);
+    starter_free(&c->start);
     shifts_free(&c->sh);
     costate_tape_free(c->own);
     identity_release(c->self);

@@ -28,7 +28,7 @@ static int tape_begin(costate *c, const costate_tape *tape)
     maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
-    return COSTATE_OK;
+    return tape->map_count ? starter_ready(c) : COSTATE_OK;
 }
 
 /* ---- the list of operations: steps of the tape, observations inside them ---- */
@@ -40,37 +40,55 @@ static int lies_in(const costate_tape *tape, int k, double t)
     return after && (k == tape->count - 1 || tape_direction(tape) * (t - tape->list[k + 1].t) < 0);
 }
 
-static int tangent_of(world *w, op o)
+static const op_rules *const rules[] = {[STEP] = &step_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
+
+static int tangent_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->tangent(w, &o)); }
+
+static int adjoint_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->adjoint(w, &o)); }
+
+static op map_of(const costate_tape *tape, int which)
 {
-    const op_rules *rules = o.kind == STEP ? &step_rules : &observe_rules;
-    return frozen(w->st->v, rules->tangent(w, &o));
+    int step = tape->maps[which].before;
+    return (op){MAP, step, which, step == tape->count && step > 0};
 }
 
-static int adjoint_of(world *w, op o)
+static int maps_forward(world *w, int step, int *at)
 {
-    const op_rules *rules = o.kind == STEP ? &step_rules : &observe_rules;
-    return frozen(w->st->v, rules->adjoint(w, &o));
+    for (; *at < w->tape->map_count && w->tape->maps[*at].before == step; (*at)++)
+        TRY(tangent_of(w, map_of(w->tape, *at)));
+    return 0;
+}
+
+static int maps_backward(world *w, int step, int *at)
+{
+    for (; *at > 0 && w->tape->maps[*at - 1].before == step; (*at)--)
+        TRY(adjoint_of(w, map_of(w->tape, *at - 1)));
+    return 0;
 }
 
 static int forward_over(world *w)
 {
-    int seen = 0, count = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
-    for (int k = 0; k <= last; k++) {
-        TRY(tangent_of(w, (op){STEP, k, 0, k == last}));
+    int seen = 0, count = w->seen ? w->seen->count : 0, steps = w->tape->count, next = 0;
+    for (int k = 0; k < steps; k++) {
+        TRY(maps_forward(w, k, &next));
+        TRY(tangent_of(w, (op){STEP, k, 0, k == steps - 1}));
         for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
             TRY(tangent_of(w, (op){OBSERVE, k, seen, 0}));
     }
+    TRY(maps_forward(w, steps, &next));
     world_move(w);
     return 0;
 }
 
 static int backward_over(world *w)
 {
-    int seen = w->seen ? w->seen->count : 0, last = w->tape->count - 1;
-    for (int k = last; k >= 0; k--) {
+    int seen = w->seen ? w->seen->count : 0, steps = w->tape->count, next = w->tape->map_count;
+    TRY(maps_backward(w, steps, &next));
+    for (int k = steps - 1; k >= 0; k--) {
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
             TRY(adjoint_of(w, (op){OBSERVE, k, seen - 1, 0}));
-        TRY(adjoint_of(w, (op){STEP, k, 0, k == last}));
+        TRY(adjoint_of(w, (op){STEP, k, 0, k == steps - 1}));
+        TRY(maps_backward(w, k, &next));
     }
     return 0;
 }
@@ -99,9 +117,10 @@ static world world_of(costate *c, const costate_tape *tape, const remaker *how, 
 {
     columns *d = &c->d;
     size_t k = (size_t)m;
-    return (world){.st = &c->st, .tape = tape, .self = c->self, .again = how, .times = times, .seen = o, .held = -1,
-                   .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k, .eta_seen = d->tau + 2 * k,
-                   .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z, .w = d->w};
+    return (world){.st = &c->st, .start = &c->start, .tape = tape, .self = c->self, .again = how, .times = times,
+                   .seen = o, .held = -1, .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k,
+                   .eta_seen = d->tau + 2 * k, .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z,
+                   .w = d->w};
 }
 
 /* ---- tangents ---- */
@@ -203,7 +222,7 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
     const record *r = &tape->list[k];
     decisions as = tape_decisions(tape, k);
     trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->work.scratch[k & 1], .predict = tape->from.predict,
-                .y1 = c->work.y1, .err = c->work.err};
+                .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
     if (c->o.derivative_mode) as.iterations = NULL;
     *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .yp = r->yp, .X = by.to.X,
                     .iterations = by.to.iterations};
@@ -213,6 +232,13 @@ static int step_again(costate *c, const costate_tape *tape, int k, record *now, 
     int sound = all_finite((size_t)c->st.N, c->work.y1);
     return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
                        "%.10g in a replay.", r->t));
+}
+
+static int maps_again(costate *c, const costate_tape *tape, int step, int *at)
+{
+    for (; *at < tape->map_count && tape->maps[*at].before == step; (*at)++)
+        TRY(make_consistent(c, tape->maps[*at].f.t, tape->maps[*at].f.only_values));
+    return 0;
 }
 
 int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
@@ -225,11 +251,14 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     record now, prev = {0};
+    int next = 0;
     for (int k = 0; k < tape->count; k++) {
+        TRY(maps_again(c, tape, k, &next));
         TRY(step_again(c, tape, k, &now, k ? &prev : NULL));
         workspace_step(&c->work);
         prev = now;
     }
+    TRY(maps_again(c, tape, tape->count, &next));
     verdict_at(&c->v, tape->from.t1);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     return COSTATE_OK;

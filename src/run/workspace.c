@@ -76,6 +76,12 @@ int columns_prepare(costate *c, int m)
     return COSTATE_OK;
 }
 
+int starter_ready(costate *c)
+{
+    c->start.w = c->st.w;
+    return starter_init(&c->start, &c->sh, &c->maps, &c->P);
+}
+
 void workspace_step(workspace *w)
 {
     double *y = w->y, *yp = w->yp;

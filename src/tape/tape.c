@@ -36,7 +36,7 @@ void tape_clear(costate_tape *t)
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->usable = t->kept_sets = 0;
+    t->count = t->map_count = t->usable = t->kept_sets = 0;
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
@@ -50,6 +50,7 @@ void costate_tape_free(costate_tape *t)
     tape_clear(t);
     for (struct block *b = t->first, *next; b; b = next) { next = b->next; free(b); }
     free(t->list);
+    free(t->maps);
     free(t);
 }
 
@@ -195,6 +196,31 @@ int tape_commit(const stepper *c, costate_tape *t, const record *r)
     return 0;
 }
 
+static int grow_maps(const stepper *c, costate_tape *t)
+{
+    int room = t->map_room ? 2 * t->map_room : 2;
+    size_t more = (size_t)(room - t->map_room) * sizeof *t->maps;
+    if (!makes_room(c, t, more)) return full(c, t, more);
+    mapped *moved = realloc(t->maps, (size_t)room * sizeof *moved);
+    if (!moved) return fail(c->v, COSTATE_NO_MEMORY, "No memory for consistent values on the tape.");
+    t->maps = moved;
+    t->map_room = room;
+    t->bytes += more;
+    return COSTATE_OK;
+}
+
+int tape_map(const stepper *c, costate_tape *t, const start_values *f)
+{
+    if (t->map_count == t->map_room) TRY(grow_maps(c, t));
+    void *memory = tape_memory(c, t, (start_values_bytes(c->n) + 7) / 8 * 8);
+    if (!memory) return c->v->status;
+    mapped *to = &t->maps[t->map_count];
+    to->before = t->count;
+    start_values_copy(&to->f, c->n, f, memory);
+    t->map_count++;
+    return COSTATE_OK;
+}
+
 int tape_get(const costate_tape *t, int k, const identity *writer, const remaker *again, record *r)
 {
     TRY(t->store->get(t, k, r));
@@ -232,7 +258,7 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
                     c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
-        a->mass != b->mass)
+        a->mass != b->mass || a->start.value != b->start.value)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
 }

@@ -3,6 +3,7 @@
 #define COSTATE_TAPE_H
 
 #include <stdatomic.h>
+#include "start/start.h"
 #include "step/step.h"
 
 /* Who wrote a tape.  The solver and its tapes hold it together, so its address does not come again while one of them
@@ -34,6 +35,8 @@ extern const store memory_store, states_store;
 /* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
 int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 
+typedef struct { int before; start_values f; } mapped;      /* made consistent before that step; count: at the end */
+
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
@@ -47,12 +50,15 @@ struct costate_tape {
     size_t limit, bytes, kept_bytes;
     double *p, *end;            /* np; N state at t1 */
     record *list;
+    mapped *maps;
+    int map_count, map_room;
     struct block { struct block *next; size_t size, used; } *first, *last;
 };
 
 int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 int tape_commit(const stepper *, costate_tape *, const record *);
+int tape_map(const stepper *, costate_tape *, const start_values *);       /* before the next step, or at the end */
 /* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k with its stages, made again where they are not there; again NULL: without them.  writer: who asks;

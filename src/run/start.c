@@ -1,0 +1,61 @@
+/* start.c - consistent values in a run, at its start and at its end, and as a call of their own. */
+#include <math.h>
+#include <string.h>
+#include "run/loop.h"
+
+/* c->start.mine: before and k are there */
+static int find(costate *c, double t, int only_values)
+{
+    size_t n = (size_t)c->st.n;
+    double *whole = c->work.z;
+    memset(whole, 0, (size_t)c->st.N * sizeof *whole);
+    memcpy(whole, c->start.mine.before, n * sizeof *whole);
+    weights(&c->st, whole, c->st.w);
+    return start_find(&c->start, t, only_values, &c->start.mine);
+}
+
+int make_consistent(costate *c, double t, int only_values)
+{
+    size_t n = (size_t)c->st.n;
+    TRY(starter_ready(c));
+    start_values *f = &c->start.mine;
+    memcpy(f->before, c->work.y, n * sizeof *f->before);
+    if (c->work.yp && only_values) memcpy(f->k, c->work.yp, n * sizeof *f->k);
+    else memset(f->k, 0, n * sizeof *f->k);
+    TRY(find(c, t, only_values));
+    memcpy(c->work.y, f->y, n * sizeof *f->y);
+    if (c->work.yp) memcpy(c->work.yp, f->k, n * sizeof *f->k);
+    return 0;
+}
+
+int map_run(costate *c, run *x, int at_end)
+{
+    TRY(make_consistent(c, x->t, at_end));
+    if (x->tape) TRY(tape_map(&c->st, x->tape, &c->start.mine));
+    if (!x->d) return 0;
+    step_directions(x->times, x->d->m, at_end, c->d.dt, c->d.dh);
+    for (int j = 0; j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];
+    return start_tangent(&c->start, &c->start.mine, x->d->m, c->d.dt, x->Va, (size_t)c->st.N, x->d->Vp);
+}
+
+int costate_consistent(costate *c, double t, double *y, double *yp, const double *p)
+{
+    TRY(begin(c));
+    size_t n = (size_t)c->st.n;
+    if (!(fabs(t) < HUGE_VAL)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "t is not finite.");
+    TRY(check_vector(c, "y", y, n));
+    if (yp) TRY(check_vector(c, "yp", yp, n));
+    TRY(check_vector(c, "p", p, (size_t)c->st.np));
+    TRY(starter_ready(c));
+    maps_bind(&c->maps, p);
+    verdict_at(&c->v, t);
+    start_values *f = &c->start.mine;
+    memcpy(f->before, y, n * sizeof *y);
+    if (yp) memcpy(f->k, yp, n * sizeof *yp);
+    else memset(f->k, 0, n * sizeof *f->k);
+    TRY(find(c, t, 0));
+    if (yp && f->given) TRY(start_slopes(&c->start, f));
+    memcpy(y, f->y, n * sizeof *y);
+    if (yp) memcpy(yp, f->k, n * sizeof *yp);
+    return COSTATE_OK;
+}

@@ -1,0 +1,153 @@
+/* given.c - consistent values by the user's own equations, problem.start: N(t, (y+, y), p) = 0, n of them, for y+.
+
+       forward   Newton's iteration from y+ = y with the dense matrix -N_y+, formed by tangents
+       tangent   -N_y+ y+'  =  N_t t' + N_y y' + N_p p'
+       adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  t and p alike */
+#include <stdlib.h>
+#include <string.h>
+#include "base/vec.h"
+#include "maps/callbacks.h"
+#include "maps/differences.h"
+#include "start/start.h"
+
+static const double SHARP = 1e-3;               /* of what y may be wrong by, which is no unit of the user's rows */
+
+static int code(const starter *s, int r, const char *name) { return map_code(s->maps, r, "start", name); }
+
+/* (first, second) into both; NULL: zero */
+static costate_point pair(const starter *s, double t, const double *first, const double *second, const double *p,
+                          double *both)
+{
+    size_t n = (size_t)s->maps->n;
+    const double *half[] = {first, second};
+    for (size_t k = 0; k < 2; k++) {
+        if (half[k]) memcpy(both + k * n, half[k], n * sizeof *both);
+        else memset(both + k * n, 0, n * sizeof *both);
+    }
+    return (costate_point){.t = t, .y = both, .p = p};
+}
+
+static costate_point here(const starter *s, const start_values *f)
+{
+    return pair(s, f->t, f->y, f->before, s->maps->p, s->both);
+}
+
+static int value(starter *s, const start_values *f, double *r)
+{
+    costate_point x = here(s, f);
+    return code(s, s->start->value(&x, r, s->maps->ctx), "value");
+}
+
+static int prepared(const starter *s, const costate_point *x)
+{
+    return code(s, call_prepare(s->start, x, s->maps->ctx), "prepare");
+}
+
+static int along(const starter *s, const costate_point *x, const costate_point *dx, double *out)
+{
+    return code(s, call_tangent(s->start, x, dx, out, s->maps->ctx), tangent_name(s->start));
+}
+
+static int matrix(starter *s, const start_values *f)
+{
+    size_t n = (size_t)s->maps->n;
+    costate_point x = here(s, f), dx = pair(s, 0, NULL, NULL, NULL, s->both + 2 * n);
+    TRY(prepared(s, &x));
+    for (size_t j = 0; j < n; j++) {
+        s->both[2 * n + j] = 1;
+        TRY(along(s, &x, &dx, s->N + j * n));
+        s->both[2 * n + j] = 0;
+    }
+    s->maps->count->decompositions++;
+    s->factored = s->own;
+    int failed = LS_Decomp(s->own, 0, 0, s->N, NULL);
+    if (failed < 0) return shifts_failure(s->sh, costate_backend_find("dense"), failed);
+    return failed ? fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the Jacobian of problem.start "
+                         "by y+ is singular: its equations do not determine y+.", f->t) : 0;
+}
+
+static void move(const starter *s, start_values *f, double a, const double *dx)
+{
+    add_scaled((size_t)s->maps->n, f->y, s->from, a, dx);
+}
+
+static double unit(const starter *s, const start_values *f, int j, double rate)
+{
+    (void)f; (void)rate;
+    return SHARP / s->w[j];
+}
+
+static const phase GIVEN = {value, matrix, move, unit, "problem.start"};
+
+int given_find(starter *s, start_values *f)
+{
+    f->given = 1;
+    if (!has_tangent(s->start))
+        return fail(s->maps->v, COSTATE_MISSING, "start.tangent is missing: consistent values are solved for with it.");
+    memset(f->k, 0, (size_t)s->maps->n * sizeof *f->k);
+    return start_newton(s, &GIVEN, f);
+}
+
+/* ---- derivatives ---- */
+
+static int solve(starter *s, const start_values *f, int transpose, int m)
+{
+    s->maps->count->solves += m;
+    int failed = LS_Solve(s->own, transpose, m, s->V);
+    if (failed < 0) return shifts_failure(s->sh, costate_backend_find("dense"), failed);
+    return failed ? fail(s->maps->v, COSTATE_NOT_FINITE, "Consistent values at t = %.10g: derivatives of problem.start "
+                         "are NaN or Inf.", f->t) : 0;
+}
+
+int given_tangent(starter *s, const start_values *f, int m, const double *dt, double *V, size_t ld, const double *Vp)
+{
+    size_t n = (size_t)s->maps->n, np = (size_t)s->maps->np;
+    TRY(matrix(s, f));
+    costate_point x = here(s, f);
+    for (size_t j = 0; j < (size_t)m; j++) {
+        costate_point dx = pair(s, dt[j], NULL, V + j * ld, Vp && np ? Vp + j * np : NULL, s->both + 2 * n);
+        TRY(along(s, &x, &dx, s->V + j * n));
+    }
+    TRY(solve(s, f, 0, m));
+    for (size_t j = 0; j < (size_t)m; j++) memcpy(V + j * ld, s->V + j * n, n * sizeof *V);
+    return 0;
+}
+
+int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size_t ld, double *mu, double *t)
+{
+    size_t n = (size_t)s->maps->n, np = (size_t)s->maps->np;
+    if (!has_adjoint(s->start))
+        return fail(s->maps->v, COSTATE_MISSING, "start.adjoint is missing: gradients of consistent values need it.");
+    TRY(matrix(s, f));
+    costate_point x = here(s, f);
+    for (size_t j = 0; j < (size_t)m; j++) memcpy(s->V + j * n, lambda + j * ld, n * sizeof *lambda);
+    TRY(solve(s, f, 1, m));
+    for (size_t j = 0; j < (size_t)m; j++) {
+        double *g = s->both + 2 * n;
+        memset(g, 0, 2 * n * sizeof *g);
+        costate_gradient to = {.t = t ? t + j : NULL, .y = g, .p = mu && np ? mu + j * np : NULL};
+        TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, s->maps->ctx), adjoint_name(s->start)));
+        memcpy(lambda + j * ld, g + n, n * sizeof *g);
+    }
+    return 0;
+}
+
+/* ---- memory ---- */
+
+int given_init(starter *s)
+{
+    int failed = 0;
+    size_t n = (size_t)s->maps->n;
+    const costate_backend *dense = LS_Choose(COSTATE_LS_DENSE, s->maps->n, NULL);
+    s->own = LS_Init(dense, s->maps->n, NULL, 0, NULL, NULL, &failed);
+    if (failed) return shifts_failure(s->sh, dense, failed);
+    if ((s->both = calloc(n * n + 4 * n, sizeof *s->both))) { s->N = s->both + 4 * n; return 0; }
+    return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for the Jacobian of problem.start (%d by %d).", s->maps->n,
+                s->maps->n);
+}
+
+void given_free(starter *s)
+{
+    LS_Free(s->own);
+    free(s->both);
+}

@@ -1,0 +1,102 @@
+/* memory.c - what a starter owns: matrices, their factorisation, vectors; start values laid out. */
+#include <stdlib.h>
+#include <string.h>
+#include "start/start.h"
+
+size_t start_values_bytes(int n) { return (4 * (size_t)n) * sizeof(double) + 2 * (size_t)n; }
+
+void start_values_layout(start_values *f, int n, void *memory)
+{
+    double *x = memory;
+    size_t k = (size_t)n;
+    *f = (start_values){.before = x, .y = x + k, .k = x + 2 * k, .along = x + 3 * k};
+    f->unknown = (unsigned char *)(x + 4 * k);
+    f->hidden = f->unknown + k;
+}
+
+void start_values_copy(start_values *to, int n, const start_values *from, void *memory)
+{
+    start_values_layout(to, n, memory);
+    memcpy(to->before, from->before, start_values_bytes(n));
+    to->t = from->t;
+    to->given = from->given;
+    to->only_values = from->only_values;
+    to->placed = from->placed;
+    to->moved = from->moved;
+}
+
+static void layout(starter *s, cursor *at)
+{
+    size_t n = (size_t)s->maps->n, entries = s->maps->entries;
+    int residual = s->maps->residual, high = s->maps->index != NULL;
+    s->J = take(at, entries);
+    s->Ja = take(at, entries);
+    s->Ma = take(at, entries);
+    s->M = residual ? take(at, entries) : NULL;
+    s->J0 = high ? take(at, entries) : NULL;
+    s->M0 = high && residual ? take(at, entries) : NULL;
+    s->r = take(at, n);
+    s->dx = take(at, n);
+    s->guess = take(at, n);
+    s->work = take(at, n);
+    s->zero = take(at, n);
+    s->kept = take(at, n);
+    s->slope = take(at, n);
+    s->algebraic = take(at, n);
+    s->from = take(at, 3 * n);
+    double *mine = take(at, start_values_bytes(s->maps->n) / sizeof *mine + 1);
+    if (at->base) start_values_layout(&s->mine, s->maps->n, mine);
+}
+
+static int factors_init(starter *s)
+{
+    int code = 0;
+    s->lu = LS_Init(s->sh->backend, s->maps->n, s->maps->pattern, 0, NULL, NULL, &code);
+    if (s->lu) code = LS_Balance(s->lu);
+    return code;
+}
+
+static int allocate(starter *s)
+{
+    cursor at = {0};
+    layout(s, &at);
+    s->block = calloc(at.used + 8, sizeof *s->block);
+    if (!s->block)
+        return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for consistent values (%zu doubles).", at.used);
+    at = (cursor){s->block, 0};
+    layout(s, &at);
+    int code = equation_plain(s->maps) ? 0 : factors_init(s);
+    if (code) return shifts_failure(s->sh, s->sh->backend, code);
+    return s->start ? given_init(s) : 0;
+}
+
+int starter_init(starter *s, shifts *sh, maps *a, const costate_problem *P)
+{
+    if (s->ready) return 0;
+    starter_free(s);
+    *s = (starter){.maps = a, .sh = sh, .w = s->w, .index = P->index, .start = P->start.value ? &P->start : NULL};
+    TRY(allocate(s));
+    s->ready = 1;
+    return 0;
+}
+
+int starter_columns(starter *s, int m)
+{
+    if (m <= s->columns) return 0;
+    size_t n = (size_t)s->maps->n;
+    free(s->V);
+    s->columns = 0;
+    if (!(s->V = calloc(2 * n * (size_t)m, sizeof *s->V)))
+        return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for %d directions of consistent values.", m);
+    s->extra = s->V + n * (size_t)m;
+    s->columns = m;
+    return 0;
+}
+
+void starter_free(starter *s)
+{
+    LS_Free(s->lu);
+    given_free(s);
+    free(s->block);
+    free(s->V);
+}

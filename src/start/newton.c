@@ -1,0 +1,143 @@
+/* newton.c - consistent values by Newton's iteration: damped until it converges, then to round-off.
+
+   A step is as long as the next simplified one is shorter, which does not depend on how the equations are scaled
+   (Deuflhard, Newton methods for nonlinear problems, 2004, 3.3): with dx = A^-1 r at x,
+
+       |A^-1 r(x + a dx)| <= (1 - a/4) |dx|,     a = 1, 1/2, 1/4, ...
+
+   Near the solution A is kept, and the increments shrink until only round-off is left of them. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "base/vec.h"
+#include "start/start.h"
+
+enum { MOST = 60, MOST_KEPT = 12 };
+static const double SHORTEST = 1e-6;            /* a */
+
+typedef struct {
+    starter *s;
+    const phase *p;
+    start_values *f;
+    double rate;                                /* the fastest slope, in the units of y: part of the norm of a step */
+    double size, next;                          /* |dx|, and of the simplified increment after it */
+    int last;                                   /* steps taken */
+} search;
+
+static double rate_of(const search *x, const double *dx)
+{
+    double most = 0;
+    for (int j = 0; j < x->s->maps->n; j++)
+        if (!x->f->unknown[j]) most = fmax(most, (fabs(x->f->k[j]) + fabs(dx[j])) * x->s->w[j]);
+    return most;
+}
+
+static double size_of(const search *x, const double *dx)
+{
+    double most = 0;
+    for (int j = 0; j < x->s->maps->n; j++) {
+        double unit = x->p->unit(x->s, x->f, j, x->rate), d = fabs(dx[j]);
+        if (unit > 0 && !(d <= most * unit)) most = d / unit;
+    }
+    return most;
+}
+
+static void keep_place(search *x)
+{
+    size_t n = (size_t)x->s->maps->n;
+    memcpy(x->s->from, x->f->y, n * sizeof(double));
+    memcpy(x->s->from + n, x->f->k, n * sizeof(double));
+    memcpy(x->s->from + 2 * n, x->f->along, n * sizeof(double));
+}
+
+/* d <- A^-1 r here; RETRY: not defined here */
+static int increment(search *x, double *d)
+{
+    TRY(x->p->value(x->s, x->f, d));
+    if (!all_finite((size_t)x->s->maps->n, d)) return retry(x->s->maps->v, WHY_NOT_FINITE, 0.5);
+    x->s->maps->count->solves++;
+    return LS_Solve(x->s->factored, 0, 1, d) == COSTATE_LS_OK ? 0 : retry(x->s->maps->v, WHY_SINGULAR, 0.5);
+}
+
+/* along dx, as far as it helps; the increment after it is in r */
+static int damped(search *x, double *length)
+{
+    starter *s = x->s;
+    keep_place(x);
+    for (double a = 1; a >= SHORTEST; a /= 2) {
+        x->p->move(s, x->f, a, s->dx);
+        int status = increment(x, s->r);
+        if (status < 0) return status;
+        x->next = status ? HUGE_VAL : size_of(x, s->r);
+        *length = a;
+        if (x->next <= (1 - a / 4) * x->size) return 0;
+    }
+    x->p->move(s, x->f, 0, s->dx);
+    return RETRY;
+}
+
+/* with A as it is: until increments shrink no more.  1: they had reached what counts */
+static int to_round_off(search *x)
+{
+    starter *s = x->s;
+    size_t n = (size_t)s->maps->n;
+    for (int k = 0; k < MOST_KEPT && x->next > 0; k++) {
+        memcpy(s->dx, s->r, n * sizeof *s->dx);
+        double size = x->next;
+        keep_place(x);
+        x->p->move(s, x->f, 1, s->dx);
+        if (increment(x, s->r)) return 0;
+        x->next = size_of(x, s->r);
+        if (!(x->next <= size / 2)) return size <= 1;
+    }
+    return x->next <= 1;
+}
+
+/* ---- what is wrong where it fails ---- */
+
+/* sums of moduli of Newton's matrix times what its unknowns may be wrong by */
+static void row_sizes(search *x, double *sums)
+{
+    const costate_pattern *a = x->s->maps->pattern;
+    size_t n = (size_t)x->s->maps->n;
+    memset(sums, 0, n * sizeof *sums);
+    for (size_t j = 0; j < n; j++) {
+        size_t from = a ? (size_t)a->col[j] : j * n, to = a ? (size_t)a->col[j + 1] : from + n;
+        double unit = x->p->unit(x->s, x->f, (int)j, x->rate);
+        for (size_t k = from; k < to; k++)
+            sums[a ? (size_t)a->row[k] : k - from] += unit * (fabs(x->s->Ja[k]) + fabs(x->s->Ma[k]));
+    }
+}
+
+static int not_found(search *x)
+{
+    starter *s = x->s;
+    double *size = s->work, most = -1;
+    int row = 0;
+    row_sizes(x, size);
+    if (x->p->value(s, x->f, s->r) != 0) memset(s->r, 0, (size_t)s->maps->n * sizeof *s->r);
+    for (int i = 0; i < s->maps->n; i++) {
+        double missed = s->r[i] == 0 ? 0 : fabs(s->r[i]) / fmax(size[i], DBL_MIN);
+        if (missed > most) { most = missed; row = i; }
+    }
+    return fail(s->maps->v, COSTATE_INCONSISTENT, "No consistent values were found from this guess at t = %.10g: "
+                "Newton's iteration for %s stopped after %d steps, where row %d still misses by %.3g.  Give a guess "
+                "that is nearer, or check problem.index.", x->f->t, x->p->name, x->last, row, fabs(s->r[row]));
+}
+
+int start_newton(starter *s, const phase *p, start_values *f)
+{
+    search x = {.s = s, .p = p, .f = f};
+    for (; x.last < MOST; x.last++) {
+        double length;
+        TRY(p->matrix(s, f));
+        TRY(increment(&x, s->dx));
+        x.rate = rate_of(&x, s->dx);
+        x.size = size_of(&x, s->dx);
+        int status = damped(&x, &length);
+        if (status < 0) return status;
+        if (status == RETRY && x.size > 1) return not_found(&x);
+        if (status == RETRY || (length == 1 && x.next <= 0.1 * x.size && x.next <= 1 && to_round_off(&x))) return 0;
+    }
+    return not_found(&x);
+}

@@ -1,0 +1,101 @@
+/* start.h - consistent values: y and y' that meet the constraints, from a guess, and how they depend on it.
+
+   Of each component either y is kept and y' is unknown, or y is unknown (algebraic: index 1 or 2).  In the notation of
+   equation.c, E(t, y, k, p) = f - M k or -F, and with D the kept components, A the algebraic ones:
+
+       index 1     E(t, y_D, y_A, k_D, p) = 0                            n equations for (k_D, y_A)
+
+   Index 2 (Hessenberg: y' = f(t, y, z), 0 = c(t, y), and unknowns of index 1 beside z) leaves rows C, constraints on
+   kept components alone.  They are met by moving y_D along f_z as it is at the guess g, and give z through their
+   derivative (step-maps 8.4):
+
+       position    E'(g) (y: d_A, y': d_D) = 0 but in rows C,  E_C(t, y_D + d_D, p) = 0            d = (d_D, d_A)
+       values      E(t, y, k_D, p) = 0 but in rows C,  d/dt E_C = E_C,t + E_C,y k_D = 0            (k_D, y_A)
+
+   Newton's matrix of all three is one: columns D of M and columns A of -J, but in rows C columns D of -J.  It is
+   regular where the index is what it is said to be.  Derivatives are those of the equations, one solve each. */
+#ifndef COSTATE_START_H
+#define COSTATE_START_H
+
+#include "linsol/shifts.h"
+
+typedef struct {                        /* values that were found, and all that their derivatives need */
+    double t;
+    int given;                          /* by problem.start */
+    int only_values;                    /* y_D stayed, whether constraints of index 2 were met or not; */
+    int placed, moved;                  /* it was put onto them; by more than round-off */
+    double *before, *y, *k, *along;     /* n each: the guess; y, y' found; d of `position` */
+    unsigned char *unknown, *hidden;    /* n each: of a component: y is, not y'; of a row: it is of C */
+} start_values;
+
+typedef struct {
+    maps *maps;
+    shifts *sh;                         /* whose linear solver it is */
+    const int *index;                   /* of the problem, or NULL */
+    const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
+    LS *lu, *factored;                  /* factored: lu, or that of problem.start: what is solved with */
+    int ready;                          /* all memory is there */
+    int columns;                        /* of V */
+    double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
+    double *Ja, *Ma;                    /* those of Newton's matrix */
+    double *r, *dx, *guess, *work, *zero;   /* n; zero stays so */
+    double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
+    double *from;                       /* 3 n: where a step of Newton began: y, k, along */
+    double *V, *extra;                  /* n*columns each: right-hand sides, solutions */
+    const costate_map *start;           /* of the problem, or NULL; for it: */
+    LS *own;
+    double *both, *N;                   /* 4 n; n*n */
+    start_values mine;                         /* of who keeps none */
+} starter;
+
+/* allocates; once.  0, or a status */
+int starter_init(starter *, shifts *, maps *, const costate_problem *);
+int starter_columns(starter *, int m);
+void starter_free(starter *);
+size_t start_values_bytes(int n);
+void start_values_layout(start_values *, int n, void *memory);
+void start_values_copy(start_values *to, int n, const start_values *from, void *memory);
+
+/* f->before, and f->k as a guess of y', are set: f->y, f->k and the rest.  only_values: y_D stays, whether the
+   constraints of index 2 are met or not. */
+int start_find(starter *, double t, int only_values, start_values *f);
+/* y' where y is that of f, into f->k: what problem.start does not give */
+int start_slopes(starter *, start_values *f);
+
+/* kinds.c: what is unknown of each component, J and M at the guess being there */
+int start_kinds(starter *, start_values *);
+/* which rows are constraints on kept components alone: no entry of M, and none of J by an algebraic unknown */
+void start_rows(const starter *, const start_values *, const double *M, unsigned char *constraint);
+/* newton.c: the state is y, k, along of f; 0, or a status */
+typedef struct phase {
+    int (*value)(starter *, const start_values *, double *r);
+    int (*matrix)(starter *, const start_values *);
+    void (*move)(const starter *, start_values *, double a, const double *dx);    /* from s->from */
+    double (*unit)(const starter *, const start_values *, int j, double rate);   /* of component j; 0: none */
+    const char *name;
+} phase;
+int start_newton(starter *, const phase *, start_values *);
+/* values.c */
+int nothing_unknown(const start_values *, int n);
+costate_point start_point(const starter *, const start_values *);
+/* Newton's matrix there, factored: 0, RETRY: no Jacobian is to be had, or a status */
+int start_matrix_of_position(starter *, const start_values *);
+int start_matrix_of_values(starter *, const start_values *);
+/* values.c: is the index at x what it is said to be?  COSTATE_BAD_ARGUMENT, COSTATE_SINGULAR: not */
+int start_index(starter *, const costate_point *x);
+/* singular.c: Newton's matrix is singular; which unknowns are to blame */
+int start_singular(const starter *, const start_values *);
+
+/* given.c */
+int given_init(starter *);
+void given_free(starter *);
+int given_find(starter *, start_values *);
+int given_tangent(starter *, const start_values *, int m, const double *dt, double *V, size_t ld, const double *Vp);
+int given_adjoint(starter *, const start_values *, int m, double *lambda, size_t ld, double *mu, double *t);
+
+/* derive.c: V (m columns, ld apart) and lambda in and out, n rows; dt, t: m; Vp, mu: np*m or NULL; t NULL: not
+   wanted */
+int start_tangent(starter *, const start_values *, int m, const double *dt, double *V, size_t ld, const double *Vp);
+int start_adjoint(starter *, const start_values *, int m, double *lambda, size_t ld, double *mu, double *t);
+
+#endif
