@@ -342,9 +342,11 @@ static void diagonal(data *s)
             s->M[k] = s->row[k] == j ? 1 + s->n * (s->M[k] - 1) : 0;
 }
 
+int random_case_kept(int n) { return n > 1 ? n - 1 - n / 4 : n; }
+
 static void fill(data *s, const random_spec *spec, unsigned *u)
 {
-    int n = s->n, first = n > 1 ? n - 1 - n / 4 : n;
+    int n = s->n, first = random_case_kept(n);
     (spec->kind == RANDOM_KINETICS ? kinetics : rates)(s, spec->stiffness, u);
     for (int i = 0; i < n; i++) {
         s->g[i] = random_in(u);

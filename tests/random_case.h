@@ -26,6 +26,7 @@ typedef struct {
     double t0, t1, *y0, *p0;             /* consistent; n, np */
 } random_case;
 
+int random_case_kept(int n);            /* of a singular M: the unknowns before this one are kept, the rest algebraic */
 random_case *random_case_new(const random_spec *);               /* NULL: no memory */
 void random_case_free(random_case *);
 

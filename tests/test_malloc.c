@@ -88,7 +88,7 @@ static void no_memory(void **state)
                                  COSTATE_LS_KLU, COSTATE_LS_GMRES};
     static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", NULL};
     static const costate_options variants[] = {
-        {.storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE},
+        {.storage = COSTATE_STATES_ONLY, .stage_solve = COSTATE_STAGE_ITERATIVE, .consistent = 3},
         {.keep_factors = 1, .stage_solve = COSTATE_STAGE_DIRECT},
         {.keep_factors = 1, .stage_solve = COSTATE_STAGE_ITERATIVE, .storage = COSTATE_STATES_ONLY}};
     const costate_method *m = *state;

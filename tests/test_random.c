@@ -11,7 +11,7 @@
 #include <float.h>
 #include <costate/linsol.h>
 
-enum { TRIES = 20, M_MOST = 20, SEEN_MOST = 4 };
+enum { TRIES = 20, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
 
 /* rkc: up to this degree round-off is not enlarged by more than 2600 (rock4), and stays below 1e-12 in a step; with it
    stiffness is up to 1e3 */
@@ -200,8 +200,11 @@ static void watch(setting *s, unsigned *u)
 
 static int mixed(const random_spec *r) { return r->mass != MASS_IDENTITY && !r->sparse && !r->diagonal; }
 
+/* Every other case with a singular M tells which unknowns are algebraic, and the run makes them consistent. */
+static int told(const random_spec *r, int k) { return r->mass == MASS_SINGULAR && k & 1; }
+
 /* every third case, plain and twisted in turn, where the method takes it; NULL: as it is.  Constraints that are
-   combinations of rows are not twisted: y' of a start is found by Newton's iteration alone. */
+   combinations of rows are not twisted: their start is found by Newton's iteration alone, from y' = 0. */
 static problem *as_residual(const costate_method_info *i, const random_case *b, const random_spec *r, int k)
 {
     problem of = {.name = "random", .t0 = b->t0, .t1 = b->t1, .y0 = b->y0, .p0 = b->p0, .P = b->P};
@@ -210,6 +213,17 @@ static problem *as_residual(const costate_method_info *i, const random_case *b, 
     int newton = i->family == COSTATE_SDIRK || i->family == COSTATE_FIRK;
     if (!newton || i->properties & COSTATE_EXPLICIT_FIRST || k % 3) return NULL;
     return residual_of(&keep, (k / 3 & 1) && !(mixed(r) && r->mass == MASS_SINGULAR), k / 6 & 1);
+}
+
+/* which unknowns are algebraic; consistent at the start, from anywhere near, or at the end, or both */
+static void tell(setting *s, costate_problem *P, int *index, unsigned *u)
+{
+    int first = random_case_kept(P->n);
+    for (int i = 0; i < P->n; i++) index[i] = i >= first;
+    P->index = index;
+    s->P = P;
+    s->o.consistent = 1 + (int)random_below(u, 3);
+    for (int i = first; i < P->n && s->o.consistent & COSTATE_CONSISTENT_START; i++) s->b->y0[i] += 0.1 * random_in(u);
 }
 
 static double stiffness(const costate_method_info *i, unsigned *u)
@@ -228,7 +242,7 @@ static random_spec spec_of(const costate_method_info *i, unsigned *u)
                      .autonomous = (int)random_below(u, 2),
                      .backwards = (int)random_below(u, 2),
                      .diagonal = i->family == COSTATE_RKC};
-    r.n = random_below(u, 4) ? 1 + (int)random_below(u, 8) : 1 + (int)random_below(u, 40);
+    r.n = random_below(u, 4) ? 1 + (int)random_below(u, 8) : 1 + (int)random_below(u, N_LARGEST);
     r.mass = (int)random_below(u, i->properties & COSTATE_DAE ? 3 : 2);
     r.stiffness = stiffness(i, u);
     if (r.mass == MASS_SINGULAR) r.kind = RANDOM_RATES;           /* kinetics with constraints may explode */
@@ -273,13 +287,17 @@ static void random_runs(void **state)
         assert_non_null(s.b);
         problem *residual = as_residual(&i, s.b, &r, k);
         s.P = residual ? &residual->P : &s.b->P;
+        int index[N_LARGEST];
+        costate_problem with_index = *s.P;
+        if (told(&r, k)) tell(&s, &with_index, index, &u);
         if (residual && k / 3 & 1) s.o.autonomous = 0;                  /* twisted: it depends on t */
         watch(&s, &u);
         snprintf(s.text, sizeof s.text,
                  "%s, case %d, residual %d: kind %d, n %d, np %d, nq %d, mass %d, sparse %d, stiff %.0e, rtol %.0e, "
-                 "atol %.0e, solver %d, stages %d, keep %d, storage %d, m %d",
+                 "atol %.0e, solver %d, stages %d, keep %d, storage %d, consistent %d, m %d",
                  i.name, k, residual ? 1 + (k / 3 & 1) : 0, r.kind, r.n, r.np, r.nq, r.mass, r.sparse, r.stiffness,
-                 s.o.rtol, s.o.atol, s.o.solver, s.o.stage_solve, s.o.keep_factors, s.o.storage, s.columns);
+                 s.o.rtol, s.o.atol, s.o.solver, s.o.stage_solve, s.o.keep_factors, s.o.storage, s.o.consistent,
+                 s.columns);
         done += try(&s, &u);
         worst = larger_of(worst, s.worst);
         free(s.seen.w);

@@ -53,10 +53,11 @@ static void keep_place(search *x)
 /* d <- A^-1 r here; RETRY: not defined here */
 static int increment(search *x, double *d)
 {
-    TRY(x->p->value(x->s, x->f, d));
-    if (!all_finite((size_t)x->s->maps->n, d)) return retry(x->s->maps->v, WHY_NOT_FINITE, 0.5);
-    x->s->maps->count->solves++;
-    return LS_Solve(x->s->factored, 0, 1, d) == COSTATE_LS_OK ? 0 : retry(x->s->maps->v, WHY_SINGULAR, 0.5);
+    starter *s = x->s;
+    TRY(x->p->value(s, x->f, d));
+    if (!all_finite((size_t)s->maps->n, d)) return retry(s->maps->v, WHY_NOT_FINITE, 0.5);
+    s->maps->count->solves++;
+    return LS_Solve(s->factored, 0, 1, d) == COSTATE_LS_OK ? 0 : retry(s->maps->v, WHY_SINGULAR, 0.5);
 }
 
 /* along dx, as far as it helps; the increment after it is in r */
@@ -95,18 +96,13 @@ static int to_round_off(search *x)
 
 /* ---- what is wrong where it fails ---- */
 
-/* sums of moduli of Newton's matrix times what its unknowns may be wrong by */
-static void row_sizes(search *x, double *sums)
+/* sums over rows of the last matrix, times what the unknowns may be wrong by */
+static void measure_rows(search *x, double *rows)
 {
-    const costate_pattern *a = x->s->maps->pattern;
-    size_t n = (size_t)x->s->maps->n;
-    memset(sums, 0, n * sizeof *sums);
-    for (size_t j = 0; j < n; j++) {
-        size_t from = a ? (size_t)a->col[j] : j * n, to = a ? (size_t)a->col[j + 1] : from + n;
-        double unit = x->p->unit(x->s, x->f, (int)j, x->rate);
-        for (size_t k = from; k < to; k++)
-            sums[a ? (size_t)a->row[k] : k - from] += unit * (fabs(x->s->Ja[k]) + fabs(x->s->Ma[k]));
-    }
+    starter *s = x->s;
+    for (int j = 0; j < s->maps->n; j++) s->dx[j] = x->p->unit(s, x->f, j, x->rate);
+    memset(rows, 0, (size_t)s->maps->n * sizeof *rows);
+    LS_AddModuli(s->factored, 0, s->dx, rows);
 }
 
 static int not_found(search *x)
@@ -114,7 +110,7 @@ static int not_found(search *x)
     starter *s = x->s;
     double *size = s->work, most = -1;
     int row = 0;
-    row_sizes(x, size);
+    measure_rows(x, size);
     if (x->p->value(s, x->f, s->r) != 0) memset(s->r, 0, (size_t)s->maps->n * sizeof *s->r);
     for (int i = 0; i < s->maps->n; i++) {
         double missed = s->r[i] == 0 ? 0 : fabs(s->r[i]) / fmax(size[i], DBL_MIN);
