@@ -504,24 +504,37 @@ def part_inexact(run, rep):
             best_against(run, rep, table, what, error, limits[problem])
 
 
+def best_at(table, peer, rtol, error):
+    """the best of ours against each way of a peer at the error that it reached: (Gain, ours, the way, its row) of the
+    way that is best for it"""
+    ways = []
+    for name in (n for n in table if n.startswith(peer)):
+        reached = [row for row in table[name] if row["asked"] == rtol and not row.get("status")]
+        found = [(faster_at(table[own], row, error), own, name, row) for row in reached for own in table
+                 if not own.startswith(peer)]
+        ways += [max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)]
+    return min((w for w in ways if w), key=lambda w: w[0].median, default=None)
+
+
+def asked_of_peers():
+    return ASKED[:1] if QUICK else ASKED
+
+
+def peer_table(rep, what, said, error, found):
+    """found: {rtol: best_at}"""
+    rows = [["%.0e" % rtol, f[1], f[2], "%.1e" % f[3][error], "%.2f" % f[0].median, "%.2f to %.2f" % f[0][1:]]
+            for rtol, f in found.items() if f]
+    rep.plain_table("%s: times faster than %s at its error" % (what, said),
+                    ["rtol", "costate", said, "error", "ratio", "turns"], rows)
+
+
 def best_against(run, rep, table, what, error, limit):
-    """the best of ours, against each way of CVODES at the error that it reached: the way that is best for it counts"""
-    rows = []
-    for rtol in ASKED[:1] if QUICK else ASKED:
-        ways = []
-        for name in (n for n in table if n.startswith(run.peer)):
-            reached = [row for row in table[name] if row["asked"] == rtol and not row.get("status")]
-            found = [(faster_at(table[own], row, error), own, name, row) for row in reached for own in table
-                     if not own.startswith(run.peer)]
-            ways += [max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)]
-        worst = min((w for w in ways if w), key=lambda w: w[0].median, default=None)
-        if worst:
-            rows.append(["%.0e" % rtol, worst[1], worst[2], "%.1e" % worst[3][error], "%.2f" % worst[0].median,
-                         "%.2f to %.2f" % (worst[0].low, worst[0].high)])
-        rep.target("%s: times faster than CVODES at its error at rtol %g" % (what, rtol),
-                   worst and worst[0].median, limit, True)
-    rep.plain_table(what + ": times faster than CVODES at its error",
-                    ["rtol", "costate", "CVODES", "error", "ratio", "turns"], rows)
+    """a target at each tolerance of CVODES"""
+    found = {rtol: best_at(table, run.peer, rtol, error) for rtol in asked_of_peers()}
+    for rtol, f in found.items():
+        rep.target("%s: times faster than CVODES at its error at rtol %g" % (what, rtol), f and f[0].median, limit,
+                   True)
+    peer_table(rep, what, "CVODES", error, found)
 
 
 def timed(row, time):
@@ -586,6 +599,87 @@ def gradient_memory(run, rep):
     rep.target("rock4 gradient: memory beyond a forward run's over that of tape and s vectors", share, 1.1)
 
 
+# ---- F(t, y, y', p) = 0 ----------------------------------------------------------------------------------------------
+
+
+def part_dae(run, rep):
+    """residuals against IDAS: by KLU, banded, and by GMRES with the same ILU(0)"""
+    if not run.has["idas"]:
+        rep.say("IDAS is not there (bench/peers.sh says why): it does not race.")
+    exponents, methods = (2, 3, 4, 5, 6, 7), ("sdirk4a", "sdirk4b", "radau2a", "radau2a5", "lobatto3c", "radau2a2")
+    for problem, side in (("heat_dae", 24 if QUICK else 40), ("foodweb", 12 if QUICK else 20)):
+        for solver in ("klu", "band"):
+            ours = [("costate:" + m, solver, (), "", ladder(exponents)) for m in methods]
+            table = sweep(run, ours + idas(solver), problem, None, size=side)
+            dae_tables(rep, table, "%s %d, %s" % (problem, side, solver), {"forward": (2.5, 1.5), "gradient": (5, 1.5)})
+            if solver == "klu" and problem == "heat_dae":
+                mass_form(run, rep, table, side)
+        ours = [("costate:" + m, "gmres", ("--ilu0", "--krylov-tol", repr(tol)), " krylov_tol = rtol", [tol])
+                for m in methods[:3] for tol in ladder(exponents + (8,))]
+        ours += [("costate:" + m, "gmres", ("--ilu0",), "", ladder(exponents)) for m in methods[:1]]
+        table = sweep(run, ours + idas("gmres"), problem, None, size=side)
+        dae_tables(rep, table, "%s %d, gmres" % (problem, side), {"forward": None, "gradient": (1.5, 1.5)})
+        for m in methods[:4]:
+            row = run.row("costate:" + m, problem, size=side, solver="klu", flags=("--pairs",), repeat=5)
+            rep.target("%s %d, %s: gradient / forward" % (problem, side, m), ratio(row), 2.5)
+    idas_options(run, rep)
+
+
+def idas(solver):
+    """IDAS in the ways that were best somewhere: atol of the adjoint"""
+    ilu = ("--ilu",) if solver == "gmres" else ()
+    return [("idas:bdf", solver, ilu + flags, name, ladder((4, 6, 8))) for flags, name in (
+        ((), ""), (("--adjoint-atol", "1e-1"), " atol 1e-1"), (("--adjoint-atol", "10"), " atol 10"))]
+
+
+def dae_tables(rep, table, what, limits):
+    """limits: {forward or gradient: what two of the ratios, and what all of them must reach; None: no target}"""
+    for mode, error, time in (("forward", "error", "forward"), ("gradient", "error_derivative", None)):
+        part = {name: [timed(row, time) for row in rows] for name, rows in table.items()}
+        if mode == "gradient":
+            show(rep, what, part, "dae_" + re.sub("[^a-z]+", "_", what))
+        found = {rtol: best_at(part, "idas", rtol, error) for rtol in asked_of_peers()}
+        peer_table(rep, "%s, %s" % (what, mode), "IDAS", error, found)
+        for rtol, f in found.items():
+            rep.ratio("%s, %s, rtol %g" % (what, mode, rtol), f[1] if f else "", f[2] if f else "idas", f and f[0])
+        if limits[mode]:
+            ratios = sorted((f[0].median for f in found.values() if f), reverse=True)
+            whole = len(ratios) == len(found)
+            for k, limit in ((min(1, len(found) - 1), limits[mode][0]), (len(found) - 1, limits[mode][1])):
+                rep.target("%s, %s: times faster than IDAS at its error, at %d of %d tolerances" % (
+                    what, mode, k + 1, len(found)), ratios[k] if whole else None, limit, True)
+
+
+def mass_form(run, rep, table, side):
+    """the same problem as M y' = f, by a Rosenbrock method, at IDAS' errors"""
+    ours = [("costate:rodas5p", "klu", (), " M y' = f", ladder((2, 3, 4, 5, 6, 7)))]
+    peers = {name: rows for name, rows in table.items() if name.startswith("idas")}
+    both = dict(sweep(run, ours, "heat_mass", None, size=side), **peers)
+    dae_tables(rep, both, "heat_mass %d, klu" % side, {"forward": None, "gradient": None})
+
+
+def idas_options(run, rep):
+    """What IDAS could be given, beside what it is: gradient at rtol 1e-6, in turns, time and error."""
+    choices = {"klu": [(), ("--suppress",), ("--polynomial",), ("--colamd",)],
+               "gmres": [("--ilu",), ("--ilu", "--suppress"), ("--ilu", "--krylov", "10"), ("--ilu", "--krylov", "20")]}
+    rows = []
+    for problem in ("heat_dae", "foodweb"):
+        for solver, ways in choices.items():
+            turns = [[run.row("idas:bdf", problem, solver=solver, flags=flags, turn=turn) for flags in ways]
+                     for turn in range(run.turns)]
+            for k, flags in enumerate(ways):
+                ratios = [t[k]["seconds"] / t[0]["seconds"] for t in turns if t[k].get("seconds")]
+                rows.append([problem, solver, " ".join(flags) or "as raced"] + (
+                    ["%.2f" % statistics.median(ratios), "%.1e" % turns[0][k]["error_derivative"]] if ratios
+                    else [turns[0][k].get("message", ""), ""]))
+    rep.plain_table("What IDAS was given, rtol 1e-6: time of the alternatives over that of what is raced",
+                    ["problem", "solver", "options", "ratio", "error"], rows)
+    rep.say()
+    rep.say("As raced: all unknowns in the error test, the adjoint's atol 0.1, 1 and 10 times the one given, whichever "
+            "is best; Hermite interpolation of the forward run with one checkpoint; consistent y' and adjoint given, "
+            "not timed; integrals not in the error test; GMRES with a space of 5; KLU ordered by AMD, refactored.")
+
+
 def seconds_at(points, e):
     if points and e > points[0][0]:
         return "<%.3g" % points[0][1]
@@ -619,7 +713,7 @@ def crossing(run, rep):
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
-         "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact}
+         "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact, "dae": part_dae}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------

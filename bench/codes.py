@@ -77,6 +77,8 @@ def codes(run):
     if not run.has["cvodes"]:
         about.append("no CVODES could be built at -O3: " + ("the packaged one races in its place, and is called so"
                                                             if run.has["packaged"] else "its rows say failed"))
+    if not run.has["idas"]:
+        about.append("no IDAS could be built at -O3: it does not race")
     if not run.has["hairer"]:
         about.append("RADAU5 could not be built: it does not race")
     if not run.has["rodas"]:

@@ -50,6 +50,9 @@ static const struct {
     {"vdpol", 1000, 0, ivp_vdpol},
     {"pollu", 0, 1, ivp_pollu},
     {"smog", 40, 0, ivp_smog},
+    {"heat_dae", 40, 0, ivp_heat_dae},
+    {"heat_mass", 40, 0, ivp_heat_mass},
+    {"foodweb", 20, 0, ivp_foodweb},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 

@@ -7,8 +7,9 @@
 enum { IVP_SQUARES = -1 };
 
 typedef struct {
-    costate_problem P;           /* np = nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
-    const double *y0;            /* n */
+    costate_problem P;           /* nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
+    const double *y0;            /* n; consistent */
+    const double *p;             /* np; NULL where that is 0 */
     double t1;                   /* from t = 0 */
     double atol;                 /* atol = this times rtol, as the literature has it */
     int functional;              /* the gradient is that of y[functional](t1), or IVP_SQUARES: of |y(t1)|^2 / 2 */
@@ -37,5 +38,9 @@ int ivp_hires(ivp *, int sparse);
 int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);
 int ivp_smog(ivp *, int layers);
+/* F(t, y, y', p) = 0, F_y' a diagonal of 0 and 1; the functional does not change with what is algebraic at t1 */
+int ivp_heat_dae(ivp *, int inside);         /* points a side without the boundary */
+int ivp_foodweb(ivp *, int side);
+int ivp_heat_mass(ivp *, int inside);        /* the same as M y' = f */
 
 #endif

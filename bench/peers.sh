@@ -1,7 +1,7 @@
 #!/bin/sh
 # peers.sh - build the peers of the race at -O3 from Debian's source packages; prints their directories, comma between.
 #
-# SUNDIALS (CVODES), and Hairer and Wanner's RADAU5 as deSolve carries it.
+# SUNDIALS (CVODES and IDAS), and Hairer and Wanner's RADAU5 as deSolve carries it.
 # Each is kept in $XDG_CACHE_HOME/costate-bench/PACKAGE_VERSION-HASH (HASH: of compilers, flags, options) with lib/ and
 # ABOUT, which says what it is.  What cannot be had is left out, and stderr says why.
 #
@@ -16,7 +16,7 @@ CC=${CC:-cc}
 FC=${FC:-gfortran}
 flags=-O3
 sundials_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON
-    -DBUILD_ARKODE=OFF -DBUILD_CVODE=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF
+    -DBUILD_ARKODE=OFF -DBUILD_CVODE=OFF -DBUILD_IDA=OFF -DBUILD_KINSOL=OFF
     -DEXAMPLES_ENABLE_C=OFF -DEXAMPLES_INSTALL=OFF
     -DSUNDIALS_INDEX_SIZE=32 -DENABLE_LAPACK=ON -DENABLE_KLU=ON"
 arkode_options="-DBUILD_SHARED_LIBS=OFF -DBUILD_STATIC_LIBS=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON
@@ -82,7 +82,8 @@ make_sundials() {
     used=$(tr ' ' '\n' <"$1/build/compile_commands.json" | grep -E '^-(O|f|m|march)' | sort -u | tr '\n' ' ')
     packaged=$(grep -h 'CMAKE_C_FLAGS\|CMAKE_BUILD_TYPE' "$1/debian/rules" | tr -d '\t\134' | tr '\n' ' ')
     {
-        echo "SUNDIALS $3, CVODES: $("$CC" --version | head -n 1), ${used}(static, index of 32 bits, KLU, LAPACK)"
+        echo "SUNDIALS $3, CVODES and IDAS: $("$CC" --version | head -n 1)," \
+            "${used}(static, index of 32 bits, KLU, LAPACK)"
         echo "packaged: Debian's libraries of SUNDIALS $3; debian/rules gives cmake ${packaged:-(its defaults)}"
     } >"$2/ABOUT"
 }

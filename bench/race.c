@@ -30,7 +30,7 @@ static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1,
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
     {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
-     "costate:METHOD, cvodes:bdf|adams, hairer:radau5|rodas, arkode:rkc2|rkl2 (costate:rodas4)"},
+     "costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2|rkl2 (costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
     {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
@@ -54,6 +54,7 @@ static const cli_option options[] = {
     {"--lapack", CLI_FLAG, IN(task.lapack), NULL, 0, "", "cvodes' dense systems by LAPACK"},
     {"--colamd", CLI_FLAG, IN(task.colamd), NULL, 0, "", "cvodes' KLU orders by COLAMD, not AMD"},
     {"--polynomial", CLI_FLAG, IN(task.polynomial), NULL, 0, "", "cvodes' adjoint: not Hermite's interpolation"},
+    {"--suppress", CLI_FLAG, IN(task.suppress), NULL, 0, "", "idas' error test is without algebraic unknowns"},
     {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
     {"--budget", CLI_POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
     {"--pairs", CLI_FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
@@ -186,14 +187,16 @@ static void print_costs(const race_costs *c)
 
 /* ---- the race ---------------------------------------------------------------------------------------------------- */
 
+/* of gradients the worse of those by y(0) and by p */
 static errors compare(const command *c, const ivp *b, const race_result *r)
 {
     errors e = {NAN, NAN};
-    int n = b->P.n;
-    double *z = c->reference ? malloc((size_t)n * sizeof *z) : NULL;
-    if (z && r->y && reference_read(c->reference, 0, n, z)) e.y = reference_distance(n, r->y, z);
-    if (z && r->derivative && reference_read(c->reference, c->task.mode, n, z))
-        e.derivative = reference_distance(n, r->derivative, z);
+    int n = b->P.n, np = c->task.mode == RACE_ADJ ? b->P.np : 0, all = n + b->P.np;
+    double *z = c->reference ? malloc((size_t)all * sizeof *z) : NULL;
+    if (z && r->y && reference_read(c->reference, 0, all, z)) e.y = reference_distance(n, r->y, z);
+    if (z && r->derivative && reference_read(c->reference, c->task.mode, all, z))
+        e.derivative = fmax(reference_distance(n, r->derivative, z),
+                            np ? reference_distance(np, r->derivative + n, z + n) : 0);
     if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
         fprintf(stderr, "race: %s is not a reference of this problem\n", c->reference);
     free(z);
@@ -203,11 +206,14 @@ static errors compare(const command *c, const ivp *b, const race_result *r)
 static int drive(const race_task *task, const ivp *b, race_result *r)
 {
     if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
+    if (strncmp(task->code, "idas:", 5) == 0) return race_idas(task, b, r);
+    if (b->P.residual.value || b->P.mass)
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "the problem is for costate and idas alone");
     if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
     if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
-    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5, "
-                     "hairer:rodas, arkode:rkc2 or arkode:rkl2");
+    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
+                     "hairer:radau5, hairer:rodas, arkode:rkc2 or arkode:rkl2");
 }
 
 static int race(const command *c, const ivp *b)
@@ -238,7 +244,8 @@ int main(int argc, char **argv)
     }
     if (c.task.tf == 0) c.task.tf = b.t1;
     if (c.task.atol == 0) c.task.atol = c.task.rtol * b.atol;
-    if (c.costs) {
+    if (c.costs && b.P.residual.value) status = (fputs("race: no costs of a residual\n", stderr), 2);
+    else if (c.costs) {
         if ((status = race_measure_costs(&c.task, &b, &costs)) == COSTATE_OK) print_costs(&costs);
     } else status = race(&c, &b);
     ivp_free(&b);

@@ -9,7 +9,7 @@
 enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h */
 
 typedef struct {
-    const char *code;            /* costate:METHOD, cvodes:bdf, cvodes:adams, hairer:radau5|rodas, arkode:rkc2 */
+    const char *code;            /* costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2 */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
     int mode, directions;        /* tlm: unit vectors 0, 1, ... */
@@ -25,13 +25,14 @@ typedef struct {
     double krylov_tol;           /* 0: the default, round-off */
     int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
     int ilu0;                    /* costate with gmres: the ILU(0) of cvodes */
-    /* cvodes */
+    /* cvodes, idas */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
     int lapack;                  /* dense systems by LAPACK, not by its own elimination */
     int colamd;                  /* KLU orders by COLAMD, not by AMD */
     int right;                   /* ILU(0) on the right side of the matrix, not on the left */
     double adjoint_atol;         /* factor of atol in the adjoint; 0: 1 */
     int polynomial;              /* the forward run is interpolated by polynomials, not by Hermite's */
+    int suppress;                /* idas: algebraic unknowns stay out of its error test */
 } race_task;
 
 enum { RACE_REPEATS = 101 };
@@ -39,13 +40,14 @@ enum { RACE_REPEATS = 101 };
 typedef struct { double forward, backward, plain; } race_lap;   /* seconds */
 
 typedef struct {
-    int status;                  /* 0, or a costate_status; cvodes: -100 and less is its own */
+    int status;                  /* 0, or a costate_status; cvodes, idas: -100 and less is their own */
     char message[512];
     char solver[32];             /* the linear solver in use */
     costate_stats stats;         /* counters of one run */
     int laps;
     race_lap lap[RACE_REPEATS];
-    double *y, *derivative;      /* n: y(t1); the first tangent or the gradient, NULL if forward; race_result_free */
+    double *y, *derivative;      /* y(t1); the first tangent or the gradient by y(0), NULL if forward: n, and np
+                                    more, 0 but for the gradient by p; race_result_free */
 } race_result;
 
 double race_clock(void);         /* seconds of processor time */
@@ -60,6 +62,7 @@ int race_again(const race_task *, const race_result *, double start);
 
 int race_costate(const race_task *, const ivp *, race_result *);
 int race_cvodes(const race_task *, const ivp *, race_result *);     /* these: a status also when not built in */
+int race_idas(const race_task *, const ivp *, race_result *);
 int race_hairer(const race_task *, const ivp *, race_result *);
 int race_arkode(const race_task *, const ivp *, race_result *);
 

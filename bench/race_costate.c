@@ -48,21 +48,24 @@ int race_again(const race_task *task, const race_result *r, double start)
 
 /* ---- ILU(0), the one that CVODES is raced with ---- */
 
-typedef struct { const ivp *b; ilu0 *f; double *J, *z, sigma; } incomplete;
+typedef struct { const ivp *b; ilu0 *f; double *J, *K, *z, scale; } incomplete;
 
+/* sigma (I - J/sigma), or of a residual F_y + sigma F_y' */
 static int ilu0_setup(double sigma, const costate_point *x, void *ctx)
 {
     incomplete *q = ctx;
-    int code = q->b->P.jac(x, q->J, q->b->P.ctx);
-    q->sigma = sigma;
-    return code ? code : ilu0_factor(q->f, q->J, 1 / sigma);
+    const costate_problem *P = &q->b->P;
+    int code = P->jac(x, q->J, P->ctx);
+    q->scale = P->jac_yp ? 1 : 1 / sigma;
+    if (code == 0 && P->jac_yp) code = P->jac_yp(x, q->K, P->ctx);
+    return code ? code : P->jac_yp ? ilu0_factor_sum(q->f, q->J, sigma, q->K) : ilu0_factor(q->f, q->J, 1 / sigma);
 }
 
 static int ilu0_apply(int transpose, double *x, void *ctx)
 {
     incomplete *q = ctx;
     int n = q->b->P.n;
-    for (int i = 0; i < n; i++) x[i] /= q->sigma;
+    for (int i = 0; i < n; i++) x[i] *= q->scale;
     ilu0_solve(q->f, transpose, x, q->z);
     memcpy(x, q->z, (size_t)n * sizeof *x);
     return 0;
@@ -72,14 +75,15 @@ static int incomplete_new(const ivp *b, incomplete *q)
 {
     size_t entries = (size_t)b->P.pattern->col[b->P.n];
     *q = (incomplete){.b = b, .f = ilu0_new(b->P.pattern), .J = malloc(entries * sizeof *q->J),
-                      .z = malloc((size_t)b->P.n * sizeof *q->z)};
-    return q->f && q->J && q->z;
+                      .K = malloc(entries * sizeof *q->K), .z = malloc((size_t)b->P.n * sizeof *q->z)};
+    return q->f && q->J && q->K && q->z;
 }
 
 static void incomplete_free(incomplete *q)
 {
     ilu0_free(q->f);
     free(q->J);
+    free(q->K);
     free(q->z);
 }
 
@@ -91,7 +95,7 @@ typedef struct {
     costate *c;
     costate_tape *tape;
     double t1;
-    double *y, *z;               /* n; n times directions: tangents or the gradient */
+    double *y, *z;               /* n; n times directions: tangents or the gradient; np more each */
 } runner;
 
 static void restart(const runner *u)
@@ -99,7 +103,7 @@ static void restart(const runner *u)
     size_t n = (size_t)u->b->P.n;
     int m = u->task->directions;
     memcpy(u->y, u->b->y0, n * sizeof *u->y);
-    memset(u->z, 0, n * (size_t)m * sizeof *u->z);
+    memset(u->z, 0, (n * (size_t)m + (size_t)u->b->P.np) * sizeof *u->z);
     for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * n + (size_t)k % n] = 1;
 }
 
@@ -108,12 +112,12 @@ static int run(const runner *u, race_lap *lap)
     int mode = u->task->mode, status;
     double start = race_clock(), middle;
     if (mode == RACE_TLM)
-        status = costate_integrate_tlm(u->c, 0, u->t1, u->y, NULL, u->task->directions, u->z, NULL, NULL, NULL);
-    else status = costate_integrate(u->c, 0, u->t1, u->y, NULL, mode == RACE_ADJ ? u->tape : NULL);
+        status = costate_integrate_tlm(u->c, 0, u->t1, u->y, u->b->p, u->task->directions, u->z, NULL, NULL, NULL);
+    else status = costate_integrate(u->c, 0, u->t1, u->y, u->b->p, mode == RACE_ADJ ? u->tape : NULL);
     middle = race_clock();
     if (status == COSTATE_OK && mode == RACE_ADJ) {
         ivp_seed(u->b, u->y, u->z);
-        status = costate_adjoint(u->c, u->tape, 1, u->z, NULL, NULL, NULL);
+        status = costate_adjoint(u->c, u->tape, 1, u->z, u->b->P.np ? u->z + u->b->P.n : NULL, NULL, NULL);
     }
     lap->forward = middle - start;
     lap->backward = mode == RACE_ADJ ? race_clock() - middle : 0;
@@ -123,7 +127,7 @@ static int run(const runner *u, race_lap *lap)
 static int plain(const runner *u, race_lap *lap)
 {
     double start = race_clock();
-    int status = costate_integrate(u->c, 0, u->t1, u->y, NULL, NULL);
+    int status = costate_integrate(u->c, 0, u->t1, u->y, u->b->p, NULL);
     lap->plain = race_clock() - start;
     return status;
 }
@@ -168,9 +172,9 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
         return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
     }
     if (task->ilu0) options.preconditioner = &by;
-    size_t n = (size_t)b->P.n, m = (size_t)task->directions;
+    size_t n = (size_t)b->P.n, np = (size_t)b->P.np, m = (size_t)task->directions;
     runner u = {task, b, method ? costate_new(method, &b->P, &options) : NULL, costate_tape_new(), task->tf,
-                malloc(n * sizeof *u.y), malloc(n * m * sizeof *u.z)};
+                calloc(n + np, sizeof *u.y), calloc(n * m + np, sizeof *u.z)};
     r->y = u.y;
     if (!method) race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");
     else if (!u.c || !u.tape || !u.y || !u.z) race_fail(r, COSTATE_NO_MEMORY, "out of memory");

@@ -49,17 +49,28 @@ static void eliminate(ilu0 *f, int i)
     for (int k = start[i]; k < start[i + 1]; k++) f->at[col[k]] = 0;
 }
 
-int ilu0_factor(ilu0 *f, const double *J, double gamma)
+static int factor(ilu0 *f)
 {
-    int n = f->p->n;
-    for (int k = 0; k < f->p->col[n]; k++) f->a[k] = -gamma * J[k];
-    for (int i = 0; i < n; i++) f->a[f->diagonal[i]] += 1;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < f->p->n; i++) {
         eliminate(f, i);
         if (f->a[f->diagonal[i]] == 0) return 1;
         f->inverse[i] = 1 / f->a[f->diagonal[i]];
     }
     return 0;
+}
+
+int ilu0_factor(ilu0 *f, const double *J, double gamma)
+{
+    int n = f->p->n;
+    for (int k = 0; k < f->p->col[n]; k++) f->a[k] = -gamma * J[k];
+    for (int i = 0; i < n; i++) f->a[f->diagonal[i]] += 1;
+    return factor(f);
+}
+
+int ilu0_factor_sum(ilu0 *f, const double *A, double c, const double *B)
+{
+    for (int k = 0; k < f->p->col[f->p->n]; k++) f->a[k] = A[k] + c * B[k];
+    return factor(f);
 }
 
 /* L U z = r */

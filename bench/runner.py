@@ -11,8 +11,8 @@ class Runner:
         self.quick = quick
         self.out = os.path.join(build, "bench")
         self.programs = {code: os.path.join(self.out, name) for code, name in
-                         (("costate", "race"), ("cvodes", "race"), ("hairer", "race"), ("packaged", "race-packaged"),
-                          ("arkode", "race-arkode"))}
+                         (("costate", "race"), ("cvodes", "race"), ("idas", "race"), ("hairer", "race"),
+                          ("packaged", "race-packaged"), ("arkode", "race-arkode"))}
         self.rows = {}
         self.turns = 1 if quick else 3
         self.repeat = 3
@@ -21,15 +21,16 @@ class Runner:
         os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
         self.has = {code: self._runs(code, method) for code, method in
                     (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        self.has["idas"] = self._runs("idas", "bdf", "heat_dae")
         self.has["rodas"] = self.has["hairer"] and self._runs("hairer", "rodas")
         self.has["arkode"] = os.access(self.programs["arkode"], os.X_OK)
         # the CVODES that costate races: the one at -O3, or what there is
         self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
 
-    def _runs(self, code, method):
+    def _runs(self, code, method, problem="vdpol"):
         if not os.access(self.programs[code], os.X_OK):
             return False
-        return not self.row("%s:%s" % (code, method), "vdpol", mode="forward", compare=False).get("status")
+        return not self.row("%s:%s" % (code, method), problem, mode="forward", compare=False).get("status")
 
     def reference(self, problem, size, tf):
         """The file that rows of this problem are compared with; made once a build."""
