@@ -3,7 +3,7 @@
        c1' = c1 (b - c1 - 0.5e-6 c2) + L c1,   0 = c2 (-b + 1e4 c1 - c2) + 0.05 L c2,
        b = 1 + alpha x y + beta sin(4 pi x) sin(4 pi y)
 
-   with the root c2 = 0; g = the sum of all squares at t = 0.1, by alpha, beta and c1(0).  The references were made
+   with the root c2 = 0, and another one near 1e4 c1 - b, which the guess of the start chooses; on the first g = the sum of all squares at t = 0.1, by alpha, beta and c1(0).  The references were made
    elsewhere, by two routes.  (Brown, Hindmarsh, Petzold, SISSC 19 (1998) 1495.) */
 #include "common.h"
 #include <costate/linsol.h>
@@ -104,23 +104,30 @@ static void start(double *y)
 
 typedef struct { const char *name; int solver; } by;
 
+static costate_problem web_in(costate_pattern **pattern, const double *y, const double *p)
+{
+    static const double yp[N];
+    costate_problem web = {.n = N, .np = 2, .residual = {.value = value, .tangent = tangent, .adjoint = adjoint}};
+    costate_report r;
+    if (costate_pattern_detect(&web, &(costate_point){.y = y, .p = p, .yp = yp}, pattern, &r)) fail_msg("%s", r.text);
+    assert_int_equal((*pattern)->col[N], 6 * N - 8 * SIDE);         /* mirrored neighbours are one */
+    web.pattern = *pattern;
+    return web;
+}
+
 static void foodweb(void **state)
 {
     static const double g = 2.36313393520239892e+05, by_alpha = 6.19839686164873434e+03,
                         by_beta = 3.04839476575518973e+03, sum = 5.02914707228912714e+03,
                         norm = 2.71133553715225337e+02, corner = 4.39995949052619915e+00;
     const by *s = *state;
-    static double y[N], yp[N], lambda[N];
+    static double y[N], lambda[N];
     const double p[] = {50, 100};
     double mu[2] = {0}, value_of_g = 0, all = 0, squares = 0;
-    costate_problem web = {.n = N, .np = 2, .residual = {.value = value, .tangent = tangent, .adjoint = adjoint}};
     costate_pattern *pattern = NULL;
-    costate_report r;
     if (s->solver != COSTATE_LS_GMRES && !costate_backend_find(s->name)) skip();
     start(y);
-    if (costate_pattern_detect(&web, &(costate_point){.y = y, .p = p, .yp = yp}, &pattern, &r)) fail_msg("%s", r.text);
-    assert_int_equal(pattern->col[N], 6 * N - 8 * SIDE);            /* mirrored neighbours are one */
-    web.pattern = pattern;
+    costate_problem web = web_in(&pattern, y, p);
     costate_options o = {.rtol = 1e-8, .atol = 1e-8, .solver = s->solver};
     costate *c = costate_new(costate_method_find("radau2a"), &web, &o);
     costate_tape *tape = costate_tape_new();
@@ -140,11 +147,57 @@ static void foodweb(void **state)
     costate_pattern_free(pattern);
 }
 
+/* how far from a root the state may be: of c2, the other root being as far as 1 */
+typedef struct { const double *p; int second; double farthest; } root;
+
+static int keeps_to(const costate_step *step, void *ctx)
+{
+    root *r = ctx;
+    costate_point x = {.y = costate_step_state(step), .p = r->p};
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        node q = node_at(&x, k);
+        double other = 1e4 * q.c1 - q.b;
+        r->farthest = larger_of(r->farthest, fabs(q.c2 - (r->second ? other : 0)) / other);
+    }
+    return 0;
+}
+
+/* The guess chooses the root; the run stays on it at every step and mesh point.  Of the second one no reference is
+   known: its equation holds, and the run is checked as a whole. */
+static void roots(void **state)
+{
+    (void)state;
+    static double y[N], F[N], yp[N];
+    static const double guess[] = {1, 1e5};
+    const double p[] = {50, 100};
+    for (int second = 0; second < 2; second++) {
+        root r = {p, second, 0};
+        costate_pattern *pattern = NULL;
+        start(y);
+        for (int i = 1; i < N; i += 2) y[i] = guess[second];
+        costate_problem web = web_in(&pattern, y, p);
+        costate_options o = {.rtol = 1e-6, .atol = 1e-6, .consistent = COSTATE_CONSISTENT_START,
+                             .on_step = keeps_to, .on_step_ctx = &r};
+        costate *c = costate_new(costate_method_find("radau2a"), &web, &o);
+        costate_report report;
+        int status = costate_check_adjoint(c, 0, 0.01, y, p, &report);
+        if (status != COSTATE_OK) fail_msg("root %d: %s", second, report.text);
+        CHECK_OK(c, costate_consistent(c, 0, y, yp, p));
+        value(&(costate_point){.y = y, .p = p, .yp = yp}, F, NULL);
+        for (int i = 1; i < N; i += 2) assert_true(fabs(F[i]) <= 1e-14 * (y[i] * y[i] + 1));
+        CHECK_OK(c, costate_integrate(c, 0, 0.1, y, p, NULL));
+        print_message("           root %d: farthest %.1e\n", second, r.farthest);
+        if (!(r.farthest <= (second ? 1e-3 : 1e-30))) fail_msg("root %d: as far as %.2e", second, r.farthest);
+        costate_free(c);
+        costate_pattern_free(pattern);
+    }
+}
+
 int main(void)
 {
     static by ways[] = {{"umfpack", COSTATE_LS_UMFPACK}, {"klu", COSTATE_LS_KLU}, {"superlu", COSTATE_LS_SUPERLU}};
     const struct CMUnitTest tests[] = {
         {"umfpack", foodweb, NULL, NULL, &ways[0]}, {"klu", foodweb, NULL, NULL, &ways[1]},
-        {"superlu", foodweb, NULL, NULL, &ways[2]}};
+        {"superlu", foodweb, NULL, NULL, &ways[2]}, cmocka_unit_test(roots)};
     return cmocka_run_group_tests_name("food web", tests, NULL, NULL);
 }
