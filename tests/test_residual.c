@@ -158,6 +158,26 @@ static void methods_that_need_f(void **state)
     residual_free(b);
 }
 
+/* what keeps no constraints says so, whether index tells or dF/dy' does */
+static void no_constraints(void **state)
+{
+    const costate_method *m = *state;
+    if (!takes_residuals(m, MASS_REGULAR) || takes_residuals(m, MASS_SINGULAR)) return;
+    for (int kind = 0; kind < 2; kind++) {
+        problem *b = residual_of(some(MASS_SINGULAR), kind, 1);
+        static const int algebraic[N_MOST] = {0, 1};
+        double y[N_MOST] = {0};
+        costate *c = new_for_test(m, &b->P, NULL);
+        memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+        assert_int_equal(costate_integrate(c, b->t0, b->t1, y, b->p0, NULL), COSTATE_BAD_ARGUMENT);
+        assert_non_null(strstr(costate_message(c), "dF/dy' is singular"));
+        costate_free(c);
+        b->P.index = algebraic;
+        refused(m, &b->P, NULL, "problem.index calls y[1] algebraic");
+        residual_free(b);
+    }
+}
+
 static void one_equation(void **state)
 {
     (void)state;
@@ -350,5 +370,6 @@ int main(void)
     return run_by_method("residual: the adjoint is the transpose of the tangent", transpose) +
            run_by_method("residual: Taylor", taylor) + run_by_method("residual: the run of M y' = f", same_run) +
            run_by_method("residual: again", again) +
+           run_by_method("residual: constraints", no_constraints) +
            cmocka_run_group_tests_name("residual", others, NULL, NULL);
 }

@@ -205,6 +205,7 @@ static int cold_start(costate *c, run *x, int made)
     double span = fabs(x->t1 - x->t);
     int status = c->maps.residual && !made ? residual_start(c, x->t, span) : COSTATE_OK;
     TRY(status == RETRY ? no_start(c) : status);
+    TRY(refuse_algebraic(c, x->t));
     TRY(initial_step(c, x));
     return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
 }

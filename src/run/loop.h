@@ -31,6 +31,8 @@ int no_room(costate *, const run *);                /* nothing was tried: h is t
 /* start.c */
 int map_run(costate *, run *, int at_end);          /* the state made consistent, on the tape, with its tangents */
 
+int refuse_algebraic(costate *, double t);          /* of a residual, by a method that cannot keep constraints */
+
 /* warm.c */
 enum { COLD, WARM, WARM_WITH_MATRICES };
 int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);

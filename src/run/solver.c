@@ -64,6 +64,10 @@ static int refuse_residual(costate *c)
     if (m->is & COSTATE_EXPLICIT_FIRST)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has an explicit first stage, which needs y' = f: for "
                     "problem.residual take a method without one, as sdirk4a or radau2a.", m->name);
+    for (int i = 0; c->P.index && i < c->P.n; i++)
+        if (c->P.index[i] > 0 && !(m->is & COSTATE_DAE))
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.index calls y[%d] algebraic: method %s does not keep "
+                        "algebraic constraints; choose one with the property COSTATE_DAE.", i, m->name);
     if (c->o.estimator == COSTATE_EST_SDIRK)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK needs f(t, y): "
                     "problem.residual takes COSTATE_EST_CLASSICAL.");
