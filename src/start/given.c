@@ -3,6 +3,8 @@
        forward   Newton's iteration from y+ = y with the dense matrix -N_y+, formed by tangents
        tangent   -N_y+ y+'  =  N_t t' + N_y y' + N_p p'
        adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  t and p alike */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
@@ -71,10 +73,10 @@ static void move(const starter *s, start_values *f, double a, const double *dx)
     add_scaled((size_t)s->maps->n, f->y, s->from, a, dx);
 }
 
-static double unit(const starter *s, const start_values *f, int j, double rate)
+static double unit(const starter *s, const start_values *f, const double *dx, int j, double rate)
 {
-    (void)f; (void)rate;
-    return SHARP / s->w[j];
+    (void)rate;
+    return SHARP * fmax(1 / s->w[j], DBL_EPSILON * (fabs(f->y[j]) + fabs(dx[j])));
 }
 
 static const phase GIVEN = {value, matrix, move, unit, "problem.start"};

@@ -37,6 +37,7 @@ static void layout(starter *s, cursor *at)
     s->M0 = high && residual ? take(at, entries) : NULL;
     s->r = take(at, n);
     s->dx = take(at, n);
+    s->unit = take(at, n);
     s->guess = take(at, n);
     s->work = take(at, n);
     s->zero = take(at, n);

@@ -19,24 +19,25 @@ typedef struct {
     starter *s;
     const phase *p;
     start_values *f;
-    double rate;                                /* the fastest slope, in the units of y: part of the norm of a step */
     double size, next;                          /* |dx|, and of the simplified increment after it */
     int last;                                   /* steps taken */
 } search;
 
-static double rate_of(const search *x, const double *dx)
+/* what unknowns may be wrong by, in the norm of the step dx from here */
+static void set_units(search *x)
 {
-    double most = 0;
-    for (int j = 0; j < x->s->maps->n; j++)
-        if (!x->f->unknown[j]) most = fmax(most, (fabs(x->f->k[j]) + fabs(dx[j])) * x->s->w[j]);
-    return most;
+    starter *s = x->s;
+    double rate = 0;
+    for (int j = 0; j < s->maps->n; j++)
+        if (!x->f->unknown[j]) rate = fmax(rate, (fabs(x->f->k[j]) + fabs(s->dx[j])) * s->w[j]);
+    for (int j = 0; j < s->maps->n; j++) s->unit[j] = x->p->unit(s, x->f, s->dx, j, rate);
 }
 
 static double size_of(const search *x, const double *dx)
 {
     double most = 0;
     for (int j = 0; j < x->s->maps->n; j++) {
-        double unit = x->p->unit(x->s, x->f, j, x->rate), d = fabs(dx[j]);
+        double unit = x->s->unit[j], d = fabs(dx[j]);
         if (unit > 0 && !(d <= most * unit)) most = d / unit;
     }
     return most;
@@ -96,21 +97,13 @@ static int to_round_off(search *x)
 
 /* ---- what is wrong where it fails ---- */
 
-/* sums over rows of the last matrix, times what the unknowns may be wrong by */
-static void measure_rows(search *x, double *rows)
-{
-    starter *s = x->s;
-    for (int j = 0; j < s->maps->n; j++) s->dx[j] = x->p->unit(s, x->f, j, x->rate);
-    memset(rows, 0, (size_t)s->maps->n * sizeof *rows);
-    LS_AddModuli(s->factored, 0, s->dx, rows);
-}
-
 static int not_found(search *x)
 {
     starter *s = x->s;
     double *size = s->work, most = -1;
     int row = 0;
-    measure_rows(x, size);
+    memset(size, 0, (size_t)s->maps->n * sizeof *size);
+    LS_AddModuli(s->factored, 0, s->unit, size);                /* of a row, times what its unknowns may be wrong by */
     if (x->p->value(s, x->f, s->r) != 0) memset(s->r, 0, (size_t)s->maps->n * sizeof *s->r);
     for (int i = 0; i < s->maps->n; i++) {
         double missed = s->r[i] == 0 ? 0 : fabs(s->r[i]) / fmax(size[i], DBL_MIN);
@@ -128,7 +121,7 @@ int start_newton(starter *s, const phase *p, start_values *f)
         double length;
         TRY(p->matrix(s, f));
         TRY(increment(&x, s->dx));
-        x.rate = rate_of(&x, s->dx);
+        set_units(&x);
         x.size = size_of(&x, s->dx);
         int status = damped(&x, &length);
         if (status < 0) return status;

@@ -38,7 +38,7 @@ typedef struct {
     int columns;                        /* of V */
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */
-    double *r, *dx, *guess, *work, *zero;   /* n; zero stays so */
+    double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero stays so */
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
     double *from;                       /* 3 n: where a step of Newton began: y, k, along */
     double *V, *extra;                  /* n*columns each: right-hand sides, solutions */
@@ -71,7 +71,7 @@ typedef struct phase {
     int (*value)(starter *, const start_values *, double *r);
     int (*matrix)(starter *, const start_values *);
     void (*move)(const starter *, start_values *, double a, const double *dx);    /* from s->from */
-    double (*unit)(const starter *, const start_values *, int j, double rate);   /* of component j; 0: none */
+    double (*unit)(const starter *, const start_values *, const double *dx, int j, double rate);   /* of component j; 0: none */
     const char *name;
 } phase;
 int start_newton(starter *, const phase *, start_values *);

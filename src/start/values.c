@@ -102,21 +102,21 @@ static void move_values(const starter *s, start_values *f, double a, const doubl
 }
 
 /* what y_j may be wrong by */
-static double unit_of_state(const starter *s, const start_values *f, int j)
+static double unit_of_state(const starter *s, const start_values *f, const double *dx, int j)
 {
-    return fmax(1 / s->w[j], 1e3 * DBL_EPSILON * fabs(f->y[j]));
+    return fmax(1 / s->w[j], 1e3 * DBL_EPSILON * (fabs(f->y[j]) + fabs(dx[j])));
 }
 
-static double unit_of_position(const starter *s, const start_values *f, int j, double rate)
+static double unit_of_position(const starter *s, const start_values *f, const double *dx, int j, double rate)
 {
     (void)rate;
-    return f->unknown[j] ? 0 : unit_of_state(s, f, j);
+    return f->unknown[j] ? 0 : unit_of_state(s, f, dx, j);
 }
 
 /* of slopes a millionth of the fastest, all in the units of y */
-static double unit_of_values(const starter *s, const start_values *f, int j, double rate)
+static double unit_of_values(const starter *s, const start_values *f, const double *dx, int j, double rate)
 {
-    return f->unknown[j] ? unit_of_state(s, f, j) : 1e-6 * rate / s->w[j];
+    return f->unknown[j] ? unit_of_state(s, f, dx, j) : 1e-6 * rate / s->w[j];
 }
 
 static const phase POSITION = {position, start_matrix_of_position, move_position, unit_of_position,
