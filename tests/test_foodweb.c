@@ -3,8 +3,9 @@
        c1' = c1 (b - c1 - 0.5e-6 c2) + L c1,   0 = c2 (-b + 1e4 c1 - c2) + 0.05 L c2,
        b = 1 + alpha x y + beta sin(4 pi x) sin(4 pi y)
 
-   with the root c2 = 0, and another one near 1e4 c1 - b, which the guess of the start chooses; on the first g = the sum of all squares at t = 0.1, by alpha, beta and c1(0).  The references were made
-   elsewhere, by two routes.  (Brown, Hindmarsh, Petzold, SISSC 19 (1998) 1495.) */
+   with the root c2 = 0, and another one near 1e4 c1 - b: the guess of the start chooses; on the first one g = the sum
+   of all squares at t = 0.1, by alpha, beta and c1(0). The references were made elsewhere, by two routes. (Brown,
+   Hindmarsh, Petzold, SISSC 19 (1998) 1495.) */
 #include "common.h"
 #include <costate/linsol.h>
 

@@ -67,6 +67,7 @@ int start_singular(const starter *s, const start_values *f)
     char which[80] = "some unknowns";
     if (s->maps->n <= LARGEST && kernel(s, s->work)) name_them(s, f, s->work, which, sizeof which);
     return fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the equations do not determine %s "
-                "(their Jacobian by the algebraic unknowns and by y' of the others is singular): the index is higher "
-                "than problem.index says, or this is a singular point.", f->t, which);
+                "(their Jacobian by the algebraic unknowns and by y' of the others is singular): %s, or this is a "
+                "singular point.", f->t, which, s->index ? "the index is higher than problem.index says" :
+                "problem.index is to say which unknowns are algebraic");
 }

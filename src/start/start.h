@@ -71,7 +71,7 @@ typedef struct phase {
     int (*value)(starter *, const start_values *, double *r);
     int (*matrix)(starter *, const start_values *);
     void (*move)(const starter *, start_values *, double a, const double *dx);    /* from s->from */
-    double (*unit)(const starter *, const start_values *, const double *dx, int j, double rate);   /* of component j; 0: none */
+    double (*unit)(const starter *, const start_values *, const double *dx, int j, double rate);    /* of j; 0: none */
     const char *name;
 } phase;
 int start_newton(starter *, const phase *, start_values *);
