@@ -3,10 +3,11 @@
        x' = u,  y' = v,  u' = -x z,  v' = -y z - g,   0 = x u + y v
 
    z, the tension over mass and length, is the multiplier of the constraint on velocities, which holds differential
-   unknowns alone: index 2, said by problem.index.  Nobody has to know z at the start, nor how it depends on L: the run
-   begins by solving for it, and ends so, for the order of y in z; both are differentiated with it.  By hand its
-   derivative by the length L would ask for the pendulum in another form; here it is the derivative of the steps.  It is compared with
-   just that other form, the angle w'' = -(g/L) sin w by an explicit method, where z = w'^2 + (g/L) cos w. */
+   unknowns alone: index 2, said by problem.index. Nobody has to know z at the start, nor how it depends on L: the run
+   begins by solving for it, and ends so, for the order of y in z; both are differentiated with it. By hand its
+   derivative by the length L would ask for the pendulum in another form; here it is the derivative of the steps. It
+   is compared with just that other form, the angle w'' = -(g/L) sin w by an explicit method, where z = w'^2 + (g/L)
+   cos w. */
 #include <costate/costate.h>
 #include <math.h>
 #include <stdio.h>
