@@ -53,6 +53,7 @@ static const struct {
     {"heat_dae", 40, 0, ivp_heat_dae},
     {"heat_mass", 40, 0, ivp_heat_mass},
     {"foodweb", 20, 0, ivp_foodweb},
+    {"fekete", 0, 0, ivp_fekete},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 
@@ -69,12 +70,37 @@ int ivp_new(ivp *b, const char *name, int size, int sparse)
     return status;
 }
 
-void ivp_seed(const ivp *b, const double *y, double *w)
+static double squares(int n, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += y[i] * y[i];
+    return sum / 2;
+}
+
+double ivp_seed(const ivp *b, const double *y, double *w)
 {
     size_t bytes = (size_t)b->P.n * sizeof *w;
-    if (b->functional == IVP_SQUARES) { memcpy(w, y, bytes); return; }
+    if (b->goal) return b->goal(y, w);
+    if (b->functional == IVP_SQUARES) return memcpy(w, y, bytes), squares(b->P.n, y);
     memset(w, 0, bytes);
     w[b->functional] = 1;
+    return y[b->functional];
+}
+
+void ivp_by_a(const ivp *b, const double *by_y0, double *out)
+{
+    const double *column = b->by_a;
+    for (int j = 0; j < b->na; j++, column += b->P.n) {
+        out[j] = 0;
+        for (int i = 0; i < b->P.n; i++) out[j] += column[i] * by_y0[i];
+    }
+}
+
+int ivp_before_index2(const ivp *b)
+{
+    int count = b->P.index ? 0 : b->P.n;
+    for (int i = 0; b->P.index && i < b->P.n; i++) count += b->P.index[i] < 2;
+    return count;
 }
 
 void ivp_free(ivp *b)

@@ -8,11 +8,15 @@ enum { IVP_SQUARES = -1 };
 
 typedef struct {
     costate_problem P;           /* nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
-    const double *y0;            /* n; consistent */
+    const double *y0;            /* n; consistent; unknowns of index 2 come last */
     const double *p;             /* np; NULL where that is 0 */
     double t1;                   /* from t = 0 */
     double atol;                 /* atol = this times rtol, as the literature has it */
     int functional;              /* the gradient is that of y[functional](t1), or IVP_SQUARES: of |y(t1)|^2 / 2 */
+    double (*goal)(const double *y, double *w);     /* or of this, of y(t1); w: n, its gradient; NULL: of the former */
+    const double *by_a;          /* n by na: y0 by the numbers a that it is made of, which keep it consistent: the
+                                    gradient in question is that by a; NULL: by y0 */
+    int na;
     int stiff;                   /* 1: references by an implicit method */
     void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
     void (*free_own)(void *);
@@ -22,7 +26,9 @@ typedef struct {
    pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
 int ivp_new(ivp *, const char *name, int size, int sparse);
 void ivp_free(ivp *);
-void ivp_seed(const ivp *, const double *y, double *w);     /* w: the functional's gradient by y(t1) = y */
+double ivp_seed(const ivp *, const double *y, double *w);   /* the functional; w: its gradient by y(t1) = y */
+void ivp_by_a(const ivp *, const double *by_y0, double *out);    /* na: the chain rule through y0(a) */
+int ivp_before_index2(const ivp *);          /* how many unknowns are not of index 2 */
 const char *ivp_name(int k);     /* k from 0; NULL past the end */
 
 /* by file: what ivp_new calls */
@@ -42,5 +48,6 @@ int ivp_smog(ivp *, int layers);
 int ivp_heat_dae(ivp *, int inside);         /* points a side without the boundary */
 int ivp_foodweb(ivp *, int side);
 int ivp_heat_mass(ivp *, int inside);        /* the same as M y' = f */
+int ivp_fekete(ivp *, int unused);           /* M y' = f, index 2 */
 
 #endif

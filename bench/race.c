@@ -119,7 +119,7 @@ static double peak(void)
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
 }
 
-typedef struct { double y, derivative; } errors;
+typedef struct { double y, functional, derivative; } errors;
 
 static void print_json(const race_task *task, const ivp *b, const race_result *r, errors e)
 {
@@ -152,6 +152,7 @@ static void print_json(const race_task *task, const ivp *b, const race_result *r
     json_number(&j, "ratio", task->pairs ? over_laps(r, ratio_of, 0) : NAN);
     json_number(&j, "peak_bytes", peak());
     json_number(&j, "error", e.y);
+    json_number(&j, "error_functional", e.functional);
     json_number(&j, "error_derivative", e.derivative);
     json_end(&j);
 }
@@ -187,16 +188,29 @@ static void print_costs(const race_costs *c)
 
 /* ---- the race ---------------------------------------------------------------------------------------------------- */
 
-/* of gradients the worse of those by y(0) and by p */
+/* of the gradients by y(0), or by what y(0) is made of; work: 2 na */
+static double gradient_distance(const ivp *b, const double *x, const double *reference, double *work)
+{
+    if (!b->by_a) return reference_distance(b->P.n, x, reference);
+    ivp_by_a(b, x, work);
+    ivp_by_a(b, reference, work + b->na);
+    return reference_distance(b->na, work, work + b->na);
+}
+
+/* of gradients the worse of those by y(0) and by p; of y that of what is not of index 2, whose order is lower */
 static errors compare(const command *c, const ivp *b, const race_result *r)
 {
-    errors e = {NAN, NAN};
+    errors e = {NAN, NAN, NAN};
     int n = b->P.n, np = c->task.mode == RACE_ADJ ? b->P.np : 0, all = n + b->P.np;
-    double *z = c->reference ? malloc((size_t)all * sizeof *z) : NULL;
-    if (z && r->y && reference_read(c->reference, 0, all, z)) e.y = reference_distance(n, r->y, z);
+    double *z = c->reference ? malloc((size_t)(all + n + 2 * b->na) * sizeof *z) : NULL, *work = z ? z + all : NULL;
+    if (z && r->y && reference_read(c->reference, 0, all, z)) {
+        e.y = reference_distance(ivp_before_index2(b), r->y, z);
+        e.functional = fabs(ivp_seed(b, r->y, work) / ivp_seed(b, z, work) - 1);
+    }
     if (z && r->derivative && reference_read(c->reference, c->task.mode, all, z))
-        e.derivative = fmax(reference_distance(n, r->derivative, z),
-                            np ? reference_distance(np, r->derivative + n, z + n) : 0);
+        e.derivative = c->task.mode == RACE_TLM ? reference_distance(n, r->derivative, z)
+                                                : fmax(gradient_distance(b, r->derivative, z, work),
+                                                       np ? reference_distance(np, r->derivative + n, z + n) : 0);
     if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
         fprintf(stderr, "race: %s is not a reference of this problem\n", c->reference);
     free(z);
@@ -207,10 +221,10 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
 {
     if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
     if (strncmp(task->code, "idas:", 5) == 0) return race_idas(task, b, r);
-    if (b->P.residual.value || b->P.mass)
-        return race_fail(r, COSTATE_BAD_ARGUMENT, "the problem is for costate and idas alone");
-    if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
+    if (b->P.residual.value || b->P.mass)
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "the problem is not for codes of y' = f");
+    if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
     return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
                      "hairer:radau5, hairer:rodas, arkode:rkc2 or arkode:rkl2");
@@ -219,7 +233,7 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
 static int race(const command *c, const ivp *b)
 {
     static race_result r;
-    errors e = {NAN, NAN};
+    errors e = {NAN, NAN, NAN};
     if (c->write_reference) race_reference_make(&c->task, b, c->write_reference, &r);
     else if (drive(&c->task, b, &r) == COSTATE_OK) e = compare(c, b, &r);
     if (r.status != COSTATE_OK) fprintf(stderr, "race: %s\n", r.message);

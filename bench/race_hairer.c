@@ -11,16 +11,19 @@ enum { PARAMETERS = 20, MAX_STEPS = 10000000 };
 typedef struct {
     const ivp *b;
     int failed;                  /* a callback's status */
+    double *M;                   /* P.mass, by diagonals; NULL: the identity */
+    int lower, upper;            /* how many of them */
 } context;
 
 typedef void fortran_rhs(const int *n, const double *t, const double *y, double *f, double *rpar, int *ipar);
 /* deSolve's copy passes the bandwidths, too */
 typedef void fortran_jac(const int *n, const double *t, const double *y, const int *ml, const int *mu, double *J,
                          const int *ld, double *rpar, int *ipar);
+typedef void fortran_mas(const int *n, double *M, const int *ld, double *rpar, int *ipar);
 
 void radau5_(const int *n, fortran_rhs *, double *t, double *y, const double *t1, double *h, const double *rtol,
              const double *atol, const int *itol, fortran_jac *, const int *ijac, const int *mljac, const int *mujac,
-             void (*mas)(void), const int *imas, const int *mlmas, const int *mumas, void (*solout)(void),
+             fortran_mas *, const int *imas, const int *mlmas, const int *mumas, void (*solout)(void),
              const int *iout, double *work, const int *lwork, int *iwork, const int *liwork, double *rpar, int *ipar,
              int *idid);
 
@@ -73,7 +76,51 @@ static void jacobian(const int *n, const double *t, const double *y, const int *
     form(n, t, y, J, ld, rpar, ipar);
 }
 
+static void diagonals(const int *n, double *M, const int *ld, double *rpar, int *ipar)
+{
+    const context *q = (void *)ipar;
+    (void)rpar;
+    memcpy(M, q->M, (size_t)*ld * (size_t)*n * sizeof *M);
+}
+
 static void unused(void) { }
+
+/* ---- the mass matrix --------------------------------------------------------------------------------------------- */
+
+static void bandwidths(int n, const double *full, context *q)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            if (full[(size_t)n * (size_t)j + (size_t)i] == 0) continue;
+            if (i - j > q->lower) q->lower = i - j;
+            if (j - i > q->upper) q->upper = j - i;
+        }
+}
+
+/* M_ij at i - j + upper of column j, as the manual of RADAU5 has it; 0: no memory, or no M */
+static int by_diagonals(context *q)
+{
+    int n = q->b->P.n;
+    size_t N = (size_t)n;
+    double *full = malloc(N * N * sizeof *full);
+    int ok = full && q->b->P.mass(full, q->b->P.ctx) == 0;
+    if (ok) bandwidths(n, full, q);
+    size_t ld = (size_t)(q->lower + q->upper + 1);
+    if (ok) ok = (q->M = calloc(ld * N, sizeof *q->M)) != NULL;
+    for (int j = 0; ok && j < n; j++)
+        for (int i = 0; i < n; i++)
+            if (i - j <= q->lower && j - i <= q->upper)
+                q->M[ld * (size_t)j + (size_t)(i - j + q->upper)] = full[N * (size_t)j + (size_t)i];
+    free(full);
+    return ok;
+}
+
+static int by_index(const ivp *b)
+{
+    for (int i = ivp_before_index2(b); i < b->P.n; i++)
+        if (b->P.index[i] != 2) return 0;
+    return 1;
+}
 
 /* ---- the codes ------------------------------------------------------------------------------------------------- */
 
@@ -85,11 +132,14 @@ typedef struct {
 /* With the parameters that are their defaults, but for the number of steps allowed; h: their own guess. */
 static int radau5(const race_task *task, context *q, double *y, const space *s)
 {
-    int n = q->b->P.n, zero = 0, one = 1, idid = 0;
+    int n = q->b->P.n, zero = 0, one = 1, idid = 0, implicit = q->M != NULL;
     double t = 0, t1 = task->tf, h = 0, rpar = 0;
     s->iwork[1] = MAX_STEPS;
-    radau5_(&n, rhs, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, jacobian, &one, &n, &n, unused, &zero, &n, &n,
-            unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q, &idid);
+    s->iwork[4] = ivp_before_index2(q->b);
+    s->iwork[5] = n - s->iwork[4];
+    radau5_(&n, rhs, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, jacobian, &one, &n, &n, diagonals, &implicit,
+            &q->lower, &q->upper, unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q,
+            &idid);
     return idid;
 }
 
@@ -166,11 +216,16 @@ int race_hairer(const race_task *task, const ivp *b, race_result *r)
 {
     size_t n = (size_t)b->P.n;
     const entrant *e = find(task->code);
-    context q = {b, 0};
+    context q = {.b = b};
     if (!e) return race_fail(r, COSTATE_BACKEND, "hairer has radau5, and rodas where its source was there");
     if (b->P.pattern || task->mode != RACE_FORWARD)
         return race_fail(r, COSTATE_BACKEND, "radau5 and rodas run forward here, with full matrices");
-    space s = {.lwork = (int)(4 * n * n + 14 * n) + PARAMETERS, .liwork = 3 * (int)n + PARAMETERS};
+    if (b->P.residual.value) return race_fail(r, COSTATE_BACKEND, "radau5 and rodas solve y' = f or M y' = f");
+    if (b->P.mass && e->run != radau5) return race_fail(r, COSTATE_BACKEND, "M y' = f is for radau5 here");
+    if (!by_index(b)) return race_fail(r, COSTATE_BACKEND, "radau5 takes unknowns of index 2 behind all others");
+    if (b->P.mass && !by_diagonals(&q)) return race_fail(r, COSTATE_NO_MEMORY, "no mass matrix for radau5");
+    size_t of_mass = q.M ? (size_t)(q.lower + q.upper + 1) : 0;
+    space s = {.lwork = (int)(n * (4 * n + of_mass + 14)) + PARAMETERS, .liwork = 3 * (int)n + PARAMETERS};
     s.work = malloc((size_t)s.lwork * sizeof *s.work);
     s.iwork = malloc((size_t)s.liwork * sizeof *s.iwork);
     r->y = malloc(n * sizeof *r->y);
@@ -179,5 +234,6 @@ int race_hairer(const race_task *task, const ivp *b, race_result *r)
     else measure(e, task, &q, &s, r);
     free(s.work);
     free(s.iwork);
+    free(q.M);
     return r->status;
 }
