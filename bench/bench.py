@@ -680,6 +680,47 @@ def idas_options(run, rep):
             "not timed; integrals not in the error test; GMRES with a space of 5; KLU ordered by AMD, refactored.")
 
 
+# ---- index 2 ---------------------------------------------------------------------------------------------------------
+
+
+def part_fekete(run, rep):
+    """points on a sphere, 160 unknowns of index 0 and 2, against RADAU5 with the same M y' = f and full Jacobian"""
+    methods, tols = ("radau2a", "radau2a5", "lobatto3c"), tolerances(4, 5, 6, 7, 8, 9)
+    entries = [("costate:" + m, "dense", (), "", tols) for m in methods]
+    peers = ["hairer radau5 dense"] if run.has["hairer"] else []
+    if not peers:
+        rep.say("RADAU5 could not be built (bench/peers.sh says why): it does not race.")
+    # the gradient by the eight numbers that the start is made of is that by y(0) times a matrix: it costs nothing
+    gradients = sweep(run, entries, "fekete", None, mode="adj")
+    table = sweep(run, entries + [("hairer:radau5", "dense", (), "", tols) for _ in peers], "fekete", None,
+                  mode="forward")
+    rows = [fekete_row(row, gradients.get(name, [None] * len(of))[k])
+            for name, of in table.items() for k, row in enumerate(of)]
+    rep.plain_table("Fekete points to t = 1: errors of p and q, of log V, of its gradient by eight numbers",
+                    ["code", "tol", "acc", "rej", "f", "jac", "LU", "cLU", "solves", "csolves", "forward s",
+                     "gradient s", "ratio", "err p,q", "err V", "err dV"], rows)
+    rep.say()
+    rep.say("ratio: of the gradient's time, its forward run included, to that of a forward run alone.")
+    rep.picture("fekete", "Fekete points, forward", {name: curve(of, "error") for name, of in table.items()},
+                "relative error of p and q")
+    for name in [n for n in table if n not in peers] if peers else []:
+        for what, error in (("p and q", "error"), ("log V", "error_functional")):
+            compete(rep, table, "Fekete points, " + what, [name], peers, 1, error)
+
+
+def fekete_row(row, gradient):
+    """gradient: None for a code that has none"""
+    if row.get("status"):
+        return [row["name"], "%.0e" % row["asked"], "failed: " + row["message"]] + [""] * 13
+    both = gradient and not gradient.get("status")
+    ratios = [g["seconds"] / f["seconds"] for g, f in zip(gradient["turns"], row["turns"])] if both else []
+    return [row["name"], "%.0e" % row["asked"], row["accepted"], row["rejected"], row["f"], row["jac"],
+            row["decompositions"], row["complex"], row["solves"], row["complex_solves"], "%.3g" % row["forward"],
+            "%.3g" % gradient["seconds"] if both else "-", "%.2f" % statistics.median(ratios) if both else "-",
+            "%.1e" % row["error"], "%.1e" % row["error_functional"],
+            "%.1e" % gradient["error_derivative"] if both else "-"]
+
+
 def seconds_at(points, e):
     if points and e > points[0][0]:
         return "<%.3g" % points[0][1]
@@ -713,7 +754,8 @@ def crossing(run, rep):
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
-         "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact, "dae": part_dae}
+         "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact, "dae": part_dae,
+         "fekete": part_fekete}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------

@@ -193,12 +193,12 @@ static int mass(double *M, void *ctx)
 
 /* ---- start and functional ---- */
 
-/* p_j on circles of 3, 7, 6 and 4 points at latitude a_1 pi, turned by a_2 pi, and so on; its derivative by a */
-static void place(fekete *F, int circle, int j, int first, int count)
+/* p_j on a circle at latitude a_1 pi (a_3, a_5, a_7), at longitude (at + a_2) pi (...); its derivative by a */
+static void place(fekete *F, int circle, int j, double at)
 {
     static const double PI = 3.14159265358979323846;
     static const double a[NA] = {3.0 / 8, 1.0 / 13, 1.0 / 8, 1.0 / 29, -2.0 / 15, 1.0 / 7, -3.0 / 10, 1.0 / 17};
-    double b = a[2 * circle] * PI, w = 2.0 * (j + 1 - first) / count * PI + a[2 * circle + 1] * PI;
+    double b = a[2 * circle] * PI, w = (at + a[2 * circle + 1]) * PI;
     const double p[3] = {cos(w) * cos(b), sin(w) * cos(b), sin(b)};
     const double by_b[3] = {-cos(w) * sin(b), -sin(w) * sin(b), cos(b)}, by_w[3] = {-p[1], p[0], 0};
     for (int k = 0; k < 3; k++) {
@@ -213,10 +213,11 @@ static void place(fekete *F, int circle, int j, int first, int count)
    its derivative by a is left out. */
 static void start(fekete *F)
 {
-    static const int first[] = {0, 3, 10, 16, POINTS};
+    static const struct { int first, end, from; } circles[] = {{0, 3, -1}, {3, 10, 2}, {10, 16, 9}, {16, 20, 16}};
     double f[60] = {0};
     for (int c = 0; c < 4; c++)
-        for (int j = first[c]; j < first[c + 1]; j++) place(F, c, j, first[c], first[c + 1] - first[c]);
+        for (int j = circles[c].first; j < circles[c].end; j++)
+            place(F, c, j, 2.0 * (j - circles[c].from) / (circles[c].end - circles[c].first));
     repel(F->y0 + P, NULL, NULL, f);
     for (int i = 0; i < POINTS; i++) F->y0[LAMBDA + i] = -dot(F->y0 + P + 3 * i, f + 3 * i) / 2;
     for (int i = MU; i < N; i++) F->index[i] = 2;

@@ -102,7 +102,7 @@ static double over_laps(const race_result *r, double (*what)(const race_lap *), 
 static void print_counters(json *j, const costate_stats *s)
 {
     const struct { const char *name; long n; } counters[] = {
-        {"steps", s->steps}, {"rejected", s->rejected}, {"f", s->f}, {"jac", s->jac},
+        {"steps", s->steps}, {"accepted", s->accepted}, {"rejected", s->rejected}, {"f", s->f}, {"jac", s->jac},
         {"tangents", s->tangents}, {"adjoints", s->adjoints}, {"second", s->tangents2 + s->adjoints2},
         {"products", s->products}, {"decompositions", s->decompositions}, {"complex", s->complex_decompositions},
         {"solves", s->solves}, {"complex_solves", s->complex_solves}, {"newton", s->newton}, {"krylov", s->krylov},

@@ -33,6 +33,41 @@ static void agrees(void **state)
     ivp_free(&b);
 }
 
+/* Fekete's points: what the race measures errors in, log V and its gradient by eight numbers, and the points */
+static void fekete(void **state)
+{
+    static const double log_V = 5.36581032791699800e+01, by_a[] = {
+        -3.73669921741740425e+00, -3.38401585297040042e-02, -1.69288931494110344e+00, 2.16462597112006384e-01,
+        9.89434215180579209e+00, -1.86876360224924199e-01, -3.51351462031008955e+00, 4.25392164262181830e-03};
+    static const double p1_p20_q1[] = {
+        -3.49978279373252528e-01, 3.68855763471987322e-01, 8.61081081966405152e-01,
+        1.13299668273234288e-01, -4.93548267000921295e-01, -8.62306960026162825e-01,
+        -2.26393400751924908e-02, 4.03712706524458575e-02, -2.64951276044803894e-02};
+    static const double lambda1_20[] = {-4.75142218549995548e+00, -4.75009302152682494e+00};
+    ivp b;
+    (void)state;
+    assert_int_equal(ivp_new(&b, "fekete", 0, 0), COSTATE_OK);
+    assert_int_equal(b.P.n, 160);
+    assert_int_equal(ivp_before_index2(&b), 120);
+    double y[160], lambda[160], gradient[8];
+    costate_options o = {.rtol = 1e-9, .atol = 1e-9, .autonomous = 1};
+    costate *c = costate_new(costate_method_find("radau2a5"), &b.P, &o);
+    costate_tape *tape = costate_tape_new();
+    memcpy(y, b.y0, sizeof y);
+    CHECK_OK(c, costate_integrate(c, 0, b.t1, y, b.p, tape));
+    double V = ivp_seed(&b, y, lambda);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+    ivp_by_a(&b, lambda, gradient);
+    const double points[] = {y[0], y[1], y[2], y[57], y[58], y[59], y[60], y[61], y[62]}, forces[] = {y[140], y[159]};
+    assert_true(fabs(V / log_V - 1) <= 1e-9);
+    assert_true(relative_gap(9, points, p1_p20_q1) <= 1e-9);
+    assert_true(relative_gap(2, forces, lambda1_20) <= 1e-7);
+    assert_true(relative_gap(8, gradient, by_a) <= 1e-8);
+    costate_tape_free(tape);
+    costate_free(c);
+    ivp_free(&b);
+}
+
 int main(void)
 {
     static truth all[] = {
@@ -44,6 +79,7 @@ int main(void)
          4.39995949052619915}};
     const struct CMUnitTest tests[] = {{"heat as a residual", agrees, NULL, NULL, &all[0]},
                                        {"heat as M y' = f", agrees, NULL, NULL, &all[1]},
-                                       {"food web", agrees, NULL, NULL, &all[2]}};
-    return cmocka_run_group_tests_name("references of the benchmark's residuals", tests, NULL, NULL);
+                                       {"food web", agrees, NULL, NULL, &all[2]},
+                                       {"Fekete's points", fekete, NULL, NULL, NULL}};
+    return cmocka_run_group_tests_name("references of the benchmark's DAEs", tests, NULL, NULL);
 }
