@@ -687,6 +687,7 @@ def part_fekete(run, rep):
     """points on a sphere, 160 unknowns of index 0 and 2, against RADAU5 with the same M y' = f and full Jacobian"""
     methods, tols = ("radau2a", "radau2a5", "lobatto3c"), tolerances(4, 5, 6, 7, 8, 9)
     entries = [("costate:" + m, "dense", (), "", tols) for m in methods]
+    entries += [("costate:" + m, "klu", ("--sparse",), "", tols) for m in methods[:2]]
     peers = ["hairer radau5 dense"] if run.has["hairer"] else []
     if not peers:
         rep.say("RADAU5 could not be built (bench/peers.sh says why): it does not race.")

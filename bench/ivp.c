@@ -53,7 +53,7 @@ static const struct {
     {"heat_dae", 40, 0, ivp_heat_dae},
     {"heat_mass", 40, 0, ivp_heat_mass},
     {"foodweb", 20, 0, ivp_foodweb},
-    {"fekete", 0, 0, ivp_fekete},
+    {"fekete", 0, 1, ivp_fekete},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 

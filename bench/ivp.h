@@ -48,6 +48,6 @@ int ivp_smog(ivp *, int layers);
 int ivp_heat_dae(ivp *, int inside);         /* points a side without the boundary */
 int ivp_foodweb(ivp *, int side);
 int ivp_heat_mass(ivp *, int inside);        /* the same as M y' = f */
-int ivp_fekete(ivp *, int unused);           /* M y' = f, index 2 */
+int ivp_fekete(ivp *, int sparse);           /* M y' = f, index 2 */
 
 #endif

@@ -3,7 +3,7 @@
        p_i' = q_i + 2 mu_i p_i,   q_i' = sum_{j != i} T(p_i - p_j) - q_i/2 + 2 lambda_i p_i,   T(u) = u/|u|^2,
        0 = |p_i|^2 - 1,   0 = 2 p_i.q_i
 
-   (IVP test set, Fekete; stabilised index 2: mu, lambda.)  M y' = f(y), f = L y + B(y, y) + T - e with B symmetric; T is
+   (IVP test set; stabilised index 2: mu, lambda.)  M y' = f(y), f = L y + B(y, y) + T - e with B symmetric; T is
    the gradient of sum_{i<j} log|p_i - p_j|, which makes all its derivatives symmetric.  At rest on circles given by
    eight numbers a; the functional is that sum, log V, at t = 1. */
 #include <math.h>
@@ -13,10 +13,12 @@
 #include "ivp.h"
 
 enum { POINTS = 20, P = 0, Q = 60, MU = 120, LAMBDA = 140, N = 160, NA = 8 };
+enum { ENTRIES = 60 * (60 + 3) + 60 * 3 + 40 * 3 };      /* of the pattern */
 
 typedef struct {
-    double y0[N], by_a[N * NA];
-    int index[N];
+    double y0[N], by_a[N * NA], full[N * N];
+    int index[N], col[N + 1], row[ENTRIES];
+    costate_pattern S;
 } fekete;
 
 static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -191,6 +193,49 @@ static int mass(double *M, void *ctx)
     return 0;
 }
 
+/* ---- with the pattern: rows that column j touches, by the kind of unknown ---- */
+
+/* p_i: rows of p_i, of all q, of mu and lambda of its point; q_i: of p_i, q_i, lambda; mu: of its p; lambda: of its q */
+static int touches(int i, int j)
+{
+    if (j >= LAMBDA) return i >= Q && i < MU && (i - Q) / 3 == j - LAMBDA;
+    if (j >= MU) return i < Q && i / 3 == j - MU;
+    if (j >= Q) return i == j - Q || i == j || i == LAMBDA + (j - Q) / 3;
+    return i == j || (i >= Q && i < MU) || i == MU + j / 3 || i == LAMBDA + j / 3;
+}
+
+static void build_pattern(fekete *F)
+{
+    int entries = 0;
+    for (int j = 0; j < N; j++) {
+        for (int i = 0; i < N; i++)
+            if (touches(i, j)) F->row[entries++] = i;
+        F->col[j + 1] = entries;
+    }
+    F->S = (costate_pattern){N, F->col, F->row};
+}
+
+static int gather(const fekete *F, double *values)
+{
+    for (int j = 0; j < N; j++)
+        for (int e = F->col[j]; e < F->col[j + 1]; e++) values[e] = F->full[N * j + F->row[e]];
+    return 0;
+}
+
+static int sparse_jacobian(const costate_point *x, double *J, void *ctx)
+{
+    fekete *F = ctx;
+    jacobian(x, F->full, NULL);
+    return gather(F, J);
+}
+
+static int sparse_mass(double *M, void *ctx)
+{
+    fekete *F = ctx;
+    mass(F->full, NULL);
+    return gather(F, M);
+}
+
 /* ---- start and functional ---- */
 
 /* p_j on a circle at latitude a_1 pi (a_3, a_5, a_7), at longitude (at + a_2) pi (...); its derivative by a */
@@ -236,16 +281,20 @@ static double log_V(const double *y, double *w)
     return sum;
 }
 
-int ivp_fekete(ivp *b, int unused)
+int ivp_fekete(ivp *b, int sparse)
 {
     fekete *F = calloc(1, sizeof *F);
-    (void)unused;
     if (!F) return COSTATE_NO_MEMORY;
     start(F);
-    *b = (ivp){.P = {.n = N, .jac = jacobian, .mass = mass, .index = F->index,
+    *b = (ivp){.P = {.n = N, .ctx = F, .jac = jacobian, .mass = mass, .index = F->index,
                      .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
                              .adjoint_tangent = adjoint_tangent}},
                .y0 = F->y0, .by_a = F->by_a, .na = NA, .t1 = 1, .atol = 1, .goal = log_V, .stiff = 1, .own = F,
                .free_own = free};
+    if (!sparse) return COSTATE_OK;
+    build_pattern(F);
+    b->P.pattern = &F->S;
+    b->P.jac = sparse_jacobian;
+    b->P.mass = sparse_mass;
     return COSTATE_OK;
 }
