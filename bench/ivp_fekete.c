@@ -195,7 +195,7 @@ static int mass(double *M, void *ctx)
 
 /* ---- with the pattern: rows that column j touches, by the kind of unknown ---- */
 
-/* p_i: rows of p_i, of all q, of mu and lambda of its point; q_i: of p_i, q_i, lambda; mu: of its p; lambda: of its q */
+/* p: rows of itself, of all q, of mu and lambda of its point; q: of its p, itself, lambda; mu: of its p; lambda: q */
 static int touches(int i, int j)
 {
     if (j >= LAMBDA) return i >= Q && i < MU && (i - Q) / 3 == j - LAMBDA;
