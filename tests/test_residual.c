@@ -184,6 +184,17 @@ static void methods_that_need_f(void **state)
     residual_free(b);
 }
 
+/* index 2 is for sdirk and firk, in either form */
+static void no_index_2(void **state)
+{
+    const costate_method *m = *state;
+    static const int high[N_MOST] = {0, 2};
+    costate_problem P = some(MASS_SINGULAR)->P;
+    P.index = high;
+    if (is_newton(m)) return;
+    refused(m, &P, NULL, "index 2");
+}
+
 /* what keeps no constraints says so, whether index tells or dF/dy' does */
 static void no_constraints(void **state)
 {
@@ -397,5 +408,6 @@ int main(void)
            run_by_method("residual: Taylor", taylor) + run_by_method("residual: the run of M y' = f", same_run) +
            run_by_method("residual: again", again) +
            run_by_method("residual: constraints", no_constraints) +
+           run_by_method("residual: index 2", no_index_2) +
            cmocka_run_group_tests_name("residual", others, NULL, NULL);
 }

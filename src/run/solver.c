@@ -74,6 +74,14 @@ static int refuse_residual(costate *c)
     return COSTATE_OK;
 }
 
+static int refuse_index(costate *c)
+{
+    const costate_method *m = c->st.m;
+    if (!c->maps.index || m->family == COSTATE_SDIRK || m->family == COSTATE_FIRK) return COSTATE_OK;
+    return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.index names unknowns of index 2: method %s is for index 1 at "
+                "most; take radau2a, radau2a5 or lobatto3c.", m->name);
+}
+
 static int refuse_singular(costate *c)
 {
     if (!c->sh.singular || c->maps.residual) return COSTATE_OK;
@@ -109,6 +117,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     TRY(options_fill(c));
     TRY(refuse_residual(c));
     furnish(c);
+    TRY(refuse_index(c));
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));
     TRY(c->st.F->prepare(&c->st));
