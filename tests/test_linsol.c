@@ -462,6 +462,103 @@ static void no_history(void **state)        /* the digits depend on the matrix a
             }
 }
 
+/* ---- pivots that suit the pattern, and those that do not ---------------------------------------------------- */
+
+/* J of good pivots on the diagonal, or with some of them zero or tiny; its rows times 2^+-spread, its columns times
+   2^+-2 spread. */
+enum { GOOD, ZERO, TINY, KINDS };
+
+static void spoil(const system_t *q, int kind, int spread, double *J)
+{
+    for (int j = 0; j < q->n; j++)
+        for (int k = q->col[j]; k < q->col[j + 1]; k++) {
+            int i = q->row[k];
+            double weak = kind == ZERO ? 0.0 : 1e-10 * q->J[k];
+            double a = i == j && i % 4 == 1 && kind != GOOD ? weak : q->J[k];
+            J[k] = ldexp(a, spread * (i % 3 - 1) + spread * (j % 5 - 2));
+        }
+}
+
+/* The largest |b - A x| / |A| |x| of all rows, A = (i im - 1) J or its transpose. */
+static double backward_error(const system_t *q, int parts, int transpose, double im, const double *J, const double *b,
+                             const double *x)
+{
+    double rest[2 * MAX], size[MAX] = { 0.0 }, worst = 0.0;
+    memcpy(rest, b, (size_t)(q->n * parts) * sizeof *rest);
+    for (int j = 0; j < q->n; j++)
+        for (int k = q->col[j]; k < q->col[j + 1]; k++) {
+            int to = transpose ? j : q->row[k], from = transpose ? q->row[k] : j;
+            for (int part = 0; part < parts; part++) {
+                double other = parts == 2 ? x[2 * from + 1 - part] : 0.0;
+                rest[parts * to + part] += J[k] * (x[parts * from + part] + (part ? -im : im) * other);
+                size[to] += fabs(J[k] * x[parts * from + part]);
+            }
+        }
+    for (int i = 0; i < q->n; i++)
+        for (int part = 0; part < parts; part++) worst = fmax(worst, fabs(rest[parts * i + part]) / size[i]);
+    return worst;
+}
+
+static void any_pivots(void **state)        /* what the pattern suggests is never worse than what A would have */
+{
+    static double J[MAX * MAX], b[2 * MAX], x[2 * MAX];
+    const int spreads[3] = { 0, 20, 160 };   /* 160: of J's numbers 1e-144 to 1e144 */
+    (void)state;
+    for (int s = 3; s < SHAPES; s++)
+        for (int k = 0; k < NAMES; k++)
+            for (int c = 0; built_in(k) && c < KINDS * 3 * 2; c++) {
+                int kind = c % KINDS, spread = spreads[c / KINDS % 3], parts = 1 + c / KINDS / 3;
+                int dominated = kind == GOOD && !shapes[s].strong;
+                if (shapes[s].has == upper) continue;          /* without its diagonal singular, or nearly */
+                if (spread && !(dominated && !strcmp(names[k], "klu"))) continue;  /* the others need LS_Balance */
+                system_t *q = new_system(&shapes[s]);
+                LS *ls = new_solver(names[k], q, parts == 2, NULL, NULL);
+                double im = parts == 2 ? 0.5 : 0.0;
+                spoil(q, kind, spread, J);
+                if (LS_Decomp(ls, 0.0, im, J, J)) fail_msg("%s, %s, case %d: singular", names[k], shapes[s].name, c);
+                for (int transpose = 0; transpose < 2; transpose++) {
+                    for (int i = 0; i < q->n * parts; i++) {
+                        int l = i / parts;
+                        b[i] = x[i] = ldexp(uniform(), transpose ? spread * (l % 5 - 2) : spread * (l % 3 - 1));
+                    }
+                    assert_int_equal(LS_Solve(ls, transpose, 1, x), COSTATE_LS_OK);
+                    double error = backward_error(q, parts, transpose, im, J, b, x);
+                    if (!(error <= 1e-11))
+                        fail_msg("%s, %s, case %d, transposed %d: %.1e", names[k], shapes[s].name, c, transpose, error);
+                }
+                LS_Free(ls);
+                free(q);
+            }
+}
+
+/* Pivots of the pattern and of the matrix by turns: each matrix has the digits that it has alone. */
+static void no_history_of_pivots(void **state)
+{
+    static double J[MAX * MAX], first[KINDS][2 * MAX], again[2 * MAX];
+    system_t *q = new_system(&shapes[4]);
+    (void)state;
+    for (int k = 0; k < NAMES; k++)
+        for (int is_complex = 0; built_in(k) && is_complex < 2; is_complex++) {
+            size_t bytes[KINDS];
+            LS *ls = new_solver(names[k], q, is_complex, NULL, NULL);
+            for (int turn = 0; turn < 3 * KINDS; turn++) {
+                int kind = (turn + turn / KINDS) % KINDS;
+                LS *alone = new_solver(names[k], q, is_complex, ls, NULL);
+                spoil(q, kind, 0, J);
+                assert_int_equal(LS_Decomp(alone, 0.0, 0.0, J, q->M), COSTATE_LS_OK);
+                bytes[kind] = LS_Bytes(alone);
+                solve_bits(alone, q->n * (is_complex ? 2 : 1), first[kind]);
+                LS_Free(alone);
+                assert_int_equal(LS_Decomp(ls, 0.0, 0.0, J, q->M), COSTATE_LS_OK);
+                assert_int_equal(LS_Bytes(ls), bytes[kind]);
+                solve_bits(ls, q->n * (is_complex ? 2 : 1), again);
+                assert_memory_equal(first[kind], again, (size_t)q->n * (is_complex ? 2 : 1) * sizeof *again);
+            }
+            LS_Free(ls);
+        }
+    free(q);
+}
+
 static void many(void **state)               /* columns solved together are those solved alone, however many */
 {
     enum { MOST = 91 };          /* 1 + 2 + .. + 13 */
@@ -941,6 +1038,7 @@ int main(void)
         cmocka_unit_test(singular),       cmocka_unit_test(rank_one_less), cmocka_unit_test(badly_scaled),
         cmocka_unit_test(not_finite),     cmocka_unit_test(no_history),    cmocka_unit_test(counts),
         cmocka_unit_test(many), cmocka_unit_test(balanced),
+        cmocka_unit_test(any_pivots), cmocka_unit_test(no_history_of_pivots),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
         cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(density),

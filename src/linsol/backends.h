@@ -45,4 +45,11 @@ int LS_pivots_judge(LS_pivots *, const double *A, void *self, LS_pivot (*get)(vo
 int LS_pivots_factor(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                      int (*factor)(void *self, const double *A, double threshold));
 
+/* 1: self's factor of A is regular and as good as one with pivots of A's own choice, although its pivots were chosen
+   without A.  They dominate A, or the solution x for b = A z, z known, has |b - A x| <= 1e-14 |A| |z| in every row
+   (W. Oettli, W. Prager, Numerische Mathematik 6 (1964) 405).  z weighs columns by their largest entries, so that
+   neither rows' nor columns' units matter.  room: for n numbers. */
+int LS_pivots_hold(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
+                   int (*solve)(void *self, int transpose, int nrhs, double *X), double *room);
+
 #endif

@@ -27,17 +27,18 @@ const costate_backend *costate_backend_find(const char *name)
     return NULL;
 }
 
-/* Whether dense kernels pay, UMFPACK's over KLU: they do from some 56 multiplications an entry of L on.  Where
+/* Whether dense kernels pay, UMFPACK's over KLU: they do from some 65 multiplications an entry of L on.  Where
    couplings go one way only, the count, of A + A^T, is too large for KLU, which finds blocks and pivots off the
-   diagonal: some 150.
-   Measured, a factorisation and ten solves, KLU's time over UMFPACK's by this count: heat 64 x 64 35: 0.8, 100 x 100
-   57: 1.25, 200 x 200 102: 2.2; Brusselator 16 x 16 45: 0.8, 22 x 22 61: 1.15, 64 x 64 189: 3.4; random graphs,
-   symmetric 38: 0.6, 76: 1.0, 133: 1.6, 229: 2.4, not symmetric 42: 0.4, 133: 0.7, 191: 0.75, 225: 2.0, 444: 2.6.
+   diagonal: some 190.
+   Measured, a factorisation and ten solves, KLU's time over UMFPACK's, real and complex, by this count: heat 64 x 64
+   35: 0.6, 0.7, 100 x 100 57: 1.0, 1.0, 140 x 140 80: 1.2, 1.7, 200 x 200 102: 1.7, 1.8; Brusselator 16 x 16 45: 0.5,
+   0.7, 22 x 22 61: 0.7, 0.9, 28 x 28 80: 1.1, 1.1, 40 x 40 119: 1.5, 1.9; random graphs, symmetric 35: 0.3, 0.5, 60:
+   0.5, 0.6, 80: 1.0, 0.7, not symmetric 110: 0.4, 0.5, 146: 0.6, 0.8, 246: 1.3, 1.4, 319: 1.6, 1.6.
    Without memory to count, the one that needs the most is to say so. */
 static int dense_enough(const costate_pattern *p)
 {
 #ifdef COSTATE_HAVE_UMFPACK
-    const double SYMMETRIC = 56, ONE_WAY = 150;
+    const double SYMMETRIC = 65, ONE_WAY = 190;
     double symmetry = pattern_symmetry(p), density;
     return LS_density(p, &density) || density >= symmetry * SYMMETRIC + (1 - symmetry) * ONE_WAY;
 #else

@@ -1,20 +1,33 @@
 /* klu.c - the backend "klu": LU by columns after block triangular form, the best on circuits and kinetics. */
 #include <stdlib.h>
+#include <string.h>
 #include <klu.h>
 
+#include "base/arena.h"
 #include "base/verdict.h"
 #include "linsol/backends.h"
 
-typedef struct {             /* shared by the solvers of one pattern */
-    int refs;
+/* A factorisation must be a function of A alone: digits that depended on the matrices before would not come again in a
+   replay from the middle of a run.  So pivots are not those of the last matrix.  They are chosen once, for the pattern:
+   of a matrix with ones where klu_analyze has matched rows and columns, and zeros elsewhere.  With them klu_refactor
+   takes half the time of klu_factor on patterns of little fill, for the structure of L and U is known.  Whether they
+   hold is asked of every matrix; one for which they do not is factored with pivots of its own. */
+
+typedef struct {             /* shared by the solvers of one pattern and arithmetic; written by the first one's init */
+    int refs, is_complex;
     klu_symbolic *symbolic;
+    klu_numeric *chosen;     /* the factor of ones and zeros; NULL: no choice of pivots is regular */
 } analysis;
 
 typedef struct {
     int n, is_complex;
     const costate_pattern *pattern;
     analysis *shared;
-    klu_numeric *numeric;
+    klu_numeric *factor;     /* the last one: &fixed or own */
+    klu_numeric fixed;       /* as chosen, but what changes with A, which is in block */
+    klu_numeric *own;
+    double *block, *room;
+    size_t size;             /* doubles in block */
     klu_common common;
     size_t before;           /* bytes held before the factor */
     LS_pivots check;
@@ -28,28 +41,35 @@ static klu_numeric *numeric(klu *s, const double *A)
     return (s->is_complex ? klu_z_factor : klu_factor)(col, row, (double *)A, s->shared->symbolic, &s->common);
 }
 
-static void free_numeric(klu *s)
+static int refactor(klu *s, const double *A)
 {
-    if (s->numeric) (s->is_complex ? klu_z_free_numeric : klu_free_numeric)(&s->numeric, &s->common);
+    int *col = (int *)s->pattern->col, *row = (int *)s->pattern->row;
+    return (s->is_complex ? klu_z_refactor : klu_refactor)(col, row, (double *)A, s->shared->symbolic, &s->fixed,
+                                                           &s->common);
 }
 
-static void free_symbolic(analysis *a, klu_common *common)
+static void free_numeric(int is_complex, klu_numeric **f, klu_common *common)
+{
+    if (*f) (is_complex ? klu_z_free_numeric : klu_free_numeric)(f, common);
+}
+
+static void free_analysis(analysis *a, klu_common *common)
 {
     if (!a || --a->refs > 0) return;
+    free_numeric(a->is_complex, &a->chosen, common);
     klu_free_symbolic(&a->symbolic, common);
     free(a);
 }
 
 static int solve(klu *s, int transpose, int nrhs, double *X)
 {
-    if (!transpose)
-        return (s->is_complex ? klu_z_solve : klu_solve)(s->shared->symbolic, s->numeric, s->n, nrhs, X, &s->common);
-    if (s->is_complex)       /* 0: not conjugated */
-        return klu_z_tsolve(s->shared->symbolic, s->numeric, s->n, nrhs, X, 0, &s->common);
-    return klu_tsolve(s->shared->symbolic, s->numeric, s->n, nrhs, X, &s->common);
+    klu_symbolic *y = s->shared->symbolic;
+    if (!transpose) return (s->is_complex ? klu_z_solve : klu_solve)(y, s->factor, s->n, nrhs, X, &s->common);
+    if (s->is_complex) return klu_z_tsolve(y, s->factor, s->n, nrhs, X, 0, &s->common);  /* 0: not conjugated */
+    return klu_tsolve(y, s->factor, s->n, nrhs, X, &s->common);
 }
 
-/* ---- the backend ------------------------------------------------------------------------------------- */
+/* ---- pivots of the pattern --------------------------------------------------------------------------- */
 
 /* of a routine that gave no result, whatever it says of itself */
 static int failure(const klu *s)
@@ -62,22 +82,82 @@ static int failure(const klu *s)
     }
 }
 
+/* match: room for n; A: the pattern's entries, zero */
+static int choose(klu *s, int *match, double *A)
+{
+    const costate_pattern *p = s->pattern;
+    const klu_symbolic *y = s->shared->symbolic;
+    for (int k = 0; k < s->n; k++) match[y->Q[k]] = y->P[k];
+    for (int j = 0; j < s->n; j++)
+        for (int e = p->col[j]; e < p->col[j + 1]; e++) A[s->is_complex ? 2 * e : e] = p->row[e] == match[j];
+    s->shared->chosen = numeric(s, A);
+    return s->shared->chosen || s->common.status == KLU_SINGULAR ? COSTATE_LS_OK : failure(s);
+}
+
+static int choose_pivots(klu *s)
+{
+    int *match = malloc((size_t)s->n * sizeof *match);
+    double *A = calloc((size_t)s->pattern->col[s->n] + 1, (s->is_complex ? 2 : 1) * sizeof *A);
+    int status = match && A ? choose(s, match, A) : COSTATE_LS_NO_MEMORY;
+    free(match);
+    free(A);
+    return status;
+}
+
 static int analyse(klu *s)
 {
     s->shared = calloc(1, sizeof *s->shared);
     if (!s->shared) return COSTATE_LS_NO_MEMORY;
     s->shared->refs = 1;
+    s->shared->is_complex = s->is_complex;
     s->shared->symbolic = klu_analyze(s->n, (int *)s->pattern->col, (int *)s->pattern->row, &s->common);
-    return s->shared->symbolic ? COSTATE_LS_OK : failure(s);
+    return s->shared->symbolic ? choose_pivots(s) : failure(s);
 }
+
+/* What klu_refactor and klu_solve write to, of s's own; the structure stays the shared one.  KLU keeps indices between
+   the numbers of L and U, so that these are copied.  A block of one row has no L and U, and no LUsize. */
+static void lay_out(klu *s, cursor *at)
+{
+    const klu_numeric *f = s->shared->chosen;
+    size_t parts = s->is_complex ? 2 : 1, n = (size_t)s->n;
+    void **LU = (void **)take(at, (size_t)f->nblocks);
+    for (int b = 0; b < f->nblocks; b++) {
+        if (!f->LUbx[b]) continue;
+        double *x = take(at, parts * f->LUsize[b]);
+        if (at->base) LU[b] = memcpy(x, f->LUbx[b], parts * f->LUsize[b] * sizeof *x);
+    }
+    s->fixed.LUbx = LU;
+    s->fixed.Udiag = take(at, parts * n);
+    s->fixed.Offx = take(at, parts * ((size_t)f->nzoff + 1));
+    s->fixed.Rs = take(at, n);
+    s->fixed.Work = s->fixed.Xwork = take(at, f->worksize / sizeof(double) + 1);
+    s->fixed.Iwork = NULL;             /* klu_factor's */
+    s->room = take(at, parts * n);
+}
+
+static int copy_chosen(klu *s)
+{
+    cursor at = { NULL, 0 };
+    if (!s->shared->chosen) return COSTATE_LS_OK;
+    s->fixed = *s->shared->chosen;
+    lay_out(s, &at);
+    s->size = at.used;
+    at = (cursor){ malloc(s->size * sizeof *s->block), 0 };
+    if (!(s->block = at.base)) return COSTATE_LS_NO_MEMORY;
+    lay_out(s, &at);
+    return COSTATE_LS_OK;
+}
+
+/* ---- the backend ------------------------------------------------------------------------------------- */
 
 static void klu_self_free(void *self)
 {
     klu *s = self;
     if (!s) return;
-    free_numeric(s);
-    free_symbolic(s->shared, &s->common);
+    free_numeric(s->is_complex, &s->own, &s->common);
+    free_analysis(s->shared, &s->common);
     LS_pivots_free(&s->check);
+    free(s->block);
     free(s);
 }
 
@@ -96,6 +176,7 @@ static int klu_init(void **self, int n, const costate_pattern *pattern, int is_c
     } else {
         TRY(analyse(s));
     }
+    TRY(copy_chosen(s));
     return LS_pivots_init(&s->check, n, pattern, is_complex);
 }
 
@@ -108,35 +189,43 @@ static int klu_self_solve(void *self, int transpose, int nrhs, double *X)
 static LS_pivot get_pivot(void *self, int k)
 {
     klu *s = self;                      /* KLU factors A with its rows divided by Rs, in the order of the pivots */
-    const klu_numeric *f = s->numeric;
+    const klu_numeric *f = s->factor;
     LS_pivot p = { f->Pnum[k], s->shared->symbolic->Q[k], (double *)f->Udiag + (s->is_complex ? 2 * k : k),
                    f->Rs ? f->Rs[k] : 1.0 };
     return p;
 }
 
-/* Never klu_refactor: it keeps the last matrix's pivots, so the digits of a step would depend on the steps
-   before it, and a replay from the middle of a run would not repeat them. */
+/* 1: the pivots of the pattern are good ones for A */
+static int factor_fixed(klu *s, const double *A)
+{
+    s->factor = &s->fixed;
+    return s->block && refactor(s, A) && s->common.status == KLU_OK &&
+           LS_pivots_hold(&s->check, A, s, get_pivot, klu_self_solve, s->room);
+}
+
 static int factor_once(void *self, const double *A, double threshold)
 {
     klu *s = self;
-    free_numeric(s);
+    free_numeric(s->is_complex, &s->own, &s->common);
     s->common.tol = threshold;
     s->before = s->common.memusage;
-    s->numeric = numeric(s, A);
-    if (!s->numeric || s->common.status != KLU_OK) return failure(s);
+    s->factor = s->own = numeric(s, A);
+    if (!s->own || s->common.status != KLU_OK) return failure(s);
     return LS_pivots_judge(&s->check, A, s, get_pivot, klu_self_solve);
 }
 
 static int klu_self_factor(void *self, const double *A)
 {
     klu *s = self;
+    free_numeric(s->is_complex, &s->own, &s->common);
+    if (factor_fixed(s, A)) return COSTATE_LS_OK;
     return LS_pivots_factor(&s->check, A, s, get_pivot, factor_once);
 }
 
 static size_t klu_bytes(const void *self)
 {
     const klu *s = self;
-    return s->numeric ? s->common.memusage - s->before : 0;
+    return s->size * sizeof *s->block + (s->own ? s->common.memusage - s->before : 0);
 }
 
 const costate_backend LS_klu = { "klu", 0, klu_init, klu_self_factor, klu_self_solve, klu_bytes, klu_self_free };
