@@ -14,7 +14,7 @@ enum { LARGE = 100 };
 static int prepare_matrices(stepper *c, record *r, const trial *t)
 {
     const decisions *as = t->as;
-    if (!as && c->n >= LARGE && c->fac->h != r->h) c->lin.serial = 0;
+    if (!as && c->n >= LARGE && c->fac->h != r->h && c->lin.serial != t->serial) c->lin.serial = 0;
     long want = as ? as->jacobian : c->lin.serial ? c->lin.serial : t->serial;
     if (c->lin.serial != want) {
         const record *at = as && as->from ? as->from : r;

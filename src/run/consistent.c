@@ -14,7 +14,8 @@
 
        k <- k + sigma x,   x = (sigma M - J)^-1 r,   r <- E(t, y, k),
 
-   where r is -J x if E is linear in k; what is left of it, when k has converged, is -J d. */
+   where r is -J x if E is linear in k; what is left of it, when k has converged, is -J d.  The matrix stays as it is
+   where a pass found E linear, or divided x by ten. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,7 @@ enum { PASSES = 12, SLOPE_PASSES = 3, SLOPE_MOST = 60 };
 
 typedef struct {
     double *f, *r, *d, *rate, *row;      /* n each; rate: moduli of M in rows; row: those of J */
+    double *terms;                       /* n: work; of a residual f is E before the last pass */
     double t, unit;                      /* unit: the size of the first pass */
 } jump;
 
@@ -45,14 +47,16 @@ static double largest(const costate *c, const double *d, int *where)
     return most;
 }
 
-static void add_row_sums(const costate *c, const double *A, double *sums)
+/* sums of |A_ij x_j| over rows; x NULL: the units of y */
+static void add_row_sums(const costate *c, const double *A, const double *x, double *sums)
 {
     const costate_pattern *a = c->P.pattern;
     memset(sums, 0, (size_t)c->st.n * sizeof *sums);
     for (int j = 0; j < c->st.n; j++) {
         int from = a ? a->col[j] : 0, to = a ? a->col[j + 1] : c->st.n;
         const double *column = a ? A : A + (size_t)j * (size_t)c->st.n;
-        for (int k = from; k < to; k++) sums[a ? a->row[k] : k] += fabs(column[k]) * unit_of(c, j);
+        double size = x ? fabs(x[j]) : unit_of(c, j);
+        for (int k = from; k < to; k++) sums[a ? a->row[k] : k] += fabs(column[k]) * size;
     }
 }
 
@@ -60,8 +64,8 @@ static void add_row_sums(const costate *c, const double *A, double *sums)
 static double fastest(const costate *c, jump *x, double span)
 {
     double most = 1 / span;
-    add_row_sums(c, c->st.lin.M, x->rate);
-    add_row_sums(c, c->st.lin.J, x->row);
+    add_row_sums(c, c->st.lin.M, NULL, x->rate);
+    add_row_sums(c, c->st.lin.J, NULL, x->row);
     for (int i = 0; i < c->st.n; i++)
         if (x->rate[i] > 0) most = fmax(most, x->row[i] / x->rate[i]);
     return most;
@@ -94,13 +98,40 @@ static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
     return mass_shift_solve(&c->sh, d) == COSTATE_LS_OK ? 0 : RETRY;
 }
 
-/* yp <- yp + sigma d, r <- E there, with its own Jacobians */
+/* yp <- yp + sigma d, r <- E there, f: E before */
 static int with_slope(costate *c, jump *x, double sigma)
 {
+    memcpy(x->f, x->r, (size_t)c->st.n * sizeof *x->f);
     axpy((size_t)c->st.n, sigma, x->d, c->work.yp);
-    TRY(equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->r));
-    costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
-    TRY(linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin));
+    return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->r);
+}
+
+/* Did E follow its Jacobian over the last pass, as it does wherever it is linear in k?  Row by row, beside the terms
+   that were summed. */
+static int linear(const costate *c, const jump *x, double sigma)
+{
+    const double PART = 1e-6;
+    double *f = x->f;
+    if (c->sh.matfree) return 0;
+    add_row_sums(c, c->st.lin.M, x->d, x->terms);
+    for (int i = 0; i < c->st.n; i++) x->terms[i] = fabs(f[i]) + sigma * x->terms[i];
+    pattern_multiply(c->st.n, c->P.pattern, c->st.lin.M, 0, -sigma, 1, x->d, f);
+    for (int i = 0; i < c->st.n; i++)
+        if (!(fabs(x->r[i] - f[i]) <= PART * x->terms[i])) return 0;
+    return 1;
+}
+
+static int linearise_here(costate *c, double t)
+{
+    costate_point at = equation_point(&c->maps, t, c->work.y, c->work.yp);
+    return linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin);
+}
+
+/* the matrix of the next pass; fell: of this one by the last, 1: there is none */
+static int renew(costate *c, jump *x, double sigma, double fell)
+{
+    if (!c->maps.residual || fell <= 0.1 || linear(c, x, sigma)) return 0;
+    TRY(linearise_here(c, x->t));
     return shift(c, sigma);
 }
 
@@ -121,6 +152,7 @@ static int passes(costate *c, jump *x, double sigma, double *size)
         TRY(c->maps.residual ? with_slope(c, x, sigma) : without_slope(c, x));
         if (k >= least && (now <= ALLOWED || (last > 0 && fabs(now - last) <= 1e-3 * now))) { *size = now; return 0; }
         if (!(now < HUGE_VAL)) return RETRY;
+        TRY(renew(c, x, sigma, last > 0 ? now / last : 1));
         last = now;
     }
     return RETRY;
@@ -161,9 +193,8 @@ static int refuse(costate *c, const jump *x, double size)
 
 static int start_over(costate *c, jump *x)
 {
-    costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
     if (c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
-    TRY(linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin));
+    TRY(linearise_here(c, x->t));
     return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->f);
 }
 
@@ -187,10 +218,16 @@ static int refuse_empty(costate *c, const jump *x)
     return COSTATE_OK;
 }
 
+static jump jump_at(const costate *c, double t)
+{
+    return (jump){.f = c->work.f, .r = c->work.err, .d = c->work.y1, .rate = c->work.z, .row = c->work.scratch[0].X,
+                  .terms = c->work.scratch[1].X, .t = t};
+}
+
 /* COSTATE_OK, RETRY where J or f is not to be had, or a status */
 static int judge(costate *c, double t, double span)
 {
-    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, t, 0};
+    jump x = jump_at(c, t);
     double size, less;
     int where = 0;
     weights(&c->st, c->work.y, c->st.w);
@@ -216,7 +253,7 @@ int consistent(costate *c, double t, double span)
 /* yp alone, by the first sigma for which the passes converge: larger than the rates, and no larger than need be */
 static int slope_without_matrix(costate *c, double t, double span)
 {
-    jump x = {c->work.f, c->work.err, c->work.y1, c->work.z, c->work.scratch[0].X, t, 0};
+    jump x = jump_at(c, t);
     double size = -1;
     weights(&c->st, c->work.y, c->st.w);
     for (double sigma = 1e4 / span; size < 0 && sigma < 1e12 / span; sigma *= 100) {
@@ -227,19 +264,31 @@ static int slope_without_matrix(costate *c, double t, double span)
     return size < 0 ? start_over(c, &x) : COSTATE_OK;
 }
 
-/* y' of what the residual does not have it of is anything: 0 */
-static void clear_undetermined(costate *c)
+/* y' of what the residual does not have it of is anything: 0.  1: it was not. */
+static int clear_undetermined(costate *c)
 {
+    int changed = 0;
     for (int j = 0; j < c->st.n; j++) {
         int empty = !c->sh.matfree && column_sum(c, c->st.lin.M, j) == 0;
-        if (empty || (c->maps.index && c->maps.index[j] == 2)) c->work.yp[j] = 0;
+        if (!empty && !(c->maps.index && c->maps.index[j] == 2)) continue;
+        changed |= c->work.yp[j] != 0;
+        c->work.yp[j] = 0;
     }
+    return changed;
+}
+
+/* y' is found: the first step is linearised there */
+static int settle(costate *c, double t)
+{
+    int status = linearise_here(c, t);
+    if (clear_undetermined(c)) c->st.lin.serial = 0;
+    return status == RETRY ? COSTATE_OK : status;
 }
 
 int residual_start(costate *c, double t, double span)
 {
     int status = c->sh.matfree ? slope_without_matrix(c, t, span) : judge(c, t, span);
-    clear_undetermined(c);
-    if (status == COSTATE_OK && !all_finite((size_t)c->st.n, c->work.f)) status = retry(&c->v, WHY_NOT_FINITE, 1);
-    return status;
+    if (status != COSTATE_OK) return status;
+    if (!all_finite((size_t)c->st.n, c->work.f)) return retry(&c->v, WHY_NOT_FINITE, 1);
+    return settle(c, t);
 }
