@@ -41,8 +41,12 @@ typedef struct {
     double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
-    double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta) */
+    double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta), */
+    double least_eta;           /* which starts with no less */
     double *J, *M;              /* entries: the Jacobians at a stage; M: of a residual, else the maps' */
+    double *M_seen;             /* entries, of a residual: M of the run's last linearisation, */
+    long M_serial;              /* named so; 0: none; and */
+    int M_same, M_varies;       /* one was as the one before; one was not */
     /* without a matrix */
     pairs pool;
     double amplified, amplified_before;     /* see loose.h; at the begin of the step */
@@ -75,6 +79,8 @@ int irk_adjoint(stepper *, const record *, const functionals *);
 int irk_residual(stepper *, const record *, int i0, const double *Z, const double *earlier);
 const double *irk_earlier(stepper *, const record *, int i);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
+/* before the blocks of a step: what it tells of M */
+int newton_begin(stepper *, const record *, int repeats);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
 /* out = base + (a/h) sum_{from <= j < to} W_ij X_j, as coupling.h says */

@@ -11,8 +11,9 @@
 /* Those of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: theta up to which an iteration does.  FADES: eta =
    theta/(1 - theta) of the last block is eta^0.8 for the next, trusted the less, the smaller it is.  A step given up as
    too slow becomes CUT q^(-1/(3 + left)) as large, q what the iterations left would miss the tolerance by, between the
-   two bounds.  LEAST_ETA: of a residual, where a step that begins at its solution may converge at once although the
-   next does not, as dF/dy' has changed: theta 0.1 leaves less than newton_tol's tenfold. */
+   two bounds.  LEAST_ETA: of a residual whose M = dF/dy' changes, or has not been seen not to: a step that begins at
+   its solution may converge at once although the next does not, as M there is another; theta 0.1 leaves less than
+   newton_tol's tenfold. */
 static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20, LEAST_ETA = 1e-2;
 
 enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
@@ -75,6 +76,34 @@ const double *irk_earlier(stepper *c, const record *r, int i)
 }
 
 static const double *newton_weights(const stepper *c) { return c->maps->index ? work(c)->wn : c->w; }
+
+/* M from linearisation to linearisation, where its entries are there: 1 if all are as they were */
+static int same_entries(stepper *c, int *same)
+{
+    irk_work *a = c->own;
+    size_t bytes = c->maps->entries * sizeof *a->M_seen;
+    double differs = memcmp(a->M_seen, c->lin.M, bytes) != 0;
+    memcpy(a->M_seen, c->lin.M, bytes);
+    TRY(space_total(&c->maps->space, 1, &differs));
+    *same = differs == 0;
+    return 0;
+}
+
+/* What repeats a step sees the run's linearisations in another order, or none: there M counts as changing. */
+int newton_begin(stepper *c, const record *r, int repeats)
+{
+    irk_work *a = c->own;
+    a->least_eta = c->maps->residual ? LEAST_ETA : 0;
+    if (!c->maps->residual || !a->M_seen || repeats) return 0;
+    if (a->M_serial != r->jacobian) {
+        int same;
+        TRY(same_entries(c, &same));
+        if (a->M_serial) *(same ? &a->M_same : &a->M_varies) = 1;
+        a->M_serial = r->jacobian;
+    }
+    if (a->M_same && !a->M_varies) a->least_eta = 0;
+    return 0;
+}
 
 typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
 
@@ -157,7 +186,7 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
     monitor m = {.theta = 0};
     double *dZ = a->R;
     if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, newton_weights(c), r->y, &m.ynorm));
-    a->eta = fmax(pow(fmax(a->eta, DBL_EPSILON), FADES), c->maps->residual ? LEAST_ETA : 0);
+    a->eta = fmax(pow(fmax(a->eta, DBL_EPSILON), FADES), a->least_eta);
     for (m.it = 1;; m.it++) {
         TRY(irk_residual(c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
