@@ -50,8 +50,8 @@ static int filter(stepper *c, const record *r, double *x)
     return 0;
 }
 
-/* x <- M x, M of the linearisation */
-static int apply_mass(stepper *c, double *x)
+/* x <- M x, M of the filter's matrix */
+static int apply_mass(stepper *c, const record *r, double *x)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n;
@@ -62,6 +62,7 @@ static int apply_mass(stepper *c, double *x)
         return 0;
     }
     costate_point at = equation_point(c->maps, c->fac->t, c->fac->y, c->fac->yp);
+    if (irk_inexact(c)) at = equation_point(c->maps, r->t, r->y, r->yp);
     return equation_mass(c->maps, &at, 0, 1, a->k, x, a->v1);
 }
 
@@ -70,14 +71,15 @@ static int apply_mass(stepper *c, double *x)
 typedef struct { const double *w; double w0, t; const double *y, *f; } part;
 
 /* err <- the part, Z_j = Z + j stride; onto: beside what it is */
-static int add_part(stepper *c, double h, const part *p, const double *Z, size_t stride, int onto, double *err)
+static int add_part(stepper *c, const record *r, const part *p, const double *Z, size_t stride, int onto, double *err)
 {
     const irk_work *a = c->own;
+    double h = r->h;
     size_t n = (size_t)c->n;
     if (equation_plain(c->maps)) combine(n, err, onto ? err : NULL, 1, c->s, p->w, Z, stride);
     else if (!c->maps->residual || p->w0 == 0) {
         combine(n, a->slope_of_part, NULL, 1, c->s, p->w, Z, stride);
-        TRY(apply_mass(c, a->slope_of_part));
+        TRY(apply_mass(c, r, a->slope_of_part));
         add_scaled(n, err, onto ? err : NULL, 1, a->slope_of_part);
     } else {
         combine(n, a->slope_of_part, NULL, -1 / (h * p->w0), c->s, p->w, Z, stride);
@@ -95,12 +97,12 @@ static int estimate_with(stepper *c, const record *r, const part *first, const p
                          size_t stride, double *err)
 {
     if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, first->w, Z, stride); return 0; }
-    TRY(add_part(c, r->h, first, Z, stride, 0, err));
+    TRY(add_part(c, r, first, Z, stride, 0, err));
     if (c->sh->singular && first->w0 != 0) {
         TRY(filter(c, r, err));
-        TRY(apply_mass(c, err));
+        TRY(apply_mass(c, r, err));
     }
-    if (second->w0 != 0) TRY(add_part(c, r->h, second, Z, stride, 1, err));
+    if (second->w0 != 0) TRY(add_part(c, r, second, Z, stride, 1, err));
     return filter(c, r, err);
 }
 
@@ -130,7 +132,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
     if (!c->sh->singular || m->theta0 == 0) return 0;
-    TRY(apply_mass(c, err));                                        /* it has f(t,y): see step.h */
+    TRY(apply_mass(c, r, err));                                        /* it has f(t,y): see step.h */
     return filter(c, r, err);
 }
 
@@ -145,7 +147,7 @@ static int add_tangent(stepper *c, const record *r, const directions *d, int j, 
     costate_point dx = direction(c, d, j, ci, dy);
     combine(n, a->kdot, NULL, scale, c->s, p->w, d->Xd + (size_t)j * n, stride);
     if (p->w0 == 0) {
-        TRY(apply_mass(c, a->kdot));
+        TRY(apply_mass(c, r, a->kdot));
         add_scaled(n, err, onto ? err : NULL, 1, a->kdot);
         return 0;
     }
@@ -182,7 +184,7 @@ static int estimate_tangent(stepper *c, const record *r, const directions *d, in
     TRY(add_tangent(c, r, d, j, 0, &first, v, 0, err));
     if (c->sh->singular && first.w0 != 0) {
         TRY(filter(c, r, err));
-        TRY(apply_mass(c, err));
+        TRY(apply_mass(c, r, err));
     }
     if (second.w0 != 0) {
         inner_point(c, r, a->Y);

@@ -95,8 +95,7 @@ int irk_stage_start(stepper *c, const record *r)
 
 void irk_stage_layout(stepper *c, cursor *at, int m)
 {
-    int constant = !c->maps->residual;          /* pairs are of one M and any sigma */
-    if (c->sh->matfree && c->m->block == 1 && constant) guesses_layout(&work(c)->guesses, at, c->maps, m);
+    if (c->sh->matfree && c->m->block == 1) guesses_layout(&work(c)->guesses, at, c->maps, m);
 }
 
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
@@ -177,8 +176,11 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
         if (g.left) leave(s, from + *good, g.left + (size_t)*good * len);
     }
-    if (columns == 1 && *good)
-        TRY(guesses_add(&a->guesses, from, s->transpose, irk_sigma(c, s->r->h), a->weights, b, NULL, x));
+    if (columns == 1 && *good) {
+        costate_point at = irk_stage_point(c, s->r, s->block);      /* of a block of one stage: others have no pool */
+        solved_system of = {&at, irk_sigma(c, s->r->h), s->transpose};
+        TRY(guesses_add(&a->guesses, from, &of, a->weights, b, NULL, x));
+    }
     c->maps->count->stage_iterative += *good;
     return 0;
 }

@@ -9,13 +9,13 @@
    6 to 16 make iterations differ by 3 %. */
 enum { PAIRS = 12 };
 
-void guesses_layout(guesses *g, cursor *at, const maps *p, int m)
+void guesses_layout(guesses *g, cursor *at, maps *p, int m)
 {
     g->maps = p;
     g->columns = m < GUESSES ? m : GUESSES;
     for (int j = 0; j < g->columns; j++) {
         g->of[j].space = &p->space;
-        pairs_layout(&g->of[j], at, (size_t)p->n, PAIRS, !p->M);
+        pairs_layout(&g->of[j], at, (size_t)p->n, PAIRS, equation_plain(p));
     }
     guesses_clear(g);
 }
@@ -28,7 +28,7 @@ int guesses_make(guesses *g, int j, double sigma, const double *b, double *x, in
     return j < g->columns ? pairs_guess(&g->of[j], PAIRS, sigma, b, x, good) : 0;
 }
 
-int guesses_add(guesses *g, int j, int transpose, double sigma, const double *w, const double *b, const double *r,
+int guesses_add(guesses *g, int j, const solved_system *s, const double *w, const double *b, const double *r,
                 const double *x)
 {
     double *p, *u, *v;
@@ -38,16 +38,19 @@ int guesses_add(guesses *g, int j, int transpose, double sigma, const double *w,
     memcpy(p, x, n * sizeof *p);
     if (r) add_scaled(n, v, b, -1, r);
     else memcpy(v, b, n * sizeof *v);
-    return pair_of_solution(&g->of[j], g->maps, PAIRS, transpose, sigma, w);
+    return pair_of_solution(&g->of[j], g->maps, PAIRS, s, w);
 }
 
-int pair_of_solution(pairs *pool, const maps *p, int use, int transpose, double sigma, const double *w)
+int pair_of_solution(pairs *pool, maps *p, int use, const solved_system *s, const double *w)
 {
     size_t n = (size_t)p->n;
     double *x, *u, *v;
     pairs_next(pool, &x, &u, &v);
-    if (u != x) { memset(u, 0, n * sizeof *u); mass_multiply(p, transpose, 1, 1, x, u); }
+    if (u != x) {
+        memset(u, 0, n * sizeof *u);
+        TRY(equation_mass(p, s->at, s->transpose, 1, x, u, pool->b));
+    }
     for (size_t i = 0; i < n; i++) v[i] = -v[i];
-    axpy(n, sigma, u, v);
+    axpy(n, s->sigma, u, v);
     return pairs_add(pool, use, w);
 }

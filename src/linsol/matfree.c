@@ -156,7 +156,8 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
     if (!solved(s->maps, &got, to->tol))
         return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
     if (g.left) left_add(s, column, to->left, g.left);
-    if (from) TRY(guesses_add(from, column, a->transpose, a->re, s->weights, b, g.left, s->answer));
+    solved_system of = {&a->at, a->re, a->transpose};
+    if (from) TRY(guesses_add(from, column, &of, s->weights, b, g.left, s->answer));
     memcpy(b, s->answer, (size_t)n * sizeof *b);
     return 0;
 }
