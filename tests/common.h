@@ -78,6 +78,17 @@ static inline costate *new_for_test(const costate_method *m, const costate_probl
 
 static inline double larger_of(double a, double b) { return a > b || a != a ? a : b; }    /* NaN stays, unlike fmax's */
 
+/* root mean square of n unknowns */
+static inline double error_in_tolerances(int n, const double *y, const double *truth, double tol)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double e = (y[i] - truth[i]) / (tol + tol * fabs(truth[i]));
+        sum += e * e;
+    }
+    return sqrt(sum / n);
+}
+
 static inline double largest_gap(int n, const double *x, const double *y)                    /* absolute */
 {
     double most = 0;

@@ -133,6 +133,14 @@ const dae *dae_find(const char *name)
     return NULL;
 }
 
+int dae_takes(const costate_method *m, const dae *d)
+{
+    costate_method_info i;
+    if (costate_method_describe(m, &i) != COSTATE_OK || i.properties & COSTATE_EXPLICIT_FIRST) return 0;
+    if (d->index == 2) return i.family == COSTATE_FIRK && i.properties & COSTATE_STIFFLY_ACCURATE;
+    return (i.family == COSTATE_FIRK || i.family == COSTATE_SDIRK) && (d->index == 0 || i.properties & COSTATE_DAE);
+}
+
 /* ---- callbacks ---- */
 
 typedef struct { num t, y[DAE_N], yp[DAE_N], p[DAE_P]; } arguments;

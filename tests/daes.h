@@ -25,6 +25,9 @@ const dae *dae_at(int k);                /* NULL past the end */
 const dae *dae_find(const char *name);
 /* nq = 1: G; ctx is the dae; with_jacobians: jac and jac_yp are given */
 costate_problem dae_problem(const dae *, int with_jacobians);
+/* by methods that keep its constraints at the ends of steps and, of index 2, do not lose most of their order by it, as
+   sdirk */
+int dae_takes(const costate_method *, const dae *);
 void dae_start(const dae *, const double *p, double *y, double *dy_dp);     /* n; n by np by columns, or NULL */
 double dae_g(const dae *, double t, const double *y, const double *p, double *dy, double *dp);
 

@@ -44,15 +44,6 @@ static double error_of(const dae *d, const answer *a)
     return d->dG ? fmax(e, relative_gap(d->np, a->dG, d->dG)) : e;
 }
 
-/* Of index 2, those that keep constraints at the ends of steps and do not lose most of their order by it, as sdirk. */
-static int takes(const costate_method *m, const dae *d)
-{
-    costate_method_info i = method_info(m);
-    if (!is_newton(m) || i.properties & COSTATE_EXPLICIT_FIRST) return 0;
-    if (d->index == 2) return i.family == COSTATE_FIRK && i.properties & COSTATE_STIFFLY_ACCURATE;
-    return d->index == 0 || i.properties & COSTATE_DAE;
-}
-
 /* Errors fall with the tolerance over four decades, where steps are not too many for the order. */
 static void follows(void **state)
 {
@@ -61,7 +52,7 @@ static void follows(void **state)
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
         int order = method_info(m).order, low = order <= 2 || (d->index == 2 && order <= 4);
-        if (!takes(m, d) || (d->index == 2 && order == 1)) continue;        /* z of order 1: 10^5 steps */
+        if (!dae_takes(m, d) || (d->index == 2 && order == 1)) continue;        /* z of order 1: 10^5 steps */
         for (int decade = 0; decade < 4; decade++) {
             double rtol = (low ? 1e-3 : 1e-5) * pow(10, -decade);
             costate_options o = {.rtol = rtol, .atol = rtol};
@@ -145,7 +136,7 @@ static void transpose(void **state)
     const costate_method *m = *state;
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
-        if (!takes(m, d)) continue;
+        if (!dae_takes(m, d)) continue;
         for (int variant = 0; variant < 16; variant++) {
             costate_problem P = dae_problem(d, variant & 1);
             double y[DAE_N], scale[DAE_N];
@@ -179,7 +170,7 @@ static void differences(void **state)
     const costate_method *m = *state;
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
-        if (!takes(m, d)) continue;
+        if (!dae_takes(m, d)) continue;
         int n = d->n;
         costate_problem P = dae_problem(d, k & 1);
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .hmax = H, .derivative_mode = 1};

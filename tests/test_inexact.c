@@ -42,17 +42,6 @@ static costate_stats forward(const costate_method *m, const problem *b, costate_
     return s;
 }
 
-/* in tolerances, root mean square */
-static double error(const double *y, const double *truth, double tol)
-{
-    double sum = 0;
-    for (int i = 0; i < N; i++) {
-        double e = (y[i] - truth[i]) / (tol + tol * fabs(truth[i]));
-        sum += e * e;
-    }
-    return sqrt(sum / N);
-}
-
 /* Each stage may be wrong by newton_tol, 0.1 tolerances at most, and steps add up what is left of it: one tolerance and
    a half of the error with exact stages are more than that leaves. */
 static void as_good_as_exact(void **state)
@@ -69,14 +58,14 @@ static void as_good_as_exact(void **state)
         double tol = pow(10, -3 - k / 2);
         costate_options o = {.rtol = tol, .atol = tol};
         forward(m, b, o, y);
-        double exact = error(y, truth, tol);
+        double exact = error_in_tolerances(N, y, truth, tol);
         o.solver = COSTATE_LS_GMRES;
         o.preconditioner = k & 1 ? &p : NULL;
         costate_stats s = forward(m, b, o, y);
         double stages = (double)s.steps * method_info(m).stages;
-        if (!(error(y, truth, tol) <= 1.5 * exact + 1))
+        if (!(error_in_tolerances(N, y, truth, tol) <= 1.5 * exact + 1))
             fail_msg("%s, tol %.0e: %.2g tolerances, with exact stages %.2g", method_name(m), tol,
-                     error(y, truth, tol), exact);
+                     error_in_tolerances(N, y, truth, tol), exact);
         if (!((double)s.newton <= 3 * stages)) fail_msg("%s: %ld Newton, %g stages", method_name(m), s.newton, stages);
         if (k & 1 && !(d.setups <= 2 * (4 + s.steps / 10)))            /* run and replay */
             fail_msg("%s: %d setups in %ld steps", method_name(m), d.setups / 2, s.steps);

@@ -89,17 +89,6 @@ static costate_stats forward(const costate_method *m, costate_options o, double 
     return s;
 }
 
-/* of half of the unknowns, in tolerances, root mean square */
-static double error(const double *y, const double *truth, double tol)
-{
-    double sum = 0;
-    for (int i = 0; i < HALF; i++) {
-        double e = (y[i] - truth[i]) / (tol + tol * fabs(truth[i]));
-        sum += e * e;
-    }
-    return sqrt(sum / HALF);
-}
-
 /* Each stage may be wrong by newton_tol, 0.003 tolerances; steps add up what is left of it, and a constraint is missed
    by it: a hundred times that is more than either. */
 static void as_good_as_exact(void **state)
@@ -119,20 +108,22 @@ static void as_good_as_exact(void **state)
         double tol = pow(10, -k);
         costate_options o = {.rtol = tol, .atol = tol};
         forward(m, o, y);
-        double exact[2] = {error(y, truth, tol), error(y + HALF, truth + HALF, tol)};
+        double exact[2] = {error_in_tolerances(HALF, y, truth, tol),
+                           error_in_tolerances(HALF, y + HALF, truth + HALF, tol)};
         o.solver = COSTATE_LS_GMRES;
         o.preconditioner = &p;
         costate_stats s = forward(m, o, y);
         double stages = (double)s.steps * info.stages;
         for (int part = 0; part < 2; part++) {
-            double e = error(y + part * HALF, truth + part * HALF, tol);
+            double e = error_in_tolerances(HALF, y + part * HALF, truth + part * HALF, tol);
             if (!(e <= 1.5 * exact[part] + LEFT))
                 fail_msg("%s, tol %.0e, %s: %.2g tolerances, with exact stages %.2g", method_name(m), tol,
                          part ? "z" : "y", e, exact[part]);
         }
         constraints(y, c);
-        if (!(error(c, none, tol) <= LEFT))
-            fail_msg("%s, tol %.0e: c is %.2g tolerances", method_name(m), tol, error(c, none, tol));
+        if (!(error_in_tolerances(HALF, c, none, tol) <= LEFT))
+            fail_msg("%s, tol %.0e: c is %.2g tolerances", method_name(m), tol,
+                     error_in_tolerances(HALF, c, none, tol));
         if (!((double)s.newton <= 3 * stages)) fail_msg("%s: %ld Newton, %g stages", method_name(m), s.newton, stages);
         if (!(d.setups <= 2 * (4 + s.steps / 10)))                     /* run and replay */
             fail_msg("%s: %d setups in %ld steps", method_name(m), d.setups / 2, s.steps);

@@ -35,15 +35,6 @@ static void guess(const dae *d, const double *p, double *y, double *dy)
     }
 }
 
-/* methods for the problem: those of test_dae that keep what they start with */
-static int takes(const costate_method *m, const dae *d)
-{
-    costate_method_info i = method_info(m);
-    if (!is_newton(m) || i.properties & COSTATE_EXPLICIT_FIRST) return 0;
-    if (d->index == 2) return i.family == COSTATE_FIRK && i.properties & COSTATE_STIFFLY_ACCURATE;
-    return d->index == 0 || i.properties & COSTATE_DAE;
-}
-
 /* ---- the values ---- */
 
 static void values(void **state)
@@ -103,7 +94,7 @@ static void transpose(void **state)
     const costate_method *m = *state;
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
-        if (!takes(m, d)) continue;
+        if (!dae_takes(m, d)) continue;
         for (int variant = 0; variant < 48; variant++) {
             costate_problem P = dae_problem(d, variant & 1);
             double y[DAE_N], scale[DAE_N];
@@ -140,7 +131,7 @@ static void differences(void **state)
     const costate_method *m = *state;
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
-        if (!takes(m, d)) continue;
+        if (!dae_takes(m, d)) continue;
         costate_problem P = dae_problem(d, k & 1);
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .hmax = 0.06, .derivative_mode = 1, .consistent = 3};
         costate *c = new_for_test(m, &P, &o);
@@ -175,7 +166,7 @@ static void replayed(void **state)
     const costate_method *m = *state;
     const dae *d;
     for (int k = 0; (d = dae_at(k)); k++) {
-        if (!takes(m, d)) continue;
+        if (!dae_takes(m, d)) continue;
         costate_problem P = dae_problem(d, 1);
         costate_options o = {.rtol = 1e-4, .atol = 1e-4, .hmax = 0.06, .consistent = 3};
         costate *c = new_for_test(m, &P, &o);
