@@ -52,7 +52,7 @@ class ByTrees:
     """Conditions one by one."""
 
     def __init__(self, m):
-        self.A, self.b, self.omega = m.A, m.b, inverse(m.A)
+        self.A, self.b, self.omega, self.tol = m.A, m.b, inverse(m.A), m.tol
 
     def weights(self, tree):
         value = [ONE] * len(self.A)
@@ -63,7 +63,9 @@ class ByTrees:
 
     def holds(self, tree):
         b = self.b if tree[0] == "y" else apply(transpose(self.omega), self.b)
-        return abs(dot(b, self.weights(tree)) - 1 / density(tree)) <= EXACT
+        weights = self.weights(tree)
+        size = max(ONE, sum(abs(x * y) for x, y in zip(b, weights)))
+        return abs(dot(b, weights) - 1 / density(tree)) <= self.tol * size
 
     def orders(self, most):
         """as index2.local_orders"""
@@ -76,7 +78,7 @@ class Index2(unittest.TestCase):
     def test_known(self):
         found = {m.name: index2.orders(m.A, m.b, m.table.order, m.tol)
                  for m in METHODS if not m.g and "dae" in m.properties}
-        self.assertEqual(found, KNOWN)
+        self.assertEqual({name: found.get(name) for name in KNOWN}, KNOWN)     # a user's methods may be there, too
 
     def test_trees(self):
         dot, two = ("y", ()), ("y", (("y", ()),))
