@@ -81,7 +81,7 @@ static int stages(stepper *c, record *r, trial *t)
     int counted = t->as && t->as->iterations && t->as->counted;
     if (irk_inexact(c) && !counted) return irk_inexact_stages(c, r, t);
     TRY(prepare_matrices(c, r, t));
-    TRY(newton_begin(c, r, t->as != NULL));
+    if (c->maps->residual) TRY(newton_begin(c, r, t->as != NULL));
     predict(c, r, t);
     int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* of inexact.c: not these */
     const unsigned char *fixed = t->as && !others ? t->as->iterations : NULL;

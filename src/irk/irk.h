@@ -79,7 +79,7 @@ int irk_adjoint(stepper *, const record *, const functionals *);
 int irk_residual(stepper *, const record *, int i0, const double *Z, const double *earlier);
 const double *irk_earlier(stepper *, const record *, int i);
 int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations, int fixed);
-/* before the blocks of a step: what it tells of M */
+/* before the blocks of a step of a residual: what it tells of M */
 int newton_begin(stepper *, const record *, int repeats);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);

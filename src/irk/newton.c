@@ -93,8 +93,8 @@ static int same_entries(stepper *c, int *same)
 int newton_begin(stepper *c, const record *r, int repeats)
 {
     irk_work *a = c->own;
-    a->least_eta = c->maps->residual ? LEAST_ETA : 0;
-    if (!c->maps->residual || !a->M_seen || repeats) return 0;
+    a->least_eta = LEAST_ETA;
+    if (!a->M_seen || repeats) return 0;
     if (a->M_serial != r->jacobian) {
         int same;
         TRY(same_entries(c, &same));
