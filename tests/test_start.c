@@ -559,6 +559,28 @@ static void second_derivatives(void **state)
     }
 }
 
+static int decay(const costate_point *x, double *out, void *ctx)
+{
+    for (int i = 0; i < *(const int *)ctx; i++) out[i] = -x->y[i];
+    return 0;
+}
+
+/* y' = f needs no matrix: n*n numbers would be 320 GB */
+static void large_and_plain(void **state)
+{
+    (void)state;
+    int n = 200000;
+    costate_problem P = {.n = n, .ctx = &n, .rhs = {.value = decay}};
+    costate *c = costate_new(costate_method_find("dopri5"), &P, NULL);
+    double *y = calloc(2 * (size_t)n, sizeof *y);
+    assert_non_null(y);
+    for (int i = 0; i < n; i++) y[i] = i;
+    CHECK_OK(c, costate_consistent(c, 0, y, y + n, NULL));
+    for (int i = 0; i < n; i++) assert_true(y[i] == i && y[n + i] == -i);
+    free(y);
+    costate_free(c);
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -585,7 +607,8 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(values), cmocka_unit_test(references), cmocka_unit_test(orders),
         cmocka_unit_test(own_start), cmocka_unit_test(checks), cmocka_unit_test(wrong_start),
-        cmocka_unit_test(bad_guesses), cmocka_unit_test(second_derivatives), cmocka_unit_test(bad_arguments)};
+        cmocka_unit_test(bad_guesses), cmocka_unit_test(second_derivatives), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(large_and_plain)};
     return run_by_method("start: the adjoint is the transpose of the tangent", transpose) +
            run_by_method("start: tangents are differences of the run again", differences) +
            run_by_method("start: replayed, checked", replayed) +

@@ -27,7 +27,7 @@ void start_values_copy(start_values *to, int n, const start_values *from, void *
 
 static void layout(starter *s, cursor *at)
 {
-    size_t n = (size_t)s->maps->n, entries = s->maps->entries;
+    size_t n = (size_t)s->maps->n, entries = equation_plain(s->maps) ? 0 : s->maps->entries;
     int residual = s->maps->residual, high = s->maps->index != NULL;
     s->J = take(at, entries);
     s->Ja = take(at, entries);
