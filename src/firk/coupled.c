@@ -130,6 +130,10 @@ static int prepare(const stage_system *s)
     const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
     a->exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
     if (a->exact && c->maps->index) code = LS_Balance(a->exact);
+    if (code) {
+        LS_Free(a->exact);
+        a->exact = NULL;
+    }
     return code ? irk_exact_status(s, code) : 0;
 }
 
