@@ -153,7 +153,8 @@ int main()
     options.rtol = 1e-7, options.atol = 1e-11, options.autonomous = 1;
 
     double y[N] = {1, 0, 0}, p[NP] = {0.04, 1e4, 3e7}, somewhere[N] = {0.7, 1e-5, 0.3};
-    costate_point x = {0, somewhere, p, nullptr};
+    costate_point x = {};
+    x.y = somewhere, x.p = p;
     costate_report products, run;
     costate *c = costate_new(costate_method_find("rodas4"), &problem, &options);
     int status = costate_check_problem(&problem, &x, &products, nullptr);

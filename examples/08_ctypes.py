@@ -10,11 +10,11 @@ Doubles = POINTER(c_double)
 
 
 class Point(Structure):
-    _fields_ = [("t", c_double), ("y", Doubles), ("p", Doubles), ("yp", Doubles)]
+    _fields_ = [("t", c_double), ("y", Doubles), ("p", Doubles), ("yp", Doubles), ("m", Doubles), ("mode", c_int)]
 
 
 class Gradient(Structure):
-    _fields_ = [("t", Doubles), ("y", Doubles), ("p", Doubles), ("yp", Doubles)]
+    _fields_ = [("t", Doubles), ("y", Doubles), ("p", Doubles), ("yp", Doubles), ("m", Doubles)]
 
 
 Value = CFUNCTYPE(c_int, POINTER(Point), Doubles, c_void_p)

@@ -23,7 +23,9 @@ module costate
         COSTATE_MAX_STEPS = -5, COSTATE_STEP_TOO_SMALL = -6, COSTATE_SINGULAR = -7, COSTATE_NEWTON = -8, &
         COSTATE_CALLBACK = -9, COSTATE_NOT_FINITE = -10, COSTATE_TAPE_LIMIT = -11, COSTATE_BAD_TAPE = -12, &
         COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15, &
-        COSTATE_CHECK_FAILED = -16, COSTATE_INCONSISTENT = -17, COSTATE_VERSION_MISMATCH = -18
+        COSTATE_CHECK_FAILED = -16, COSTATE_INCONSISTENT = -17, COSTATE_VERSION_MISMATCH = -18, &
+        COSTATE_GRAZING = -19, COSTATE_TOO_MANY_EVENTS = -20, COSTATE_BAD_EVENT = -21
+    integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
     integer(c_int), parameter :: COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4
     integer(c_int), parameter :: &
         COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
@@ -46,6 +48,8 @@ module costate
         type(c_ptr) :: y = c_null_ptr
         type(c_ptr) :: p = c_null_ptr
         type(c_ptr) :: yp = c_null_ptr
+        type(c_ptr) :: m = c_null_ptr
+        integer(c_int) :: mode = 0
     end type
 
     type, bind(c) :: costate_gradient
@@ -53,6 +57,7 @@ module costate
         type(c_ptr) :: y = c_null_ptr
         type(c_ptr) :: p = c_null_ptr
         type(c_ptr) :: yp = c_null_ptr
+        type(c_ptr) :: m = c_null_ptr
     end type
 
     type, bind(c) :: costate_map
@@ -72,6 +77,20 @@ module costate
         type(c_ptr) :: row = c_null_ptr
     end type
 
+    type, bind(c) :: costate_event
+        type(costate_map) :: guard
+        integer(c_int) :: ntimes = 0
+        type(c_ptr) :: times = c_null_ptr
+        type(costate_map) :: jump
+        type(costate_map) :: cost
+        integer(c_int) :: direction = 0
+        integer(c_int) :: from = 0                              ! mode 0: COSTATE_ANY_MODE is to be said
+        integer(c_int) :: to = 0                                ! likewise COSTATE_SAME_MODE
+        integer(c_int) :: terminal = 0
+        integer(c_int) :: passes = 0
+        type(c_ptr) :: ctx = c_null_ptr
+    end type
+
     type, bind(c) :: costate_problem
         integer(c_int) :: n = 0
         integer(c_int) :: np = 0
@@ -86,6 +105,9 @@ module costate
         type(c_funptr) :: jac_yp = c_null_funptr                ! costate_value: dF/dy'
         type(c_ptr) :: index = c_null_ptr                       ! c_int, n
         type(costate_map) :: start
+        integer(c_int) :: nm = 0
+        integer(c_int) :: nevents = 0
+        type(c_ptr) :: event = c_null_ptr                       ! costate_event, nevents
     end type
 
     type, bind(c) :: costate_method_info
@@ -149,6 +171,11 @@ module costate
         type(c_funptr) :: on_step = c_null_funptr               ! costate_on_step
         type(c_ptr) :: on_step_ctx = c_null_ptr
         integer(c_int) :: consistent = 0
+        integer(c_int) :: mode = 0
+        integer(c_int) :: max_events = 0
+        integer(c_int) :: event_samples = 0
+        type(c_funptr) :: on_event = c_null_funptr              ! costate_on_event
+        type(c_ptr) :: on_event_ctx = c_null_ptr
     end type
 
     type, bind(c) :: costate_stats
@@ -178,12 +205,17 @@ module costate
         integer(c_long) :: factors_kept = 0
         integer(c_long) :: factors_not_kept = 0
         real(c_double) :: krylov_error = 0
+        integer(c_long) :: events = 0
+        integer(c_long) :: guards = 0
+        integer(c_long) :: located = 0
     end type
 
     type, bind(c) :: costate_times
         type(c_ptr) :: t0 = c_null_ptr
         type(c_ptr) :: t1 = c_null_ptr
         type(c_ptr) :: defect = c_null_ptr
+        type(c_ptr) :: end = c_null_ptr
+        type(c_ptr) :: events = c_null_ptr
     end type
 
     type, bind(c) :: costate_observations
@@ -277,6 +309,13 @@ module costate
         integer(c_int) function costate_on_step(step, ctx) bind(c)
             import
             type(c_ptr), value :: step, ctx
+        end function
+        integer(c_int) function costate_on_event(event, t, before, after, ctx) bind(c)
+            import
+            integer(c_int), value :: event
+            real(c_double), value :: t
+            real(c_double), intent(in) :: before(*), after(*)
+            type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_observe(k, t, y, m, V, ctx) bind(c)
             import
@@ -378,6 +417,16 @@ module costate
             real(c_double), intent(inout), optional :: yp(*)
             real(c_double), intent(in) :: p(*)
         end function
+        integer(c_int) function costate_continue(c, tape, t1, y) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            real(c_double), value :: t1
+            real(c_double), intent(inout) :: y(*)
+        end function
+        integer(c_int) function costate_mode(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end function
         integer(c_int) function costate_integrate(c, t0, t1, y, p, tape) bind(c)
             import
             type(c_ptr), value :: c
@@ -458,6 +507,18 @@ module costate
             real(c_double), intent(out), optional :: t, h
             real(c_double), intent(inout), optional :: y(*)
         end function
+        integer(c_int) function costate_tape_events(tape) bind(c)
+            import
+            type(c_ptr), value :: tape
+        end function
+        integer(c_int) function costate_tape_event(tape, k, t, event, before, after) bind(c)
+            import
+            type(c_ptr), value :: tape
+            integer(c_int), value :: k
+            real(c_double), intent(out), optional :: t
+            integer(c_int), intent(out), optional :: event
+            real(c_double), intent(inout), optional :: before(*), after(*)
+        end function
         integer(c_int) function costate_tape_eval(c, tape, t, y) bind(c)
             import
             type(c_ptr), value :: c, tape
@@ -529,6 +590,7 @@ contains
     ! Are the types above those of the library that the program runs with?  Ask once; else nothing here may be called.
     logical function costate_library_fits()
         type(costate_point) :: point
+        type(costate_event) :: event
         type(costate_problem) :: problem
         type(costate_options) :: options
         type(costate_stats) :: stats
@@ -536,7 +598,8 @@ contains
         type(costate_observations) :: observations
         type(costate_report) :: report
         costate_library_fits = all([ &
-            fits('costate_point', c_sizeof(point)), fits('costate_problem', c_sizeof(problem)), &
+            fits('costate_point', c_sizeof(point)), fits('costate_event', c_sizeof(event)), &
+            fits('costate_problem', c_sizeof(problem)), &
             fits('costate_options', c_sizeof(options)), fits('costate_stats', c_sizeof(stats)), &
             fits('costate_times', c_sizeof(times)), fits('costate_observations', c_sizeof(observations)), &
             fits('costate_report', c_sizeof(report))])

@@ -73,7 +73,7 @@ static void arguments(void **state)
 {
     world w = open_world(*state);
     const double bad[] = {NAN, INFINITY, -INFINITY};
-    costate_times times = {(double *)bad, NULL, NULL}, times1 = {NULL, (double *)bad, NULL};
+    costate_times times = {.t0 = (double *)bad, .t1 = NULL}, times1 = {.t0 = NULL, .t1 = (double *)bad};
     for (int k = 0; k < 3; k++) {
         BAD("t0", costate_integrate(w.c, bad[k], 1.3, w.y, w.p, NULL));
         BAD("t1", costate_integrate(w.c, 0.3, bad[k], w.y, w.p, NULL));

@@ -155,7 +155,7 @@ static void solve(const costate_method *m, const problem *b, const costate_probl
     double y[N_MOST] = {0}, Vp[NP_MOST * M_MOST], dt[2 * M_MOST];
     costate *c = new_for_test(m, P, o);
     costate_tape *tape = costate_tape_new();
-    costate_times d = {dt, dt + M_MOST, NULL}, g = {out->g, out->g + M_MOST, NULL};
+    costate_times d = {.t0 = dt, .t1 = dt + M_MOST}, g = {.t0 = out->g, .t1 = out->g + M_MOST};
     memset(out, 0, sizeof *out);
     memcpy(y, b->y0, (size_t)P->n * sizeof *y);
     random_fill(&seed, N_MOST * M_MOST, out->V);
@@ -212,7 +212,7 @@ static void failure(void **state)
     costate_problem P = wrap(&w, 0);
     costate_options o = {.rtol = 1e-3, .atol = 1e-3, .hmax = 0.25, .autonomous = b->autonomous};
     double y[N_MOST] = {0}, V[N_MOST * M_MOST] = {1}, t0[3], t1[3];
-    costate_times g = {t0, t1, NULL};                  /* without, implicit methods need no product but in stages */
+    costate_times g = {.t0 = t0, .t1 = t1};          /* without, implicit methods need no product but in stages */
     costate *c = new_for_test(m, &P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(y, b->y0, (size_t)P.n * sizeof *y);

@@ -35,7 +35,7 @@ static double error_of(const costate_method *m, const problem *b)
         run_at(&x, k * e, y);
         for (int i = 0; i < N; i++) d[i] += (k > 0 ? 1 : -1) * w[abs(k) - 1] / e * y[i];
     }
-    costate_times t = {&x.dt0, &x.dt1, NULL};
+    costate_times t = {.t0 = &x.dt0, .t1 = &x.dt1};
     CHECK_OK(x.c, costate_integrate_tlm(x.c, b->t0, b->t1, x.y, b->p0, 1, x.V, b->P.np ? x.Vp : NULL, &t, NULL));
     for (int i = 0; i < N; i++) { worst = larger_of(worst, fabs(x.V[i] - d[i])); size = fmax(size, fabs(d[i])); }
     costate_free(x.c);

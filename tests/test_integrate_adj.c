@@ -36,7 +36,7 @@ static void one_call(void **state)
         int np = b->P.np, columns = k & 4 ? M : 1;
         costate_options o = {.rtol = 1e-4, .atol = 1e-4, .autonomous = b->autonomous, .storage = k & 1};
         double y[N], z[N], a[M * N], lambda[M * N] = {0}, mu[M * 2] = {1, 2, 3}, nu[M * 2] = {1, 2, 3}, t[2][2 * M];
-        costate_times one = {t[0], t[0] + M, NULL}, two = {t[1], t[1] + M, NULL};
+        costate_times one = {.t0 = t[0], .t1 = t[0] + M}, two = {.t0 = t[1], .t1 = t[1] + M};
         seed_log log = {0}, unused = {0};
         costate *c = new_for_test(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();
@@ -93,7 +93,7 @@ static void defect(void **state)
         const problem *b = problem_synthetic(mass, 0, 2, 2, 0);
         if (!method_takes(m, mass)) continue;
         double y[2][N], lambda[N] = {0}, d[1] = {7}, w[N] = {1, -0.7, 0.4, 0.3, 0.5}, change = 0, size = 0;
-        costate_times times = {NULL, NULL, d};
+        costate_times times = {.defect = d};
         for (int exact = 0; exact < 2; exact++) {
             costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1, .newton_tol = 0.1, .rtol = 1e-2, .atol = 1e-2,
                                  .derivative_mode = exact, .newton_max = 20};

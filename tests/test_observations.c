@@ -52,7 +52,7 @@ static void one_transpose(const costate_method *m, const problem *b, const costa
     int n = NS + b->P.nq, np = b->P.np;
     double y[N], x[2 * M * N], V[M * N], lambda[M * N], Vp[M * 2], mu[M * 2] = {0};
     double d[4 * M], t[COUNT], dt[COUNT * M], at[COUNT][NS];
-    costate_times given = {d, d + M, NULL}, asked = {d + 2 * M, d + 3 * M, NULL};
+    costate_times given = {.t0 = d, .t1 = d + M}, asked = {.t0 = d + 2 * M, .t1 = d + 3 * M};
     log_of to = {.step = 1, .fail_at = -1}, back = {.next = COUNT - 1, .step = -1, .fail_at = -1};
     costate_observations forward = {COUNT, t, value, NULL, NULL, &to}, backward = {COUNT, t, NULL, seed, dt, &back};
     costate *c = new_for_test(m, &b->P, o);
@@ -164,7 +164,7 @@ static void differences(void **state)
         log_of back = {.next = SEEN - 1, .step = -1, .fail_at = -1};
         costate_observations seen = {SEEN, t, NULL, seed, dt, &back};
         double lambda[N] = {1}, mu[2] = {0}, g[2];
-        costate_times times = {g, g + 1, NULL};
+        costate_times times = {.t0 = g, .t1 = g + 1};
         CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, b->P.np ? mu : NULL, &times, &seen));
         expected = 0.3 * (g[0] * V1[0] + g[1] * V1[1]);
         for (int i = 0; i < NS + b->P.nq; i++) { expected += lambda[i] * V[i]; sum += fabs(lambda[i] * V[i]); }

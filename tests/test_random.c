@@ -159,7 +159,7 @@ static int try(setting *s, unsigned *u)
     int m = s->columns, N = b->P.n + b->P.nq;
     arrays x = make(s, u);
     const double *Vp = b->P.np ? x.Vp : NULL;
-    costate_times d = {x.dt, x.dt + m, NULL}, g = {x.g, x.g + m, NULL};
+    costate_times d = {.t0 = x.dt, .t1 = x.dt + m}, g = {.t0 = x.g, .t1 = x.g + m};
     costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
     costate *c = new_for_test(s->m, s->P, &s->o);
     costate_tape *tape = costate_tape_new();

@@ -45,7 +45,7 @@ static void transpose(void **state)
         if (!method_takes(m, b->mass)) continue;
         costate_options o = {.rtol = 1e-3, .atol = 1e-3, .hmax = 0.05, .autonomous = b->autonomous, .storage = k & 1};
         double y[N] = {b->y0[0], b->y0[1], b->y0[2]}, x[2 * N], V[N], Vp[2], lambda[N], mu[2] = {0}, d[4];
-        costate_times given = {d, d + 1, NULL}, asked = {d + 2, d + 3, NULL};
+        costate_times given = {.t0 = d, .t1 = d + 1}, asked = {.t0 = d + 2, .t1 = d + 3};
         unsigned seed = 3;
         costate *c = new_for_test(m, &b->P, &o);
         costate_tape *tape = costate_tape_new();

@@ -69,7 +69,7 @@ static double gap_at(const costate_method *m, int k)
     line_run(&x, y);
     assert_int_equal(x.tape->list[0].degree, m->rkc->s[k]);
     for (int i = 0; i <= CELLS; i++) { V0[i] = V[i] = cos(1.7 * i); w[i] = lambda[i] = 1 / (1.0 + i); }
-    costate_times forward = {&d0, &d1, NULL}, back = {&g0, &g1, NULL};
+    costate_times forward = {.t0 = &d0, .t1 = &d1}, back = {.t0 = &g0, .t1 = &g1};
     costate_observations o = {.count = 2, .t = at, .value = seen_value, .seed = seen_seed, .ctx = seen};
     CHECK_OK(x.c, costate_tangent(x.c, x.tape, 1, V, dp, &forward, &o));
     CHECK_OK(x.c, costate_adjoint(x.c, x.tape, 1, lambda, mu, &back, &o));
@@ -177,7 +177,7 @@ static void test_segments(void **state)
                 line_run(&x, y);
                 x.c->o.tape_limit = small ? 1 : 0;              /* as little as there can be, for the sweep alone */
                 for (int i = 0; i <= CELLS; i++) lambda[small][i] = 1 / (1.0 + i);
-                costate_times times = {&t0[small], &t1[small], NULL};
+                costate_times times = {.t0 = &t0[small], .t1 = &t1[small]};
                 CHECK_OK(x.c, costate_adjoint(x.c, x.tape, 1, lambda[small], mu[small], &times, NULL));
                 room[small] = rkc_of(&x.c->st)->room;
                 line_free(&x);

@@ -30,7 +30,7 @@ static void *sweep(void *of)
     memset(r, 0, sizeof *r);
     random_fill(&seed, N * M, r->V);
     random_fill(&seed, N * M, r->lambda);
-    costate_times times = {NULL, NULL, r->defect};
+    costate_times times = {.defect = r->defect};
     r->status = costate_tangent(c, s->tape, M, r->V, DP, NULL, NULL);
     if (r->status == COSTATE_OK) r->status = costate_adjoint(c, s->tape, M, r->lambda, r->mu, &times, NULL);
     for (int k = 0; r->status == COSTATE_OK && k < POINTS; k++)

@@ -47,7 +47,7 @@ static int sweeps(costate *c, process *p, result *x)
     int status = costate_integrate(c, 0, 0.2, y, p0, tape);
     x->accepted[p->rank] = costate_get_stats(c)->accepted;
     x->rejected[p->rank] = costate_get_stats(c)->rejected;
-    costate_times forward = {&s0, &s1, NULL}, back = {&g0, &g1, NULL};
+    costate_times forward = {.t0 = &s0, .t1 = &s1}, back = {.t0 = &g0, .t1 = &g1};
     costate_observations seen = {.count = 1, .t = &at, .seed = look, .dt = &dt, .ctx = p};
     if (!status) status = costate_tangent(c, tape, 1, V, dp, &forward, NULL);
     for (int i = 0; i < n; i++) lambda[i] = weight(p->from + i);

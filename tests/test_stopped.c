@@ -38,8 +38,8 @@ static void transposes(costate *c, const costate_method *m, const costate_tape *
     random_fill(&seed, 4, d);
     memcpy(V, V0, sizeof V);
     memcpy(lambda, end, sizeof lambda);
-    CHECK_OK(c, costate_tangent(c, tape, M, V, Vp, &(costate_times){d, d + M, NULL}, NULL));
-    CHECK_OK(c, costate_adjoint(c, tape, M, lambda, mu, &(costate_times){g, g + M, NULL}, NULL));
+    CHECK_OK(c, costate_tangent(c, tape, M, V, Vp, &(costate_times){.t0 = d, .t1 = d + M}, NULL));
+    CHECK_OK(c, costate_adjoint(c, tape, M, lambda, mu, &(costate_times){.t0 = g, .t1 = g + M}, NULL));
     for (int j = 0; j < M; j++) {
         double left = 0, right = g[j] * d[j] + g[M + j] * d[M + j], size = 0;
         for (int i = 0; i < N; i++) {
@@ -108,7 +108,7 @@ static void as_if_asked_for(void **state)
         memcpy(y, b->y0, 3 * sizeof *y);
         lambda[0] = lambda[4] = 1;
         assert_int_equal(costate_integrate(c, 0, k ? 0.25 : 1, y, b->p0, tape), k ? COSTATE_OK : COSTATE_STOPPED);
-        CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, &(costate_times){mu + 2, mu + 3, NULL}, NULL));
+        CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, &(costate_times){.t0 = mu + 2, .t1 = mu + 3}, NULL));
         costate_free(c);
         costate_tape_free(tape);
     }

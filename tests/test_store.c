@@ -102,7 +102,7 @@ static void run_onto(costate *c, costate_tape *tape, const store *s, const probl
         assert_int_equal(tape_commit(&c->st, tape, &r), 0);
         memcpy(y, c->work.y1, (size_t)c->st.N * sizeof *y);
     }
-    tape_end(tape, 1, b->t1, y);
+    tape_end(tape, 1, b->t1, y, 0);
 }
 
 static void same_sweeps(void **state)

@@ -25,7 +25,7 @@ static inline double transpose_gap(const transposed_run *s)
     double lambda[GAP_N * GAP_M], end[GAP_N * GAP_M], mu[GAP_N * GAP_M] = {0}, g0[GAP_M], g1[GAP_M], worst = 0;
     costate *c = new_for_test(s->m, s->P, &s->o);
     costate_tape *tape = costate_tape_new();
-    costate_times d = {dt, dt + GAP_M, NULL}, g = {g0, g1, NULL};
+    costate_times d = {.t0 = dt, .t1 = dt + GAP_M}, g = {.t0 = g0, .t1 = g1};
     memcpy(y, s->y0, (size_t)s->P->n * sizeof *y);
     random_fill(&seed, GAP_N * GAP_M, V);
     random_fill(&seed, GAP_N * GAP_M, Vp);

@@ -13,13 +13,14 @@
        reproduces the forward run bit for bit.
 
    Time is the sum of the steps in twice the precision; a callback gets it rounded.
-   The one step that a given time fixes is the last: h = t1 - t.  With it, derivatives with respect to
-   t0 and t1 are exact as well.
+   A step that a given time or an event ends is differentiated as that: the last has h = t1 - t, one that
+   ends in an event the h where its guard is zero.  So derivatives with respect to t0 and t1 are exact, and
+   those through events.
 
-   Conventions.  n states, np parameters, nq running costs, N = n + nq.  A state vector is y[0..n) followed
-   by q[0..nq).  Matrices are stored by columns.  Times are in the user's units.  Every call returns a status
-   (0 is success) and never prints (but for costate_progress), exits or aborts (but see COSTATE_LS_SUPERLU);
-   costate_message() is a sentence about the last failure.
+   Conventions.  n states, np parameters, nq running costs, nm memory variables, N = n + nq + nm.  A state
+   vector is y[0..n) followed by q[0..nq) and m[0..nm).  Matrices are stored by columns.  Times are in the user's
+   units.  Every call returns a status (0 is success) and never prints (but for costate_progress), exits or
+   aborts (but see COSTATE_LS_SUPERLU); costate_message() is a sentence about the last failure.
    Pointers given in a costate_problem or costate_options are kept, not copied, unless said otherwise,
    and must outlive the solver.  One solver a thread, as many as you like; there is no global state. */
 #ifndef COSTATE_H
@@ -49,12 +50,15 @@ enum costate_status {
     COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step was made smaller    */
     COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                            */
     COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or is of another problem or method           */
-    COSTATE_STOPPED = -13,       /* on_step asked to stop; t, y are those of the last step               */
+    COSTATE_STOPPED = -13,       /* on_step or on_event asked to stop; t, y are those of the last step   */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
     COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
     COSTATE_CHECK_FAILED = -16,  /* a check found a callback, a pattern or a gradient wrong              */
     COSTATE_INCONSISTENT = -17,  /* M is singular, and y(t0) does not meet the constraints               */
-    COSTATE_VERSION_MISMATCH = -18 /* the program was compiled with the header of another version        */
+    COSTATE_VERSION_MISMATCH = -18, /* the program was compiled with the header of another version       */
+    COSTATE_GRAZING = -19,       /* a guard only grazes zero: no derivative exists there                 */
+    COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events taken before t1                                 */
+    COSTATE_BAD_EVENT = -21      /* an event could not be located, or its jump leaves the wrong side     */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -64,11 +68,14 @@ typedef struct {          /* a point; or a direction, where NULL means zero */
     const double *y;      /* n states */
     const double *p;      /* np parameters */
     const double *yp;     /* n: y', of a residual; NULL elsewhere */
+    const double *m;      /* nm memory variables; NULL where there are none */
+    int mode;             /* of a hybrid system; 0 elsewhere, and in directions */
 } costate_point;
 
 typedef struct {          /* where an adjoint adds its result; NULL: not wanted */
     double *t, *y, *p;    /* 1, n, np */
     double *yp;           /* n, of a residual; NULL elsewhere */
+    double *m;            /* nm; NULL where there are none */
 } costate_gradient;
 
 /* out = F(x), F into R^k.  All callbacks return 0: ok, > 0: not defined here, try a smaller step (forward;
@@ -101,6 +108,32 @@ typedef struct {
     const int *row;       /* col[n] */
 } costate_pattern;
 
+/* An event: where its guard passes through zero, or at times that are given, the state (y, m) and the mode change.  The
+   step that ends there is solved again until the guard is zero to round-off; derivatives are those of what was done.
+   Forward runs need values alone; tangents need guard.tangent and jump.tangent, gradients guard.adjoint, jump.adjoint,
+   and products of rhs with directions in t.
+   All events whose guards are zero at one time, to round-off, are applied in the order of the list, each to what the
+   one before left.  A guard that is zero where a segment begins (after a jump) is not looked at until it has left zero.
+   One that reaches zero at t1, to round-off, is not taken, but by costate_continue, before all else.  Times lie in
+   [t0, t1): one at t0 is applied to what is given; one at t1 belongs to a run from there.
+   Where M is singular, and of residuals, values after a jump or a change of mode are made consistent, as by
+   options.consistent, in the new mode. */
+enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
+
+typedef struct {
+    costate_map guard;    /* 1 value, or instead */
+    int ntimes;
+    const double *times;  /* ntimes, not decreasing: met exactly, whatever the direction of the run */
+    costate_map jump;     /* n + nm values: y and m after it, x: before it; value NULL: they stay as they are */
+    costate_map cost;     /* nq values, added to q, x: before the jump; value NULL: none */
+    int direction;        /* of the guard along the run: -1: falling, 0: any, 1: rising */
+    int from, to;         /* modes >= 0: where it is looked at, or COSTATE_ANY_MODE; after it, or COSTATE_SAME_MODE */
+    int terminal;         /* 1: the run ends here, after the jump */
+    int passes;           /* 1: the jump may leave the guard beyond zero, or going there, in the same mode; 0: for a
+                             guard with a direction and a jump that is COSTATE_BAD_EVENT */
+    void *ctx;            /* of guard, jump and cost; NULL: the problem's */
+} costate_event;
+
 /* The problem.  What each family needs:
 
        needs    | erk, rkc    | sdirk, firk  | ros
@@ -122,7 +155,8 @@ typedef struct {
     int n, np, nq;
     void *ctx;
     costate_map rhs;                                          /* M y' = f(t,y,p):  n values */
-    costate_map cost;                                         /* q' = r(t,y,p):   nq values */
+    costate_map cost;                                         /* q' = r(t,y,p):   nq values; value NULL where events
+                                                                 alone add to q: zero */
     int (*jac)(const costate_point *x, double *J, void *ctx); /* df/dy: n*n by columns, or in the pattern */
     int (*mass)(double *M, void *ctx);                        /* constant, same layout; NULL: identity */
     const costate_pattern *pattern;                           /* of jac, mass, jac_yp; NULL: dense */
@@ -133,6 +167,8 @@ typedef struct {
                                                                  algebraic, of that index; NULL: none is of index 2 */
     costate_map start;                                        /* optional: n values, 0 where y+ is consistent; x->y
                                                                  is y+ and the y given, 2n: see costate_consistent */
+    int nm, nevents;                                          /* memory: constant but for jumps; x->m in every map */
+    const costate_event *event;                               /* nevents */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -267,6 +303,17 @@ typedef struct {
     int consistent;                   /* COSTATE_CONSISTENT_START: a run begins by making y consistent, as
                                          costate_consistent does; COSTATE_CONSISTENT_END: it ends so, y of index 0
                                          being kept; both: their sum.  Derivatives are those of what was done */
+
+    /* events */
+    int mode;                         /* at t0 */
+    int max_events;                   /* of a run; 0: 1000000 */
+    int event_samples;                /* points a step where guards are looked at, evenly spaced, its end among them; 0:
+                                         4.  A guard that passes zero twice between two of them is missed; so is one
+                                         that does so inside a step with ends farther from zero than 3 times what
+                                         it changed by over that step and the one before, where it is not looked at */
+    int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /* N values each,
+                                         after each event; != 0 stops the run */
+    void *on_event_ctx;
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */
@@ -294,6 +341,8 @@ typedef struct {                      /* summed over the calls since costate_new
     long factors_not_kept;            /* those that had no room there: sweeps make them again */
     double krylov_error;              /* of the last sweep, not a sum: estimated relative error that a krylov_tol above
                                          1e-13 left in its tangents or gradients; 0: exact */
+    long events, guards;              /* taken; calls of their guard.value */
+    long located;                     /* steps solved again to end in an event (not among steps) */
 } costate_stats;
 
 /* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's
@@ -316,6 +365,11 @@ typedef struct {
     double *t0, *t1;      /* tangent: directions, read.  adjoint: gradients, overwritten */
     double *defect;       /* adjoint: overwritten with the change of each functional that solving the stages
                              exactly would bring, to first order (0 for erk, ros); costs f once a stage */
+    double *end;          /* of where the run ended, t1 or a terminal event: tangent: overwritten with its t'; adjoint:
+                             read, the gradients of the functionals by it (zero: depend on it only through y) */
+    double *events;       /* costate_tape_events by m (column j: direction or functional j), over a tape only: by the
+                             times of events at given times, where a run was gone on with, and by what is added to the
+                             guards of the others.  tangent: directions, read; adjoint: gradients, overwritten */
 } costate_times;
 
 /* Observations at count times anywhere in the interval, through the dense output, in the order of the run.
@@ -340,17 +394,22 @@ typedef struct {
    costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
-/* Consistent values at t: y (n, in and out) a guess on entry; yp (n, in and out, or NULL) y' and a guess of it.  What
-   problem.index calls 0 is kept, the rest - or, where index is NULL, the components whose y' no equation has - is
-   solved for from the guess, which chooses among roots, by Newton's iteration to round-off.  Where unknowns are of
-   index 2 (y' = f(t,y,z), 0 = c(t,y)), y is moved along f_z, as it is at the guess, onto c = 0, and z follows from
-   dc/dt = 0; options.consistent differentiates this, and needs tangent2 (adjoint_tangent) for z, and where y was moved.
-   y' of the unknowns that are solved for is 0.  One dense or sparse direct factorisation an iteration, by GMRES solvers
-   too.  Nothing is changed on failure.
+/* Consistent values at t: y (n, in and out; with memory N values, m last) a guess on entry; yp (n, in and out, or
+   NULL) y' and a guess of it.  What problem.index calls 0 is kept, the rest - or, where index is NULL, the components
+   whose y' no equation has - is solved for from the guess, which chooses among roots, by Newton's iteration to
+   round-off.  Where unknowns are of index 2 (y' = f(t,y,z), 0 = c(t,y)), y is moved along f_z, as it is at the guess,
+   onto c = 0, and z follows from dc/dt = 0; options.consistent differentiates this, and needs tangent2
+   (adjoint_tangent) for z, and where y was moved. y' of the unknowns that are solved for is 0.  One dense or sparse
+   direct factorisation an iteration, by GMRES solvers too.  Nothing is changed on failure.
    COSTATE_INCONSISTENT: none were found from this guess; COSTATE_SINGULAR: the equations do not determine them.
    problem.start replaces this: n equations N(t, (y+, y), p) = 0 for y+, y being the guess; start.tangent forms their
    dense Jacobian, start.adjoint gives gradients.  No second derivatives are asked for. */
 int costate_consistent(costate *, double t, double *y, double *yp, const double *p);
+
+/* Goes on from where the run on the tape ended - at t1, a terminal event, or where it was stopped - to t1, with the
+   parameters of the tape, onto the same tape: a sweep then goes through both.  y: N values, out. */
+int costate_continue(costate *, costate_tape *, double t1, double *y);
+int costate_mode(const costate *);               /* where the last run ended */
 
 /* costate_integrate, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
 int costate_integrate_tlm(costate *, double t0, double t1, double *y, const double *p, int m, double *V,
@@ -385,6 +444,10 @@ void costate_tape_free(costate_tape *);                /* NULL is fine */
 int costate_tape_steps(const costate_tape *);
 size_t costate_tape_bytes(const costate_tape *);
 int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, y (N) */
+/* Event k of the run: its time, which of problem.event it is (-1: none, a run was gone on with there), y before and
+   after (N each).  NULL: not wanted. */
+int costate_tape_events(const costate_tape *);
+int costate_tape_event(const costate_tape *, int k, double *t, int *event, double *before, double *after);
 /* y (n states) at t in the taped interval, by the dense output (states-only tapes recompute the step). */
 int costate_tape_eval(costate *, const costate_tape *, double t, double *y);
 
@@ -409,26 +472,27 @@ typedef struct {
     char text[512];             /* the same for people, with the worst entry of each */
 } costate_report;
 
-/* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent,
-   second derivatives against differences of the first.  Returns COSTATE_OK when all given are right to 1e-6,
-   else COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
-   callback is called. */
+/* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
+   derivatives against differences of the first; values are all set, finite, and none beyond k.  x->m is passed on,
+   and not differentiated by.  Returns COSTATE_OK when all given are right to 1e-6, else COSTATE_CHECK_FAILED.  A bad
+   argument or a missing value is a status and a sentence in the report, before any callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
-/* rhs (or residual, a map of y' too: x->yp is n values then) and cost of a problem by costate_check_map; all of jac
-   (and jac_yp), entries outside the pattern counting as zero, or, where
-   jac is missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which
-   see an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
-   written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument is
-   said in rhs. */
+/* rhs (or residual, a map of y' too: x->yp is n values then) and cost of a problem as by costate_check_map, and by
+   memory, too; start, guards, jumps and costs of events alike, these in the mode `from`, or where that is any in
+   x->mode, as all else; all of jac (and jac_yp), entries outside the pattern counting as zero, or, where jac is
+   missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which see
+   an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
+   written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument
+   is said in rhs. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
 /* A pattern of f_y (of a residual: of F_y and F_y'), found by probing each column at x and at three random points
    within a tenth of the sizes of t, y and p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y). An entry is where
    that is not zero, to the last bit. The diagonal is always in it, and so are problem.pattern, if given, and
-   (without one) the entries that mass sets in n*n. 4 n products or values; mass without a pattern takes n*n
-   numbers. An entry that is zero at all four points (a branch not taken there, a term that underflows, or without
-   tangents one below round-off of its row) is missed: add it by problem.pattern. *out is the caller's, to be freed
-   by costate_pattern_free (takes NULL) after the solvers that use it; NULL on failure. report: a sentence; may be
-   NULL. */
+   (without one) the entries that mass sets in n*n. 4 n products or values; mass without a pattern takes n*n numbers.
+   Memory and mode are those of x: with modes, call it in each, with problem.pattern what was found before. An entry
+   that is zero at all four points (a branch not taken there, a term that underflows, or without tangents one below
+   round-off of its row) is missed: add it by problem.pattern. *out is the caller's, to be freed by
+   costate_pattern_free (takes NULL) after the solvers that use it; NULL on failure. report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
@@ -459,6 +523,7 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
         {"costate_gradient", sizeof(costate_gradient)},
         {"costate_map", sizeof(costate_map)},
         {"costate_pattern", sizeof(costate_pattern)},
+        {"costate_event", sizeof(costate_event)},
         {"costate_problem", sizeof(costate_problem)},
         {"costate_method_info", sizeof(costate_method_info)},
         {"costate_preconditioner", sizeof(costate_preconditioner)},

@@ -79,20 +79,21 @@ static int quadrature(stepper *c, const record *r, const trial *t, double *q1, d
 static int stages(stepper *c, record *r, trial *t)
 {
     int counted = t->as && t->as->iterations && t->as->counted;
-    if (irk_inexact(c) && !counted) return irk_inexact_stages(c, r, t);
+    if (irk_inexact(c) && !counted && !t->exact) return irk_inexact_stages(c, r, t);
     TRY(prepare_matrices(c, r, t));
     if (c->maps->residual) TRY(newton_begin(c, r, t->as != NULL));
     predict(c, r, t);
     int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* of inexact.c: not these */
     const unsigned char *fixed = t->as && !others ? t->as->iterations : NULL;
-    accuracy to = irk_accuracy(c, fixed && t->as->counted);
+    enum newton_to far = fixed ? SO_MANY : t->exact ? ROUND_OFF : AS_ERRORS_COUNT;
+    accuracy to = irk_accuracy(c, t->exact || (fixed && t->as->counted));
     unsigned char *iterations = t->to.iterations;
     double theta = 0;
     if (others) work(c)->eta = 1;                   /* nothing is known of how they contract */
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) iterations[b] = fixed[b];
-        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &iterations[b], fixed != NULL));
+        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &iterations[b], far));
         theta = fmax(theta, work(c)->theta);
         if (iterations[b] > t->newton) t->newton = iterations[b];
     }

@@ -105,7 +105,7 @@ int newton_begin(stepper *c, const record *r, int repeats)
     return 0;
 }
 
-typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls; } monitor;
+typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls, exact; } monitor;
 
 enum { GO_ON, DONE, DIVERGES };
 
@@ -135,20 +135,20 @@ static double power(double x, int k)
 
 static int judge(stepper *c, monitor *m)
 {
-    int derivative = c->o->derivative_mode, left = (derivative ? DERIVATIVE_MOST : c->o->newton_max) - m->it;
+    int exact = m->exact, left = (exact ? DERIVATIVE_MOST : c->o->newton_max) - m->it;
     if (m->it > 1) {
         double q = m->old > 0 ? m->norm / m->old : 0;
         m->theta = m->it == 2 ? q : sqrt(q * m->q_old);
         m->q_old = q;
     }
-    if (derivative && exhausted(c, m)) return DONE;
+    if (exact && exhausted(c, m)) return DONE;
     if (m->it > 1) {
-        if (m->theta >= CONVERGES && !(derivative && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
+        if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
         work(c)->eta = m->theta / (1 - m->theta);
     }
-    if (!derivative && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
+    if (!exact && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
     if (left <= 0) return diverges(c, 0.5);
-    if (m->it > 1 && !derivative) {
+    if (m->it > 1 && !exact) {
         double expected = work(c)->eta * m->norm * power(m->theta, left - 1) / c->o->newton_tol;
         double miss = fmax(LEAST_MISS, fmin(MOST_MISS, expected));
         if (expected >= 1) return diverges(c, CUT * pow(miss, -1.0 / (3 + left)));
@@ -177,15 +177,16 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     return 0;
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations, int fixed)
+int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations,
+           enum newton_to far)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
     const double *earlier = irk_earlier(c, r, i0);
-    monitor m = {.theta = 0};
+    monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
-    if (c->o->derivative_mode) TRY(space_norm(&c->maps->space, n, newton_weights(c), r->y, &m.ynorm));
+    if (m.exact) TRY(space_norm(&c->maps->space, n, newton_weights(c), r->y, &m.ynorm));
     a->eta = fmax(pow(fmax(a->eta, DBL_EPSILON), FADES), a->least_eta);
     for (m.it = 1;; m.it++) {
         TRY(irk_residual(c, r, i0, Z, earlier));
@@ -195,7 +196,7 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
         TRY(norm_of_block(c, dZ, &m.norm));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
-        if (fixed) { if (m.it == *iterations) return 0; continue; }
+        if (far == SO_MANY) { if (m.it == *iterations) return 0; continue; }
         int next = judge(c, &m);
         if (next == DONE) break;
         if (next == DIVERGES) return RETRY;

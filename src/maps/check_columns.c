@@ -15,8 +15,8 @@ typedef struct {
     const probe *q;
     costate_point dx[COLUMNS];
     costate_gradient to[COLUMNS];
-    double *w, *got, *expected;         /* COLUMNS of max(k, n + np + 1) each */
-    size_t in;                          /* n + np + 1: t, y, p */
+    double *w, *got, *expected;         /* COLUMNS of max(k, in) each */
+    size_t in;                          /* t, y, p, m: n + np + nm + 1 */
 } blocks;
 
 static void column_wrong(const char *name, const worst *w, costate_report *r)
@@ -52,15 +52,15 @@ static int check_tangents(const blocks *b, costate_report *r)
     return 0;
 }
 
-/* where adjoints add: t, y, p of each column, not zero at first */
+/* where adjoints add: t, y, p, m of each column, not zero at first */
 static void aim(blocks *b, double *out)
 {
-    size_t n = (size_t)b->q->n;
     for (size_t j = 0; j < COLUMNS; j++) {
         double *g = out + j * b->in;
         for (size_t i = 0; i < b->in; i++) g[i] = 0.5;
-        double *p = j == 1 || !b->q->np ? NULL : g + 1 + n;
-        b->to[j] = (costate_gradient){.t = j == 1 ? NULL : g, .y = j == 2 ? NULL : g + 1, .p = p};
+        b->to[j] = check_gradient(b->q, g, g + 1);
+        if (j == 1) b->to[j].t = b->to[j].p = NULL;
+        if (j == 2) b->to[j].y = b->to[j].m = NULL;
     }
 }
 
@@ -81,16 +81,18 @@ static int check_adjoints(blocks *b, costate_report *r)
 static int check_prepare(const blocks *b, costate_report *r)
 {
     const probe *q = b->q;
-    size_t n = (size_t)q->n, np = (size_t)q->np, k = (size_t)q->k;
+    size_t n = (size_t)q->n, np = (size_t)q->np, nm = (size_t)q->nm, k = (size_t)q->k;
     if (!has_tangent(q->map)) return 0;
     for (int again = 0; again < 2; again++) {
-        double *y = b->w, *p = y + n, *out = again ? b->got : b->expected, by = again ? 0.5 : 0;
+        double *y = b->w, *out = again ? b->got : b->expected, by = again ? 0.5 : 0;
+        costate_point z = check_point(q, q->x->t, y);
         memcpy(y, q->x->y, n * sizeof *y);
-        if (np) memcpy(p, q->x->p, np * sizeof *p);
-        TRY(q->map->prepare(&(costate_point){.t = q->x->t, .y = y, .p = np ? p : NULL}, q->ctx));
+        if (np) memcpy(y + n, q->x->p, np * sizeof *y);
+        if (nm) memcpy(y + n + np, q->x->m, nm * sizeof *y);
+        TRY(q->map->prepare(&z, q->ctx));
         for (size_t i = 0; i < n; i++) y[i] += by * check_size(q, (int)i) * 1e-3;
-        TRY(q->map->value(&(costate_point){.t = q->x->t, .y = y, .p = np ? p : NULL}, q->d, q->ctx));
-        for (size_t i = 0; again && i < n + np; i++) y[i] = NAN;
+        TRY(q->map->value(&z, q->d, q->ctx));
+        for (size_t i = 0; again && i + 1 < b->in; i++) y[i] = NAN;
         for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], out + j * k, q->ctx));
     }
     compare(b, "prepare", k, &r->tangent, r);
@@ -105,16 +107,20 @@ static int check_given_columns(blocks *b, costate_report *r)
     return f->prepare ? check_prepare(b, r) : 0;
 }
 
-static size_t longest(int n, int np, int k) { return n + np + 1 > k ? (size_t)(n + np) + 1 : (size_t)k; }
+static size_t longest(const probe *q)
+{
+    size_t in = (size_t)check_inputs(q) + 1, k = (size_t)q->k;
+    return in > k ? in : k;
+}
 
-size_t check_columns_work(int n, int np, int k) { return 3 * COLUMNS * longest(n, np, k); }
+size_t check_columns_work(const probe *q) { return 3 * COLUMNS * longest(q); }
 
 int check_columns(const probe *q, double *work, costate_report *r)
 {
-    size_t most = COLUMNS * longest(q->n, q->np, q->k);
+    size_t most = COLUMNS * longest(q);
     costate_point a = check_direction(q);
-    blocks b = {.q = q, .dx = {a, {.y = a.y}, {.t = 2 * a.t, .p = a.p}}, .w = work, .got = work + most,
-                .expected = work + 2 * most, .in = (size_t)(q->n + q->np) + 1};
+    blocks b = {.q = q, .dx = {a, {.y = a.y}, {.t = 2 * a.t, .p = a.p, .m = a.m}}, .w = work, .got = work + most,
+                .expected = work + 2 * most, .in = (size_t)check_inputs(q) + 1};
     for (int i = 0; i < COLUMNS * q->k; i++) b.w[i] = q->w[i % q->k] * (1 + 0.25 * i);
     return check_given_columns(&b, r);
 }

@@ -12,50 +12,81 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
+/* where input i is: number j of y, p or m */
+typedef struct { char name; const double *at; double *moved; int count, number; } block;
+
+static block block_of(const probe *q, int i)
+{
+    const block all[] = {{'y', q->x->y, q->y, q->n, i}, {'p', q->x->p, q->p, q->np, i - q->n},
+                         {'m', q->x->m, q->m, q->nm, i - q->n - q->np}};
+    return all[(i >= q->n) + (i >= q->n + q->np)];
+}
+
 /* What a change of input i is measured by: its modulus; where it is small or 0, a thousandth of its largest neighbour
    (a millionth if all are 0), and a hundredth for t, whose unit nothing tells. */
 double check_size(const probe *q, int i)
 {
     if (i < 0) return fmax(fabs(q->x->t), 1e-2);
-    const double *v = i < q->n ? q->x->y : q->x->p;
-    int count = i < q->n ? q->n : q->np, j = i < q->n ? i : i - q->n;
+    block b = block_of(q, i);
     double most = 0;
-    for (int l = 0; l < count; l++) most = fmax(most, fabs(v[l]));
-    return fmax(fabs(v[j]), 1e-3 * (most > 0 ? most : 1e-3));
+    for (int l = 0; l < b.count; l++) most = fmax(most, fabs(b.at[l]));
+    return fmax(fabs(b.at[b.number]), 1e-3 * (most > 0 ? most : 1e-3));
 }
 
-costate_point check_unit(const probe *q, int i)          /* i: -1 t, then y, then p */
+/* v in the place of a block */
+static costate_point replaced(costate_point x, char name, const double *v)
 {
-    memset(q->e, 0, (size_t)(q->n + q->np) * sizeof *q->e);
+    *(name == 'y' ? &x.y : name == 'p' ? &x.p : &x.m) = v;
+    return x;
+}
+
+costate_point check_unit(const probe *q, int i)          /* i: -1 t, then y, p, m */
+{
+    memset(q->e, 0, (size_t)check_inputs(q) * sizeof *q->e);
     if (i < 0) return (costate_point){.t = 1};
+    block b = block_of(q, i);
     q->e[i] = 1;
-    return (costate_point){.y = i < q->n ? q->e : NULL, .p = i < q->n ? NULL : q->e + q->n};
+    return replaced((costate_point){.t = 0}, b.name, q->e + i - b.number);
 }
 
 static costate_point moved(const probe *q, int i, double by)
 {
     costate_point z = *q->x;
-    if (i < 0) z.t += by;
-    else if (i < q->n) { memcpy(q->y, q->x->y, (size_t)q->n * sizeof *q->y); q->y[i] += by; z.y = q->y; }
-    else { memcpy(q->p, q->x->p, (size_t)q->np * sizeof *q->p); q->p[i - q->n] += by; z.p = q->p; }
-    return z;
+    if (i < 0) { z.t += by; return z; }
+    block b = block_of(q, i);
+    memcpy(b.moved, b.at, (size_t)b.count * sizeof *b.at);
+    b.moved[b.number] += by;
+    return replaced(z, b.name, b.moved);
+}
+
+costate_point check_point(const probe *q, double t, const double *v)
+{
+    return (costate_point){.t = t, .y = v, .p = q->np ? v + q->n : NULL, .m = q->nm ? v + q->n + q->np : NULL,
+                           .mode = q->x->mode};
+}
+
+costate_gradient check_gradient(const probe *q, double *t, double *g)
+{
+    return (costate_gradient){.t = t, .y = g, .p = q->np ? g + q->n : NULL, .m = q->nm ? g + q->n + q->np : NULL};
 }
 
 /* t' = 0.3 is any number but 0: the parts of t are to be seen */
 costate_point check_direction(const probe *q)
 {
-    return (costate_point){.t = 0.3, .y = q->a, .p = q->np ? q->a + q->n : NULL};
+    costate_point a = check_point(q, 0.3, q->a);
+    a.mode = 0;
+    return a;
 }
 
-/* what is differenced: value (k); tangent along a (k); adjoint of w (n+np) */
+/* what is differenced: value (k); tangent along a (k); adjoint of w (inputs) */
 static int evaluate(const probe *q, int of, const costate_point *z, double *out)
 {
     if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
     costate_point a = check_direction(q);
     TRY(call_prepare(q->map, z, q->ctx));
     if (of == OF_TANGENT) return call_tangent(q->map, z, &a, out, q->ctx);
-    memset(out, 0, (size_t)(q->n + q->np) * sizeof *out);
-    costate_gradient g = {.y = out, .p = q->np ? out + q->n : NULL};
+    memset(out, 0, (size_t)check_inputs(q) * sizeof *out);
+    costate_gradient g = check_gradient(q, NULL, out);
     return call_adjoint(q->map, z, q->w, &g, q->ctx);
 }
 
@@ -69,7 +100,8 @@ int check_difference_along(const probe *q, const double *v, double *d, double *w
     memset(d, 0, (size_t)q->k * sizeof *d);
     for (int k = -4; k <= 4; k++) {
         if (k == 0) continue;
-        costate_point z = {.t = q->x->t, .y = q->y, .p = q->x->p};
+        costate_point z = *q->x;
+        z.y = q->y;
         add_scaled((size_t)q->n, q->y, q->x->y, k * STEP, v);
         TRY(evaluate(q, OF_VALUE, &z, work));
         axpy((size_t)q->k, weight_of(k) / STEP, work, d);
@@ -119,10 +151,10 @@ void check_describe(const probe *q, const char *name, const worst *w, costate_re
     char input[32];
     size_t used = strlen(r->text), room = sizeof r->text - used;
     int i = w->input;
+    block b = block_of(q, i);
     if (i < 0) snprintf(input, sizeof input, "t");
-    else if (i >= q->n) snprintf(input, sizeof input, "p[%d]", i - q->n);
-    else if (q->states && i >= q->states) snprintf(input, sizeof input, "y'[%d]", i - q->states);
-    else snprintf(input, sizeof input, "y[%d]", i);
+    else if (b.name == 'y' && q->states && i >= q->states) snprintf(input, sizeof input, "y'[%d]", i - q->states);
+    else snprintf(input, sizeof input, "%c[%d]", b.name, b.number);
     double error = check_relative(w);
     if (error <= CHECK_RIGHT) snprintf(r->text + used, room, "%s right (%.1e). ", name, error);
     else snprintf(r->text + used, room, "%s WRONG: row %d by %s is %.8g, should be %.8g. ", name, w->row, input,

@@ -39,12 +39,13 @@ static int array(const char *name, const double *v, int count, costate_report *r
     return COSTATE_OK;
 }
 
-static int point_given(int n, int np, const costate_point *x, costate_report *r)
+static int point_given(int n, int np, int nm, const costate_point *x, costate_report *r)
 {
     if (!x) return check_says(r, COSTATE_BAD_ARGUMENT, "x is NULL.");
     if (!isfinite(x->t)) return check_says(r, COSTATE_BAD_ARGUMENT, "x.t is %g, not finite.", x->t);
     TRY(array("x.y", x->y, n, r));
-    return array("x.p", x->p, np, r);
+    TRY(array("x.p", x->p, np, r));
+    return array("x.m", x->m, nm, r);
 }
 
 static int in_report(const verdict *v, costate_report *r) { return check_says(r, v->status, "%s", v->text); }
@@ -54,13 +55,13 @@ int check_given(int n, int np, int k, const costate_point *x, costate_report *r)
 {
     verdict v;
     if (sizes_sound(&v, "", n, np, "k", k, 1)) return in_report(&v, r);
-    return point_given(n, np, x, r);
+    return point_given(n, np, 0, x, r);
 }
 
 int check_given_problem(const costate_problem *P, const costate_point *x, costate_report *r)
 {
     verdict v;
     if (problem_sound(&v, P)) return in_report(&v, r);
-    TRY(point_given(P->n, P->np, x, r));
+    TRY(point_given(P->n, P->np, P->nm, x, r));
     return P->residual.value ? array("x.yp", x->yp, P->n, r) : COSTATE_OK;
 }

@@ -1,4 +1,5 @@
 /* check_map.c - the public check of a map: derivatives against differences and each other. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
@@ -12,6 +13,7 @@
 static int product(const probe *q, int of, int i, double *out)
 {
     costate_point unit = check_unit(q, i), a = check_direction(q);
+    for (int j = 0; j < q->k; j++) out[j] = NAN;         /* it sets them all */
     TRY(call_prepare(q->map, q->x, q->ctx));
     if (of == OF_VALUE) return call_tangent(q->map, q->x, &unit, out, q->ctx);
     return q->map->tangent2(q->x, &a, &unit, out, q->ctx);
@@ -28,7 +30,7 @@ static int difference(const probe *q, int of, int i, worst *w)
 /* products against differences */
 static int compare_products(const probe *q, int of, worst *w)
 {
-    for (int i = -1; i < q->n + q->np; i++) {
+    for (int i = -1; i < check_inputs(q); i++) {
         TRY(difference(q, of, i, w));
         TRY(product(q, of, i, q->b));
         check_compare(w, i, check_size(q, i), q->k, q->b, q->d);
@@ -41,7 +43,7 @@ static int compare_products(const probe *q, int of, worst *w)
 static int compare_adjoint(const probe *q, int of, double t, worst *w)
 {
     int known = of == OF_VALUE ? has_tangent(q->map) : q->map->tangent2 != NULL;
-    for (int i = -1; i < q->n + q->np; i++) {
+    for (int i = -1; i < check_inputs(q); i++) {
         TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
         check_compare(w, i, check_size(q, i), 1, &given, &expected);
@@ -62,8 +64,8 @@ static int check_adjoint(const probe *q, costate_report *r)
 {
     worst w = {0};
     double t = 0;
-    memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
-    costate_gradient g = {.t = &t, .y = q->g, .p = q->np ? q->g + q->n : NULL};
+    memset(q->g, 0, (size_t)check_inputs(q) * sizeof *q->g);
+    costate_gradient g = check_gradient(q, &t, q->g);
     TRY(call_prepare(q->map, q->x, q->ctx));
     TRY(call_adjoint(q->map, q->x, q->w, &g, q->ctx));
     TRY(compare_adjoint(q, OF_VALUE, t, &w));
@@ -77,8 +79,8 @@ static int check_adjoint_tangent(const probe *q, costate_report *r)
     worst w = {0};
     double t = 0;
     costate_point a = check_direction(q);
-    memset(q->g, 0, (size_t)(q->n + q->np) * sizeof *q->g);
-    costate_gradient g = {.t = &t, .y = q->g, .p = q->np ? q->g + q->n : NULL};
+    memset(q->g, 0, (size_t)check_inputs(q) * sizeof *q->g);
+    costate_gradient g = check_gradient(q, &t, q->g);
     TRY(call_prepare(q->map, q->x, q->ctx));
     TRY(q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx));
     if (!q->map->tangent2 && !has_tangent(q->map)) return 0;
@@ -88,9 +90,26 @@ static int check_adjoint_tangent(const probe *q, costate_report *r)
     return 0;
 }
 
+/* A value sets k numbers, which are finite, and none behind them.  out: 2 k + 1 */
+static int check_value(const probe *q, double *out, costate_report *r)
+{
+    int k = q->k, row = 0, over = k;
+    for (int i = 0; i < k; i++) out[i] = NAN;
+    for (int i = k; i <= 2 * k; i++) out[i] = CHECK_GUARD;
+    TRY(q->map->value(q->x, out, q->ctx));
+    while (row < k && isfinite(out[row])) row++;
+    while (over <= 2 * k && out[over] == CHECK_GUARD) over++;
+    if (row < k) check_adds(r, "value WRONG: row %d of %d is %g, or not set. ", row, k, out[row]);
+    if (over <= 2 * k) check_adds(r, "value WRONG: it sets more than %d. ", k);
+    return 0;
+}
+
+/* what cannot be called, or has no value, has no derivatives */
 static int check_all(const probe *q, double *work, costate_report *r)
 {
     const costate_map *f = q->map;
+    TRY(check_value(q, work, r));
+    if (!check_right(r)) return 0;
     if (has_tangent(f)) TRY(check_products(q, OF_VALUE, tangent_name(f), &r->tangent, r));
     if (has_adjoint(f)) TRY(check_adjoint(q, r));
     if (f->tangent2 && has_tangent(f)) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
@@ -105,19 +124,20 @@ int check_right(const costate_report *r)
     return strstr(r->text, "WRONG") == NULL;
 }
 
-int check_map(const costate_map *f, int n, int states, int np, int k, const costate_point *x, void *ctx,
-              costate_report *r)
+int check_map(const probe *given, costate_report *r)
 {
-    size_t in = (size_t)(n + np), out = (size_t)(k > n + np ? k : n + np);
-    double *memory = calloc(8 * out + 4 * in + check_columns_work(n, np, k), sizeof *memory), *at = memory;
-    if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    probe q = {f, n, np, k, x, ctx, at, at + n, at + in, at + 2 * in, at + 2 * in + out, at + 2 * in + 2 * out,
-               at + 2 * in + 3 * out, at + 2 * in + 4 * out, states};
+    probe q = *given;
+    size_t in = (size_t)check_inputs(&q), k = (size_t)q.k, most = k > in ? k : in;
+    double *at = calloc(4 * in + 2 * k + most + check_columns_work(&q), sizeof *at);
+    if (!at) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    q.y = at, q.p = q.y + q.n, q.m = q.p + q.np;
+    q.e = at + in, q.a = at + 2 * in, q.g = at + 3 * in;
+    q.w = at + 4 * in, q.d = q.w + k, q.b = q.d + k;
     unsigned state = 7;
-    for (int i = 0; i < k; i++) q.w[i] = random_number(&state);
-    for (int i = 0; i < n + np; i++) q.a[i] = random_number(&state) * check_size(&q, i);
-    int code = check_all(&q, memory + 8 * out + 4 * in, r);
-    free(memory);
+    for (int i = 0; i < q.k; i++) q.w[i] = random_number(&state);
+    for (int i = 0; i < check_inputs(&q); i++) q.a[i] = random_number(&state) * check_size(&q, i);
+    int code = check_all(&q, q.b + most, r);
+    free(at);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
@@ -129,5 +149,5 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
     TRY(check_given(n, np, k, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
-    return check_map(f, n, 0, np, k, x, ctx, r);
+    return check_map(&(probe){.map = f, .n = n, .np = np, .k = k, .x = x, .ctx = ctx}, r);
 }

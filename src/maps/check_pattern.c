@@ -97,7 +97,8 @@ int check_pattern(const costate_problem *P, const costate_point *x, costate_repo
     int *color = calloc(n, sizeof *color), ncolor = at && color ? colour(a, color) : -1, status;
     if (ncolor < 0) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     else {
-        probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx, .y = at, .b = at + n};
+        probe q = probe_of(P, &P->rhs, P->n, x);
+        q.y = at, q.b = at + n;
         holding s = {.q = q, .size = at + 2 * n, .noise = at + 3 * n, .seed = at + 4 * n, .work = at + 5 * n,
                      .J = at + 9 * n, .color = color, .ncolor = ncolor};
         status = judge(&s, P, r);

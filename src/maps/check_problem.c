@@ -14,8 +14,6 @@
 /* Behind the entries of a pattern lie those that a callback would write which took the layout for n*n. */
 typedef struct { double *entry; size_t count, guards; } guarded;
 
-static const double GUARD = -1.2345678e-300;         /* no callback writes it */
-
 enum { MOST_GUARDED = 1000 };                       /* rows: 8 MB of guards */
 
 static guarded guarded_new(const costate_problem *P)
@@ -23,13 +21,13 @@ static guarded guarded_new(const costate_problem *P)
     size_t n = (size_t)P->n, count = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
     guarded g = {NULL, count, P->pattern && n <= MOST_GUARDED ? n * n - count : 0};
     g.entry = calloc(count + g.guards + 1, sizeof *g.entry);
-    for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = GUARD;
+    for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = CHECK_GUARD;
     return g;
 }
 
 static int overrun(const guarded *g)
 {
-    for (size_t k = 0; k < g->guards; k++) if (g->entry[g->count + k] != GUARD) return 1;
+    for (size_t k = 0; k < g->guards; k++) if (g->entry[g->count + k] != CHECK_GUARD) return 1;
     return 0;
 }
 
@@ -140,17 +138,17 @@ static int compare_jac(const jacobian_check *c, const probe *q, double *J, doubl
 static int check_one_jac(const jacobian_check *c, const probe *given, costate_report *r)
 {
     const costate_problem *P = c->P;
-    size_t n = (size_t)given->n, np = (size_t)P->np;
+    size_t n = (size_t)given->n, in = (size_t)check_inputs(given);
     guarded g = guarded_new(P);
-    double *at = calloc(5 * n + np, sizeof *at);
+    double *at = calloc(4 * n + in, sizeof *at);
     if (!at || !g.entry) {
         free(at);
         free(g.entry);
         return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     }
     probe q = *given;
-    q.y = at, q.e = at + n, q.b = at + 2 * n + np, q.d = at + 3 * n + np;
-    int code = compare_jac(c, &q, g.entry, at + 4 * n + np, r), outside = overrun(&g);
+    q.y = at, q.b = at + n, q.d = at + 2 * n, q.e = at + 4 * n;
+    int code = compare_jac(c, &q, g.entry, at + 3 * n, r), outside = overrun(&g);
     free(at);
     free(g.entry);
     if (outside) return written_outside(P, &g, c->name, r);
@@ -161,7 +159,7 @@ static int check_one_jac(const jacobian_check *c, const probe *given, costate_re
 static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
 {
     jacobian_check c = {P, "jac", P->jac, x, 0};
-    probe q = {.map = &P->rhs, .n = P->n, .np = P->np, .k = P->n, .x = x, .ctx = P->ctx};
+    probe q = probe_of(P, &P->rhs, P->n, x);
     return check_one_jac(&c, &q, r);
 }
 
@@ -169,7 +167,8 @@ static int check_jac(const costate_problem *P, const costate_point *x, costate_r
 
 static int check_rhs(const costate_problem *P, const costate_point *x, costate_report *r)
 {
-    return costate_check_map(&P->rhs, P->n, P->np, P->n, x, P->ctx, r);
+    probe q = probe_of(P, &P->rhs, P->n, x);
+    return check_map(&q, r);
 }
 
 typedef int check(const costate_problem *, const costate_point *, costate_report *);
@@ -200,8 +199,8 @@ static int check_residual(const costate_problem *P, const costate_point *x, cost
     if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     check_join(P, x, both, &z);
     const jacobian_check jacs[] = {{P, "jac", P->jac, x, 0}, {P, "jac_yp", P->jac_yp, x, n}};
-    probe q = {.map = &f, .n = 2 * n, .states = n, .np = P->np, .k = n, .x = &z, .ctx = &ctx};
-    status = check_map(&f, 2 * n, n, P->np, n, &z, &ctx, r);
+    probe q = {.map = &f, .n = 2 * n, .states = n, .np = P->np, .nm = P->nm, .k = n, .x = &z, .ctx = &ctx};
+    status = check_map(&q, r);
     for (int k = 0; k < 2 && (status == COSTATE_OK || status == COSTATE_CHECK_FAILED); k++) {
         if (status == COSTATE_CHECK_FAILED) *wrong = 1;
         status = jacs[k].of ? check_one_jac(&jacs[k], &q, r) : COSTATE_OK;
@@ -212,34 +211,11 @@ static int check_residual(const costate_problem *P, const costate_point *x, cost
     return COSTATE_OK;
 }
 
-/* problem.start, a map of (y+, y): at (y, y) */
-static int start_at(const costate_problem *P, const costate_point *x, costate_report *r)
-{
-    size_t n = (size_t)P->n;
-    double *both = calloc(2 * n, sizeof *both);
-    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    memcpy(both, x->y, n * sizeof *both);
-    memcpy(both + n, x->y, n * sizeof *both);
-    costate_point z = {.t = x->t, .y = both, .p = x->p};
-    int status = costate_check_map(&P->start, 2 * P->n, P->np, P->n, &z, P->ctx, r);
-    free(both);
-    return status;
-}
-
-static int check_start(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
-{
-    costate_report own;
-    int status = start_at(P, x, &own);
-    if (status != COSTATE_OK) check_adds(r, "start: %s", own.text);
-    if (status != COSTATE_CHECK_FAILED) return status;
-    *wrong = 1;
-    return COSTATE_OK;
-}
-
 int check_problem_maps(const costate_problem *P, const costate_point *x, costate_report *rhs, costate_report *cost,
                        int *wrong)
 {
     TRY(P->residual.value ? check_residual(P, x, rhs, wrong) : check_equations(P, x, rhs, wrong));
-    if (P->start.value) TRY(check_start(P, x, rhs, wrong));
-    return P->nq > 0 ? costate_check_map(&P->cost, P->n, P->np, P->nq, x, P->ctx, cost) : COSTATE_OK;
+    TRY(check_further_maps(P, x, rhs, wrong));
+    probe q = probe_of(P, &P->cost, P->nq, x);
+    return P->nq > 0 && P->cost.value ? check_map(&q, cost) : COSTATE_OK;
 }

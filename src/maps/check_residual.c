@@ -8,12 +8,12 @@ static const double *slopes(const residual_map *f, const double *y) { return y ?
 
 static costate_point parted(const residual_map *f, const costate_point *z)
 {
-    return (costate_point){.t = z->t, .y = z->y, .p = z->p, .yp = slopes(f, z->y)};
+    return (costate_point){.t = z->t, .y = z->y, .p = z->p, .yp = slopes(f, z->y), .m = z->m, .mode = z->mode};
 }
 
 static costate_gradient parted_gradient(const residual_map *f, const costate_gradient *g)
 {
-    return (costate_gradient){.t = g->t, .y = g->y, .p = g->p, .yp = g->y ? g->y + f->P->n : NULL};
+    return (costate_gradient){.t = g->t, .y = g->y, .p = g->p, .yp = g->y ? g->y + f->P->n : NULL, .m = g->m};
 }
 
 static int value(const costate_point *z, double *out, void *ctx)
@@ -96,5 +96,7 @@ void check_join(const costate_problem *P, const costate_point *x, double *both, 
     size_t n = (size_t)P->n;
     memcpy(both, x->y, n * sizeof *both);
     memcpy(both + n, x->yp, n * sizeof *both);
-    *z = (costate_point){.t = x->t, .y = both, .p = x->p};
+    *z = *x;
+    z->y = both;
+    z->yp = NULL;
 }

@@ -60,7 +60,9 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
         s->at[k] = (costate_point){.t = x->t + near * random_number(seed) * check_size(&s->q, -1),
                                     .y = s->y[k],
                                     .p = s->p[k],
-                                    .yp = s->yp[k]};
+                                    .yp = s->yp[k],
+                                    .m = x->m,
+                                    .mode = x->mode};
         for (int i = 0; s->yp[k] && i < n; i++)
             s->yp[k][i] = x->yp[i] + near * random_number(seed) * slope_size(x->yp, n, i);
         for (int i = 0; i < n + np; i++) {

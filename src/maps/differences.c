@@ -1,6 +1,6 @@
 /* differences.c - missing products by central differences of the next lower derivative.
 
-   An adjoint by differences takes one difference for each wanted entry of t, y and p. */
+   An adjoint by differences takes one difference for each wanted entry of t, y, p and m. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
@@ -16,14 +16,14 @@ int map_failed(maps *a, int r, const char *f, const char *name)
 }
 
 /* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
-typedef struct { double *y, *p, *a, *b, *yp; } buffers;
+typedef struct { double *y, *p, *a, *b, *yp, *m; } buffers;
 enum { OF_TANGENT, OF_ADJOINT, OF_SECOND };
 
 static buffers level(const maps *a, int k)
 {
-    size_t n = (size_t)a->n, N = n + (size_t)a->nq, np = (size_t)a->np;
-    double *z = a->work + (size_t)k * (4 * N + np);
-    return (buffers){z, z + N, z + N + np, z + 2 * N + np, z + 3 * N + np};
+    size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
+    double *z = a->work + (size_t)k * (4 * N + np + nm);
+    return (buffers){z, z + N, z + N + np, z + 2 * N + np, z + 3 * N + np, z + 4 * N + np};
 }
 
 /* x + e dx, in buffers */
@@ -34,6 +34,7 @@ static costate_point moved(const maps *a, const costate_point *x, const costate_
     z.t += e * dx->t;
     if (dx->y) { add_scaled(n, b->y, x->y, e, dx->y); z.y = b->y; }
     if (dx->p && a->np) { add_scaled((size_t)a->np, b->p, x->p, e, dx->p); z.p = b->p; }
+    if (dx->m && a->nm) { add_scaled((size_t)a->nm, b->m, x->m, e, dx->m); z.m = b->m; }
     if (dx->yp && x->yp) { add_scaled(n, b->yp, x->yp, e, dx->yp); z.yp = b->yp; }
     return z;
 }
@@ -60,6 +61,7 @@ static int spacing(const maps *a, const costate_point *x, const costate_point *d
         size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
     if (dx->yp && x->yp) size = fmax(size, relative_slope(a, x, dx));
     for (int i = 0; dx->p && i < a->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
+    for (int i = 0; dx->m && i < a->nm; i++) size = fmax(size, fabs(dx->m[i]) / (1e-3 + fabs(x->m[i])));
     TRY(space_greatest(&a->space, &size));
     *e = size > 0 ? eps / size : 0;
     return 0;
@@ -76,7 +78,7 @@ int difference_tangent(maps *a, const map *f, const costate_point *x, const cost
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx, side * e, &b);
         if (f->counted) a->count->f++;
-        TRY(map_code(a, f->user->value(&z, b.a, a->ctx), f->name, "value"));
+        TRY(map_code(a, f->user->value(&z, b.a, f->ctx), f->name, "value"));
         axpy((size_t)f->rows, side / (2 * e), b.a, out);
     }
     return 0;
@@ -88,7 +90,8 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
 {
     double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
     costate_point dt = {.t = 1};
-    if (g->t && !a->autonomous) {
+    int timed = !a->autonomous || (f != &a->rhs && f != &a->cost);
+    if (g->t && timed) {
         TRY(tangent(a, f, x, &dt, de));
         *g->t += dot((size_t)f->rows, w, de);
     }
@@ -96,8 +99,9 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
         {g->y, e, a->n, {.y = e}},
         {g->p, e + a->n, a->np, {.p = e + a->n}},
         {g->yp, e, a->n, {.yp = e}},
+        {g->m, e + a->n + a->np, a->nm, {.m = e + a->n + a->np}},
     };
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         for (int i = 0; parts[k].to && i < parts[k].count; i++) {
             parts[k].e[i] = 1;
             int status = tangent(a, f, x, &parts[k].dx, de);

@@ -41,7 +41,7 @@ int equation_tangents(maps *a, const costate_point *x, int m, costate_point *dx,
 
 static int wanted(int m, const costate_gradient *g)
 {
-    for (int j = 0; j < m; j++) if (g[j].t || g[j].y || g[j].p) return 1;
+    for (int j = 0; j < m; j++) if (g[j].t || g[j].y || g[j].p || g[j].m) return 1;
     return 0;
 }
 

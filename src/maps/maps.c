@@ -18,9 +18,9 @@ static void counted(const map *f, long *count, int columns) { if (f->counted) *c
 
 int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
-    costate_point x = {.t = t, .y = y, .p = a->p};
+    costate_point x = point(a, t, y);
     counted(f, &a->count->f, 1);
-    return map_code(a, f->user->value(&x, out, a->ctx), f->name, "value");
+    return map_code(a, f->user->value(&x, out, f->ctx), f->name, "value");
 }
 
 int map_jac(maps *a, const costate_point *x, double *J)
@@ -46,16 +46,16 @@ int map_radius(maps *a, const costate_point *x, double *rho)
 
 static int along_y(const maps *a, const costate_point *dx)
 {
-    return dx->p == NULL && (dx->t == 0 || a->autonomous);
+    return dx->p == NULL && dx->m == NULL && (dx->t == 0 || a->autonomous);
 }
 
 /* ---- points that something was made for ---- */
 
-/* Is x the point k?  To the last bit, in all processes.  Directions of differences in p move it to another array. */
+/* Is x the point k?  To the last bit, in all processes.  Directions of differences in p, m move it to another array. */
 static int known(const maps *a, const known_point *k, const costate_point *x, int *is)
 {
     size_t bytes = (size_t)a->n * sizeof *x->y;
-    double differs = !(k->held && k->t == x->t && x->p == a->p && memcmp(k->y, x->y, bytes) == 0 &&
+    double differs = !(k->held && k->t == x->t && x->p == a->p && x->m == a->m && memcmp(k->y, x->y, bytes) == 0 &&
                        (!k->yp || memcmp(k->yp, x->yp, bytes) == 0));
     TRY(space_greatest(&a->space, &differs));
     *is = differs == 0;
@@ -64,7 +64,7 @@ static int known(const maps *a, const known_point *k, const costate_point *x, in
 
 static void know(const maps *a, known_point *k, const costate_point *x)
 {
-    k->held = x->p == a->p;
+    k->held = x->p == a->p && x->m == a->m;
     k->t = x->t;
     memcpy(k->y, x->y, (size_t)a->n * sizeof *k->y);
     if (k->yp) memcpy(k->yp, x->yp, (size_t)a->n * sizeof *k->yp);
@@ -72,13 +72,15 @@ static void know(const maps *a, known_point *k, const costate_point *x)
 
 static int prepare_at(maps *a, const map *f, const costate_point *x)
 {
-    known_point *k = &a->ready[f == &a->cost];
-    int there;
-    TRY(known(a, k, x, &there));
-    if (there) return 0;
-    k->held = 0;
-    TRY(map_code(a, f->user->prepare(x, a->ctx), f->name, "prepare"));
-    know(a, k, x);
+    int there, of_events = f != &a->rhs && f != &a->cost;
+    known_point *k = of_events ? NULL : &a->ready[f == &a->cost];
+    if (k) {
+        TRY(known(a, k, x, &there));
+        if (there) return 0;
+        k->held = 0;
+    }
+    TRY(map_code(a, f->user->prepare(x, f->ctx), f->name, "prepare"));
+    if (k) know(a, k, x);
     return 0;
 }
 
@@ -101,6 +103,11 @@ static int jac_at(maps *a, const costate_point *x)
 }
 
 /* ---- products ---- */
+
+static inline costate_gradient wanted(const maps *a, const costate_gradient *g)
+{
+    return (costate_gradient){.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp, .m = a->nm ? g->m : NULL};
+}
 
 /* of f by J; of a residual F, whose J is -F_y, by both its Jacobians */
 static int jac_serves(const maps *a) { return a->jac && (a->jac_yp || !a->residual); }
@@ -127,7 +134,7 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
     if (has_tangent(f->user)) {
         counted(f, &a->count->tangents, 1);
         TRY(prepare(a, f, x));
-        return map_code(a, call_tangent(f->user, x, dx, out, a->ctx), f->name, tangent_name(f->user));
+        return map_code(a, call_tangent(f->user, x, dx, out, f->ctx), f->name, tangent_name(f->user));
     }
     if (f == &a->rhs && jac_serves(a) && along_y(a, dx)) {
         memset(out, 0, (size_t)a->n * sizeof *out);
@@ -140,13 +147,13 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
 
 int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    costate_gradient want = {.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp};
+    costate_gradient want = wanted(a, g);
     if (has_adjoint(f->user)) {
         counted(f, &a->count->adjoints, 1);
         TRY(prepare(a, f, x));
-        return map_code(a, call_adjoint(f->user, x, w, &want, a->ctx), f->name, adjoint_name(f->user));
+        return map_code(a, call_adjoint(f->user, x, w, &want, f->ctx), f->name, adjoint_name(f->user));
     }
-    if (f == &a->rhs && jac_serves(a) && !want.p && (!want.t || a->autonomous)) {
+    if (f == &a->rhs && jac_serves(a) && !want.p && !want.m && (!want.t || a->autonomous)) {
         TRY(by_jac(a, x, 1, w, want.y));
         return by_jac_yp(a, x, 1, w, want.yp);
     }
@@ -166,7 +173,7 @@ int map_all_tangents(maps *a, const map *f, const costate_point *x, int m, const
     double *to = ld == rows ? out : a->block;
     counted(f, &a->count->tangents, m);
     TRY(prepare(a, f, x));
-    TRY(map_code(a, f->user->tangents(x, m, dx, to, a->ctx), f->name, "tangents"));
+    TRY(map_code(a, f->user->tangents(x, m, dx, to, f->ctx), f->name, "tangents"));
     for (size_t j = 0; to != out && j < (size_t)m; j++) memcpy(out + j * ld, to + j * rows, rows * sizeof *out);
     return 0;
 }
@@ -183,7 +190,7 @@ int map_all_adjoints(maps *a, const map *f, const costate_point *x, int m, const
     for (size_t j = 0; from != w && j < (size_t)m; j++) memcpy(a->block + j * rows, w + j * ld, rows * sizeof *w);
     counted(f, &a->count->adjoints, m);
     TRY(prepare(a, f, x));
-    return map_code(a, f->user->adjoints(x, m, from, g, a->ctx), f->name, "adjoints");
+    return map_code(a, f->user->adjoints(x, m, from, g, f->ctx), f->name, "adjoints");
 }
 
 int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
@@ -192,7 +199,7 @@ int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_po
     if (f->user->tangent2) {
         counted(f, &a->count->tangents2, 1);
         TRY(prepare(a, f, x));
-        return map_code(a, f->user->tangent2(x, dx1, dx2, out, a->ctx), f->name, "tangent2");
+        return map_code(a, f->user->tangent2(x, dx1, dx2, out, f->ctx), f->name, "tangent2");
     }
     if (!a->differences) return missing(a, f, "tangent2", "");
     return difference_tangent2(a, f, map_tangent, x, dx1, dx2, out);
@@ -201,11 +208,11 @@ int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_po
 int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
                         const costate_gradient *g)
 {
-    costate_gradient want = {.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp};
+    costate_gradient want = wanted(a, g);
     if (f->user->adjoint_tangent) {
         counted(f, &a->count->adjoints2, 1);
         TRY(prepare(a, f, x));
-        return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, a->ctx), f->name, "adjoint_tangent");
+        return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, f->ctx), f->name, "adjoint_tangent");
     }
     if (!a->differences) return missing(a, f, "adjoint_tangent", "");
     return difference_adjoint_tangent(a, f, map_adjoint, x, dx, w, &want);
@@ -215,7 +222,7 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
 int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
 {
     const costate_map *f = a->rhs.user, *r = a->cost.user;
-    int timed = !a->autonomous, jac_will_do = jac_serves(a) && !with_p && !(with_t && timed);
+    int timed = !a->autonomous, jac_will_do = jac_serves(a) && !with_p && !a->nm && !(with_t && timed);
     if (a->differences) return 0;
     if (!timed) rhs &= ~(unsigned)SLOPE_OF;
     if (jac_will_do) rhs &= ~(unsigned)(TANGENT_OF | ADJOINT_OF);
@@ -237,5 +244,26 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
     if ((rhs & EXACT_JACOBIAN) && a->differenced)
         return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) "
                     "exactly (or set options.differences = 1).", a->method);
+    return 0;
+}
+
+/* the first of the list that is not given */
+static const char *absent(const costate_map *f, unsigned products)
+{
+    if ((products & TANGENT_OF) && !has_tangent(f)) return "tangent";
+    if ((products & ADJOINT_OF) && !has_adjoint(f)) return "adjoint";
+    if ((products & TANGENT2_OF) && !f->tangent2) return "tangent2";
+    return (products & ADJOINT_TANGENT_OF) && !f->adjoint_tangent ? "adjoint_tangent" : NULL;
+}
+
+int maps_have_events(maps *a, unsigned products)
+{
+    for (int k = 0; k < a->nevents && !a->differences; k++) {
+        const map *of[] = {&a->events[k].guard, &a->events[k].jump, &a->events[k].cost};
+        for (int i = 0; i < 3; i++) {
+            const char *name = of[i]->rows > 0 ? absent(of[i]->user, products) : NULL;
+            if (name) return missing(a, of[i], name, "");
+        }
+    }
     return 0;
 }

@@ -1,6 +1,9 @@
 /* maps.h - what the user gives: maps, Jacobians, mass matrix, their callbacks counted and their codes turned into 0,
    RETRY or a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who
-   runs. */
+   runs.
+
+   Inside a step memory is one more block of parameters (step-maps 8.1): what families pass on as parameters of
+   directions and gradients, pm, has np + nm rows. */
 #ifndef COSTATE_MAPS_H
 #define COSTATE_MAPS_H
 
@@ -13,8 +16,9 @@ enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_
 
 typedef struct {
     const costate_map *user;
-    const char *name;                   /* "rhs", "residual", "cost" */
+    const char *name;                   /* "rhs", "residual", "cost", "event[2].guard" */
     int rows, counted;                  /* counted: in the user's statistics */
+    void *ctx;                          /* of its callbacks */
 } map;
 
 typedef struct {                        /* a point that something was made for */
@@ -23,13 +27,20 @@ typedef struct {                        /* a point that something was made for *
     double *y, *yp;                     /* n; its p is the bound one; yp: NULL but of a residual */
 } known_point;
 
+typedef struct {                        /* of an event; rows 0: it has none */
+    map guard, jump, cost;
+    char name[3][32];
+} event_maps;
+
 typedef struct maps {
     space space;
-    int n, np, nq;
+    int n, np, nq, nm, nevents;
     int autonomous, differences;        /* options */
     void *ctx;                          /* of the callbacks */
     costate_map user_rhs, user_cost;
+    const costate_event *user_events;
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
+    event_maps *events;                 /* of the problem's events */
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     int (*jac)(const costate_point *x, double *J, void *ctx);
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
@@ -43,7 +54,9 @@ typedef struct maps {
     costate_stats *count;
     verdict *v;
 
-    const double *p;                    /* bound: parameters of the run */
+    const double *p;                    /* bound: parameters of the run; */
+    const double *m;                    /* nm memory variables and mode of the step */
+    int mode;
     const double *w;                    /* bound, N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 
     /* jacobian.c */
@@ -63,7 +76,28 @@ typedef struct maps {
 
 static inline costate_point point(const maps *a, double t, const double *y)
 {
-    return (costate_point){.t = t, .y = y, .p = a->p};
+    return (costate_point){.t = t, .y = y, .p = a->p, .m = a->m, .mode = a->mode};
+}
+
+/* the parts of column j of pm, or NULL */
+static inline const double *p_of(const maps *a, const double *pm, size_t j)
+{
+    return pm && a->np ? pm + j * (size_t)(a->np + a->nm) : NULL;
+}
+static inline const double *m_of(const maps *a, const double *pm, size_t j)
+{
+    return pm && a->nm ? pm + j * (size_t)(a->np + a->nm) + a->np : NULL;
+}
+/* the direction (t, y, column j of pm) */
+static inline costate_point along_pm(const maps *a, double t, const double *y, const double *pm, size_t j)
+{
+    return (costate_point){.t = t, .y = y, .p = p_of(a, pm, j), .m = m_of(a, pm, j)};
+}
+/* where gradients by t, y, column j of pm are added */
+static inline costate_gradient into_pm(const maps *a, double *t, double *y, double *pm, size_t j)
+{
+    double *at = pm ? pm + j * (size_t)(a->np + a->nm) : NULL;
+    return (costate_gradient){.t = t, .y = y, .p = at && a->np ? at : NULL, .m = at && a->nm ? at + a->np : NULL};
 }
 
 /* sound.c: COSTATE_OK, or what is wrong.  name: of k, which is at least `least`; of: "problem." or "" in sentences */
@@ -77,7 +111,8 @@ int maps_init(maps *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
 void maps_layout_columns(maps *, cursor *, int m);        /* for products with m columns */
 void maps_free(maps *);
-void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep */
+void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep; */
+void maps_bind_step(maps *, const double *m, int mode);   /* memory and mode, of a step */
 
 int map_value(maps *, const map *, double t, const double *y, double *out);
 int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y, */
@@ -107,6 +142,7 @@ static inline int map_adjoints(maps *a, const map *f, const costate_point *x, in
 }
 /* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
+int maps_have_events(maps *, unsigned products);          /* those of all guards, jumps and costs of events */
 
 /* equation.c: the equation in one form, whichever the user gave it in:
 
@@ -115,7 +151,9 @@ int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
    k, dk, K lie apart from points: a right-hand side's callbacks see none.  n each; dk, K: of column j at j ldk. */
 static inline costate_point equation_point(const maps *a, double t, const double *y, const double *k)
 {
-    return (costate_point){.t = t, .y = y, .p = a->p, .yp = a->residual ? k : NULL};
+    costate_point x = point(a, t, y);
+    x.yp = a->residual ? k : NULL;
+    return x;
 }
 int equation_minus_residual(maps *, double t, const double *y, const double *k, double *out);
 void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */

@@ -1,5 +1,7 @@
 /* setup.c - the maps of a problem made ready: what they own, and where their work space lies. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
 #include "maps/maps.h"
@@ -13,16 +15,80 @@ static const int *high_index(const costate_problem *P)
 
 maps maps_of(const costate_problem *P)
 {
-    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .ctx = P->ctx, .user_cost = P->cost,
-                  .residual = P->residual.value != NULL, .user_rhs = P->residual.value ? P->residual : P->rhs,
+    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .ctx = P->ctx, .user_cost = P->cost,
+                  .nevents = P->nevents, .user_events = P->event, .residual = P->residual.value != NULL,
+                  .user_rhs = P->residual.value ? P->residual : P->rhs,
                   .jac = P->jac, .jac_yp = P->jac_yp, .mass = P->mass, .pattern = P->pattern,
                   .index = high_index(P)};
 }
 
+/* ---- running costs that are zero; ctx: how many ---- */
+
+static int zero(double *out, void *ctx)
+{
+    const int *rows = ctx;
+    memset(out, 0, (size_t)*rows * sizeof *out);
+    return 0;
+}
+static int zero_value(const costate_point *x, double *out, void *ctx) { (void)x; return zero(out, ctx); }
+static int zero_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x; (void)dx;
+    return zero(out, ctx);
+}
+static int zero_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    (void)x; (void)a; (void)b;
+    return zero(out, ctx);
+}
+static int zero_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)w; (void)g; (void)ctx;
+    return 0;
+}
+static int zero_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)dx; (void)w; (void)g; (void)ctx;
+    return 0;
+}
+static const costate_map ZERO = {.value = zero_value, .tangent = zero_tangent, .adjoint = zero_adjoint,
+                                 .tangent2 = zero_tangent2, .adjoint_tangent = zero_adjoint_tangent};
+
+/* ---- events ---- */
+
+static map map_of_event(const maps *a, event_maps *e, int k, int which, const char *name, const costate_map *user,
+                        int rows)
+{
+    void *ctx = a->user_events[k].ctx;
+    snprintf(e->name[which], sizeof e->name[which], "event[%d].%s", k, name);
+    return (map){user, e->name[which], user->value ? rows : 0, 0, ctx ? ctx : a->ctx};
+}
+
+static int events_init(maps *a)
+{
+    if (a->nevents == 0) return 0;
+    if (!(a->events = calloc((size_t)a->nevents, sizeof *a->events)))
+        return fail(a->v, COSTATE_NO_MEMORY, "No memory for %d events.", a->nevents);
+    for (int k = 0; k < a->nevents; k++) {
+        event_maps *e = &a->events[k];
+        const costate_event *user = &a->user_events[k];
+        e->guard = map_of_event(a, e, k, 0, "guard", &user->guard, 1);
+        e->jump = map_of_event(a, e, k, 1, "jump", &user->jump, a->n + a->nm);
+        e->cost = map_of_event(a, e, k, 2, "cost", &user->cost, a->nq);
+    }
+    return 0;
+}
+
 int maps_init(maps *a, int with_jacobian, size_t entries)
 {
-    a->rhs = (map){&a->user_rhs, a->residual ? "residual" : "rhs", a->n, 1};
-    a->cost = (map){&a->user_cost, "cost", a->nq, 0};
+    TRY(events_init(a));
+    a->rhs = (map){&a->user_rhs, a->residual ? "residual" : "rhs", a->n, 1, a->ctx};
+    a->cost = (map){&a->user_cost, "cost", a->nq, 0, a->ctx};
+    if (a->nq > 0 && !a->user_cost.value) {             /* events alone add to q */
+        a->user_cost = ZERO;
+        a->cost.ctx = &a->nq;
+    }
     a->entries = entries;
     int whole = a->jac && (a->jac_yp || !a->residual);
     a->differenced = !whole && !has_tangent(&a->user_rhs);
@@ -40,9 +106,9 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
 
 void maps_layout(maps *a, cursor *at)
 {
-    size_t n = (size_t)a->n, np = (size_t)a->np, N = n + (size_t)a->nq;
-    a->zeros = take(at, n + np);
-    a->work = take(at, 3 * (4 * N + np));
+    size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
+    a->zeros = take(at, n + np + nm);
+    a->work = take(at, 3 * (4 * N + np + nm));
     a->jac_at.y = a->jac ? take(at, n) : NULL;
     a->jac_at.yp = a->jac && a->residual ? take(at, n) : NULL;
     a->ready[0].y = a->user_rhs.prepare ? take(at, n) : NULL;
@@ -67,6 +133,16 @@ void maps_layout_columns(maps *a, cursor *at, int m)
 void maps_bind(maps *a, const double *p)
 {
     a->p = p;
+    a->m = NULL;
+    a->mode = 0;
+    a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
+}
+
+/* m is of the step: another array for each */
+void maps_bind_step(maps *a, const double *m, int mode)
+{
+    a->m = a->nm ? m : NULL;
+    a->mode = mode;
     a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
@@ -76,4 +152,5 @@ void maps_free(maps *a)
     free(a->color);
     free(a->product);
     free(a->product_yp);
+    free(a->events);
 }

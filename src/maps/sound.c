@@ -1,5 +1,6 @@
 /* sound.c - is a problem fit to be solved?  Its sizes, callbacks and pattern, before anything is made or called: asked
    by solvers and by the public checks. */
+#include <math.h>
 #include "base/pattern.h"
 #include "maps/maps.h"
 
@@ -16,6 +17,64 @@ int sizes_sound(verdict *v, const char *of, int n, int np, const char *name, int
     return COSTATE_OK;
 }
 
+static int times_sound(verdict *v, int k, const costate_event *e)
+{
+    if (e->ntimes < 0) return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].ntimes = %d is negative.", k, e->ntimes);
+    if ((e->ntimes > 0) != (e->times != NULL))
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d]: ntimes = %d, but times is %sNULL.", k, e->ntimes,
+                    e->times ? "not " : "");
+    for (int i = 0; i < e->ntimes; i++)
+        if (!(fabs(e->times[i]) < HUGE_VAL) || (i > 0 && e->times[i] < e->times[i - 1]))
+            return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].times[%d] = %g is not finite, or less than the one "
+                        "before.", k, i, e->times[i]);
+    return COSTATE_OK;
+}
+
+static int event_sound(verdict *v, const costate_problem *P, int k)
+{
+    const costate_event *e = &P->event[k];
+    TRY(times_sound(v, k, e));
+    if (!e->guard.value && e->ntimes == 0)
+        return fail(v, COSTATE_MISSING, "problem.event[%d] has neither guard.value nor times: when does it happen?", k);
+    if (e->guard.value && e->ntimes > 0)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d] has a guard and times: one of them says when it "
+                    "happens.", k);
+    if (e->direction < -1 || e->direction > 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].direction = %d: it is -1, 0 or 1.", k, e->direction);
+    if (e->from < 0 && e->from != COSTATE_ANY_MODE)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].from = %d: modes are 0 or more, or "
+                    "COSTATE_ANY_MODE.", k, e->from);
+    if (e->to < 0 && e->to != COSTATE_SAME_MODE)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].to = %d: modes are 0 or more, or COSTATE_SAME_MODE.", k,
+                    e->to);
+    return COSTATE_OK;
+}
+
+static int events_sound(verdict *v, const costate_problem *P)
+{
+    int jumps = 0;
+    if (P->nm < 0) return fail(v, COSTATE_BAD_ARGUMENT, "problem.nm = %d is negative.", P->nm);
+    if (P->nm > MOST - P->n - P->nq || P->nm > MOST - P->np)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.nm = %d: n + nq + nm or np + nm is larger than 2^30.", P->nm);
+    if (P->nevents < 0 || (P->nevents > 0 && !P->event))
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.nevents = %d, but problem.event is %s.", P->nevents,
+                    P->event ? "given" : "NULL");
+    for (int k = 0; k < P->nevents; k++) {
+        TRY(event_sound(v, P, k));
+        jumps += P->event[k].jump.value != NULL;
+    }
+    if (P->nm > 0 && jumps == 0)
+        return fail(v, COSTATE_MISSING, "problem.nm = %d, but no event has a jump that changes memory: constants are "
+                    "parameters.", P->nm);
+    return COSTATE_OK;
+}
+
+static int some_event_costs(const costate_problem *P)
+{
+    for (int k = 0; k < P->nevents; k++) if (P->event[k].cost.value) return 1;
+    return 0;
+}
+
 int problem_sound(verdict *v, const costate_problem *P)
 {
     if (!P) return fail(v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
@@ -29,7 +88,8 @@ int problem_sound(verdict *v, const costate_problem *P)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.mass belongs to problem.rhs: a residual has y' in it.");
     if (!P->residual.value && P->jac_yp)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_yp belongs to problem.residual, which is missing.");
-    if (P->nq > 0 && !P->cost.value)
+    TRY(events_sound(v, P));
+    if (P->nq > 0 && !P->cost.value && !some_event_costs(P))
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     for (int i = 0; P->index && i < P->n; i++)
         if (P->index[i] < 0 || P->index[i] > 2)

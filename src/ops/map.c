@@ -1,33 +1,39 @@
-/* map.c - the operation MAP: values made consistent (start.h), whose time is t0 or t1. */
+/* map.c - the operation MAP: an event (jump.c), or values made consistent (start.h). */
 #include <string.h>
 #include "ops/ops.h"
 
 /* Jacobians by differences ask for weights; integrals have none here. */
-static const start_values *hold(world *w, const op *o)
+static const start_values *hold(world *w, const mapped *e)
 {
-    const start_values *f = &w->tape->maps[o->which].f;
+    const start_values *f = &e->f;
+    memory_bind(w->st, e->y1, e->to);
     memset(w->z, 0, (size_t)w->st->N * sizeof *w->z);
     memcpy(w->z, f->y, (size_t)w->st->n * sizeof *w->z);
     weights(w->st, w->z, w->st->w);
-    w->held = -1;
     verdict_at(w->st->v, f->t);
     return f;
 }
 
 static int tangent(world *w, const op *o)
 {
+    const mapped *e = &w->tape->maps[o->which];
     world_move(w);
-    const start_values *f = hold(w, o);
-    step_directions(w->times, w->d.m, o->last, w->dt, w->dh);
-    for (int j = 0; j < w->d.m; j++) w->dt[j] += w->dh[j];
-    return start_tangent(w->start, f, w->d.m, w->dt, w->V, (size_t)w->st->N, w->d.Vp);
+    w->held = -1;
+    if (e->event != CONSISTENT) {
+        TRY(jump_tangent(w->st, &w->wide, e, w->d.m, w->dt, w->V, w->d.Vp));
+        memory_to_pm(w->st, w->d.m, w->V, w->wide.pm);
+        return 0;
+    }
+    return start_tangent(w->start, hold(w, e), w->d.m, w->dt, w->V, (size_t)w->st->N, w->d.Vp);
 }
 
 static int adjoint(world *w, const op *o)
 {
-    const start_values *f = hold(w, o);
+    const mapped *e = &w->tape->maps[o->which];
     double *tau = w->g.times ? w->tau : NULL;
-    return start_adjoint(w->start, f, w->g.m, w->g.lambda, (size_t)w->st->N, w->g.mu, tau);
+    w->held = -1;
+    if (e->event != CONSISTENT) return jump_adjoint(w->st, &w->wide, e, w->g.m, w->g.lambda, w->g.mu, w->tau);
+    return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, (size_t)w->st->N, w->g.mu, tau);
 }
 
 const op_rules map_rules = {tangent, adjoint};

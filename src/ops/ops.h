@@ -1,7 +1,7 @@
 /* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated.
 
-       STEP     one step of the tape; its h is frozen, that of the last one is t1 - t
-       MAP      values made consistent, at the start of the run or at its end
+       STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
+       MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
    Forward the observations of a step follow it, backward they come before it: they are seen through its dense output.
@@ -12,12 +12,23 @@
 #include "tape/tape.h"
 
 enum kind { STEP, MAP, OBSERVE };
+/* how the h of a step was fixed: by nothing that moves; as t1 - t; as T - t with a given time T; by a guard that is
+   zero at its end */
+enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
 
 typedef struct {
     enum kind kind;
-    int step, which;            /* which: map, observation; of a map the step after it */
-    int last;                   /* of the tape's steps: h = t1 - t; of maps: after all steps, at t1 */
+    int step, which;            /* of a map: the step after it; which: map, observation; of a step what fixed h */
+    enum rule rule;             /* of steps */
 } op;
+
+/* Work space for m columns, and one more for the h of steps that end in an event. */
+typedef struct {
+    double *V, *lambda;         /* N*(m + 1): tangents before the step; adjoints, or tangents after it */
+    double *pm, *dpm;           /* (np + nm)*(m + 1): the columns' own, and those of a step to an event */
+    double *one;                /* 3 (m + 1): t, h and defects of a step to an event */
+    double *jump;               /* n + nm */
+} wide;
 
 /* What rows work on.  m columns; tangents: V in and out; adjoints: lambda, mu in and out. */
 typedef struct {
@@ -33,13 +44,14 @@ typedef struct {
     directions d;
     double *dt, *dh;            /* m: d.dt, d.dh */
     double *V;                  /* N*m: d.V, which moves on when the next step begins, or the sweep ends */
-    int moved;                  /* d.V1 is still to be taken over */
+    int moved;                  /* d.V1 is still to be taken over, and h' by t' */
     functionals g;
     double *tau;                /* m: adjoint of t after the step */
     double *tau_seen, *eta_seen;    /* m: of t and h of the step, by its observations */
     double *seeds, *sum;        /* s*m*n, n*m: what its observations add to its stages and to lambda */
     int any;                    /* 1: they hold something */
     double *f, *z, *w;          /* work: n, n, n*m */
+    wide wide;
 } world;
 
 typedef struct {
@@ -50,10 +62,29 @@ typedef struct {
 extern const op_rules step_rules, map_rules, observe_rules;
 
 int world_hold(world *, int step);              /* the record of the step into now, with weights at its start */
-/* t' and h' of a step (m each) from those of t0 and t1 */
-void step_directions(const costate_times *, int m, int last, double *dt, double *dh);
+void world_move(world *);                       /* V <- V1, t' += h' of the last step, if they are still to be */
+/* h' of a step from t' of its start (m each).  fixed: T' of the time that it is up to; NULL: zero */
+void step_directions(enum rule, const double *fixed, int m, const double *dt, double *dh);
 /* the errors that loosely solved systems leave, through this step (left.h) */
 int step_left(stepper *, const record *, int transpose, int m);
-void world_move(world *);                       /* V <- V1 of the last step, if it is still to be */
+
+/* memory.c: memory as parameters of the steps between two jumps.  pm: np + nm to a column, or p alone where there is
+   none. */
+void memory_to_pm(const stepper *, int m, const double *V, double *pm);         /* from its rows of V */
+void memory_from_pm(const stepper *, int m, double *lambda, double *pm);        /* onto rows of lambda; pm loses it */
+static inline void memory_bind(const stepper *c, const double *state, int mode)         /* N */
+{
+    if (c->nm > 0 || c->maps->mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
+}
+
+/* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns, d.dh
+   out; Xd of d with room for one more.  shift: m: what is added to the guard, or NULL */
+int event_tangent(stepper *, const wide *, const record *, const mapped *at, directions *d, const double *shift);
+/* g.lambda, g.mu, tau through it; shift: m, out: the gradients by what is added to the guard; may be NULL */
+int event_adjoint(world *, const mapped *at, double *shift);
+/* jump.c: an event's jump, and the cost that it adds */
+int jump_value(stepper *, const wide *, mapped *);               /* y1, from y */
+int jump_tangent(stepper *, const wide *, const mapped *, int m, const double *dt, double *V, const double *pm);
+int jump_adjoint(stepper *, const wide *, const mapped *, int m, double *lambda, double *pm, double *tau);
 
 #endif

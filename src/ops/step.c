@@ -1,7 +1,7 @@
-/* step.c - the operation STEP: tangents and adjoints of a frozen step.
+/* step.c - the operation STEP: tangents and adjoints of a step whose h is frozen, or fixed by a time or an event.
 
    Backward recursion (step-maps 1): lambda, mu by the step's adjoint; tau = d/dt of what follows.
-   The last step is h = t1 - t:  t1 gets eta = tau + h_bar, and tau loses it. */
+   A step to a given time T is h = T - t:  T gets eta = tau + h_bar, and tau loses it. */
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/left.h"
@@ -12,7 +12,9 @@ int world_hold(world *w, int step)
     stepper *c = w->st;
     if (w->held == step) return 0;
     w->held = -1;
-    verdict_at(c->v, w->tape->list[step].t);
+    const record *r = &w->tape->list[step];
+    verdict_at(c->v, r->t);
+    memory_bind(c, r->y, r->mode);
     int remade = !(c->F->is & REMAKES) || (w->seen && w->seen->count > 0);
     TRY(tape_get(w->tape, step, w->self, remade ? w->again : NULL, &w->now));
     weights(c, w->now.y, c->w);
@@ -22,17 +24,15 @@ int world_hold(world *w, int step)
 
 void world_move(world *w)
 {
-    if (w->moved) memcpy(w->V, w->d.V1, (size_t)w->st->N * (size_t)w->d.m * sizeof *w->V);
+    if (!w->moved) return;
+    memcpy(w->V, w->d.V1, (size_t)w->st->N * (size_t)w->d.m * sizeof *w->V);
+    for (int j = 0; j < w->d.m; j++) w->dt[j] += w->dh[j];
     w->moved = 0;
 }
 
-/* t' and h' of the step: all steps but the last are fixed, the last is t1 - t */
-void step_directions(const costate_times *g, int m, int last, double *dt, double *dh)
+void step_directions(enum rule rule, const double *fixed, int m, const double *dt, double *dh)
 {
-    for (int j = 0; j < m; j++) {
-        dt[j] = g && g->t0 ? g->t0[j] : 0;
-        dh[j] = last ? (g && g->t1 ? g->t1[j] : 0) - dt[j] : 0;
-    }
+    for (int j = 0; j < m; j++) dh[j] = rule == FROZEN ? 0 : (fixed ? fixed[j] : 0) - dt[j];
 }
 
 int step_left(stepper *c, const record *r, int transpose, int m)
@@ -41,43 +41,82 @@ int step_left(stepper *c, const record *r, int transpose, int m)
     return left_follow(c->sh, r->kept ? r->kept : c->fac, &at, r->h, transpose, m);
 }
 
+/* the entries by functional or direction of what is an event of the tape, gathered or scattered; NULL: not wanted */
+static double *of_event(const world *w, const op *o, int m, int scatter, double *x)
+{
+    double *all = w->times ? w->times->events : NULL;
+    size_t count = (size_t)w->tape->event_count, at = all ? (size_t)w->tape->maps[o->which].number : 0;
+    if (!all) return NULL;
+    for (size_t j = 0; j < (size_t)m; j++) {
+        if (scatter) all[j * count + at] = x[j];
+        else x[j] = all[j * count + at];
+    }
+    return x;
+}
+
+/* T' of the time that a step is up to, or s' of its guard; NULL: zero */
+static const double *fixed_directions(const world *w, const op *o)
+{
+    if (o->rule == FROZEN) return NULL;
+    if (o->rule == TO_END) return w->times ? w->times->t1 : NULL;
+    return of_event(w, o, w->d.m, 0, w->tau);
+}
+
 static int tangent(world *w, const op *o)
 {
     world_move(w);
     TRY(world_hold(w, o->step));
-    step_directions(w->times, w->d.m, o->last, w->dt, w->dh);
+    const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
-    TRY(w->st->F->tangent(w->st, &w->now, &w->d));
+    if (o->rule == TO_EVENT) {
+        TRY(event_tangent(w->st, &w->wide, &w->now, &w->tape->maps[o->which], &w->d, fixed));
+    } else {
+        step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
+        TRY(w->st->F->tangent(w->st, &w->now, &w->d));
+    }
     TRY(step_left(w->st, &w->now, 0, w->d.m));
     w->moved = 1;
     return 0;
 }
 
-/* tau of the steps that follow and eta of the last step become gradients by t0 and t1 */
-static void keep_times(world *w, int last)
+/* tau of the steps that follow and eta of a step to a given time become gradients by t0 and that time */
+static void keep_times(world *w, const op *o)
 {
+    double *fixed = o->rule == TO_END && w->times ? w->times->t1 : NULL;
     for (int j = 0; j < w->g.m; j++) {
         double eta = w->tau[j] + w->g.h[j] + (w->any ? w->eta_seen[j] : 0);
         w->tau[j] += w->g.t[j] + (w->any ? w->tau_seen[j] : 0);
-        if (!last) continue;
-        if (w->times->t1) w->times->t1[j] = eta;
+        if (o->rule == FROZEN) continue;
+        if (fixed) fixed[j] = eta;
+        w->g.h[j] = eta;
         w->tau[j] -= eta;
     }
+    if (o->rule == TO_TIME) of_event(w, o, w->g.m, 1, w->g.h);
+}
+
+/* the adjoint of a step alone, and what observations in it add */
+static int through(world *w)
+{
+    const stepper *c = w->st;
+    size_t n = (size_t)c->n;
+    for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
+    w->g.seed = w->any ? w->seeds : NULL;
+    TRY(c->F->adjoint(w->st, &w->now, &w->g));
+    for (int j = 0; w->any && j < w->g.m; j++)
+        axpy(n, 1, w->sum + (size_t)j * n, w->g.lambda + (size_t)j * (size_t)c->N);
+    return 0;
 }
 
 static int adjoint(world *w, const op *o)
 {
-    const stepper *c = w->st;
-    size_t n = (size_t)c->n;
     TRY(world_hold(w, o->step));
-    for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
-    w->g.seed = w->any ? w->seeds : NULL;
-    left_step(c->sh);
-    TRY(c->F->adjoint(w->st, &w->now, &w->g));
+    left_step(w->st->sh);
+    if (o->rule == TO_EVENT) {
+        TRY(event_adjoint(w, &w->tape->maps[o->which], w->g.h));
+        of_event(w, o, w->g.m, 1, w->g.h);
+    } else TRY(through(w));
     TRY(step_left(w->st, &w->now, 1, w->g.m));
-    for (int j = 0; w->any && j < w->g.m; j++)
-        axpy(n, 1, w->sum + (size_t)j * n, w->g.lambda + (size_t)j * (size_t)c->N);
-    if (w->g.times) keep_times(w, o->last);
+    if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
     w->any = 0;
     return 0;
 }

@@ -54,8 +54,7 @@ static int second_order(stepper *c, const record *r, const functionals *g, int i
                         const double *u, double *H)
 {
     costate_point x = point(c->maps, r->t, r->y), e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n};
-    costate_gradient to = {.t = g->times ? &g->t[j] : NULL, .y = H,
-                           .p = g->mu ? g->mu + (size_t)j * (size_t)c->np : NULL};
+    costate_gradient to = into_pm(c->maps, g->times ? &g->t[j] : NULL, H, g->mu, (size_t)j);
     TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, &x, &e, u, &to));
     return w ? map_adjoint_tangent(c->maps, &c->maps->cost, &x, &e, w + (size_t)j * (size_t)c->nq, &to) : 0;
 }

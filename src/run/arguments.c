@@ -34,10 +34,19 @@ static int check_directions(costate *c, int m, const double *V, const double *Vp
     return 0;
 }
 
+/* steps that end in events follow their times */
+int timed_sweep(const costate *c, const costate_times *g)
+{
+    int guarded = 0;
+    for (int k = 0; k < c->P.nevents; k++) guarded |= c->P.event[k].guard.value != NULL;
+    return guarded || (g && (g->t0 || g->t1 || g->end || g->events));
+}
+
 int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
 {
     TRY(check_directions(c, m, V, Vp, g));
-    TRY(maps_available(c, TANGENT, Vp && c->st.np, g && (g->t0 || g->t1)));
+    TRY(maps_available(c, TANGENT, Vp && c->st.np, timed_sweep(c, g)));
+    TRY(maps_have_events(&c->maps, TANGENT_OF));
     return columns_prepare(c, m);
 }
 
@@ -46,6 +55,13 @@ int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, con
     if (m <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "m = %d functionals: at least one is needed.", m);
     TRY(check_vector(c, "lambda", lambda, (size_t)c->st.N * (size_t)m));
     if (mu) TRY(check_vector(c, "mu", mu, (size_t)c->st.np * (size_t)m));
-    TRY(maps_available(c, ADJOINT, mu && c->st.np, g && (g->t0 || g->t1)));
+    if (g && g->end) TRY(check_vector(c, "times.end", g->end, (size_t)m));
+    TRY(maps_available(c, ADJOINT, mu && c->st.np, timed_sweep(c, g)));
+    TRY(maps_have_events(&c->maps, ADJOINT_OF));
     return columns_prepare(c, m);
+}
+
+void times_begin(const costate_times *times, int m, double *dt)
+{
+    for (int j = 0; j < m; j++) dt[j] = times && times->t0 ? times->t0[j] : 0;
 }

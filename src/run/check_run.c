@@ -19,7 +19,7 @@ typedef struct {
 static int transpose_gap(attempt *x, costate_report *r)
 {
     int N = x->N, np = x->np;
-    costate_times d = {x->ends, x->ends + 1, NULL}, g = {x->ends + 2, x->ends + 3, NULL};
+    costate_times d = {.t0 = x->ends, .t1 = x->ends + 1}, g = {.t0 = x->ends + 2, .t1 = x->ends + 3};
     int timed = !maps_available(x->c, TANGENT, np, 1) && !maps_available(x->c, ADJOINT, np, 1);
     memcpy(x->V0, x->V, (size_t)N * sizeof *x->V);
     double w[2] = {0}, sum = 0, size = 0;
@@ -104,6 +104,7 @@ static int check_run(costate *c, double t0, double t1, const double *y, const do
     costate_options o = c->o;
     o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
     o.on_step = NULL;
+    o.on_event = NULL;
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np;
     int status;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;

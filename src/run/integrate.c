@@ -4,7 +4,7 @@
    those of the accepted step; the last step is h = t1 - t. */
 #include <math.h>
 #include <string.h>
-#include "run/loop.h"
+#include "run/watch.h"
 
 /* Nothing is known of earlier steps; their factorisations do not even precondition, as they may in a sweep. */
 static void anew(costate *c)
@@ -12,7 +12,18 @@ static void anew(costate *c)
     forget(c);
     factors_reset(c->st.fac);
     if (c->st.F->restart) c->st.F->restart(&c->st);
-    c->at = 0;
+}
+
+/* after an event: the step size goes on */
+static void restart(costate *c, run *x)
+{
+    c->st.lin.serial = 0;
+    factors_forget(c->st.fac);
+    factors_reset(c->st.fac);
+    if (c->st.F->restart) c->st.F->restart(&c->st);
+    x->has_prev = 0;
+    x->by.cautious = 1;
+    x->k = (control){.k = x->k.k};
 }
 
 static int no_start(costate *c)
@@ -26,7 +37,7 @@ static int no_start(costate *c)
 
 static int initial_step(costate *c, run *x)
 {
-    double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->t1 - x->t)));
+    double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->end - x->t)));
     if (!(c->o.h0 > 0)) {
         int status = first_step(&c->st, &c->in, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c) : status);
@@ -37,7 +48,8 @@ static int initial_step(costate *c, run *x)
 
 static void set_directions(costate *c, run *x)
 {
-    step_directions(x->times, x->d->m, x->last, c->d.dt, c->d.dh);
+    int to_end = x->last && x->t1 == x->end;
+    step_directions(x->last ? TO_TIME : FROZEN, to_end && x->times ? x->times->t1 : NULL, x->d->m, c->d.dt, c->d.dh);
     x->d->V = x->Va;
     x->d->V1 = x->Vb;
 }
@@ -67,14 +79,22 @@ static int forward(costate *c, run *x)
     return c->st.F->forward(&c->st, &x->now, &x->by);
 }
 
-/* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
-static int try_step(costate *c, run *x, double *err)
+static int step_once(costate *c, run *x)
 {
+    size_t at = (size_t)(c->st.n + c->st.nq), nm = (size_t)c->st.nm;
     set_times(x);
-    c->count.steps++;
     x->by.y1 = c->work.y1;
     x->by.yp1 = c->work.yp1;
     TRY(forward(c, x));
+    if (nm > 0) memcpy(c->work.y1 + at, c->work.y + at, nm * sizeof *c->work.y1);
+    return 0;
+}
+
+/* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
+static int try_step(costate *c, run *x, double *err)
+{
+    c->count.steps++;
+    TRY(step_once(c, x));
     if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
     else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
     if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
@@ -109,14 +129,15 @@ static int report(costate *c, run *x)
 /* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
 static void propose(costate *c, run *x, double err)
 {
-    int fixed = c->o.controller == COSTATE_FIXED, cut = fabs(x->h) < fabs(x->h_free) && !x->k.rejected;
-    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, x->h);
+    double judged = fabs(x->judged);
+    int fixed = c->o.controller == COSTATE_FIXED, cut = judged < fabs(x->h_free) && !x->k.rejected;
+    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
-    double h = fabs(x->h) * factor;
+    double h = judged * factor;
     if (cut && factor >= 1) h = fmax(h, fabs(x->h_free));
     x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
     x->k.err_old = fmax(err, 1e-2);
-    x->k.h_old = fabs(x->h);
+    x->k.h_old = judged;
     x->k.rejected = 0;
 }
 
@@ -129,8 +150,10 @@ static int next_slot(costate *c, run *x)
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
-    if (!x->tape) return COSTATE_OK;
-    return space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to));
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
+    x->now.mode = c->maps.mode;
+    memory_bind(&c->st, x->now.y, x->now.mode);
+    return COSTATE_OK;
 }
 
 static int accept(costate *c, run *x, double err)
@@ -145,6 +168,7 @@ static int accept(costate *c, run *x, double err)
     propose(c, x, err);
     workspace_step(&c->work);
     double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
+    for (int j = 0; x->d && j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];
     x->prev = x->now;
     x->has_prev = 1;
     x->by.cautious = 0;
@@ -158,12 +182,25 @@ static int too_large(costate *c, const run *x, double err)
     return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
 }
 
+/* The step ends earlier where an event is in it, and its tangents are those of what was done. */
+static int watched(costate *c, run *x)
+{
+    x->cut = 0;
+    TRY(watch_step(c, x));
+    if (!x->cut || !x->d) return 0;
+    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1};
+    return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL));
+}
+
 /* A try, judged: the step is taken, or RETRY says by what its h should change. */
 static int try_judged(costate *c, run *x)
 {
     double err = 0;
     TRY(try_step(c, x, &err));
-    return err <= 1 ? accept(c, x, err) : too_large(c, x, err);
+    if (!(err <= 1)) return too_large(c, x, err);
+    x->judged = x->h;
+    if (c->watch.count > 0) TRY(watched(c, x));
+    return accept(c, x, err);
 }
 
 /* h_free no longer than the family allows from here */
@@ -202,7 +239,7 @@ static int one_step(costate *c, run *x, long budget)
 /* made: the values are consistent, and y' is there */
 static int cold_start(costate *c, run *x, int made)
 {
-    double span = fabs(x->t1 - x->t);
+    double span = fabs(x->end - x->t);
     int status = c->maps.residual && !made ? residual_start(c, x->t, span) : COSTATE_OK;
     TRY(status == RETRY ? no_start(c) : status);
     TRY(refuse_algebraic(c, x->t));
@@ -210,22 +247,38 @@ static int cold_start(costate *c, run *x, int made)
     return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
 }
 
+/* at t0: what was proposed is for the values before */
+static int begin_after_jump(costate *c, run *x)
+{
+    restart(c, x);
+    return c->o.controller == COSTATE_FIXED ? 0 : initial_step(c, x);
+}
+
 static int loop(costate *c, run *x)
 {
-    int cold = x->h_free == 0, made = cold && (c->o.consistent & COSTATE_CONSISTENT_START);
+    int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
     if (made) TRY(map_run(c, x, 0));
-    if (x->t == x->t1) return COSTATE_OK;
+    if (x->t == x->end) return COSTATE_OK;
     if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
     long most = c->count.steps + c->o.max_steps;
-    while (x->t != x->t1) TRY(one_step(c, x, most));
+    int any;
+    TRY(events_at_start(c, x, &any));
+    if (any) TRY(begin_after_jump(c, x));
+    while (x->t != x->end && !x->over) {
+        if (c->watch.count > 0) x->t1 = next_stop(c, x);
+        TRY(one_step(c, x, most));
+        if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
+        TRY(events_after_step(c, x));
+        restart(c, x);
+    }
     return c->o.consistent & COSTATE_CONSISTENT_END ? map_run(c, x, 1) : COSTATE_OK;
 }
 
 static int onto(costate *c, run *x)
 {
-    origin from = {c->self, c->stamp, x->by.predict, x->t, x->t1};
+    origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
     const store *kept = c->o.storage == COSTATE_STATES_ONLY ? &states_store : &memory_store;
-    if (x->tape) TRY(tape_start(&c->st, x->tape, kept, &c->P, &from));
+    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, kept, &c->P, &from));
     return loop(c, x);
 }
 
@@ -235,25 +288,34 @@ static void finish(costate *c, run *x, int status, double *y)
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, x);
+    c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one now */
     else remark(c, status);
     if (!x->tape) return;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(x->tape, complete, c->v.t, c->work.y);
+    tape_end(x->tape, complete, c->v.t, c->work.y, c->maps.mode);
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
 {
-    int from = warm(c, t0, t1, y, p, tape);
+    int from = warm(c, t0, t1, y, p, tape), on = tape && tape->usable;
+    const mapped *event = on ? tape_last_event(tape) : NULL;
     maps_bind(&c->maps, p);
     set_range(c, t0, t1);
+    events_begin(c, on, event);
     claim(c);
-    if (from != WARM_WITH_MATRICES) anew(c);
+    if (from != WARM_WITH_MATRICES) {
+        anew(c);
+        c->at = on ? tape->count : 0;
+    }
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
+    memory_bind(&c->st, c->work.y, on ? tape->mode : c->o.mode);
     x->t = t0;
-    x->t1 = t1;
+    x->t1 = x->end = t1;
+    x->on = on;
     x->tape = tape;
     x->k = (control){.k = error_exponent(c->st.m)};
+    x->once = step_once;
     x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
                     .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
     if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
@@ -279,12 +341,45 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(tangent_begin(c, m, V, Vp, times));
-    directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = Vp, .Xd = c->d.X};
+    if (times && times->events)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "times.events is for sweeps over a tape: before a run its events are "
+                    "not known.");
+    directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = pm_begin(c, m, Vp), .Xd = c->d.X};
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
+    memory_to_pm(&c->st, m, V, c->d.wide.pm);
+    times_begin(times, m, c->d.dt);
     left_sweep(&c->sh);
     int status = run_all(c, t0, t1, y, p, tape, &x);
     if (x.Va != V) memcpy(V, x.Va, (size_t)c->st.N * (size_t)m * sizeof *V);
+    if (times && times->end) memcpy(times->end, c->d.dt, (size_t)m * sizeof *times->end);
     TRY(status);
     TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
+
+static int check_goes_on(costate *c, const costate_tape *tape, double t1, const double *y)
+{
+    TRY(tape_fits(&c->st, &c->P, tape));
+    if (tape->from.writer != c->self)
+        return fail(&c->v, COSTATE_BAD_TAPE, "A run is gone on with by the solver that wrote its tape.");
+    if (!y) return fail(&c->v, COSTATE_BAD_ARGUMENT, "y is NULL.");
+    if (!(fabs(t1) < HUGE_VAL)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "t1 is not finite.");
+    if (tape->count > 0 && tape_direction(tape) * (t1 - tape->from.t1) < 0)
+        return fail(&c->v, COSTATE_OUT_OF_RANGE, "t1 = %.10g lies before the end of the tape, t = %.10g.", t1,
+                    tape->from.t1);
+    return COSTATE_OK;
+}
+
+int costate_continue(costate *c, costate_tape *tape, double t1, double *y)
+{
+    TRY(begin(c));
+    TRY(check_goes_on(c, tape, t1, y));
+    mapped went_on = {.event = WENT_ON, .timed = 1, .from = tape->mode, .to = tape->mode, .t = tape->from.t1,
+                      .y = tape->end, .y1 = tape->end};
+    if (tape->count > 0 && !tape_last_event(tape)) TRY(tape_event(&c->st, tape, &went_on));
+    memcpy(y, tape->end, (size_t)c->st.N * sizeof *y);
+    run x = {.has_prev = 0};
+    return run_all(c, tape->from.t1, t1, y, tape->p, tape, &x);
+}
+
+int costate_mode(const costate *c) { return c ? c->maps.mode : 0; }

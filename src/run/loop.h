@@ -4,10 +4,16 @@
 
 #include "run/run.h"
 
-typedef struct {
+typedef struct run {
+    int (*once)(costate *, struct run *);       /* the step of h alone, not judged (integrate.c) */
     double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
     double end_low;             /* the time after it is now.end + end_low */
+    double end;                 /* of the run: t1 is it, or a given time of an event before it */
     int last;                   /* h reaches t1 */
+    int cut;                    /* it was made shorter by an event */
+    int on;                     /* it goes on with an earlier one */
+    int over;                   /* a terminal event ended the run */
+    double judged;              /* h of the step that the error is of */
     double h_free;              /* the step proposed before it was cut to reach t1 */
     control k;
     costate_tape *tape;
@@ -30,6 +36,12 @@ int no_room(costate *, const run *);                /* nothing was tried: h is t
 
 /* start.c */
 int map_run(costate *, run *, int at_end);          /* the state made consistent, on the tape, with its tangents */
+
+/* events.c */
+void events_begin(costate *, int on, const mapped *from);   /* of a run; on: it goes on, from an event, or NULL */
+double next_stop(const costate *, const run *);     /* x->end, or a given time before it */
+int events_at_start(costate *, run *, int *any);
+int events_after_step(costate *, run *);            /* those that ended it; the run begins anew where there are some */
 
 int refuse_algebraic(costate *, double t);          /* of a residual, by a method that cannot keep constraints */
 

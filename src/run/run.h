@@ -10,6 +10,8 @@
 #include "step/step.h"
 #include "tape/tape.h"
 
+enum { LAST_EVENTS = 10 };
+
 typedef struct { double t0, t1, dir, hmin, hmax; } interval;           /* dir: 1 or -1; hmin, hmax: of |h| */
 
 typedef struct { double err_old, h_old; int rejected, k; } control;    /* what controllers remember; k: of err ~ h^k */
@@ -36,14 +38,29 @@ typedef struct {                /* work space of runs */
 typedef struct {                /* work space of derivatives, for so many columns */
     int columns;
     void *block;
-    double *dt, *dh;            /* m: t' and h' of a step */
+    double *dt, *dh;            /* m: t' and h' of a step; t' goes on through a run or sweep */
     double *t, *h;              /* m: adjoints of t and h of a step */
     double *V, *X;              /* N*m, s*m*n: tangents after the step, of its stages */
     double *U;                  /* s*m*n: adjoints of the stages */
     double *seed;               /* s*m*n: adjoint seeds of the stages; n*m: tangents at an observation */
     double *w, *sum;            /* n*m: weights of an observation, their sum over a step */
     double *tau;                /* 3 m: adjoint of t; corrections by observations */
+    wide wide;                  /* of events and memory */
 } columns;
+
+/* Events of a run: guards as they were looked at last (watch.h), and what was taken. */
+typedef struct {
+    int count, samples;         /* of events; of looks a step */
+    struct guarded *guard, *before;     /* count each: guards, and as they were at the start of the step */
+    int armed;                  /* their signs are known; 0: a segment begins */
+    int first;                  /* that ended the step, or -1: a given time */
+    double *u, *at, *y, *y1, *jump;     /* n, n: states in a step; N, N: before and after an event; N: work */
+    long taken;                 /* in this run; */
+    int done;                   /* a run goes on from events: what is due there was taken */
+    long stamp;                 /* of the run that ended here: guards that fire at its end are still to be taken */
+    int still;                  /* of them in a row, without time passing; */
+    double when[LAST_EVENTS];   /* the times of the last, in turn */
+} watch;
 
 struct costate {
     costate_problem P;
@@ -61,6 +78,7 @@ struct costate {
     starter start;              /* consistent values; its memory is there when they are asked for */
     workspace work;
     columns d;
+    watch watch;
     costate_tape *own;          /* of costate_integrate_adj */
 };
 
@@ -75,13 +93,18 @@ void forget(costate *);                                             /* what is h
 /* workspace.c */
 int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
 void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
-int columns_prepare(costate *, int m);
+int columns_prepare(costate *, int m);                              /* and one more, where guards end steps */
+/* np + nm to a column, of parameters given as np to a column (NULL: zero); these themselves where there is no memory */
+double *pm_begin(costate *, int m, const double *of_p);
+int watch_prepare(costate *);                                       /* c->watch of a new solver */
 int starter_ready(costate *);                                       /* c->start; allocates once */
 
 /* arguments.c */
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
 int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
 int maps_available(costate *, enum mode, int with_p, int with_t);   /* may this mode run?  0, or COSTATE_MISSING */
+int timed_sweep(const costate *, const costate_times *);            /* are derivatives by t and h wanted? */
+void times_begin(const costate_times *, int m, double *dt);         /* t' of t0 */
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
 
@@ -104,6 +127,8 @@ int residual_start(costate *, double t, double span);               /* the same,
 int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp; how, in c->start.mine */
 
 /* sweep.c */
+int tape_begin(costate *, const costate_tape *);                    /* it fits, and its parameters are bound */
+op step_of(const costate_tape *, int k, int next);                  /* next: the first map after step k, if any */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */
 
 #endif

@@ -111,7 +111,8 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.n = P->n;
     c->st.np = P->np;
     c->st.nq = P->nq;
-    c->st.N = P->n + P->nq;
+    c->st.nm = P->nm;
+    c->st.N = P->n + P->nq + P->nm;
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(options_fill(c));
@@ -126,6 +127,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);
     if (c->o.consistent) TRY(starter_ready(c));
+    TRY(watch_prepare(c));
     return COSTATE_OK;
 }
 
@@ -150,6 +152,7 @@ void costate_free(costate *c)
     free(c->st.lin.J);
     maps_free(&c->maps);
     free(c->d.block);
+    free(c->watch.guard);
     free(c->work.block);
     free(c);
 }

@@ -31,10 +31,8 @@ int make_consistent(costate *c, double t, int only_values)
 int map_run(costate *c, run *x, int at_end)
 {
     TRY(make_consistent(c, x->t, at_end));
-    if (x->tape) TRY(tape_map(&c->st, x->tape, &c->start.mine));
+    if (x->tape) TRY(tape_map(&c->st, x->tape, &c->start.mine, c->work.y));
     if (!x->d) return 0;
-    step_directions(x->times, x->d->m, at_end, c->d.dt, c->d.dh);
-    for (int j = 0; j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];
     return start_tangent(&c->start, &c->start.mine, x->d->m, c->d.dt, x->Va, (size_t)c->st.N, x->d->Vp);
 }
 
@@ -58,11 +56,12 @@ int costate_consistent(costate *c, double t, double *y, double *yp, const double
     TRY(begin(c));
     size_t n = (size_t)c->st.n;
     if (!(fabs(t) < HUGE_VAL)) return fail(&c->v, COSTATE_BAD_ARGUMENT, "t is not finite.");
-    TRY(check_vector(c, "y", y, n));
+    TRY(check_vector(c, "y", y, c->st.nm > 0 ? (size_t)c->st.N : n));
     if (yp) TRY(check_vector(c, "yp", yp, n));
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
     TRY(starter_ready(c));
     maps_bind(&c->maps, p);
+    maps_bind_step(&c->maps, y + c->st.n + c->st.nq, c->o.mode);
     verdict_at(&c->v, t);
     start_values *f = &c->start.mine;
     memcpy(f->before, y, n * sizeof *y);

@@ -1,4 +1,4 @@
-/* sweep.c - over a tape: tangents forward, adjoints backward, loops over its operations; the run again. */
+/* sweep.c - over a tape: tangents forward, adjoints backward, loops over its operations. */
 #include <math.h>
 #include <string.h>
 #include "run/run.h"
@@ -11,6 +11,9 @@ static int again(void *run, const costate_tape *t, int k, record *r)
     decisions as = tape_decisions(t, k);
     trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
     r->X = by.to.X;
+    by.exact = r->exact;
+    if (r->exact) as.iterations = NULL;
+    memory_bind(&c->st, r->y, r->mode);
     weights(&c->st, r->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
     return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
@@ -19,10 +22,11 @@ static int again(void *run, const costate_tape *t, int k, record *r)
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
 {
     remaker how = {again, c};
+    memory_bind(&c->st, t->list[k].y, t->list[k].mode);
     return tape_get(t, k, c->self, &how, r);
 }
 
-static int tape_begin(costate *c, const costate_tape *tape)
+int tape_begin(costate *c, const costate_tape *tape)
 {
     TRY(tape_fits(&c->st, &c->P, tape));
     maps_bind(&c->maps, tape->p);
@@ -46,23 +50,25 @@ static int tangent_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->t
 
 static int adjoint_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->adjoint(w, &o)); }
 
-static op map_of(const costate_tape *tape, int which)
+op step_of(const costate_tape *tape, int k, int next)
 {
-    int step = tape->maps[which].before;
-    return (op){MAP, step, which, step == tape->count && step > 0};
+    for (; next < tape->map_count && tape->maps[next].before == k + 1; next++)
+        if (tape->maps[next].event != CONSISTENT)
+            return (op){STEP, k, next, tape->maps[next].timed ? TO_TIME : TO_EVENT};
+    return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }
 
 static int maps_forward(world *w, int step, int *at)
 {
     for (; *at < w->tape->map_count && w->tape->maps[*at].before == step; (*at)++)
-        TRY(tangent_of(w, map_of(w->tape, *at)));
+        TRY(tangent_of(w, (op){MAP, step, *at, FROZEN}));
     return 0;
 }
 
 static int maps_backward(world *w, int step, int *at)
 {
     for (; *at > 0 && w->tape->maps[*at - 1].before == step; (*at)--)
-        TRY(adjoint_of(w, map_of(w->tape, *at - 1)));
+        TRY(adjoint_of(w, (op){MAP, step, *at - 1, FROZEN}));
     return 0;
 }
 
@@ -71,13 +77,12 @@ static int forward_over(world *w)
     int seen = 0, count = w->seen ? w->seen->count : 0, steps = w->tape->count, next = 0;
     for (int k = 0; k < steps; k++) {
         TRY(maps_forward(w, k, &next));
-        TRY(tangent_of(w, (op){STEP, k, 0, k == steps - 1}));
+        TRY(tangent_of(w, step_of(w->tape, k, next)));
         for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
-            TRY(tangent_of(w, (op){OBSERVE, k, seen, 0}));
+            TRY(tangent_of(w, (op){OBSERVE, k, seen, FROZEN}));
     }
-    TRY(maps_forward(w, steps, &next));
     world_move(w);
-    return 0;
+    return maps_forward(w, steps, &next);
 }
 
 static int backward_over(world *w)
@@ -86,8 +91,8 @@ static int backward_over(world *w)
     TRY(maps_backward(w, steps, &next));
     for (int k = steps - 1; k >= 0; k--) {
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
-            TRY(adjoint_of(w, (op){OBSERVE, k, seen - 1, 0}));
-        TRY(adjoint_of(w, (op){STEP, k, 0, k == steps - 1}));
+            TRY(adjoint_of(w, (op){OBSERVE, k, seen - 1, FROZEN}));
+        TRY(adjoint_of(w, step_of(w->tape, k, next)));
         TRY(maps_backward(w, k, &next));
     }
     return 0;
@@ -120,7 +125,7 @@ static world world_of(costate *c, const costate_tape *tape, const remaker *how, 
     return (world){.st = &c->st, .start = &c->start, .tape = tape, .self = c->self, .again = how, .times = times,
                    .seen = o, .held = -1, .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k,
                    .eta_seen = d->tau + 2 * k, .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z,
-                   .w = d->w};
+                   .w = d->w, .wide = d->wide};
 }
 
 /* ---- tangents ---- */
@@ -133,14 +138,19 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     TRY(tangent_begin(c, m, V, Vp, times));
     TRY(check_observations(c, tape, o, 0));
     c->st.lin.serial = 0;
+    double ended = c->v.t;              /* of the last run; a failure is in a step */
     remaker how = {again, c};
     world w = world_of(c, tape, &how, m, times, o);
     w.V = V;
-    w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V, .Vp = Vp, .V1 = c->d.V,
-                       .Xd = c->d.X};
+    w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V,
+                       .Vp = pm_begin(c, m, Vp), .V1 = c->d.V, .Xd = c->d.X};
+    memory_to_pm(&c->st, m, V, c->d.wide.pm);
+    times_begin(times, m, w.dt);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
     TRY(forward_over(&w));
+    verdict_at(&c->v, ended);
+    if (times && times->end) memcpy(times->end, w.dt, (size_t)m * sizeof *w.dt);
     TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
@@ -158,6 +168,12 @@ static void set_times(const costate_times *times, int m, const double *tau)
     }
 }
 
+/* no event has one yet */
+static void clear_events(const costate_times *times, size_t count, size_t m)
+{
+    if (times && times->events) memset(times->events, 0, count * m * sizeof *times->events);
+}
+
 /* each process has its share of them */
 static int total_times(const costate *c, const costate_times *times, int m)
 {
@@ -166,20 +182,35 @@ static int total_times(const costate *c, const costate_times *times, int m)
     return 0;
 }
 
+/* pm_begin's back into mu */
+static void pm_end(const costate *c, int m, double *mu)
+{
+    size_t np = (size_t)c->st.np, rows = np + (size_t)c->st.nm;
+    for (size_t j = 0; c->st.nm > 0 && mu && j < (size_t)m; j++)
+        memcpy(mu + j * np, c->d.wide.pm + j * rows, np * sizeof *mu);
+}
+
 static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
                     const costate_observations *o)
 {
     size_t k = (size_t)m;
-    int timed = times && (times->t0 || times->t1);
+    int timed = timed_sweep(c, times);
+    double ended = c->v.t;
+    double *pm = pm_begin(c, m, mu);
     remaker how = {again, c};
     world w = world_of(c, tape, &how, m, times, o);
-    w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np ? mu : NULL, .t = c->d.t, .h = c->d.h,
-                        .defect = times ? times->defect : NULL, .U = c->d.U};
-    memset(w.tau, 0, k * sizeof *w.tau);
+    w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np + c->st.nm ? pm : NULL, .t = c->d.t,
+                        .h = c->d.h, .defect = times ? times->defect : NULL, .U = c->d.U};
+    if (times && times->end) memcpy(w.tau, times->end, k * sizeof *w.tau);
+    else memset(w.tau, 0, k * sizeof *w.tau);
     set_times(times, m, NULL);
+    clear_events(times, (size_t)tape->event_count, k);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
     TRY(backward_over(&w));
+    verdict_at(&c->v, ended);
+    memory_from_pm(&c->st, m, lambda, pm);
+    pm_end(c, m, mu);
     TRY(left_relative(&c->sh, 1, m, lambda, (size_t)c->st.N, &c->count.krylov_error));
     if (timed) set_times(times, m, w.tau);
     if (times) TRY(total_times(c, times, m));
@@ -206,60 +237,14 @@ int costate_integrate_adj(costate *c, double t0, double t1, double *y, const dou
     if (m > 0 && lambda) memset(lambda, 0, (size_t)c->st.N * (size_t)m * sizeof *lambda);
     TRY(adjoint_begin(c, m, lambda, mu, times));
     if (!c->own && !(c->own = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
+    if (times && times->events)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "times.events is for sweeps over a tape: before a run its events are "
+                    "not known.");
     TRY(costate_integrate(c, t0, t1, y, p, c->own));
-    int r = seed(t1, y, p, m, lambda, mu, ctx);
+    int r = seed(c->v.t, y, p, m, lambda, mu, ctx);
     r = r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
     if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))
         r = fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
     TRY(space_agree(&c->maps.space, r));
     return backward(c, c->own, m, lambda, mu, times, NULL);       /* the last step's factorisation is still there */
-}
-
-/* ---- the run again ---- */
-
-static int step_again(costate *c, const costate_tape *tape, int k, record *now, const record *prev)
-{
-    const record *r = &tape->list[k];
-    decisions as = tape_decisions(tape, k);
-    trial by = {.before = prev, .as = &as, .serial = k + 1, .to = c->work.scratch[k & 1], .predict = tape->from.predict,
-                .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
-    if (c->o.derivative_mode) as.iterations = NULL;
-    *now = (record){.t = r->t, .h = r->h, .end = r->end, .y = c->work.y, .yp = r->yp, .X = by.to.X,
-                    .iterations = by.to.iterations};
-    verdict_at(&c->v, r->t);
-    weights(&c->st, c->work.y, c->st.w);
-    TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
-    int sound = all_finite((size_t)c->st.N, c->work.y1);
-    return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
-                       "%.10g in a replay.", r->t));
-}
-
-static int maps_again(costate *c, const costate_tape *tape, int step, int *at)
-{
-    for (; *at < tape->map_count && tape->maps[*at].before == step; (*at)++)
-        TRY(make_consistent(c, tape->maps[*at].f.t, tape->maps[*at].f.only_values));
-    return 0;
-}
-
-int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
-{
-    TRY(begin(c));
-    TRY(tape_begin(c, tape));
-    TRY(check_vector(c, "y", y, (size_t)c->st.N));
-    TRY(check_vector(c, "p", p, (size_t)c->st.np));
-    maps_bind(&c->maps, p);
-    forget(c);
-    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
-    record now, prev = {0};
-    int next = 0;
-    for (int k = 0; k < tape->count; k++) {
-        TRY(maps_again(c, tape, k, &next));
-        TRY(step_again(c, tape, k, &now, k ? &prev : NULL));
-        workspace_step(&c->work);
-        prev = now;
-    }
-    TRY(maps_again(c, tape, tape->count, &next));
-    verdict_at(&c->v, tape->from.t1);
-    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
-    return COSTATE_OK;
 }

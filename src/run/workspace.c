@@ -1,6 +1,7 @@
 /* workspace.c - the work space of runs and of derivatives: a block each, laid out twice, first to count. */
 #include <stdlib.h>
-#include "run/run.h"
+#include <string.h>
+#include "run/watch.h"
 
 static void layout(costate *c, cursor *at)
 {
@@ -43,11 +44,42 @@ int workspace_prepare(costate *c)
     return COSTATE_OK;
 }
 
+static int guards(const costate *c)
+{
+    int count = 0;
+    for (int k = 0; k < c->P.nevents; k++) count += c->P.event[k].guard.value != NULL;
+    return count;
+}
+
+static void layout_wide(costate *c, cursor *at, size_t k)
+{
+    wide *w = &c->d.wide;
+    const stepper *st = &c->st;
+    size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), events = c->P.nevents > 0, located = guards(c) > 0;
+    w->V = take(at, located * N * k);
+    w->lambda = take(at, located * N * k);
+    w->dpm = take(at, located * pm * k);
+    w->one = take(at, located * 3 * k);
+    w->pm = take(at, st->nm > 0 ? pm * k : 0);
+    w->jump = take(at, events * N);
+}
+
+double *pm_begin(costate *c, int m, const double *of_p)
+{
+    size_t np = (size_t)c->st.np, rows = np + (size_t)c->st.nm;
+    double *pm = c->d.wide.pm;
+    if (c->st.nm == 0) return (double *)of_p;
+    memset(pm, 0, rows * (size_t)m * sizeof *pm);
+    for (size_t j = 0; of_p && j < (size_t)m; j++) memcpy(pm + j * rows, of_p + j * np, np * sizeof *pm);
+    return pm;
+}
+
 int columns_prepare(costate *c, int m)
 {
     if (m <= c->d.columns) return COSTATE_OK;
     columns *d = &c->d;
-    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)m;
+    int all = m + (guards(c) > 0);
+    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)all;
     double *block = NULL;
     for (;;) {
         cursor at = {block, 0};
@@ -62,8 +94,9 @@ int columns_prepare(costate *c, int m)
         d->w = take(&at, n * k);
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
-        left_layout(&c->sh, &at, m);
-        c->st.F->layout_derivatives(&c->st, &at, m);
+        layout_wide(c, &at, k);
+        left_layout(&c->sh, &at, all);
+        c->st.F->layout_derivatives(&c->st, &at, all);
         if (block) break;
         free(d->block);
         d->block = NULL;
@@ -80,6 +113,33 @@ int starter_ready(costate *c)
 {
     c->start.w = c->st.w;
     return starter_init(&c->start, &c->sh, &c->maps, &c->P);
+}
+
+static size_t layout_watch(watch *w, const stepper *c, cursor *at)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N;
+    w->u = take(at, n);
+    w->at = take(at, n);
+    w->y = take(at, N);
+    w->y1 = take(at, N);
+    w->jump = take(at, N);
+    return at->used;
+}
+
+int watch_prepare(costate *c)
+{
+    watch *w = &c->watch;
+    cursor at = {0};
+    if (c->P.nevents == 0) return 0;
+    size_t doubles = layout_watch(w, &c->st, &at), guards = 2 * (size_t)c->P.nevents * sizeof *w->guard;
+    if (!(w->guard = calloc(1, guards + doubles * sizeof *w->u)))
+        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d events.", c->P.nevents);
+    at = (cursor){(double *)((char *)w->guard + guards), 0};
+    layout_watch(w, &c->st, &at);
+    w->count = c->P.nevents;
+    w->before = w->guard + w->count;
+    w->samples = c->o.event_samples;
+    return c->maps.residual || c->sh.singular ? starter_ready(c) : 0;
 }
 
 void workspace_step(workspace *w)

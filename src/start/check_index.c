@@ -43,6 +43,7 @@ static int make(bare *b, const costate_problem *P, const costate_point *x)
     b->maps.w = b->w;
     for (size_t i = 0; i < n; i++) b->w[i] = 1 / (1e-6 + 1e-6 * fabs(x->y[i]));
     maps_bind(&b->maps, x->p);
+    maps_bind_step(&b->maps, x->m, x->mode);
     b->sh = (shifts){.maps = &b->maps, .v = &b->v, .o = &b->o};
     TRY(shifts_init(&b->sh));
     b->start.w = b->w;

@@ -78,8 +78,7 @@ typedef struct { int m; const double *dt; double *V; size_t ld; const double *Vp
 static costate_point direction(const derivative *d, const directed *x, int j)
 {
     const maps *a = d->s->maps;
-    return (costate_point){.t = x->dt[j], .y = x->V + (size_t)j * x->ld,
-                           .p = x->Vp && a->np ? x->Vp + (size_t)j * (size_t)a->np : NULL};
+    return along_pm(a, x->dt[j], x->V + (size_t)j * x->ld, x->Vp, (size_t)j);
 }
 
 static int tangent_of_position(derivative *d, const directed *x)
@@ -139,8 +138,7 @@ static costate_gradient gradient(const derivative *d, const adjoined *x, int j)
 {
     const maps *a = d->s->maps;
     memset(d->s->dx, 0, (size_t)a->n * sizeof(double));
-    return (costate_gradient){.t = x->t ? x->t + j : NULL, .y = d->s->dx,
-                              .p = x->mu && a->np ? x->mu + (size_t)j * (size_t)a->np : NULL};
+    return into_pm(a, x->t ? x->t + j : NULL, d->s->dx, x->mu, (size_t)j);
 }
 
 /* lambda += what is in s->dx; of the kept components alone, or all */

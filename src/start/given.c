@@ -16,9 +16,8 @@ static const double SHARP = 1e-3;               /* of what y may be wrong by, wh
 
 static int code(const starter *s, int r, const char *name) { return map_code(s->maps, r, "start", name); }
 
-/* (first, second) into both; NULL: zero */
-static costate_point pair(const starter *s, double t, const double *first, const double *second, const double *p,
-                          double *both)
+/* (first, second) into both, as y of x; NULL: zero */
+static costate_point pair(const starter *s, costate_point x, const double *first, const double *second, double *both)
 {
     size_t n = (size_t)s->maps->n;
     const double *half[] = {first, second};
@@ -26,12 +25,13 @@ static costate_point pair(const starter *s, double t, const double *first, const
         if (half[k]) memcpy(both + k * n, half[k], n * sizeof *both);
         else memset(both + k * n, 0, n * sizeof *both);
     }
-    return (costate_point){.t = t, .y = both, .p = p};
+    x.y = both;
+    return x;
 }
 
 static costate_point here(const starter *s, const start_values *f)
 {
-    return pair(s, f->t, f->y, f->before, s->maps->p, s->both);
+    return pair(s, point(s->maps, f->t, NULL), f->y, f->before, s->both);
 }
 
 static int value(starter *s, const start_values *f, double *r)
@@ -53,7 +53,7 @@ static int along(const starter *s, const costate_point *x, const costate_point *
 static int matrix(starter *s, const start_values *f)
 {
     size_t n = (size_t)s->maps->n;
-    costate_point x = here(s, f), dx = pair(s, 0, NULL, NULL, NULL, s->both + 2 * n);
+    costate_point x = here(s, f), dx = pair(s, (costate_point){.t = 0}, NULL, NULL, s->both + 2 * n);
     TRY(prepared(s, &x));
     for (size_t j = 0; j < n; j++) {
         s->both[2 * n + j] = 1;
@@ -103,11 +103,11 @@ static int solve(starter *s, const start_values *f, int transpose, int m)
 
 int given_tangent(starter *s, const start_values *f, int m, const double *dt, double *V, size_t ld, const double *Vp)
 {
-    size_t n = (size_t)s->maps->n, np = (size_t)s->maps->np;
+    size_t n = (size_t)s->maps->n;
     TRY(matrix(s, f));
     costate_point x = here(s, f);
     for (size_t j = 0; j < (size_t)m; j++) {
-        costate_point dx = pair(s, dt[j], NULL, V + j * ld, Vp && np ? Vp + j * np : NULL, s->both + 2 * n);
+        costate_point dx = pair(s, along_pm(s->maps, dt[j], NULL, Vp, j), NULL, V + j * ld, s->both + 2 * n);
         TRY(along(s, &x, &dx, s->V + j * n));
     }
     TRY(solve(s, f, 0, m));
@@ -117,7 +117,7 @@ int given_tangent(starter *s, const start_values *f, int m, const double *dt, do
 
 int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size_t ld, double *mu, double *t)
 {
-    size_t n = (size_t)s->maps->n, np = (size_t)s->maps->np;
+    size_t n = (size_t)s->maps->n;
     if (!has_adjoint(s->start))
         return fail(s->maps->v, COSTATE_MISSING, "start.adjoint is missing: gradients of consistent values need it.");
     TRY(matrix(s, f));
@@ -127,7 +127,7 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
     for (size_t j = 0; j < (size_t)m; j++) {
         double *g = s->both + 2 * n;
         memset(g, 0, 2 * n * sizeof *g);
-        costate_gradient to = {.t = t ? t + j : NULL, .y = g, .p = mu && np ? mu + j * np : NULL};
+        costate_gradient to = into_pm(s->maps, t ? t + j : NULL, g, mu, j);
         TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, s->maps->ctx), adjoint_name(s->start)));
         memcpy(lambda + j * ld, g + n, n * sizeof *g);
     }

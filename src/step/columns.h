@@ -16,11 +16,10 @@ void columns_layout(stepper *, cursor *, int m, column_work *);
 
 /* What follows is inline for systems of a few states. */
 
-/* (dt_j + ci dh_j, y, p'_j) */
+/* (dt_j + ci dh_j, y, pm'_j) */
 static inline costate_point direction(const stepper *c, const directions *d, int j, double ci, const double *y)
 {
-    return (costate_point){.t = d->dt[j] + ci * d->dh[j], .y = y,
-                           .p = d->Vp ? d->Vp + (size_t)j * (size_t)c->np : NULL};
+    return along_pm(c->maps, d->dt[j] + ci * d->dh[j], y, d->Vp, (size_t)j);
 }
 
 /* the directions of all columns, y_j = y + j stride */
@@ -38,8 +37,8 @@ static inline const costate_gradient *columns_to(const stepper *c, const column_
 {
     for (int j = 0; j < g->m; j++) {
         w->t[j] = 0;
-        w->to[j] = (costate_gradient){.t = g->times ? &w->t[j] : NULL, .y = y ? y + (size_t)j * stride : NULL,
-                                      .p = g->mu && c->np ? g->mu + (size_t)j * (size_t)c->np : NULL};
+        double *to = y ? y + (size_t)j * stride : NULL;
+        w->to[j] = into_pm(c->maps, g->times ? &w->t[j] : NULL, to, g->mu, (size_t)j);
     }
     return w->to;
 }

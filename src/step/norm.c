@@ -31,7 +31,7 @@ void index_scale(const stepper *c, double h, double *x)
 
 int error_norm(const stepper *c, const double *y, const double *y1, const double *err, double *norm)
 {
-    int count = c->o->cost_error ? c->N : c->n;
+    int count = c->o->cost_error ? c->n + c->nq : c->n;
     double sum = 0;
     if (c->o->rtol_vector || c->o->atol_vector)
         for (int i = 0; i < count; i++) sum += sum_scaled(1, rtol_at(c, i), atol_at(c, i), y + i, y1 + i, err + i);

@@ -2,7 +2,8 @@
 
    A step is a map (t, h, y, p) -> y at t + h.  forward takes it and leaves in the record all that a derivative of the
    step needs; tangent, adjoint and estimate read what forward left, compute no stage and judge nothing.  Shapes: n
-   states, nq integrals, N = n + nq, np parameters, m columns, s stages. */
+   states, nq integrals, nm memory variables, N = n + nq + nm, np parameters, m columns, s stages.  A family reads
+   memory by the maps and leaves its rows alone: who runs copies them. */
 #ifndef COSTATE_STEP_H
 #define COSTATE_STEP_H
 
@@ -14,8 +15,10 @@
 typedef struct {                /* one step: what the tape keeps */
     double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (aim.c) */
     int degree;                 /* rkc: of this step, a decision; else 0 */
+    unsigned mode : 31;         /* of a hybrid system */
+    unsigned exact : 1;         /* its stages were solved to round-off */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
-    const double *y;            /* N: state at t */
+    const double *y;            /* N: state at t, its memory behind */
     const double *yp;           /* n: of a residual: about y', where it is linearised; NULL: of right-hand sides */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
     const unsigned char *iterations; /* irk: Newton iterations, one a block */
@@ -40,6 +43,7 @@ typedef struct {                /* one try */
     int cautious;               /* first step, or the last try was rejected */
     int predict;                /* starting values of Newton from the step before */
     int estimate;               /* err is wanted */
+    int exact;                  /* stages to round-off: the end is to be a smooth function of h */
     int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
     double *y1, *err;           /* N each, out */
@@ -51,7 +55,7 @@ typedef struct {                /* m directions through a step */
     int stages;                 /* 1: Xd is wanted of stages, too, that do not enter V1 */
     const double *dt, *dh;      /* m each */
     const double *V;            /* N*m in */
-    const double *Vp;           /* np*m, NULL: zero */
+    const double *Vp;           /* (np + nm)*m, NULL: zero */
     double *V1;                 /* N*m out */
     double *Xd;                 /* s*m*n out: tangents of the stage variables (erk: of h K) */
 } directions;
@@ -60,7 +64,7 @@ typedef struct {                /* m functionals back through a step */
     int m;
     int times;                  /* 1: t and h are wanted */
     double *lambda;             /* N*m in and out */
-    double *mu;                 /* np*m, added to; NULL: not wanted */
+    double *mu;                 /* (np + nm)*m, added to; NULL: not wanted */
     double *t, *h;              /* m each, added to when times */
     double *defect;             /* m, added to; NULL: not wanted */
     const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
@@ -85,7 +89,7 @@ typedef struct stepper {        /* what a family sees: a method, the problem, a 
     maps *maps;
     shifts *sh;
     verdict *v;
-    int n, np, nq, N, s;
+    int n, np, nq, nm, N, s;
     double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step; written by who runs */
     linearisation lin;          /* the last one made, and */
     factors *fac;               /* factorisations: of the step, unless it was kept; NULL: explicit */

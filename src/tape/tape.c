@@ -36,7 +36,7 @@ void tape_clear(costate_tape *t)
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->map_count = t->usable = t->kept_sets = 0;
+    t->count = t->map_count = t->event_count = t->usable = t->kept_sets = 0;
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
@@ -57,6 +57,8 @@ void costate_tape_free(costate_tape *t)
 int costate_tape_steps(const costate_tape *t) { return t ? t->count : 0; }
 size_t costate_tape_bytes(const costate_tape *t) { return t ? t->bytes + t->kept_bytes : 0; }
 
+static size_t rows(const costate_tape *t) { return (size_t)(t->problem.n + t->problem.nq + t->problem.nm); }
+
 int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, double *y)
 {
     if (!tape) return COSTATE_BAD_ARGUMENT;
@@ -64,7 +66,33 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
     const record *r = &tape->list[k];
     if (t) *t = r->t;
     if (h) *h = r->h;
-    if (y) memcpy(y, r->y, (size_t)(tape->problem.n + tape->problem.nq) * sizeof *y);
+    if (y) memcpy(y, r->y, rows(tape) * sizeof *y);
+    return COSTATE_OK;
+}
+
+int costate_tape_events(const costate_tape *t) { return t ? t->event_count : 0; }
+
+/* event k, which is there: numbers do not decrease */
+static const mapped *event_of(const costate_tape *t, int k)
+{
+    int low = 0, high = t->map_count - 1;
+    while (low < high) {
+        int mid = (low + high + 1) / 2;
+        if (t->maps[mid].number <= k) low = mid;
+        else high = mid - 1;
+    }
+    return &t->maps[low];
+}
+
+int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, double *before, double *after)
+{
+    if (!tape) return COSTATE_BAD_ARGUMENT;
+    if (k < 0 || k >= tape->event_count) return COSTATE_OUT_OF_RANGE;
+    const mapped *e = event_of(tape, k);
+    if (t) *t = e->t;
+    if (event) *event = e->event;
+    if (before) memcpy(before, e->y, rows(tape) * sizeof *before);
+    if (after) memcpy(after, e->y1, rows(tape) * sizeof *after);
     return COSTATE_OK;
 }
 
@@ -202,22 +230,50 @@ static int grow_maps(const stepper *c, costate_tape *t)
     size_t more = (size_t)(room - t->map_room) * sizeof *t->maps;
     if (!makes_room(c, t, more)) return full(c, t, more);
     mapped *moved = realloc(t->maps, (size_t)room * sizeof *moved);
-    if (!moved) return fail(c->v, COSTATE_NO_MEMORY, "No memory for consistent values on the tape.");
+    if (!moved) return fail(c->v, COSTATE_NO_MEMORY, "No memory for events and consistent values on the tape.");
     t->maps = moved;
     t->map_room = room;
     t->bytes += more;
     return COSTATE_OK;
 }
 
-int tape_map(const stepper *c, costate_tape *t, const start_values *f)
+/* the place of the next one, with room for so many bytes; NULL: none */
+static mapped *next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
 {
-    if (t->map_count == t->map_room) TRY(grow_maps(c, t));
-    void *memory = tape_memory(c, t, (start_values_bytes(c->n) + 7) / 8 * 8);
-    if (!memory) return c->v->status;
-    mapped *to = &t->maps[t->map_count];
-    to->before = t->count;
-    start_values_copy(&to->f, c->n, f, memory);
+    if (t->map_count == t->map_room && grow_maps(c, t) != COSTATE_OK) return NULL;
+    *memory = tape_memory(c, t, (bytes + 7) / 8 * 8);
+    return *memory ? &t->maps[t->map_count] : NULL;
+}
+
+int tape_map(const stepper *c, costate_tape *t, const start_values *f, const double *y1)
+{
+    size_t state = (size_t)c->N * sizeof *y1;
+    void *memory;
+    mapped *to = next_map(c, t, state + start_values_bytes(c->n), &memory);
+    if (!to) return c->v->status;
+    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->event_count, .from = c->maps->mode,
+                   .to = c->maps->mode, .t = f->t, .y1 = memory};
+    memcpy(to->y1, y1, state);
+    start_values_copy(&to->f, c->n, f, to->y1 + c->N);
     t->map_count++;
+    return COSTATE_OK;
+}
+
+int tape_event(const stepper *c, costate_tape *t, const mapped *e)
+{
+    size_t N = (size_t)c->N;
+    void *memory;
+    mapped *to = next_map(c, t, 2 * N * sizeof *e->y, &memory);
+    if (!to) return c->v->status;
+    *to = *e;
+    to->before = t->count;
+    to->number = t->event_count;
+    to->y = memory;
+    to->y1 = to->y + N;
+    memcpy(to->y, e->y, N * sizeof *to->y);
+    memcpy(to->y1, e->y1, N * sizeof *to->y1);
+    t->map_count++;
+    t->event_count++;
     return COSTATE_OK;
 }
 
@@ -229,12 +285,13 @@ int tape_get(const costate_tape *t, int k, const identity *writer, const remaker
 }
 
 /* A run that stopped or failed ends where its last step did. */
-void tape_end(costate_tape *t, int complete, double at, const double *y)
+void tape_end(costate_tape *t, int complete, double at, const double *y, int mode)
 {
     t->usable = t->end && (complete || t->count > 0);
     if (!t->usable) return;
     t->from.t1 = at;
-    memcpy(t->end, y, (size_t)(t->problem.n + t->problem.nq) * sizeof *t->end);
+    t->mode = mode;
+    memcpy(t->end, y, rows(t) * sizeof *t->end);
 }
 
 decisions tape_decisions(const costate_tape *t, int k)
@@ -242,6 +299,13 @@ decisions tape_decisions(const costate_tape *t, int k)
     const record *r = &t->list[k];
     int other = r->jacobian > 0 && r->jacobian != k + 1;
     return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree, r->degree};
+}
+
+const mapped *tape_last_event(const costate_tape *t)
+{
+    for (const mapped *e = t->maps + t->map_count; e-- > t->maps && e->before == t->count;)
+        if (e->event != CONSISTENT) return e;
+    return NULL;
 }
 
 int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
@@ -258,7 +322,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
                     c->m->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
-        a->mass != b->mass || a->start.value != b->start.value)
+        a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
+        a->event != b->event)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
 }

@@ -1,4 +1,5 @@
-/* tape.h - the record of a run: for each step t, h, state, stages (or not), Newton's counts, kept factorisations. */
+/* tape.h - the record of a run: for each step t, h, state, stages (or not), Newton's counts, kept factorisations; and
+   what changed the state between steps: events, values made consistent. */
 #ifndef COSTATE_TAPE_H
 #define COSTATE_TAPE_H
 
@@ -35,7 +36,19 @@ extern const store memory_store, states_store;
 /* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
 int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 
-typedef struct { int before; start_values f; } mapped;      /* made consistent before that step; count: at the end */
+enum { CONSISTENT = -2, WENT_ON = -1 };                     /* what a map may be beside an event of the problem */
+
+typedef struct {                /* what changes the state between steps, or says how the step before it ended */
+    int before;                 /* before that step; count: at the end */
+    int event;                  /* of the problem's; CONSISTENT: values made so; WENT_ON: a run was gone on with */
+    int timed;                  /* at a given time; 0: where its guard is zero */
+    int number;                 /* events before it on the tape */
+    int from, to;               /* modes */
+    double t;
+    double slope, miss;         /* of the guard along the run, about, and by how much time it was missed */
+    double *y, *y1;             /* N: before, of events, and after */
+    start_values f;             /* of CONSISTENT */
+} mapped;
 
 struct costate_tape {
     const costate_method *method;
@@ -49,16 +62,19 @@ struct costate_tape {
     size_t most_kept;           /* of how many bytes at most; 0: no more */
     size_t limit, bytes, kept_bytes;
     double *p, *end;            /* np; N state at t1 */
+    int mode;                   /* there */
     record *list;
     mapped *maps;
-    int map_count, map_room;
+    int map_count, map_room, event_count;
     struct block { struct block *next; size_t size, used; } *first, *last;
 };
 
 int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 int tape_commit(const stepper *, costate_tape *, const record *);
-int tape_map(const stepper *, costate_tape *, const start_values *);       /* before the next step, or at the end */
+/* before the next step, or at the end: values made consistent, which gave y1; an event, copied, with y and y1 */
+int tape_map(const stepper *, costate_tape *, const start_values *, const double *y1);
+int tape_event(const stepper *, costate_tape *, const mapped *);
 /* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k with its stages, made again where they are not there; again NULL: without them.  writer: who asks;
@@ -66,8 +82,10 @@ int tape_give_back(const stepper *, costate_tape *);
 int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
-void tape_end(costate_tape *, int complete, double t, const double *y);      /* the run is over: t, y are its end */
+/* the run is over: t, y, mode are its end */
+void tape_end(costate_tape *, int complete, double t, const double *y, int mode);
 int tape_direction(const costate_tape *);             /* of time: 1 or -1 */
+const mapped *tape_last_event(const costate_tape *);  /* in which its last step ended, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
 void tape_clear(costate_tape *);

@@ -99,9 +99,10 @@ static void tangent(session *s)
 {
     double V[M * LONGEST] = {0}, times[2 * M] = {0.5, 0, 1, -1}, by_times[TIMES * M] = {0};
     costate_observations see = {TIMES, observed, observe, seed, by_times, &s->of.tangent};
+    costate_times both = {.t0 = times, .t1 = times + M};
     directions(s->N, V);
     if (s->status == 0)
-        s->status = costate_tangent(s->c, s->tape, M, V, directions_p, &(costate_times){times, times + M, NULL}, &see);
+        s->status = costate_tangent(s->c, s->tape, M, V, directions_p, &both, &see);
     hash_numbers(&s->of.tangent, V, M * s->N);
 }
 
@@ -109,9 +110,10 @@ static void adjoint(session *s)
 {
     double lambda[M * LONGEST] = {0}, mu[NP * M] = {0}, times[2 * M] = {0}, by_times[TIMES * M] = {0};
     costate_observations see = {TIMES, observed, observe, seed, by_times, &s->of.tangent};
+    costate_times both = {.t0 = times, .t1 = times + M};
     for (int i = 0; i < M * s->N; i++) lambda[i] = 0.3 - 0.1 * (i % 5);
     if (s->status == 0)
-        s->status = costate_adjoint(s->c, s->tape, M, lambda, mu, &(costate_times){times, times + M, NULL}, &see);
+        s->status = costate_adjoint(s->c, s->tape, M, lambda, mu, &both, &see);
     hash_numbers(&s->of.adjoint, lambda, M * s->N);
     hash_numbers(&s->of.adjoint, mu, NP * M);
     hash_numbers(&s->of.adjoint, times, 2 * M);

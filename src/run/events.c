@@ -1,0 +1,173 @@
+/* events.c - events of a run: at given times, or where the step before ended in them; then the run begins anew. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "run/watch.h"
+
+enum { MOST_STILL = 100 };
+
+/* what is round-off of a guard whose slope is this: a few last digits of the time */
+static double band(double slope, double miss, double t, double h)
+{
+    return 4 * fabs(slope) * fmax(miss, 8 * DBL_EPSILON * fmax(fabs(t), fabs(h)));
+}
+
+void events_begin(costate *c, int on, const mapped *from)
+{
+    watch *w = &c->watch;
+    int here = on && w->stamp == c->stamp;       /* the run that ended there was the last */
+    w->armed = w->still = 0;
+    w->done = from && from->event >= 0;
+    w->taken = 0;
+    for (int k = 0; k < w->count; k++) {
+        guarded *g = &w->guard[k];
+        int this_one = from && from->event == k && !from->timed;
+        g->fires = g->fires && here;
+        g->size = 0;
+        g->fired = this_one ? (from->slope * c->in.dir > 0) - (from->slope * c->in.dir < 0) : 0;
+        g->band = this_one ? band(from->slope, from->miss, from->t, 0) : 0;
+    }
+}
+
+/* ---- given times ---- */
+
+static int in_mode(const costate *c, const costate_event *e)
+{
+    return e->from == COSTATE_ANY_MODE || e->from == c->maps.mode;
+}
+
+/* how many of the times, which do not decrease, are less than t, or up to it */
+static int count_below(const costate_event *e, double t, int with_it)
+{
+    int low = 0, high = e->ntimes;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (e->times[mid] < t || (with_it && e->times[mid] == t)) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+double next_stop(const costate *c, const run *x)
+{
+    double stop = x->end;
+    for (int k = 0; k < c->watch.count; k++) {
+        const costate_event *e = &c->P.event[k];
+        if (e->ntimes == 0 || !in_mode(c, e)) continue;
+        int i = c->in.dir > 0 ? count_below(e, x->t, 1) : count_below(e, x->t, 0) - 1;
+        if (i >= 0 && i < e->ntimes && c->in.dir * (stop - e->times[i]) > 0) stop = e->times[i];
+    }
+    return stop;
+}
+
+static int is_due(const costate_event *e, double t)
+{
+    int i = count_below(e, t, 0);
+    return i < e->ntimes && e->times[i] == t;
+}
+
+/* ---- one event ---- */
+
+int too_many_events(costate *c, const char *why)
+{
+    watch *w = &c->watch;
+    char list[LAST_EVENTS * 26] = "";
+    long from = w->taken > LAST_EVENTS ? w->taken - LAST_EVENTS : 0;
+    for (long i = from; i < w->taken; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%.15g", i > from ? ", " : "", w->when[i % LAST_EVENTS]);
+    }
+    return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "%ld events were taken before t1, %s; the last were at t = %s.",
+                w->taken, why, list);
+}
+
+static int count_one(costate *c, const run *x)
+{
+    watch *w = &c->watch;
+    if (w->taken >= c->o.max_events) return too_many_events(c, "and no more are allowed (options.max_events)");
+    w->when[w->taken++ % LAST_EVENTS] = x->t;
+    c->count.events++;
+    return 0;
+}
+
+/* Events that follow each other while the time does not pass would never end. */
+static int stands_still(costate *c, const run *x)
+{
+    watch *w = &c->watch;
+    w->still = fabs(x->prev.h) <= 16 * DBL_EPSILON * fabs(x->t) ? w->still + 1 : 0;
+    return w->still <= MOST_STILL ? 0 : too_many_events(c, "the last of them while the time stood still");
+}
+
+static mapped event_here(const costate *c, const run *x, int k, int timed)
+{
+    const costate_event *e = &c->P.event[k];
+    const guarded *g = &c->watch.guard[k];
+    memcpy(c->watch.y, c->work.y, (size_t)c->st.N * sizeof *c->work.y);
+    return (mapped){.event = k, .timed = timed, .from = c->maps.mode, .t = x->t,
+                    .to = e->to == COSTATE_SAME_MODE ? c->maps.mode : e->to, .slope = timed ? 0 : g->slope,
+                    .miss = timed ? 0 : g->miss, .y = c->watch.y, .y1 = c->watch.y1};
+}
+
+/* The state and its tangents through one event, and onto the tape; *stop: on_event asks for the end. */
+static int take_one(costate *c, run *x, int k, int timed, int *stop)
+{
+    const wide w = {.jump = c->watch.jump};
+    mapped e = event_here(c, x, k, timed);
+    TRY(count_one(c, x));
+    TRY(jump_value(&c->st, &w, &e));
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
+    if (x->d) {
+        TRY(frozen(&c->v, jump_tangent(&c->st, &c->d.wide, &e, x->d->m, c->d.dt, x->Va, x->d->Vp)));
+        memory_to_pm(&c->st, x->d->m, x->Va, c->d.wide.pm);
+    }
+    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
+    memory_bind(&c->st, c->work.y, e.to);
+    x->over |= c->P.event[k].terminal;
+    if (c->o.on_event) *stop |= c->o.on_event(k, e.t, e.y, e.y1, c->o.on_event_ctx) != 0;
+    return 0;
+}
+
+static int changes(const costate *c, int k)
+{
+    const costate_event *e = &c->P.event[k];
+    return e->jump.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.mode);
+}
+
+/* all that fire or are due here, in the order of the list */
+static int take_all(costate *c, run *x, int *any)
+{
+    int stop = 0, changed = 0, cut = x->cut;
+    *any = 0;
+    for (int k = 0; k < c->watch.count; k++) {
+        guarded *g = &c->watch.guard[k];
+        int timed = !cut && is_due(&c->P.event[k], x->t), taken = (g->fires || timed) && in_mode(c, &c->P.event[k]);
+        g->fired = taken && g->fires ? -g->sign : 0;
+        g->band = band(g->slope, g->miss, x->t, x->prev.h);
+        if (!taken) continue;
+        changed |= changes(c, k);
+        TRY(take_one(c, x, k, !cut, &stop));
+        *any = 1;
+    }
+    for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
+    c->watch.armed = 0;
+    x->cut = 0;
+    if (changed && (c->maps.residual || c->sh.singular)) TRY(map_run(c, x, 0));
+    stop = stop ? fail(&c->v, COSTATE_STOPPED, "on_event stopped the run at t = %.10g.", x->t) : 0;
+    return space_agree(&c->maps.space, stop);
+}
+
+int events_at_start(costate *c, run *x, int *any)
+{
+    *any = 0;
+    return c->watch.count > 0 && !c->watch.done ? take_all(c, x, any) : 0;
+}
+
+int events_after_step(costate *c, run *x)
+{
+    int any;
+    if (c->watch.count == 0) return 0;
+    TRY(stands_still(c, x));
+    return take_all(c, x, &any);
+}

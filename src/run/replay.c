@@ -1,0 +1,125 @@
+/* replay.c - the run again over its tape: the same steps, but those that end in events or at given times meet them. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "run/watch.h"
+
+typedef struct {
+    costate *c;
+    const costate_tape *tape;
+    int k, next;                /* the step, and the next map */
+    record now, prev;
+    int begins;                 /* no step before it counts */
+    double shift;               /* t - t of the tape, at the start of the step */
+    int event;                  /* in which it ends */
+} replay;
+
+static int step_again(replay *x, double h)
+{
+    costate *c = x->c;
+    const costate_tape *tape = x->tape;
+    const record *r = &tape->list[x->k];
+    decisions as = tape_decisions(tape, x->k);
+    trial by = {.before = x->begins ? NULL : &x->prev, .as = &as, .serial = x->k + 1, .to = c->work.scratch[x->k & 1],
+                .predict = tape->from.predict, .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
+    size_t at = (size_t)(c->st.n + c->st.nq), nm = (size_t)c->st.nm;
+    if (c->o.derivative_mode || r->exact) as.iterations = NULL;
+    by.exact = r->exact;
+    x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .mode = r->mode,
+                      .exact = r->exact, .y = c->work.y, .yp = r->yp,
+                      .X = by.to.X, .iterations = by.to.iterations};
+    verdict_at(&c->v, x->now.t);
+    memory_bind(&c->st, c->work.y, r->mode);
+    weights(&c->st, c->work.y, c->st.w);
+    TRY(frozen(&c->v, c->st.F->forward(&c->st, &x->now, &by)));
+    if (nm > 0) memcpy(c->work.y1 + at, c->work.y + at, nm * sizeof *c->work.y1);
+    int sound = all_finite((size_t)c->st.N, c->work.y1);
+    return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
+                       "%.10g in a replay.", x->now.t));
+}
+
+static int guard_again(void *ctx, double h, double *e)
+{
+    replay *x = ctx;
+    TRY(step_again(x, h));
+    return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
+}
+
+/* What was recorded is met at once where nothing changed: the same bits. */
+static int step_to_event(replay *x, const mapped *e)
+{
+    double h = x->tape->list[x->k].h, miss, slope;
+    search how = {guard_again, x, &x->c->v, e->event, x->now.t, e->slope, e->miss, 0, 0, 0};
+    x->event = e->event;
+    TRY(search_step(&how, &h, &miss, &slope));
+    x->shift += x->now.h - x->tape->list[x->k].h;
+    return 0;
+}
+
+static int step_by_rule(replay *x)
+{
+    const record *r = &x->tape->list[x->k];
+    op o = step_of(x->tape, x->k, x->next);
+    if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps[o.which]);
+    TRY(step_again(x, o.rule == FROZEN ? r->h : r->h - x->shift));
+    if (o.rule != FROZEN) x->shift = 0;
+    return 0;
+}
+
+static int map_again(replay *x, const mapped *of)
+{
+    costate *c = x->c;
+    if (of->event == CONSISTENT) return make_consistent(c, of->f.t + x->shift, of->f.only_values);
+    if (of->event == WENT_ON) return 0;
+    const wide w = {.jump = c->watch.jump};
+    mapped e = *of;
+    e.t += x->shift;
+    e.y = c->watch.y;
+    e.y1 = c->watch.y1;
+    memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
+    TRY(jump_value(&c->st, &w, &e));
+    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y);
+    memory_bind(&c->st, c->work.y, e.to);
+    return 0;
+}
+
+/* those before a step, which then begins anew */
+static int maps_again(replay *x)
+{
+    for (; x->next < x->tape->map_count && x->tape->maps[x->next].before == x->k; x->next++) {
+        TRY(map_again(x, &x->tape->maps[x->next]));
+        x->begins = 1;
+    }
+    if (x->begins && x->c->st.F->restart) x->c->st.F->restart(&x->c->st);
+    return 0;
+}
+
+static int all_again(replay *x)
+{
+    for (; x->k < x->tape->count; x->k++) {
+        x->begins = x->k == 0;
+        TRY(maps_again(x));
+        TRY(step_by_rule(x));
+        workspace_step(&x->c->work);
+        x->prev = x->now;
+    }
+    return maps_again(x);
+}
+
+int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
+{
+    TRY(begin(c));
+    TRY(tape_begin(c, tape));
+    TRY(check_vector(c, "y", y, (size_t)c->st.N));
+    TRY(check_vector(c, "p", p, (size_t)c->st.np));
+    maps_bind(&c->maps, p);
+    forget(c);
+    memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
+    memory_bind(&c->st, c->work.y, tape->count > 0 ? tape->list[0].mode : tape->mode);
+    if (tape->map_count > 0) memory_bind(&c->st, c->work.y, tape->maps[0].from);
+    replay x = {.c = c, .tape = tape};
+    TRY(all_again(&x));
+    verdict_at(&c->v, tape->from.t1 + x.shift);
+    memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
+    return COSTATE_OK;
+}
