@@ -5,9 +5,10 @@ build=${1:-build}
 here=$(dirname "$0")
 mkdir -p "$build/demo"
 OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1} "$build/bench/swe" --demo --out "$build/demo"
+"$build/bench/hybrid_demo" "$build/demo/hybrid.dat"
 PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" "$here/demo.py" "$build"
 echo
-for picture in height sensitivity work; do
+for picture in height sensitivity hybrid work; do
     gnuplot -e "data='$build/demo/$picture.dat'; image='$build/demo/$picture.png'" "$here/$picture.gp"
     echo "picture: $build/demo/$picture.png"
 done

@@ -33,12 +33,43 @@ int ivp_swe(ivp *b, int side)
     return COSTATE_OK;
 }
 
+static int height(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    return *out = x->y[0], 0;
+}
+
+static int height_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x, (void)ctx;
+    return *out = dx->y ? dx->y[0] : 0, 0;
+}
+
+static int height_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x, (void)ctx;
+    if (g->y) g->y[0] += *w;
+    return 0;
+}
+
+int ivp_swe_guarded(ivp *b, int side)
+{
+    static const costate_event dry = {
+        .guard = {.value = height, .tangent = height_tangent, .adjoint = height_adjoint}, .direction = -1,
+        .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE, .terminal = 1};
+    int status = ivp_swe(b, side);
+    b->P.nevents = 1;
+    b->P.event = &dry;
+    return status;
+}
+
 static const struct {
     const char *name;
     int size, sparse_choice;                 /* the usual size; 1: make takes `sparse` instead */
     int (*make)(ivp *, int);
 } table[] = {
     {"swe", 40, 0, ivp_swe},
+    {"swe_guarded", 40, 0, ivp_swe_guarded},
     {"brusselator2d", 32, 0, ivp_brusselator2d},
     {"brusselator_1", 64, 0, ivp_brusselator_1},
     {"brusselator_10", 64, 0, ivp_brusselator_10},
@@ -54,6 +85,10 @@ static const struct {
     {"heat_mass", 40, 0, ivp_heat_mass},
     {"foodweb", 20, 0, ivp_foodweb},
     {"fekete", 0, 1, ivp_fekete},
+    {"rooms", 10, 0, ivp_rooms},
+    {"rooms_least", 10, 0, ivp_rooms_least},
+    {"hysteresis", 0, 1, ivp_hysteresis},
+    {"ball", 0, 1, ivp_ball},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 
@@ -77,12 +112,14 @@ static double squares(int n, const double *y)
     return sum / 2;
 }
 
+int ivp_length(const ivp *b) { return b->P.n + b->P.nq + b->P.nm; }
+
 double ivp_seed(const ivp *b, const double *y, double *w)
 {
     size_t bytes = (size_t)b->P.n * sizeof *w;
-    if (b->goal) return b->goal(y, w);
+    if (b->goal) return b->goal(&b->P, y, w);
     if (b->functional == IVP_SQUARES) return memcpy(w, y, bytes), squares(b->P.n, y);
-    memset(w, 0, bytes);
+    memset(w, 0, (size_t)ivp_length(b) * sizeof *w);
     w[b->functional] = 1;
     return y[b->functional];
 }

@@ -7,16 +7,20 @@
 enum { IVP_SQUARES = -1 };
 
 typedef struct {
-    costate_problem P;           /* nq = 0, autonomous, all derivatives; zero by zero as calloc leaves it */
-    const double *y0;            /* n; consistent; unknowns of index 2 come last */
+    costate_problem P;           /* all derivatives, but hysteresis and ball without second ones; zero by zero as calloc
+                                    leaves it */
+    const double *y0;            /* ivp_length; consistent; unknowns of index 2 come last */
     const double *p;             /* np; NULL where that is 0 */
     double t1;                   /* from t = 0 */
     double atol;                 /* atol = this times rtol, as the literature has it */
+    int timed;                   /* 1: t is in the callbacks */
     int functional;              /* the gradient is that of y[functional](t1), or IVP_SQUARES: of |y(t1)|^2 / 2 */
-    double (*goal)(const double *y, double *w);     /* or of this, of y(t1); w: n, its gradient; NULL: of the former */
+    double (*goal)(const costate_problem *, const double *y, double *w);    /* or of this, of y(t1); w: ivp_length, its
+                                    gradient; NULL: of the former */
     const double *by_a;          /* n by na: y0 by the numbers a that it is made of, which keep it consistent: the
                                     gradient in question is that by a; NULL: by y0 */
     int na;
+    int by_p;                    /* 1: the gradient in question is that by p alone */
     int stiff;                   /* 1: references by an implicit method */
     void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
     void (*free_own)(void *);
@@ -26,6 +30,7 @@ typedef struct {
    pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
 int ivp_new(ivp *, const char *name, int size, int sparse);
 void ivp_free(ivp *);
+int ivp_length(const ivp *);     /* of y: states, integrals, memory */
 double ivp_seed(const ivp *, const double *y, double *w);   /* the functional; w: its gradient by y(t1) = y */
 void ivp_by_a(const ivp *, const double *by_y0, double *out);    /* na: the chain rule through y0(a) */
 int ivp_before_index2(const ivp *);          /* how many unknowns are not of index 2 */
@@ -44,6 +49,12 @@ int ivp_hires(ivp *, int sparse);
 int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);
 int ivp_smog(ivp *, int layers);
+int ivp_swe_guarded(ivp *, int side);        /* swe and one guard that never fires */
+/* with events */
+int ivp_rooms(ivp *, int line);              /* as the next, with a guard a room */
+int ivp_rooms_least(ivp *, int line);        /* 2 line^2 rooms, twice as many parameters */
+int ivp_hysteresis(ivp *, int unused);
+int ivp_ball(ivp *, int unused);
 /* F(t, y, y', p) = 0, F_y' a diagonal of 0 and 1; the functional does not change with what is algebraic at t1 */
 int ivp_heat_dae(ivp *, int inside);         /* points a side without the boundary */
 int ivp_foodweb(ivp *, int side);

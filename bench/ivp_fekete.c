@@ -268,9 +268,10 @@ static void start(fekete *F)
     for (int i = MU; i < N; i++) F->index[i] = 2;
 }
 
-static double log_V(const double *y, double *w)
+static double log_V(const costate_problem *all, const double *y, double *w)
 {
     double sum = 0, u[3];
+    (void)all;
     memset(w, 0, N * sizeof *w);
     repel(y + P, NULL, NULL, w + P);
     for (int i = 0; i < POINTS; i++)

@@ -54,6 +54,7 @@ static const cli_option options[] = {
     {"--lapack", CLI_FLAG, IN(task.lapack), NULL, 0, "", "cvodes' dense systems by LAPACK"},
     {"--colamd", CLI_FLAG, IN(task.colamd), NULL, 0, "", "cvodes' KLU orders by COLAMD, not AMD"},
     {"--polynomial", CLI_FLAG, IN(task.polynomial), NULL, 0, "", "cvodes' adjoint: not Hermite's interpolation"},
+    {"--simultaneous", CLI_FLAG, IN(task.simultaneous), NULL, 0, "", "cvodes solves for sensitivities with the states"},
     {"--suppress", CLI_FLAG, IN(task.suppress), NULL, 0, "", "idas' error test is without algebraic unknowns"},
     {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
     {"--budget", CLI_POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
@@ -108,7 +109,8 @@ static void print_counters(json *j, const costate_stats *s)
         {"solves", s->solves}, {"complex_solves", s->complex_solves}, {"newton", s->newton}, {"krylov", s->krylov},
         {"stage_direct", s->stage_direct}, {"stage_iterative", s->stage_iterative},
         {"tape_bytes", (long)s->tape_bytes}, {"factors_kept", s->factors_kept},
-        {"factors_not_kept", s->factors_not_kept}};
+        {"factors_not_kept", s->factors_not_kept}, {"events", s->events}, {"guards", s->guards},
+        {"located", s->located}};
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
 }
 
@@ -201,16 +203,16 @@ static double gradient_distance(const ivp *b, const double *x, const double *ref
 static errors compare(const command *c, const ivp *b, const race_result *r)
 {
     errors e = {NAN, NAN, NAN};
-    int n = b->P.n, np = c->task.mode == RACE_ADJ ? b->P.np : 0, all = n + b->P.np;
-    double *z = c->reference ? malloc((size_t)(all + n + 2 * b->na) * sizeof *z) : NULL, *work = z ? z + all : NULL;
+    int n = b->P.n, N = ivp_length(b), np = c->task.mode == RACE_ADJ ? b->P.np : 0, all = N + b->P.np;
+    double *z = c->reference ? malloc((size_t)(all + N + 2 * b->na) * sizeof *z) : NULL, *work = z ? z + all : NULL;
     if (z && r->y && reference_read(c->reference, 0, all, z)) {
         e.y = reference_distance(ivp_before_index2(b), r->y, z);
         e.functional = fabs(ivp_seed(b, r->y, work) / ivp_seed(b, z, work) - 1);
     }
     if (z && r->derivative && reference_read(c->reference, c->task.mode, all, z))
         e.derivative = c->task.mode == RACE_TLM ? reference_distance(n, r->derivative, z)
-                                                : fmax(gradient_distance(b, r->derivative, z, work),
-                                                       np ? reference_distance(np, r->derivative + n, z + n) : 0);
+                                                : fmax(b->by_p ? 0 : gradient_distance(b, r->derivative, z, work),
+                                                       np ? reference_distance(np, r->derivative + N, z + N) : 0);
     if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
         fprintf(stderr, "race: %s is not a reference of this problem\n", c->reference);
     free(z);
@@ -224,6 +226,7 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
     if (b->P.residual.value || b->P.mass)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "the problem is not for codes of y' = f");
+    if (strncmp(task->code, "cvodes:", 7) == 0 && b->P.nevents) return race_rooms(task, b, r);
     if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
     return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
@@ -258,7 +261,8 @@ int main(int argc, char **argv)
     }
     if (c.task.tf == 0) c.task.tf = b.t1;
     if (c.task.atol == 0) c.task.atol = c.task.rtol * b.atol;
-    if (c.costs && b.P.residual.value) status = (fputs("race: no costs of a residual\n", stderr), 2);
+    if (c.costs && (b.P.residual.value || b.P.nevents))
+        status = (fputs("race: no costs of a residual or events\n", stderr), 2);
     else if (c.costs) {
         if ((status = race_measure_costs(&c.task, &b, &costs)) == COSTATE_OK) print_costs(&costs);
     } else status = race(&c, &b);

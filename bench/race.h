@@ -31,6 +31,7 @@ typedef struct {
     int colamd;                  /* KLU orders by COLAMD, not by AMD */
     int right;                   /* ILU(0) on the right side of the matrix, not on the left */
     double adjoint_atol;         /* factor of atol in the adjoint; 0: 1 */
+    int simultaneous;            /* cvodes: sensitivities are solved for together with the states, not after them */
     int polynomial;              /* the forward run is interpolated by polynomials, not by Hermite's */
     int suppress;                /* idas: algebraic unknowns stay out of its error test */
 } race_task;
@@ -46,8 +47,8 @@ typedef struct {
     costate_stats stats;         /* counters of one run */
     int laps;
     race_lap lap[RACE_REPEATS];
-    double *y, *derivative;      /* y(t1); the first tangent or the gradient by y(0), NULL if forward: n, and np
-                                    more, 0 but for the gradient by p; race_result_free */
+    double *y, *derivative;      /* y(t1); the first tangent or the gradient by y(0), NULL if forward: ivp_length,
+                                    and np more, 0 but for the gradient by p; race_result_free */
 } race_result;
 
 double race_clock(void);         /* seconds of processor time */
@@ -62,6 +63,7 @@ int race_again(const race_task *, const race_result *, double start);
 
 int race_costate(const race_task *, const ivp *, race_result *);
 int race_cvodes(const race_task *, const ivp *, race_result *);     /* these: a status also when not built in */
+int race_rooms(const race_task *, const ivp *, race_result *);      /* by CVODES */
 int race_idas(const race_task *, const ivp *, race_result *);
 int race_hairer(const race_task *, const ivp *, race_result *);
 int race_arkode(const race_task *, const ivp *, race_result *);

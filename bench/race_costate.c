@@ -95,16 +95,16 @@ typedef struct {
     costate *c;
     costate_tape *tape;
     double t1;
-    double *y, *z;               /* n; n times directions: tangents or the gradient; np more each */
+    double *y, *z;               /* N = ivp_length; N times directions: tangents or the gradient; np more each */
 } runner;
 
 static void restart(const runner *u)
 {
-    size_t n = (size_t)u->b->P.n;
+    size_t n = (size_t)u->b->P.n, N = (size_t)ivp_length(u->b);
     int m = u->task->directions;
-    memcpy(u->y, u->b->y0, n * sizeof *u->y);
-    memset(u->z, 0, (n * (size_t)m + (size_t)u->b->P.np) * sizeof *u->z);
-    for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * n + (size_t)k % n] = 1;
+    memcpy(u->y, u->b->y0, N * sizeof *u->y);
+    memset(u->z, 0, (N * (size_t)m + (size_t)u->b->P.np) * sizeof *u->z);
+    for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * N + (size_t)k % n] = 1;
 }
 
 static int run(const runner *u, race_lap *lap)
@@ -117,7 +117,7 @@ static int run(const runner *u, race_lap *lap)
     middle = race_clock();
     if (status == COSTATE_OK && mode == RACE_ADJ) {
         ivp_seed(u->b, u->y, u->z);
-        status = costate_adjoint(u->c, u->tape, 1, u->z, u->b->P.np ? u->z + u->b->P.n : NULL, NULL, NULL);
+        status = costate_adjoint(u->c, u->tape, 1, u->z, u->b->P.np ? u->z + ivp_length(u->b) : NULL, NULL, NULL);
     }
     lap->forward = middle - start;
     lap->backward = mode == RACE_ADJ ? race_clock() - middle : 0;
@@ -158,7 +158,7 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
 {
     const costate_method *method = costate_method_find(strchr(task->code, ':') + 1);
     costate_options options = {
-        .rtol = task->rtol, .atol = task->atol, .autonomous = 1, .solver = task->solver, .max_steps = 10000000,
+        .rtol = task->rtol, .atol = task->atol, .autonomous = !b->timed, .solver = task->solver, .max_steps = 10000000,
         .stage_solve = task->stage_solve, .keep_factors = task->keep_factors, .storage = task->storage,
         .derivative_mode = task->derivative_mode, .tangent_error = task->sensitivity_error,
         .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress
@@ -172,9 +172,9 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
         return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
     }
     if (task->ilu0) options.preconditioner = &by;
-    size_t n = (size_t)b->P.n, np = (size_t)b->P.np, m = (size_t)task->directions;
+    size_t N = (size_t)ivp_length(b), np = (size_t)b->P.np, m = (size_t)task->directions;
     runner u = {task, b, method ? costate_new(method, &b->P, &options) : NULL, costate_tape_new(), task->tf,
-                calloc(n + np, sizeof *u.y), calloc(n * m + np, sizeof *u.z)};
+                calloc(N + np, sizeof *u.y), calloc(N * m + np, sizeof *u.z)};
     r->y = u.y;
     if (!method) race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");
     else if (!u.c || !u.tape || !u.y || !u.z) race_fail(r, COSTATE_NO_MEMORY, "out of memory");

@@ -20,7 +20,7 @@ int race_reference_make(const race_task *like, const ivp *b, const char *name, r
     if (r->status == COSTATE_OK && race_costate(&task, b, &gradient) != COSTATE_OK)
         race_fail(r, gradient.status, gradient.message);
     if (r->status == COSTATE_OK &&
-        !reference_write(name, b->P.n + b->P.np, gradient.y, tangent.derivative, gradient.derivative))
+        !reference_write(name, ivp_length(b) + b->P.np, gradient.y, tangent.derivative, gradient.derivative))
         race_fail(r, COSTATE_BAD_ARGUMENT, "cannot write the reference");
     race_result_free(&tangent);
     race_result_free(&gradient);

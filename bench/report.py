@@ -58,7 +58,7 @@ class Report:
         self.say("```")
         for r in [head] + rows:
             rest = [str(x).rjust(w) for x, w in zip(r[1:], widths[1:])]
-            self.say("  ".join([str(r[0]).ljust(widths[0])] + rest))
+            self.say("  ".join([str(r[0]).ljust(widths[0])] + rest).rstrip())
         self.say("```")
 
     def target(self, text, reached, limit, at_least=False):

@@ -73,15 +73,17 @@ class Runner:
         self.rows[key] = row
         return row
 
-    def instructions(self, code, problem, rtol):
-        """Of a forward run, beyond what is made once: two runs less one, as callgrind counts them; None: it cannot."""
+    def instructions(self, code, problem, rtol, mode="forward", size=None, solver="auto"):
+        """Of a run, forward or with its gradient, beyond what is made once: two runs less one, as callgrind counts
+        them; None: it cannot."""
         counts = []
         for budget in ("1e9", "1e-9"):          # race repeats what its budget allows: a run after the first, or none
             command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                       self.programs[code.split(":")[0]], "--code", code, "--problem", problem, "--mode", "forward",
-                       "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
+                       self.programs[code.split(":")[0]], "--code", code, "--problem", problem, *option("--size", size),
+                       "--solver", solver, "--mode", mode, "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
             try:
-                done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                      env=dict(os.environ, OPENBLAS_CORETYPE="Haswell"))   # valgrind knows no AVX-512
             except OSError:
                 return None
             found = re.search(r"Collected : (\d+)", done.stderr)

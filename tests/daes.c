@@ -5,6 +5,7 @@
    moving length with its constraint on velocities. */
 #include <string.h>
 #include "daes.h"
+#include "nums.h"
 
 /* ---- eq31: index 0; p = y(0) ---- */
 
@@ -143,116 +144,66 @@ int dae_takes(const costate_method *m, const dae *d)
 
 /* ---- callbacks ---- */
 
-typedef struct { num t, y[DAE_N], yp[DAE_N], p[DAE_P]; } arguments;
-
-static double along(const double *d, int i) { return d ? d[i] : 0; }
-
-/* at x, in the directions a and b */
-static arguments load(const dae *d, const costate_point *x, const costate_point *a, const costate_point *b)
+static void residual_of(const void *of, const num_point *x, num *out)
 {
-    static const costate_point none = {0};
-    if (!a) a = &none;
-    if (!b) b = &none;
-    arguments to = {.t = {x->t, a->t, b->t, 0}};
-    for (int i = 0; i < d->n; i++) {
-        to.y[i] = (num){x->y[i], along(a->y, i), along(b->y, i), 0};
-        to.yp[i] = (num){along(x->yp, i), along(a->yp, i), along(b->yp, i), 0};
-    }
-    for (int i = 0; i < d->np; i++) to.p[i] = (num){x->p[i], along(a->p, i), along(b->p, i), 0};
-    return to;
+    ((const dae *)of)->F(x->t, x->y, x->yp, x->p, out);
 }
+static void cost_of(const void *of, const num_point *x, num *out) { ((const dae *)of)->g(x->t, x->y, x->p, out); }
 
-enum { RESIDUAL, COST };
-
-static void evaluate(const dae *d, int which, const costate_point *x, const costate_point *a, const costate_point *b,
-                     num *out)
-{
-    arguments at = load(d, x, a, b);
-    if (which == RESIDUAL) d->F(at.t, at.y, at.yp, at.p, out);
-    else d->g(at.t, at.y, at.p, out);
-}
-
-/* along dx; the second derivative where there is another direction */
-static void tangent(const dae *d, int which, int rows, const costate_point *x, const costate_point *dx,
-                    const costate_point *other, double *out)
-{
-    num o[DAE_N];
-    evaluate(d, which, x, dx, other, o);
-    for (int i = 0; i < rows; i++) out[i] = other ? o[i].ab : o[i].a;
-}
-
-/* one unit direction after the other */
-static void adjoint(const dae *d, int which, int rows, const costate_point *x, const costate_point *other,
-                    const double *w, const costate_gradient *g)
-{
-    double e[DAE_N] = {0}, ep[DAE_P] = {0}, out[DAE_N];
-    const struct { double *to, *unit; int count; costate_point dx; } parts[] = {
-        {g->t, NULL, 1, {.t = 1}}, {g->y, e, d->n, {.y = e}}, {g->p, ep, d->np, {.p = ep}},
-        {which == RESIDUAL ? g->yp : NULL, e, d->n, {.yp = e}}};
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; parts[k].to && i < parts[k].count; i++) {
-            if (parts[k].unit) parts[k].unit[i] = 1;
-            tangent(d, which, rows, x, &parts[k].dx, other, out);
-            if (parts[k].unit) parts[k].unit[i] = 0;
-            for (int r = 0; r < rows; r++) parts[k].to[i] += w[r] * out[r];
-        }
-}
+static num_map residual_map(const dae *d) { return (num_map){d->n, d->np, 0, d->n, residual_of, d}; }
+static num_map cost_map(const dae *d) { return (num_map){d->n, d->np, 0, 1, cost_of, d}; }
 
 static int residual_value(const costate_point *x, double *out, void *ctx)
 {
-    const dae *d = ctx;
-    num o[DAE_N];
-    evaluate(d, RESIDUAL, x, NULL, NULL, o);
-    for (int i = 0; i < d->n; i++) out[i] = o[i].v;
-    return 0;
+    num_map F = residual_map(ctx);
+    return num_value(&F, x, out), 0;
 }
 static int residual_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    tangent(ctx, RESIDUAL, ((const dae *)ctx)->n, x, dx, NULL, out);
-    return 0;
+    num_map F = residual_map(ctx);
+    return num_tangent(&F, x, dx, NULL, out), 0;
 }
 static int residual_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    adjoint(ctx, RESIDUAL, ((const dae *)ctx)->n, x, NULL, w, g);
-    return 0;
+    num_map F = residual_map(ctx);
+    return num_adjoint(&F, x, NULL, w, g), 0;
 }
 static int residual_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out,
                              void *ctx)
 {
-    tangent(ctx, RESIDUAL, ((const dae *)ctx)->n, x, a, b, out);
-    return 0;
+    num_map F = residual_map(ctx);
+    return num_tangent(&F, x, a, b, out), 0;
 }
 static int residual_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
                                     const costate_gradient *g, void *ctx)
 {
-    adjoint(ctx, RESIDUAL, ((const dae *)ctx)->n, x, dx, w, g);
-    return 0;
+    num_map F = residual_map(ctx);
+    return num_adjoint(&F, x, dx, w, g), 0;
 }
 static int cost_value(const costate_point *x, double *out, void *ctx)
 {
-    num o[DAE_N];
-    evaluate(ctx, COST, x, NULL, NULL, o);
-    out[0] = o[0].v;
-    return 0;
+    num_map F = cost_map(ctx);
+    return num_value(&F, x, out), 0;
 }
 static int cost_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    tangent(ctx, COST, 1, x, dx, NULL, out);
-    return 0;
+    num_map F = cost_map(ctx);
+    return num_tangent(&F, x, dx, NULL, out), 0;
 }
 static int cost_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    adjoint(ctx, COST, 1, x, NULL, w, g);
-    return 0;
+    num_map F = cost_map(ctx);
+    return num_adjoint(&F, x, NULL, w, g), 0;
 }
 
 static int columns(const costate_point *x, int slope, double *J, const dae *d)
 {
     double e[DAE_N] = {0};
+    num_map F = residual_map(d);
     for (int j = 0; j < d->n; j++) {
         costate_point dx = {.y = slope ? NULL : e, .yp = slope ? e : NULL};
         e[j] = 1;
-        tangent(d, RESIDUAL, d->n, x, &dx, NULL, J + j * d->n);
+        num_tangent(&F, x, &dx, NULL, J + j * d->n);
         e[j] = 0;
     }
     return 0;
@@ -288,10 +239,11 @@ void dae_start(const dae *d, const double *p, double *y, double *dy_dp)
 double dae_g(const dae *d, double t, const double *y, const double *p, double *dy, double *dp)
 {
     costate_point x = {.t = t, .y = y, .p = p};
-    num o[1];
-    evaluate(d, COST, &x, NULL, NULL, o);
+    num_map F = cost_map(d);
+    double value;
+    num_value(&F, &x, &value);
     memset(dy, 0, (size_t)d->n * sizeof *dy);
     memset(dp, 0, (size_t)d->np * sizeof *dp);
-    adjoint(d, COST, 1, &x, NULL, (const double[]){1}, &(costate_gradient){.y = dy, .p = dp});
-    return o[0].v;
+    num_adjoint(&F, &x, NULL, (const double[]){1}, &(costate_gradient){.y = dy, .p = dp});
+    return value;
 }
