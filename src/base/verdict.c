@@ -47,3 +47,9 @@ int frozen(verdict *v, int status)
     return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.",
                 v->t, cause_text(v->why));
 }
+
+int decided(verdict *v, int status, const char *what)
+{
+    if (status != RETRY) return status;
+    return fail(v, cause_status(v->why), "At t = %.10g, where %s is asked for, %s.", v->t, what, cause_text(v->why));
+}

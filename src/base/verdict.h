@@ -24,7 +24,8 @@ void verdict_clear(verdict *);                                  /* a call begins
 void verdict_at(verdict *, double t);                           /* where the run is: costate_time, and in sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
 int retry(verdict *, enum cause, double factor);               /* returns RETRY */
-int frozen(verdict *, int status);                             /* RETRY is a failure where steps are prescribed */
+int frozen(verdict *, int status);                             /* RETRY is a failure where steps are prescribed, */
+int decided(verdict *, int status, const char *what);          /* or at an event, which no smaller step mends */
 
 /* what a step that cannot be made smaller ends with */
 int cause_status(enum cause);

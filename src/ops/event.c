@@ -48,15 +48,16 @@ static void narrow(const stepper *c, const directions *d, const double *V1, cons
     }
 }
 
-int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, directions *d, const double *shift)
+int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, const directions *d,
+                  const double *shift, double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N;
-    double *dt = w->one, *dh = w->one + m + 1, D;
-    widen(c, w, d, dt, dh);
     directions all = *d;
+    double D;
     all.m = d->m + 1;
-    all.dt = dt;
-    all.dh = dh;
+    all.dt = w->one;
+    all.dh = w->one + m + 1;
+    widen(c, w, d, w->one, w->one + m + 1);
     all.V = w->V;
     all.Vp = d->Vp ? w->dpm : NULL;
     all.V1 = w->lambda;
@@ -66,12 +67,11 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
     if (D == 0 || !(fabs(D) < HUGE_VAL)) return no_slope(c, at);
     for (size_t j = 0; j < m; j++) {
         double e;
-        costate_point dx = along_pm(c->maps, dt[j], all.V1 + j * N, all.Vp, j);
+        costate_point dx = along_pm(c->maps, d->dt[j], all.V1 + j * N, all.Vp, j);
         TRY(map_tangent(c->maps, guard_of(c, at), &x, &dx, &e));
         dh[j] = -(e + (shift ? shift[j] : 0)) / D;
     }
     narrow(c, d, all.V1, dh);
-    memcpy((double *)d->dh, dh, m * sizeof *dh);
     return 0;
 }
 

@@ -45,12 +45,12 @@ int jump_value(stepper *c, const wide *w, mapped *e)
     costate_point x = before(c, e);
     size_t rows = (size_t)(c->n + c->nm), nq = (size_t)c->nq;
     if (f->cost.rows > 0) {
-        TRY(frozen(c->v, map_value(c->maps, &f->cost, x.t, x.y, w->jump)));
+        TRY(decided(c->v, map_value(c->maps, &f->cost, x.t, x.y, w->jump), f->cost.name));
         if (!all_finite(nq, w->jump)) return not_finite(c, &f->cost);
         axpy(nq, 1, w->jump, e->y1 + c->n);
     }
     if (f->jump.rows == 0) return 0;
-    TRY(frozen(c->v, map_value(c->maps, &f->jump, x.t, x.y, w->jump)));
+    TRY(decided(c->v, map_value(c->maps, &f->jump, x.t, x.y, w->jump), f->jump.name));
     if (!all_finite(rows, w->jump)) return not_finite(c, &f->jump);
     set_jumped(c, e->y1, w->jump);
     return 0;

@@ -77,9 +77,10 @@ static inline void memory_bind(const stepper *c, const double *state, int mode) 
     if (c->nm > 0 || c->maps->mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
 }
 
-/* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns, d.dh
-   out; Xd of d with room for one more.  shift: m: what is added to the guard, or NULL */
-int event_tangent(stepper *, const wide *, const record *, const mapped *at, directions *d, const double *shift);
+/* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns; Xd of d
+   with room for one more.  shift: m: what is added to the guard, or NULL; dh: m, out */
+int event_tangent(stepper *, const wide *, const record *, const mapped *at, const directions *d, const double *shift,
+                  double *dh);
 /* g.lambda, g.mu, tau through it; shift: m, out: the gradients by what is added to the guard; may be NULL */
 int event_adjoint(world *, const mapped *at, double *shift);
 /* jump.c: an event's jump, and the cost that it adds */

@@ -69,7 +69,7 @@ static int tangent(world *w, const op *o)
     const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_tangent(w->st, &w->wide, &w->now, &w->tape->maps[o->which], &w->d, fixed));
+        TRY(event_tangent(w->st, &w->wide, &w->now, &w->tape->maps[o->which], &w->d, fixed, w->dh));
     } else {
         step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
         TRY(w->st->F->tangent(w->st, &w->now, &w->d));

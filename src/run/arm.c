@@ -17,7 +17,8 @@ int active(const costate *c, int k)
 int guard_value(costate *c, int k, double t, const double *y, double *e)
 {
     c->count.guards++;
-    TRY(frozen(&c->v, map_value(&c->maps, &c->maps.events[k].guard, t, y, e)));
+    const map *f = &c->maps.events[k].guard;
+    TRY(decided(&c->v, map_value(&c->maps, f, t, y, e), f->name));
     if (fabs(*e) < HUGE_VAL) return 0;
     return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
 }
@@ -45,7 +46,7 @@ int guard_slope(costate *c, const record *r, int k, double theta, double *slope)
     dense_state(&c->st, r, D, c->work.z);
     combine((size_t)c->st.n, c->work.f, NULL, dense_scale(&c->st, r), c->st.s, D1, r->X, (size_t)c->st.n);
     costate_point x = point(&c->maps, r->t + theta * r->h, c->work.z), along = {.t = r->h, .y = c->work.f};
-    return frozen(&c->v, map_tangent(&c->maps, f, &x, &along, slope));
+    return decided(&c->v, map_tangent(&c->maps, f, &x, &along, slope), f->name);
 }
 
 int wrong_side(costate *c, int k, double t)
@@ -62,8 +63,6 @@ int must_turn(const costate *c, int k)
     const costate_event *e = &c->P.event[k];
     return e->direction != 0 && e->jump.value && !e->passes;
 }
-
-static int sign_of(double x) { return (x > 0) - (x < 0); }
 
 /* Of a guard that is not small beside what it was: no. */
 static int may_be_zero(const guarded *g)

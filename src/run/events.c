@@ -2,7 +2,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "run/watch.h"
 
@@ -26,7 +25,7 @@ void events_begin(costate *c, int on, const mapped *from)
         int this_one = from && from->event == k && !from->timed;
         g->fires = g->fires && here;
         g->size = 0;
-        g->fired = this_one ? (from->slope * c->in.dir > 0) - (from->slope * c->in.dir < 0) : 0;
+        g->fired = this_one ? sign_of(from->slope * c->in.dir) : 0;
         g->band = this_one ? band(from->slope, from->miss, from->t, 0) : 0;
     }
 }

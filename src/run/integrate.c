@@ -187,9 +187,12 @@ static int watched(costate *c, run *x)
 {
     x->cut = 0;
     TRY(watch_step(c, x));
-    if (!x->cut || !x->d) return 0;
+    if (!x->now.exact || !x->d) return 0;
+    left_step(&c->sh);
+    set_directions(c, x);
+    if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
     mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1};
-    return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL));
+    return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
 /* A try, judged: the step is taken, or RETRY says by what its h should change. */

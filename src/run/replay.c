@@ -1,5 +1,4 @@
 /* replay.c - the run again over its tape: the same steps, but those that end in events or at given times meet them. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
@@ -26,8 +25,7 @@ static int step_again(replay *x, double h)
     if (c->o.derivative_mode || r->exact) as.iterations = NULL;
     by.exact = r->exact;
     x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .mode = r->mode,
-                      .exact = r->exact, .y = c->work.y, .yp = r->yp,
-                      .X = by.to.X, .iterations = by.to.iterations};
+                      .exact = r->exact, .y = c->work.y, .yp = r->yp, .X = by.to.X, .iterations = by.to.iterations};
     verdict_at(&c->v, x->now.t);
     memory_bind(&c->st, c->work.y, r->mode);
     weights(&c->st, c->work.y, c->st.w);
@@ -115,8 +113,7 @@ int costate_replay(costate *c, const costate_tape *tape, double *y, const double
     maps_bind(&c->maps, p);
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
-    memory_bind(&c->st, c->work.y, tape->count > 0 ? tape->list[0].mode : tape->mode);
-    if (tape->map_count > 0) memory_bind(&c->st, c->work.y, tape->maps[0].from);
+    memory_bind(&c->st, c->work.y, tape->map_count > 0 ? tape->maps[0].from : tape->mode);
     replay x = {.c = c, .tape = tape};
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);

@@ -18,8 +18,6 @@ static const double NEAR = 3;                   /* times its changes: a guard th
 
 typedef struct { int event; double low, high, theta, size; } crossing; /* between low and high, about theta */
 
-static int sign_of(double x) { return (x > 0) - (x < 0); }
-
 static double round_off(const record *r) { return 16 * DBL_EPSILON * fmax(fabs(r->h), fabs(r->end)); }
 
 /* e at theta of the step */

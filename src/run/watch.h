@@ -28,6 +28,8 @@ typedef struct {                /* how a step is solved with another h, and what
     int sign;                   /* at low */
 } search;
 
+static inline int sign_of(double x) { return (x > 0) - (x < 0); }
+
 /* events.c */
 int too_many_events(costate *, const char *why);
 /* watch.c: the step that was taken, or the first part of it, where it ends in an event: then x->cut */
