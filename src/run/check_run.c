@@ -87,11 +87,12 @@ static int try_run(costate *c, attempt *x, double t0, double t1, const double *y
     int N = x->N, np = x->np;
     double most = 0;
     for (int i = 0; i < c->st.n; i++) most = fmax(most, fabs(y[i]));
-    for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), 1e-3 * fmax(most, 1e-3));
-    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * fmax(fabs(p[i]), 1e-8);
+    double least = 1e-3 * (most > 0 ? most : 1e-3);         /* of a component that is 0, or nearly */
+    for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), least);
+    for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * (p[i] != 0 ? fabs(p[i]) : 1e-8);
     memcpy(x->y, y, (size_t)N * sizeof *y);
     TRY(costate_integrate(x->c, t0, t1, x->y, p, x->tape));
-    for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), 1e-3 * fmax(most, 1e-3));
+    for (int i = 0; i < N; i++) x->lambda[i] = random_number(&state) / fmax(fabs(x->y[i]), least);
     x->ends[0] = 0.01 * (t1 - t0);
     x->ends[1] = -0.02 * (t1 - t0);
     TRY(transpose_gap(x, r));
