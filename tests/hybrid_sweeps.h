@@ -162,8 +162,8 @@ static inline double gap_of(const session *s, const inputs *dx, const outputs *d
     return worst;
 }
 
-/* By how much round-off of a run grows in its shortest step: the matrix M/h - J divides that of equations without y' by
-   h, and where they have index 2 their unknowns have it once more. */
+/* By how much round-off of a difference grows in the shortest step: unknowns of index 2 have the inverse of it in them,
+   and so do their derivatives. */
 static inline double amplified(const session *s)
 {
     double shortest = 0.01;
@@ -172,7 +172,7 @@ static inline double amplified(const session *s)
         costate_tape_get(s->tape, k, NULL, &h, NULL);
         shortest = fmin(shortest, fabs(h));
     }
-    return pow(0.01 / shortest, s->h->form == HYBRID_ODE ? 0 : s->h->form == HYBRID_INDEX_2 ? 2 : 1);
+    return s->h->form == HYBRID_INDEX_2 ? pow(0.01 / shortest, 2) : 1;
 }
 
 /* of random directions and weights */

@@ -34,7 +34,7 @@ static void near(int how, const session *s, const char *what, int n, const doubl
                  double bound)
 {
     double gap = relative_gap(n, x, y);
-    if (!(gap <= bound * amplified(s)))
+    if (!(gap <= bound))
         fail_msg("%s, %s, storage %d, ended by %s: %s %.1e", method_name(s->m), s->h->name, s->o.storage, ways[how],
                  what, gap);
 }
@@ -72,13 +72,13 @@ static void one_case(const costate_method *m, const hybrid *h, int how, int stor
     if (status != expected[how]) fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(two.c));
     at = (stopper){.how = STOPS, .end = costate_time(two.c)};
     double first_gap = session_gap(&two);
-    if (!(first_gap <= 1e-12 * amplified(&two)))
+    if (!(first_gap <= 1e-12))
         fail_msg("%s, %s, ended by %s: gap %.1e", method_name(m), h->name, ways[how], first_gap);
     assert_true(at.end != h->t1);
     CHECK_OK(two.c, costate_continue(two.c, two.tape, h->t1, two.y));
     assert_true(costate_time(two.c) == h->t1);
     see_events(&two);
-    say(&two, ways[how], session_gap(&two), 1e-12 * amplified(&two));
+    say(&two, ways[how], session_gap(&two), 1e-12);
     int given = how == BY_STEP || how == BY_END;
     status = session_run(&one, m, h, in_one, h->nevents + given, options_of(h, &never, storage));
     if (status != COSTATE_OK) fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(one.c));

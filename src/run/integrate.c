@@ -183,10 +183,10 @@ static int too_large(costate *c, const run *x, double err)
 }
 
 /* The step ends earlier where an event is in it, and its tangents are those of what was done. */
-static int watched(costate *c, run *x)
+static int watched(costate *c, run *x, double err)
 {
     x->cut = 0;
-    TRY(watch_step(c, x));
+    TRY(watch_step(c, x, err));
     if (!x->now.exact || !x->d) return 0;
     left_step(&c->sh);
     set_directions(c, x);
@@ -202,7 +202,7 @@ static int try_judged(costate *c, run *x)
     TRY(try_step(c, x, &err));
     if (!(err <= 1)) return too_large(c, x, err);
     x->judged = x->h;
-    if (c->watch.count > 0) TRY(watched(c, x));
+    if (c->watch.count > 0) TRY(watched(c, x, err));
     return accept(c, x, err);
 }
 

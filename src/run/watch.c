@@ -15,6 +15,9 @@ static const double GRAZING = 1e-7;
 enum { MOST_TRIES = 50, ROOT_MOST = 80 };
 static const double ROOT_NEAR = 1e-10;          /* of theta: a first guess */
 static const double NEAR = 3;                   /* times its changes: a guard that far from zero does not reach it */
+/* An event so little behind a step, as a part of it, is met by a longer one: what is left would be so short a step that
+   round-off grows in it, divided by h.  Where the tolerance does not leave room for that, the step stays as it is. */
+static const double BEHIND = 0.1;
 
 typedef struct { int event; double low, high, theta, size; } crossing; /* between low and high, about theta */
 
@@ -178,7 +181,7 @@ static int shorten_to(costate *c, run *x, const crossing *at)
 {
     guarded *g = &c->watch.guard[at->event];
     double slope, full = x->now.h, h = at->theta * full, room = (at->high - at->low) / 8;
-    double low = fmax(at->low - room, at->low / 2), high = fmin(at->high + room, 1);
+    double low = fmax(at->low - room, at->low / 2), high = fmax(at->high, fmin(at->high + room, 1));
     shortened s = {c, x, at->event, full, x->last};
     TRY(guard_slope(c, &x->now, at->event, at->theta, &slope));
     TRY(grazes(c, x, at, slope));
@@ -191,7 +194,9 @@ static int shorten_to(costate *c, run *x, const crossing *at)
     x->by.exact = 0;
     if (status == RETRY) x->now.exact = 0;
     g->fires = status == 0;
-    return status;
+    if (status) return status;
+    TRY(guard_slope(c, &x->now, at->event, 1, &slope));
+    return grazes(c, x, at, slope * full / x->now.h);
 }
 
 /* Which other guards are zero to round-off at the end, and fire with it.  ABSENT: one has passed before. */
@@ -219,6 +224,57 @@ static void nobody_fires(costate *c)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
 }
 
+static int ends_in_event(costate *c, run *x)
+{
+    watch *w = &c->watch;
+    x->cut = 1;
+    for (w->first = 0; !w->guard[w->first].fires;) w->first++;
+    return 0;
+}
+
+/* The first guard whose zero lies a little behind the step, by its slope there. */
+static int behind(costate *c, const run *x, crossing *first)
+{
+    for (int k = 0; k < c->watch.count; k++) {
+        const guarded *g = &c->watch.guard[k], *from = &c->watch.before[k];
+        double slope;
+        if (!active(c, k) || g->sign == 0 || !(fabs(g->end) < 3 * BEHIND * fabs(g->end - from->value))) continue;
+        TRY(guard_slope(c, &x->now, k, 1, &slope));
+        double theta = 1 - g->end / slope;
+        if (!(theta > 1 && theta < 1 + BEHIND && passes(c, k, sign_of(slope)))) continue;
+        if (first->event < 0 || theta < first->theta) *first = (crossing){k, 1, 1 + BEHIND, theta, fabs(from->value)};
+    }
+    return 0;
+}
+
+/* may the step be a little longer? */
+static int may_stretch(const costate *c, const run *x, double err)
+{
+    double most = (1 + BEHIND) * fabs(x->now.h);
+    int allowed = !x->last && x->now.degree == 0 && c->o.controller != COSTATE_FIXED && !x->now.exact;
+    return allowed && most <= c->in.hmax && err * pow(1 + BEHIND, error_exponent(c->st.m)) <= 1 &&
+           most < fabs((x->t1 - x->t) - x->low);
+}
+
+/* The step up to an event a little behind it; where there is none, as it was. */
+static int stretch(costate *c, run *x)
+{
+    double full = x->now.h, e;
+    crossing first = {.event = -1};
+    TRY(behind(c, x, &first));
+    if (first.event < 0) return 0;
+    int status = shorten_to(c, x, &first);
+    if (status == 0) status = others(c, x, first.event);
+    if (status == 0) return ends_in_event(c, x);
+    if (status != ABSENT) return status;
+    shortened s = {c, x, first.event, full, 0};
+    nobody_fires(c);
+    x->by.exact = 1;
+    status = solve(&s, full, &e);
+    x->by.exact = 0;
+    return status;
+}
+
 static int is_the_end(const run *x, const crossing *at)
 {
     return x->last && (1 - at->theta) * fabs(x->now.h) <= round_off(&x->now);
@@ -232,7 +288,7 @@ static int at_the_end(costate *c, const run *x, int event)
 }
 
 /* The step that there is; ABSENT: it was made shorter, and no event is at its end. */
-static int watch_once(costate *c, run *x)
+static int watch_once(costate *c, run *x, double err)
 {
     watch *w = &c->watch;
     crossing first = {.event = -1};
@@ -241,15 +297,14 @@ static int watch_once(costate *c, run *x)
     for (int i = inside ? 1 : w->samples; i <= w->samples && first.event < 0; i++)
         TRY(look(c, x, i == w->samples ? 1 : (double)i / w->samples, &first));
     nobody_fires(c);
-    if (first.event < 0 || is_the_end(x, &first)) return x->last ? at_the_end(c, x, first.event) : 0;
+    if (x->last && (first.event < 0 || is_the_end(x, &first))) return at_the_end(c, x, first.event);
+    if (first.event < 0) return may_stretch(c, x, err) ? stretch(c, x) : 0;
     TRY(shorten_to(c, x, &first));
     TRY(others(c, x, first.event));
-    x->cut = 1;
-    for (w->first = 0; !w->guard[w->first].fires;) w->first++;
-    return 0;
+    return ends_in_event(c, x);
 }
 
-int watch_step(costate *c, run *x)
+int watch_step(costate *c, run *x, double err)
 {
     watch *w = &c->watch;
     size_t bytes = (size_t)w->count * sizeof *w->guard;
@@ -259,7 +314,7 @@ int watch_step(costate *c, run *x)
     memcpy(w->before, w->guard, bytes);
     for (int tries = 0; status == ABSENT && tries < MOST_TRIES; tries++) {
         if (tries > 0) memcpy(w->guard, w->before, bytes);
-        status = watch_once(c, x);
+        status = watch_once(c, x, err);
     }
     for (int k = 0; k < w->count; k++) w->guard[k].change = fabs(w->guard[k].end - w->before[k].value);
     if (status != ABSENT) return status;

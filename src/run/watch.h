@@ -32,8 +32,8 @@ static inline int sign_of(double x) { return (x > 0) - (x < 0); }
 
 /* events.c */
 int too_many_events(costate *, const char *why);
-/* watch.c: the step that was taken, or the first part of it, where it ends in an event: then x->cut */
-int watch_step(costate *, run *);
+/* watch.c: the step that was taken, with this error, or the first part of it, where it ends in an event: then x->cut */
+int watch_step(costate *, run *, double err);
 /* arm.c: a segment begins with this step */
 int watch_arm(costate *, const record *);
 int wrong_side(costate *, int event, double t);
