@@ -125,7 +125,7 @@ static void samples(void **state)
         w.event[0].guard.value = two_roots;
         costate *c = clock_run(&w, *state, 0, 1, y, NULL);
         assert_int_equal(w.count, expected[k]);
-        for (int i = 0; i < w.count; i++) assert_true(fabs(w.log[i].t - (i ? 0.6 : 0.4)) <= 1e-14);
+        for (int i = 0; i < w.count; i++) assert_true(fabs(w.log[i].before[0] - (i ? 0.6 : 0.4)) <= 1e-14);
         costate_free(c);
     }
 }

@@ -233,7 +233,7 @@ static void wrong_side(void **state)
     w.event[0].direction = 1;
     w.event[0].jump = clock_tick;
     ends(&w, *state, 1, wanted, "event[0].passes", &t);
-    assert_true(fabs(t - 0.5) <= 1e-12);
+    assert_true(fabs(t - 0.5) <= 1e-9);                 /* a table may have ten digits: its clock goes wrong by that */
     clock_wind(&w, 1, 0.5, 0);
     w.event[0].guard = clock_hand_guard;
     w.event[0].direction = w.event[0].passes = 1;
