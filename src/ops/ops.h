@@ -72,6 +72,10 @@ int step_left(stepper *, const record *, int transpose, int m);
    none. */
 void memory_to_pm(const stepper *, int m, const double *V, double *pm);         /* from its rows of V */
 void memory_from_pm(const stepper *, int m, double *lambda, double *pm);        /* onto rows of lambda; pm loses it */
+static inline void memory_keep(const stepper *c, const double *y, double *y1)           /* N: through a step */
+{
+    for (int i = c->n + c->nq; i < c->N; i++) y1[i] = y[i];
+}
 static inline void memory_bind(const stepper *c, const double *state, int mode)         /* N */
 {
     if (c->nm > 0 || c->maps->mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);

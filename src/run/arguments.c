@@ -34,12 +34,16 @@ static int check_directions(costate *c, int m, const double *V, const double *Vp
     return 0;
 }
 
+int check_no_events(costate *c, const costate_times *g)
+{
+    return g && g->events ? fail(&c->v, COSTATE_BAD_ARGUMENT, "times.events is for sweeps over a tape: before a run "
+                                 "its events are not known.") : COSTATE_OK;
+}
+
 /* steps that end in events follow their times */
 int timed_sweep(const costate *c, const costate_times *g)
 {
-    int guarded = 0;
-    for (int k = 0; k < c->P.nevents; k++) guarded |= c->P.event[k].guard.value != NULL;
-    return guarded || (g && (g->t0 || g->t1 || g->end || g->events));
+    return guards(c) > 0 || (g && (g->t0 || g->t1 || g->end || g->events));
 }
 
 int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)

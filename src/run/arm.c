@@ -11,7 +11,7 @@
 int active(const costate *c, int k)
 {
     const costate_event *e = &c->P.event[k];
-    return e->guard.value && (e->from == COSTATE_ANY_MODE || e->from == c->maps.mode);
+    return e->guard.value && in_mode(c, e);
 }
 
 int guard_value(costate *c, int k, double t, const double *y, double *e)

@@ -32,11 +32,6 @@ void events_begin(costate *c, int on, const mapped *from)
 
 /* ---- given times ---- */
 
-static int in_mode(const costate *c, const costate_event *e)
-{
-    return e->from == COSTATE_ANY_MODE || e->from == c->maps.mode;
-}
-
 /* how many of the times, which do not decrease, are less than t, or up to it */
 static int count_below(const costate_event *e, double t, int with_it)
 {

@@ -81,12 +81,11 @@ static int forward(costate *c, run *x)
 
 static int step_once(costate *c, run *x)
 {
-    size_t at = (size_t)(c->st.n + c->st.nq), nm = (size_t)c->st.nm;
     set_times(x);
     x->by.y1 = c->work.y1;
     x->by.yp1 = c->work.yp1;
     TRY(forward(c, x));
-    if (nm > 0) memcpy(c->work.y1 + at, c->work.y + at, nm * sizeof *c->work.y1);
+    memory_keep(&c->st, c->work.y, c->work.y1);
     return 0;
 }
 
@@ -344,9 +343,7 @@ int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const dou
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(tangent_begin(c, m, V, Vp, times));
-    if (times && times->events)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "times.events is for sweeps over a tape: before a run its events are "
-                    "not known.");
+    TRY(check_no_events(c, times));
     directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = pm_begin(c, m, Vp), .Xd = c->d.X};
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
     memory_to_pm(&c->st, m, V, c->d.wide.pm);

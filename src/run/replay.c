@@ -21,7 +21,6 @@ static int step_again(replay *x, double h)
     decisions as = tape_decisions(tape, x->k);
     trial by = {.before = x->begins ? NULL : &x->prev, .as = &as, .serial = x->k + 1, .to = c->work.scratch[x->k & 1],
                 .predict = tape->from.predict, .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
-    size_t at = (size_t)(c->st.n + c->st.nq), nm = (size_t)c->st.nm;
     if (c->o.derivative_mode || r->exact) as.iterations = NULL;
     by.exact = r->exact;
     x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .mode = r->mode,
@@ -30,7 +29,7 @@ static int step_again(replay *x, double h)
     memory_bind(&c->st, c->work.y, r->mode);
     weights(&c->st, c->work.y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, &x->now, &by)));
-    if (nm > 0) memcpy(c->work.y1 + at, c->work.y + at, nm * sizeof *c->work.y1);
+    memory_keep(&c->st, c->work.y, c->work.y1);
     int sound = all_finite((size_t)c->st.N, c->work.y1);
     return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
                        "%.10g in a replay.", x->now.t));

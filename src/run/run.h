@@ -96,6 +96,7 @@ void workspace_step(workspace *);                                   /* y <- y1; 
 int columns_prepare(costate *, int m);                              /* and one more, where guards end steps */
 /* np + nm to a column, of parameters given as np to a column (NULL: zero); these themselves where there is no memory */
 double *pm_begin(costate *, int m, const double *of_p);
+int guards(const costate *);                                        /* how many events have one */
 int watch_prepare(costate *);                                       /* c->watch of a new solver */
 int starter_ready(costate *);                                       /* c->start; allocates once */
 
@@ -105,6 +106,7 @@ int check_arguments(costate *, double t0, double t1, const double *y, const doub
 int maps_available(costate *, enum mode, int with_p, int with_t);   /* may this mode run?  0, or COSTATE_MISSING */
 int timed_sweep(const costate *, const costate_times *);            /* are derivatives by t and h wanted? */
 void times_begin(const costate_times *, int m, double *dt);         /* t' of t0 */
+int check_no_events(costate *, const costate_times *);              /* of a run, whose events are not known yet */
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
 

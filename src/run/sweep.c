@@ -237,9 +237,7 @@ int costate_integrate_adj(costate *c, double t0, double t1, double *y, const dou
     if (m > 0 && lambda) memset(lambda, 0, (size_t)c->st.N * (size_t)m * sizeof *lambda);
     TRY(adjoint_begin(c, m, lambda, mu, times));
     if (!c->own && !(c->own = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
-    if (times && times->events)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "times.events is for sweeps over a tape: before a run its events are "
-                    "not known.");
+    TRY(check_no_events(c, times));
     TRY(costate_integrate(c, t0, t1, y, p, c->own));
     int r = seed(c->v.t, y, p, m, lambda, mu, ctx);
     r = r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);

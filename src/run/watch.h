@@ -30,6 +30,11 @@ typedef struct {                /* how a step is solved with another h, and what
 
 static inline int sign_of(double x) { return (x > 0) - (x < 0); }
 
+static inline int in_mode(const costate *c, const costate_event *e)
+{
+    return e->from == COSTATE_ANY_MODE || e->from == c->maps.mode;
+}
+
 /* events.c */
 int too_many_events(costate *, const char *why);
 /* watch.c: the step that was taken, with this error, or the first part of it, where it ends in an event: then x->cut */

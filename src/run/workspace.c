@@ -44,7 +44,7 @@ int workspace_prepare(costate *c)
     return COSTATE_OK;
 }
 
-static int guards(const costate *c)
+int guards(const costate *c)
 {
     int count = 0;
     for (int k = 0; k < c->P.nevents; k++) count += c->P.event[k].guard.value != NULL;
