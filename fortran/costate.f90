@@ -69,6 +69,7 @@ module costate
         type(c_funptr) :: tangents = c_null_funptr              ! costate_along_all
         type(c_funptr) :: adjoints = c_null_funptr              ! costate_back_all
         type(c_funptr) :: prepare = c_null_funptr               ! costate_prepare
+        type(c_funptr) :: adjoint_tangent2 = c_null_funptr      ! costate_back_along2
     end type
 
     type, bind(c) :: costate_pattern
@@ -208,6 +209,8 @@ module costate
         integer(c_long) :: events = 0
         integer(c_long) :: guards = 0
         integer(c_long) :: located = 0
+        integer(c_long) :: adjoints3 = 0
+        integer(c_long) :: tangents_again = 0
     end type
 
     type, bind(c) :: costate_times
@@ -225,6 +228,24 @@ module costate
         type(c_funptr) :: seed = c_null_funptr                  ! costate_weigh
         type(c_ptr) :: dt = c_null_ptr
         type(c_ptr) :: ctx = c_null_ptr
+        type(c_funptr) :: seed2 = c_null_funptr                 ! costate_weigh2
+    end type
+
+    type, bind(c) :: costate_second
+        integer(c_int) :: m = 0
+        type(c_ptr) :: V = c_null_ptr
+        type(c_ptr) :: Vp = c_null_ptr
+        type(c_ptr) :: along = c_null_ptr                       ! costate_times
+        type(c_funptr) :: seed = c_null_funptr                  ! costate_seed2
+        type(c_ptr) :: ctx = c_null_ptr
+        type(c_ptr) :: observations = c_null_ptr                ! costate_observations
+        type(c_ptr) :: lambda = c_null_ptr
+        type(c_ptr) :: mu = c_null_ptr
+        type(c_ptr) :: times = c_null_ptr                       ! costate_times
+        type(c_ptr) :: lambda2 = c_null_ptr
+        type(c_ptr) :: mu2 = c_null_ptr
+        type(c_ptr) :: times2 = c_null_ptr                      ! costate_times
+        integer(c_int) :: correct = 0
     end type
 
     type, bind(c) :: costate_report
@@ -236,6 +257,9 @@ module costate
         real(c_double) :: transpose = 0
         real(c_double) :: taylor = 0
         character(kind=c_char) :: text(512) = c_null_char
+        real(c_double) :: adjoint_tangent2 = 0
+        real(c_double) :: symmetry = 0
+        real(c_double) :: hessian = 0
     end type
 
     ! ---- what a user's procedures look like: bind(c) functions ------------------------------------------------
@@ -270,6 +294,13 @@ module costate
         integer(c_int) function costate_back_along(x, dx, w, g, ctx) bind(c)
             import
             type(costate_point), intent(in) :: x, dx
+            real(c_double), intent(in) :: w(*)
+            type(costate_gradient), intent(in) :: g
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_back_along2(x, dx1, dx2, w, g, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x, dx1, dx2
             real(c_double), intent(in) :: w(*)
             type(costate_gradient), intent(in) :: g
             type(c_ptr), value :: ctx
@@ -332,12 +363,32 @@ module costate
             real(c_double), intent(inout) :: w(*)
             type(c_ptr), value :: ctx
         end function
+        integer(c_int) function costate_weigh2(k, t, y, m, V, w, w2, ctx) bind(c)
+            import
+            integer(c_int), value :: k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*), V(*)
+            real(c_double), intent(inout), optional :: w(*)
+            real(c_double), intent(inout) :: w2(*)
+            type(c_ptr), value :: ctx
+        end function
         integer(c_int) function costate_seed(t1, y, p, m, lambda, mu, ctx) bind(c)
             import
             real(c_double), value :: t1
             real(c_double), intent(in) :: y(*), p(*)
             integer(c_int), value :: m
             real(c_double), intent(inout) :: lambda(*), mu(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_seed2(t1, y, p, m, V, Vp, lambda, mu, lambda2, mu2, ctx) bind(c)
+            import
+            real(c_double), value :: t1
+            real(c_double), intent(in) :: y(*), V(*)
+            real(c_double), intent(in), optional :: p(*), Vp(*)
+            integer(c_int), value :: m
+            real(c_double), intent(inout), optional :: lambda(*), mu(*)
+            real(c_double), intent(inout) :: lambda2(*)
+            real(c_double), intent(inout), optional :: mu2(*)
             type(c_ptr), value :: ctx
         end function
     end interface
@@ -485,6 +536,23 @@ module costate
             real(c_double), intent(in), optional :: p(*)
         end function
 
+        integer(c_int) function costate_replay_onto(c, tape, y, p, onto) bind(c)
+            import
+            type(c_ptr), value :: c, tape, onto
+            real(c_double), intent(inout) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+        end function
+        integer(c_int) function costate_hessian(c, tape, second) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            type(costate_second), intent(in) :: second
+        end function
+        integer(c_int) function costate_gauss_newton(c, tape, second) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            type(costate_second), intent(in) :: second
+        end function
+
         type(c_ptr) function costate_tape_new() bind(c)
             import
         end function
@@ -583,6 +651,16 @@ module costate
             real(c_double), intent(in), optional :: p(*)
             type(costate_report), intent(inout) :: report
         end function
+        integer(c_int) function costate_check_hessian(c, t0, t1, y, p, seed, ctx, report) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t0, t1
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            type(c_funptr), value :: seed                                    ! costate_seed2
+            type(c_ptr), value :: ctx
+            type(costate_report), intent(inout) :: report
+        end function
     end interface
 
 contains
@@ -596,13 +674,14 @@ contains
         type(costate_stats) :: stats
         type(costate_times) :: times
         type(costate_observations) :: observations
+        type(costate_second) :: second
         type(costate_report) :: report
         costate_library_fits = all([ &
             fits('costate_point', c_sizeof(point)), fits('costate_event', c_sizeof(event)), &
             fits('costate_problem', c_sizeof(problem)), &
             fits('costate_options', c_sizeof(options)), fits('costate_stats', c_sizeof(stats)), &
             fits('costate_times', c_sizeof(times)), fits('costate_observations', c_sizeof(observations)), &
-            fits('costate_report', c_sizeof(report))])
+            fits('costate_second', c_sizeof(second)), fits('costate_report', c_sizeof(report))])
     end function
 
     logical function fits(name, bytes)

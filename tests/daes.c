@@ -45,7 +45,11 @@ static void I2A_F(num t, const num *y, const num *yp, const num *p, num *out)
     out[1] = sub(yp[1], add(mul(y[2], y[1]), mul(turn, y[0])));
     out[2] = sub(add(square(y[0]), square(y[1])), add(p[0], mul(p[1], t)));
 }
-static num root(num x) { double r = sqrt(x.v); return chain(x, r, 0.5 / r, -0.25 / (r * x.v)); }
+static num root(num x)
+{
+    double r = sqrt(x.v);
+    return chain(x, r, 0.5 / r, -0.25 / (r * x.v), 0.375 / (r * x.v * x.v));
+}
 static void I2A_start(const num *p, num *y)
 {
     y[0] = mul(root(p[0]), cosine(p[3]));
@@ -227,7 +231,7 @@ void dae_start(const dae *d, const double *p, double *y, double *dy_dp)
 {
     num q[DAE_P] = {{0}}, s[DAE_N];
     for (int j = -1; j < (dy_dp ? d->np : 0); j++) {
-        for (int i = 0; i < d->np; i++) q[i] = (num){p[i], i == j, 0, 0};
+        for (int i = 0; i < d->np; i++) q[i] = moving(p[i], i == j, 0);
         d->start(q, s);
         for (int i = 0; i < d->n; i++) {
             y[i] = s[i].v;

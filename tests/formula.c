@@ -6,13 +6,13 @@ typedef struct { num t, y[FORMULA_MAX_N], p[FORMULA_MAX_P]; } arguments;
 /* the point x with directions a and b (NULL: zero) */
 static num entry(double v, const double *a, const double *b, int i)
 {
-    return (num){v, a ? a[i] : 0, b ? b[i] : 0, 0};
+    return moving(v, a ? a[i] : 0, b ? b[i] : 0);
 }
 
 static void load(const formula *F, const costate_point *x, const costate_point *a, const costate_point *b,
                  arguments *in)
 {
-    in->t = (num){x->t, a ? a->t : 0, b ? b->t : 0, 0};
+    in->t = moving(x->t, a ? a->t : 0, b ? b->t : 0);
     for (int i = 0; i < F->n; i++) in->y[i] = entry(x->y[i], a ? a->y : NULL, b ? b->y : NULL, i);
     for (int i = 0; i < F->np; i++) in->p[i] = entry(x->p[i], a ? a->p : NULL, b ? b->p : NULL, i);
 }

@@ -162,17 +162,22 @@ static inline double gap_of(const session *s, const inputs *dx, const outputs *d
     return worst;
 }
 
-/* By how much round-off of a difference grows in the shortest step: unknowns of index 2 have the inverse of it in them,
-   and so do their derivatives. */
-static inline double amplified(const session *s)
+static inline double shortest_step(const session *s)
 {
-    double shortest = 0.01;
+    double shortest = HUGE_VAL;
     for (int k = 0; k < costate_tape_steps(s->tape); k++) {
         double h;
         costate_tape_get(s->tape, k, NULL, &h, NULL);
         shortest = fmin(shortest, fabs(h));
     }
-    return s->h->form == HYBRID_INDEX_2 ? pow(0.01 / shortest, 2) : 1;
+    return shortest;
+}
+
+/* By how much round-off of a difference grows in the shortest step: unknowns of index 2 have the inverse of it in them,
+   and so do their derivatives. */
+static inline double amplified(const session *s)
+{
+    return s->h->form == HYBRID_INDEX_2 ? pow(fmax(1, 0.01 / shortest_step(s)), 2) : 1;
 }
 
 /* of random directions and weights */

@@ -311,6 +311,12 @@ static int name##_adjoint_tangent(const costate_point *x, const costate_point *d
 { \
     num_map F = map_of(ctx, k); \
     return num_adjoint(&F, x, dx, w, g), 0; \
+} \
+static int name##_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, \
+                                   const double *w, const costate_gradient *g, void *ctx) \
+{ \
+    num_map F = map_of(ctx, k); \
+    return num_adjoint2(&F, x, a, b, w, g), 0; \
 }
 #define EVENT_CALLBACKS(e) \
     CALLBACKS(guard_##e, HYBRID_GUARD + 3 * e) \
@@ -325,7 +331,7 @@ CALLBACKS(jump_3, HYBRID_JUMP + 3 * 3)
 CALLBACKS(event_cost_3, HYBRID_EVENT_COST + 3 * 3)
 #define MAP(name) \
     {.value = name##_value, .tangent = name##_tangent, .adjoint = name##_adjoint, .tangent2 = name##_tangent2, \
-     .adjoint_tangent = name##_adjoint_tangent}
+     .adjoint_tangent = name##_adjoint_tangent, .adjoint_tangent2 = name##_adjoint_tangent2}
 
 /* df/dy of a right-hand side; dF/dy, dF/dy' of a residual */
 static int columns(const costate_point *x, int slope, double *J, const hybrid *h)
@@ -481,7 +487,7 @@ void hybrid_start(const hybrid *h, const double *p, double *y, double *dy_dp)
     num q[NUMS_P] = {{0}}, s[NUMS_N], m[NUMS_M];
     for (int j = -1; j < (dy_dp ? h->np : 0); j++) {
         double *by = dy_dp ? dy_dp + (j > 0 ? j : 0) * N : NULL;
-        for (int i = 0; i < h->np; i++) q[i] = (num){p[i], i == j, 0, 0};
+        for (int i = 0; i < h->np; i++) q[i] = moving(p[i], i == j, 0);
         h->start(q, s, m);
         for (int i = 0; i < N; i++) {
             num at = i < h->n ? s[i] : i < h->n + h->nq ? number(0) : m[i - h->n - h->nq];

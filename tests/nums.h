@@ -19,8 +19,10 @@ void num_value(const num_map *, const costate_point *x, double *out);
 /* along dx; with another direction the second derivative along both */
 void num_tangent(const num_map *, const costate_point *x, const costate_point *dx, const costate_point *other,
                  double *out);
-/* g += F'(x)^T w, or (F''(x)[other, .])^T w */
+/* g += F'(x)^T w, or (F''(x)[other, .])^T w; and (F'''(x)[a, b, .])^T w */
 void num_adjoint(const num_map *, const costate_point *x, const costate_point *other, const double *w,
                  const costate_gradient *g);
+void num_adjoint2(const num_map *, const costate_point *x, const costate_point *a, const costate_point *b,
+                  const double *w, const costate_gradient *g);
 
 #endif

@@ -14,12 +14,12 @@ typedef struct {
 
 /* ---- the product of three scalar functions, P T(t) sin y, and its derivatives ---- */
 
-typedef struct { double v, d[3], dd[3][3]; } product3;           /* variables: P, t, y */
+typedef struct { double v, d[3], dd[3][3], Q[4], T[4], S[4]; } product3;     /* variables: P, t, y */
 
 static product3 term(const data *s, double P, double t, double y)
 {
-    double T[3] = {1, 0, 0}, S[3] = {sin(y), cos(y), -sin(y)}, Q[3] = {P, 1, 0};
-    if (!s->autonomous) { T[0] = 1 + 0.5 * sin(t); T[1] = 0.5 * cos(t); T[2] = -0.5 * sin(t); }
+    double T[4] = {1}, S[4] = {sin(y), cos(y), -sin(y), -cos(y)}, Q[4] = {P, 1};
+    if (!s->autonomous) { T[0] = 1 + 0.5 * sin(t); T[1] = 0.5 * cos(t); T[2] = -0.5 * sin(t); T[3] = -0.5 * cos(t); }
     product3 h = {.v = P * T[0] * S[0]};
     for (int a = 0; a < 3; a++) {
         int i[3] = {a == 0, a == 1, a == 2};
@@ -29,6 +29,9 @@ static product3 term(const data *s, double P, double t, double y)
             h.dd[a][b] = Q[j[0]] * T[j[1]] * S[j[2]];
         }
     }
+    memcpy(h.Q, Q, sizeof Q);
+    memcpy(h.T, T, sizeof T);
+    memcpy(h.S, S, sizeof S);
     return h;
 }
 
@@ -56,6 +59,22 @@ static void spread(const data *s, const costate_gradient *g, int i, const double
 static void bend(const product3 *h, const double *v, double scale, double *u)
 {
     for (int a = 0; a < 3; a++) { u[a] = 0; for (int b = 0; b < 3; b++) u[a] += scale * h->dd[a][b] * v[b]; }
+}
+
+/* u <- scale times the third derivative along v and w */
+static void bend2(const product3 *h, const double *v, const double *w, double scale, double *u)
+{
+    for (int a = 0; a < 3; a++) {
+        u[a] = 0;
+        for (int b = 0; b < 3; b++)
+            for (int c = 0; c < 3; c++) {
+                int k[3] = {0, 0, 0};
+                k[a]++;
+                k[b]++;
+                k[c]++;
+                u[a] += scale * h->Q[k[0]] * h->T[k[1]] * h->S[k[2]] * v[b] * w[c];
+            }
+    }
 }
 
 /* ---- f = dir G fhat ---- */
@@ -153,6 +172,26 @@ static int f_adjoint_tangent(const costate_point *x, const costate_point *dx, co
     }
     for (int j = 0; g->y && dx->y && j < s->n; j++)
         for (int k = s->col[j]; k < s->col[j + 1]; k++) g->y[j] -= s->B[k] * sin(x->y[j]) * dx->y[j] * w[s->row[k]];
+    return 0;
+}
+
+static int f_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b,
+                              const double *weights, const costate_gradient *g, void *ctx)
+{
+    data *s = ctx;
+    double *w = s->work, v[3], z[3], u[3];
+    mix_transposed(s, weights, w);
+    for (int i = 0; i < s->n; i++) {
+        product3 h = term(s, parameter(s, x->p, i, 1), x->t, x->y[i]);
+        along(s, a, i, v);
+        along(s, b, i, z);
+        bend2(&h, v, z, s->e[i] * w[i], u);
+        if (!s->autonomous) u[1] -= s->g[i] * cos(x->t) * a->t * b->t * w[i];
+        spread(s, g, i, u);
+    }
+    for (int j = 0; g->y && a->y && b->y && j < s->n; j++)
+        for (int k = s->col[j]; k < s->col[j + 1]; k++)
+            g->y[j] -= s->B[k] * cos(x->y[j]) * a->y[j] * b->y[j] * w[s->row[k]];
     return 0;
 }
 
@@ -265,6 +304,23 @@ static int r_adjoint_tangent(const costate_point *x, const costate_point *dx, co
         bend(&h, v, w[l], u);
         cost_spread(s, g, l, u);
         for (int i = 0; g->y && dx->y && i < s->n; i++) g->y[i] -= w[l] * s->C[l * s->n + i] * sin(x->y[i]) * dx->y[i];
+    }
+    return 0;
+}
+
+static int r_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
+                              const costate_gradient *g, void *ctx)
+{
+    data *s = ctx;
+    double v[3], z[3], u[3];
+    for (int l = 0; l < s->nq; l++) {
+        product3 h = term(s, parameter(s, x->p, l, 1), x->t, x->y[0]);
+        cost_along(s, a, l, v);
+        cost_along(s, b, l, z);
+        bend2(&h, v, z, w[l], u);
+        cost_spread(s, g, l, u);
+        for (int i = 0; g->y && a->y && b->y && i < s->n; i++)
+            g->y[i] -= w[l] * s->C[l * s->n + i] * cos(x->y[i]) * a->y[i] * b->y[i];
     }
     return 0;
 }
@@ -405,12 +461,14 @@ random_case *random_case_new(const random_spec *spec)
                                     .nq = spec->nq,
                                     .ctx = s,
                                     .rhs = {.value = f, .tangent = f_tangent, .adjoint = f_adjoint,
-                                            .tangent2 = f_tangent2, .adjoint_tangent = f_adjoint_tangent},
+                                            .tangent2 = f_tangent2, .adjoint_tangent = f_adjoint_tangent,
+                                            .adjoint_tangent2 = f_adjoint_tangent2},
                                     .jac = jac,
                                     .mass = spec->mass == MASS_IDENTITY ? NULL : mass,
                                     .pattern = spec->sparse ? &s->pattern : NULL};
     if (nq) s->public.P.cost = (costate_map){.value = r, .tangent = r_tangent, .adjoint = r_adjoint,
-                                             .tangent2 = r_tangent2, .adjoint_tangent = r_adjoint_tangent};
+                                             .tangent2 = r_tangent2, .adjoint_tangent = r_adjoint_tangent,
+                                             .adjoint_tangent2 = r_adjoint_tangent2};
     return &s->public;
 }
 

@@ -90,6 +90,37 @@ static int adjoint(const costate_point *x, const double *w, const costate_gradie
     return r ? r : q->of->P.rhs.adjoint(x, q->v, &f, q->of->P.ctx);
 }
 
+/* The derivative of adjoint along dx, with u' = M y'' - f' dx and a' = (t + y_i + p_0)':
+   (s' g' + s g'' u')_i grad u_i + (s g')_i (grad u_i)' + (g' u' cos a - g a' sin a)_i grad a_i, weighed by w */
+static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *to,
+                           void *ctx)
+{
+    residual *q = ctx;
+    const costate_map *f = &q->of->P.rhs;
+    costate_gradient of = *to;
+    costate_point d = *dx;
+    double moved[64], bent[64];
+    int n = q->of->P.n, r = terms(q, x);
+    d.yp = NULL;
+    of.yp = NULL;
+    if (r == 0) r = f->tangent(x, &d, moved, q->of->P.ctx);
+    for (int i = 0; i < n; i++) moved[i] = -moved[i];
+    add_mass(q, 0, 1, dx->yp, moved);
+    for (int i = 0; i < n; i++) {
+        double along = dx->t + (q->diagonal[i] ? at(dx->y, i) : 0) + (q->of->P.np ? at(dx->p, 0) : 0);
+        double bend = q->twisted ? -sin(q->u[i]) / 3 : 0, slope = ds(q, x, i), turn = q->twisted ? 2 - q->s[i] : 0;
+        double back = w[i] * (slope * dg(q, q->u[i]) * moved[i] + turn * along * g(q, q->u[i]));
+        q->v[i] = -w[i] * (slope * along * dg(q, q->u[i]) + q->s[i] * bend * moved[i]);
+        bent[i] = -w[i] * q->s[i] * dg(q, q->u[i]);
+        if (to->t) *to->t += back;
+        if (to->y && q->diagonal[i]) to->y[i] += back;
+        if (to->p && q->of->P.np) to->p[0] += back;
+    }
+    if (to->yp) add_mass(q, 1, -1, q->v, to->yp);
+    if (r == 0) r = f->adjoint(x, q->v, &of, q->of->P.ctx);
+    return r ? r : f->adjoint_tangent(x, &d, bent, &of, q->of->P.ctx);
+}
+
 /* dF/dy, or dF/dy', column by column */
 static int jacobian(const costate_point *x, int slope, double *J, residual *q)
 {
@@ -127,6 +158,13 @@ static int cost_adjoint(const costate_point *x, const double *w, const costate_g
     return q->of->P.cost.adjoint(x, w, to, q->of->P.ctx);
 }
 
+static int cost_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                const costate_gradient *to, void *ctx)
+{
+    const residual *q = ctx;
+    return q->of->P.cost.adjoint_tangent(x, dx, w, to, q->of->P.ctx);
+}
+
 static int in_pattern(const costate_pattern *S, int i, int j)
 {
     for (int k = S->col[j]; k < S->col[j + 1]; k++) if (S->row[k] == i) return 1;
@@ -162,8 +200,10 @@ problem *residual_of(const problem *of, int kind, int with_jacobians)
                     space + n * n + 2 * n, space + n * n + 3 * n};
     q->b.P.ctx = q;
     q->b.P.rhs = (costate_map){0};
-    q->b.P.residual = (costate_map){.value = value, .tangent = tangent, .adjoint = adjoint};
-    if (of->P.nq) q->b.P.cost = (costate_map){.value = cost_value, .tangent = cost_tangent, .adjoint = cost_adjoint};
+    q->b.P.residual = (costate_map){.value = value, .tangent = tangent, .adjoint = adjoint,
+                                       .adjoint_tangent = of->P.rhs.adjoint_tangent ? adjoint_tangent : NULL};
+    if (of->P.nq) q->b.P.cost = (costate_map){.value = cost_value, .tangent = cost_tangent, .adjoint = cost_adjoint,
+                                              .adjoint_tangent = cost_adjoint_tangent};
     q->b.P.mass = NULL;
     q->b.P.jac = with_jacobians ? jac : NULL;
     q->b.P.jac_yp = with_jacobians ? jac_yp : NULL;

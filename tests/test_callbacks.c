@@ -144,7 +144,7 @@ static void others(void **state)
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
     const double t[COUNT] = {0.3, 0.34, 0.4, 0.41, 0.6};
     counter steps = {0, 0}, seen = {0, 0};
-    costate_observations o = {COUNT, t, value, seed, NULL, &seen};
+    costate_observations o = {.count = COUNT, .t = t, .value = value, .seed = seed, .ctx = &seen};
     costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .hmax = 0.08,
                                                                 .on_step = on_step, .on_step_ctx = &steps});
     costate_tape *tape = costate_tape_new();

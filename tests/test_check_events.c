@@ -5,7 +5,7 @@
 enum { N = 2, NP = 2, NM = 2, INPUTS = 1 + 2 * N + NP + NM + N, ROWS = N + NM };     /* t, y (start: two), p, m, y' */
 enum { AT_Y = 1, AT_P = AT_Y + 2 * N, AT_M = AT_P + NP, AT_YP = AT_M + NM };
 enum { RHS, RESIDUAL, START, COST, GUARD, JUMP, IMPULSE, MAPS };
-enum { TANGENT, ADJOINT, TANGENT2, ADJOINT_TANGENT, TANGENTS, ADJOINTS, NOTHING, UNSET };
+enum { TANGENT, ADJOINT, TANGENT2, ADJOINT_TANGENT, ADJOINT_TANGENT2, TANGENTS, ADJOINTS, NOTHING, UNSET };
 enum { MODE = 3, OTHER = 1 };
 static const int rows[MAPS] = {N, N, N, 1, 1, ROWS, 1};
 
@@ -47,7 +47,7 @@ static void evaluate(int map, const costate_point *x, const costate_point *a, co
     static const costate_point none = {.t = 0};
     num in[INPUTS];
     for (int i = 0; i < INPUTS; i++)
-        in[i] = (num){entry(x, map, i), entry(a ? a : &none, map, i), entry(b ? b : &none, map, i), 0};
+        in[i] = moving(entry(x, map, i), entry(a ? a : &none, map, i), entry(b ? b : &none, map, i));
     formula_of(map, x->mode, in, out);
 }
 
@@ -103,7 +103,7 @@ static int transposed(int map, const costate_point *x, const costate_point *b, c
         num in[INPUTS], o[ROWS];
         if (!to) continue;
         for (int j = 0; j < INPUTS; j++)
-            in[j] = (num){entry(x, map, j), i == j, b ? entry(b, map, j) : 0, 0};
+            in[j] = moving(entry(x, map, j), i == j, b ? entry(b, map, j) : 0);
         formula_of(map, x->mode, in, o);
         for (int k = 0; k < rows[map]; k++) *to += w[k] * (b ? o[k].ab : o[k].a);
     }
@@ -125,6 +125,23 @@ static int adjoint_tangent(int map, const costate_point *x, const costate_point 
     double *to = place(g, map, s->input);
     if (planted(s, map, ADJOINT_TANGENT) && to) *to += 1e-2 * w[s->row];
     return transposed(map, x, dx, w, g);
+}
+
+static int adjoint_tangent2(int map, const costate_point *x, const costate_point *a, const costate_point *b,
+                            const double *w, const costate_gradient *g, void *ctx)
+{
+    const plant *s = ctx;
+    for (int i = 0; i < INPUTS; i++) {
+        double *to = place(g, map, i);
+        num in[INPUTS], o[ROWS];
+        if (!to) continue;
+        for (int j = 0; j < INPUTS; j++)
+            in[j] = third(moving(entry(x, map, j), entry(a, map, j), entry(b, map, j)), number(i == j));
+        formula_of(map, x->mode, in, o);
+        for (int k = 0; k < rows[map]; k++) *to += w[k] * o[k].abc;
+        if (planted(s, map, ADJOINT_TANGENT2) && i == s->input) *to += 1e-2 * w[s->row];
+    }
+    return 0;
 }
 
 static int tangents(int map, const costate_point *x, int count, const costate_point *dx, double *out, void *ctx)
@@ -163,6 +180,9 @@ static int prepare(int map, const costate_point *x, void *ctx) { ((plant *)ctx)-
     static int name##_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, \
                                       const costate_gradient *g, void *ctx) \
     { return adjoint_tangent(map, x, dx, w, g, ctx); } \
+    static int name##_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, \
+                                       const double *w, const costate_gradient *g, void *ctx) \
+    { return adjoint_tangent2(map, x, a, b, w, g, ctx); } \
     static int name##_tangents(const costate_point *x, int count, const costate_point *dx, double *out, void *ctx) \
     { return tangents(map, x, count, dx, out, ctx); } \
     static int name##_adjoints(const costate_point *x, int count, const double *w, const costate_gradient *g, \
@@ -177,7 +197,8 @@ CALLBACKS(jump, JUMP)
 CALLBACKS(impulse, IMPULSE)
 #define MAP(name) {.value = name##_value, .tangent = name##_tangent, .adjoint = name##_adjoint, \
                    .tangent2 = name##_tangent2, .adjoint_tangent = name##_adjoint_tangent, \
-                   .tangents = name##_tangents, .adjoints = name##_adjoints, .prepare = name##_prepare}
+                   .tangents = name##_tangents, .adjoints = name##_adjoints, .prepare = name##_prepare, \
+                   .adjoint_tangent2 = name##_adjoint_tangent2}
 
 /* y -> y, m -> m: right, whatever is planted; only in mode OTHER */
 static int same_value(const costate_point *x, double *out, void *ctx)
@@ -219,6 +240,8 @@ static void right(void **state)
         if (check(&s, residual, &r, &cost) != COSTATE_OK) fail_msg("%s / %s", r.text, cost.text);
         assert_true(r.tangent < 1e-8 && r.adjoint < 1e-8 && r.tangent2 < 1e-8 && r.adjoint_tangent < 1e-8);
         assert_true(cost.tangent < 1e-8 && cost.adjoint < 1e-8);
+        assert_true(r.adjoint_tangent2 < 1e-8 && cost.adjoint_tangent2 < 1e-8);
+        assert_true(isnan(r.symmetry) && isnan(r.hessian));
         for (int map = residual ? RESIDUAL : RHS; map < MAPS; map++)
             if (map != RESIDUAL || residual) assert_int_equal(s.seen[map], MODE);
     }
@@ -243,15 +266,15 @@ static void one(int map, int product, int row, int input)
 {
     static const char *const names[MAPS] = {"", "", "start: ", "", "event[1].guard: ", "event[1].jump: ",
                                             "event[1].cost: "};
-    static const char *const products[] = {"tangent", "adjoint", "tangent2", "adjoint_tangent", "tangents",
-                                           "adjoints"};
+    static const char *const products[] = {"tangent", "adjoint", "tangent2", "adjoint_tangent", "adjoint_tangent2",
+                                           "tangents", "adjoints"};
     plant s = {.map = map, .product = product, .row = row, .input = input};
     costate_report r, cost;
     char wrong[64], by[32];
     int status = check(&s, map == RESIDUAL, &r, &cost);
     const costate_report *where = map == COST ? &cost : &r;
-    const double errors[] = {where->tangent, where->adjoint, where->tangent2, where->adjoint_tangent, where->tangent,
-                             where->adjoint};
+    const double errors[] = {where->tangent, where->adjoint, where->tangent2, where->adjoint_tangent,
+                             where->adjoint_tangent2, where->tangent, where->adjoint};
     snprintf(wrong, sizeof wrong, "%s WRONG", products[product]);
     name_input(input, by, sizeof by);
     if (status != COSTATE_CHECK_FAILED || !strstr(where->text, names[map]) || !strstr(where->text, wrong) ||
@@ -266,6 +289,29 @@ static void wrong(void **state)
         for (int product = TANGENT; product < NOTHING; product++)
             for (int row = 0; row < rows[map]; row++)
                 for (int input = 0; input < INPUTS; input++) if (acts(map, input)) one(map, product, row, input);
+}
+
+/* Compared with tangent2, where that is missing with adjoint_tangent, where both are with nothing. */
+static void third_derivatives(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 4; left++) {
+        for (int input = -1; input < AT_YP; input++) {
+            plant s = {.map = RHS, .product = input < 0 ? NOTHING : ADJOINT_TANGENT2, .input = input};
+            costate_map f = MAP(rhs);
+            costate_problem P = {.n = N, .np = NP, .nm = NM, .ctx = &s, .nevents = 1, .event = events};
+            costate_point x = {.t = 0.37, .y = y_given, .p = p_given, .m = m_given, .mode = MODE};
+            costate_report r;
+            if (!(left & 1)) f.tangent2 = NULL;
+            if (!(left & 2)) f.adjoint_tangent = NULL;
+            P.rhs = f;
+            if (input >= 0 && !acts(RHS, input)) continue;
+            int status = costate_check_problem(&P, &x, &r, NULL), wrong = left && input >= 0;
+            if (status != (wrong ? COSTATE_CHECK_FAILED : COSTATE_OK)) fail_msg("%d, %d: %s", left, input, r.text);
+            if (wrong) assert_true(r.adjoint_tangent2 > 1e-6 && strstr(r.text, "adjoint_tangent2 WRONG"));
+            else assert_true(left ? r.adjoint_tangent2 < 1e-8 : isnan(r.adjoint_tangent2));
+        }
+    }
 }
 
 /* ---- values ---- */
@@ -335,7 +381,8 @@ static void as_given(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right), cmocka_unit_test(wrong), cmocka_unit_test(values),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right), cmocka_unit_test(wrong),
+                                       cmocka_unit_test(third_derivatives), cmocka_unit_test(values),
                                        cmocka_unit_test(points), cmocka_unit_test(as_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

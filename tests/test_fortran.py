@@ -57,7 +57,7 @@ def c_kind(declaration):
     if "*" in declaration:
         return "p"
     kind = declaration.replace("const ", "").split()[0]
-    return {"void": "v", "costate_seed": "f"}.get(kind, kind)
+    return {"void": "v", "costate_seed": "f", "costate_seed2": "f"}.get(kind, kind)
 
 
 def bindings():

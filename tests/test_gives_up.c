@@ -62,7 +62,7 @@ static int everything(world *w)
 {
     double t0[M] = {0.1, -0.2}, t1[M] = {0.3, 0.2}, defect[M], dt[OBSERVED * M], y[N], V[N * M], mu[EVERY_P * M] = {0};
     const double at[OBSERVED] = {w->b.t0, 0.37, 0.41, T1};
-    costate_observations o = {OBSERVED, at, observe, seed, dt, &w->o};
+    costate_observations o = {.count = OBSERVED, .t = at, .value = observe, .seed = seed, .dt = dt, .ctx = &w->o};
     costate_times by = {.t0 = t0, .t1 = t1}, of = {.t0 = t0, .t1 = t1, .defect = defect};
     int status;
 #define DO(call) if ((status = (call)) != COSTATE_OK) return status

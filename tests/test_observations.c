@@ -54,7 +54,8 @@ static void one_transpose(const costate_method *m, const problem *b, const costa
     double d[4 * M], t[COUNT], dt[COUNT * M], at[COUNT][NS];
     costate_times given = {.t0 = d, .t1 = d + M}, asked = {.t0 = d + 2 * M, .t1 = d + 3 * M};
     log_of to = {.step = 1, .fail_at = -1}, back = {.next = COUNT - 1, .step = -1, .fail_at = -1};
-    costate_observations forward = {COUNT, t, value, NULL, NULL, &to}, backward = {COUNT, t, NULL, seed, dt, &back};
+    costate_observations forward = {.count = COUNT, .t = t, .value = value, .ctx = &to};
+    costate_observations backward = {.count = COUNT, .t = t, .seed = seed, .dt = dt, .ctx = &back};
     costate *c = new_for_test(m, &b->P, o);
     costate_tape *tape = costate_tape_new();
     unsigned state = 21;
@@ -162,7 +163,7 @@ static void differences(void **state)
         }
         functional(c, tape, b, y, b->p0, b->t0, b->t1, t);
         log_of back = {.next = SEEN - 1, .step = -1, .fail_at = -1};
-        costate_observations seen = {SEEN, t, NULL, seed, dt, &back};
+        costate_observations seen = {.count = SEEN, .t = t, .seed = seed, .dt = dt, .ctx = &back};
         double lambda[N] = {1}, mu[2] = {0}, g[2];
         costate_times times = {.t0 = g, .t1 = g + 1};
         CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, b->P.np ? mu : NULL, &times, &seen));
@@ -199,7 +200,7 @@ static void segments(void **state)
         CHECK_OK(c, costate_integrate(c, b->t0, between, z, b->p0, first));
         CHECK_OK(c, costate_integrate(c, between, b->t1, z, b->p0, second));
         log_of back = {.step = -1, .fail_at = -1};
-        costate_observations seen = {1, &between, NULL, seed, NULL, &back};
+        costate_observations seen = {.count = 1, .t = &between, .seed = seed, .ctx = &back};
         CHECK_OK(c, costate_adjoint(c, whole, 1, one, mu, NULL, &seen));
         CHECK_OK(c, costate_adjoint(c, second, 1, two, nu, NULL, NULL));
         for (int i = 0; i < NS; i++) two[i] += weight(0, i, 0);
@@ -221,7 +222,7 @@ static void refused(void **state)
     log_of s = {.step = 1, .fail_at = -1};
     costate *c = new_for_test(*state, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3});
     costate_tape *tape = costate_tape_new(), *empty = costate_tape_new();
-    costate_observations o = {3, t, value, seed, NULL, &s};
+    costate_observations o = {.count = 3, .t = t, .value = value, .seed = seed, .ctx = &s};
     start(b, y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t0, y, b->p0, empty));
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
@@ -236,13 +237,13 @@ static void refused(void **state)
     assert_int_equal(costate_adjoint(c, empty, 1, x, NULL, NULL, &o), COSTATE_OUT_OF_RANGE);
     o.count = -1;
     assert_int_equal(costate_adjoint(c, tape, 1, x, NULL, NULL, &o), COSTATE_BAD_ARGUMENT);
-    o = (costate_observations){3, NULL, value, seed, NULL, &s};
+    o = (costate_observations){.count = 3, .value = value, .seed = seed, .ctx = &s};
     assert_int_equal(costate_adjoint(c, tape, 1, x, NULL, NULL, &o), COSTATE_BAD_ARGUMENT);
-    o = (costate_observations){3, t, NULL, NULL, NULL, &s};
+    o = (costate_observations){.count = 3, .t = t, .ctx = &s};
     assert_int_equal(costate_adjoint(c, tape, 1, x, NULL, NULL, &o), COSTATE_MISSING);
     assert_int_equal(costate_tangent(c, tape, 1, x, NULL, NULL, &o), COSTATE_MISSING);
     assert_true(x[0] == 1 && x[1] == 0);
-    o = (costate_observations){3, t, value, seed, NULL, &s};
+    o = (costate_observations){.count = 3, .t = t, .value = value, .seed = seed, .ctx = &s};
     s = (log_of){.next = 2, .step = -1, .fail_at = 1};
     assert_int_equal(costate_adjoint(c, tape, 1, x, NULL, NULL, &o), COSTATE_CALLBACK);
     s = (log_of){.step = 1, .fail_at = 1};

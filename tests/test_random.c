@@ -1,6 +1,6 @@
-/* test_random.c - random runs, seeded: the adjoint is the transpose of the tangent and a replay repeats the run bit for
-   bit, for any size, stiffness, kind of M, form of the equation (residual.h), direction of time, storage, linear
-   solver, number of columns, with observations and times.
+/* test_random.c - random runs, seeded: the adjoint is the transpose of the tangent, Hessian products are symmetric
+   and a replay repeats the run bit for bit, for any size, stiffness, kind of M, form of the equation (residual.h),
+   direction of time, storage, linear solver, number of columns, with observations and times.
 
    The gap is relative to the sum of the moduli of its terms.  Where f'(y) V is a small difference of large terms -
    conserved masses, stiff equations mixed by M - the callbacks' own round-off enters each step enlarged by |h| |f'|,
@@ -13,12 +13,12 @@
 
 enum { TRIES = 20, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
 
-/* rkc: up to this degree round-off is not enlarged by more than 2600 (rock4), and stays below 1e-12 in a step; with it
-   stiffness is up to 1e3 */
-enum { DEGREE_MOST = 9 };
+/* rkc: up to this degree round-off is not enlarged by more than ENLARGED (rock4), and stays below 1e-12 in a step; with
+   it stiffness is up to 1e3.  Hessian products, whose two sides are different sums, see it in every step. */
+enum { DEGREE_MOST = 9, ENLARGED = 2600 };
 
 typedef struct {
-    int count, n;
+    int count, n, columns;
     double t[SEEN_MOST], *w, *v;
 } data; /* w, v: count x m x n: weights, tangents seen */
 
@@ -27,9 +27,9 @@ typedef struct {
     random_case *b;
     const costate_problem *P;            /* b's, or the same as a residual */
     costate_options o;
-    int columns, cancels;
+    int columns, cancels, timed;    /* timed: second order along times, too, which has f in it */
     data seen;
-    double worst;
+    double worst, bent;
     char text[240];
 } setting;
 
@@ -118,6 +118,78 @@ static double run_gap(const setting *s, const arrays *x)
     return worst;
 }
 
+/* GMRES without a preconditioner may say that it cannot; nobody else may */
+static int can(const setting *s, costate *c, int status, const char *what)
+{
+    int gives_up = (s->o.solver == COSTATE_LS_GMRES && (status == COSTATE_STAGNATED || status == COSTATE_NEWTON)) ||
+                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);    /* h is fixed, and too long for it */
+    if (status != COSTATE_OK && status != COSTATE_MAX_STEPS && !gives_up)
+        fail_msg("%s: %s: %s", s->text, what, costate_message(c));
+    return status == COSTATE_OK;
+}
+
+/* ---- second order: Psi = sum end (y + y^2/2) at the end, and the same of what is seen; of columns 0 ---- */
+
+typedef struct { const double *w; int N; } curved;
+
+static int curved_end(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                      double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const curved *q = ctx;
+    (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
+    for (int i = 0; i < q->N; i++) lambda[i] = q->w[i] * (1 + y[i]);
+    for (int i = 0; i < m * q->N; i++) lambda2[i] = q->w[i % q->N] * V[i];
+    return 0;
+}
+
+static int curved_seen(int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx)
+{
+    const data *d = ctx;
+    const double *a = d->w + (size_t)(k * d->columns * d->n);
+    (void)t;
+    for (int i = 0; i < d->n; i++) w[i] = a[i] * (1 + y[i]);
+    for (int i = 0; i < m * d->n; i++) w2[i] = a[i % d->n] * V[i];
+    return 0;
+}
+
+typedef struct { double *g, *mu, *H, *Hp, *Ht, *memory; } products;
+
+static int hessian(setting *s, const arrays *x, costate *c, const costate_tape *tape, products *out)
+{
+    int N = s->b->P.n + s->b->P.nq, np = s->b->P.np, m = s->columns;
+    double *at = calloc((size_t)((N + np) * (m + 1) + 2 * m + 1), sizeof *at);
+    assert_non_null(at);
+    *out = (products){.memory = at, .g = at, .mu = at + N, .H = at + N + np};
+    out->Hp = out->H + N * m;
+    out->Ht = out->Hp + np * m;
+    curved end = {x->end, N};
+    costate_times along = {.t0 = x->dt, .t1 = x->dt + m}, times2 = {.t0 = out->Ht, .t1 = out->Ht + m};
+    costate_observations o = {.count = s->seen.count, .t = s->seen.t, .seed2 = curved_seen, .ctx = &s->seen};
+    costate_second q = {.m = m, .V = x->V0, .Vp = np ? x->Vp : NULL, .along = s->timed ? &along : NULL,
+                        .seed = curved_end, .ctx = &end, .observations = &o, .lambda = out->g,
+                        .mu = np ? out->mu : NULL, .lambda2 = out->H, .mu2 = np ? out->Hp : NULL, .times2 = &times2};
+    return can(s, c, costate_hessian(c, tape, &q), "Hessian products");
+}
+
+static double asymmetry(const setting *s, const arrays *x, const products *h)
+{
+    int N = s->b->P.n + s->b->P.nq, np = s->b->P.np, m = s->columns;
+    double worst = 0;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < i; j++) {
+            double both[2] = {0, 0}, size = 0;
+            for (int k = 0; k < 2; k++) {
+                int v = k ? i : j, w = k ? j : i;
+                double dt[2] = {x->dt[v], x->dt[m + v]}, g[2] = {h->Ht[w], h->Ht[m + w]};
+                product(N, x->V0 + v * N, h->H + w * N, &both[k], &size);
+                product(np, x->Vp + v * np, h->Hp + w * np, &both[k], &size);
+                if (s->timed) product(2, dt, g, &both[k], &size);
+            }
+            worst = larger_of(worst, fabs(both[0] - both[1]) / size);
+        }
+    return worst;
+}
+
 /* largest |h| |f'(y)| of the steps, by column sums */
 static double enlargement(const setting *s, const costate_tape *tape)
 {
@@ -142,37 +214,34 @@ static double enlargement(const setting *s, const costate_tape *tape)
     return most;
 }
 
-/* GMRES without a preconditioner may say that it cannot; nobody else may */
-static int can(const setting *s, costate *c, int status, const char *what)
-{
-    int gives_up = (s->o.solver == COSTATE_LS_GMRES && (status == COSTATE_STAGNATED || status == COSTATE_NEWTON)) ||
-                   (!method_info(s->m).embedded && status == COSTATE_NEWTON);    /* h is fixed, and too long for it */
-    if (status != COSTATE_OK && status != COSTATE_MAX_STEPS && !gives_up)
-        fail_msg("%s: %s: %s", s->text, what, costate_message(c));
-    return status == COSTATE_OK;
-}
-
 /* 0: the run needs more steps than are allowed */
 static int try(setting *s, unsigned *u)
 {
     const random_case *b = s->b;
     int m = s->columns, N = b->P.n + b->P.nq;
     arrays x = make(s, u);
+    products h = {.memory = NULL};
     const double *Vp = b->P.np ? x.Vp : NULL;
     costate_times d = {.t0 = x.dt, .t1 = x.dt + m}, g = {.t0 = x.g, .t1 = x.g + m};
-    costate_observations o = {s->seen.count, s->seen.t, value, seed, NULL, &s->seen};
+    costate_observations o = {.count = s->seen.count, .t = s->seen.t, .value = value, .seed = seed, .ctx = &s->seen};
     costate *c = new_for_test(s->m, s->P, &s->o);
     costate_tape *tape = costate_tape_new();
     int done = can(s, c, costate_integrate(c, b->t0, b->t1, x.y, b->p0, tape), "run") &&
                can(s, c, costate_tangent(c, tape, m, x.V, Vp, &d, &o), "tangent") &&
                can(s, c, costate_adjoint(c, tape, m, x.lambda, b->P.np ? x.mu : NULL, &g, &o), "adjoint") &&
-               can(s, c, costate_replay(c, tape, x.z, b->p0), "replay");
+               can(s, c, costate_replay(c, tape, x.z, b->p0), "replay") && hessian(s, &x, c, tape, &h);
     if (done) {
         double allowed = s->cancels ? fmax(1e-11, 4 * DBL_EPSILON * enlargement(s, tape)) : 1e-11;
         if (memcmp(x.y, x.z, (size_t)N * sizeof *x.y) != 0)
             fail_msg("%s: the replay differs by %.1e", s->text, largest_gap(N, x.y, x.z));
         s->worst = gap(s, &x) / allowed;
         if (!(s->worst <= 1)) fail_msg("%s: gap %.2e, allowed %.2e", s->text, s->worst * allowed, allowed);
+        double bent = asymmetry(s, &x, &h), f = 4 * DBL_EPSILON * enlargement(s, tape);
+        double bound = s->timed ? fmax(1e-11, f) : allowed;
+        if (method_info(s->m).family == COSTATE_RKC)
+            bound = fmax(bound, DBL_EPSILON * ENLARGED * costate_tape_steps(tape));
+        s->bent = bent / bound;
+        if (!(bent <= bound)) fail_msg("%s: asymmetry %.2e, allowed %.2e", s->text, bent, bound);
         memcpy(x.y, x.start, (size_t)N * sizeof *x.y);
         done = can(s, c, costate_integrate_tlm(c, b->t0, b->t1, x.y, b->p0, m, x.V1, Vp, &d, NULL),
                    "tangent along the run");
@@ -183,13 +252,14 @@ static int try(setting *s, unsigned *u)
     costate_tape_free(tape);
     costate_free(c);
     free(x.memory);
+    free(h.memory);
     return done;
 }
 
 static void watch(setting *s, unsigned *u)
 {
     size_t n = (size_t)s->b->P.n, m = (size_t)s->columns;
-    s->seen = (data){.count = (int)random_below(u, SEEN_MOST + 1), .n = s->b->P.n};
+    s->seen = (data){.count = (int)random_below(u, SEEN_MOST + 1), .n = s->b->P.n, .columns = s->columns};
     s->seen.w = calloc(2 * SEEN_MOST * n * m, sizeof(double));
     assert_non_null(s->seen.w);
     s->seen.v = s->seen.w + SEEN_MOST * n * m;
@@ -272,7 +342,7 @@ static costate_options options_of(const costate_method_info *i, const random_spe
 static void random_runs(void **state)
 {
     costate_method_info i = method_info(*state);
-    double worst = 0;
+    double worst = 0, bent = 0;
     int done = 0;
     int tries = getenv("TRIES") ? atoi(getenv("TRIES")) : TRIES;      /* more of them by hand */
     for (int k = 0; k < tries; k++) {
@@ -282,7 +352,8 @@ static void random_runs(void **state)
         setting s = {.m = *state,
                      .b = random_case_new(&r),
                      .o = options_of(&i, &r, &u),
-                     .cancels = r.kind == RANDOM_KINETICS || mixed(&r)};
+                     .cancels = r.kind == RANDOM_KINETICS || mixed(&r),
+                     .timed = k & 1};
         s.columns = random_below(&u, 4) ? 1 + (int)random_below(&u, 3) : 1 + (int)random_below(&u, M_MOST);
         assert_non_null(s.b);
         problem *residual = as_residual(&i, s.b, &r, k);
@@ -300,12 +371,13 @@ static void random_runs(void **state)
                  s.columns);
         done += try(&s, &u);
         worst = larger_of(worst, s.worst);
+        bent = larger_of(bent, s.bent);
         free(s.seen.w);
         residual_free(residual);
         random_case_free(s.b);
     }
-    print_message("           %d of %d runs within the steps, largest gap %.1e of what is allowed\n", done, tries,
-                  worst);
+    print_message("           %d of %d runs within the steps, largest gap %.1e of what is allowed, asymmetry %.1e\n",
+                  done, tries, worst, bent);
     assert_true(3 * done >= 2 * tries);
 }
 

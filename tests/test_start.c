@@ -248,8 +248,8 @@ typedef struct { dae of; int kind; } started;           /* the dae first: it is 
 static void start_at(const costate_point *x, const costate_point *dx, const started *d, num *out)
 {
     num y[6], p[4];
-    for (int i = 0; i < 6; i++) y[i] = (num){x->y[i], dx && dx->y ? dx->y[i] : 0, 0, 0};
-    for (int i = 0; i < 4; i++) p[i] = (num){x->p[i], dx && dx->p ? dx->p[i] : 0, 0, 0};
+    for (int i = 0; i < 6; i++) y[i] = moving(x->y[i], dx && dx->y ? dx->y[i] : 0, 0);
+    for (int i = 0; i < 4; i++) p[i] = moving(x->p[i], dx && dx->p ? dx->p[i] : 0, 0);
     start_equations(number(x->t), y, p, d->kind, out);
 }
 static int start_value(const costate_point *x, double *out, void *ctx)

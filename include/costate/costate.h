@@ -1,4 +1,4 @@
-/* costate.h - one-step ODE and DAE integrators with exact tangents and adjoints.
+/* costate.h - one-step ODE and DAE integrators with exact tangents, adjoints and Hessian products.
 
    A step is a map  Phi: (t, h, y, p) -> y at t + h  (and q at t + h for running costs).  costate takes
    steps of Runge-Kutta and Rosenbrock methods for
@@ -99,6 +99,10 @@ typedef struct {
        x is valid during the call only.  Each run or sweep begins anew; a ctx that holds something is for one solver at
        a time.  Returns what the others return; after a failure it is called again. */
     int (*prepare)(const costate_point *x, void *ctx);
+    /* g += gradient by x of w . F''(x)[dx1, dx2]: third derivatives; asked for by Hessian products of ros alone, and
+       of consistent values of index 2 */
+    int (*adjoint_tangent2)(const costate_point *x, const costate_point *dx1, const costate_point *dx2, const double *w,
+                            const costate_gradient *g, void *ctx);
 } costate_map;
 
 /* A sparsity pattern by columns: the rows of column j are row[col[j]] .. row[col[j+1]-1], increasing. */
@@ -140,6 +144,7 @@ typedef struct {
        forward  | value       | value, jac   | value, jac (tangent for f_t unless autonomous)
        tangent  | + tangent   | + tangent    | + tangent, tangent2
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
+       Hessian  | tangent, adjoint, adjoint_tangent; ros: and tangent2, adjoint_tangent2
 
    rkc: M is diagonal; without spectral_radius and spectral_bound it takes products with f_y in forward runs, too, or
    differences of f where rhs.tangent and jac are missing.
@@ -336,13 +341,15 @@ typedef struct {                      /* summed over the calls since costate_new
     long products;                    /* matrix-free products (counted among tangents and adjoints, too) */
     long power;                       /* products, or differences of f, that measured the spectral radius */
     long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
-    size_t tape_bytes;                /* of the last tape written */
+    size_t tape_bytes;                /* of the last tape written; of costate_hessian, with the tangents beside it */
     long factors_kept;                /* factorisations (of a step, all its matrices) that tapes keep */
     long factors_not_kept;            /* those that had no room there: sweeps make them again */
     double krylov_error;              /* of the last sweep, not a sum: estimated relative error that a krylov_tol above
                                          1e-13 left in its tangents or gradients; 0: exact */
     long events, guards;              /* taken; calls of their guard.value */
     long located;                     /* steps solved again to end in an event (not among steps) */
+    long adjoints3;                   /* calls of rhs.adjoint_tangent2 */
+    long tangents_again;              /* steps whose tangents costate_hessian made twice, for want of room */
 } costate_stats;
 
 /* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's
@@ -384,6 +391,10 @@ typedef struct {
     double *dt;                       /* adjoint: count by m (column j: functional j): gradient by the times
                                          of observation through y(t), overwritten; NULL: not wanted */
     void *ctx;
+    int (*seed2)(int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx);
+        /* second order: V (n by m): tangents of y at t; w (n), w2 (n by m), zero on entry: set them to the gradient of
+           the functional's term by y, and to its derivatives along V.  costate_gauss_newton: w is NULL, and w2 is to be
+           C^T W C V with the Jacobian C of what is observed */
 } costate_observations;
 
 /* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.  Where M is
@@ -434,6 +445,44 @@ int costate_tangent(costate *, const costate_tape *, int m, double *V, const dou
    the solver has the linear solver and the options of the run, else to what Newton's tolerance leaves. */
 int costate_replay(costate *, const costate_tape *, double *y, const double *p);
 
+/* Called once at the end of the run with y (N), its tangents V (N by m) along directions that have Vp (np by m, or
+   NULL) in p: sets lambda (N) to the gradient of the functional by y, lambda2 (N by m) to its derivatives along the
+   directions, all zero on entry, and may add to mu (np) and mu2 (np by m; both NULL where not wanted) what is direct by
+   p.  costate_gauss_newton: lambda and mu are NULL, and lambda2 is to be C^T W C V. */
+typedef int (*costate_seed2)(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                             double *lambda, double *mu, double *lambda2, double *mu2, void *ctx);
+
+/* What a Hessian product is given and gives.  What is NULL or zero is not there, or not wanted. */
+typedef struct {
+    int m;                            /* directions */
+    const double *V, *Vp;             /* N by m, np by m: directions of y at t0, of p */
+    const costate_times *along;       /* t0, t1, events: directions of times, m each; end: out, its tangents */
+    costate_seed2 seed;               /* of the end values */
+    void *ctx;                        /* of seed */
+    const costate_observations *observations;   /* by seed2 */
+    double *lambda, *mu;              /* N, np, out: the gradient by y at t0; by p, added to what mu holds, or NULL */
+    const costate_times *times;       /* t0, t1, defect, events: out, the gradient by them; end: read after seed, the
+                                         gradient by where the run ended; or NULL */
+    double *lambda2, *mu2;            /* N by m, np by m, out: their derivatives along the directions, likewise */
+    const costate_times *times2;      /* m each, likewise */
+    int correct;                      /* 1: what Newton's iteration left in the stages is removed from lambda, mu and
+                                         times, to first order; by one direction more, the last: seed, seed2 are called
+                                         with m + 1 */
+} costate_second;
+
+/* Over a tape: the gradient of one functional and its derivatives along m directions, those of the steps that were
+   taken: tangents forward, one sweep back.  The functional: its end values (seed), its observations, q with lambda's
+   rows of it, costs at events.  The tangents are kept at all steps, beside the tape within options.tape_limit; where
+   there is no room at some, and made again from there: COSTATE_TAPE_LIMIT where they do not fit that way either. */
+int costate_hessian(costate *, const costate_tape *, const costate_second *);
+/* Over a tape: J^T W J v along m directions, J the Jacobian of what is observed: tangents forward, lambda2, mu2, times2
+   back.  Of second derivatives none are asked for (but by ros, whose gradients have them).  lambda, mu, times: not
+   looked at. */
+int costate_gauss_newton(costate *, const costate_tape *, const costate_second *);
+
+/* costate_replay, and its steps onto another tape: gradients over it are those of the frozen steps. */
+int costate_replay_onto(costate *, const costate_tape *, double *y, const double *p, costate_tape *onto);
+
 /* ---- tape --------------------------------------------------------------------------------------------- */
 
 /* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own.  Who
@@ -470,12 +519,15 @@ typedef struct {
                                 /* jac missing: the entry that the pattern leaves out, beside the moduli of its row */
     double transpose, taylor;   /* check_adjoint: relative gap; ratio of remainders (4 is right) */
     char text[512];             /* the same for people, with the worst entry of each */
+    double adjoint_tangent2;    /* as adjoint_tangent */
+    double symmetry, hessian;   /* check_hessian: relative gap of w.Hv and v.Hw; of Hv and differences of gradients */
 } costate_report;
 
 /* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
-   derivatives against differences of the first; values are all set, finite, and none beyond k.  x->m is passed on,
-   and not differentiated by.  Returns COSTATE_OK when all given are right to 1e-6, else COSTATE_CHECK_FAILED.  A bad
-   argument or a missing value is a status and a sentence in the report, before any callback is called. */
+   derivatives against differences of the first, third ones of the second; values are all set, finite, and none beyond
+   k.  x->m is passed on, and not differentiated by.  Returns COSTATE_OK when all given are right to 1e-6, else
+   COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
+   callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
 /* rhs (or residual, a map of y' too: x->yp is n values then) and cost of a problem as by costate_check_map, and by
    memory, too; start, guards, jumps and costs of events alike, these in the mode `from`, or where that is any in
@@ -498,6 +550,11 @@ void costate_pattern_free(costate_pattern *);
 /* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
    Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
+/* The same of Hessian products, of the functional by seed (and q, where lambda has rows of it): symmetry, and the
+   product along a direction against 8th-order differences of the gradients of frozen runs, with the solver's options
+   but Newton to round-off.  COSTATE_CHECK_FAILED: symmetry worse than 1e-10, or differences by more than 1e-6. */
+int costate_check_hessian(costate *, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
+                          void *ctx, costate_report *);
 
 /* ---- a program and its library ------------------------------------------------------------------------------- */
 
@@ -531,6 +588,7 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
         {"costate_stats", sizeof(costate_stats)},
         {"costate_times", sizeof(costate_times)},
         {"costate_observations", sizeof(costate_observations)},
+        {"costate_second", sizeof(costate_second)},
         {"costate_report", sizeof(costate_report)},
         {NULL, 0}
     };
@@ -548,6 +606,8 @@ int costate_pattern_detect_sized(const costate_size *, const costate_problem *, 
                                  costate_pattern **out, costate_report *);
 int costate_check_adjoint_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
                                 costate_report *);
+int costate_check_hessian_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
+                                costate_seed2 seed, void *ctx, costate_report *);
 
 #ifndef COSTATE_NO_HANDSHAKE
 #define costate_new(...) costate_new_sized(costate_sizes(), __VA_ARGS__)
@@ -556,6 +616,7 @@ int costate_check_adjoint_sized(const costate_size *, costate *, double t0, doub
 #define costate_check_problem(...) costate_check_problem_sized(costate_sizes(), __VA_ARGS__)
 #define costate_pattern_detect(...) costate_pattern_detect_sized(costate_sizes(), __VA_ARGS__)
 #define costate_check_adjoint(...) costate_check_adjoint_sized(costate_sizes(), __VA_ARGS__)
+#define costate_check_hessian(...) costate_check_hessian_sized(costate_sizes(), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

@@ -22,18 +22,25 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     columns_layout(c, at, m, &a->columns);
 }
 
+static void layout_second(stepper *c, cursor *at, int m)
+{
+    work(c)->Yd = take(at, (size_t)c->n * (size_t)m);
+}
+
 const family erk_family = {
     .is = REGULAR_MASS | SLOPES,
-    .needs = {0, TANGENT_OF, ADJOINT_OF},
-    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .controller = COSTATE_PI,
     .pi_beta = 0.2,
     .prepare = prepare,
     .layout = layout,
     .layout_derivatives = layout_derivatives,
+    .layout_second = layout_second,
     .forward = erk_forward,
     .tangent = erk_tangent,
     .adjoint = erk_adjoint,
+    .second = erk_second,
     .estimate = stage_estimate,
     .free = free,
 };

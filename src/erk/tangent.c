@@ -6,15 +6,22 @@
 #include <string.h>
 #include "erk/erk.h"
 
+const costate_point *erk_directions(const stepper *c, const directions *d, int i, double *Y)
+{
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
+    const erk_work *a = c->own;
+    for (size_t j = 0; i > 0 && j < m; j++)
+        combine(n, Y + j * n, d->V + j * N, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + j * n, n * m);
+    return columns_along(c, &a->columns, d, c->m->c[i], i > 0 ? Y : d->V, i > 0 ? n : N);
+}
+
 static int stage(stepper *c, const record *r, const directions *d, int i)
 {
-    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m, stride = n * m;
+    size_t n = (size_t)c->n, m = (size_t)d->m, stride = n * m;
     const erk_work *a = c->own;
     costate_point x = point(c->maps, erk_time(c, r, i), erk_stage(c, r, i, a->Y));
-    double *X = d->Xd + (size_t)i * stride, *Y = a->columns.y;
-    for (size_t j = 0; i > 0 && j < m; j++)
-        combine(n, Y + j * n, d->V + j * N, 1, i, c->m->A + (size_t)i * (size_t)c->s, d->Xd + j * n, stride);
-    const costate_point *dx = columns_along(c, &a->columns, d, c->m->c[i], i > 0 ? Y : d->V, i > 0 ? n : N);
+    double *X = d->Xd + (size_t)i * stride;
+    const costate_point *dx = erk_directions(c, d, i, a->columns.y);
     TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, X, n));
     if (c->nq && c->m->b[i] != 0) TRY(columns_integrate(c, &a->columns, r, d, c->m->b[i], &x, dx, a->r));
     TRY(mass_solve(c->sh, 0, d->m, X));

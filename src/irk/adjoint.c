@@ -41,22 +41,28 @@ static int quadrature(stepper *c, const record *r, const functionals *g, int i, 
 }
 
 /* M^T u_i where they were made: u itself, where M is the identity */
-static const double *mass_products(const stepper *c, const double *u) { return work(c)->MU ? work(c)->MU : u; }
+static const double *mass_products(const irk_back *b) { return b->MU ? b->MU : b->g->U; }
 
-static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, double *u, double *quad)
+int irk_rates_back(stepper *c, const record *r, const irk_back *b, int i)
 {
+    size_t stride = (size_t)c->n * (size_t)b->g->m;
+    double *rho = b->g->U + (size_t)i * stride;
+    memset(rho, 0, stride * sizeof *rho);
+    return quadrature(c, r, b->g, i, rho);
+}
+
+void irk_right_hand_side(stepper *c, const record *r, const irk_back *b, int i)
+{
+    const functionals *g = b->g;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     int next = i / c->m->block * c->m->block + c->m->block;
-    memset(u + (size_t)i * stride, 0, stride * sizeof *u);
-    TRY(quadrature(c, r, g, i, u + (size_t)i * stride));
     for (int j = 0; j < g->m; j++) {
-        double *rho = u + (size_t)i * stride + (size_t)j * n;
-        axpy(n, 1, rho, quad + (size_t)j * n);
+        double *rho = g->U + (size_t)i * stride + (size_t)j * n;
+        axpy(n, 1, rho, b->sum + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
-        irk_coupling(c, r->h, 1, i, next, c->s, -1, mass_products(c, u) + (size_t)j * n, stride, rho, rho);
+        irk_coupling(c, r->h, 1, i, next, c->s, -1, mass_products(b) + (size_t)j * n, stride, rho, rho);
     }
-    return 0;
 }
 
 /* E'(x)^T w into y (added; NULL: not wanted), mu and the times; M^T w into K (NULL: not wanted) */
@@ -71,74 +77,82 @@ static int products(stepper *c, const functionals *g, const costate_point *x, do
     return 0;
 }
 
-static int stage_products(stepper *c, const record *r, const functionals *g, int i, const double *u, double *sum)
+int irk_stage_back(stepper *c, const record *r, const irk_back *b, int i, double *K)
 {
-    size_t at = (size_t)i * (size_t)g->m * (size_t)c->n;
-    double *K = work(c)->MU ? work(c)->MU + at : NULL;
+    const functionals *g = b->g;
     if (!K && short_form(c) && !g->mu && !g->times) return 0;
     costate_point x = irk_stage_point(c, r, i);
-    return products(c, g, &x, c->m->c[i], u + at, short_form(c) ? NULL : sum, K);
+    const double *u = g->U + (size_t)i * (size_t)g->m * (size_t)c->n;
+    return products(c, g, &x, c->m->c[i], u, short_form(c) ? NULL : b->sum, K);
 }
 
-static int first_stage(stepper *c, const record *r, const functionals *g, const double *u, double *sum)
+int irk_first_stage_back(stepper *c, const record *r, const irk_back *b)
 {
+    const functionals *g = b->g;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     double *v = work(c)->columns.y;
     costate_point x = point(c->maps, r->t, r->y);
-    for (size_t j = 0; c->m->g && j < m; j++) combine(n, v + j * n, NULL, 1, c->s, c->m->g, u + j * n, n * m);
-    if (c->m->g) TRY(products(c, g, &x, 0, v, sum, NULL));
-    return quadrature(c, r, g, -1, sum);
+    for (size_t j = 0; c->m->g && j < m; j++) combine(n, v + j * n, NULL, 1, c->s, c->m->g, g->U + j * n, n * m);
+    if (c->m->g) TRY(products(c, g, &x, 0, v, b->sum, NULL));
+    return quadrature(c, r, g, -1, b->sum);
 }
 
-/* (1/h) K_i^T M^T u_i, and u_i^T of the residual that Newton left */
-static int step_and_defect(stepper *c, const record *r, const functionals *g, const double *u)
+/* u_i^T of the residual that Newton left */
+static int defects(stepper *c, const record *r, const functionals *g)
 {
-    const irk_work *a = c->own;
     size_t n = (size_t)c->n, m = (size_t)g->m;
-    if (!g->times && !g->defect) return 0;
-    if (g->defect && c->m->g) TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, a->f0));
+    double *left = work(c)->Y;
+    if (!g->defect) return 0;
+    TRY(irk_residuals_begin(c, r));
     for (int i = 0; i < c->s; i++) {
-        const double *ui = u + (size_t)i * m * n, *Mui = mass_products(c, u) + (size_t)i * m * n;
-        const double *k = a->slope + (size_t)i * n;
-        for (size_t j = 0; g->times && j < m; j++) g->h[j] += dot(n, Mui + j * n, k) / r->h;
-        if (!g->defect) continue;
-        TRY(equation_value(c->maps, r->t + c->m->c[i] * r->h, a->stage + (size_t)i * n, k, a->Y));
-        if (c->m->g) axpy(n, c->m->g[i], a->f0, a->Y);
-        for (size_t j = 0; j < m; j++) g->defect[j] += dot(n, ui + j * n, a->Y);
+        TRY(irk_residual_left(c, r, i, left));
+        for (size_t j = 0; j < m; j++) g->defect[j] += dot(n, g->U + ((size_t)i * m + j) * n, left);
     }
     return 0;
 }
 
-static void finish(stepper *c, const record *r, const functionals *g, const double *u, const double *sum)
+int irk_finish_back(stepper *c, const record *r, const irk_back *b)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
+    const functionals *g = b->g;
+    size_t n = (size_t)c->n, m = (size_t)g->m, stride = n * m;
     double w[STAGES_MOST], R = remainder_of_weights(c->m);
+    for (size_t i = 0; g->times && i < (size_t)c->s; i++)
+        for (size_t j = 0; j < m; j++)
+            g->h[j] += dot(n, mass_products(b) + (i * m + j) * n, work(c)->slope + i * n) / r->h;
     for (int i = 0; i < c->s; i++) { w[i] = 0; for (int j = 0; j < c->s; j++) w[i] += c->m->W[i * c->s + j]; }
-    for (int j = 0; j < g->m; j++) {
-        double *lambda = g->lambda + (size_t)j * (size_t)c->N;
-        if (!short_form(c)) { axpy(n, 1, sum + (size_t)j * n, lambda); continue; }
+    for (size_t j = 0; j < m; j++) {
+        double *lambda = g->lambda + j * (size_t)c->N;
+        if (!short_form(c)) { axpy(n, 1, b->sum + j * n, lambda); continue; }
         for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
-        combine(n, lambda, lambda, 1 / r->h, c->s, w, mass_products(c, u) + (size_t)j * n, stride);
-        for (int i = 0; g->seed && i < c->s; i++) axpy(n, -1, g->seed + (size_t)i * stride + (size_t)j * n, lambda);
+        combine(n, lambda, lambda, 1 / r->h, c->s, w, mass_products(b) + j * n, stride);
+        for (size_t i = 0; g->seed && i < (size_t)c->s; i++) axpy(n, -1, g->seed + i * stride + j * n, lambda);
     }
+    return defects(c, r, g);
+}
+
+int irk_block_back(stepper *c, const record *r, const irk_back *b, int block)
+{
+    const functionals *g = b->g;
+    size_t stride = (size_t)c->n * (size_t)g->m;
+    int k = c->m->block;
+    for (int i = block * k; i < (block + 1) * k; i++) {
+        TRY(irk_rates_back(c, r, b, i));
+        irk_right_hand_side(c, r, b, i);
+    }
+    stage_system s = {.c = c, .r = r, .block = block, .transpose = 1};
+    TRY(irk_stage_solve(&s, g->m, g->U + (size_t)(block * k) * stride));
+    for (int i = block * k; i < (block + 1) * k; i++)
+        TRY(irk_stage_back(c, r, b, i, b->MU ? b->MU + (size_t)i * stride : NULL));
+    return 0;
 }
 
 int irk_adjoint(stepper *c, const record *r, const functionals *g)
 {
-    size_t stride = (size_t)c->n * (size_t)g->m;
-    int k = c->m->block;
+    const irk_back b = {g, work(c)->MU, work(c)->sum};
     irk_stage_states(c, r, g->times || g->defect);
-    double *u = g->U, *sum = work(c)->sum;
-    memset(sum, 0, stride * sizeof *sum);
+    memset(b.sum, 0, (size_t)c->n * (size_t)g->m * sizeof *b.sum);
     TRY(irk_stage_start(c, r));
-    for (int block = c->s / k - 1; block >= 0; block--) {
-        for (int i = block * k; i < (block + 1) * k; i++) TRY(right_hand_side(c, r, g, i, u, sum));
-        stage_system s = {c, r, block, 1};
-        TRY(irk_stage_solve(&s, g->m, u + (size_t)(block * k) * stride));
-        for (int i = block * k; i < (block + 1) * k; i++) TRY(stage_products(c, r, g, i, u, sum));
-    }
-    TRY(first_stage(c, r, g, u, sum));
-    TRY(step_and_defect(c, r, g, u));
-    finish(c, r, g, u, sum);
-    return 0;
+    for (int block = c->s / c->m->block - 1; block >= 0; block--) TRY(irk_block_back(c, r, &b, block));
+    TRY(irk_first_stage_back(c, r, &b));
+    return irk_finish_back(c, r, &b);
 }

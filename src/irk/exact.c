@@ -82,7 +82,8 @@ int irk_exact_solve(const stage_system *s, int m, int from, double *X)
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
     double *rhs = work(c)->rhs + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
-    TRY(work(c)->by->exact_factor(s));
+    if (!(s->same && work(c)->exact_there)) TRY(work(c)->by->exact_factor(s));
+    work(c)->exact_there = 1;
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
     TRY(work(c)->by->exact_solve(s, m, from, X));
     for (int j = from; j < m; j++) {

@@ -69,6 +69,18 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     a->sum = take(at, stride);
 }
 
+void irk_layout_second(stepper *c, cursor *at, int m)
+{
+    irk_work *a = c->own;
+    size_t n = (size_t)c->n, stride = n * (size_t)m, all = (size_t)c->s * stride;
+    a->MUd = take(at, all);
+    a->Kd = take(at, all);
+    a->Yd = take(at, stride);
+    a->sum_of = take(at, n);
+    a->u = take(at, n);
+    a->by_k = take(at, n);
+}
+
 /* bhat - b from e + ex = (bhat - b)^T W:
    error_b = A^T (e + ex),  error_b0 = est0 + e^T a,  a = A g (explicit first stage) */
 void irk_ready(stepper *c)

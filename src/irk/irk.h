@@ -61,8 +61,11 @@ typedef struct {
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
     column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
+    /* second.c: s*m*n each: derivatives of M^T u_i, K'_i; n*m: Y'_i; n each: sum of the functional, u_i, its k-part */
+    double *MUd, *Kd, *Yd, *sum_of, *u, *by_k;
     guesses guesses;            /* without a matrix: of a sweep's systems */
     LS *exact;                  /* the exact matrix of a block */
+    int exact_there;            /* it is that of the last system, factored */
     const factors *pre;         /* preconditioner of this step's systems */
     int last_krylov;            /* most iterations of the last step's systems */
 } irk_work;
@@ -73,6 +76,24 @@ int irk_forward(stepper *, record *, trial *);
 int irk_estimate(stepper *, const record *, const directions *, int j, double *err);
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
+int irk_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
+
+/* adjoint.c, in pieces: functionals on their way back through a step */
+typedef struct {
+    const functionals *g;
+    double *MU;                 /* s*m*n: M^T u_i; NULL: u_i, where M is the identity */
+    double *sum;                /* n*m: what stages add to lambda */
+} irk_back;
+int irk_rates_back(stepper *, const record *, const irk_back *, int i);              /* U_i <- what the integrals add */
+void irk_right_hand_side(stepper *, const record *, const irk_back *, int i);        /* U_i: and all else */
+int irk_stage_back(stepper *, const record *, const irk_back *, int i, double *K);   /* K <- M^T u_i, or NULL */
+int irk_block_back(stepper *, const record *, const irk_back *, int block);
+int irk_first_stage_back(stepper *, const record *, const irk_back *);
+int irk_finish_back(stepper *, const record *, const irk_back *);
+
+/* what Newton left in the equations of stage i: -R_i, after begin */
+int irk_residuals_begin(stepper *, const record *);
+int irk_residual_left(stepper *, const record *, int i, double *out);
 
 /* -R_i of the block's stages into work(c)->R, y + Z of the last one into work(c)->Y; earlier: the part of earlier
    blocks (sdirk), which the other one forms in work(c)->v1: of K_i, or where M is the identity of -R_i; or NULL */
@@ -94,7 +115,13 @@ static inline void irk_coupling(const stepper *c, double h, int transpose, int i
 
 /* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
    Stage i of the block, column j: X + (i*m + j)*n. */
-struct stage_system { stepper *c; const record *r; int block, transpose; };
+struct stage_system {
+    stepper *c;
+    const record *r;
+    int block, transpose;
+    int first;                  /* X's first column is this one of the sweep */
+    int same;                   /* the matrix is that of the system before */
+};
 
 /* inexact.c: steps without a matrix whose stages are solved one by one, and only as far as Newton needs */
 int irk_inexact(const stepper *);
@@ -142,6 +169,7 @@ int irk_stage_together(const stepper *, int m);                     /* columns o
 int irk_prepare(stepper *, const block_algebra *);
 void irk_layout(stepper *, cursor *);
 void irk_layout_derivatives(stepper *, cursor *, int m);
+void irk_layout_second(stepper *, cursor *, int m);
 void irk_ready(stepper *);
 void irk_restart(stepper *);
 void irk_sweep(stepper *);
@@ -151,18 +179,20 @@ void irk_free(void *own);
 /* the table of sdirk or firk, which differ in how they prepare: with which algebra of blocks */
 #define IRK_FAMILY(prepare_it) {                            \
     .is = IMPLICIT,                                         \
-    .needs = {0, TANGENT_OF, ADJOINT_OF},                   \
-    .costs = {0, TANGENT_OF, ADJOINT_OF},                   \
+    .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF}, \
+    .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF}, \
     .controller = COSTATE_GUSTAFSSON,                       \
     .pi_beta = 0.4,                                         \
     .prepare = prepare_it,                                  \
     .layout = irk_layout,                                   \
     .layout_derivatives = irk_layout_derivatives,           \
+    .layout_second = irk_layout_second,                     \
     .ready = irk_ready,                                     \
     .restart = irk_restart,                                 \
     .forward = irk_forward,                                 \
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
+    .second = irk_second,                                   \
     .estimate = irk_estimate,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \

@@ -25,7 +25,7 @@ enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes
 accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
-    return (accuracy){fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), 1, 0, NULL};
+    return (accuracy){.tol = fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), .loose = 1};
 }
 
 /* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */

@@ -13,6 +13,20 @@ void irk_stage_states(stepper *c, const record *r, int slopes)
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, NULL, work(c)->slope + (size_t)i * n);
 }
 
+int irk_residuals_begin(stepper *c, const record *r)
+{
+    return c->m->g ? map_value(c->maps, &c->maps->rhs, r->t, r->y, work(c)->f0) : 0;
+}
+
+int irk_residual_left(stepper *c, const record *r, int i, double *out)
+{
+    const irk_work *a = c->own;
+    size_t n = (size_t)c->n, at = (size_t)i * n;
+    TRY(equation_value(c->maps, r->t + c->m->c[i] * r->h, a->stage + at, a->slope + at, out));
+    if (c->m->g) axpy(n, c->m->g[i], a->f0, out);
+    return 0;
+}
+
 /* E_y^T x_i into out, M^T x_i into K (NULL: it is x_i), all columns of stage i of the block */
 static int stage_back(const stage_system *s, int m, int i, const double *X, double *out, double *K)
 {

@@ -164,7 +164,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .left = left_wanted(c->sh) ? x + 3 * all : NULL,
                       .work = a->krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
-    if (columns == 1) TRY(guesses_make(&a->guesses, from, irk_sigma(c, s->r->h), b, x, &g.guess));
+    if (columns == 1) TRY(guesses_make(&a->guesses, s->first + from, irk_sigma(c, s->r->h), b, x, &g.guess));
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
@@ -174,12 +174,12 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     TRY(status);
     for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good) {
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
-        if (g.left) leave(s, from + *good, g.left + (size_t)*good * len);
+        if (g.left) leave(s, s->first + from + *good, g.left + (size_t)*good * len);
     }
     if (columns == 1 && *good) {
         costate_point at = irk_stage_point(c, s->r, s->block);      /* of a block of one stage: others have no pool */
         solved_system of = {&at, irk_sigma(c, s->r->h), s->transpose};
-        TRY(guesses_add(&a->guesses, from, &of, a->weights, b, NULL, x));
+        TRY(guesses_add(&a->guesses, s->first + from, &of, a->weights, b, NULL, x));
     }
     c->maps->count->stage_iterative += *good;
     return 0;
@@ -198,6 +198,7 @@ static int needs_a_matrix(const stage_system *s, int m, const double *X)
 int irk_stage_solve(const stage_system *s, int m, double *X)
 {
     stepper *c = s->c;
+    if (!s->same) work(c)->exact_there = 0;
     TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights));
     for (int j = 0, good; !direct(c) && j < m; j += good) {
         int columns = irk_stage_together(c, m - j);

@@ -1,6 +1,7 @@
 /* tangent.c (irk) - m directions through one implicit step (step-maps 3.2).
 
        B Z' = E'(i) (t' + c_i h', y', k'_i, p') + g_i f'(0) (t', y', p'),                         block by block
+       in a column that goes to what Newton's iteration left: and -R_i (step-maps 7)
        k'_i = (1/h) sum_{j of earlier blocks} W_ij Z'_j - (h'/h) K_i
        y+' = y' + sum d_j Z'_j
        q+' = q' + sum b_i { h' r_i + h r'(i) (t' + c_i h', y' + Z'_i, p') }  (+ b0 at (t, y)) */
@@ -16,6 +17,9 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, int
     coupled_slope z = {i, 0, i / c->m->block * c->m->block, d->Xd, n * (size_t)d->m, n, d->dh};
     TRY(irk_tangents(c, r->h, &x, &z, d->m, X, n));
     for (int j = 0; c->m->g && j < d->m; j++) axpy(n, c->m->g[i], f0dot + (size_t)j * n, X + (size_t)j * n);
+    if (!d->solved) return 0;
+    TRY(irk_residual_left(c, r, i, work(c)->Y));
+    axpy(n, 1, work(c)->Y, X + (size_t)(d->m - 1) * n);
     return 0;
 }
 
@@ -51,14 +55,15 @@ int irk_tangent(stepper *c, const record *r, const directions *d)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     int k = c->m->block;
-    irk_stage_states(c, r, moving(d));
+    irk_stage_states(c, r, moving(d) || d->solved);
+    if (d->solved) TRY(irk_residuals_begin(c, r));
     double *f0dot = work(c)->f0dot;
     TRY(irk_stage_start(c, r));
     TRY(first_stage(c, r, d, f0dot));
     for (int block = 0; block < c->s / k; block++) {
         for (int i = block * k; i < (block + 1) * k; i++)
             TRY(right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride));
-        stage_system s = {c, r, block, 0};
+        stage_system s = {.c = c, .r = r, .block = block};
         TRY(irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride));
     }
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);

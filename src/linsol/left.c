@@ -58,7 +58,7 @@ static int precondition(void *ctx, int m, double *x)
 {
     const euler *q = ctx;
     shifts *s = q->a.s;
-    accuracy to = {1, 1, 0, NULL};
+    accuracy to = {.tol = 1, .loose = 1};
     double *z = s->left.pair;
     if (q->f->h == 0) return 0;
     if (s->matfree) return matfree_precondition(s, q->a.transpose, x);

@@ -180,7 +180,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
     for (int j = 0; j < nrhs; j++) {
         double *x = X + (size_t)j * (im != 0 ? 2 * n : n), *b = im != 0 ? s->pair : x;
         if (im != 0) unzip(n, x, b);
-        TRY(solve_one(&a, to, j, b));
+        TRY(solve_one(&a, to, to->first + j, b));
         if (im != 0) zip(n, b, x);
         *(im != 0 ? &s->maps->count->complex_solves : &s->maps->count->solves) += 1;
     }

@@ -32,8 +32,9 @@ typedef struct {
 } shifts;
 
 /* What an iteration is to reach.  loose: the caller corrects what is left.  left: what a residual counts that stays in
-   a sweep (left.h).  from: where its first guesses come from, of real systems; NULL: 0 */
-typedef struct { double tol; int loose; double left; guesses *from; } accuracy;
+   a sweep (left.h).  from: where its first guesses come from, of real systems; NULL: 0.  first: which column of the
+   sweep the first one is */
+typedef struct { double tol; int loose; double left; guesses *from; int first; } accuracy;
 
 /* sigma M - J or its transpose, J known by products at a point */
 typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;

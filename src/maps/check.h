@@ -24,20 +24,22 @@ typedef struct {                             /* a map at x, k values; its inputs
     int states;                              /* of a residual: y has y' behind so many; else 0 */
     double *y, *p, *m;                       /* n, np, nm: moved ones */
     double *e, *w, *a, *b, *d, *g;           /* inputs, k, inputs, the larger, k, inputs */
+    double *c;                               /* inputs */
 } probe;
 static inline probe probe_of(const costate_problem *P, const costate_map *f, int k, const costate_point *x)
 {
     return (probe){.map = f, .n = P->n, .np = P->np, .nm = P->nm, .k = k, .x = x, .ctx = P->ctx};
 }
 static inline int check_inputs(const probe *q) { return q->n + q->np + q->nm; }          /* without t */
-enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT };
+enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT, OF_SECOND };
 typedef struct { double error, scale, given, expected; int row, input; } worst;
 double check_size(const probe *, int i);                    /* of input i: -1 t, then y, p, m */
 /* y, p, m from v in x's mode; where gradients are added; NULL where there are none of them */
 costate_point check_point(const probe *, double t, const double *v);
 costate_gradient check_gradient(const probe *, double *t, double *g);
 costate_point check_unit(const probe *, int i);
-costate_point check_direction(const probe *);               /* a: of second derivatives */
+costate_point check_direction(const probe *);               /* a: of second derivatives; */
+costate_point check_second_direction(const probe *);        /* c: of third ones, beside it */
 /* derivative of what `of` names by input i, by differences, into d; size: of d */
 int check_difference(const probe *, int of, int i, int size, double *d, double *work);
 /* derivative of value along the direction v of y, whose entries have the sizes of y's */

@@ -78,12 +78,35 @@ costate_point check_direction(const probe *q)
     return a;
 }
 
-/* what is differenced: value (k); tangent along a (k); adjoint of w (inputs) */
+costate_point check_second_direction(const probe *q)
+{
+    costate_point c = check_point(q, -0.7, q->c);
+    c.mode = 0;
+    return c;
+}
+
+/* F''(z)[a, c], from adjoint_tangent where tangent2 is missing: the vector along w that has the same product with w.
+   Uses e */
+static int second(const probe *q, const costate_point *z, double *out)
+{
+    costate_point a = check_direction(q), c = check_second_direction(q);
+    size_t in = (size_t)check_inputs(q), k = (size_t)q->k;
+    double t = 0;
+    if (q->map->tangent2) return q->map->tangent2(z, &a, &c, out, q->ctx);
+    memset(q->e, 0, in * sizeof *q->e);
+    costate_gradient g = check_gradient(q, &t, q->e);
+    TRY(q->map->adjoint_tangent(z, &a, q->w, &g, q->ctx));
+    add_scaled(k, out, NULL, (c.t * t + dot(in, q->c, q->e)) / dot(k, q->w, q->w), q->w);
+    return 0;
+}
+
+/* what is differenced: value (k); tangent along a (k); adjoint of w (inputs); second derivative along a, c (k) */
 static int evaluate(const probe *q, int of, const costate_point *z, double *out)
 {
     if (of == OF_VALUE) return q->map->value(z, out, q->ctx);
     costate_point a = check_direction(q);
     TRY(call_prepare(q->map, z, q->ctx));
+    if (of == OF_SECOND) return second(q, z, out);
     if (of == OF_TANGENT) return call_tangent(q->map, z, &a, out, q->ctx);
     memset(out, 0, (size_t)check_inputs(q) * sizeof *out);
     costate_gradient g = check_gradient(q, NULL, out);

@@ -14,6 +14,7 @@ static void join_errors(costate_report *r, const costate_report *own)
     r->adjoint = fmax(r->adjoint, own->adjoint);
     r->tangent2 = fmax(r->tangent2, own->tangent2);
     r->adjoint_tangent = fmax(r->adjoint_tangent, own->adjoint_tangent);
+    r->adjoint_tangent2 = fmax(r->adjoint_tangent2, own->adjoint_tangent2);
 }
 
 /* What is wrong is said behind the map's name, in the report of all, which has the worst errors. */

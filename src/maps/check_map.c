@@ -39,10 +39,10 @@ static int compare_products(const probe *q, int of, worst *w)
 }
 
 /* Entries t, g of an adjoint for the weights w against <w, derivative by input i>: by products, or by differences of
-   <w, F>, or of <w, F' a> = <adjoint(w), a> + t-part. */
+   <w, F>, of <w, F' a> = <adjoint(w), a> + t-part, or of <w, F''[a, c]>. */
 static int compare_adjoint(const probe *q, int of, double t, worst *w)
 {
-    int known = of == OF_VALUE ? has_tangent(q->map) : q->map->tangent2 != NULL;
+    int known = of == OF_VALUE ? has_tangent(q->map) : of == OF_TANGENT && q->map->tangent2;
     for (int i = -1; i < check_inputs(q); i++) {
         TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
@@ -60,33 +60,22 @@ static int check_products(const probe *q, int of, const char *name, double *erro
     return 0;
 }
 
-static int check_adjoint(const probe *q, costate_report *r)
+/* an adjoint, of the value or of what it is given directions for (of), against what there is to compare it with */
+static int check_back(const probe *q, int of, int known, const char *name, double *error, costate_report *r)
 {
     worst w = {0};
     double t = 0;
+    costate_point a = check_direction(q), c = check_second_direction(q);
     memset(q->g, 0, (size_t)check_inputs(q) * sizeof *q->g);
     costate_gradient g = check_gradient(q, &t, q->g);
     TRY(call_prepare(q->map, q->x, q->ctx));
-    TRY(call_adjoint(q->map, q->x, q->w, &g, q->ctx));
-    TRY(compare_adjoint(q, OF_VALUE, t, &w));
-    r->adjoint = check_relative(&w);
-    check_describe(q, adjoint_name(q->map), &w, r);
-    return 0;
-}
-
-static int check_adjoint_tangent(const probe *q, costate_report *r)
-{
-    worst w = {0};
-    double t = 0;
-    costate_point a = check_direction(q);
-    memset(q->g, 0, (size_t)check_inputs(q) * sizeof *q->g);
-    costate_gradient g = check_gradient(q, &t, q->g);
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    TRY(q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx));
-    if (!q->map->tangent2 && !has_tangent(q->map)) return 0;
-    TRY(compare_adjoint(q, OF_TANGENT, t, &w));
-    r->adjoint_tangent = check_relative(&w);
-    check_describe(q, "adjoint_tangent", &w, r);
+    TRY(of == OF_VALUE ? call_adjoint(q->map, q->x, q->w, &g, q->ctx) :
+        of == OF_TANGENT ? q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx) :
+        q->map->adjoint_tangent2(q->x, &a, &c, q->w, &g, q->ctx));
+    if (!known) return 0;
+    TRY(compare_adjoint(q, of, t, &w));
+    *error = check_relative(&w);
+    check_describe(q, name, &w, r);
     return 0;
 }
 
@@ -111,15 +100,18 @@ static int check_all(const probe *q, double *work, costate_report *r)
     TRY(check_value(q, work, r));
     if (!check_right(r)) return 0;
     if (has_tangent(f)) TRY(check_products(q, OF_VALUE, tangent_name(f), &r->tangent, r));
-    if (has_adjoint(f)) TRY(check_adjoint(q, r));
+    if (has_adjoint(f)) TRY(check_back(q, OF_VALUE, 1, adjoint_name(f), &r->adjoint, r));
     if (f->tangent2 && has_tangent(f)) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
-    if (f->adjoint_tangent) TRY(check_adjoint_tangent(q, r));
+    if (f->adjoint_tangent)
+        TRY(check_back(q, OF_TANGENT, f->tangent2 || has_tangent(f), "adjoint_tangent", &r->adjoint_tangent, r));
+    if (f->adjoint_tangent2)
+        TRY(check_back(q, OF_SECOND, f->tangent2 || f->adjoint_tangent, "adjoint_tangent2", &r->adjoint_tangent2, r));
     return check_columns(q, work, r);
 }
 
 int check_right(const costate_report *r)
 {
-    const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac};
+    const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac, r->adjoint_tangent2};
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) if (e[i] > CHECK_RIGHT) return 0;
     return strstr(r->text, "WRONG") == NULL;
 }
@@ -128,14 +120,16 @@ int check_map(const probe *given, costate_report *r)
 {
     probe q = *given;
     size_t in = (size_t)check_inputs(&q), k = (size_t)q.k, most = k > in ? k : in;
-    double *at = calloc(4 * in + 2 * k + most + check_columns_work(&q), sizeof *at);
+    double *at = calloc(5 * in + 2 * k + most + check_columns_work(&q), sizeof *at);
     if (!at) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     q.y = at, q.p = q.y + q.n, q.m = q.p + q.np;
     q.e = at + in, q.a = at + 2 * in, q.g = at + 3 * in;
-    q.w = at + 4 * in, q.d = q.w + k, q.b = q.d + k;
+    q.c = at + 4 * in;
+    q.w = at + 5 * in, q.d = q.w + k, q.b = q.d + k;
     unsigned state = 7;
     for (int i = 0; i < q.k; i++) q.w[i] = random_number(&state);
     for (int i = 0; i < check_inputs(&q); i++) q.a[i] = random_number(&state) * check_size(&q, i);
+    for (int i = 0; i < check_inputs(&q); i++) q.c[i] = random_number(&state) * check_size(&q, i);
     int code = check_all(&q, q.b + most, r);
     free(at);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);

@@ -54,6 +54,15 @@ static int adjoint_tangent(const costate_point *z, const costate_point *dz, cons
     return f->P->residual.adjoint_tangent(&x, &dx, w, &to, f->P->ctx);
 }
 
+static int adjoint_tangent2(const costate_point *z, const costate_point *a, const costate_point *b, const double *w,
+                            const costate_gradient *g, void *ctx)
+{
+    const residual_map *f = ctx;
+    costate_point x = parted(f, z), dx1 = parted(f, a), dx2 = parted(f, b);
+    costate_gradient to = parted_gradient(f, g);
+    return f->P->residual.adjoint_tangent2(&x, &dx1, &dx2, w, &to, f->P->ctx);
+}
+
 static int tangents(const costate_point *z, int count, const costate_point *dz, double *out, void *ctx)
 {
     const residual_map *f = ctx;
@@ -88,7 +97,8 @@ costate_map check_residual_map(const costate_problem *P)
                          .adjoint_tangent = F->adjoint_tangent ? adjoint_tangent : NULL,
                          .tangents = F->tangents ? tangents : NULL,
                          .adjoints = F->adjoints ? adjoints : NULL,
-                         .prepare = F->prepare ? prepare : NULL};
+                         .prepare = F->prepare ? prepare : NULL,
+                         .adjoint_tangent2 = F->adjoint_tangent2 ? adjoint_tangent2 : NULL};
 }
 
 void check_join(const costate_problem *P, const costate_point *x, double *both, costate_point *z)

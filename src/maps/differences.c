@@ -15,9 +15,9 @@ int map_failed(maps *a, int r, const char *f, const char *name)
     return space_agree(&a->space, COSTATE_CALLBACK);
 }
 
-/* Buffers of one difference; levels may nest (adjoint_tangent of an adjoint of a value). */
+/* Buffers of one difference; levels may nest (adjoint_tangent2 of an adjoint_tangent of an adjoint of a value). */
 typedef struct { double *y, *p, *a, *b, *yp, *m; } buffers;
-enum { OF_TANGENT, OF_ADJOINT, OF_SECOND };
+enum { OF_TANGENT, OF_ADJOINT, OF_SECOND, OF_THIRD };
 
 static buffers level(const maps *a, int k)
 {
@@ -52,11 +52,14 @@ static double relative_slope(const maps *a, const costate_point *x, const costat
     return change / (rate > 0 ? rate : 1);
 }
 
-/* step of a central difference along dx: the cube root of round-off, relative to the point; of a parameter no unit is
-   known: 1e-3 stands for one that is 0 */
-static int spacing(const maps *a, const costate_point *x, const costate_point *dx, double *e)
+/* cube root of round-off: the step of a central difference of what is exact, relative to the point */
+#define CUBE_ROOT 6e-6
+
+/* step of a central difference along dx, eps relative to the point; of a parameter no unit is known: 1e-3 stands for
+   one that is 0 */
+static int spacing(const maps *a, const costate_point *x, const costate_point *dx, double eps, double *e)
 {
-    double size = fabs(dx->t) / (1 + fabs(x->t)), eps = 6e-6;
+    double size = fabs(dx->t) / (1 + fabs(x->t));
     for (int i = 0; dx->y && i < a->n; i++)
         size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
     if (dx->yp && x->yp) size = fmax(size, relative_slope(a, x, dx));
@@ -70,7 +73,7 @@ static int spacing(const maps *a, const costate_point *x, const costate_point *d
 int difference_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
     double e;
-    TRY(spacing(a, x, dx, &e));
+    TRY(spacing(a, x, dx, CUBE_ROOT, &e));
     memset(out, 0, (size_t)f->rows * sizeof *out);
     if (e == 0) return 0;
     buffers b = level(a, OF_TANGENT);
@@ -116,7 +119,7 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
                         const costate_point *dx2, double *out)
 {
     double e;
-    TRY(spacing(a, x, dx2, &e));
+    TRY(spacing(a, x, dx2, CUBE_ROOT, &e));
     buffers u = level(a, OF_SECOND);
     memset(out, 0, (size_t)f->rows * sizeof *out);
     if (e == 0) return 0;
@@ -129,19 +132,46 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
     return 0;
 }
 
-/* difference of the adjoint along dx: each side's adjoint is scaled by scaling the weights w */
-int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const costate_point *x,
-                               const costate_point *dx, const double *w, const costate_gradient *g)
+/* What is differenced: adjoint, or adjoint_tangent along a direction; with buffers of which level, by which step. */
+typedef struct {
+    adjoint_of *adjoint;
+    adjoint_tangent_of *adjoint_tangent;
+    const costate_point *along;
+    int level;
+    double eps;
+} lower;
+
+/* along dx: each side is scaled by scaling the weights w */
+static int difference_back(maps *a, const map *f, const lower *of, const costate_point *x, const costate_point *dx,
+                           const double *w, const costate_gradient *g)
 {
     double e;
-    TRY(spacing(a, x, dx, &e));
-    buffers u = level(a, OF_SECOND);
+    TRY(spacing(a, x, dx, of->eps, &e));
+    buffers u = level(a, of->level);
     if (e == 0) return 0;
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx, side * e, &u);
         add_scaled((size_t)f->rows, u.a, NULL, side / (2 * e), w);
-        TRY(adjoint(a, f, &z, u.a, g));
+        TRY(of->along ? of->adjoint_tangent(a, f, &z, of->along, u.a, g) : of->adjoint(a, f, &z, u.a, g));
     }
     return 0;
+}
+
+int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const costate_point *x,
+                               const costate_point *dx, const double *w, const costate_gradient *g)
+{
+    lower of = {.adjoint = adjoint, .level = OF_SECOND, .eps = CUBE_ROOT};
+    return difference_back(a, f, &of, x, dx, w, g);
+}
+
+/* A difference of exact products is wrong by round-off over its step, 4e-11, and one of such differences by 6e-6: the
+   step is the cube root of that. */
+int difference_adjoint_tangent2(maps *a, const map *f, adjoint_tangent_of *adjoint_tangent, int below,
+                                const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                                const double *w, const costate_gradient *g)
+{
+    static const double eps[] = {CUBE_ROOT, 3e-4, 2e-2};
+    lower of = {.adjoint_tangent = adjoint_tangent, .along = dx1, .level = OF_THIRD, .eps = eps[below]};
+    return difference_back(a, f, &of, x, dx2, w, g);
 }

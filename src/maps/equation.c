@@ -86,6 +86,13 @@ int equation_adjoint_tangent(maps *a, const costate_point *x, const costate_poin
     return map_adjoint_tangent(a, &a->rhs, x, dx, w, g);
 }
 
+int equation_adjoint_tangent2(maps *a, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                              double *w, const costate_gradient *g)
+{
+    if (a->residual) add_scaled((size_t)a->n, w, NULL, -1, w);
+    return map_adjoint_tangent2(a, &a->rhs, x, dx1, dx2, w, g);
+}
+
 int equation_mass(maps *a, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx)
 {
     size_t n = (size_t)a->n;

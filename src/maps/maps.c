@@ -218,6 +218,21 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
     return difference_adjoint_tangent(a, f, map_adjoint, x, dx, w, &want);
 }
 
+int map_adjoint_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
+                         const costate_point *dx2, const double *w, const costate_gradient *g)
+{
+    const costate_map *user = f->user;
+    costate_gradient want = wanted(a, g);
+    if (user->adjoint_tangent2) {
+        counted(f, &a->count->adjoints3, 1);
+        TRY(prepare(a, f, x));
+        return map_code(a, user->adjoint_tangent2(x, dx1, dx2, w, &want, f->ctx), f->name, "adjoint_tangent2");
+    }
+    if (!a->differences) return missing(a, f, "adjoint_tangent2", "");
+    int below = user->adjoint_tangent ? 0 : has_adjoint(user) || has_tangent(user) ? 1 : 2;
+    return difference_adjoint_tangent2(a, f, map_adjoint_tangent, below, x, dx1, dx2, w, &want);
+}
+
 /* Asked once a call, so that nothing starts that cannot end. */
 int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
 {
@@ -237,6 +252,8 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
         {cost, ADJOINT_OF, has_adjoint(r), &a->cost, "adjoint", ""},
         {rhs, ADJOINT_TANGENT_OF, f->adjoint_tangent != NULL, &a->rhs, "adjoint_tangent", ""},
         {cost, ADJOINT_TANGENT_OF, r->adjoint_tangent != NULL, &a->cost, "adjoint_tangent", ""},
+        {rhs, ADJOINT_TANGENT2_OF, f->adjoint_tangent2 != NULL, &a->rhs, "adjoint_tangent2", ""},
+        {cost, ADJOINT_TANGENT2_OF, r->adjoint_tangent2 != NULL, &a->cost, "adjoint_tangent2", ""},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if ((table[i].needed & table[i].bit) && !table[i].there && table[i].of->rows > 0)
@@ -253,7 +270,8 @@ static const char *absent(const costate_map *f, unsigned products)
     if ((products & TANGENT_OF) && !has_tangent(f)) return "tangent";
     if ((products & ADJOINT_OF) && !has_adjoint(f)) return "adjoint";
     if ((products & TANGENT2_OF) && !f->tangent2) return "tangent2";
-    return (products & ADJOINT_TANGENT_OF) && !f->adjoint_tangent ? "adjoint_tangent" : NULL;
+    if ((products & ADJOINT_TANGENT_OF) && !f->adjoint_tangent) return "adjoint_tangent";
+    return (products & ADJOINT_TANGENT2_OF) && !f->adjoint_tangent2 ? "adjoint_tangent2" : NULL;
 }
 
 int maps_have_events(maps *a, unsigned products)

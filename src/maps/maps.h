@@ -12,7 +12,8 @@
 
 enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_OF = 16,
                SLOPE_OF = 32,           /* the tangent along t */
-               EXACT_JACOBIAN = 64 };   /* J not by differences */
+               EXACT_JACOBIAN = 64,     /* J not by differences */
+               ADJOINT_TANGENT2_OF = 128 };
 
 typedef struct {
     const costate_map *user;
@@ -71,7 +72,7 @@ typedef struct maps {
     double *minus;                      /* n*m: of a residual: -w */
     known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
     double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
-    double *zeros, *work;               /* n + np zeros at rest; three levels of differences */
+    double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
 } maps;
 
 static inline costate_point point(const maps *a, double t, const double *y)
@@ -124,6 +125,8 @@ int map_tangent2(maps *, const map *, const costate_point *x, const costate_poin
                  double *out);
 int map_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
                         const costate_gradient *g);
+int map_adjoint_tangent2(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,
+                         const double *w, const costate_gradient *g);
 /* The same for m columns, by one call where the user has one for them; out, w: columns ld apart.  A gradient's p is
    NULL where there are no parameters.  One column goes straight through, for systems of a few states. */
 int map_all_tangents(maps *, const map *, const costate_point *x, int m, const costate_point *dx, double *out,
@@ -181,6 +184,8 @@ static inline int equation_adjoints(maps *a, const costate_point *x, int m, cons
 int equation_tangent2(maps *, const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out);
 int equation_adjoint_tangent(maps *, const costate_point *x, const costate_point *dx, double *w,
                              const costate_gradient *g);
+int equation_adjoint_tangent2(maps *, const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                              double *w, const costate_gradient *g);
 /* out += s M x or s M^T x, M there; Mx: n, work */
 int equation_mass(maps *, const costate_point *at, int transpose, double s, const double *x, double *out, double *Mx);
 /* K of equation_adjoints is w itself: M is the identity */

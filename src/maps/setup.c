@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
-#include "maps/maps.h"
+#include "maps/differences.h"
 
 /* NULL where nothing depends on it */
 static const int *high_index(const costate_problem *P)
@@ -52,8 +52,15 @@ static int zero_adjoint_tangent(const costate_point *x, const costate_point *dx,
     (void)x; (void)dx; (void)w; (void)g; (void)ctx;
     return 0;
 }
+static int zero_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b,
+                                 const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)a; (void)b; (void)w; (void)g; (void)ctx;
+    return 0;
+}
 static const costate_map ZERO = {.value = zero_value, .tangent = zero_tangent, .adjoint = zero_adjoint,
-                                 .tangent2 = zero_tangent2, .adjoint_tangent = zero_adjoint_tangent};
+                                 .tangent2 = zero_tangent2, .adjoint_tangent = zero_adjoint_tangent,
+                                 .adjoint_tangent2 = zero_adjoint_tangent2};
 
 /* ---- events ---- */
 
@@ -108,7 +115,7 @@ void maps_layout(maps *a, cursor *at)
 {
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
     a->zeros = take(at, n + np + nm);
-    a->work = take(at, 3 * (4 * N + np + nm));
+    a->work = take(at, DIFFERENCE_LEVELS * (4 * N + np + nm));
     a->jac_at.y = a->jac ? take(at, n) : NULL;
     a->jac_at.yp = a->jac && a->residual ? take(at, n) : NULL;
     a->ready[0].y = a->user_rhs.prepare ? take(at, n) : NULL;

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "ops/ops.h"
 
-static int no_slope(const stepper *c, const mapped *at)
+int event_slope_missing(const stepper *c, const mapped *at)
 {
     return fail(c->v, COSTATE_GRAZING, "The guard of event[%d] does not change with the length of the step that ends "
                 "in it at t = %.10g: no derivative exists there.", at->event, at->t);
@@ -55,6 +55,7 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
     directions all = *d;
     double D;
     all.m = d->m + 1;
+    all.solved = 0;                     /* they are, here */
     all.dt = w->one;
     all.dh = w->one + m + 1;
     widen(c, w, d, w->one, w->one + m + 1);
@@ -64,7 +65,7 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
     TRY(c->F->tangent(c, r, &all));
     costate_point x = point(c->maps, at->t, at->y), along = {.t = 1, .y = all.V1 + m * N};
     TRY(map_tangent(c->maps, guard_of(c, at), &x, &along, &D));
-    if (D == 0 || !(fabs(D) < HUGE_VAL)) return no_slope(c, at);
+    if (D == 0 || !(fabs(D) < HUGE_VAL)) return event_slope_missing(c, at);
     for (size_t j = 0; j < m; j++) {
         double e;
         costate_point dx = along_pm(c->maps, d->dt[j], all.V1 + j * N, all.Vp, j);
@@ -92,7 +93,7 @@ static int all_back(world *w, const mapped *at, functionals *all, double *e_t)
 {
     stepper *c = w->st;
     const functionals *g = &w->g;
-    size_t m = (size_t)g->m, N = (size_t)c->N, n = (size_t)c->n;
+    size_t m = (size_t)g->m, N = (size_t)c->N;
     double *pm = g->mu ? w->wide.dpm : NULL, *lambda = w->wide.lambda, one = 1;
     memcpy(lambda, g->lambda, N * m * sizeof *lambda);
     memset(lambda + N * m, 0, N * sizeof *lambda);
@@ -107,7 +108,7 @@ static int all_back(world *w, const mapped *at, functionals *all, double *e_t)
                          .h = w->wide.one + m + 1, .defect = g->defect ? w->wide.one + 2 * (m + 1) : NULL,
                          .seed = w->any ? w->seeds : NULL, .U = g->U};
     TRY(c->F->adjoint(c, &w->now, all));
-    for (size_t j = 0; w->any && j < m; j++) axpy(n, 1, w->sum + j * n, lambda + j * N);
+    world_add_seen(w, lambda);
     return 0;
 }
 
@@ -136,7 +137,7 @@ int event_adjoint(world *w, const mapped *at, double *shift)
     double e_t;
     TRY(all_back(w, at, &all, &e_t));
     double D = e_t + all.h[m];
-    if (D == 0 || !(fabs(D) < HUGE_VAL)) return no_slope(c, at);
+    if (D == 0 || !(fabs(D) < HUGE_VAL)) return event_slope_missing(c, at);
     for (size_t j = 0; j < m; j++) {
         double eps = -(w->tau[j] + all.h[j] + (w->any ? w->eta_seen[j] : 0)) / D;
         TRY(settled(w, &all, (int)j, eps, e_t));

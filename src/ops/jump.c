@@ -1,7 +1,8 @@
 /* jump.c - an event as a map of the running state: (y, m)+ = J(t, y, m, p), q+ = q + c(t, y, m, p) (step-maps 8.3).
 
        tangent   (y, m)+' = J'(t', y', m', p'),   q+' = q' + c'(t', y', m', p')
-       adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone */
+       adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone
+       second    the same of their derivatives, and [J'^T (lambda, nu)+]' + [c'^T theta]' along (t', y', m', p') */
 #include <string.h>
 #include "base/vec.h"
 #include "ops/ops.h"
@@ -94,5 +95,36 @@ int jump_adjoint(stepper *c, const wide *w, const mapped *e, int m, double *lamb
         if (f->cost.rows > 0) TRY(map_adjoint(c->maps, &f->cost, &x, l + n, &g));
     }
     memory_from_pm(c, m, lambda, pm);
+    return 0;
+}
+
+/* [F'^T w]' along the directions of w->d onto the derivatives */
+static int curve(world *w, const map *f, const costate_point *x, const double *weights)
+{
+    const maps *a = w->st->maps;
+    functionals g, gd;
+    world_split(w, &g, &gd);
+    for (size_t j = 0; f->rows > 0 && j < (size_t)w->d.m; j++) {
+        size_t at = j * (size_t)w->st->N;
+        costate_point dx = along_pm(a, w->d.dt[j], w->d.V + at, w->d.Vp, j);
+        costate_gradient to = into_pm(a, w->tau + 1 + j, gd.lambda + at, gd.mu, j);
+        TRY(map_adjoint_tangent(w->st->maps, f, x, &dx, weights, &to));
+    }
+    return 0;
+}
+
+int jump_second(world *w, const mapped *e)
+{
+    const stepper *c = w->st;
+    const event_maps *f = maps_of_event(c, e);
+    double *weights = w->wide.lambda;
+    if (!f) return 0;
+    costate_point x = before(c, e);
+    memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
+    if (f->jump.rows > 0) take_jumped(c, w->g.lambda, weights);
+    TRY(jump_adjoint(w->st, &w->wide, e, w->g.m, w->g.lambda, w->g.mu, w->tau));
+    TRY(curve(w, &f->jump, &x, weights));
+    TRY(curve(w, &f->cost, &x, w->g.lambda + c->n));
+    memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
     return 0;
 }

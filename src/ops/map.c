@@ -36,4 +36,15 @@ static int adjoint(world *w, const op *o)
     return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, (size_t)w->st->N, w->g.mu, tau);
 }
 
-const op_rules map_rules = {tangent, adjoint};
+static int second(world *w, const op *o)
+{
+    const mapped *e = &w->tape->maps[o->which];
+    double *tau = w->g.times ? w->tau : NULL;
+    w->held = -1;
+    world_along(w);
+    if (e->event != CONSISTENT) return jump_second(w, e);
+    return start_second(w->start, hold(w, e), w->d.m, &(start_along){w->d.dt, w->d.V, w->d.Vp}, w->g.lambda,
+                        (size_t)w->st->N, w->g.mu, tau);
+}
+
+const op_rules map_rules = {tangent, adjoint, second};

@@ -4,6 +4,7 @@
        MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
+   Second order is the derivative of the adjoint along directions whose tangents were kept (run/second.c).
    Forward the observations of a step follow it, backward they come before it: they are seen through its dense output.
    A sweep is a loop over the list (run/sweep.c); a new kind is a new row. */
 #ifndef COSTATE_OPS_H
@@ -30,7 +31,12 @@ typedef struct {
     double *jump;               /* n + nm */
 } wide;
 
-/* What rows work on.  m columns; tangents: V in and out; adjoints: lambda, mu in and out. */
+/* Tangents as a sweep forward had them, for second: of a step at its start, V1 at its end where an event is, and of its
+   stages; of a map before it. */
+typedef struct { double *V, *V1, *Xd, *dt, *dh; } tangents;     /* N*m, N*m, s*m*n, m, m */
+
+/* What rows work on.  m columns; tangents: V in and out; adjoints: lambda, mu in and out.  Second: d has m columns, g
+   1 + m: the functional, and its derivatives along each direction. */
 typedef struct {
     stepper *st;
     starter *start;
@@ -45,6 +51,8 @@ typedef struct {
     double *dt, *dh;            /* m: d.dt, d.dh */
     double *V;                  /* N*m: d.V, which moves on when the next step begins, or the sweep ends */
     int moved;                  /* d.V1 is still to be taken over, and h' by t' */
+    tangents along;             /* second: of the operation */
+    double *at;                 /* n*m: at an observation */
     functionals g;
     double *tau;                /* m: adjoint of t after the step */
     double *tau_seen, *eta_seen;    /* m: of t and h of the step, by its observations */
@@ -57,12 +65,16 @@ typedef struct {
 typedef struct {
     int (*tangent)(world *, const op *);
     int (*adjoint)(world *, const op *);
+    int (*second)(world *, const op *);
 } op_rules;
 
 extern const op_rules step_rules, map_rules, observe_rules;
 
 int world_hold(world *, int step);              /* the record of the step into now, with weights at its start */
 void world_move(world *);                       /* V <- V1, t' += h' of the last step, if they are still to be */
+void world_add_seen(const world *, double *lambda);     /* what the observations of a step add beside its stages */
+void world_along(world *);                      /* d <- along, of a step or a map, with its memory in pm */
+void world_split(const world *, functionals *g, functionals *gd);   /* g of second: the functional, its derivatives */
 /* h' of a step from t' of its start (m each).  fixed: T' of the time that it is up to; NULL: zero */
 void step_directions(enum rule, const double *fixed, int m, const double *dt, double *dh);
 /* the errors that loosely solved systems leave, through this step (left.h) */
@@ -87,9 +99,12 @@ int event_tangent(stepper *, const wide *, const record *, const mapped *at, con
                   double *dh);
 /* g.lambda, g.mu, tau through it; shift: m, out: the gradients by what is added to the guard; may be NULL */
 int event_adjoint(world *, const mapped *at, double *shift);
+int event_second(world *, const mapped *at, double *shift);         /* 1 + m */
+int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */
 /* jump.c: an event's jump, and the cost that it adds */
 int jump_value(stepper *, const wide *, mapped *);               /* y1, from y */
 int jump_tangent(stepper *, const wide *, const mapped *, int m, const double *dt, double *V, const double *pm);
 int jump_adjoint(stepper *, const wide *, const mapped *, int m, double *lambda, double *pm, double *tau);
+int jump_second(world *, const mapped *);
 
 #endif

@@ -7,40 +7,6 @@
 #include "linsol/left.h"
 #include "ops/ops.h"
 
-int world_hold(world *w, int step)
-{
-    stepper *c = w->st;
-    if (w->held == step) return 0;
-    w->held = -1;
-    const record *r = &w->tape->list[step];
-    verdict_at(c->v, r->t);
-    memory_bind(c, r->y, r->mode);
-    int remade = !(c->F->is & REMAKES) || (w->seen && w->seen->count > 0);
-    TRY(tape_get(w->tape, step, w->self, remade ? w->again : NULL, &w->now));
-    weights(c, w->now.y, c->w);
-    w->held = step;
-    return 0;
-}
-
-void world_move(world *w)
-{
-    if (!w->moved) return;
-    memcpy(w->V, w->d.V1, (size_t)w->st->N * (size_t)w->d.m * sizeof *w->V);
-    for (int j = 0; j < w->d.m; j++) w->dt[j] += w->dh[j];
-    w->moved = 0;
-}
-
-void step_directions(enum rule rule, const double *fixed, int m, const double *dt, double *dh)
-{
-    for (int j = 0; j < m; j++) dh[j] = rule == FROZEN ? 0 : (fixed ? fixed[j] : 0) - dt[j];
-}
-
-int step_left(stepper *c, const record *r, int transpose, int m)
-{
-    costate_point at = equation_point(c->maps, r->t, r->y, r->yp);
-    return left_follow(c->sh, r->kept ? r->kept : c->fac, &at, r->h, transpose, m);
-}
-
 /* the entries by functional or direction of what is an event of the tape, gathered or scattered; NULL: not wanted */
 static double *of_event(const world *w, const op *o, int m, int scatter, double *x)
 {
@@ -97,13 +63,10 @@ static void keep_times(world *w, const op *o)
 /* the adjoint of a step alone, and what observations in it add */
 static int through(world *w)
 {
-    const stepper *c = w->st;
-    size_t n = (size_t)c->n;
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     w->g.seed = w->any ? w->seeds : NULL;
-    TRY(c->F->adjoint(w->st, &w->now, &w->g));
-    for (int j = 0; w->any && j < w->g.m; j++)
-        axpy(n, 1, w->sum + (size_t)j * n, w->g.lambda + (size_t)j * (size_t)c->N);
+    TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
+    world_add_seen(w, w->g.lambda);
     return 0;
 }
 
@@ -121,4 +84,31 @@ static int adjoint(world *w, const op *o)
     return 0;
 }
 
-const op_rules step_rules = {tangent, adjoint};
+/* ---- second order ---- */
+
+static int through_second(world *w)
+{
+    functionals g, gd;
+    for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
+    world_split(w, &g, &gd);
+    TRY(w->st->F->second(w->st, &w->now, &w->d, &g, &gd));
+    world_add_seen(w, w->g.lambda);
+    return 0;
+}
+
+static int second(world *w, const op *o)
+{
+    TRY(world_hold(w, o->step));
+    world_along(w);
+    left_step(w->st->sh);
+    if (o->rule == TO_EVENT) {
+        TRY(event_second(w, &w->tape->maps[o->which], w->g.h));
+        of_event(w, o, w->g.m, 1, w->g.h);
+    } else TRY(through_second(w));
+    TRY(step_left(w->st, &w->now, 1, w->g.m));
+    if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
+    w->any = 0;
+    return 0;
+}
+
+const op_rules step_rules = {tangent, adjoint, second};

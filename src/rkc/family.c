@@ -59,11 +59,13 @@ static void ready(stepper *c)
     for (int i = 0; d && i < c->n; i++) d[i] = 1 / d[i];
 }
 
+/* stages of the highest degree's recurrence, y among them */
+static int most_stages(const costate_rkc *all) { return all->first[all->degrees] - all->first[all->degrees - 1] + 1; }
+
 static void layout_derivatives(stepper *c, cursor *at, int m)
 {
     rkc_work *a = rkc_of(c);
     const costate_rkc *all = c->m->rkc;
-    int most = all->first[all->degrees] - all->first[all->degrees - 1] + 1;
     size_t columns = (size_t)c->N * (size_t)m;
     columns_layout(c, at, m, &a->columns);
     for (int k = 0; k < 4; k++) a->gd[k] = take(at, columns);
@@ -71,8 +73,21 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     a->Fd0 = take(at, columns);
     a->Yd = take(at, columns);
     a->Kd = take(at, (size_t)all->r * columns);
-    a->room = rkc_stage_room(c, most);
+    a->room = rkc_stage_room(c, most_stages(all), (size_t)c->n);
     a->stages = take(at, a->room * (size_t)c->n);
+}
+
+static void layout_second(stepper *c, cursor *at, int m)
+{
+    rkc_work *a = rkc_of(c);
+    size_t n = (size_t)c->n, columns = n * (size_t)m;
+    a->Vd0 = take(at, columns);
+    a->T0 = take(at, columns);
+    a->T = take(at, columns);
+    a->Y1d = take(at, columns);
+    a->KT = take(at, (size_t)c->m->rkc->r * columns);
+    a->tangent_room = rkc_stage_room(c, most_stages(c->m->rkc), n + columns);
+    a->tangents = take(at, a->tangent_room * columns);
 }
 
 static void restart(stepper *c)
@@ -86,12 +101,13 @@ static void restart(stepper *c)
 
 const family rkc_family = {
     .is = REGULAR_MASS | SLOPES | WEIGHTS | REMAKES,
-    .needs = {0, TANGENT_OF, ADJOINT_OF},
-    .costs = {0, TANGENT_OF, ADJOINT_OF},
+    .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .controller = COSTATE_GUSTAFSSON,
     .prepare = prepare,
     .layout = layout,
     .layout_derivatives = layout_derivatives,
+    .layout_second = layout_second,
     .ready = ready,
     .restart = restart,
     .longest = rkc_longest,
@@ -99,6 +115,7 @@ const family rkc_family = {
     .forward = rkc_forward,
     .tangent = rkc_tangent,
     .adjoint = rkc_adjoint,
+    .second = rkc_second,
     .estimate = stage_estimate,
     .free = free,
 };

@@ -48,12 +48,19 @@ typedef struct {
     double *gd[4], *Fd, *Fd0, *Kd, *Yd;               /* N*m each, Kd: r*N*m; adjoint.c says what is what */
     double *stages;             /* of a step, as many as there is room for */
     size_t room;                /* n-vectors in stages */
+    /* second order, for m directions */
+    double *tangents;           /* of stages */
+    size_t tangent_room;        /* blocks of n*m in tangents */
+    double *Vd0, *T0, *T, *Y1d; /* n*m each: of y; F' of the start, of a stage; tangents of a last stage */
+    double *KT;                 /* r*n*m: F' of the last stages */
 } rkc_work;
 
 static inline rkc_work *rkc_of(const stepper *c) { return c->own; }
 
 /* the time of a stage; of one at the end that at which the next step begins */
 static inline double rkc_time(const record *r, double c) { return c == 1 ? r->end : r->t + c * r->h; }
+
+typedef struct { const double *g, *v; } stage;          /* a stage and its tangents; NULL: none */
 
 /* stages.c */
 degree rkc_degree(const stepper *, int k);                          /* the k-th */
@@ -67,7 +74,63 @@ void rkc_recur(const degree *, int j, size_t len, double a, const double *y, con
 void rkc_start(const stepper *, const record *);                    /* start <- y, and no integrals */
 const double *rkc_row(const degree *, int i);                       /* of A: A_i1 .. A_i,i-1 */
 
-size_t rkc_stage_room(const stepper *, int count);                  /* n-vectors for a sweep through so many stages */
+/* tangent.c: F' = h f' + h' f of all columns, with the slope F; rows: N, or n: without the integrals; of v and out */
+int rkc_slopes(stepper *, const record *, const directions *, double at, stage, const double *F, size_t rows,
+               double *out);
+
+/* backwards.c */
+typedef struct {                /* stages first .. last of 0 .. end are there, at g, with their tangents at v */
+    const degree *d;
+    const directions *along;    /* NULL: no tangents */
+    int end, length, first, last;
+    double *g, *pairs;          /* length n-vectors; two a segment: the stage before its first, its first */
+    double *v, *tangent_pairs;  /* blocks of n*m alike, or NULL */
+} stages;
+
+/* blocks of so many numbers for a sweep through `count` stages, as far as options.tape_limit allows */
+size_t rkc_stage_room(const stepper *, int count, size_t numbers);
+int rkc_stages(stepper *, const record *, const degree *, int end, const directions *along, stages *);
+int rkc_segment(stepper *, const record *, stages *, int k);         /* the k-th is there */
+/* inline for systems of a few states */
+static inline int rkc_stage_at(stepper *c, const record *r, stages *s, int j, stage *out)
+{
+    size_t n = (size_t)c->n;
+    if (j < s->first) TRY(rkc_segment(c, r, s, j / s->length));
+    size_t k = (size_t)(j - s->first);
+    *out = (stage){s->g + k * n, s->along ? s->v + k * n * (size_t)s->along->m : NULL};
+    return 0;
+}
+
+/* adjoint.c: columns on their way back, of one functional after the other; its top says what is what */
+typedef struct {
+    const functionals *g;
+    degree d;
+    stages s;
+    stage end;                  /* of the recurrence, where it is asked for: a->Y is y+ then */
+    double nu, *now, *before;   /* gb_j; gb_j-1, to which nu gb_j+1 is still to be added */
+    double *yb, *phi, *lambda, *v;  /* N*m each; v: h times the weights of a slope */
+} way_back;
+
+int rkc_back(stepper *, const record *, const functionals *, const directions *along, int seeded, way_back *);
+void rkc_seeds(const stepper *, way_back *, int first, int m, const double *seed);  /* of m columns from `first` on */
+int rkc_seed_weights(stepper *, const record *, way_back *);        /* of the slope at y+ */
+const double *rkc_last_stage(const stepper *, const record *, const way_back *, int i);         /* Y_i, i > r: y+ */
+double *rkc_last_weights(const stepper *, const record *, way_back *, int i);   /* of K_i; returns Yb_i, zero */
+void rkc_last_sum(const stepper *, way_back *);                         /* gb_m */
+int rkc_weights(stepper *, const record *, way_back *, int j, stage *); /* of the slope of stage j - 1, which is out */
+/* On to j - 1: what was gb_j becomes gb_j-2, times a nu that is left to the pass that reads it next; products add to
+   what becomes gb_j-1 in its place. */
+static inline void rkc_turn(way_back *b, int j)
+{
+    double *now = b->now;
+    b->now = b->before;
+    b->before = now;
+    b->nu = b->d.nu[j - 1];
+}
+/* Adds h f'^T M^-T w of all columns to out (n*m each N apart), its parts by t, h and p to g; w is spoilt. */
+int rkc_pull(stepper *, const record *, const functionals *, double at, const double *y, double *w, double *out);
+void rkc_arrive(const stepper *, const way_back *);                     /* lambda */
+static inline double rkc_at(const way_back *b, int j) { return j > 1 ? b->d.c[j - 2] : 0; }    /* c of stage j - 1 */
 
 /* radius.c */
 int rkc_radius(stepper *, const record *, const trial *);           /* measured anew where it is too old */
@@ -77,5 +140,6 @@ void rkc_remark(const stepper *, int failed, char *text, size_t room);
 int rkc_forward(stepper *, record *, trial *);
 int rkc_tangent(stepper *, const record *, const directions *);
 int rkc_adjoint(stepper *, const record *, const functionals *);
+int rkc_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 
 #endif

@@ -17,14 +17,16 @@ static int rates_back(stepper *c, int m, const costate_point *x, const double *w
     return w ? map_adjoints(c->maps, &c->maps->cost, x, m, w, (size_t)c->nq, to) : 0;
 }
 
-static int right_hand_side(stepper *c, const record *r, const functionals *g, int i, const double *w, double *u)
+int ros_right_hand_side(stepper *c, const record *r, const ros_back *b, int i, const double *w)
 {
+    const functionals *g = b->g;
     const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m, s = (size_t)c->s;
     double column[STAGES_MOST];
     for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     for (int j = 0; j < g->m; j++) {
-        double *to = u + (size_t)j * n, *Yb = work(c)->Yb + (size_t)(i + 1) * stride + (size_t)j * n;
+        double *to = g->U + (size_t)i * stride + (size_t)j * n;
+        const double *Yb = b->Yb + (size_t)(i + 1) * stride + (size_t)j * n;
         add_scaled(n, to, NULL, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N);
         combine(n, to, to, 1, c->s - i - 1, column + i + 1, Yb, stride);
         ros_coupling(c, r->h, 1, i, i + 1, c->s, g->U + (size_t)j * n, stride, to);
@@ -35,15 +37,16 @@ static int right_hand_side(stepper *c, const record *r, const functionals *g, in
     return rates_back(c, g->m, &x, w, a->to);
 }
 
-/* v_i: its y-part into v, p-part into mu, t-part into t and h */
-static int first_order(stepper *c, const record *r, const functionals *g, int i, const double *w, const double *u,
-                       double *v)
+/* v_i: its y-part into Yb_i, p-part into mu, t-part into t and h */
+static int first_order(stepper *c, const record *r, const ros_back *b, int i, const double *w)
 {
+    const functionals *g = b->g;
     const column_work *a = &work(c)->columns;
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->n, at = (size_t)i * n * (size_t)g->m;
     costate_point x = point(c->maps, r->t + c->m->c[i] * r->h, i == 0 ? r->y : work(c)->Y);
-    const costate_gradient *to = columns_to(c, a, g, v, n);
-    TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, u, n, to));
+    memset(b->Yb + at, 0, n * (size_t)g->m * sizeof *b->Yb);
+    const costate_gradient *to = columns_to(c, a, g, b->Yb + at, n);
+    TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, g->U + at, n, to));
     TRY(rates_back(c, g->m, &x, w, to));
     columns_times(a, g, c->m->c[i]);
     return 0;
@@ -80,34 +83,53 @@ static int step_size(stepper *c, const record *r, const functionals *g, int i, c
     return 0;
 }
 
-static int stage(stepper *c, const record *r, const functionals *g, const factors *f, int i, double *sum)
+int ros_stage_back(stepper *c, const record *r, const ros_back *b, int i, const double *w)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double *u = g->U + (size_t)i * stride, *v = work(c)->Yb + (size_t)i * stride;
-    const double *w = has_cost(c, i) ? columns_theta(c, &work(c)->columns, r, g, c->m->b[i]) : NULL;
-    TRY(right_hand_side(c, r, g, i, w, u));
-    TRY(ros_solve(c, f, 1, g->m, c->m->gi[i], &work(c)->sweep, u));
-    memset(v, 0, stride * sizeof *v);
+    const functionals *g = b->g;
+    size_t n = (size_t)c->n;
+    const double *u = g->U + (size_t)i * n * (size_t)g->m;
     ros_stage(c, r, i, work(c)->Y);
-    TRY(first_order(c, r, g, i, w, u, v));
-    for (int j = 0; j < g->m; j++) TRY(second_order(c, r, g, i, j, w, u + (size_t)j * n, sum + (size_t)j * n));
+    TRY(first_order(c, r, b, i, w));
+    for (int j = 0; j < g->m; j++)
+        TRY(second_order(c, r, g, i, j, w, u + (size_t)j * n, b->sum + (size_t)j * n));
     return g->times ? step_size(c, r, g, i, u) : 0;
+}
+
+const double *ros_theta(const stepper *c, const record *r, const functionals *g, int i)
+{
+    return has_cost(c, i) ? columns_theta(c, &work(c)->columns, r, g, c->m->b[i]) : NULL;
+}
+
+static int stage(stepper *c, const record *r, const ros_back *b, const factors *f, int i)
+{
+    const functionals *g = b->g;
+    const double *w = ros_theta(c, r, g, i);
+    TRY(ros_right_hand_side(c, r, b, i, w));
+    double *u = g->U + (size_t)i * (size_t)c->n * (size_t)g->m;
+    TRY(ros_solve(c, f, 1, g->m, &(accuracy){.left = c->m->gi[i], .from = &work(c)->sweep}, u));
+    return ros_stage_back(c, r, b, i, w);
+}
+
+void ros_finish_back(const stepper *c, const ros_back *b)
+{
+    size_t n = (size_t)c->n, stride = n * (size_t)b->g->m;
+    double one[STAGES_MOST];
+    for (int i = 0; i < c->s; i++) one[i] = 1;
+    for (int j = 0; j < b->g->m; j++) {
+        double *lambda = b->g->lambda + (size_t)j * (size_t)c->N;
+        axpy(n, 1, b->sum + (size_t)j * n, lambda);
+        combine(n, lambda, lambda, 1, c->s, one, b->Yb + (size_t)j * n, stride);
+    }
 }
 
 int ros_adjoint(stepper *c, const record *r, const functionals *g)
 {
-    size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     const factors *f;
-    double *sum = work(c)->sum, one[STAGES_MOST];
+    const ros_back b = {g, work(c)->Yb, work(c)->sum};
     TRY(ros_matrices(c, r, &f));
     if (g->times) TRY(ros_time_slope(c, r));
-    memset(sum, 0, stride * sizeof *sum);
-    for (int i = c->s - 1; i >= 0; i--) TRY(stage(c, r, g, f, i, sum));
-    for (int i = 0; i < c->s; i++) one[i] = 1;
-    for (int j = 0; j < g->m; j++) {
-        double *lambda = g->lambda + (size_t)j * (size_t)c->N;
-        axpy(n, 1, sum + (size_t)j * n, lambda);
-        combine(n, lambda, lambda, 1, c->s, one, work(c)->Yb + (size_t)j * n, stride);
-    }
+    memset(b.sum, 0, (size_t)c->n * (size_t)g->m * sizeof *b.sum);
+    for (int i = c->s - 1; i >= 0; i--) TRY(stage(c, r, &b, f, i));
+    ros_finish_back(c, &b);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "ros/ros.h"
 
 enum { ALWAYS = SLOPE_OF | EXACT_JACOBIAN };
+enum { ALL_PRODUCTS = TANGENT_OF | TANGENT2_OF | ADJOINT_OF | ADJOINT_TANGENT_OF };
 
 static int prepare(stepper *c)
 {
@@ -47,6 +48,12 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     a->sum = take(at, stride);
     a->Yb = take(at, (size_t)c->s * stride);
     if (c->sh->matfree) guesses_layout(&a->sweep, at, c->maps, m);
+}
+
+static void layout_second(stepper *c, cursor *at, int m)
+{
+    work(c)->Mu = take(at, (size_t)c->n);
+    work(c)->by_t = take(at, (size_t)m);
 }
 
 /* Does est hold what the step before left in the constraints?  Of 0 = g(z) with residual g = 1, g_z = 1 the stages are
@@ -100,17 +107,21 @@ static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
 const family ros_family = {
     .is = IMPLICIT,
-    .needs = {SLOPE_OF, ALWAYS | TANGENT_OF | TANGENT2_OF, ALWAYS | ADJOINT_OF | ADJOINT_TANGENT_OF},
-    .costs = {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .needs = {SLOPE_OF, ALWAYS | TANGENT_OF | TANGENT2_OF, ALWAYS | ADJOINT_OF | ADJOINT_TANGENT_OF,
+              ALWAYS | ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
+    .costs = {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF,
+              ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
     .controller = COSTATE_GUSTAFSSON,
     .pi_beta = 0.4,
     .prepare = prepare,
     .layout = layout,
     .layout_derivatives = layout_derivatives,
+    .layout_second = layout_second,
     .ready = ready,
     .forward = ros_forward,
     .tangent = ros_tangent,
     .adjoint = ros_adjoint,
+    .second = ros_second,
     .estimate = ros_estimate,
     .keep = keep,
     .restart = sweep,

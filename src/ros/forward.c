@@ -69,9 +69,10 @@ int ros_time_slope(stepper *c, const record *r)
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
-int ros_solve(stepper *c, const factors *f, int transpose, int m, double left, guesses *from, double *X)
+int ros_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *how, double *X)
 {
-    accuracy to = {c->o->krylov_tol, 0, left, from};       /* nothing corrects what is left */
+    accuracy to = *how;
+    to.tol = c->o->krylov_tol;                             /* nothing corrects what is left */
     return factors_solve(c->sh, f, 0, transpose, m, &to, X);
 }
 
@@ -103,7 +104,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
     }
     if (!c->o->autonomous) { add_scaled(n, U, f, r->h * c->m->gi[i], a->ft); base = U; }
     couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
-    return ros_solve(c, lu, 0, 1, 0, &work(c)->step, U);
+    return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
 }
 
 /* err <- (1/(h gamma)) E^-1 M err, where it holds what the step before left in the constraints: see step.h. */
@@ -114,7 +115,7 @@ static int filter(stepper *c, const record *r, double *err)
     TRY(ros_matrices(c, r, &lu));
     mass_apply(c->maps, err, work(c)->v1);
     for (int i = 0; i < c->n; i++) err[i] /= r->h * c->m->gamma;
-    return ros_solve(c, lu, 0, 1, 0, NULL, err);
+    return ros_solve(c, lu, 0, 1, &(accuracy){.from = NULL}, err);
 }
 
 int ros_forward(stepper *c, record *r, trial *t)

@@ -16,6 +16,7 @@ typedef struct {
     column_work columns;        /* y: Y'_i */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
+    double *Mu, *by_t;          /* second: n: M^T u_i; m: u_i^T (f_t)' */
 } ros_work;
 
 static inline ros_work *work(const stepper *c) { return c->own; }
@@ -23,6 +24,7 @@ static inline ros_work *work(const stepper *c) { return c->own; }
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
 int ros_adjoint(stepper *, const record *, const functionals *);
+int ros_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 int ros_estimate(stepper *, const record *, const directions *, int j, double *err);
 int ros_matrices(stepper *, const record *, const factors **);  /* E = M/(h gamma) - f_y(t, y), factored */
 int ros_time_slope(stepper *, const record *);                  /* work(c)->ft <- f_t(t, y) */
@@ -32,7 +34,16 @@ void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, c
 /* h K_i = U_i/gamma - sum_{j<i} c_ij U_j */
 void ros_slope(const stepper *, const record *, int i, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
-/* left: what a residual counts that stays in a sweep; from: see shifts.h */
-int ros_solve(stepper *, const factors *, int transpose, int m, double left, guesses *from, double *X);
+int ros_solve(stepper *, const factors *, int transpose, int m, const accuracy *, double *X);   /* to krylov_tol */
+/* x_0 along direction j; x_i along all, in work(c)->columns */
+costate_point ros_start_direction(const stepper *, const directions *, int j);
+const costate_point *ros_stage_directions(const stepper *, const directions *, int i);
+
+/* adjoint.c, in pieces: functionals on their way back; Yb: s*m*n, sum: n*m.  w: h b_i theta of all columns, or NULL */
+typedef struct { const functionals *g; double *Yb, *sum; } ros_back;
+const double *ros_theta(const stepper *, const record *, const functionals *, int i);
+int ros_right_hand_side(stepper *, const record *, const ros_back *, int i, const double *w);     /* of u_i, into U */
+int ros_stage_back(stepper *, const record *, const ros_back *, int i, const double *w);          /* all else */
+void ros_finish_back(const stepper *, const ros_back *);
 
 #endif

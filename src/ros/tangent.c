@@ -20,13 +20,13 @@ static bundle gather(stepper *c, const record *r, int i)
 }
 
 /* x_0 along direction j */
-static costate_point start(const stepper *c, const directions *d, int j)
+costate_point ros_start_direction(const stepper *c, const directions *d, int j)
 {
     return direction(c, d, j, 0, d->V + (size_t)j * (size_t)c->N);
 }
 
 /* x_i along all directions */
-static const costate_point *stage_directions(stepper *c, const directions *d, int i)
+const costate_point *ros_stage_directions(const stepper *c, const directions *d, int i)
 {
     const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
@@ -40,7 +40,7 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, con
 {
     const ros_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
-    costate_point x0 = start(c, d, j);
+    costate_point x0 = ros_start_direction(c, d, j);
     double dh = d->dh[j];
     TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &x0, a->v2));
     axpy(n, 1, a->v2, to);
@@ -87,7 +87,7 @@ static int quadrature(stepper *c, const record *r, const directions *d, const bu
         a->columns.dx[j] = (costate_point){.t = d->dh[j] * c->m->gi[i], .y = d->Xd + (i * m + j) * n};
     TRY(add_rates(c, d, w, &b->at0, a->columns.dx));
     for (size_t j = 0; j < m; j++) {
-        costate_point x0 = start(c, d, (int)j);
+        costate_point x0 = ros_start_direction(c, d, (int)j);
         double *q1 = d->V1 + j * N + n;
         TRY(map_tangent2(c->maps, &c->maps->cost, &b->at0, &b->e, &x0, a->r));
         axpy(nq, w, a->r, q1);
@@ -108,10 +108,10 @@ int ros_tangent(stepper *c, const record *r, const directions *d)
     for (int i = 0; i < c->s; i++) {
         double *X = d->Xd + (size_t)i * stride;
         bundle b = gather(c, r, i);
-        const costate_point *dx = stage_directions(c, d, i);
+        const costate_point *dx = ros_stage_directions(c, d, i);
         TRY(map_tangents(c->maps, &c->maps->rhs, &b.at, d->m, dx, X, n));
         for (int j = 0; j < d->m; j++) TRY(right_hand_side(c, r, d, &b, j, X + (size_t)j * n));
-        TRY(ros_solve(c, f, 0, d->m, c->m->b[i], &work(c)->sweep, X));
+        TRY(ros_solve(c, f, 0, d->m, &(accuracy){.left = c->m->b[i], .from = &work(c)->sweep}, X));
         TRY(quadrature(c, r, d, &b, dx));
     }
     for (int j = 0; j < d->m; j++)

@@ -279,8 +279,7 @@ static int loop(costate *c, run *x)
 static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
-    const store *kept = c->o.storage == COSTATE_STATES_ONLY ? &states_store : &memory_store;
-    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, kept, &c->P, &from));
+    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o), &c->P, &from));
     return loop(c, x);
 }
 

@@ -6,6 +6,7 @@
 typedef struct {
     costate *c;
     const costate_tape *tape;
+    costate_tape *onto;         /* what is written, or NULL */
     int k, next;                /* the step, and the next map */
     record now, prev;
     int begins;                 /* no step before it counts */
@@ -63,11 +64,34 @@ static int step_by_rule(replay *x)
     return 0;
 }
 
+/* the step that was made again onto the other tape */
+static int write_step(replay *x)
+{
+    costate *c = x->c;
+    record r = {.yp = x->now.yp};
+    place to, spare = {(double *)x->now.X, (unsigned char *)x->now.iterations};
+    if (!x->onto) return 0;
+    TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->onto, c->work.y, &spare, &r, &to)));
+    memmove(to.X, x->now.X, (size_t)c->st.s * (size_t)c->st.n * sizeof *to.X);
+    memmove(to.iterations, x->now.iterations, (size_t)c->st.s);
+    x->now.y = r.y;
+    x->now.yp = r.yp;
+    x->now.X = r.X;
+    x->now.iterations = r.iterations;
+    return space_agree(&c->maps.space, tape_commit(&c->st, x->onto, &x->now));
+}
+
+static int consistent_again(replay *x, const mapped *of)
+{
+    costate *c = x->c;
+    TRY(make_consistent(c, of->f.t + x->shift, of->f.only_values));
+    return x->onto ? space_agree(&c->maps.space, tape_map(&c->st, x->onto, &c->start.mine, c->work.y)) : 0;
+}
+
 static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
-    if (of->event == CONSISTENT) return make_consistent(c, of->f.t + x->shift, of->f.only_values);
-    if (of->event == WENT_ON) return 0;
+    if (of->event == CONSISTENT) return consistent_again(x, of);
     const wide w = {.jump = c->watch.jump};
     mapped e = *of;
     e.t += x->shift;
@@ -75,6 +99,7 @@ static int map_again(replay *x, const mapped *of)
     e.y1 = c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
     TRY(jump_value(&c->st, &w, &e));
+    if (x->onto) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->onto, &e)));
     memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y);
     memory_bind(&c->st, c->work.y, e.to);
     return 0;
@@ -97,25 +122,53 @@ static int all_again(replay *x)
         x->begins = x->k == 0;
         TRY(maps_again(x));
         TRY(step_by_rule(x));
+        TRY(write_step(x));
         workspace_step(&x->c->work);
         x->prev = x->now;
     }
     return maps_again(x);
 }
 
-int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
+static int begin_onto(replay *x)
 {
-    TRY(begin(c));
-    TRY(tape_begin(c, tape));
+    costate *c = x->c;
+    origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1};
+    if (!x->onto) return 0;
+    tape_clear(x->onto);
+    TRY(tape_start(&c->st, x->onto, storage_of(&c->o), &c->P, &from));
+    x->onto->keeps = 0;                /* the factorisations are the other tape's */
+    return 0;
+}
+
+static int replay_all(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+{
     TRY(check_vector(c, "y", y, (size_t)c->st.N));
     TRY(check_vector(c, "p", p, (size_t)c->st.np));
     maps_bind(&c->maps, p);
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     memory_bind(&c->st, c->work.y, tape->map_count > 0 ? tape->maps[0].from : tape->mode);
-    replay x = {.c = c, .tape = tape};
+    replay x = {.c = c, .tape = tape, .onto = onto};
+    TRY(begin_onto(&x));
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
+    if (onto) tape_end(onto, 1, c->v.t, y, c->maps.mode);
     return COSTATE_OK;
+}
+
+int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
+{
+    TRY(begin(c));
+    TRY(tape_begin(c, tape));
+    return replay_all(c, tape, y, p, NULL);
+}
+
+int costate_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+{
+    TRY(begin(c));
+    if (!onto || onto == tape)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, onto ? "onto is the tape itself." : "onto is NULL.");
+    TRY(tape_begin(c, tape));
+    return replay_all(c, tape, y, p, onto);
 }

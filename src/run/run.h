@@ -48,6 +48,16 @@ typedef struct {                /* work space of derivatives, for so many column
     wide wide;                  /* of events and memory */
 } columns;
 
+typedef struct {                /* work space of second order, for so many directions: beside that of one column more */
+    int columns;
+    void *block;
+    double *V, *Vp;             /* N*m: tangents on their way; np*m */
+    double *lambda, *mu;        /* N*(1 + m), (np + nm)*(1 + m): the functional, its derivatives */
+    double *direct;             /* np*(1 + m): by p, what the end values say */
+    double *at;                 /* n*m: tangents at an observation */
+    double *dt1, *t1;           /* m, 1 + m: directions of t1, gradients by it */
+} seconds;
+
 /* Events of a run: guards as they were looked at last (watch.h), and what was taken. */
 typedef struct {
     int count, samples;         /* of events; of looks a step */
@@ -78,11 +88,17 @@ struct costate {
     starter start;              /* consistent values; its memory is there when they are asked for */
     workspace work;
     columns d;
+    seconds second;
     watch watch;
     costate_tape *own;          /* of costate_integrate_adj */
 };
 
 struct costate_step { const costate *c; const record *r; };
+
+static inline const store *storage_of(const costate_options *o)
+{
+    return o->storage == COSTATE_STATES_ONLY ? &states_store : &memory_store;
+}
 
 int begin(costate *);                                               /* each public call: c usable? no_error */
 void no_error(costate *);                                           /* with hints, where there are some */
@@ -94,11 +110,27 @@ void forget(costate *);                                             /* what is h
 int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
 void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
 int columns_prepare(costate *, int m);                              /* and one more, where guards end steps */
+int seconds_prepare(costate *, int m);                              /* columns of m + 1, and what second needs */
 /* np + nm to a column, of parameters given as np to a column (NULL: zero); these themselves where there is no memory */
 double *pm_begin(costate *, int m, const double *of_p);
 int guards(const costate *);                                        /* how many events have one */
 int watch_prepare(costate *);                                       /* c->watch of a new solver */
 int starter_ready(costate *);                                       /* c->start; allocates once */
+
+/* kept.c: the tangents of a sweep forward, for one back: all, or those of so many steps, made again from where they
+   were kept */
+typedef struct {
+    const costate_tape *tape;
+    int m, length;              /* directions; steps of a segment */
+    int from;                   /* the segment that is there begins here */
+    size_t step, map, start;    /* doubles of each */
+    double *steps, *maps, *starts;
+} kept_tangents;
+int kept_new(costate *, const costate_tape *, int m, kept_tangents *);       /* COSTATE_TAPE_LIMIT, COSTATE_NO_MEMORY */
+void kept_free(kept_tangents *);
+int kept_forward(costate *, kept_tangents *, world *);              /* through the tape: w->V, w->dt of its end */
+int kept_segment(costate *, kept_tangents *, world *, int from);             /* again, for a sweep back through it */
+tangents kept_of(const costate *, const kept_tangents *, const op *);
 
 /* arguments.c */
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* there and finite */
@@ -128,7 +160,22 @@ int residual_start(costate *, double t, double span);               /* the same,
 /* start.c */
 int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp; how, in c->start.mine */
 
-/* sweep.c */
+/* second.c: what is given is sound: directions, at least so many; where their derivatives go, and what of */
+int second_directions(costate *, const costate_second *, int least);
+int second_derivatives(costate *, const costate_second *);
+
+/* sweep.c: over the operations of a tape */
+typedef struct { int (*row)(void *ctx, world *, op); void *ctx; } visit;
+int tangent_of(void *none, world *, op);                            /* the rows of the operations */
+int second_of(void *none, world *, op);
+/* of steps from .. to - 1, with the maps before each, at the end of the tape those there, and their observations */
+int sweep_forward(world *, int from, int to, const visit *);
+int sweep_backward(world *, int from, int to, const visit *);
+remaker make_again(costate *);                                      /* of stages */
+world world_of(costate *, const costate_tape *, const remaker *, int m, const costate_times *,
+               const costate_observations *);
+int check_observations(costate *, const costate_tape *, const costate_observations *, enum mode);
+int total_times(const costate *, const costate_times *, int m);     /* over all processes */
 int tape_begin(costate *, const costate_tape *);                    /* it fits, and its parameters are bound */
 op step_of(const costate_tape *, int k, int next);                  /* next: the first map after step k, if any */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */

@@ -152,6 +152,7 @@ void costate_free(costate *c)
     free(c->st.lin.J);
     maps_free(&c->maps);
     free(c->d.block);
+    free(c->second.block);
     free(c->watch.guard);
     free(c->work.block);
     free(c);

@@ -19,9 +19,11 @@ static int again(void *run, const costate_tape *t, int k, record *r)
     return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
 }
 
+remaker make_again(costate *c) { return (remaker){again, c}; }
+
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
 {
-    remaker how = {again, c};
+    remaker how = make_again(c);
     memory_bind(&c->st, t->list[k].y, t->list[k].mode);
     return tape_get(t, k, c->self, &how, r);
 }
@@ -46,9 +48,23 @@ static int lies_in(const costate_tape *tape, int k, double t)
 
 static const op_rules *const rules[] = {[STEP] = &step_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
 
-static int tangent_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->tangent(w, &o)); }
+int tangent_of(void *none, world *w, op o)
+{
+    (void)none;
+    return frozen(w->st->v, rules[o.kind]->tangent(w, &o));
+}
 
-static int adjoint_of(world *w, op o) { return frozen(w->st->v, rules[o.kind]->adjoint(w, &o)); }
+static int adjoint_of(void *none, world *w, op o)
+{
+    (void)none;
+    return frozen(w->st->v, rules[o.kind]->adjoint(w, &o));
+}
+
+int second_of(void *none, world *w, op o)
+{
+    (void)none;
+    return frozen(w->st->v, rules[o.kind]->second(w, &o));
+}
 
 op step_of(const costate_tape *tape, int k, int next)
 {
@@ -58,53 +74,76 @@ op step_of(const costate_tape *tape, int k, int next)
     return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }
 
-static int maps_forward(world *w, int step, int *at)
+/* the first map before step k or later; the first observation in it or later */
+static int first_map(const costate_tape *tape, int k)
+{
+    int low = 0, high = tape->map_count;
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (tape->maps[mid].before < k) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+static int first_seen(const world *w, int k)
+{
+    int seen = 0, count = w->seen ? w->seen->count : 0;
+    if (k == w->tape->count) return count;
+    double dir = tape_direction(w->tape), t = w->tape->list[k].t;
+    while (k > 0 && seen < count && dir * (w->seen->t[seen] - t) < 0) seen++;
+    return seen;
+}
+
+static int maps_at(world *w, const visit *of, int step, int *at)
 {
     for (; *at < w->tape->map_count && w->tape->maps[*at].before == step; (*at)++)
-        TRY(tangent_of(w, (op){MAP, step, *at, FROZEN}));
+        TRY(of->row(of->ctx, w, (op){MAP, step, *at, FROZEN}));
     return 0;
 }
 
-static int maps_backward(world *w, int step, int *at)
+static int maps_back(world *w, const visit *of, int step, int *at)
 {
     for (; *at > 0 && w->tape->maps[*at - 1].before == step; (*at)--)
-        TRY(adjoint_of(w, (op){MAP, step, *at - 1, FROZEN}));
+        TRY(of->row(of->ctx, w, (op){MAP, step, *at - 1, FROZEN}));
     return 0;
 }
 
-static int forward_over(world *w)
+int sweep_forward(world *w, int from, int to, const visit *of)
 {
-    int seen = 0, count = w->seen ? w->seen->count : 0, steps = w->tape->count, next = 0;
-    for (int k = 0; k < steps; k++) {
-        TRY(maps_forward(w, k, &next));
-        TRY(tangent_of(w, step_of(w->tape, k, next)));
+    int seen = first_seen(w, from), count = w->seen ? w->seen->count : 0, next = first_map(w->tape, from);
+    for (int k = from; k < to; k++) {
+        TRY(maps_at(w, of, k, &next));
+        TRY(of->row(of->ctx, w, step_of(w->tape, k, next)));
         for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
-            TRY(tangent_of(w, (op){OBSERVE, k, seen, FROZEN}));
+            TRY(of->row(of->ctx, w, (op){OBSERVE, k, seen, FROZEN}));
     }
     world_move(w);
-    return maps_forward(w, steps, &next);
+    return to == w->tape->count ? maps_at(w, of, to, &next) : 0;
 }
 
-static int backward_over(world *w)
+int sweep_backward(world *w, int from, int to, const visit *of)
 {
-    int seen = w->seen ? w->seen->count : 0, steps = w->tape->count, next = w->tape->map_count;
-    TRY(maps_backward(w, steps, &next));
-    for (int k = steps - 1; k >= 0; k--) {
+    int whole = to == w->tape->count, seen = first_seen(w, to);
+    int next = whole ? w->tape->map_count : first_map(w->tape, to);
+    if (whole) TRY(maps_back(w, of, to, &next));
+    for (int k = to - 1; k >= from; k--) {
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
-            TRY(adjoint_of(w, (op){OBSERVE, k, seen - 1, FROZEN}));
-        TRY(adjoint_of(w, step_of(w->tape, k, next)));
-        TRY(maps_backward(w, k, &next));
+            TRY(of->row(of->ctx, w, (op){OBSERVE, k, seen - 1, FROZEN}));
+        TRY(of->row(of->ctx, w, step_of(w->tape, k, next)));
+        TRY(maps_back(w, of, k, &next));
     }
     return 0;
 }
 
-static int check_observations(costate *c, const costate_tape *tape, const costate_observations *o, int adjoint)
+int check_observations(costate *c, const costate_tape *tape, const costate_observations *o, enum mode mode)
 {
     if (!o || o->count == 0) return COSTATE_OK;
+    const int there[] = {[TANGENT] = o->value != NULL, [ADJOINT] = o->seed != NULL, [SECOND] = o->seed2 != NULL};
+    static const char *const names[] = {[TANGENT] = "value", [ADJOINT] = "seed", [SECOND] = "seed2"};
     if (o->count < 0 || !o->t)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "observations: count is negative or t is NULL.");
-    if (adjoint ? !o->seed : !o->value)
-        return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", adjoint ? "seed" : "value");
+    if (!there[mode]) return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", names[mode]);
     if (tape->count == 0)
         return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the tape holds no step (t0 = t1).");
     double dir = tape_direction(tape), last = tape->from.t0;
@@ -117,7 +156,7 @@ static int check_observations(costate *c, const costate_tape *tape, const costat
     return COSTATE_OK;
 }
 
-static world world_of(costate *c, const costate_tape *tape, const remaker *how, int m, const costate_times *times,
+world world_of(costate *c, const costate_tape *tape, const remaker *how, int m, const costate_times *times,
                       const costate_observations *o)
 {
     columns *d = &c->d;
@@ -136,10 +175,10 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     TRY(begin(c));
     TRY(tape_begin(c, tape));
     TRY(tangent_begin(c, m, V, Vp, times));
-    TRY(check_observations(c, tape, o, 0));
+    TRY(check_observations(c, tape, o, TANGENT));
     c->st.lin.serial = 0;
     double ended = c->v.t;              /* of the last run; a failure is in a step */
-    remaker how = {again, c};
+    remaker how = make_again(c);
     world w = world_of(c, tape, &how, m, times, o);
     w.V = V;
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V,
@@ -148,7 +187,7 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     times_begin(times, m, w.dt);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
-    TRY(forward_over(&w));
+    TRY(sweep_forward(&w, 0, tape->count, &(visit){tangent_of, NULL}));
     verdict_at(&c->v, ended);
     if (times && times->end) memcpy(times->end, w.dt, (size_t)m * sizeof *w.dt);
     TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
@@ -175,7 +214,7 @@ static void clear_events(const costate_times *times, size_t count, size_t m)
 }
 
 /* each process has its share of them */
-static int total_times(const costate *c, const costate_times *times, int m)
+int total_times(const costate *c, const costate_times *times, int m)
 {
     double *const all[] = {times->t0, times->t1, times->defect};
     for (int k = 0; k < 3; k++) if (all[k]) TRY(space_total(&c->maps.space, m, all[k]));
@@ -197,7 +236,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     int timed = timed_sweep(c, times);
     double ended = c->v.t;
     double *pm = pm_begin(c, m, mu);
-    remaker how = {again, c};
+    remaker how = make_again(c);
     world w = world_of(c, tape, &how, m, times, o);
     w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np + c->st.nm ? pm : NULL, .t = c->d.t,
                         .h = c->d.h, .defect = times ? times->defect : NULL, .U = c->d.U};
@@ -207,7 +246,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     clear_events(times, (size_t)tape->event_count, k);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
-    TRY(backward_over(&w));
+    TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_of, NULL}));
     verdict_at(&c->v, ended);
     memory_from_pm(&c->st, m, lambda, pm);
     pm_end(c, m, mu);
@@ -225,7 +264,7 @@ int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda,
     TRY(begin(c));
     TRY(tape_begin(c, tape));
     TRY(adjoint_begin(c, m, lambda, mu, times));
-    TRY(check_observations(c, tape, o, 1));
+    TRY(check_observations(c, tape, o, ADJOINT));
     return backward(c, tape, m, lambda, mu, times, o);
 }
 

@@ -82,3 +82,10 @@ int costate_check_adjoint_sized(const costate_size *program, costate *c, double 
     if (mismatch(program)) return refuse(program, "costate_report", report);
     return costate_check_adjoint(c, t0, t1, y, p, report);
 }
+
+int costate_check_hessian_sized(const costate_size *program, costate *c, double t0, double t1, const double *y,
+                                const double *p, costate_seed2 seed, void *ctx, costate_report *report)
+{
+    if (mismatch(program)) return refuse(program, "costate_report", report);
+    return costate_check_hessian(c, t0, t1, y, p, seed, ctx, report);
+}

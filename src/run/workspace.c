@@ -109,6 +109,37 @@ int columns_prepare(costate *c, int m)
     return COSTATE_OK;
 }
 
+int seconds_prepare(costate *c, int m)
+{
+    seconds *d = &c->second;
+    const stepper *st = &c->st;
+    size_t n = (size_t)st->n, N = (size_t)st->N, pm = (size_t)(st->np + st->nm), k = (size_t)m;
+    double *block = NULL;
+    TRY(columns_prepare(c, m + 1));
+    if (m <= d->columns) return COSTATE_OK;
+    for (;;) {
+        cursor at = {block, 0};
+        d->V = take(&at, N * k);
+        d->lambda = take(&at, N * (k + 1));
+        d->mu = take(&at, pm * (k + 1));
+        d->at = take(&at, n * k);
+        d->Vp = take(&at, (size_t)st->np * k);
+        d->direct = take(&at, (size_t)st->np * (k + 1));
+        d->dt1 = take(&at, k);
+        d->t1 = take(&at, k + 1);
+        st->F->layout_second(&c->st, &at, m);
+        if (block) break;
+        free(d->block);
+        d->block = NULL;
+        d->columns = 0;
+        if (!(block = calloc(at.used + 8, sizeof *block)))
+            return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
+    }
+    d->block = block;
+    d->columns = m;
+    return COSTATE_OK;
+}
+
 int starter_ready(costate *c)
 {
     c->start.w = c->st.w;

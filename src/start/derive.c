@@ -9,16 +9,9 @@
    in rows C only where something follows from y_A. */
 #include <string.h>
 #include "base/vec.h"
-#include "start/start.h"
+#include "start/derive.h"
 
-typedef struct {
-    starter *s;
-    const start_values *f;
-    costate_point x, g;                 /* found, and the guess; y' zero there */
-    costate_point along, slope;         /* directions: d, and (1, k_D) */
-} derivative;
-
-static int solve(const derivative *d, int transpose, int m)
+int derive_solve(const derivative *d, int transpose, int m)
 {
     starter *s = d->s;
     s->maps->count->solves += m;
@@ -27,20 +20,19 @@ static int solve(const derivative *d, int transpose, int m)
     return code ? shifts_failure(s->sh, s->sh->backend, code) : 0;
 }
 
-/* to <- the entries of from for which `which` is `is`, 0 elsewhere */
-static void part(int n, const unsigned char *which, int is, const double *from, double *to)
+void derive_part(int n, const unsigned char *which, int is, const double *from, double *to)
 {
     for (int i = 0; i < n; i++) to[i] = which[i] == is ? from[i] : 0;
 }
 
-static int begin(derivative *d, starter *s, const start_values *f)
+int derive_begin(derivative *d, starter *s, const start_values *f)
 {
     int n = s->maps->n;
     *d = (derivative){.s = s, .f = f, .x = start_point(s, f)};
     d->g = equation_point(s->maps, f->t, f->before, s->zero);
-    part(n, f->unknown, 0, f->k, s->slope);
-    part(n, f->unknown, 1, f->along, s->algebraic);
-    part(n, f->unknown, 0, f->along, s->kept);
+    derive_part(n, f->unknown, 0, f->k, s->slope);
+    derive_part(n, f->unknown, 1, f->along, s->algebraic);
+    derive_part(n, f->unknown, 0, f->along, s->kept);
     d->slope = (costate_point){.t = s->maps->autonomous ? 0 : 1, .y = s->slope};
     d->along = (costate_point){.y = s->algebraic, .yp = s->maps->residual ? s->kept : NULL};
     return maps_have(s->maps, EXACT_JACOBIAN, 0, 0, 0);
@@ -66,14 +58,12 @@ static int right_side(derivative *d, int first, costate_point *dx, const costate
     costate_point whole = *dx;                           /* the second derivative is along all of it */
     memset(second, 0, n * sizeof *second);
     if (a) TRY(equation_tangent2(s->maps, at, a, &whole, second));
-    part((int)n, d->f->unknown, 0, dx->y, s->r);
+    derive_part((int)n, d->f->unknown, 0, dx->y, s->r);
     dx->y = s->r;
     TRY(equation_tangents(s->maps, &d->x, 1, dx, NULL, 0, b, n));
     for (size_t i = 0; i < n; i++) if (d->f->hidden[i] != first) b[i] = second[i];
     return 0;
 }
-
-typedef struct { int m; const double *dt; double *V; size_t ld; const double *Vp; } directed;
 
 static costate_point direction(const derivative *d, const directed *x, int j)
 {
@@ -81,7 +71,7 @@ static costate_point direction(const derivative *d, const directed *x, int j)
     return along_pm(a, x->dt[j], x->V + (size_t)j * x->ld, x->Vp, (size_t)j);
 }
 
-static int tangent_of_position(derivative *d, const directed *x)
+int derive_position(derivative *d, const directed *x)
 {
     starter *s = d->s;
     size_t n = (size_t)s->maps->n;
@@ -90,14 +80,14 @@ static int tangent_of_position(derivative *d, const directed *x)
         costate_point dx = direction(d, x, j);
         TRY(right_side(d, 1, &dx, &d->g, d->f->moved ? &d->along : NULL, s->V + (size_t)j * n));
     }
-    TRY(solve(d, 0, x->m));
+    TRY(derive_solve(d, 0, x->m));
     for (int j = 0; j < x->m; j++)
         for (size_t i = 0; i < n; i++)
             if (!d->f->unknown[i]) x->V[(size_t)j * x->ld + i] += s->V[(size_t)j * n + i];
     return 0;
 }
 
-static int tangent_of_values(derivative *d, const directed *x)
+int derive_values(derivative *d, const directed *x)
 {
     starter *s = d->s;
     size_t n = (size_t)s->maps->n;
@@ -105,11 +95,11 @@ static int tangent_of_values(derivative *d, const directed *x)
     for (int j = 0; j < x->m; j++) {
         double *kept = s->extra + (size_t)j * n;
         costate_point dx = direction(d, x, j);
-        part((int)n, d->f->unknown, 0, dx.y, kept);
+        derive_part((int)n, d->f->unknown, 0, dx.y, kept);
         dx.y = kept;
         TRY(right_side(d, 0, &dx, &d->x, s->maps->index ? &d->slope : NULL, s->V + (size_t)j * n));
     }
-    TRY(solve(d, 0, x->m));
+    TRY(derive_solve(d, 0, x->m));
     for (int j = 0; j < x->m; j++)
         for (size_t i = 0; i < n; i++)
             if (d->f->unknown[i]) x->V[(size_t)j * x->ld + i] = s->V[(size_t)j * n + i];
@@ -123,15 +113,13 @@ int start_tangent(starter *s, const start_values *f, int m, const double *dt, do
     TRY(starter_columns(s, m));
     if (f->given) return given_tangent(s, f, m, dt, V, ld, Vp);
     if (nothing_unknown(f, s->maps->n)) return 0;
-    TRY(begin(&d, s, f));
+    TRY(derive_begin(&d, s, f));
     TRY(moved_needs(&d, s->maps->rhs.user->tangent2 != NULL, "tangent2"));
-    if (f->placed) TRY(tangent_of_position(&d, &x));
-    return tangent_of_values(&d, &x);
+    if (f->placed) TRY(derive_position(&d, &x));
+    return derive_values(&d, &x);
 }
 
 /* ---- adjoints ---- */
-
-typedef struct { int m; double *lambda; size_t ld; double *mu, *t; } adjoined;
 
 /* the gradients by t, p, and by y in s->dx, are added to */
 static costate_gradient gradient(const derivative *d, const adjoined *x, int j)
@@ -148,26 +136,24 @@ static void take_over(const derivative *d, const adjoined *x, int j, int all)
         if (all || !d->f->unknown[i]) x->lambda[(size_t)j * x->ld + (size_t)i] += d->s->dx[i];
 }
 
-/* E'(x)^T of the part of u in rows where hidden is `first` */
-static int first_order(derivative *d, const adjoined *x, int j, int first, const double *u)
+int derive_first(derivative *d, const adjoined *x, int j, int first, const double *u)
 {
     starter *s = d->s;
     size_t n = (size_t)s->maps->n;
     costate_gradient g = gradient(d, x, j);
-    part((int)n, d->f->hidden, first, u, s->r);
+    derive_part((int)n, d->f->hidden, first, u, s->r);
     TRY(equation_adjoints(s->maps, &d->x, 1, s->r, n, &g, NULL, 0));
     take_over(d, x, j, 0);
     return 0;
 }
 
-/* E''(at)[a, .]^T of the part of u in rows where hidden is `second`; nothing where that is zero */
-static int second_order(derivative *d, const adjoined *x, int j, int second, const costate_point *at,
+int derive_second(derivative *d, const adjoined *x, int j, int second, const costate_point *at,
                         const costate_point *a, int all, const double *u)
 {
     starter *s = d->s;
     size_t n = (size_t)s->maps->n;
     costate_gradient g = gradient(d, x, j);
-    part((int)n, d->f->hidden, second, u, s->r);
+    derive_part((int)n, d->f->hidden, second, u, s->r);
     if (sum_moduli(n, s->r) == 0) return 0;
     TRY(equation_adjoint_tangent(s->maps, at, a, s->r, &g));
     take_over(d, x, j, all);
@@ -179,7 +165,7 @@ static void seed(const derivative *d, const adjoined *x, int is)
 {
     size_t n = (size_t)d->s->maps->n;
     for (int j = 0; j < x->m; j++)
-        part((int)n, d->f->unknown, is, x->lambda + (size_t)j * x->ld, d->s->V + (size_t)j * n);
+        derive_part((int)n, d->f->unknown, is, x->lambda + (size_t)j * x->ld, d->s->V + (size_t)j * n);
 }
 
 static int adjoint_of_values(derivative *d, const adjoined *x)
@@ -188,12 +174,12 @@ static int adjoint_of_values(derivative *d, const adjoined *x)
     size_t n = (size_t)s->maps->n;
     TRY(start_matrix_of_values(s, d->f));
     seed(d, x, 1);
-    TRY(solve(d, 1, x->m));
+    TRY(derive_solve(d, 1, x->m));
     for (int j = 0; j < x->m; j++) {
         const double *u = s->V + (size_t)j * n;
         for (size_t i = 0; i < n; i++) if (d->f->unknown[i]) x->lambda[(size_t)j * x->ld + i] = 0;
-        TRY(first_order(d, x, j, 0, u));
-        TRY(second_order(d, x, j, 1, &d->x, &d->slope, 0, u));
+        TRY(derive_first(d, x, j, 0, u));
+        TRY(derive_second(d, x, j, 1, &d->x, &d->slope, 0, u));
     }
     return 0;
 }
@@ -204,11 +190,11 @@ static int adjoint_of_position(derivative *d, const adjoined *x)
     size_t n = (size_t)s->maps->n;
     TRY(start_matrix_of_position(s, d->f));
     seed(d, x, 0);
-    TRY(solve(d, 1, x->m));
+    TRY(derive_solve(d, 1, x->m));
     for (int j = 0; j < x->m; j++) {
         const double *u = s->V + (size_t)j * n;
-        TRY(first_order(d, x, j, 1, u));
-        if (d->f->moved) TRY(second_order(d, x, j, 0, &d->g, &d->along, 1, u));
+        TRY(derive_first(d, x, j, 1, u));
+        if (d->f->moved) TRY(derive_second(d, x, j, 0, &d->g, &d->along, 1, u));
     }
     return 0;
 }
@@ -220,7 +206,7 @@ int start_adjoint(starter *s, const start_values *f, int m, double *lambda, size
     TRY(starter_columns(s, m));
     if (f->given) return given_adjoint(s, f, m, lambda, ld, mu, t);
     if (nothing_unknown(f, s->maps->n)) return 0;
-    TRY(begin(&d, s, f));
+    TRY(derive_begin(&d, s, f));
     TRY(moved_needs(&d, s->maps->rhs.user->adjoint_tangent != NULL, "adjoint_tangent"));
     TRY(adjoint_of_values(&d, &x));
     return f->placed ? adjoint_of_position(&d, &x) : 0;

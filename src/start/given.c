@@ -2,7 +2,8 @@
 
        forward   Newton's iteration from y+ = y with the dense matrix -N_y+, formed by tangents
        tangent   -N_y+ y+'  =  N_t t' + N_y y' + N_p p'
-       adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  t and p alike */
+       adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  t and p alike
+       second    -N_y+^T u' = lambda' + [N_y+^T u]' along ((y+', y'), t', p');  lambda' = N_y^T u' + [N_y^T u]' */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,6 +131,59 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
         costate_gradient to = into_pm(s->maps, t ? t + j : NULL, g, mu, j);
         TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, s->maps->ctx), adjoint_name(s->start)));
         memcpy(lambda + j * ld, g + n, n * sizeof *g);
+    }
+    return 0;
+}
+
+/* N'(x)^T u of column j: what y+ gets in the first half of `both`, what y gets in the second */
+static int back(starter *s, const costate_point *x, int j, const double *u, double *mu, double *t, double *both)
+{
+    costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
+    return code(s, call_adjoint(s->start, x, u, &to, s->maps->ctx), adjoint_name(s->start));
+}
+
+static int curve(starter *s, const costate_point *x, int j, const costate_point *dx, const double *u, double *mu,
+                 double *t, double *both)
+{
+    costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
+    return code(s, s->start->adjoint_tangent(x, dx, u, &to, s->maps->ctx), "adjoint_tangent");
+}
+
+static int second_available(const starter *s)
+{
+    if (has_adjoint(s->start) && s->start->adjoint_tangent) return 0;
+    return fail(s->maps->v, COSTATE_MISSING, "start.%s is missing: Hessian products of consistent values need it.",
+                has_adjoint(s->start) ? "adjoint_tangent" : "adjoint");
+}
+
+int given_second(starter *s, const start_values *f, int m, const start_along *given, double *lambda, size_t ld,
+                 double *mu, double *t)
+{
+    size_t n = (size_t)s->maps->n, columns = n * (size_t)m;
+    double *after = s->second, *in = after + columns, *u = in + 2 * columns, *both = u + n, *dir = both + 2 * n;
+    TRY(second_available(s));
+    for (size_t j = 0; j < (size_t)m; j++) memcpy(after + j * n, given->V + j * ld, n * sizeof *after);
+    TRY(given_tangent(s, f, m, given->dt, after, n, given->Vp));
+    costate_point x = here(s, f);
+    memcpy(s->V, lambda, n * sizeof *u);
+    TRY(solve(s, f, 1, 1));
+    memcpy(u, s->V, n * sizeof *u);
+    for (size_t j = 0; j < (size_t)m; j++) {
+        double *l = lambda + (1 + j) * ld, *yd = in + j * n;
+        costate_point dx = pair(s, along_pm(s->maps, given->dt[j], NULL, given->Vp, j), after + j * n,
+                                given->V + j * ld, dir);
+        memset(both, 0, 2 * n * sizeof *both);
+        TRY(curve(s, &x, (int)j + 1, &dx, u, mu, t, both));
+        add_scaled(n, s->V + j * n, l, 1, both);
+        memcpy(yd, both + n, n * sizeof *yd);
+    }
+    TRY(solve(s, f, 1, m));
+    for (size_t j = 0; j <= (size_t)m; j++) {
+        double *l = lambda + j * ld;
+        memset(both, 0, 2 * n * sizeof *both);
+        TRY(back(s, &x, (int)j, j ? s->V + (j - 1) * n : u, mu, t, both));
+        if (j) add_scaled(n, l, both + n, 1, in + (j - 1) * n);
+        else memcpy(l, both + n, n * sizeof *l);
     }
     return 0;
 }

@@ -94,8 +94,21 @@ int starter_columns(starter *s, int m)
     return 0;
 }
 
+int starter_seconds(starter *s, int m)
+{
+    size_t n = (size_t)s->maps->n;
+    if (m <= s->seconds) return 0;
+    free(s->second);
+    s->seconds = 0;
+    if (!(s->second = calloc(n * (3 * (size_t)m + 6), sizeof *s->second)))
+        return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for %d directions of consistent values.", m);
+    s->seconds = m;
+    return 0;
+}
+
 void starter_free(starter *s)
 {
+    free(s->second);
     LS_Free(s->lu);
     given_free(s);
     free(s->block);

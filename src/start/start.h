@@ -45,12 +45,15 @@ typedef struct {
     const costate_map *start;           /* of the problem, or NULL; for it: */
     LS *own;
     double *both, *N;                   /* 4 n; n*n */
+    double *second;                     /* 3 n*seconds + 6 n: second.c, given.c */
+    int seconds;
     start_values mine;                         /* of who keeps none */
 } starter;
 
 /* allocates; once.  0, or a status */
 int starter_init(starter *, shifts *, maps *, const costate_problem *);
 int starter_columns(starter *, int m);
+int starter_seconds(starter *, int m);          /* s->second of m directions */
 void starter_free(starter *);
 size_t start_values_bytes(int n);
 void start_values_layout(start_values *, int n, void *memory);
@@ -86,6 +89,9 @@ int start_index(starter *, const costate_point *x);
 /* singular.c: Newton's matrix is singular; which unknowns are to blame */
 int start_singular(const starter *, const start_values *);
 
+/* second.c: lambda, mu, t of 1 + m columns, a functional and its derivatives along m directions, V before it */
+typedef struct { const double *dt, *V, *Vp; } start_along;
+
 /* given.c */
 int given_init(starter *);
 void given_free(starter *);
@@ -93,9 +99,15 @@ int given_find(starter *, start_values *);
 int given_tangent(starter *, const start_values *, int m, const double *dt, double *V, size_t ld, const double *Vp);
 int given_adjoint(starter *, const start_values *, int m, double *lambda, size_t ld, double *mu, double *t);
 
+int given_second(starter *, const start_values *, int m, const start_along *, double *lambda, size_t ld, double *mu,
+                 double *t);
+
 /* derive.c: V (m columns, ld apart) and lambda in and out, n rows; dt, t: m; Vp, mu: np*m or NULL; t NULL: not
    wanted */
 int start_tangent(starter *, const start_values *, int m, const double *dt, double *V, size_t ld, const double *Vp);
 int start_adjoint(starter *, const start_values *, int m, double *lambda, size_t ld, double *mu, double *t);
+
+int start_second(starter *, const start_values *, int m, const start_along *, double *lambda, size_t ld, double *mu,
+                 double *t);
 
 #endif

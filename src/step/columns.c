@@ -16,6 +16,7 @@ void columns_layout(stepper *c, cursor *at, int m, column_work *w)
     w->t = take(at, k);
     w->y = take(at, n * k);
     w->rates = take(at, nq * k);
+    w->theta = take(at, nq);
     maps_layout_columns(c->maps, at, m);
 }
 
@@ -51,4 +52,23 @@ const double *columns_theta(const stepper *c, const column_work *w, const record
 void columns_rate(const stepper *c, const functionals *g, double b, const double *r)
 {
     for (int j = 0; j < g->m; j++) g->h[j] += b * dot((size_t)c->nq, r, theta(c, g, j));
+}
+
+int columns_curve_rates(stepper *c, const column_work *w, const record *r, const directions *d, const functionals *g,
+                        const functionals *gd, double b, const costate_point *x, const costate_point *dx,
+                        const costate_gradient *to)
+{
+    const map *cost = &c->maps->cost;
+    size_t nq = (size_t)c->nq;
+    for (int j = 0; j < d->m; j++) {
+        add_scaled(nq, w->theta, NULL, r->h * b, theta(c, g, 0));
+        TRY(map_adjoint_tangent(c->maps, cost, x, &dx[j], w->theta, &to[j]));
+        if (d->dh[j] == 0) continue;
+        add_scaled(nq, w->theta, NULL, d->dh[j] * b, theta(c, g, 0));
+        TRY(map_adjoint(c->maps, cost, x, w->theta, &to[j]));
+    }
+    if (!gd->times) return 0;
+    TRY(map_tangents(c->maps, cost, x, d->m, dx, w->rates, nq));
+    for (size_t j = 0; j < (size_t)d->m; j++) gd->h[j] += b * dot(nq, w->rates + j * nq, theta(c, g, 0));
+    return 0;
 }

@@ -10,9 +10,20 @@ typedef struct {
     double *t;                  /* m: their parts of t */
     double *y;                  /* n*m: a family's y-parts of directions, or weights */
     double *rates;              /* nq*m: integrals: rates along directions, or weights */
+    double *theta;              /* nq: weights of the one functional of second */
 } column_work;
 
 void columns_layout(stepper *, cursor *, int m, column_work *);
+
+/* the work of the columns behind the first ones, so that one product serves both */
+static inline column_work columns_behind(const column_work *w, int first, int nq)
+{
+    column_work tail = *w;
+    tail.to += first;
+    tail.t += first;
+    tail.rates += first * nq;
+    return tail;
+}
 
 /* What follows is inline for systems of a few states. */
 
@@ -58,5 +69,10 @@ int columns_integrate(stepper *, const column_work *, const record *, const dire
 const double *columns_theta(const stepper *, const column_work *, const record *, const functionals *, double b);
 /* h_j += b r^T theta_j */
 void columns_rate(const stepper *, const functionals *, double b, const double *r);
+/* What is still to be added to the derivatives of h b r'(x)^T theta and b r^T theta along dx, where those by theta' are
+   there:  [h b r'(x)^T theta]' + h'_j b r'(x)^T theta  to `to`,  b (r'(x) dx_j)^T theta  to h_j */
+int columns_curve_rates(stepper *, const column_work *, const record *, const directions *, const functionals *g,
+                        const functionals *gd, double b, const costate_point *x, const costate_point *dx,
+                        const costate_gradient *to);
 
 #endif

@@ -14,6 +14,15 @@ void dense_weights(const costate_method *m, double theta, double *D, double *D1)
     }
 }
 
+void dense_curvature(const costate_method *m, double theta, double *D2)
+{
+    for (int j = 0; j < m->s; j++) {
+        const double *a = m->D + (size_t)j * (size_t)m->degree;
+        D2[j] = 0;
+        for (int k = m->degree; k > 1; k--) D2[j] = D2[j] * theta + k * (k - 1) * a[k - 1];
+    }
+}
+
 double dense_scale(const stepper *c, const record *r) { return c->F->is & SLOPES ? r->h : 1; }
 
 void dense_state(const stepper *c, const record *r, const double *D, double *y)

@@ -53,6 +53,7 @@ typedef struct {                /* one try */
 typedef struct {                /* m directions through a step */
     int m;
     int stages;                 /* 1: Xd is wanted of stages, too, that do not enter V1 */
+    int solved;                 /* 1: the last column goes to stages solved exactly, by what Newton left in them */
     const double *dt, *dh;      /* m each */
     const double *V;            /* N*m in */
     const double *Vp;           /* (np + nm)*m, NULL: zero */
@@ -71,7 +72,7 @@ typedef struct {                /* m functionals back through a step */
     double *U;                  /* s*m*n out: adjoints of the stages */
 } functionals;
 
-enum mode { FORWARD, TANGENT, ADJOINT };
+enum mode { FORWARD, TANGENT, ADJOINT, SECOND, MODES };
 enum trait {
     IMPLICIT = 1,               /* solves with sigma M - J, and asks for weights at the start of each step */
     REGULAR_MASS = 2,           /* M must be regular */
@@ -98,18 +99,23 @@ typedef struct stepper {        /* what a family sees: a method, the problem, a 
 
 struct family {
     unsigned is;                                         /* enum trait */
-    unsigned needs[3], costs[3];                         /* products of rhs and of cost, by mode */
+    unsigned needs[MODES], costs[MODES];                 /* products of rhs and of cost, by mode */
     int controller;                                      /* enum costate_controller, of COSTATE_AUTO */
     double pi_beta;                                      /* of the PI controller, times 1/k */
     int (*prepare)(stepper *);                           /* makes own and what it holds; once */
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
+    void (*layout_second)(stepper *, cursor *, int m);   /* what second needs beside that of m + 1 columns */
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
     void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
     void (*sweep)(stepper *);                            /* a sweep begins, the same for tangents and adjoints */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
+    /* A functional g (one column) back through the step as by adjoint, and with it its derivatives along the m
+       directions d, whose V, Xd, dt, dh are those that tangent had or left: gd, m columns, becomes the derivative of
+       what g becomes.  lambda, mu, t, h of gd lie behind those of g; seeds and U are of their own */
+    int (*second)(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
@@ -125,6 +131,7 @@ int own_new(stepper *, size_t size);                     /* own: zeros */
 
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
+void dense_curvature(const costate_method *, double theta, double *D2);            /* s: its second derivative */
 double dense_scale(const stepper *, const record *);     /* what X_j is multiplied by: h or 1 */
 void dense_state(const stepper *, const record *, const double *D, double *y);
 void dense_eval(const stepper *, const record *, double t, double *y);

@@ -98,7 +98,8 @@ static void directions(int N, double *V)
 static void tangent(session *s)
 {
     double V[M * LONGEST] = {0}, times[2 * M] = {0.5, 0, 1, -1}, by_times[TIMES * M] = {0};
-    costate_observations see = {TIMES, observed, observe, seed, by_times, &s->of.tangent};
+    costate_observations see = {.count = TIMES, .t = observed, .value = observe, .seed = seed, .dt = by_times,
+                                .ctx = &s->of.tangent};
     costate_times both = {.t0 = times, .t1 = times + M};
     directions(s->N, V);
     if (s->status == 0)
@@ -109,7 +110,8 @@ static void tangent(session *s)
 static void adjoint(session *s)
 {
     double lambda[M * LONGEST] = {0}, mu[NP * M] = {0}, times[2 * M] = {0}, by_times[TIMES * M] = {0};
-    costate_observations see = {TIMES, observed, observe, seed, by_times, &s->of.tangent};
+    costate_observations see = {.count = TIMES, .t = observed, .value = observe, .seed = seed, .dt = by_times,
+                                .ctx = &s->of.tangent};
     costate_times both = {.t0 = times, .t1 = times + M};
     for (int i = 0; i < M * s->N; i++) lambda[i] = 0.3 - 0.1 * (i % 5);
     if (s->status == 0)

@@ -1,0 +1,124 @@
+/* kept.c - the tangents of a sweep forward, for one back.
+
+   All are kept where there is room.  Else the steps are cut into segments: kept are the tangents at the start of each,
+   and all within one; those of the others are made again when the sweep back comes to them.  options.tape_limit holds
+   for the tape and these together. */
+#include <stdlib.h>
+#include <string.h>
+#include "run/run.h"
+
+static int segments(int count, int length) { return count > 0 ? (count + length - 1) / length : 0; }
+
+static size_t doubles(const kept_tangents *k, int length)
+{
+    return (size_t)k->tape->map_count * k->map + (size_t)length * k->step +
+           (size_t)segments(k->tape->count, length) * k->start;
+}
+
+/* as long as there is room for; 0: there is none */
+static int longest(const kept_tangents *k, size_t room)
+{
+    int length = k->tape->count;
+    while (length > 0 && doubles(k, length) > room) length--;
+    return length;
+}
+
+int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
+{
+    const stepper *st = &c->st;
+    int located = guards(c) > 0;
+    size_t n = (size_t)st->n, NM = (size_t)st->N * (size_t)m, s = (size_t)st->s;
+    *k = (kept_tangents){.tape = tape, .m = m, .length = tape->count, .from = -1};
+    k->start = k->map = NM + (size_t)m;
+    k->step = NM * (size_t)(1 + located) + s * n * (size_t)(m + located) + 2 * (size_t)m;
+    size_t limit = c->o.tape_limit, used = costate_tape_bytes(tape), left = limit > used ? limit - used : 0;
+    if (limit) k->length = longest(k, left / sizeof *k->steps);
+    if (tape->count > 0 && k->length == 0)
+        return fail(&c->v, COSTATE_TAPE_LIMIT, "Tangents of %d directions at %d steps do not fit beside the tape of "
+                    "%zu bytes into options.tape_limit = %zu, even where most are made again.", m, tape->count, used,
+                    limit);
+    size_t all = doubles(k, k->length);
+    if (!(k->steps = malloc((all + 1) * sizeof *k->steps)))
+        return fail(&c->v, COSTATE_NO_MEMORY, "No memory for tangents at %d steps (%zu doubles).", tape->count, all);
+    k->maps = k->steps + (size_t)k->length * k->step;
+    k->starts = k->maps + (size_t)tape->map_count * k->map;
+    c->count.tape_bytes = used + all * sizeof *k->steps;
+    return COSTATE_OK;
+}
+
+void kept_free(kept_tangents *k) { free(k->steps); }
+
+static tangents of_map(const costate *c, const kept_tangents *k, double *at)
+{
+    return (tangents){.V = at, .dt = at + (size_t)c->st.N * (size_t)k->m};
+}
+
+static tangents of_step(const costate *c, const kept_tangents *k, double *at)
+{
+    size_t NM = (size_t)c->st.N * (size_t)k->m, stages = (size_t)c->st.s * (size_t)c->st.n;
+    int located = guards(c) > 0;
+    tangents t = {.V = at, .V1 = located ? at + NM : NULL};
+    t.Xd = at + NM * (size_t)(1 + located);
+    t.dt = t.Xd + stages * (size_t)(k->m + located);
+    t.dh = t.dt + k->m;
+    return t;
+}
+
+tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
+{
+    if (o->kind == MAP) return of_map(c, k, k->maps + (size_t)o->which * k->map);
+    return of_step(c, k, k->steps + (size_t)(o->step - k->from) * k->step);
+}
+
+typedef struct { costate *c; kept_tangents *k; } keeper;
+
+/* an operation, which leaves what it began with */
+static int keep(void *ctx, world *w, op o)
+{
+    const keeper *x = ctx;
+    size_t NM = (size_t)x->c->st.N * (size_t)x->k->m, m = (size_t)x->k->m;
+    if (o.kind == OBSERVE) return 0;
+    tangents t = kept_of(x->c, x->k, &o);
+    world_move(w);
+    memcpy(t.V, w->V, NM * sizeof *t.V);
+    memcpy(t.dt, w->dt, m * sizeof *t.dt);
+    w->d.Xd = t.Xd;
+    TRY(tangent_of(NULL, w, o));
+    if (o.kind != STEP) return 0;
+    memcpy(t.dh, w->dh, m * sizeof *t.dh);
+    if (o.rule == TO_EVENT) memcpy(t.V1, w->d.V1, NM * sizeof *t.V1);
+    return 0;
+}
+
+/* with the tangents w->V, w->dt of its start */
+static int through(costate *c, kept_tangents *k, world *w, int from)
+{
+    int to = from + k->length < k->tape->count ? from + k->length : k->tape->count;
+    keeper x = {c, k};
+    k->from = from;
+    memory_to_pm(&c->st, k->m, w->V, c->d.wide.pm);
+    return sweep_forward(w, from, to, &(visit){keep, &x});
+}
+
+int kept_forward(costate *c, kept_tangents *k, world *w)
+{
+    size_t NM = (size_t)c->st.N * (size_t)k->m;
+    if (k->tape->count == 0) return through(c, k, w, 0);
+    for (int from = 0, i = 0; from < k->tape->count; from += k->length, i++) {
+        tangents t = of_map(c, k, k->starts + (size_t)i * k->start);
+        memcpy(t.V, w->V, NM * sizeof *t.V);
+        memcpy(t.dt, w->dt, (size_t)k->m * sizeof *t.dt);
+        TRY(through(c, k, w, from));
+    }
+    return 0;
+}
+
+int kept_segment(costate *c, kept_tangents *k, world *w, int from)
+{
+    if (k->from == from) return 0;
+    tangents t = of_map(c, k, k->starts + (size_t)(from / k->length) * k->start);
+    memcpy(w->V, t.V, (size_t)c->st.N * (size_t)k->m * sizeof *t.V);
+    memcpy(w->dt, t.dt, (size_t)k->m * sizeof *t.dt);
+    c->count.tangents_again += k->length;
+    return through(c, k, w, from);
+}

@@ -1,0 +1,156 @@
+/* test_differences.c - options.differences: a product stays right to what differences leave when it, and those that it
+   might be made from, are missing. */
+#include "maps/differences.h"      /* before cmocka, which has a macro fail */
+#include "common.h"
+
+/* F_i(x) = c_i exp(a.x) of x = (t, y, p, m): each derivative is F times directions' a.dx */
+enum { N = 2, NP = 2, NM = 1 };
+static const double C[N] = {1.3, -0.7}, A_T = 0.4, A_Y[N] = {0.3, -0.5}, A_P[NP] = {0.6, 0.2}, A_M = -0.8;
+
+static double along(const costate_point *d)
+{
+    double s = A_T * d->t;
+    for (int i = 0; d->y && i < N; i++) s += A_Y[i] * d->y[i];
+    for (int i = 0; d->p && i < NP; i++) s += A_P[i] * d->p[i];
+    return s + (d->m ? A_M * d->m[0] : 0);
+}
+
+static void into(double s, double *out) { for (int i = 0; i < N; i++) out[i] = s * C[i]; }
+
+static void back(double s, const double *w, const costate_gradient *g)
+{
+    s *= w[0] * C[0] + w[1] * C[1];
+    if (g->t) *g->t += s * A_T;
+    for (int i = 0; g->y && i < N; i++) g->y[i] += s * A_Y[i];
+    for (int i = 0; g->p && i < NP; i++) g->p[i] += s * A_P[i];
+    if (g->m) g->m[0] += s * A_M;
+}
+
+static int value(const costate_point *x, double *out, void *ctx) { (void)ctx; into(exp(along(x)), out); return 0; }
+static int tangent(const costate_point *x, const costate_point *a, double *out, void *ctx)
+{
+    (void)ctx;
+    into(exp(along(x)) * along(a), out);
+    return 0;
+}
+static int adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)ctx;
+    back(exp(along(x)), w, g);
+    return 0;
+}
+static int tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    (void)ctx;
+    into(exp(along(x)) * along(a) * along(b), out);
+    return 0;
+}
+static int adjoint_tangent(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g,
+                           void *ctx)
+{
+    (void)ctx;
+    back(exp(along(x)) * along(a), w, g);
+    return 0;
+}
+static int adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
+                            const costate_gradient *g, void *ctx)
+{
+    (void)ctx;
+    back(exp(along(x)) * along(a) * along(b), w, g);
+    return 0;
+}
+
+typedef struct { double tangent[N], tangent2[N], back[3][1 + N + NP + NM]; } products;
+
+static costate_gradient part(double *g)
+{
+    return (costate_gradient){.t = g, .y = g + 1, .p = g + 1 + N, .m = g + 1 + N + NP};
+}
+
+/* all of a map of which `given` products are there */
+static void compute(costate_map given, products *out, long *differences)
+{
+    static const double y[N] = {0.8, -1.2}, p[NP] = {0.9, 1.4}, m[NM] = {0.5}, ones[N] = {1, 1}, w[N] = {0.6, 0.8},
+                        dy[2][N] = {{0.3, -0.9}, {1.1, 0.4}}, dp[2][NP] = {{-0.2, 0.7}, {0.5, -0.6}},
+                        dm[2][NM] = {{-0.9}, {0.3}};
+    costate_problem P = {.n = N, .np = NP, .nm = NM, .rhs = given};
+    costate_stats count = {0};
+    verdict v = {0};
+    maps a = maps_of(&P);
+    double *work;
+    cursor at = {0};
+    a.count = &count;
+    a.method = "of this test";
+    a.v = a.space.v = &v;
+    a.differences = 1;
+    assert_int_equal(maps_init(&a, 0, N * N), 0);
+    maps_layout(&a, &at);
+    assert_non_null(work = calloc(at.used, sizeof *work));
+    at = (cursor){work, 0};
+    maps_layout(&a, &at);
+    maps_bind(&a, p);
+    maps_bind_step(&a, m, 0);
+    a.w = ones;
+    costate_point x = point(&a, 0.6, y), d[2];
+    for (int i = 0; i < 2; i++) d[i] = (costate_point){.t = 0.5 + i, .y = dy[i], .p = dp[i], .m = dm[i]};
+    memset(out, 0, sizeof *out);
+    costate_gradient g[3] = {part(out->back[0]), part(out->back[1]), part(out->back[2])};
+    assert_int_equal(map_tangent(&a, &a.rhs, &x, &d[0], out->tangent), 0);
+    assert_int_equal(map_tangent2(&a, &a.rhs, &x, &d[0], &d[1], out->tangent2), 0);
+    assert_int_equal(map_adjoint(&a, &a.rhs, &x, w, &g[0]), 0);
+    assert_int_equal(map_adjoint_tangent(&a, &a.rhs, &x, &d[0], w, &g[1]), 0);
+    assert_int_equal(map_adjoint_tangent2(&a, &a.rhs, &x, &d[0], &d[1], w, &g[2]), 0);
+    *differences = count.differences;
+    maps_free(&a);
+    free(work);
+}
+
+/* Round-off eps over a step e, and e^2 for what it leaves out: eps^(2/3) at the best e for one difference; the step of
+   the second is not the best: eps/e^2; the third: the error of the second in the place of eps.  Each times ten. */
+static const double GOOD[] = {1e-14, 4e-10, 6e-5, 4e-3};
+/* of a third derivative, whose step is the best one for what is below it */
+static const double THIRD[] = {1e-14, 4e-10, 1e-6, 4e-3};
+
+static void judge(const char *what, const char *left, size_t size, const double *x, const double *exact, double most)
+{
+    double gap = relative_gap((int)size, x, exact);
+    if (!(gap <= most)) fail_msg("%s with %s: wrong by %.1e, not %.1e", what, left, gap, most);
+}
+
+static void missing_ones(void **state)
+{
+    const costate_map all = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                             .adjoint_tangent = adjoint_tangent, .adjoint_tangent2 = adjoint_tangent2};
+    /* how many differences each is then: tangent, tangent2, adjoint, adjoint_tangent, adjoint_tangent2 */
+    const struct { const char *left; costate_map map; int of[5]; } cases[] = {
+        {"all", all, {0, 0, 0, 0, 0}},
+        {"second derivatives", {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
+                                .adjoint_tangent = adjoint_tangent}, {0, 0, 0, 0, 1}},
+        {"first ones", {.value = value, .tangent = tangent, .adjoint = adjoint}, {0, 1, 0, 1, 2}},
+        {"tangent", {.value = value, .tangent = tangent}, {0, 1, 0, 1, 2}},
+        {"adjoint", {.value = value, .adjoint = adjoint}, {1, 2, 0, 1, 2}},
+        {"value", {.value = value}, {1, 2, 1, 2, 3}},
+    };
+    products exact;
+    long differences;
+    (void)state;
+    compute(all, &exact, &differences);
+    assert_int_equal(differences, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int *of = cases[i].of;
+        products x;
+        compute(cases[i].map, &x, &differences);
+        assert_true((differences > 0) == (i > 0));
+        judge("tangent", cases[i].left, N, x.tangent, exact.tangent, GOOD[of[0]]);
+        judge("tangent2", cases[i].left, N, x.tangent2, exact.tangent2, GOOD[of[1]]);
+        judge("adjoint", cases[i].left, 1 + N + NP + NM, x.back[0], exact.back[0], GOOD[of[2]]);
+        judge("adjoint_tangent", cases[i].left, 1 + N + NP + NM, x.back[1], exact.back[1], GOOD[of[3]]);
+        judge("adjoint_tangent2", cases[i].left, 1 + N + NP + NM, x.back[2], exact.back[2], THIRD[of[4]]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
