@@ -23,7 +23,8 @@ Adjoint = CFUNCTYPE(c_int, POINTER(Point), Doubles, POINTER(Gradient), c_void_p)
 
 class Map(Structure):
     _fields_ = [("value", Value), ("tangent", c_void_p), ("adjoint", Adjoint), ("tangent2", c_void_p),
-                ("adjoint_tangent", c_void_p), ("tangents", c_void_p), ("adjoints", c_void_p), ("prepare", c_void_p)]
+                ("adjoint_tangent", c_void_p), ("tangents", c_void_p), ("adjoints", c_void_p), ("prepare", c_void_p),
+                ("adjoint_tangent2", c_void_p)]
 
 
 class Problem(Structure):
