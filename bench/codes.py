@@ -85,6 +85,10 @@ def codes(run):
         about.append("RODAS is not there: it does not race (bench/peers.sh)")
     if not run.has["arkode"]:
         about.append("ARKODE with LSRKStep (SUNDIALS 7.2 or newer) is not there: it does not race (bench/peers.sh)")
+    if run.has["petsc"]:
+        about.append("PETSc: Debian's %s, at -O2" % version("libpetsc-real-dev"))
+    else:
+        about.append("PETSc is not there (Debian: petsc-dev): it does not race")
     return ["costate: %s" % compiled(run.build, "costate")] + about + [
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
             libraries(run.programs["costate"]), os.environ.get("OPENBLAS_NUM_THREADS"),

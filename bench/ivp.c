@@ -33,6 +33,16 @@ int ivp_swe(ivp *b, int side)
     return COSTATE_OK;
 }
 
+int ivp_swe_shared(ivp *b, int side)
+{
+    int status = ivp_swe(b, side);
+    swe_own *own = b->own;
+    if (status != COSTATE_OK) return status;
+    if (!swe_share(own->s)) return COSTATE_NO_MEMORY;
+    b->P = *swe_problem(own->s);
+    return COSTATE_OK;
+}
+
 static int height(const costate_point *x, double *out, void *ctx)
 {
     (void)ctx;
@@ -70,6 +80,7 @@ static const struct {
 } table[] = {
     {"swe", 40, 0, ivp_swe},
     {"swe_guarded", 40, 0, ivp_swe_guarded},
+    {"swe_shared", 40, 0, ivp_swe_shared},
     {"brusselator2d", 32, 0, ivp_brusselator2d},
     {"brusselator_1", 64, 0, ivp_brusselator_1},
     {"brusselator_10", 64, 0, ivp_brusselator_10},
@@ -89,6 +100,9 @@ static const struct {
     {"rooms_least", 10, 0, ivp_rooms_least},
     {"hysteresis", 0, 1, ivp_hysteresis},
     {"ball", 0, 1, ivp_ball},
+    {"control_linear", 100, 0, ivp_control_linear},
+    {"control_chebyshev", 100, 0, ivp_control_chebyshev},
+    {"heat_edges", 40, 0, ivp_heat_edges},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 
@@ -122,6 +136,27 @@ double ivp_seed(const ivp *b, const double *y, double *w)
     memset(w, 0, (size_t)ivp_length(b) * sizeof *w);
     w[b->functional] = 1;
     return y[b->functional];
+}
+
+int ivp_seed2(const ivp *b, int m, const double *V, double *w2)
+{
+    size_t N = (size_t)ivp_length(b);
+    if (b->goal) return 1;
+    memset(w2, 0, N * (size_t)m * sizeof *w2);
+    for (size_t j = 0; b->functional == IVP_SQUARES && j < (size_t)m; j++)
+        memcpy(w2 + j * N, V + j * N, (size_t)b->P.n * sizeof *w2);
+    return 0;
+}
+
+void ivp_direction(const ivp *b, int k, double *V, double *Vp)
+{
+    size_t N = (size_t)ivp_length(b), np = (size_t)b->P.np;
+    const double *u = k < b->nu ? b->u + (size_t)k * (N + np) : NULL;
+    memset(V, 0, N * sizeof *V);
+    if (np) memset(Vp, 0, np * sizeof *Vp);
+    if (u) memcpy(V, u, N * sizeof *V);
+    else V[(k - b->nu) % b->P.n] = 1;
+    if (u && np) memcpy(Vp, u + N, np * sizeof *Vp);
 }
 
 void ivp_by_a(const ivp *b, const double *by_y0, double *out)

@@ -21,18 +21,24 @@ typedef struct {
                                     gradient in question is that by a; NULL: by y0 */
     int na;
     int by_p;                    /* 1: the gradient in question is that by p alone */
+    const double *u;             /* ivp_length + np by nu: directions of Hessian products; those after them, and NULL:
+                                    unit vectors of y0 */
+    int nu;
     int stiff;                   /* 1: references by an implicit method */
     void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
     void (*free_own)(void *);
 } ivp;
 
-/* size: cells a side of a grid, mu of vdpol, unused else; 0: the usual one.  sparse: 1: small problems with their
-   pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
+/* size: cells a side of a grid, mu of vdpol, np of a control, unused else; 0: the usual one.  sparse: 1: small
+   problems with their pattern, too.  0, or COSTATE_BAD_ARGUMENT (no such name, bad size), COSTATE_NO_MEMORY. */
 int ivp_new(ivp *, const char *name, int size, int sparse);
 void ivp_free(ivp *);
 int ivp_length(const ivp *);     /* of y: states, integrals, memory */
 double ivp_seed(const ivp *, const double *y, double *w);   /* the functional; w: its gradient by y(t1) = y */
 void ivp_by_a(const ivp *, const double *by_y0, double *out);    /* na: the chain rule through y0(a) */
+/* of Hessian products; w2: ivp_length by m, the derivatives of w along V; 0, or 1: this one has none */
+int ivp_seed2(const ivp *, int m, const double *V, double *w2);
+void ivp_direction(const ivp *, int k, double *V, double *Vp);      /* the kth: ivp_length, np */
 int ivp_before_index2(const ivp *);          /* how many unknowns are not of index 2 */
 const char *ivp_name(int k);     /* k from 0; NULL past the end */
 
@@ -50,6 +56,7 @@ int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);
 int ivp_smog(ivp *, int layers);
 int ivp_swe_guarded(ivp *, int side);        /* swe and one guard that never fires */
+int ivp_swe_shared(ivp *, int side);         /* swe whose products at a point share what they have in common */
 /* with events */
 int ivp_rooms(ivp *, int line);              /* as the next, with a guard a room */
 int ivp_rooms_least(ivp *, int line);        /* 2 line^2 rooms, twice as many parameters */
@@ -60,5 +67,9 @@ int ivp_heat_dae(ivp *, int inside);         /* points a side without the bounda
 int ivp_foodweb(ivp *, int side);
 int ivp_heat_mass(ivp *, int inside);        /* the same as M y' = f */
 int ivp_fekete(ivp *, int sparse);           /* M y' = f, index 2 */
+/* with many parameters */
+int ivp_control_linear(ivp *, int np);
+int ivp_control_chebyshev(ivp *, int np);
+int ivp_heat_edges(ivp *, int inside);       /* 2 + 4 inside parameters */
 
 #endif

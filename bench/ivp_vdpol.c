@@ -53,6 +53,17 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
     return 0;
 }
 
+static int adjoint_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                            const double *w, const costate_gradient *g, void *ctx)
+{
+    const double *u = dx1->y, *v = dx2->y;
+    (void)x;
+    if (!g->y || !u || !v) return 0;
+    g->y[0] -= 2 * rate(ctx) * w[1] * (u[1] * v[0] + u[0] * v[1]);
+    g->y[1] -= 2 * rate(ctx) * w[1] * u[0] * v[0];
+    return 0;
+}
+
 static int jacobian(const costate_point *x, double *J, void *ctx)
 {
     const double *y = x->y;
@@ -70,7 +81,8 @@ int ivp_vdpol(ivp *b, int mu)
     v->k = (double)mu * mu;
     *b = (ivp){.P = {.n = 2, .ctx = v, .jac = jacobian, .rhs = {.value = value, .tangent = tangent,
                                                                 .adjoint = adjoint, .tangent2 = tangent2,
-                                                                .adjoint_tangent = adjoint_tangent}},
+                                                                .adjoint_tangent = adjoint_tangent,
+                                                                .adjoint_tangent2 = adjoint_tangent2}},
                .y0 = start, .t1 = 2, .atol = 1, .stiff = 1, .own = v, .free_own = free};
     return COSTATE_OK;
 }

@@ -24,18 +24,21 @@ typedef struct {
 static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "superlu", "klu", "gmres", NULL};
 static const char *const stage_solves[] = {"auto", "direct", "iterative", NULL};
 static const char *const storages[] = {"stages", "states", NULL};
-static const char *const modes[] = {"forward", "tlm", "adj", NULL};
+static const char *const modes[] = {"forward", "tlm", "adj", "tape", "second", "differences", NULL};
 static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1, 0, 1 */
 
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
     {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
-     "costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2|rkl2 (costate:rodas4)"},
+     "costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2|rkl2, petsc:cn|rk4|... "
+     "(costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},
     {"--sparse", CLI_FLAG, IN(task.sparse), NULL, 0, "", "small problems with their pattern"},
-    {"--mode", CLI_WORD, IN(task.mode), modes, 0, "MODE", "y(tf); its tangents by y(0); the gradient of one of it"},
-    {"--directions", CLI_COUNT, IN(task.directions), NULL, 0, "M", "tangents (1)"},
+    {"--mode", CLI_WORD, IN(task.mode), modes, 0, "MODE", "y(tf); its tangents by y(0); the gradient of one of it; "
+     "costate: y(tf) with a tape; Hessian products; one of them by central differences of gradients"},
+    {"--directions", CLI_COUNT, IN(task.directions), NULL, 0, "M", "tangents, or Hessian products (1)"},
+    {"--eps", CLI_POSITIVE, IN(task.eps), NULL, 0, "X", "of differences: that far along the direction (1e-4)"},
     {"--solver", CLI_WORD, IN(task.solver), solvers, 0, "NAME", "linear solver (auto)"},
     {"--rtol", CLI_POSITIVE, IN(task.rtol), NULL, 0, "TOL", "relative tolerance (1e-6)"},
     {"--atol", CLI_POSITIVE, IN(task.atol), NULL, 0, "TOL", "absolute tolerance (rtol times the problem's factor)"},
@@ -56,11 +59,13 @@ static const cli_option options[] = {
     {"--polynomial", CLI_FLAG, IN(task.polynomial), NULL, 0, "", "cvodes' adjoint: not Hermite's interpolation"},
     {"--simultaneous", CLI_FLAG, IN(task.simultaneous), NULL, 0, "", "cvodes solves for sensitivities with the states"},
     {"--suppress", CLI_FLAG, IN(task.suppress), NULL, 0, "", "idas' error test is without algebraic unknowns"},
+    {"--petsc", CLI_TEXT, IN(task.petsc), NULL, 0, "OPTIONS", "PETSc's own, in one word"},
     {"--repeat", CLI_COUNT, IN(task.repeat), NULL, 0, "K", "median of K runs (1)"},
     {"--budget", CLI_POSITIVE, IN(task.budget), NULL, 0, "S", "seconds after which nothing is repeated (20)"},
     {"--pairs", CLI_FLAG, IN(task.pairs), NULL, 0, "", "costate: a plain forward run before each measured one"},
     {"--reference", CLI_TEXT, IN(reference), NULL, 0, "FILE", "compare with this"},
-    {"--write-reference", CLI_TEXT, IN(write_reference), NULL, 0, "FILE", "only make a reference, by a tight run"},
+    {"--write-reference", CLI_TEXT, IN(write_reference), NULL, 0, "FILE",
+     "only make a reference, by a tight run; --mode second: of Hessian products"},
     {"--costs", CLI_FLAG, IN(costs), NULL, 0, "", "only measure callbacks, factorisations, solves"},
     {"--steps", CLI_COUNT, IN(task.steps), NULL, 0, "K", "costs: I/(h gamma) - J with h = tf/K, gamma = 1/4 (20)"},
     {"--json", CLI_FLAG, IN(json), NULL, 0, "", "print one JSON object (--costs always does)"},
@@ -89,6 +94,7 @@ static double backward_of(const race_lap *l) { return l->backward; }
 static double total_of(const race_lap *l) { return l->forward + l->backward; }
 static double plain_of(const race_lap *l) { return l->plain; }
 static double ratio_of(const race_lap *l) { return total_of(l) / l->plain; }
+static double backward_ratio_of(const race_lap *l) { return l->backward / l->plain; }
 
 /* least: the smallest, else the median; NaN without laps */
 static double over_laps(const race_result *r, double (*what)(const race_lap *), int least)
@@ -105,12 +111,13 @@ static void print_counters(json *j, const costate_stats *s)
     const struct { const char *name; long n; } counters[] = {
         {"steps", s->steps}, {"accepted", s->accepted}, {"rejected", s->rejected}, {"f", s->f}, {"jac", s->jac},
         {"tangents", s->tangents}, {"adjoints", s->adjoints}, {"second", s->tangents2 + s->adjoints2},
+        {"third", s->adjoints3},
         {"products", s->products}, {"decompositions", s->decompositions}, {"complex", s->complex_decompositions},
         {"solves", s->solves}, {"complex_solves", s->complex_solves}, {"newton", s->newton}, {"krylov", s->krylov},
         {"stage_direct", s->stage_direct}, {"stage_iterative", s->stage_iterative},
         {"tape_bytes", (long)s->tape_bytes}, {"factors_kept", s->factors_kept},
         {"factors_not_kept", s->factors_not_kept}, {"events", s->events}, {"guards", s->guards},
-        {"located", s->located}};
+        {"located", s->located}, {"tangents_again", s->tangents_again}};
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
 }
 
@@ -136,7 +143,7 @@ static void print_json(const race_task *task, const ivp *b, const race_result *r
     json_count(&j, "n", b->P.n);
     json_count(&j, "nnz", b->P.pattern ? b->P.pattern->col[b->P.n] : (long)b->P.n * b->P.n);
     json_text(&j, "mode", modes[task->mode]);
-    json_count(&j, "directions", task->mode == RACE_TLM ? task->directions : 0);
+    json_count(&j, "directions", task->mode == RACE_TLM || task->mode == RACE_SECOND ? task->directions : 0);
     json_text(&j, "keep_factors", keeps[task->keep_factors + 1]);
     json_text(&j, "stage_solve", stage_solves[task->stage_solve]);
     json_number(&j, "tf", task->tf);
@@ -152,6 +159,7 @@ static void print_json(const race_task *task, const ivp *b, const race_result *r
     json_number(&j, "seconds_min", over_laps(r, total_of, 1));
     json_number(&j, "plain", task->pairs ? over_laps(r, plain_of, 0) : NAN);
     json_number(&j, "ratio", task->pairs ? over_laps(r, ratio_of, 0) : NAN);
+    json_number(&j, "ratio_backward", task->pairs ? over_laps(r, backward_ratio_of, 0) : NAN);
     json_number(&j, "peak_bytes", peak());
     json_number(&j, "error", e.y);
     json_number(&j, "error_functional", e.functional);
@@ -199,18 +207,21 @@ static double gradient_distance(const ivp *b, const double *x, const double *ref
     return reference_distance(b->na, work, work + b->na);
 }
 
+/* of a reference, or of one of products */
+static int column_of(int mode) { return mode == RACE_ADJ ? 2 : 1; }
+
 /* of gradients the worse of those by y(0) and by p; of y that of what is not of index 2, whose order is lower */
 static errors compare(const command *c, const ivp *b, const race_result *r)
 {
     errors e = {NAN, NAN, NAN};
-    int n = b->P.n, N = ivp_length(b), np = c->task.mode == RACE_ADJ ? b->P.np : 0, all = N + b->P.np;
+    int n = b->P.n, N = ivp_length(b), mode = c->task.mode, np = mode == RACE_TLM ? 0 : b->P.np, all = N + b->P.np;
     double *z = c->reference ? malloc((size_t)(all + N + 2 * b->na) * sizeof *z) : NULL, *work = z ? z + all : NULL;
     if (z && r->y && reference_read(c->reference, 0, all, z)) {
         e.y = reference_distance(ivp_before_index2(b), r->y, z);
         e.functional = fabs(ivp_seed(b, r->y, work) / ivp_seed(b, z, work) - 1);
     }
-    if (z && r->derivative && reference_read(c->reference, c->task.mode, all, z))
-        e.derivative = c->task.mode == RACE_TLM ? reference_distance(n, r->derivative, z)
+    if (z && r->derivative && reference_read(c->reference, column_of(mode), all, z))
+        e.derivative = mode == RACE_TLM ? reference_distance(n, r->derivative, z)
                                                 : fmax(b->by_p ? 0 : gradient_distance(b, r->derivative, z, work),
                                                        np ? reference_distance(np, r->derivative + N, z + N) : 0);
     if (c->reference && !isfinite(e.y) && r->status == COSTATE_OK)
@@ -222,6 +233,8 @@ static errors compare(const command *c, const ivp *b, const race_result *r)
 static int drive(const race_task *task, const ivp *b, race_result *r)
 {
     if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
+    if (strncmp(task->code, "petsc:", 6) == 0) return race_petsc(task, b, r);
+    if (task->mode > RACE_ADJ) return race_fail(r, COSTATE_BAD_ARGUMENT, "the code has no such mode");
     if (strncmp(task->code, "idas:", 5) == 0) return race_idas(task, b, r);
     if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
     if (b->P.residual.value || b->P.mass)
@@ -230,7 +243,7 @@ static int drive(const race_task *task, const ivp *b, race_result *r)
     if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
     if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
     return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
-                     "hairer:radau5, hairer:rodas, arkode:rkc2 or arkode:rkl2");
+                     "hairer:radau5, hairer:rodas, arkode:rkc2, arkode:rkl2, petsc:cn or petsc:rk4, ...");
 }
 
 static int race(const command *c, const ivp *b)
@@ -249,7 +262,7 @@ static int race(const command *c, const ivp *b)
 int main(int argc, char **argv)
 {
     command c = {.task = {.code = "costate:rodas4", .problem = "swe", .directions = 1, .rtol = 1e-6, .repeat = 1,
-                          .budget = 20, .steps = 20}};
+                          .budget = 20, .steps = 20, .eps = 1e-4}};
     ivp b;
     race_costs costs;
     int status = cli_parse("race", options, OPTIONS, &c, argc, argv);

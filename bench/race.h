@@ -6,13 +6,16 @@
 
 #include "ivp.h"
 
-enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ };   /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h */
+/* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h; costate: y(t1), onto a tape; costate, petsc: Hessian products along the
+   directions of ivp.h, and the gradient with them; costate: the first of them by central differences of gradients */
+enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ, RACE_TAPE, RACE_SECOND, RACE_DIFFERENCES };
 
 typedef struct {
-    const char *code;            /* costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2 */
+    const char *code;            /* costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2,
+                                    petsc:cn|rk4|rk3bs|... */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
-    int mode, directions;        /* tlm: unit vectors 0, 1, ... */
+    int mode, directions;        /* tlm: unit vectors 0, 1, ...; second */
     int solver;                  /* enum costate_solver */
     double rtol, atol, tf;       /* atol, tf 0: the problem's */
     int repeat;                  /* median of so many runs or more, after one to warm up */
@@ -23,6 +26,7 @@ typedef struct {
     /* costate */
     int keep_factors, stage_solve, storage, derivative_mode;
     double krylov_tol;           /* 0: the default, round-off */
+    double eps;                  /* differences: the step along the direction */
     int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
     int ilu0;                    /* costate with gmres: the ILU(0) of cvodes */
     /* cvodes, idas */
@@ -34,6 +38,7 @@ typedef struct {
     int simultaneous;            /* cvodes: sensitivities are solved for together with the states, not after them */
     int polynomial;              /* the forward run is interpolated by polynomials, not by Hermite's */
     int suppress;                /* idas: algebraic unknowns stay out of its error test */
+    const char *petsc;           /* petsc: its options */
 } race_task;
 
 enum { RACE_REPEATS = 101 };
@@ -47,8 +52,8 @@ typedef struct {
     costate_stats stats;         /* counters of one run */
     int laps;
     race_lap lap[RACE_REPEATS];
-    double *y, *derivative;      /* y(t1); the first tangent or the gradient by y(0), NULL if forward: ivp_length,
-                                    and np more, 0 but for the gradient by p; race_result_free */
+    double *y, *derivative;      /* y(t1); the first tangent or product, or the gradient by y(0), NULL if forward:
+                                    ivp_length, and np more, 0 but for what is by p; race_result_free */
 } race_result;
 
 double race_clock(void);         /* seconds of processor time */
@@ -67,6 +72,7 @@ int race_rooms(const race_task *, const ivp *, race_result *);      /* by CVODES
 int race_idas(const race_task *, const ivp *, race_result *);
 int race_hairer(const race_task *, const ivp *, race_result *);
 int race_arkode(const race_task *, const ivp *, race_result *);
+int race_petsc(const race_task *, const ivp *, race_result *);
 
 /* Best times of what the codes are made of: seconds; NaN: not there. */
 typedef struct {
@@ -75,7 +81,7 @@ typedef struct {
 } race_costs;
 int race_measure_costs(const race_task *, const ivp *, race_costs *);
 
-/* A reference file (reference.h): y, the tangent by y_0(0), the gradient. */
+/* A reference file (reference.h): y, the tangent by y_0(0) or, in mode second, the Hessian product, the gradient. */
 int race_reference_make(const race_task *, const ivp *, const char *file, race_result *);
 
 #endif

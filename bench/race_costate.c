@@ -1,5 +1,6 @@
 /* race_costate.c - the race by costate's methods. */
 #define _POSIX_C_SOURCE 199309L
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,39 +96,95 @@ typedef struct {
     costate *c;
     costate_tape *tape;
     double t1;
-    double *y, *z;               /* N = ivp_length; N times directions: tangents or the gradient; np more each */
+    double *y, *z;               /* N = ivp_length; (N + np) times directions: tangents, the gradient, or products: by y
+                                    of all directions, then by p */
+    double *V, *gradient;        /* second, differences: the directions, like z; N + np */
+    double *p;                   /* np: b->p, or what differences made of it */
 } runner;
+
+static size_t rows(const runner *u) { return (size_t)ivp_length(u->b); }
+static double *by_p(const runner *u, double *z, int m) { return u->b->P.np ? z + rows(u) * (size_t)m : NULL; }
 
 static void restart(const runner *u)
 {
-    size_t n = (size_t)u->b->P.n, N = (size_t)ivp_length(u->b);
+    size_t n = (size_t)u->b->P.n, N = rows(u), np = (size_t)u->b->P.np;
     int m = u->task->directions;
     memcpy(u->y, u->b->y0, N * sizeof *u->y);
-    memset(u->z, 0, (N * (size_t)m + (size_t)u->b->P.np) * sizeof *u->z);
+    if (np) memcpy(u->p, u->b->p, np * sizeof *u->p);
+    memset(u->z, 0, (N + np) * (size_t)m * sizeof *u->z);
+    memset(u->gradient, 0, (N + np) * sizeof *u->gradient);
     for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * N + (size_t)k % n] = 1;
+}
+
+static int taped(const runner *u) { return costate_integrate(u->c, 0, u->t1, u->y, u->p, u->tape); }
+
+static int backward(const runner *u, double *out)
+{
+    ivp_seed(u->b, u->y, out);
+    return costate_adjoint(u->c, u->tape, 1, out, by_p(u, out, 1), NULL, NULL);
+}
+
+static int seed2(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
+                 double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
+    ivp_seed(ctx, y, lambda);
+    return ivp_seed2(ctx, m, V, lambda2);
+}
+
+static int products(const runner *u)
+{
+    int m = u->task->directions;
+    costate_second s = {.m = m, .V = u->V, .Vp = by_p(u, u->V, m), .seed = seed2, .ctx = (void *)(uintptr_t)u->b,
+                        .lambda = u->gradient, .mu = by_p(u, u->gradient, 1), .lambda2 = u->z,
+                        .mu2 = by_p(u, u->z, m)};
+    return costate_hessian(u->c, u->tape, &s);
+}
+
+/* z += factor times the gradient, a factor along the direction; times are added to the lap */
+static int gradient_at(const runner *u, double factor, race_lap *lap)
+{
+    size_t N = rows(u), np = (size_t)u->b->P.np;
+    double start = race_clock(), middle;
+    for (size_t i = 0; i < N; i++) u->y[i] = u->b->y0[i] + factor * u->V[i];
+    for (size_t i = 0; i < np; i++) u->p[i] = u->b->p[i] + factor * u->V[N + i];
+    int status = taped(u);
+    middle = race_clock();
+    memset(u->gradient, 0, (N + np) * sizeof *u->gradient);
+    if (status == COSTATE_OK) status = backward(u, u->gradient);
+    for (size_t i = 0; i < N + np; i++) u->z[i] += u->gradient[i] / (2 * factor);
+    lap->forward += middle - start;
+    lap->backward += race_clock() - middle;
+    return status;
+}
+
+static int differences(const runner *u, race_lap *lap)
+{
+    lap->forward = lap->backward = 0;
+    int status = gradient_at(u, u->task->eps, lap);
+    return status == COSTATE_OK ? gradient_at(u, -u->task->eps, lap) : status;
 }
 
 static int run(const runner *u, race_lap *lap)
 {
     int mode = u->task->mode, status;
     double start = race_clock(), middle;
+    if (mode == RACE_DIFFERENCES) return differences(u, lap);
     if (mode == RACE_TLM)
-        status = costate_integrate_tlm(u->c, 0, u->t1, u->y, u->b->p, u->task->directions, u->z, NULL, NULL, NULL);
-    else status = costate_integrate(u->c, 0, u->t1, u->y, u->b->p, mode == RACE_ADJ ? u->tape : NULL);
+        status = costate_integrate_tlm(u->c, 0, u->t1, u->y, u->p, u->task->directions, u->z, NULL, NULL, NULL);
+    else status = mode == RACE_FORWARD ? costate_integrate(u->c, 0, u->t1, u->y, u->p, NULL) : taped(u);
     middle = race_clock();
-    if (status == COSTATE_OK && mode == RACE_ADJ) {
-        ivp_seed(u->b, u->y, u->z);
-        status = costate_adjoint(u->c, u->tape, 1, u->z, u->b->P.np ? u->z + ivp_length(u->b) : NULL, NULL, NULL);
-    }
+    if (status == COSTATE_OK && mode == RACE_ADJ) status = backward(u, u->z);
+    if (status == COSTATE_OK && mode == RACE_SECOND) status = products(u);
     lap->forward = middle - start;
-    lap->backward = mode == RACE_ADJ ? race_clock() - middle : 0;
+    lap->backward = mode == RACE_ADJ || mode == RACE_SECOND ? race_clock() - middle : 0;
     return status;
 }
 
 static int plain(const runner *u, race_lap *lap)
 {
     double start = race_clock();
-    int status = costate_integrate(u->c, 0, u->t1, u->y, u->b->p, NULL);
+    int status = costate_integrate(u->c, 0, u->t1, u->y, u->p, NULL);
     lap->plain = race_clock() - start;
     return status;
 }
@@ -140,6 +197,7 @@ static int measure(const runner *u, race_result *r)
     restart(u);
     if (status == COSTATE_OK && u->task->pairs) status = plain(u, &lap);
     restart(u);
+    costate_reset_stats(u->c);
     if (status == COSTATE_OK) status = run(u, &lap);
     start = race_warmed_up(u->task, r, &lap, start);
     for (; status == COSTATE_OK && race_again(u->task, r, start); r->lap[r->laps++] = lap) {
@@ -152,6 +210,27 @@ static int measure(const runner *u, race_result *r)
     r->stats = *costate_get_stats(u->c);
     snprintf(r->solver, sizeof r->solver, "%s", costate_solver_name(u->c));
     return status == COSTATE_OK ? status : race_fail(r, status, costate_message(u->c));
+}
+
+/* all of u's vectors, and the directions */
+static int vectors(runner *u)
+{
+    size_t N = rows(u), np = (size_t)u->b->P.np, m = (size_t)u->task->directions;
+    u->y = calloc(N + np, sizeof *u->y);
+    u->z = calloc((N + np) * m, sizeof *u->z);
+    u->V = calloc((N + np) * (m + 1) + np, sizeof *u->V);
+    if (!u->y || !u->z || !u->V) return 0;
+    u->gradient = u->V + (N + np) * m;
+    u->p = np ? u->gradient + N + np : NULL;
+    for (size_t k = 0; k < m; k++) ivp_direction(u->b, (int)k, u->V + k * N, np ? u->V + m * N + k * np : NULL);
+    return 1;
+}
+
+/* r->derivative: of several directions the first */
+static void first_of_all(const runner *u)
+{
+    size_t N = rows(u), np = (size_t)u->b->P.np, m = (size_t)u->task->directions;
+    if (m > 1 && np) memmove(u->z + N, u->z + N * m, np * sizeof *u->z);
 }
 
 int race_costate(const race_task *task, const ivp *b, race_result *r)
@@ -172,15 +251,16 @@ int race_costate(const race_task *task, const ivp *b, race_result *r)
         return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
     }
     if (task->ilu0) options.preconditioner = &by;
-    size_t N = (size_t)ivp_length(b), np = (size_t)b->P.np, m = (size_t)task->directions;
-    runner u = {task, b, method ? costate_new(method, &b->P, &options) : NULL, costate_tape_new(), task->tf,
-                calloc(N + np, sizeof *u.y), calloc(N * m + np, sizeof *u.z)};
+    runner u = {.task = task, .b = b, .c = method ? costate_new(method, &b->P, &options) : NULL,
+                .tape = costate_tape_new(), .t1 = task->tf};
+    int room = vectors(&u);
     r->y = u.y;
     if (!method) race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");
-    else if (!u.c || !u.tape || !u.y || !u.z) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    else measure(&u, r);
-    if (task->mode == RACE_FORWARD) free(u.z);
+    else if (!u.c || !u.tape || !room) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
+    else if (measure(&u, r) == COSTATE_OK) first_of_all(&u);
+    if (task->mode == RACE_FORWARD || task->mode == RACE_TAPE) free(u.z);
     else r->derivative = u.z;
+    free(u.V);
     costate_tape_free(u.tape);
     costate_free(u.c);
     incomplete_free(&q);

@@ -14,7 +14,7 @@ int race_reference_make(const race_task *like, const ivp *b, const char *name, r
     task.budget = 0;
     task.pairs = task.sensitivity_error = 0;
     task.storage = COSTATE_STATES_ONLY;
-    task.mode = RACE_TLM;
+    task.mode = like->mode == RACE_SECOND ? RACE_SECOND : RACE_TLM;
     if (race_costate(&task, b, &tangent) != COSTATE_OK) race_fail(r, tangent.status, tangent.message);
     task.mode = RACE_ADJ;
     if (r->status == COSTATE_OK && race_costate(&task, b, &gradient) != COSTATE_OK)

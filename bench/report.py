@@ -75,8 +75,10 @@ class Report:
 
     def ratio(self, what, ours, peer, found):
         """found: a Gain, or None"""
-        self.ratios.append([what, ours, peer, "-" if not found else "%.2f" % (1 / found.median),
-                            "-" if not found else "%.2f to %.2f" % (1 / found.high, 1 / found.low)])
+        values = [1 / x for x in (found.median, found.high, found.low)] if found else []
+        values = [("%.2f" if x >= 0.1 else "%.2g") % x for x in values]
+        self.ratios.append([what, ours, peer] + ([values[0], "%s to %s" % tuple(values[1:])] if found
+                                                 else ["-", "-"]))
 
     def ratio_lines(self):
         """Markdown: the smaller the faster"""

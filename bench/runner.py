@@ -12,7 +12,7 @@ class Runner:
         self.out = os.path.join(build, "bench")
         self.programs = {code: os.path.join(self.out, name) for code, name in
                          (("costate", "race"), ("cvodes", "race"), ("idas", "race"), ("hairer", "race"),
-                          ("packaged", "race-packaged"), ("arkode", "race-arkode"))}
+                          ("packaged", "race-packaged"), ("arkode", "race-arkode"), ("petsc", "race-petsc"))}
         self.rows = {}
         self.turns = 1 if quick else 3
         self.repeat = 3
@@ -23,7 +23,8 @@ class Runner:
                     (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
         self.has["idas"] = self._runs("idas", "bdf", "heat_dae")
         self.has["rodas"] = self.has["hairer"] and self._runs("hairer", "rodas")
-        self.has["arkode"] = os.access(self.programs["arkode"], os.X_OK)
+        for code in ("arkode", "petsc"):
+            self.has[code] = os.access(self.programs[code], os.X_OK)
         # the CVODES that costate races: the one at -O3, or what there is
         self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
 
@@ -32,16 +33,18 @@ class Runner:
             return False
         return not self.row("%s:%s" % (code, method), problem, mode="forward", compare=False).get("status")
 
-    def reference(self, problem, size, tf):
-        """The file that rows of this problem are compared with; made once a build."""
-        if problem == "swe" and size == 40 and tf in (None, 0.011):
+    def reference(self, problem, size, tf, mode="adj"):
+        """The file that rows of this problem are compared with; made once a build.  Hessian products have their own."""
+        products = mode in ("second", "differences")
+        if problem == "swe" and size == 40 and tf in (None, 0.011) and not products:
             return os.path.join(os.path.dirname(__file__), "reference", "swe_40x40_0.011.f64")
         folder = os.path.join(self.out, "references")
         os.makedirs(folder, exist_ok=True)
-        name = os.path.join(folder, "%s_%s_%s.f64" % (problem, size or "", tf or ""))
+        name = os.path.join(folder, "%s_%s_%s%s.f64" % (problem, size or "", tf or "", "_second" if products else ""))
         if not os.path.exists(name):
             made = subprocess.run([self.programs["costate"], "--problem", problem, *option("--size", size),
-                                   *option("--tf", tf), "--write-reference", name + ".new"], stderr=subprocess.DEVNULL)
+                                   *option("--tf", tf), *(["--mode", "second"] if products else []),
+                                   "--write-reference", name + ".new"], stderr=subprocess.DEVNULL)
             if made.returncode != 0:
                 return None
             os.rename(name + ".new", name)
@@ -59,7 +62,7 @@ class Runner:
         key = (family, turn, *arguments)
         if key in self.rows:
             return self.rows[key]
-        file = self.reference(problem, size, tf) if compare else None
+        file = self.reference(problem, size, tf, mode) if compare else None
         done = subprocess.run([self.programs[family], *arguments, *option("--reference", file)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
         try:
@@ -74,23 +77,32 @@ class Runner:
         return row
 
     def instructions(self, code, problem, rtol, mode="forward", size=None, solver="auto"):
-        """Of a run, forward or with its gradient, beyond what is made once: two runs less one, as callgrind counts
-        them; None: it cannot."""
-        counts = []
-        for budget in ("1e9", "1e-9"):          # race repeats what its budget allows: a run after the first, or none
-            command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                       self.programs[code.split(":")[0]], "--code", code, "--problem", problem, *option("--size", size),
-                       "--solver", solver, "--mode", mode, "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
-            try:
-                done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                      env=dict(os.environ, OPENBLAS_CORETYPE="Haswell"))   # valgrind knows no AVX-512
-            except OSError:
-                return None
-            found = re.search(r"Collected : (\d+)", done.stderr)
-            if done.returncode != 0 or not found:
-                return None
-            counts.append(int(found[1]))
-        return counts[0] - counts[1]
+        """Of a run in a mode, beyond what is made once: two runs less one, as callgrind counts them; None: it
+        cannot."""
+        counts = [self._counted([], self._command(code, problem, rtol, mode, size, solver, budget))
+                  for budget in ("1e9", "1e-9")]
+        return counts[0] - counts[1] if all(counts) else None
+
+    def _command(self, code, problem, rtol, mode, size, solver, budget):
+        """race repeats what its budget allows: a run after the first, or none"""
+        return [self.programs[code.split(":")[0]], "--code", code, "--problem", problem, *option("--size", size),
+                "--solver", solver, "--mode", mode, "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
+
+    def _counted(self, options, command):
+        try:
+            done = subprocess.run(
+                ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *options, *command],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, OPENBLAS_CORETYPE="Haswell"))     # valgrind knows no AVX-512
+        except OSError:
+            return None
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        return int(found[1]) if done.returncode == 0 and found else None
+
+    def instructions_of(self, function, code, problem, rtol, mode, size=None, solver="auto"):
+        """Of the calls of a function in one run; None: they cannot be counted."""
+        return self._counted(["--toggle-collect=" + function],
+                             self._command(code, problem, rtol, mode, size, solver, "1e-9"))
 
     def costs(self, problem, size, solver, steps):
         command = [self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver]

@@ -28,7 +28,7 @@ struct swe {
     double rx, ry;           /* 1/(6 dx), 1/(6 dy) */
     int *wrap;               /* the one allocation of all that follows */
     const int *wrapx, *wrapy; /* wrapx[i + 2] = i mod nx for i from -2 to nx + 1 */
-    linear *line;            /* ny: of a row, while several columns go through it */
+    linear *line;            /* ny: of a row, while several columns go through it; shared: of all cells */
     int *col, *row;
     int *place;              /* ENTRIES a cell: where the cell's entries are in the values of the matrix */
 };
@@ -181,23 +181,58 @@ static inline void adjoint_at(const job *J, cell k)
 
 static inline void adjoint_on_line(const job *J, cell k) { adjoint_by(J, k, &J->line[k.o - J->first]); }
 
-static inline void adjoint_tangent_at(const job *J, cell k)
+static inline void adjoint_tangent_by(const job *J, cell k, const linear *l)
 {
-    double i = 1 / J->y.h[k.o];
-    local x = local_of(J->y.h[k.o], J->y.hu[k.o], J->y.hv[k.o]), y = turned(x);
-    local xa = local_tangent(x, i, J->a.h[k.o], J->a.hu[k.o], J->a.hv[k.o]), ya = turned(xa);
+    local xa = local_tangent(l->x, l->i, J->a.h[k.o], J->a.hu[k.o], J->a.hv[k.o]), ya = turned(xa);
     rates rx = weights(J->rx, J->w.h[k.o], J->w.hu[k.o], J->w.hv[k.o]);
     rates ry = weights(J->ry, J->w.h[k.o], J->w.hv[k.o], J->w.hu[k.o]);
-    switches sx = upwind(x), sy = upwind(y);
-    differences dx = differ_x(J->y, k, sx), dxa = differ_x(J->a, k, sx);
-    differences dy = differ_y(J->y, k, sy), dya = differ_y(J->a, k, sy);
-    wave wx = wave_of(x, dx), wxa = wave_tangent(x, dx, wx, xa, dxa);
-    wave wy = wave_of(y, dy), wya = wave_tangent(y, dy, wy, ya, dya);
-    wave_bar bx = wave_adjoint(x, dx, wx, rx), bxa = wave_adjoint_tangent(x, dx, wx, xa, dxa, wxa, rx);
-    wave_bar by = wave_adjoint(y, dy, wy, ry), bya = wave_adjoint_tangent(y, dy, wy, ya, dya, wya, ry);
-    scatter_both(J, k, sx, bxa.d, sy, bya.d);
-    local_adjoint_tangent(x, i, both(bx.q, by.q), xa, J->a.h[k.o], both(bxa.q, bya.q),
+    differences dxa = differ_x(J->a, k, l->sx), dya = differ_y(J->a, k, l->sy);
+    wave wxa = wave_tangent(l->x, l->dx, l->wx, xa, dxa), wya = wave_tangent(l->y, l->dy, l->wy, ya, dya);
+    wave_bar bx = wave_adjoint(l->x, l->dx, l->wx, rx), by = wave_adjoint(l->y, l->dy, l->wy, ry);
+    wave_bar bxa = wave_adjoint_tangent(l->x, l->dx, l->wx, xa, dxa, wxa, rx);
+    wave_bar bya = wave_adjoint_tangent(l->y, l->dy, l->wy, ya, dya, wya, ry);
+    scatter_both(J, k, l->sx, bxa.d, l->sy, bya.d);
+    local_adjoint_tangent(l->x, l->i, both(bx.q, by.q), xa, J->a.h[k.o], both(bxa.q, bya.q),
                           &J->h[k.o], &J->hu[k.o], &J->hv[k.o]);
+}
+
+static inline void adjoint_tangent_at(const job *J, cell k)
+{
+    linear l = linearised(J, k);
+    adjoint_tangent_by(J, k, &l);
+}
+
+static inline void adjoint_tangent_on_line(const job *J, cell k) { adjoint_tangent_by(J, k, &J->line[k.o - J->first]); }
+
+/* a direction of the wave and what it carries: the adjoint, its tangents along a and b and along both */
+typedef struct { local q, qa, qb, qab; differences d, da, db; } two_ways;
+typedef struct { local q, qa, qb, qab; differences d; } two_bars;
+
+static inline two_bars third(two_ways z, rates r)
+{
+    wave w = wave_of(z.q, z.d), wa = wave_tangent(z.q, z.d, w, z.qa, z.da), wb = wave_tangent(z.q, z.d, w, z.qb, z.db);
+    wave wab = wave_tangent2(z.q, z.d, w, z.qa, z.da, wa, z.qb, z.db, wb, z.qab);
+    wave_bar ab = wave_adjoint_tangent2(z.q, z.d, w, z.qa, z.da, wa, z.qb, z.db, wb, z.qab, wab, r);
+    return (two_bars){wave_adjoint(z.q, z.d, w, r).q, wave_adjoint_tangent(z.q, z.d, w, z.qa, z.da, wa, r).q,
+                      wave_adjoint_tangent(z.q, z.d, w, z.qb, z.db, wb, r).q, ab.q, ab.d};
+}
+
+static inline void adjoint_tangent2_at(const job *J, cell k)
+{
+    double i = 1 / J->y.h[k.o], ha = J->a.h[k.o], hb = J->b.h[k.o];
+    local x = local_of(J->y.h[k.o], J->y.hu[k.o], J->y.hv[k.o]), y = turned(x);
+    local xa = local_tangent(x, i, ha, J->a.hu[k.o], J->a.hv[k.o]);
+    local xb = local_tangent(x, i, hb, J->b.hu[k.o], J->b.hv[k.o]);
+    local xab = local_tangent2(x, i, xa, ha, xb, hb);
+    switches sx = upwind(x), sy = upwind(y);
+    two_ways zx = {x, xa, xb, xab, differ_x(J->y, k, sx), differ_x(J->a, k, sx), differ_x(J->b, k, sx)};
+    two_ways zy = {y, turned(xa), turned(xb), turned(xab),
+                   differ_y(J->y, k, sy), differ_y(J->a, k, sy), differ_y(J->b, k, sy)};
+    two_bars bx = third(zx, weights(J->rx, J->w.h[k.o], J->w.hu[k.o], J->w.hv[k.o]));
+    two_bars by = third(zy, weights(J->ry, J->w.h[k.o], J->w.hv[k.o], J->w.hu[k.o]));
+    scatter_both(J, k, sx, bx.d, sy, by.d);
+    local_adjoint_tangent2(x, i, both(bx.q, by.q), xa, ha, both(bx.qa, by.qa), xb, hb, both(bx.qb, by.qb), xab,
+                           both(bx.qab, by.qab), &J->h[k.o], &J->hu[k.o], &J->hv[k.o]);
 }
 
 /* ---- the callbacks ------------------------------------------------------------------------------------------- */
@@ -291,6 +326,54 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
     if (!g->y || !dx->y) return 0;
     job J = job_of(s, x->y, dx->y, NULL, w, g->y);
     sweep(s, &J, adjoint_tangent_at);
+    return 0;
+}
+
+static int adjoint_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2,
+                            const double *w, const costate_gradient *g, void *ctx)
+{
+    const swe *s = ctx;
+    if (!g->y || !dx1->y || !dx2->y) return 0;
+    job J = job_of(s, x->y, dx1->y, dx2->y, w, g->y);
+    sweep(s, &J, adjoint_tangent2_at);
+    return 0;
+}
+
+/* ---- the same, where what products at a point share is kept ----------------------------------------------------- */
+
+static int prepare(const costate_point *x, void *ctx)
+{
+    const swe *s = ctx;
+    job J = job_of(s, x->y, NULL, NULL, NULL, NULL);
+    sweep(s, &J, linearise_at);
+    return 0;
+}
+
+static int shared_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const swe *s = ctx;
+    if (!dx->y) return nothing(s, out);
+    job J = job_of(s, x->y, dx->y, NULL, NULL, out);
+    sweep(s, &J, tangent_on_line);
+    return 0;
+}
+
+static int shared_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    const swe *s = ctx;
+    if (!g->y) return 0;
+    job J = job_of(s, x->y, NULL, NULL, w, g->y);
+    sweep(s, &J, adjoint_on_line);
+    return 0;
+}
+
+static int shared_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                  const costate_gradient *g, void *ctx)
+{
+    const swe *s = ctx;
+    if (!g->y || !dx->y) return 0;
+    job J = job_of(s, x->y, dx->y, NULL, w, g->y);
+    sweep(s, &J, adjoint_tangent_on_line);
     return 0;
 }
 
@@ -393,8 +476,19 @@ swe *swe_new(int nx, int ny)
     s->P = (costate_problem){.n = 3 * (int)N, .ctx = s, .jac = jacobian, .pattern = &s->S,
                              .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
                                      .adjoint_tangent = adjoint_tangent, .tangents = tangents,
-                                     .adjoints = adjoints}};
+                                     .adjoints = adjoints, .adjoint_tangent2 = adjoint_tangent2}};
     return s;
+}
+
+int swe_share(swe *s)
+{
+    linear *line = realloc(s->line, (size_t)s->nx * (size_t)s->ny * sizeof *s->line);
+    if (!line) return 0;
+    s->line = line;
+    s->P.rhs = (costate_map){.value = value, .tangent = shared_tangent, .adjoint = shared_adjoint,
+                             .tangent2 = tangent2, .adjoint_tangent = shared_adjoint_tangent,
+                             .adjoint_tangent2 = adjoint_tangent2, .prepare = prepare};
+    return 1;
 }
 
 void swe_free(swe *s)

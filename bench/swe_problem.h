@@ -11,6 +11,8 @@ typedef struct swe swe;
 
 swe *swe_new(int nx, int ny);          /* NULL: no memory, or a side below 5 or above 4000 */
 void swe_free(swe *);                  /* NULL is fine */
+int swe_share(swe *);                  /* from now on products share what prepare kept: 328 bytes a cell; 0: no
+                                          memory */
 const costate_problem *swe_problem(const swe *);
 void swe_initial(const swe *, double *y);   /* h = 100 + 30 exp(-x^2 - y^2), hu = hv = 2 */
 

@@ -116,6 +116,21 @@ static inline void local_adjoint_tangent(local q, double i, local w, local qa, d
     *hu += (wa.u - w.u * ha * i) * i;
     *hv += (wa.v - w.v * ha * i) * i;
 }
+/* along a and b; wa, wb, wab: the tangents of w, qab as by local_tangent2 */
+static inline void local_adjoint_tangent2(local q, double i, local w, local qa, double ha, local wa, local qb,
+                                          double hb, local wb, local qab, local wab, double *h, double *hu, double *hv)
+{
+    double k = 0.5 * w.c * q.c - w.u * q.u - w.v * q.v;
+    double ka = 0.5 * (wa.c * q.c + w.c * qa.c) - wa.u * q.u - w.u * qa.u - wa.v * q.v - w.v * qa.v;
+    double kb = 0.5 * (wb.c * q.c + w.c * qb.c) - wb.u * q.u - w.u * qb.u - wb.v * q.v - w.v * qb.v;
+    double kab = 0.5 * (wab.c * q.c + wa.c * qb.c + wb.c * qa.c + w.c * qab.c)
+               - (wab.u * q.u + wa.u * qb.u + wb.u * qa.u + w.u * qab.u)
+               - (wab.v * q.v + wa.v * qb.v + wb.v * qa.v + w.v * qab.v);
+    double xa = ha * i, xb = hb * i, x = 2 * xa * xb;
+    *h += (kab - ka * xb - kb * xa + k * x) * i;
+    *hu += (wab.u - wa.u * xb - wb.u * xa + w.u * x) * i;
+    *hv += (wab.v - wa.v * xb - wb.v * xa + w.v * x) * i;
+}
 /* the other direction */
 static inline local turned(local q) { return (local){q.v, q.u, q.c}; }
 
@@ -175,31 +190,74 @@ static inline rates rates_tangent2(local q, wave w, local qa, wave wa, local qb,
 /* from weights r of the rates to the adjoints of q and d */
 typedef struct { local q; differences d; } wave_bar;
 
-static inline wave_bar wave_adjoint(local q, differences d, wave w, rates r)
+/* On the way: the adjoints of s2, s3, t, and those by A and by u through B, where A and B are held apart. */
+typedef struct { double s2, s3, t, A, B; } inner_bar;
+
+static inline inner_bar inner_adjoint(local q, differences d, wave w, rates r)
 {
     double sum = -(r.h + q.u * r.m + q.v * r.o), dif = -q.c * r.m, t = -q.u * r.o;
     double s2 = sum - dif, s3 = sum + dif;
-    double A = d.h2 * s2 - d.h3 * s3, B = 0.5 * w.i * (d.m3 * s3 - d.m2 * s2);
+    return (inner_bar){s2, s3, t, d.h2 * s2 - d.h3 * s3, 0.5 * w.i * (d.m3 * s3 - d.m2 * s2)};
+}
+/* its tangent, r fixed; B = G/(2 c), so that Ba = (Ga/2 - B ca)/c */
+static inline inner_bar inner_tangent(differences d, wave w, inner_bar b, local qa, differences da, rates r)
+{
+    double sum = -(qa.u * r.m + qa.v * r.o), dif = -qa.c * r.m, t = -qa.u * r.o;
+    double s2 = sum - dif, s3 = sum + dif;
+    return (inner_bar){
+        s2, s3, t, da.h2 * b.s2 + d.h2 * s2 - da.h3 * b.s3 - d.h3 * s3,
+        0.5 * w.i * (da.m3 * b.s3 + d.m3 * s3 - da.m2 * b.s2 - d.m2 * s2) - b.B * qa.c * w.i
+    };
+}
+/* along a and b, with the mixed qab; ba, bb: the tangents */
+static inline inner_bar inner_tangent2(differences d, wave w, inner_bar b, local qa, differences da, inner_bar ba,
+                                       local qb, differences db, inner_bar bb, local qab, rates r)
+{
+    double sum = -(qab.u * r.m + qab.v * r.o), dif = -qab.c * r.m, t = -qab.u * r.o;
+    double s2 = sum - dif, s3 = sum + dif;
+    double A = da.h2 * bb.s2 + db.h2 * ba.s2 + d.h2 * s2 - da.h3 * bb.s3 - db.h3 * ba.s3 - d.h3 * s3;
+    double G = da.m3 * bb.s3 + db.m3 * ba.s3 + d.m3 * s3 - da.m2 * bb.s2 - db.m2 * ba.s2 - d.m2 * s2;
+    return (inner_bar){s2, s3, t, A, (0.5 * G - ba.B * qb.c - bb.B * qa.c - b.B * qab.c) * w.i};
+}
+
+static inline wave_bar wave_adjoint(local q, differences d, wave w, rates r)
+{
+    inner_bar b = inner_adjoint(q, d, w, r);
     return (wave_bar){
-        {w.F * A + B - r.m * w.sum - r.o * w.t, -r.o * w.sum - d.h1 * t,
-         -0.5 * (w.F * w.F + 1) * A - w.F * B - r.m * w.dif},
-        {-q.v * t, w.A * s2, -w.A * s3, (0.5 - w.B) * s2, (0.5 + w.B) * s3, t}
+        {w.F * b.A + b.B - r.m * w.sum - r.o * w.t, -r.o * w.sum - d.h1 * b.t,
+         -0.5 * (w.F * w.F + 1) * b.A - w.F * b.B - r.m * w.dif},
+        {-q.v * b.t, w.A * b.s2, -w.A * b.s3, (0.5 - w.B) * b.s2, (0.5 + w.B) * b.s3, b.t}
     };
 }
 /* its tangent along (qa, da), r fixed */
 static inline wave_bar wave_adjoint_tangent(local q, differences d, wave w, local qa, differences da, wave wa, rates r)
 {
-    double sum = -(r.h + q.u * r.m + q.v * r.o), dif = -q.c * r.m, t = -q.u * r.o;
-    double suma = -(qa.u * r.m + qa.v * r.o), difa = -qa.c * r.m, ta = -qa.u * r.o;
-    double s2 = sum - dif, s3 = sum + dif, s2a = suma - difa, s3a = suma + difa;
-    double A = d.h2 * s2 - d.h3 * s3, B = 0.5 * w.i * (d.m3 * s3 - d.m2 * s2);
-    double Aa = da.h2 * s2 + d.h2 * s2a - da.h3 * s3 - d.h3 * s3a;
-    double Ba = 0.5 * w.i * (da.m3 * s3 + d.m3 * s3a - da.m2 * s2 - d.m2 * s2a) - B * qa.c * w.i;
+    inner_bar b = inner_adjoint(q, d, w, r), ba = inner_tangent(d, w, b, qa, da, r);
     return (wave_bar){
-        {wa.F * A + w.F * Aa + Ba - r.m * wa.sum - r.o * wa.t, -r.o * wa.sum - da.h1 * t - d.h1 * ta,
-         -w.F * wa.F * A - 0.5 * (w.F * w.F + 1) * Aa - wa.F * B - w.F * Ba - r.m * wa.dif},
-        {-qa.v * t - q.v * ta, wa.A * s2 + w.A * s2a, -wa.A * s3 - w.A * s3a,
-         (0.5 - w.B) * s2a - wa.B * s2, (0.5 + w.B) * s3a + wa.B * s3, ta}
+        {wa.F * b.A + w.F * ba.A + ba.B - r.m * wa.sum - r.o * wa.t, -r.o * wa.sum - da.h1 * b.t - d.h1 * ba.t,
+         -w.F * wa.F * b.A - 0.5 * (w.F * w.F + 1) * ba.A - wa.F * b.B - w.F * ba.B - r.m * wa.dif},
+        {-qa.v * b.t - q.v * ba.t, wa.A * b.s2 + w.A * ba.s2, -wa.A * b.s3 - w.A * ba.s3,
+         (0.5 - w.B) * ba.s2 - wa.B * b.s2, (0.5 + w.B) * ba.s3 + wa.B * b.s3, ba.t}
+    };
+}
+/* and of that along (qb, db), with the mixed qab and wab */
+static inline wave_bar wave_adjoint_tangent2(local q, differences d, wave w, local qa, differences da, wave wa,
+                                             local qb, differences db, wave wb, local qab, wave wab, rates r)
+{
+    inner_bar b = inner_adjoint(q, d, w, r);
+    inner_bar ba = inner_tangent(d, w, b, qa, da, r), bb = inner_tangent(d, w, b, qb, db, r);
+    inner_bar bab = inner_tangent2(d, w, b, qa, da, ba, qb, db, bb, qab, r);
+    double E = 0.5 * (w.F * w.F + 1), Ea = w.F * wa.F, Eb = w.F * wb.F, Eab = wa.F * wb.F + w.F * wab.F;
+    return (wave_bar){
+        {wab.F * b.A + wa.F * bb.A + wb.F * ba.A + w.F * bab.A + bab.B - r.m * wab.sum - r.o * wab.t,
+         -r.o * wab.sum - da.h1 * bb.t - db.h1 * ba.t - d.h1 * bab.t,
+         -(Eab * b.A + Ea * bb.A + Eb * ba.A + E * bab.A)
+         - (wab.F * b.B + wa.F * bb.B + wb.F * ba.B + w.F * bab.B) - r.m * wab.dif},
+        {-(qab.v * b.t + qa.v * bb.t + qb.v * ba.t + q.v * bab.t),
+         wab.A * b.s2 + wa.A * bb.s2 + wb.A * ba.s2 + w.A * bab.s2,
+         -(wab.A * b.s3 + wa.A * bb.s3 + wb.A * ba.s3 + w.A * bab.s3),
+         (0.5 - w.B) * bab.s2 - wa.B * bb.s2 - wb.B * ba.s2 - wab.B * b.s2,
+         (0.5 + w.B) * bab.s3 + wa.B * bb.s3 + wb.B * ba.s3 + wab.B * b.s3, bab.t}
     };
 }
 

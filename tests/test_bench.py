@@ -83,6 +83,47 @@ def test_verdicts():
     assert verdicts == ["met (2)", "MISSED (reached 0.5)", "MISSED (reached 2)", "not measured"], verdicts
 
 
+class Failing:
+    """a runner whose rows all failed, without valgrind, and without PETSc"""
+    turns, has = 1, {"petsc": False}
+
+    def row(self, *_, **__):
+        return {"status": 1, "message": "it failed"}
+
+    def instructions(self, *_, **__):
+        return None
+
+    instructions_of = instructions
+
+
+def test_hessian_products_that_fail_are_said_to():
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        bench.part_second(Failing(), report)
+    assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
+    assert any("PETSc is not there" in line for line in report.lines), report.lines
+
+
+def test_costs_of_hessian_products():
+    """0.5 of a forward run, ten directions 3 times that, 700 instructions in 200"""
+    class Runs(Failing):
+        def row(self, *_, mode="adj", flags=(), **__):
+            ten = "10" in flags
+            return {"plain": 2.0, "ratio": 1.5, "ratio_backward": 1.5 if ten else 0.5, "n": 1, "accepted": 1, "f": 7 if
+                    mode == "second" else 3}
+
+        def instructions(self, *_, **__):
+            return 200
+
+        def instructions_of(self, *_, **__):
+            return 700
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        row = bench.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
+    assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
+    assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
+
+
 def test_peers_that_cannot_be_had_are_left_out_aloud():
     with tempfile.TemporaryDirectory() as place:
         for command in ("apt-get", "apt-cache", "dpkg-query"):
