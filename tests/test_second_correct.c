@@ -39,21 +39,23 @@ enum { GRADIENT = NS + NP + 2 };
 /* by y, p, t0, t1; and a product, which is not corrected */
 typedef struct { double gradient[GRADIENT], product[NS + NP]; } answer;
 
+enum { PLAIN, CORRECT, ALONE };          /* ALONE: corrected, without a direction */
+
 static void ask(second *s, const costate_method *m, int exact, int correct, int storage, answer *x)
 {
     static const double times[COUNT] = {0.13, 0.3};
     const costate_options o = {.rtol = 1e-4, .atol = 1e-4, .controller = COSTATE_FIXED, .h0 = 0.01, .storage = storage,
                                .newton_tol = 1e-2, .derivative_mode = exact};
     const costate_observations at = {.count = COUNT, .t = times, .seed2 = observed};
-    double y[N] = {2, -0.6, 0}, p[NP] = {100}, V[N] = {0.3, -1, 0}, Vp[NP] = {7}, lambda[N], lambda2[N], mu[NP] = {0},
-           mu2[NP] = {0};
+    double y[N] = {2, -0.6, 0}, p[NP] = {100}, V[N] = {0.3, -1, 0}, Vp[NP] = {7}, lambda[N], lambda2[N] = {0},
+           mu[NP] = {0}, mu2[NP] = {0};
     costate *c = costate_new(m, &s->P, &o);
     costate_tape *tape = costate_tape_new();
     CHECK_OK(c, costate_integrate(c, s->t0, s->t1, y, p, tape));
     const costate_times t = {.t0 = x->gradient + NS + NP, .t1 = x->gradient + NS + NP + 1};
     CHECK_OK(c, costate_hessian(c, tape, &(costate_second){
-        .m = 1, .V = V, .Vp = Vp, .seed = second_seed, .ctx = s, .observations = &at, .lambda = lambda, .mu = mu,
-        .times = &t, .lambda2 = lambda2, .mu2 = mu2, .correct = correct}));
+        .m = correct != ALONE, .V = V, .Vp = Vp, .seed = second_seed, .ctx = s, .observations = &at, .lambda = lambda, .mu = mu,
+        .times = &t, .lambda2 = lambda2, .mu2 = mu2, .correct = correct != PLAIN}));
     memcpy(x->gradient, lambda, NS * sizeof *lambda);
     memcpy(x->gradient + NS, mu, sizeof mu);
     memcpy(x->product, lambda2, NS * sizeof *lambda2);
@@ -68,10 +70,11 @@ static void corrected(void **state)
     if (!is_newton(*state)) skip();
     oscillator(&s);
     for (int storage = COSTATE_ALL_STAGES; storage <= COSTATE_STATES_ONLY; storage++) {
-        answer truth, plain, better;
-        ask(&s, *state, 1, 0, storage, &truth);
-        ask(&s, *state, 0, 0, storage, &plain);
-        ask(&s, *state, 0, 1, storage, &better);
+        answer truth, plain, better, alone;
+        ask(&s, *state, 1, PLAIN, storage, &truth);
+        ask(&s, *state, 0, PLAIN, storage, &plain);
+        ask(&s, *state, 0, CORRECT, storage, &better);
+        ask(&s, *state, 0, ALONE, storage, &alone);
         double before = relative_gap(GRADIENT, plain.gradient, truth.gradient);
         double after = relative_gap(GRADIENT, better.gradient, truth.gradient);
         if (storage == COSTATE_ALL_STAGES)
@@ -81,6 +84,8 @@ static void corrected(void **state)
             fail_msg("%s: error of the gradient %.2e, corrected %.2e", method_name(*state), before, after);
         double change = relative_gap(NS + NP, better.product, plain.product);
         if (!(change <= 1e-13)) fail_msg("the product changed by %.1e", change);
+        change = relative_gap(GRADIENT, alone.gradient, better.gradient);
+        if (!(change <= 1e-13)) fail_msg("without a direction the gradient differs by %.1e", change);
     }
 }
 

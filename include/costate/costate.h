@@ -454,7 +454,7 @@ typedef int (*costate_seed2)(double t1, const double *y, const double *p, int m,
 
 /* What a Hessian product is given and gives.  What is NULL or zero is not there, or not wanted. */
 typedef struct {
-    int m;                            /* directions */
+    int m;                            /* directions; 0 with correct: the gradient alone */
     const double *V, *Vp;             /* N by m, np by m: directions of y at t0, of p */
     const costate_times *along;       /* t0, t1, events: directions of times, m each; end: out, its tangents */
     costate_seed2 seed;               /* of the end values */
