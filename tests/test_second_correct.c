@@ -54,8 +54,8 @@ static void ask(second *s, const costate_method *m, int exact, int correct, int 
     CHECK_OK(c, costate_integrate(c, s->t0, s->t1, y, p, tape));
     const costate_times t = {.t0 = x->gradient + NS + NP, .t1 = x->gradient + NS + NP + 1};
     CHECK_OK(c, costate_hessian(c, tape, &(costate_second){
-        .m = correct != ALONE, .V = V, .Vp = Vp, .seed = second_seed, .ctx = s, .observations = &at, .lambda = lambda, .mu = mu,
-        .times = &t, .lambda2 = lambda2, .mu2 = mu2, .correct = correct != PLAIN}));
+        .m = correct != ALONE, .V = V, .Vp = Vp, .seed = second_seed, .ctx = s, .observations = &at, .lambda = lambda,
+        .mu = mu, .times = &t, .lambda2 = lambda2, .mu2 = mu2, .correct = correct != PLAIN}));
     memcpy(x->gradient, lambda, NS * sizeof *lambda);
     memcpy(x->gradient + NS, mu, sizeof mu);
     memcpy(x->product, lambda2, NS * sizeof *lambda2);

@@ -204,7 +204,7 @@ static void give(const hessian *x, size_t rows, size_t ld, const double *found, 
 
 static void give_times(const hessian *x)
 {
-    static const costate_times none = {NULL};
+    static const costate_times none = {.t0 = NULL};
     const costate_times g = x->s->times ? *x->s->times : none, gd = x->s->times2 ? *x->s->times2 : none;
     size_t count = event_count(x);
     give(x, 1, 1, x->c->d.tau, 0, g.t0, gd.t0);
