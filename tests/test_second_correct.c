@@ -1,7 +1,8 @@
 /* test_second_correct.c - what Newton's iteration leaves in the stages of sdirk and firk is removed from a gradient, to
    first order, by `correct`: stiff van der Pol, against the same steps with Newton to round-off (step-maps 7).
 
-   The error e of the gradient is of first order in what is left, so that of the corrected one about e^2. */
+   The error e of the gradient is of first order in what is left, so that of the corrected one is about e^2: up to ten
+   times that. */
 #include "common.h"
 #include "seconds.h"
 
@@ -80,7 +81,7 @@ static void corrected(void **state)
         if (storage == COSTATE_ALL_STAGES)
             print_message("           gradient off by %.1e, corrected by %.1e\n", before, after);
         if (!(before > 1e-9)) fail_msg("Newton leaves nothing to correct: %.1e", before);
-        if (!(after <= 1e-13 + before * before))
+        if (!(after <= 1e-13 + 10 * before * before))
             fail_msg("%s: error of the gradient %.2e, corrected %.2e", method_name(*state), before, after);
         double change = relative_gap(NS + NP, better.product, plain.product);
         if (!(change <= 1e-13)) fail_msg("the product changed by %.1e", change);

@@ -213,7 +213,7 @@ static double one(const costate_method *m, int mass, int degree, size_t limit)
     formula formulas = {.n = N, .np = NP, .nq = NQ, .f = f_of, .r = r_of, .M = mass ? MASS : NULL};
     costate_problem P = {.n = N, .np = NP, .nq = NQ, .ctx = &formulas, .rhs = FORMULA_RHS, .cost = FORMULA_COST,
                          .jac = formula_jac, .mass = mass ? formula_mass : NULL};
-    costate_options o = {.derivative_mode = 1, .tape_limit = limit};
+    costate_options o = {.derivative_mode = 1, .tape_limit = limit, .controller = COSTATE_FIXED, .h0 = 0.1};
     double worst = 0;
     tried *s = calloc(1, sizeof *s);
     P.rhs.adjoint_tangent2 = f_third;

@@ -9,16 +9,14 @@
 #include <string.h>
 #include "erk/erk.h"
 
-/* K'_i^T w_i, h K'_i = X'_i - h' K_i, onto h; h'/h w_i onto w' */
+/* K'_i^T w_i onto h, of columns whose h stays; h'/h w_i onto w' of the others */
 static void moving_weights(const stepper *c, const record *r, const directions *d, const functionals *gd, int i,
                            const double *w, double *wd)
 {
     size_t n = (size_t)c->n, m = (size_t)d->m;
-    double Kw = dot(n, r->X + (size_t)i * n, w);
     for (size_t j = 0; j < m; j++) {
-        if (gd->times)
-            gd->h[j] += (dot(n, d->Xd + ((size_t)i * m + j) * n, w) - d->dh[j] * Kw) / r->h;
         if (d->dh[j] != 0) axpy(n, d->dh[j] / r->h, w, wd + j * n);
+        else if (gd->times) gd->h[j] += dot(n, d->Xd + ((size_t)i * m + j) * n, w) / r->h;
     }
 }
 
@@ -55,6 +53,19 @@ static int products(const back *x, int i, const costate_point *at, double *w)
     return 0;
 }
 
+/* K'_i^T w_i = (f'(i) x_i)^T v_i/h of columns whose h moves: X'_i - h' K_i would leave few digits in a short step */
+static int moving_slopes(const back *x, const costate_point *at, const costate_point *dx, const double *v)
+{
+    stepper *c = x->c;
+    double *slope = work(c)->v;
+    for (int j = 0; x->gd->times && j < x->d->m; j++) {
+        if (x->d->dh[j] == 0) continue;
+        TRY(map_tangent(c->maps, &c->maps->rhs, at, &dx[j], slope));
+        x->gd->h[j] += dot((size_t)c->n, slope, v) / x->r->h;
+    }
+    return 0;
+}
+
 /* [f'(i)^T v]' and the rates' part */
 static int curve(const back *x, int i, const costate_point *at, const double *v)
 {
@@ -63,6 +74,7 @@ static int curve(const back *x, int i, const costate_point *at, const double *v)
     const costate_point *dx = erk_directions(c, x->d, i, work(c)->Yd);
     const costate_gradient *to = x->dots.to;
     for (int j = 0; j < x->d->m; j++) TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, at, &dx[j], v, &to[j]));
+    TRY(moving_slopes(x, at, dx, v));
     return c->nq && b != 0 ? columns_curve_rates(c, &x->dots, x->r, x->d, x->g, x->gd, b, at, dx, to) : 0;
 }
 
