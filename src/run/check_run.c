@@ -81,13 +81,18 @@ static int taylor(attempt *x, const double *y0, const double *p0, costate_report
     return COSTATE_OK;
 }
 
+double least_size(const costate *c, const double *y)
+{
+    double most = 0;
+    for (int i = 0; i < c->st.n; i++) most = fmax(most, fabs(y[i]));
+    return 1e-3 * (most > 0 ? most : 1e-3);
+}
+
 static int try_run(costate *c, attempt *x, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
     unsigned state = 11;
     int N = x->N, np = x->np;
-    double most = 0;
-    for (int i = 0; i < c->st.n; i++) most = fmax(most, fabs(y[i]));
-    double least = 1e-3 * (most > 0 ? most : 1e-3);         /* of a component that is 0, or nearly */
+    double least = least_size(c, y);
     for (int i = 0; i < N; i++) x->V[i] = 0.1 * random_number(&state) * fmax(fabs(y[i]), least);
     for (int i = 0; i < np; i++) x->Vp[i] = 0.1 * random_number(&state) * (p[i] != 0 ? fabs(p[i]) : 1e-8);
     memcpy(x->y, y, (size_t)N * sizeof *y);
@@ -100,17 +105,22 @@ static int try_run(costate *c, attempt *x, double t0, double t1, const double *y
     return 0;
 }
 
-static int check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+costate *solver_for_checks(const costate *c)
 {
     costate_options o = c->o;
-    o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
+    o.derivative_mode = 1;
     o.on_step = NULL;
     o.on_event = NULL;
+    return costate_new(c->st.m, &c->P, &o);
+}
+
+static int check_run(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
+{
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np;
     int status;
     double *memory = calloc(5 * N + 3 * np + 1, sizeof *memory), *at = memory;
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    attempt x = {.c = costate_new(c->st.m, &c->P, &o), .tape = costate_tape_new(), .N = c->st.N, .np = c->st.np,
+    attempt x = {.c = solver_for_checks(c), .tape = costate_tape_new(), .N = c->st.N, .np = c->st.np,
                  .y = at, .z = at + N, .V = at + 2 * N, .V0 = at + 3 * N, .lambda = at + 4 * N, .mu = at + 5 * N,
                  .p = at + 5 * N + np, .Vp = at + 5 * N + 2 * np};
     if (!x.c || !x.tape) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");

@@ -121,9 +121,7 @@ static int differences(attempt *x, costate_report *r)
 static void begin_attempt(attempt *x, const double *y, const double *p)
 {
     unsigned state = 12;
-    double most = 0;
-    for (int i = 0; i < x->c->st.n; i++) most = fmax(most, fabs(y[i]));
-    double least = 1e-3 * (most > 0 ? most : 1e-3);         /* of a component that is 0, or nearly */
+    double least = least_size(x->c, y);
     memcpy(x->base, y, x->N * sizeof *y);
     if (x->np) memcpy(x->base + x->N, p, x->np * sizeof *p);
     for (size_t i = 0; i < x->all; i++) {
@@ -146,15 +144,11 @@ static int try_run(attempt *x, double t0, double t1, const double *y, const doub
 static int check(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed, void *ctx,
                  costate_report *r)
 {
-    costate_options o = c->o;
-    o.derivative_mode = 1;            /* differences of runs see what Newton leaves */
-    o.on_step = NULL;
-    o.on_event = NULL;
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np, all = N + np;
     int status;
     double *memory = calloc(13 * all, sizeof *memory), *at = memory;
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    attempt x = {.c = costate_new(c->st.m, &c->P, &o), .tape = costate_tape_new(), .other = costate_tape_new(),
+    attempt x = {.c = solver_for_checks(c), .tape = costate_tape_new(), .other = costate_tape_new(),
                  .seed = seed, .ctx = ctx, .N = N, .np = np, .all = all, .base = at, .at = at + all,
                  .unit = at + 2 * all, .v = at + 3 * all, .Hv = at + 5 * all, .g = at + 7 * all, .diff = at + 8 * all,
                  .V = at + 9 * all, .lambda2 = at + 9 * all + 2 * N, .Vp = at + 9 * all + 4 * N,

@@ -160,6 +160,11 @@ int residual_start(costate *, double t, double span);               /* the same,
 /* start.c */
 int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp; how, in c->start.mine */
 
+/* check_run.c: for checks of whole runs.  The same solver again, without callbacks that watch, and Newton to round-off:
+   differences of runs see what it leaves; the size of a component of y that is 0, or nearly */
+costate *solver_for_checks(const costate *);
+double least_size(const costate *, const double *y);
+
 /* second.c: what is given is sound: directions, at least so many; where their derivatives go, and what of */
 int second_directions(costate *, const costate_second *, int least);
 int second_derivatives(costate *, const costate_second *);
