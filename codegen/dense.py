@@ -32,13 +32,6 @@ def rounding(method):
     return method.tol if method.tol == EXACT else method.tol ** Decimal("0.75")
 
 
-def lagrange(c):
-    """Coefficients of theta^k (rows k = 1 ..) of the integrals of the Lagrange polynomials on c."""
-    s = len(c)
-    V = [[x ** k if k else ONE for k in range(s)] for x in c]
-    return [[x / (k + 1) for x in row] for k, row in enumerate(solve(V, identity(s)))]
-
-
 def derive(method, weights_of):
     """The smoothest output of the highest order there is, with the least weights D among those.
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from .real import Refused, brief
 
-FAMILIES = ("erk", "sdirk", "firk", "ros", "rkc")
+FAMILIES = ("erk", "sdirk", "firk", "ros", "rkc", "collocation")     # as enum costate_family
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
 TEXTS = ("name", "title", "family", "source")
-KEYS = {key: (str, "a text") for key in TEXTS + ("checked",)} \
-    | {key: (int, "a whole number") for key in ("order", "embedded", "embedded2", "dense", "digits")} \
+KEYS = {key: (str, "a text") for key in TEXTS + ("checked", "nodes")} \
+    | {key: (int, "a whole number") for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
     | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
        "collocation": (bool, "true or false")}
 MOST_STAGES = 32                 # STAGES_MOST of src/step/method.h: weights of a step lie in arrays of this size

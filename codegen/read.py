@@ -3,6 +3,7 @@ import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+from .collocation import KINDS
 from .document import MOST_STAGES, check_keys, document
 from .expr import evaluate
 from .linalg import zeros
@@ -45,6 +46,7 @@ class Table:
     rodas: list = None
     sums: dict = field(default_factory=dict)     # the redundant columns of the blocks, such as alpha_i
     collocation: bool = False
+    nodes: object = None             # the kind of nodes that define the method, for which there is no tableau
 
 
 def load(path):
@@ -88,7 +90,9 @@ class Reader:
                             embedded=keys.get("embedded", 0), embedded2=keys.get("embedded2", 0),
                             dense=keys.get("dense"), claims=tuple(keys.get("is", ())), keys=keys,
                             tol=tolerance(keys.get("digits")), collocation=keys.get("collocation", False), sums={})
-        if t.family == "ros":
+        if "nodes" in keys or "stages" in keys or t.family == "collocation":
+            self.nodes(t)
+        elif t.family == "ros":
             self.rosenbrock(t)
         else:
             self.runge_kutta(t)
@@ -185,6 +189,24 @@ class Reader:
             if len(texts) != s:
                 raise Refused(f"{label}: {len(texts)} entries, should be {s}")
             setattr(t, label, self.entries(texts, label))
+
+    def nodes(self, t):
+        """A collocation method by its nodes: there are no numbers to read."""
+        if t.family not in ("firk", "collocation"):
+            raise Refused("nodes, stages: are for the families firk and collocation")
+        for key in [*self.doc.blocks, *(key for key in ("collocation", "digits", "let") if key in t.keys)]:
+            raise Refused(f"{key}: is not for a method given by nodes and stages, from which everything is derived")
+        for key in ("nodes", "stages"):
+            if key not in t.keys:
+                raise Refused(f"key '{key}' is missing")
+        t.nodes, t.s = t.keys["nodes"], t.keys["stages"]
+        if t.nodes not in KINDS:
+            raise Refused(f"nodes: '{brief(t.nodes)}' is none of {', '.join(KINDS)}")
+        kind = KINDS[t.nodes]
+        if not kind.least <= t.s <= kind.most:
+            raise Refused(f"stages: must be from {kind.least} to {kind.most} for nodes '{t.nodes}'")
+        if kind.singular and t.family == "firk":
+            raise Refused(f"nodes: '{t.nodes}' makes A singular, which is for the family collocation")
 
     def rosenbrock(self, t):
         blocks = self.doc.blocks

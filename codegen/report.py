@@ -54,7 +54,8 @@ def residuals(conditions, b, n):
 def origin(m):
     if m.table.continuous or m.table.rodas:
         return "weights of the file"
-    return "integrals of the Lagrange polynomials" if m.table.family == "firk" else "from the order conditions"
+    by_nodes = m.table.family in ("firk", "collocation")
+    return "integrals of the Lagrange polynomials" if by_nodes else "from the order conditions"
 
 
 def stage_order(m):

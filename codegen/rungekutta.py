@@ -1,16 +1,16 @@
-"""Explicit, diagonally and fully implicit Runge-Kutta methods derived from their tableaux."""
+"""Explicit, diagonally and fully implicit Runge-Kutta methods derived from their tableaux or nodes."""
 from typing import NamedTuple
 
-from . import check, dense, estimate, stability
+from . import check, collocation, dense, estimate, stability
 from .linalg import apply, dot, identity, inverse, transpose
 from .method import Method
 from .real import EXACT, ONE, ZERO, Refused, snap
-from .split import split
+from .split import eigenvalues, split
 from .trees import Conditions
 
 
 class Tableau(NamedTuple):
-    """The coefficients that are used: the file's, or those that the file rounds."""
+    """The coefficients that are used: the file's, those that the file rounds, or those of its nodes."""
     A: list
     b: list
     c: list
@@ -19,14 +19,26 @@ class Tableau(NamedTuple):
 def derive(t):
     if t.family == "firk" and t.bhat:
         raise Refused("bhat: the error estimate of firk methods is derived, not given")
-    used, tol = (collocation(t), EXACT) if t.collocation else (as_given(t), t.tol)
+    used, tol = coefficients(t)
     check.row_sums(used.A, t.c, "tableau", "c", tol)
     method = Method(t, used, tol, s=t.s, conditions=Conditions(used.A), weights=used.b, embedded_weights=t.bhat)
     orders(method)
     method.P, method.Q = stability.rational(used.A, used.b, tol)
     method.r_infinity = stability.at_infinity(method.P, method.Q, tol)
-    {"erk": explicit, "sdirk": diagonal, "firk": full}[t.family](method)
+    {"erk": explicit, "sdirk": diagonal, "firk": full, "collocation": boundary}[t.family](method)
     return method
+
+
+def coefficients(t):
+    """and what they satisfy"""
+    if t.nodes:
+        return by_nodes(t), EXACT
+    return (unrounded(t), EXACT) if t.collocation else (as_given(t), t.tol)
+
+
+def by_nodes(t):
+    c = collocation.nodes(t.nodes, t.s)
+    return Tableau(*collocation.tableau(c), c)
 
 
 def as_given(t):
@@ -51,17 +63,16 @@ def orders(method):
     method.embedded, method.embedded2 = t.embedded, t.embedded2
 
 
-def collocation(t):
+def unrounded(t):
     """The tableau is printed rounded: check it; to be used is the collocation method with the nodes c itself."""
     if t.family != "firk" or t.c is None:
         raise Refused("collocation: is for firk tableaux with their column c")
-    B = dense.lagrange(t.c)
-    exact = [[sum((B[k][j] * x ** (k + 1) for k in range(len(B))), ZERO) for j in range(len(B))] for x in t.c + [ONE]]
-    for i, (row, printed) in enumerate(zip(exact, t.A + [t.b]), 1):
+    A, b = collocation.tableau(t.c)
+    for i, (row, printed) in enumerate(zip(A + [b], t.A + [t.b]), 1):
         for j, (x, y) in enumerate(zip(row, printed), 1):
             check.equal(y, x, f"tableau: row {i if i <= len(t.A) else 'b'}, entry {j}", t.tol,
                         "should be that of the collocation method,")
-    return Tableau(exact[:-1], exact[-1], t.c)
+    return Tableau(A, b, t.c)
 
 
 def explicit(method):
@@ -118,12 +129,20 @@ def full(method):
     method.A, method.b, method.c = method.coefficients
     method.block = method.s
     if not t.continuous:
-        method.B = dense.lagrange(method.c)
+        method.B = collocation.lagrange(method.c)
     method.real, method.pairs, method.T, method.Ti = split(inverse(method.A))
     implicit(method)
     estimate.add(method)
     if t.keys.get("embedded", method.embedded) != method.embedded:
         raise Refused(f"embedded: {t.embedded} is stated, but the derived estimate has order {method.embedded}")
+
+
+def stable(method, poles):
+    """poles: their real parts"""
+    if all(re > 0 for re in poles) and stability.bounded_on_axis(method.P, method.Q, method.tol):
+        method.properties.add("A-stable")
+        if method.r_infinity == 0:
+            method.properties.add("L-stable")
 
 
 def implicit(method, column=None):
@@ -141,10 +160,21 @@ def implicit(method, column=None):
     if t.continuous:
         method.B = transpose(t.continuous)
     dense.add(method, method.coefficients.A[-s:], Wt)
-    damped = all(re > 0 for re in method.real + [re for re, im in method.pairs])      # poles in the right half plane
-    if damped and stability.bounded_on_axis(method.P, method.Q, method.tol):
-        method.properties.add("A-stable")
-        if method.r_infinity == 0:
-            method.properties.add("L-stable")
+    stable(method, method.real + [re for re, im in method.pairs])
     if method.r_infinity is not None and abs(method.r_infinity) < 1:
         method.properties.add("dae")
+
+
+def boundary(method):
+    """For boundary value problems: in stage slopes K, as A may be singular, its first row 0 (step-maps 3.4)."""
+    method.A, method.b, method.c = method.coefficients
+    method.d = method.b
+    if stiffly_accurate(method):
+        method.properties.add("stiffly-accurate")
+    first = 0 if any(method.A[0]) else 1
+    if first and stiffly_accurate(method):
+        method.properties.add("fsal")
+    method.B = collocation.lagrange(method.c)
+    dense.add(method, identity(method.s), identity(method.s))
+    real, pairs = eigenvalues(inverse([row[first:] for row in method.A[first:]]))
+    stable(method, real + [re for re, im in pairs])

@@ -1,4 +1,5 @@
 /* test_methods.c - the list of methods: found by name, described, and what is said of them fits together. */
+#include "step/method.h"
 #include "common.h"
 
 static void listed(void **state)
@@ -17,6 +18,32 @@ static void listed(void **state)
                 fail_msg("%s and %s: one name or title twice", a.name, b.name);
             if (a.family > b.family) fail_msg("%s comes before %s, but its family after", a.name, b.name);
         }
+}
+
+/* Those for boundary values alone are found and described, but not listed, and no solver of initial values is made. */
+static void for_boundary_values(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    int count = costate_method_count(), found = 0;
+    for (int k = 0; k < count; k++) assert_int_not_equal(method_info(costate_method_at(k)).family, COSTATE_COLLOCATION);
+    for (const costate_method *const *m = costate_method_table + count; *m; m++, found++) {
+        costate_method_info i = method_info(*m);
+        assert_int_equal(i.family, COSTATE_COLLOCATION);
+        assert_ptr_equal(costate_method_find(i.name), *m);
+        assert_true(i.stages == (*m)->s && i.dense == (*m)->degree && i.embedded == 0);
+        assert_true(!(*m)->W && !(*m)->T && !(*m)->eig && !(*m)->e);
+        assert_memory_equal((*m)->d, (*m)->b, (size_t)i.stages * sizeof(double));
+        costate *c = costate_new(*m, &b->P, NULL);
+        double y[3] = {b->y0[0], b->y0[1], 0};
+        assert_int_equal(costate_integrate(c, 0, 1, y, b->p0, NULL), COSTATE_BAD_ARGUMENT);
+        char sentence[160];
+        snprintf(sentence, sizeof sentence, "Method %s is for boundary value problems: see costate/bvp.h, "
+                 "costate_bvp_new.", i.name);
+        assert_string_equal(costate_message(c), sentence);
+        costate_free(c);
+    }
+    assert_true(found >= 4);
 }
 
 #define IS(property) ((i.properties & (property)) != 0)
@@ -76,7 +103,7 @@ static void works_as_its_family(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest once[] = {cmocka_unit_test(listed)};
+    const struct CMUnitTest once[] = {cmocka_unit_test(listed), cmocka_unit_test(for_boundary_values)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) +
            run_by_method("works as its family", works_as_its_family);
 }

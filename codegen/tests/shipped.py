@@ -3,7 +3,7 @@ import copy
 from decimal import Decimal
 from pathlib import Path
 
-from codegen import derive, document, read, real
+from codegen import collocation, derive, document, read, real
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = sorted(f for f in (ROOT / "methods").glob("*/*.toml") if f.parent.name in document.FAMILIES)
@@ -40,7 +40,11 @@ def mutants(text):
         other = copy.deepcopy(text)
         other.keys["let"][name] = bump(text, other.keys["let"][name])
         yield f"let.{name}", other
-    for key in ("order", "embedded", "embedded2", "dense"):
+    for kind in [x for x in collocation.KINDS if x != text.keys.get("nodes", x)]:
+        other = copy.deepcopy(text)
+        other.keys["nodes"] = kind
+        yield f"nodes: {kind}", other
+    for key in ("order", "stages", "embedded", "embedded2", "dense"):
         for step in (-1, 1):
             if key in text.keys:
                 other = copy.deepcopy(text)

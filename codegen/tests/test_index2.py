@@ -12,9 +12,9 @@ from codegen.trees import forests
 from . import shipped
 
 # y, z: Hairer, Wanner, Solving ODEs II, table VII.4.1; sdirk: stages of order 1
-KNOWN = {"radau2a1": (1, 1), "radau2a2": (3, 2), "radau2a": (5, 3), "radau2a5": (9, 5), "lobatto3c": (4, 2),
-         "radau1a": (3, 2), "sdirk2a": (2, 1), "sdirk2b": (2, 1), "sdirk3a": (2, 1), "sdirk4a": (2, 1),
-         "sdirk4b": (2, 1)}
+KNOWN = {"radau2a1": (1, 1), "radau2a2": (3, 2), "radau2a": (5, 3), "radau2a4": (7, 4), "radau2a5": (9, 5),
+         "lobatto3c": (4, 2), "radau1a": (3, 2), "sdirk2a": (2, 1), "sdirk2b": (2, 1), "sdirk3a": (2, 1),
+         "sdirk4a": (2, 1), "sdirk4b": (2, 1)}
 METHODS = [shipped.method(path.stem) for path in shipped.FILES if path.parent.name in ("sdirk", "firk")]
 
 

@@ -40,6 +40,13 @@ tableau  = \'\'\'
 b   | 1
 \'\'\'
 '''
+GAUSS = HEAD + '''
+family   = "firk"
+order    = 4
+nodes    = "gauss"
+stages   = 2
+'''
+LOBATTO = GAUSS.replace("gauss", "lobatto").replace("firk", "collocation").replace("order    = 4", "order    = 2")
 LINEARLY_IMPLICIT = HEAD + '''
 family   = "ros"
 order    = 1
@@ -73,7 +80,7 @@ class Trial(unittest.TestCase):
         self.refused("34 stages, at most 32", table)
 
     def test_accepted(self):
-        for text in (HEUN, TRAPEZOID, MIDPOINT, LINEARLY_IMPLICIT):
+        for text in (HEUN, TRAPEZOID, MIDPOINT, GAUSS, LOBATTO, LINEARLY_IMPLICIT):
             self.derive(text)
 
     def test_orders(self):
@@ -133,7 +140,7 @@ class Trial(unittest.TestCase):
     def test_keys(self):
         self.refused("key 'source' is missing", HEUN.replace("source", "#"))
         self.derive(HEUN.replace("checked", "#"))                          # the one text that may be left out
-        self.refused("key 'stages' is unknown", HEUN + "stages = 2")
+        self.refused("key 'stage' is unknown", HEUN + "stage = 2")
         self.refused("family: 'rk' is none of", HEUN.replace('"erk"', '"rk"'))
         self.refused("name: 'other' must be a C identifier and the name of the file",
                      HEUN.replace('"trial"', '"other"'))
@@ -142,6 +149,41 @@ class Trial(unittest.TestCase):
         self.refused("let.x: must be text", HEUN + "let.x = 0.5")
         self.refused("not TOML", HEUN + "=")
         self.refused("b: must be text", LINEARLY_IMPLICIT.replace('"1"', "1.0"))
+
+    def test_nodes(self):
+        self.refused("nodes: 'chebyshev' is none of gauss, radau, lobatto", GAUSS.replace('"gauss"', '"chebyshev"'))
+        self.refused("nodes: must be a text", GAUSS.replace('"gauss"', "1"))
+        self.refused("stages: must be a whole number", GAUSS.replace("stages   = 2", 'stages = "2"'))
+        self.refused("stages: must be from 1 to 12", GAUSS.replace("stages   = 2", "stages = 0"))
+        for nodes, stages, least, most in (("gauss", 7, 1, 6), ("gauss", 9, 1, 6), ("radau", 7, 1, 6),
+                                           ("lobatto", 1, 2, 7), ("lobatto", 9, 2, 7)):
+            self.refused(f"stages: must be from {least} to {most} for nodes '{nodes}'",
+                         GAUSS.replace("gauss", nodes).replace("stages   = 2", f"stages = {stages}"))
+        self.refused("key 'stages' is missing", GAUSS.replace("stages   = 2", ""))
+        self.refused("key 'nodes' is missing", GAUSS.replace('nodes    = "gauss"', ""))
+        for line in ('tableau = "1/2 | 1/2"', 'continuous = "1"', "digits = 16", "collocation = true", 'let.x = "1"'):
+            key = line.split(" ")[0].split(".")[0]
+            self.refused(f"{key}: is not for a method given by nodes and stages", GAUSS + line)
+
+    def test_nodes_are_checked(self):
+        self.refused("b: tree [[t]] of order 3: sum b_i Phi_i = 0.25, should be 1/6",
+                     GAUSS.replace("stages   = 2", "stages = 1"))
+        self.refused("b: order 3 is stated, but all conditions of order 4 hold as well",
+                     GAUSS.replace("order    = 4", "order    = 3"))
+        self.refused("is: 'dae' is claimed, but not found", GAUSS + 'is = ["dae"]')
+        self.refused("is: 'L-stable' is claimed, but not found", LOBATTO + 'is = ["L-stable"]')
+        self.refused("embedded: 3 is stated, but the derived estimate has order 2", GAUSS + "embedded = 3")
+        self.refused("embedded: an order is stated, but there is no row bhat", LOBATTO + "embedded = 1")
+        self.refused("continuous: order 1 is stated, but all conditions of order 2 hold as well", LOBATTO + "dense = 1")
+
+    def test_families_of_nodes(self):
+        self.refused("nodes: 'lobatto' makes A singular, which is for the family collocation",
+                     LOBATTO.replace("collocation", "firk"))
+        for text in (HEUN + "stages = 2", LINEARLY_IMPLICIT + 'nodes = "gauss"'):
+            self.refused("nodes, stages: are for the families firk and collocation", text)
+        self.refused("tableau: is not for a method given by nodes and stages",
+                     MIDPOINT.replace('"firk"', '"collocation"'))
+        self.derive(GAUSS.replace("firk", "collocation"))
 
     def test_no_sensible_number(self):
         for entry, message in (("-" * 2000 + "1", "2001 characters"), ("-" * 400 + "1", "nested too deeply"),

@@ -180,7 +180,10 @@ typedef struct {
 
 typedef struct costate_method costate_method;   /* made by the build from methods/<family>/<name>.toml */
 
-enum costate_family { COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS, COSTATE_RKC };
+enum costate_family {
+    COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS, COSTATE_RKC,
+    COSTATE_COLLOCATION                         /* boundary values alone: costate_new takes none of these */
+};
 
 enum costate_property {                         /* found by the build, not claimed */
     COSTATE_FSAL = 1,                           /* the last stage is the first of the next step   */
@@ -200,9 +203,9 @@ typedef struct {
     double r_infinity;                          /* the stability function at infinity; NaN where unbounded */
 } costate_method_info;
 
-int costate_method_count(void);
-const costate_method *costate_method_at(int k);                  /* 0 <= k < count, else NULL */
-const costate_method *costate_method_find(const char *name);     /* by the name of its file, else NULL */
+int costate_method_count(void);                                  /* of those that costate_new takes */
+const costate_method *costate_method_at(int k);                  /* one of them, 0 <= k < count, else NULL */
+const costate_method *costate_method_find(const char *name);     /* any, by the name of its file, else NULL */
 int costate_method_describe(const costate_method *, costate_method_info *);
 
 /* ---- options ---------------------------------------------------------------------------------------- */

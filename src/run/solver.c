@@ -96,13 +96,16 @@ static int refuse_singular(costate *c)
 
 /* ---- the solver ---- */
 
-/* in the order of enum costate_family */
+/* in the order of enum costate_family; boundary value problems have no steps */
 static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family,
                                         &rkc_family};
 
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
+    if (m->family == COSTATE_COLLOCATION)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s is for boundary value problems: see costate/bvp.h, "
+                    "costate_bvp_new.", m->name);
     TRY(problem_sound(&c->v, P));
     c->st.m = m;
     c->st.F = families[m->family];

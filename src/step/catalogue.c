@@ -1,11 +1,13 @@
-/* catalogue.c - the methods that the build made from methods/: found by name, counted, described. */
+/* catalogue.c - the methods that the build made from methods/: found by name, counted, described.
+
+   Counted are those that costate_new takes: those of boundary value problems come last in the table. */
 #include <string.h>
 #include "step/method.h"
 
 int costate_method_count(void)
 {
     int k = 0;
-    while (costate_method_table[k]) k++;
+    while (costate_method_table[k] && costate_method_table[k]->family != COSTATE_COLLOCATION) k++;
     return k;
 }
 

@@ -8,9 +8,14 @@
                     (firk, c_1 = 0:  + h estx f(t + at h, u(at)) + sum_j ex_j X_j)
        ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
        rkc          X_j as rkc.h has them, whatever the degree
+       collocation  X_j = h K_j, K_j = f(t + c_j h, y + h sum_k a_jk K_k):  y+ = y + sum_j d_j X_j,  d = b
 
    dense output u(theta) = y + sum_j D_j(theta) X_j (erk: h X_j),  D_j(theta) = sum_k D[j*degree + k-1] theta^k.
-   Matrices are stored by rows. */
+   Matrices are stored by rows.
+
+   collocation is for boundary value problems alone, of stages in K-form, since A may be singular, as those of Lobatto
+   IIIA whose first row is 0.  s counts all stages; there is no estimate, and what belongs to A^-1 (W, T, Ti, eig) is
+   NULL, block 0. */
 #ifndef COSTATE_METHOD_H
 #define COSTATE_METHOD_H
 
@@ -42,7 +47,7 @@ struct costate_method {
     double r_infinity;
     double rounding;            /* order conditions hold to this, as the table has so many digits; tests ask for it */
     double gamma;               /* sdirk, ros: the diagonal; firk: 1/(real eigenvalue of A^-1), 0 if none */
-    const double *A;            /* s*s: erk, sdirk, firk: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
+    const double *A;            /* s*s: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
     const double *b;            /* s: quadrature weights (ros: the original b) */
     const double *c;            /* s: stage times (ros: alpha_i) */
     const double *d;            /* s: update */
@@ -70,6 +75,7 @@ struct costate_method {
     const costate_rkc *rkc;     /* rkc: its degrees */
 };
 
-extern const costate_method *const costate_method_table[];   /* ends with NULL; erk, sdirk, firk, ros, rkc, by name */
+/* In the order of enum costate_family, in a family by name; ends with NULL. */
+extern const costate_method *const costate_method_table[];
 
 #endif
