@@ -158,8 +158,8 @@ static void too_many(void **state)
     assert_true(t > 12 && t < 16);
 }
 
-/* A ball with restitution 1/2, dropped from 1 with g = 2: impacts at 1, 2, 2.5, 2.75, ..., whose limit is 3.  A method
-   of order 1 sees no flight that is shorter than its step: what it says then is of another kind. */
+/* A ball with restitution 1/2, dropped from 1 with g = 2: impacts at 1, 2, 2.5, 2.75, ..., whose limit is 3.  A dense
+   output of order 1 sees no flight that is shorter than its step: what is said then is of another kind. */
 static int fall(const costate_point *x, double *out, void *ctx)
 {
     out[0] = x->y[1];
@@ -189,7 +189,7 @@ static void zeno(void **state)
 {
     static const int counted[] = {COSTATE_TOO_MANY_EVENTS, 0},
                      any[] = {COSTATE_TOO_MANY_EVENTS, COSTATE_BAD_EVENT, 0};
-    for (int limited = 0; limited < (method_info(*state).order > 1 ? 2 : 1); limited++) {
+    for (int limited = 0; limited < (method_info(*state).dense > 1 ? 2 : 1); limited++) {
         clockwork w;
         double t;
         clock_wind(&w, 1, 0, 0);
