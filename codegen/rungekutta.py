@@ -20,7 +20,7 @@ def derive(t):
     if t.family == "firk" and t.bhat:
         raise Refused("bhat: the error estimate of firk methods is derived, not given")
     used, tol = coefficients(t)
-    check.row_sums(used.A, t.c, "tableau", "c", tol)
+    check.row_sums(used.A, used.c, "tableau", "c", tol)
     method = Method(t, used, tol, s=t.s, conditions=Conditions(used.A), weights=used.b, embedded_weights=t.bhat)
     orders(method)
     method.P, method.Q = stability.rational(used.A, used.b, tol)
