@@ -1,4 +1,5 @@
 // headers.cpp - the public headers compile as C++11; their functions, also those that are macros, too, have C linkage.
+#include <costate/bvp.h>
 #include <costate/costate.h>
 #include <costate/linsol.h>
 
@@ -20,5 +21,14 @@ int main()
     int made = costate_status(c) == COSTATE_OK && costate_status(d) == COSTATE_OK;
     costate_free(c);
     costate_free(d);
+    costate_conditions conditions = costate_conditions();
+    costate_bvp_options more = costate_bvp_options();
+    conditions.map.value = value;
+    conditions.count = 1;
+    costate_bvp *b = costate_bvp_new(costate_method_find("gauss2"), &problem, &conditions, &more);
+    costate_bvp *(*other)(const costate_method *, const costate_problem *, const costate_conditions *,
+                          const costate_bvp_options *) = costate_bvp_new;
+    made = made && b && other && costate_bvp_intervals(b) == 0;
+    costate_bvp_free(b);
     return made && problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
 }

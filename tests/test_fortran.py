@@ -1,5 +1,5 @@
-"""fortran/costate.f90 says what costate.h says: constants, sizes and offsets as both compilers have them, procedures
-with their arguments.
+"""fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h: constants, sizes and offsets as both
+compilers have them, procedures with their arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -13,39 +13,44 @@ sys.dont_write_bytecode = True
 from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-MODULE = os.path.join(root, "fortran", "costate.f90")
+MODULES = {"costate": "costate", "bvp": "costate_bvp"}          # of each header
 
 
-def header():
-    with open(os.path.join(root, "include", "costate", "costate.h"), encoding="utf-8") as f:
+def source(name):
+    return os.path.join(root, "fortran", MODULES[name] + ".f90")
+
+
+def header(name):
+    with open(os.path.join(root, "include", "costate", name + ".h"), encoding="utf-8") as f:
         return re.sub(r"/\*.*?\*/", " ", f.read(), flags=re.S)
 
 
-def module():
-    with open(MODULE, encoding="utf-8") as f:
+def module(name):
+    with open(source(name), encoding="utf-8") as f:
         return re.sub(r"&\n\s*", " ", re.sub(r"!.*", "", f.read()))
 
 
-def constants():
-    bodies = re.findall(r"\benum \w+\s*\{(.*?)\}", header(), re.S)
-    return [name for body in bodies for name in re.findall(r"\bCOSTATE_\w+", body)]
+def constants(name):
+    bodies = re.findall(r"\benum \w+\s*\{(.*?)\}", header(name), re.S)
+    return [word for body in bodies for word in re.findall(r"\bCOSTATE_\w+", body)]
 
 
-def structs():
+def structs(of):
     """{name: members} of all that a user sees into"""
     found = {}
-    for body, name in re.findall(r"typedef struct(?: \w+)? \{(.*?)\} (\w+);", header(), re.S):
+    for body, name in re.findall(r"typedef struct(?: \w+)? \{(.*?)\} (\w+);", header(of), re.S):
         body = re.sub(r"\(\*(\w+)\)\s*\([^)]*\)", r"\1", body)
         found[name] = [re.search(r"(\w+)(?:\[\d+\])?\s*$", part)[1]
                        for line in body.split(";") if line.strip() for part in line.split(",")]
-    del found["costate_size"]                  # of the macros at the end
+    found.pop("costate_size", None)            # of the macros at the end
     return found
 
 
-def prototypes():
+def prototypes(of):
     """{function: (what it returns, what its arguments are)} with v: nothing, p: pointer, f: of a function, else the
-    type; without those that costate.h's macros call"""
-    text = re.sub(r"typedef[^;{]*(\{.*?\})?[^;]*;", " ", header(), flags=re.S)
+    type; without those that the header's macros call"""
+    text = re.sub(r"typedef[^;{]*(\{.*?\})?[^;]*;", " ", header(of), flags=re.S)
+    text = re.sub(r"^static inline.*?^}$", " ", text, flags=re.S | re.M)
     found = {}
     for returned, name, arguments in re.findall(r"((?:const )?[\w ]+[\s*]+)(costate_\w+)\s*\(([^()]*)\)\s*;", text):
         arguments = [] if arguments.strip() == "void" else [c_kind(x) for x in arguments.split(",")]
@@ -60,10 +65,10 @@ def c_kind(declaration):
     return {"void": "v", "costate_seed": "f", "costate_seed2": "f"}.get(kind, kind)
 
 
-def bindings():
+def bindings(of):
     """The same of the module."""
     found = {}
-    text = module()
+    text = module(of)
     text = text[text.index("interface", text.index("end interface")):text.index("contains")]
     head = r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c\)"
     for returned, name, arguments, body in re.findall(head + r"(.*?)end (?:function|subroutine)", text, re.S):
@@ -82,27 +87,30 @@ def fortran_kind(declared):
 
 
 def test_procedures():
-    c, f = prototypes(), bindings()
-    assert len(c) > 30 and "costate_new" in c and "costate_tape_new" in c
-    for name in sorted(c.keys() | f.keys()):
-        assert c.get(name) == f.get(name), "%s: costate.h has %s, costate.f90 %s" % (name, c.get(name), f.get(name))
+    for of, least in (("costate", 30), ("bvp", 16)):
+        c, f = prototypes(of), bindings(of)
+        assert len(c) >= least, (of, len(c))
+        for name in sorted(c.keys() | f.keys()):
+            assert c.get(name) == f.get(name), "%s: %s.h has %s, the module %s" % (name, of, c.get(name), f.get(name))
 
 
 def printed(place, name, text, command, libraries=()):
-    source, exe = os.path.join(place, name), os.path.join(place, name + ".exe")
-    with open(source, "w", encoding="utf-8") as f:
+    file, exe = os.path.join(place, name), os.path.join(place, name + ".exe")
+    with open(file, "w", encoding="utf-8") as f:
         f.write(text)
-    made = subprocess.run(command + [source, "-o", exe, *libraries], cwd=place, capture_output=True, text=True)
+    made = subprocess.run(command + [file, "-o", exe, *libraries], cwd=place, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr[:2000]
     lines = subprocess.run([exe], check=True, capture_output=True, text=True).stdout.splitlines()
     return dict(line.split() for line in lines)
 
 
 def test_constants_and_layouts():
-    in_c = ['P("%s", (long)%s);' % (x, x) for x in constants()]
-    in_fortran = ["print '(a,1x,i0)', '%s', %s" % (x, x) for x in constants()]
+    words = [word for of in MODULES for word in constants(of)]
+    types = {struct: members for of in MODULES for struct, members in structs(of).items()}
+    in_c = ['P("%s", (long)%s);' % (x, x) for x in words]
+    in_fortran = ["print '(a,1x,i0)', '%s', %s" % (x, x) for x in words]
     declared = []
-    for struct, members in structs().items():
+    for struct, members in types.items():
         in_c.append('P("%s", (long)sizeof(%s));' % (struct, struct))
         in_fortran.append("print '(a,1x,i0)', '%s', c_sizeof(x_%s)" % (struct, struct))
         declared.append("type(%s), target :: x_%s" % (struct, struct))
@@ -111,25 +119,27 @@ def test_constants_and_layouts():
             in_c.append('P("%s", (long)offsetof(%s, %s));' % (key, struct, member))
             in_fortran.append("print '(a,1x,i0)', '%s', &\nat(c_loc(x_%s%%%s)) - at(c_loc(x_%s))"
                               % (key, struct, member, struct))
-    assert len(constants()) > 40 and len(structs()) > 9
+    assert len(words) > 40 and len(types) > 16
     with tempfile.TemporaryDirectory() as place:
-        c = printed(place, "c.c", "#include <costate/costate.h>\n#include <stdio.h>\n"
+        c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
-        f = printed(place, "f.f90", "program layout\nuse costate\nimplicit none\n"
+        f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nimplicit none\n"
                     + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
-                    [fortran, MODULE], [library, "-Wl,-rpath," + os.path.dirname(library)])
+                    [fortran, *map(source, MODULES)], [library, "-Wl,-rpath," + os.path.dirname(library)])
     for name in c:
         assert c[name] == f[name], "%s is %s in C, %s in Fortran" % (name, c[name], f[name])
 
 
 def test_no_type_has_other_members():
-    for name, body in re.findall(r"type, bind\(c\) :: (\w+)\n(.*?)end type", module(), re.S):
-        members = re.findall(r"::\s*(\w+)", body)
-        assert structs()[name] == members, "%s: costate.h has %s, costate.f90 %s" % (name, structs()[name], members)
+    for of in MODULES:
+        for name, body in re.findall(r"type, bind\(c\) :: (\w+)\n(.*?)end type", module(of), re.S):
+            members = re.findall(r"::\s*(\w+)", body)
+            assert structs(of)[name] == members, "%s: the header has %s, the module %s" % (name, structs(of)[name],
+                                                                                           members)
 
 
 run_all(globals())

@@ -34,22 +34,39 @@ def test_program_is_the_first_example():
     assert program().count("\n") <= 30, "more than 30 lines"
 
 
-def test_program_compiles_and_is_right():
+def output_of(text):
+    """what a program prints, compiled from its text without a warning"""
     with tempfile.TemporaryDirectory() as place:
-        source, exe = os.path.join(place, "readme.c"), os.path.join(place, "readme")
+        source, exe = os.path.join(place, "program.c"), os.path.join(place, "program")
         with open(source, "w", encoding="utf-8") as f:
-            f.write(program())
+            f.write(text)
         command = compiler + ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", source, "-o", exe,
                               "-I" + os.path.join(root, "include"),
                               "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm"]
         if sanitize != "none":
             command.insert(len(compiler), "-fsanitize=" + sanitize)
         subprocess.run(command, check=True)
-        out = subprocess.run([exe], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([exe], check=True, capture_output=True, text=True).stdout
+
+
+def test_program_compiles_and_is_right():
+    out = output_of(program())
     printed = [float(x) for x in re.findall(r"= (-?[\d.]+)", out)]
     expected = [2 * math.exp(-3), math.exp(-3), -2 * math.exp(-3)]
     assert len(printed) == 3 and all(abs(a - b) < 1e-7 for a, b in zip(printed, expected)), out
     assert out.strip() in read("README.md"), "README.md shows another output than:\n" + out
+
+
+def test_programs_of_the_manual():
+    """Those that are whole compile as printed, end with 0, and print what is printed behind them."""
+    manual, whole = read("docs/manual.md"), 0
+    for found in re.finditer(r"```c\n(.*?)```", manual, re.S):
+        if "int main(" in found.group(1):
+            whole += 1
+            shown = re.search(r"^    (\S.*)$", manual[found.end():], re.M).group(1)
+            out = output_of(found.group(1)).strip()
+            assert out == shown, "docs/manual.md shows %s, its program prints %s" % (shown, out)
+    assert whole == 1, whole
 
 
 def test_table_of_methods():
@@ -75,12 +92,16 @@ def first_cell(row):
     return cells(row)[0] if row.startswith("|") else None
 
 
+HEADERS = tuple("include/costate/%s.h" % name for name in ("costate", "bvp", "linsol"))
+
+
 def header_names():
-    """Options, counters and members of costate_times; functions; enumerators; of both public headers."""
-    text = re.sub(r"/\*.*?\*/", "", read("include/costate/costate.h") + read("include/costate/linsol.h"), flags=re.S)
+    """Options, counters and members of costate_times; functions; enumerators; of all public headers."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(read(name) for name in HEADERS), flags=re.S)
     names = set(re.findall(r"\b(costate_\w+)\s*\(", text)) | set(re.findall(r"\bCOSTATE_[A-Z][A-Z_0-9]+\b", text))
-    names -= {"COSTATE_VERSION", "COSTATE_H", "COSTATE_LINSOL_H"}
-    for struct in ("costate_options", "costate_stats", "costate_times"):
+    names -= {"COSTATE_VERSION", "COSTATE_H", "COSTATE_LINSOL_H", "COSTATE_BVP_H"}
+    for struct in ("costate_options", "costate_stats", "costate_times", "costate_conditions", "costate_bvp_options",
+                   "costate_bvp_stats", "costate_bvp_tangents", "costate_bvp_adjoints", "costate_bvp_second"):
         body = re.findall(r"typedef struct \{([^{}]*)\} " + struct + ";", text)[0]
         for line in body.split(";"):
             line = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", line)
@@ -96,8 +117,7 @@ def test_manual_names_everything():
 
 
 def test_manual_names_nothing_else():
-    there = "".join(read(name) for name in ("include/costate/costate.h", "include/costate/linsol.h",
-                                            "packaging/costate.map", "packaging/costateConfig.cmake.in"))
+    there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in"))
     for document in DOCUMENTS:
         for name in sorted(set(re.findall(r"\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
             if name.startswith("COSTATE_HAVE_"):

@@ -58,7 +58,8 @@ enum costate_status {
     COSTATE_VERSION_MISMATCH = -18, /* the program was compiled with the header of another version       */
     COSTATE_GRAZING = -19,       /* a guard only grazes zero: no derivative exists there                 */
     COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events taken before t1                                 */
-    COSTATE_BAD_EVENT = -21      /* an event could not be located, or its jump leaves the wrong side     */
+    COSTATE_BAD_EVENT = -21,     /* an event could not be located, or its jump leaves the wrong side     */
+    COSTATE_MESH_LIMIT = -22     /* bvp.h: the tolerance is not met with max_mesh intervals              */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */

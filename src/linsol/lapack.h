@@ -18,7 +18,21 @@ typedef void lapack_gbtrs(const char *trans, const int *n, const int *kl, const 
 typedef void lapack_getc2(const int *n, double *A, const int *lda, int *rows, int *columns, int *info);
 typedef void lapack_gesc2(const int *n, const double *A, const int *lda, double *x, const int *rows,
                           const int *columns, double *scale);
+typedef void lapack_gecon(const char *norm, const int *n, const double *A, const int *lda, const double *anorm,
+                          double *rcond, double *work, int *iwork, int *info, size_t norm_length);
+typedef void lapack_laswp(const int *n, double *A, const int *lda, const int *k1, const int *k2, const int *pivot,
+                          const int *step);
+typedef void blas_trsm(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
+                       const int *n, const double *alpha, const double *A, const int *lda, double *B, const int *ldb,
+                       size_t side_length, size_t uplo_length, size_t trans_length, size_t diag_length);
+typedef void blas_gemm(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+                       const double *alpha, const double *A, const int *lda, const double *B, const int *ldb,
+                       const double *beta, double *C, const int *ldc, size_t transa_length, size_t transb_length);
 
+extern lapack_laswp dlaswp_;
+extern blas_trsm dtrsm_;
+extern blas_gemm dgemm_;
+extern lapack_gecon dgecon_;
 extern lapack_getrf dgetrf_, zgetrf_;
 extern lapack_getrs dgetrs_, zgetrs_;
 extern lapack_gbtrf dgbtrf_, zgbtrf_;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <costate/bvp.h>
 #include "run/run.h"
+#include "run/version.h"
 
 const char *costate_version(void) { return COSTATE_VERSION; }
 
@@ -16,10 +18,13 @@ static size_t size_in(const costate_size *list, const char *type)
     return 0;
 }
 
-size_t costate_sizeof(const char *type) { return size_in(costate_sizes(), type); }
+size_t costate_sizeof(const char *type)
+{
+    size_t size = size_in(costate_sizes(), type);
+    return size ? size : size_in(costate_bvp_sizes(), type);
+}
 
-/* The first of the program's structs that is not the library's; NULL: all agree. */
-static const costate_size *mismatch(const costate_size *program)
+const costate_size *mismatch(const costate_size *program)
 {
     for (; program && program->type; program++)
         if (program->size != costate_sizeof(program->type) && program->size) return program;
@@ -33,15 +38,19 @@ costate *costate_new_sized(const costate_size *program, const costate_method *m,
     if (!odd) return costate_new(m, P, o);
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    fail(&c->v, COSTATE_VERSION_MISMATCH,
-         "The program was compiled with the header of costate %s, where a %s has %zu bytes; the library that it "
-         "runs with is %s, where it has %zu: compile the program again, with the header of this library.",
-         program->type, odd->type, odd->size, COSTATE_VERSION, costate_sizeof(odd->type));
+    mismatch_said(&c->v, program, odd);
     return c;
 }
 
-/* A report of the program's own size, emptied: its text would be garbage to print. */
-static int refuse(const costate_size *program, const char *type, void *result)
+int mismatch_said(verdict *v, const costate_size *program, const costate_size *odd)
+{
+    return fail(v, COSTATE_VERSION_MISMATCH,
+                "The program was compiled with the header of costate %s, where a %s has %zu bytes; the library that it "
+                "runs with is %s, where it has %zu: compile the program again, with the header of this library.",
+                program->type, odd->type, odd->size, COSTATE_VERSION, costate_sizeof(odd->type));
+}
+
+int mismatch_refused(const costate_size *program, const char *type, void *result)
 {
     if (result) memset(result, 0, size_in(program, type));
     return COSTATE_VERSION_MISMATCH;
@@ -49,14 +58,14 @@ static int refuse(const costate_size *program, const char *type, void *result)
 
 int costate_method_describe_sized(const costate_size *program, const costate_method *m, costate_method_info *info)
 {
-    if (mismatch(program)) return refuse(program, "costate_method_info", info);
+    if (mismatch(program)) return mismatch_refused(program, "costate_method_info", info);
     return costate_method_describe(m, info);
 }
 
 int costate_check_map_sized(const costate_size *program, const costate_map *f, int n, int np, int k,
                             const costate_point *x, void *ctx, costate_report *report)
 {
-    if (mismatch(program)) return refuse(program, "costate_report", report);
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
     return costate_check_map(f, n, np, k, x, ctx, report);
 }
 
@@ -64,8 +73,8 @@ int costate_check_problem_sized(const costate_size *program, const costate_probl
                                 costate_report *rhs, costate_report *cost)
 {
     if (!mismatch(program)) return costate_check_problem(P, x, rhs, cost);
-    refuse(program, "costate_report", cost);
-    return refuse(program, "costate_report", rhs);
+    mismatch_refused(program, "costate_report", cost);
+    return mismatch_refused(program, "costate_report", rhs);
 }
 
 int costate_pattern_detect_sized(const costate_size *program, const costate_problem *P, const costate_point *x,
@@ -73,19 +82,19 @@ int costate_pattern_detect_sized(const costate_size *program, const costate_prob
 {
     if (!mismatch(program)) return costate_pattern_detect(P, x, out, report);
     if (out) *out = NULL;
-    return refuse(program, "costate_report", report);
+    return mismatch_refused(program, "costate_report", report);
 }
 
 int costate_check_adjoint_sized(const costate_size *program, costate *c, double t0, double t1, const double *y,
                                 const double *p, costate_report *report)
 {
-    if (mismatch(program)) return refuse(program, "costate_report", report);
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
     return costate_check_adjoint(c, t0, t1, y, p, report);
 }
 
 int costate_check_hessian_sized(const costate_size *program, costate *c, double t0, double t1, const double *y,
                                 const double *p, costate_seed2 seed, void *ctx, costate_report *report)
 {
-    if (mismatch(program)) return refuse(program, "costate_report", report);
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
     return costate_check_hessian(c, t0, t1, y, p, seed, ctx, report);
 }

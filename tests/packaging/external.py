@@ -101,7 +101,7 @@ def library():
 
 def declared(*headers):
     """the functions that the public headers declare"""
-    text = "".join(read("include/costate/" + name) for name in headers or ("costate.h", "linsol.h"))
+    text = "".join(read("include/costate/" + name) for name in headers or ("costate.h", "bvp.h", "linsol.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.M)
     text = re.sub(r"static inline.*?^}$", "", text, flags=re.S | re.M)

@@ -89,6 +89,14 @@ def test_every_public_struct_takes_part():
     assert structs == table, "not in costate_sizes: %s" % sorted(structs ^ table)
 
 
+def test_structs_of_bvp_take_part():
+    """in a table of their own, beside those of costate.h that they hold"""
+    header = re.sub(r"/\*.*?\*/", "", read("include/costate/bvp.h"), flags=re.S)
+    structs = set(re.findall(r"^\} (costate_\w+);", header, re.M))
+    table = set(re.findall(r'\{"(costate_\w+)", sizeof\(\1\)\}', header))
+    assert structs <= table, "not in costate_bvp_sizes: %s" % sorted(structs - table)
+
+
 def test_other_languages_ask():
     """costate_version and costate_sizeof at run time; costate_new is a function, too"""
     if sanitized:

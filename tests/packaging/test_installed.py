@@ -24,7 +24,8 @@ def test_every_file_is_there():
         i = Installed(place, "shared")
         wanted = [i.lib + "/libcostate.so.0", i.lib + "/pkgconfig/costate.pc",
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
-                  i.include + "/costate/costate.h", i.include + "/costate/linsol.h", i.share + "/man/man3/costate.3"]
+                  *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "linsol")),
+                  i.share + "/man/man3/costate.3"]
         lost = [file for file in wanted if not os.path.exists(file)]
         assert not lost, lost
         libraries = glob.glob(i.lib + "/*")
@@ -33,7 +34,7 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, linsol.h, too"""
+    """the installed ones, bvp.h and linsol.h, too"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")

@@ -1,0 +1,172 @@
+/* bvp.h - what the files of boundary value problems share: a system of equations on a mesh, its solution, its factors.
+
+   An interval of the mesh, from t of length h, in K-form (step-maps 3.4) with X_j = h K_j:
+
+       h E(t + c_j h, Y_j, X_j/h, p) = 0,  Y_j = y_i + sum_l a_jl X_l        s stages,     E = f - M k or -F
+       y_{i+1} - y_i - sum_j b_j X_j = 0                                    continuity
+       g(y_0, y_N, p) = 0                                                   at the end of all
+
+   Vectors of unknowns z lie as y_0, X_1 .. X_s, y_1, .. , y_N; those of equations as the s stages, continuity, .. , g:
+   both L = (s + 1) n an interval, and n at the end. */
+#ifndef COSTATE_BVP_INTERNAL_H
+#define COSTATE_BVP_INTERNAL_H
+
+#include <costate/bvp.h>
+#include "linsol/ls.h"
+#include "maps/maps.h"
+#include "step/method.h"
+
+/* ---- rk.c: a method as it is used here ---- */
+
+enum { SAMPLES_MOST = 4 };
+typedef struct {
+    const char *name;
+    int s, order, dense, degree;
+    double *A, *b, *c;              /* s*s by rows, s, s: all stages */
+    double *D;                      /* s*degree: u(theta) = y + sum_j D_j(theta) X_j */
+    int collocates;
+    int samples;                    /* where defects are looked at */
+    double theta[SAMPLES_MOST];
+    double at[SAMPLES_MOST][2][STAGES_MOST];    /* D and D' there */
+    double share[SAMPLES_MOST];     /* largest error of u / (h defect there), to leading order, with its sign */
+} rk;
+int rk_takes(const costate_method *);
+int rk_init(rk *, const costate_method *, verdict *);
+/* D_j(theta), and its first two derivatives; NULL: not wanted */
+void rk_weights(const rk *, double theta, double *D, double *D1, double *D2);
+void rk_free(rk *);
+
+/* ---- solution.c: values on a mesh ---- */
+
+typedef struct {
+    int N;                          /* intervals; 0: nothing is there */
+    int *piece;                     /* N: between breaks, from 0 */
+    double *from, *part;            /* N: t = e + from (e' - e), h = part (e' - e), e and e' the ends of its piece */
+    double *t, *h;                  /* N + 1, N */
+    double *z;                      /* N L + n */
+    double *q;                      /* (N + 1) nq */
+    double *block;
+} solution;
+typedef struct {                    /* a point of [a, b] */
+    int i, end;                     /* its interval; end: -1: inside, else it is this one of the ends, */
+    int right;                      /* 1: at the end of the interval, 0: at its begin; else */
+    double theta;
+} place;
+
+/* ---- system.h: the linear system ---- */
+
+typedef struct costate_bvp bvp;
+typedef struct {
+    const char *name;
+    int (*prepare)(bvp *, int N);                   /* for a mesh of N intervals */
+    int (*factor)(bvp *);                           /* at b->now */
+    int (*solve)(bvp *, int transpose, int m, double *x);   /* in place, columns of all unknowns, or equations */
+    void (*free)(bvp *);
+} linear_system;
+extern const linear_system eliminated, whole;       /* by intervals; by a sparse solver */
+
+typedef struct {                    /* how one stage is linearised */
+    double *J, *M;                  /* entries; M NULL: identity */
+} stage_matrices;
+
+struct costate_bvp {
+    verdict v;
+    costate_problem P;
+    costate_conditions user;
+    costate_bvp_options o;
+    costate_bvp_stats count;
+    rk rk;
+    int n, np, nq, s, N_all, L;     /* N_all = n + nq; L = (s + 1) n */
+    maps maps, edges;               /* edges: of the conditions, over (y(a), y(b)) */
+    map g;
+    double *tolerances;             /* N_all: atol of each */
+    const double *atol;
+
+    double *p;                      /* np, a copy: of the last solve */
+    int nends;
+    double *ends;                   /* a, breaks, b; of now */
+    double *ends_last;              /* of last */
+    solution now, last;             /* the last iterate; the last solution, where now is none */
+    int solved;                     /* now is a solution */
+    int guess_points, mesh_points;  /* of the next solve; 0: not given */
+    double *guess_t, *guess_y, *mesh_t;
+
+    const linear_system *system;
+    void *own;                      /* the system's */
+    int factored;                   /* it is of now, to round-off */
+    double *unit;                   /* n: powers of 2, sizes of unknowns: columns are scaled by them */
+    int loose;                      /* the unknown of (y(a), y(b)) that the conditions determine least */
+    LS *filter;                     /* of defects, complex: see errors.c */
+    double *filtered;               /* n pairs */
+
+    double *block;                  /* work of one stage: */
+    double *w, *Y, *K, *E, *E2;     /* N_all, n, n, n, larger of n and nq; */
+    double *rates;                  /* s nq */
+    double *errors, *defects;       /* SAMPLES_MOST N_all each */
+    double *forcing;                /* N n: h times the defects of intervals */
+    char *rough;                    /* N: samples of an interval do not tell the same */
+    double *both, *dboth, *gboth, *edge_w;  /* 2 n each: (y(a), y(b)), its weights */
+    stage_matrices at;              /* of one stage */
+    LS *mass;                       /* of M or F_y', which are to be regular */
+    double *B;                      /* n * 2n: Jacobian of the conditions */
+    size_t entries;                 /* of at.J */
+    double *D, *D1, *D2;            /* s */
+};
+
+/* ---- solver.c ---- */
+int bvp_begin(bvp *);
+
+/* ---- solution.c ---- */
+static inline size_t solution_unknowns(const bvp *b, int N) { return (size_t)N * (size_t)b->L + (size_t)b->n; }
+static inline size_t unknowns(const bvp *b) { return solution_unknowns(b, b->now.N); }
+int solution_new(bvp *, solution *, int N);                     /* 0, or no memory; what was there is freed */
+void solution_free(solution *);
+void solution_place(const bvp *, const double *ends, solution *);   /* t, h from pieces and ends */
+static inline double *y_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L; }
+static inline double *X_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L + b->n; }
+/* where t is in x; 0: not in [a, b] */
+int solution_find(const bvp *, const double *ends, const solution *, double t, place *);
+/* y there, or its derivative by theta; n */
+void solution_state(const bvp *, const solution *, const place *, double *y);
+void solution_slope(const bvp *, const solution *, int i, double theta, double *dy);
+int solution_integrals(bvp *, solution *);                      /* q at mesh points */
+int solution_integral_at(bvp *, const solution *, const place *, double *q);
+
+/* ---- stages.c: one stage of an interval of x ---- */
+double stage_time(const bvp *, const solution *, int i, int j);
+void stage_state(const bvp *, const solution *, int i, int j, double *Y, double *K);       /* K = X_j/h */
+/* the point of stage j of interval i, in b->Y, b->K; of a residual x.yp is set */
+costate_point stage_point(bvp *, const solution *, int i, int j);
+int stage_matrix(bvp *, const solution *, int i, int j);        /* into b->at; the first stage's M is to be regular */
+int regular_slopes(bvp *, double t);                            /* is b->at.M, F_y' of a residual, regular? */
+int bvp_residual(bvp *, const solution *, double *out);         /* all equations; RETRY where they are not defined */
+int not_determined(bvp *);                                      /* COSTATE_SINGULAR, said of now */
+int bvp_failed(bvp *, int status, const char *where);           /* a RETRY that nothing more is tried for */
+int conditions_value(bvp *, const solution *, double *g);
+int conditions_matrix(bvp *, const solution *);                 /* into b->B */
+costate_point conditions_point(bvp *, const solution *);
+/* 1/(atol + rtol |y|), of the larger of both; n; z may be NULL */
+void weights_at(const bvp *, const double *y, const double *z, double *w);
+
+/* ---- newton.c ---- */
+typedef struct { double rms, most; int interval, component; } size_of;
+/* Until corrections are at most goal of the tolerances; goal 0: to round-off.  kept: begins with the matrix that is
+   factored, of this mesh. */
+int bvp_newton(bvp *, double goal, int kept, double error_before);
+
+/* ---- errors.c ---- */
+typedef struct { double error, t; int component; } defects;     /* the largest, in units of the tolerance; n + : of q */
+int mesh_errors(bvp *, double *error, defects *worst);          /* N: of each interval */
+int mesh_amplification(bvp *, double error, double *factor);    /* >= 1: what ill-conditioned problems make of them */
+
+/* ---- mesh.c ---- */
+/* What the errors call for, more times as fine, but of no more than max_mesh intervals; */
+int mesh_next(bvp *, const double *error, double more, solution *out);
+int mesh_halved(bvp *, const solution *from, solution *out);
+int mesh_given(bvp *, solution *out);                           /* the user's, else that of last, else equidistant */
+
+/* ---- guess.c ---- */
+/* y and X of `to` from those of `from`, stretched, or where that is NULL by what the next solve begins with */
+void bvp_guess(bvp *, const solution *from, solution *to);
+
+#endif

@@ -1,0 +1,62 @@
+/* derive.h - derivatives of the solution of G(z, theta) = 0 on its mesh: what tangents, adjoints and Hessian products
+   share.
+
+       tangent   W z' = -G_theta theta'
+       adjoint   W^T nu = Psi_z^T,   dPsi/dtheta = Psi_theta - nu^T G_theta
+       second    the tangent of the adjoint: W^T nu' = [Psi_z^T]' - [W^T]' nu
+
+   W = G_z is factored once, at the solution.  theta: p, the ends (a, breaks, b), points' times, c. */
+#ifndef COSTATE_BVP_DERIVE_H
+#define COSTATE_BVP_DERIVE_H
+
+#include "bvp/bvp.h"
+
+typedef struct {                    /* a call; m columns */
+    bvp *b;
+    const solution *x;              /* b->now */
+    int m, points, nends;
+    const double *t;                /* points */
+    size_t all;                     /* unknowns */
+    place *at;                      /* where the points are; */
+    int *first, *next;              /* those of interval i: first[i], next[..], -1: no more */
+    const double *Vp, *Vends, *Vtimes, *Vc;         /* of tangents, second */
+    double *mu, *ends, *times, *c;                  /* of adjoints: where gradients are added, NULL: not wanted */
+    double *z;                      /* all*m */
+    double *V;                      /* N*points by m: tangents of the points, out */
+    double *dt, *dh;                /* m each: of the interval's t and h; of adjoints what belongs to them */
+    double *tb;                     /* m: what a product says of t */
+    costate_point *dx;              /* m */
+    costate_gradient *to;           /* m */
+    double *y, *k, *w, *K;          /* n*m each */
+    double *out;                    /* larger of n, nq, by m */
+    double *rates, *slopes;         /* s*nq: r at the stages; s*nq*m: its tangents */
+    double *omega, *tail;           /* nq*m each: weights of r; of q beyond the interval */
+    double *qd;                     /* nq*m: q' at the begin of the interval */
+    double *block;
+} derivation;
+
+enum { BY_TANGENT = 1, BY_ADJOINT = 2, BY_SECOND = 4 };
+/* Checks and lays out; which: the modes it is for.  Then W is factored, unless it is already. */
+int derivation_begin(bvp *, derivation *, int which);
+void derivation_end(derivation *);
+int directions_finite(bvp *, int m, int points, const double *Vp, const double *Vends, const double *Vtimes,
+                      const double *Vc);
+static inline double *column(const derivation *d, double *z, int j) { return z + (size_t)j * d->all; }
+
+/* the motion of interval i: dt, dh */
+void derivation_motion(derivation *, int i);
+double derivation_theta(const derivation *, int k, int j);      /* theta' of point k, inside an interval, along j */
+/* dx of stage j of interval i along all columns of z; y, k: its parts */
+costate_point derivation_stage(derivation *, int i, int j);
+/* dt, dh, as gradients of the interval's t and h, to the ends */
+void derivation_to_ends(derivation *, int i);
+
+int tangents(derivation *);         /* z; */
+int tangents_at_points(derivation *);                           /* V */
+int adjoints(derivation *, const double *lambda);               /* z: multipliers; gradients */
+int sums_finite(bvp *, int m, const double *mu, const char *name);
+int gradients_finite(bvp *, int m, int points, const double *mu, const double *ends, const double *times,
+                     const double *c);                          /* or RETRY */
+int adjoint_gradients(derivation *);                            /* of -h nu . E and -alpha . g, nu and alpha in z */
+
+#endif

@@ -1,0 +1,221 @@
+/* errors.c - errors of a solution on its mesh, in tolerances, by the defects of its dense output.
+
+   The defect d = E(t, u, u', p) of the dense output u between the nodes tells the error of u (rk.c):
+
+       e = |(i M/(share h) - J)^-1 d|,   component by component, in units of its tolerance, atol + rtol |y_c|
+
+   For h J small this is share h M^-1 d.  A stiff J, of modes that decay or that grow, which need opposite signs, is
+   taken by its modulus, |i/(share h) - lambda|: where h is larger than a layer is wide, outside of it, an error of y
+   makes a defect lambda times as large, which is no reason for a finer mesh.
+
+   Such an error is one of its interval.  What the problem makes of errors that are handed on from mesh point to mesh
+   point is asked of its linear system, once: amplification. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/random.h"
+#include "base/vec.h"
+#include "bvp/bvp.h"
+
+static void larger_of(defects *most, double error, double t, int component)
+{
+    if (error <= most->error) return;           /* NaN is larger */
+    *most = (defects){isnan(error) ? HUGE_VAL : error, t, component};
+}
+
+/* sample k of interval i: its point is in b->Y, b->K */
+static costate_point sample(bvp *b, int i, int k)
+{
+    size_t n = (size_t)b->n;
+    const solution *x = &b->now;
+    const double *X = X_of(b, x->z, i);
+    combine(n, b->Y, y_of(b, x->z, i), 1, b->s, b->rk.at[k][0], X, n);
+    combine(n, b->K, NULL, 1 / x->h[i], b->s, b->rk.at[k][1], X, n);
+    return equation_point(&b->maps, x->t[i] + b->rk.theta[k] * x->h[i], b->Y, b->K);
+}
+
+/* b->filtered: (i M/share h - J)^-1 of the defect of sample k, complex; sh: share h.  1: that is singular */
+static int filter(bvp *b, int i, int k, double sh)
+{
+    size_t n = (size_t)b->n;
+    costate_point at = sample(b, i, k);
+    TRY(equation_value(&b->maps, at.t, at.y, b->K, b->E));
+    TRY(jacobian(&b->maps, &at, b->w, b->at.J, b->at.M));
+    for (size_t c = 0; c < n; c++) { b->filtered[2 * c] = b->E[c]; b->filtered[2 * c + 1] = 0; }
+    int failed = LS_Decomp(b->filter, 0, 1 / sh, b->at.J, b->at.M);
+    if (failed == 0) failed = LS_Solve(b->filter, 0, 1, b->filtered);
+    if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory to estimate errors.");
+    return failed ? retry(&b->v, WHY_SINGULAR, 0.5) : 0;
+}
+
+/* e (N_all): errors in tolerances that sample k tells of y, and d: its defects times sh */
+static int of_equations(bvp *b, int i, int k, double sh, double *e, double *d)
+{
+    const double *y = y_of(b, b->now.z, i);
+    weights_at(b, y, y + b->L, b->w);
+    TRY(filter(b, i, k, sh));
+    for (int c = 0; c < b->n; c++) {
+        e[c] = b->w[c] * hypot(b->filtered[2 * c], b->filtered[2 * c + 1]);
+        d[c] = b->w[c] * sh * b->E[c];
+    }
+    return 0;
+}
+
+/* and of q, whose defect is r(u) - sum_j D_j' r_j */
+static int of_integrals(bvp *b, int i, int k, double sh, double *e, double *d)
+{
+    size_t n = (size_t)b->n, nq = (size_t)b->nq;
+    const double *q = b->now.q + (size_t)i * nq;
+    costate_point at = sample(b, i, k);
+    TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->E2));
+    for (size_t c = 0; c < nq; c++) {
+        double defect = b->E2[c], size = fmax(fabs(q[c]), fabs(q[nq + c]));
+        for (size_t j = 0; j < (size_t)b->s; j++) defect -= b->rk.at[k][1][j] * b->rates[j * nq + c];
+        d[n + c] = sh * defect / (b->atol[n + c] + b->o.rtol * size);
+        e[n + c] = fabs(d[n + c]);
+    }
+    return 0;
+}
+
+/* of all samples; shares: as of something smooth */
+static int of_samples(bvp *b, int i, int shares)
+{
+    for (int k = 0; k < b->rk.samples; k++) {
+        double sh = (shares ? b->rk.share[k] : 1) * b->now.h[i];
+        double *e = b->errors + k * b->N_all, *d = b->defects + k * b->N_all;
+        TRY(of_equations(b, i, k, sh, e, d));
+        if (b->nq > 0) TRY(of_integrals(b, i, k, sh, e, d));
+    }
+    return 0;
+}
+
+/* Of something smooth all samples tell the same, but for higher terms, their signs included.  Where they do not - a
+   jump of f inside, a layer that the interval does not see - a defect may be that of the whole interval. */
+static int rough(const bvp *b)
+{
+    const double APART = 4, HARMLESS = 0.02;
+    for (int c = 0; b->rk.collocates && c < b->N_all; c++) {
+        const double *d = b->defects + c;
+        double least = d[0], most = d[0];
+        for (int k = 1; k < b->rk.samples; k++) {
+            least = fmin(least, d[k * b->N_all]);
+            most = fmax(most, d[k * b->N_all]);
+        }
+        if (most > HARMLESS && most > APART * least) return 1;
+        if (least < -HARMLESS && least < APART * most) return 1;
+    }
+    return 0;
+}
+
+/* h times the largest defect of each equation */
+static void keep_force(bvp *b, int i, int shares)
+{
+    for (int c = 0; c < b->n; c++) {
+        double *f = b->forcing + (size_t)i * (size_t)b->n + c;
+        *f = 0;
+        for (int k = 0; k < b->rk.samples; k++) {
+            double v = b->defects[k * b->N_all + c] / (b->w[c] * (shares ? b->rk.share[k] : 1));
+            if (fabs(v) > fabs(*f)) *f = v;
+        }
+    }
+}
+
+static int of_interval(bvp *b, int i, int shares, defects *most)
+{
+    for (int j = 0; b->nq > 0 && j < b->s; j++) {
+        costate_point at = stage_point(b, &b->now, i, j);
+        TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->rates + (size_t)j * (size_t)b->nq));
+    }
+    stage_point(b, &b->now, i, 0);              /* the piece */
+    TRY(of_samples(b, i, shares));
+    for (int k = 0; k < b->rk.samples; k++)
+        for (int c = 0; c < b->N_all; c++)
+            larger_of(most, b->errors[k * b->N_all + c], b->now.t[i] + b->rk.theta[k] * b->now.h[i], c);
+    keep_force(b, i, shares);
+    return 0;
+}
+
+static int look_at(bvp *b, int i, int shares, double *error, defects *worst)
+{
+    defects here = {0, b->now.t[i], 0};
+    int status = of_interval(b, i, shares, &here);
+    if (status < 0) return status;
+    error[i] = status == 0 ? here.error : HUGE_VAL;             /* f is not defined there */
+    larger_of(worst, error[i], here.t, here.component);
+    return 0;
+}
+
+/* Where a derivative of something smooth passes through zero samples differ as well, but the error is less than those
+   beside it. */
+static int stands_out(const bvp *b, const double *error, int i)
+{
+    double before = i > 0 ? error[i - 1] : 0, behind = i + 1 < b->now.N ? error[i + 1] : 0;
+    return error[i] >= before && error[i] >= behind;
+}
+
+int mesh_errors(bvp *b, double *error, defects *worst)
+{
+    *worst = (defects){0, b->now.t[0], 0};
+    TRY(solution_integrals(b, &b->now));
+    for (int i = 0; i < b->now.N; i++) {
+        TRY(look_at(b, i, 1, error, worst));
+        b->rough[i] = (char)rough(b);
+    }
+    for (int i = 0; i < b->now.N; i++)
+        if (b->rough[i] && stands_out(b, error, i)) TRY(look_at(b, i, 0, error, worst));
+    return 0;
+}
+
+/* ---- what becomes of them ---- */
+
+static double least_share(const bvp *b)
+{
+    double least = 1;
+    for (int k = 0; k < b->rk.samples; k++) least = fmin(least, fabs(b->rk.share[k]));
+    return least;
+}
+
+/* x: the right sides of all stages: defects times h, of one random sign an interval */
+static void force(const bvp *b, double *x)
+{
+    size_t n = (size_t)b->n;
+    unsigned state = 17;
+    for (int i = 0; i < b->now.N; i++) {
+        double sign = random_number(&state) < 0 ? -1 : 1, *to = x + (size_t)i * (size_t)b->L;
+        for (int j = 0; j < b->s; j++) axpy(n, sign, b->forcing + (size_t)i * n, to + (size_t)j * n);
+    }
+}
+
+/* The largest of y at mesh points, in tolerances. */
+static double largest(bvp *b, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i <= b->now.N; i++) {
+        const double *d = x + (size_t)i * (size_t)b->L;
+        weights_at(b, y_of(b, b->now.z, i), NULL, b->w);
+        for (int c = 0; c < b->n; c++) most = fmax(most, b->w[c] * fabs(d[c]));
+    }
+    return most;
+}
+
+/* Random forces as large as the defects move the solution by sqrt(N) times what one makes of its interval, which is
+   error/share, where nothing grows.  Defects are no such forces, but orthogonal to polynomials, by which the order at
+   mesh points is higher: so much is allowed for. */
+static int amplification(bvp *b, double error, double *x, double *factor)
+{
+    const double ALLOWED = b->rk.order > b->rk.dense + 1 ? 5 : 1;
+    force(b, x);
+    b->count.solves++;
+    TRY(b->system->solve(b, 0, 1, x));
+    double still = sqrt(b->now.N) * error / least_share(b);
+    *factor = still > 0 ? fmax(1, largest(b, x) / (ALLOWED * still)) : 1;
+    return 0;
+}
+
+int mesh_amplification(bvp *b, double error, double *factor)
+{
+    double *x = calloc(unknowns(b), sizeof *x);
+    if (!x) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the error of %d intervals.", b->now.N);
+    int status = amplification(b, error, x, factor);
+    free(x);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* mesh.c - meshes: the first, the one that errors call for, one of halves.
+
+   Errors go like h^(order of u + 1): an interval is cut into (error/TARGET)^(1/(order + 1)) new ones, points lying
+   where their sum is a multiple of one part (equidistribution). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bvp/bvp.h"
+
+static const double TARGET = 0.3;               /* error aimed at: estimates of a coarse mesh are rough */
+static const double GROWTH = 2;                 /* of a mesh, at most, beside a few intervals */
+static const double FINEST = 10, COARSEST = 0.1;        /* parts of one interval: of its inside little is known */
+
+/* parts that each interval is to be cut into, for errors of target; their sum */
+static double parts_for(const bvp *b, const double *error, double target, double *parts)
+{
+    double sum = 0;
+    for (int i = 0; i < b->now.N; i++) {
+        double wish = pow(error[i] / target, 1.0 / (b->rk.dense + 1));
+        parts[i] = fmin(FINEST, fmax(COARSEST, wish));
+        sum += parts[i];
+    }
+    return sum;
+}
+
+/* Far from the end errors are no measure of how fine the mesh must be, but of where: it grows by a factor at most. */
+static void choose_parts(const bvp *b, const double *error, double more, double *parts)
+{
+    double target = TARGET, most = GROWTH * b->now.N + 8;
+    while (parts_for(b, error, target, parts) > most && target < 1e300) target *= 4;
+    for (int i = 0; i < b->now.N; i++) parts[i] *= more;
+}
+
+static int piece_end(const solution *x, int from)
+{
+    int to = from;
+    while (to < x->N && x->piece[to] == x->piece[from]) to++;
+    return to;
+}
+
+/* count intervals in place of those from `from` to `to`, from interval `at` on */
+static void cut(const solution *x, int from, int to, const double *parts, double sum, int count, solution *out, int at)
+{
+    double before = 0;                          /* parts before interval i */
+    int i = from;
+    for (int k = 0; k < count; k++) {
+        double target = sum * k / count;
+        while (i < to - 1 && before + parts[i] <= target) before += parts[i++];
+        out->piece[at + k] = x->piece[from];
+        out->from[at + k] = k == 0 ? 0 : x->from[i] + x->part[i] * (target - before) / parts[i];
+    }
+    for (int k = 0; k < count; k++) out->part[at + k] = (k + 1 < count ? out->from[at + k + 1] : 1) - out->from[at + k];
+}
+
+/* how many intervals each piece gets; shrunk to max_mesh */
+static int share_out(const bvp *b, const double *sums, int pieces, int *count)
+{
+    double all = 0;
+    int total = 0;
+    for (int k = 0; k < pieces; k++) all += sums[k];
+    double less = fmin(1, (b->o.max_mesh - pieces) / fmax(all, 1e-300));
+    for (int k = 0; k < pieces; k++) total += count[k] = (int)ceil(fmax(1, less < 1 ? floor(sums[k] * less) : sums[k]));
+    return total;
+}
+
+int mesh_next(bvp *b, const double *error, double more, solution *out)
+{
+    const solution *x = &b->now;
+    int pieces = b->nends - 1, k = 0, at = 0;
+    double *sums = malloc(((size_t)x->N + (size_t)pieces) * sizeof *sums), *parts = sums ? sums + pieces : NULL;
+    int *count = malloc((size_t)pieces * sizeof *count), status = 0;
+    if (!sums || !count) status = fail(&b->v, COSTATE_NO_MEMORY, "No memory for a mesh.");
+    if (status == 0) choose_parts(b, error, more, parts);
+    for (int from = 0, to; status == 0 && from < x->N; from = to, k++) {
+        sums[k] = 0;
+        to = piece_end(x, from);
+        for (int i = from; i < to; i++) sums[k] += parts[i];
+    }
+    if (status == 0) status = solution_new(b, out, share_out(b, sums, pieces, count));
+    k = 0;
+    for (int from = 0, to; status == 0 && from < x->N; from = to, at += count[k++])
+        cut(x, from, to = piece_end(x, from), parts, sums[k], count[k], out, at);
+    free(sums);
+    free(count);
+    if (status == 0) solution_place(b, b->ends, out);
+    return status;
+}
+
+int mesh_halved(bvp *b, const solution *x, solution *out)
+{
+    TRY(solution_new(b, out, 2 * x->N));
+    for (int i = 0; i < 2 * x->N; i++) {
+        int k = i / 2;
+        out->piece[i] = x->piece[k];
+        out->part[i] = x->part[k] / 2;
+        out->from[i] = x->from[k] + (i % 2) * out->part[i];
+    }
+    solution_place(b, b->ends, out);
+    return 0;
+}
+
+/* ---- the first mesh ---- */
+
+static int equidistant(bvp *b, solution *out)
+{
+    int pieces = b->nends - 1, total = 0, at = 0;
+    double length = b->ends[pieces] - b->ends[0];
+    for (int k = 0; k < pieces; k++)
+        total += (int)ceil(b->o.intervals * (b->ends[k + 1] - b->ends[k]) / length - 1e-9);
+    TRY(solution_new(b, out, total));
+    for (int k = 0; k < pieces; k++) {
+        int count = (int)ceil(b->o.intervals * (b->ends[k + 1] - b->ends[k]) / length - 1e-9);
+        for (int i = 0; i < count; i++, at++) {
+            out->piece[at] = k;
+            out->from[at] = (double)i / count;
+            out->part[at] = 1.0 / count;
+        }
+    }
+    return 0;
+}
+
+/* the user's points, and the breaks: those of a piece lie between its ends */
+static int from_points(bvp *b, solution *out)
+{
+    int pieces = b->nends - 1, at = 0;
+    double sign = b->ends[pieces] > b->ends[0] ? 1 : -1;
+    TRY(solution_new(b, out, b->mesh_points - 1 + pieces - 1));
+    for (int k = 0; k < pieces; k++) {
+        double from = b->ends[k], length = b->ends[k + 1] - from;
+        int first = at;
+        out->piece[at] = k;
+        out->from[at++] = 0;
+        for (int i = 0; i < b->mesh_points; i++) {
+            double t = b->mesh_t[i];
+            if (!(sign * t > sign * from && sign * t < sign * b->ends[k + 1])) continue;
+            out->piece[at] = k;
+            out->from[at++] = (t - from) / length;
+        }
+        for (int i = first; i < at; i++) out->part[i] = (i + 1 < at ? out->from[i + 1] : 1) - out->from[i];
+    }
+    out->N = at;
+    return 0;
+}
+
+static int as_before(bvp *b, solution *out)
+{
+    const solution *x = &b->last;
+    size_t k = (size_t)x->N;
+    TRY(solution_new(b, out, x->N));
+    memcpy(out->piece, x->piece, k * sizeof *x->piece);
+    memcpy(out->from, x->from, k * sizeof *x->from);
+    memcpy(out->part, x->part, k * sizeof *x->part);
+    return 0;
+}
+
+int mesh_given(bvp *b, solution *out)
+{
+    TRY(b->mesh_points ? from_points(b, out) : b->last.N && !b->guess_points ? as_before(b, out) : equidistant(b, out));
+    solution_place(b, b->ends, out);
+    return 0;
+}

@@ -1,0 +1,265 @@
+/* newton.c - the damped Newton iteration for all equations at once.
+
+       W d = -G(z),  z+ = z + a d,  W again, or kept:  W d+ = -G(z+)
+
+   A step is taken where |d+| <= (1 - a/4) |d|: the natural monotonicity test, in the root mean square of all unknowns
+   in units of their tolerances; else a is what the same numbers say it might be (P. Deuflhard, Newton Methods for
+   Nonlinear Problems (2004), 3.3).  It does not depend on how anybody scales equations.  d+ is the next correction by
+   the old W: where it is small beside d, it is added, and W is kept. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/larger.h"
+#include "base/vec.h"
+#include "bvp/bvp.h"
+
+enum { ROUNDS_MOST = 40 };                      /* with one W */
+static const double IMMENSE = 1e250;            /* an iterate that has gone astray */
+static const double LEAST_DAMPING = 1e-6;       /* Deuflhard's 1e-4 gives up some that are solved */
+static const double FAST = 0.1;                 /* |d+|/|d| up to this: W is kept */
+static const double NEAR = 1;                   /* tolerances: no damping is needed so near the solution */
+static const double ILL_CONDITIONED = 1e-12;    /* a rcond below it may be why the iteration stalls */
+static const double SHARP = 1e3;                /* W is of the solution if it was taken so many round-offs from it */
+
+typedef struct {
+    bvp *b;
+    solution *x;                    /* b->now */
+    size_t all;
+    double *d, *next;               /* corrections: all */
+    double *from;                   /* all: z before */
+    double *scale;                  /* n */
+    size_of size, next_size;
+    double damping;
+    int its;
+} iteration;
+
+/* ---- sizes of corrections ---- */
+
+/* the tolerances of the largest y_c of the mesh, not of each y_c: a layer may be elsewhere in the next iterate, and
+   what is compared by the monotonicity test is to be measured alike */
+static void set_scale(iteration *k)
+{
+    const bvp *b = k->b;
+    size_t n = (size_t)b->n;
+    memset(k->scale, 0, n * sizeof *k->scale);
+    for (int i = 0; i <= k->x->N; i++) {
+        const double *y = y_of(b, k->x->z, i);
+        for (size_t c = 0; c < n; c++) k->scale[c] = larger(k->scale[c], fabs(y[c]));
+    }
+    for (size_t c = 0; c < n; c++) k->scale[c] = 1 / (b->atol[c] + b->o.rtol * k->scale[c]);
+}
+
+static double root_mean_square(const iteration *k, const double *d)
+{
+    size_t n = (size_t)k->b->n;
+    double sum = 0;
+    for (size_t i = 0; i < k->all; i += n)
+        for (size_t c = 0; c < n; c++) {
+            double v = k->scale[c] * d[i + c];
+            sum += v * v;
+        }
+    return sqrt(sum / (double)k->all);
+}
+
+/* and the largest in units of the tolerance where it stands: of y at mesh points, and of X in the intervals */
+static size_of measure(const iteration *k, double *d)
+{
+    const bvp *b = k->b;
+    const solution *x = k->x;
+    size_t n = (size_t)b->n, L = (size_t)b->L;
+    size_of s = {.rms = root_mean_square(k, d)};
+    for (int i = 0; i <= x->N; i++) {
+        const double *y = y_of(b, x->z, i), *v = y_of(b, d, i);
+        weights_at(b, y, i < x->N ? y + L : NULL, b->w);
+        for (size_t at = 0; at < (i < x->N ? L : n); at++) {
+            double size = b->w[at % n] * fabs(v[at]);
+            if (size > s.most) { s.most = size; s.interval = i; s.component = (int)(at % n); }
+        }
+    }
+    return s;
+}
+
+/* what round-off of z is in units of the tolerance */
+static double round_off(const bvp *b, const solution *x)
+{
+    double most = 0;
+    for (int i = 0; i <= x->N; i++) {
+        const double *y = y_of(b, x->z, i);
+        weights_at(b, y, NULL, b->w);
+        for (int c = 0; c < b->n; c++) most = larger(most, b->w[c] * fabs(y[c]));
+    }
+    return fmax(8 * DBL_EPSILON * most, 1e-300);
+}
+
+/* powers of 2, so that scaling by them rounds nothing */
+static void set_units(bvp *b)
+{
+    size_t n = (size_t)b->n;
+    for (size_t c = 0; c < n; c++) b->unit[c] = b->atol[c];
+    for (size_t k = 0; k < unknowns(b); k++) b->unit[k % n] = larger(b->unit[k % n], fabs(b->now.z[k]));
+    for (size_t c = 0; c < n; c++) {
+        int exponent;
+        frexp(b->unit[c], &exponent);
+        b->unit[c] = ldexp(1, exponent);
+    }
+}
+
+/* ---- an iteration ---- */
+
+/* d <- -W^-1 G(z) */
+static int correction(iteration *k, double *d, size_of *size)
+{
+    bvp *b = k->b;
+    for (size_t i = 0; i < k->all; i++)
+        if (!(fabs(k->x->z[i]) < IMMENSE)) return retry(&b->v, WHY_NOT_FINITE, 0.5);
+    TRY(bvp_residual(b, k->x, d));
+    b->count.solves++;
+    TRY(b->system->solve(b, 0, 1, d));
+    for (size_t i = 0; i < k->all; i++) d[i] = -d[i];
+    *size = measure(k, d);
+    return 0;
+}
+
+static int factor(iteration *k)
+{
+    bvp *b = k->b;
+    b->count.decompositions++;
+    b->factored = 0;
+    set_units(b);
+    return b->system->factor(b);
+}
+
+static int tell(const iteration *k, double error_before)
+{
+    const bvp *b = k->b;
+    costate_bvp_iteration it = {b->count.meshes - 1, k->its, k->x->N, k->size.rms, k->damping, error_before};
+    if (!b->o.on_iteration || b->o.on_iteration(&it, b->o.on_iteration_ctx) == 0) return 0;
+    return fail(&k->b->v, COSTATE_STOPPED, "on_iteration asked to stop: iteration %d on a mesh of %d intervals.",
+                k->its, k->x->N);
+}
+
+static int stalled(const iteration *k, const char *how)
+{
+    const solution *x = k->x;
+    int i = k->size.interval;
+    if (k->b->count.rcond < ILL_CONDITIONED) return not_determined(k->b);
+    return fail(&k->b->v, COSTATE_NEWTON, "Newton's iteration %s after %d iterations on %d intervals: the correction "
+                "is %.2e times the tolerance, largest in y[%d] near t = %.10g.  A better guess, or continuation, may "
+                "help; the last iterate is there to be looked at.", how, k->its, x->N, k->size.rms, k->size.component,
+                x->t[i]);
+}
+
+/* z <- from + a d, until the next correction is smaller; next, next_size: it */
+static int damped(iteration *k)
+{
+    double a = k->damping;
+    memcpy(k->from, k->x->z, k->all * sizeof *k->from);
+    for (int tries = 0; a >= LEAST_DAMPING; tries++) {
+        add_scaled(k->all, k->x->z, k->from, a, k->d);
+        int status = correction(k, k->next, &k->next_size);
+        if (status < 0) return status;
+        k->damping = a;
+        if (status == 0 && k->next_size.rms <= (1 - a / 4) * k->size.rms) {
+            k->b->count.damped += tries > 0;
+            return 0;
+        }
+        if (status == 0) {                      /* |d+ - (1 - a) d| tells the curvature */
+            for (size_t i = 0; i < k->all; i++) k->next[i] -= (1 - a) * k->d[i];
+            double bend = root_mean_square(k, k->next);
+            a *= fmax(0.1, fmin(0.5, 0.5 * k->size.rms * a / bend));
+        }
+        else a *= 0.5;
+    }
+    memcpy(k->x->z, k->from, k->all * sizeof *k->from);
+    return stalled(k, "stalled");
+}
+
+/* The next correction by the same W is there: take it, and so on while they become small fast.  1: at the goal. */
+static int simplified(iteration *k, double goal)
+{
+    if (k->damping < 1) return 0;
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        int slow = !(k->next_size.rms <= FAST * k->size.rms);
+        add_scaled(k->all, k->x->z, k->x->z, 1, k->next);
+        k->size = k->next_size;
+        if (k->size.most <= goal) return 1;
+        if (slow) return 0;
+        int status = correction(k, k->next, &k->next_size);
+        if (status != 0) return status < 0 ? status : 0;
+        if (!(k->next_size.rms <= k->size.rms)) return 0;
+    }
+    return 0;
+}
+
+/* z + d, by a W that is of z, and on until corrections are round-off: they no longer become smaller, which those of
+   Newton's iteration so near the solution do.  A W of another iterate may be why: then 0 is returned. */
+static int settle(iteration *k, int fresh)
+{
+    double round_off_ = round_off(k->b, k->x);
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        add_scaled(k->all, k->x->z, k->x->z, 1, k->d);
+        if (k->size.most <= round_off_) return 1;
+        int status = correction(k, k->next, &k->next_size);
+        if (status != 0) return status < 0 ? status : 0;
+        if (!fresh && !(k->next_size.rms <= FAST * k->size.rms)) return 0;
+        if (!(k->next_size.rms <= 0.5 * k->size.rms)) return 1;
+        memcpy(k->d, k->next, k->all * sizeof *k->d);
+        double ratio = k->next_size.most / k->size.most;
+        k->size = k->next_size;
+        if (k->size.most * ratio > round_off_) continue;
+        add_scaled(k->all, k->x->z, k->x->z, 1, k->d);         /* the one after it would be round-off */
+        return 1;
+    }
+    return fresh;
+}
+
+/* by W as it is, of this mesh, of an iterate before this one */
+static int go_on(iteration *k)
+{
+    set_scale(k);
+    int status = correction(k, k->d, &k->size);
+    if (status != 0) return status < 0 ? status : 0;
+    return k->size.most <= NEAR ? settle(k, 0) : 0;
+}
+
+/* goal 0: to round-off */
+static int iterate(iteration *k, double goal, double error_before)
+{
+    bvp *b = k->b;
+    int done = 0;
+    k->damping = 1;
+    for (k->its = 0; k->its < b->o.newton_max; k->its++) {
+        set_scale(k);
+        TRY(bvp_failed(b, factor(k), "an iterate of Newton's iteration"));
+        TRY(bvp_failed(b, correction(k, k->d, &k->size), "an iterate of Newton's iteration"));
+        b->count.iterations++;
+        if (k->size.most <= NEAR) {
+            b->factored = k->size.most <= SHARP * round_off(b, k->x);
+            done = settle(k, 1);
+        }
+        else {
+            k->damping = fmin(1, 8 * k->damping);
+            TRY(damped(k));
+            done = simplified(k, goal);
+        }
+        TRY(tell(k, error_before));
+        if (done) return done < 0 ? done : 0;
+    }
+    return stalled(k, "did not end");
+}
+
+int bvp_newton(bvp *b, double goal, int kept, double error_before)
+{
+    iteration k = {.b = b, .x = &b->now, .all = unknowns(b)};
+    TRY(b->system->prepare(b, b->now.N));
+    if (!(k.d = malloc((3 * k.all + (size_t)b->n) * sizeof *k.d)))
+        return fail(&b->v, COSTATE_NO_MEMORY, "No memory for Newton's iteration on %d intervals.", b->now.N);
+    k.next = k.d + k.all;
+    k.from = k.next + k.all;
+    k.scale = k.from + k.all;
+    int status = kept ? go_on(&k) : 0;
+    status = status < 0 ? status : status > 0 ? 0 : iterate(&k, goal, error_before);
+    free(k.d);
+    return status;
+}

@@ -1,0 +1,239 @@
+/* solver.c - a solver of boundary value problems made and freed: arguments checked, defaults filled in, rooms below set
+   up. */
+#include <math.h>
+#include <stdlib.h>
+#include "bvp/bvp.h"
+#include "linsol/backends.h"
+
+int bvp_begin(bvp *b)
+{
+    if (!b) return COSTATE_BAD_ARGUMENT;
+    if (!b->block) return b->v.status;          /* costate_bvp_new failed: its sentence stays */
+    verdict_clear(&b->v);
+    return COSTATE_OK;
+}
+
+/* ---- arguments ---- */
+
+static int refuse_problem(bvp *b, const costate_problem *P)
+{
+    if (!P) return 0;                           /* problem_sound says it */
+    if (P->nm > 0 || P->nevents > 0)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.nevents = %d, nm = %d: boundary value problems have no "
+                    "events; where f jumps at given times, set options.breaks.", P->nevents, P->nm);
+    for (int i = 0; P->index && i < P->n; i++)
+        if (P->index[i] > 0)
+            return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.index calls y[%d] algebraic: boundary value problems "
+                        "need a regular M, or F_y'.", i);
+    if (P->start.value)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.start is of initial value problems: conditions say what "
+                    "holds at the ends.");
+    return 0;
+}
+
+static int refuse_conditions(bvp *b, const costate_conditions *g, int n)
+{
+    if (!g) return fail(&b->v, COSTATE_BAD_ARGUMENT, "conditions is NULL.");
+    if (!g->map.value) return fail(&b->v, COSTATE_MISSING, "conditions.map.value is missing.");
+    if (g->count != n)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "conditions.count = %d, but problem.n = %d: as many conditions as "
+                    "states determine a solution (an unknown parameter is a state with p' = 0).", g->count, n);
+    const char *fault = g->pattern ? pattern_fault(g->pattern, 2 * n) : NULL;
+    for (int k = 0; g->pattern && !fault && k < g->pattern->col[2 * n]; k++)
+        if (g->pattern->row[k] >= n) fault = "a row is n or more";
+    return fault ? fail(&b->v, COSTATE_BAD_ARGUMENT, "conditions.pattern: %s.", fault) : 0;
+}
+
+static int tolerances_sound(bvp *b)
+{
+    costate_bvp_options *o = &b->o;
+    if (!(o->rtol >= 0 && o->rtol < 1))
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.rtol = %g: it lies in [0, 1).", o->rtol);
+    if (!(o->atol >= 0 && o->atol < HUGE_VAL))
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.atol = %g: it is not negative, and finite.", o->atol);
+    for (int i = 0; o->atol_vector && i < b->N_all; i++)
+        if (!(o->atol_vector[i] > 0 && o->atol_vector[i] < HUGE_VAL))
+            return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.atol_vector[%d] = %g: it is positive, and finite.", i,
+                        o->atol_vector[i]);
+    return 0;
+}
+
+static int options_sound(bvp *b)
+{
+    costate_bvp_options *o = &b->o;
+    const struct { const char *name; int *value, ready_made, least; } table[] = {
+        {"intervals", &o->intervals, 8, 1},
+        {"max_mesh", &o->max_mesh, 10000, 1},
+        {"newton_max", &o->newton_max, 50, 1},
+    };
+    TRY(tolerances_sound(b));
+    if (o->rtol == 0) o->rtol = 1e-6;
+    if (o->atol == 0) o->atol = 1e-6;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        if (*table[k].value == 0) *table[k].value = table[k].ready_made;
+        if (*table[k].value < table[k].least)
+            return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.%s = %d: at least %d is needed.", table[k].name,
+                        *table[k].value, table[k].least);
+    }
+    if (o->nbreaks < 0 || (o->nbreaks > 0 && !o->breaks))
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.nbreaks = %d, but breaks is %s.", o->nbreaks,
+                    o->breaks ? "given" : "NULL");
+    if (o->solver < COSTATE_LS_AUTO || o->solver > COSTATE_LS_GMRES)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "options.solver = %d is no enum costate_solver.", o->solver);
+    if (o->solver == COSTATE_LS_GMRES || o->solver == COSTATE_LS_BAND)
+        return fail(&b->v, COSTATE_BACKEND, "options.solver: boundary value problems are solved by COSTATE_LS_DENSE "
+                    "(elimination) or a sparse solver of the whole system.");
+    return 0;
+}
+
+/* ---- set up ---- */
+
+static void furnish(bvp *b)
+{
+    b->maps = maps_of(&b->P);
+    b->edges = (maps){.n = 2 * b->n, .np = b->np, .ctx = b->user.ctx ? b->user.ctx : b->P.ctx, .method = b->rk.name};
+    b->maps.method = b->rk.name;
+    b->maps.differences = b->edges.differences = b->o.differences;
+    b->maps.count = b->edges.count = &b->count.calls;
+    b->maps.v = b->maps.space.v = b->edges.v = b->edges.space.v = &b->v;
+    b->g = (map){&b->user.map, "conditions.map", b->n, 0, b->edges.ctx};
+}
+
+static void layout(bvp *b, cursor *at)
+{
+    size_t n = (size_t)b->n, nq = (size_t)b->nq, s = (size_t)b->s, most = n > nq ? n : nq;
+    maps_layout(&b->maps, at);
+    maps_layout_columns(&b->maps, at, 1);
+    maps_layout(&b->edges, at);
+    maps_layout_columns(&b->edges, at, 1);
+    b->p = take(at, (size_t)b->np + 1);
+    b->ends = take(at, (size_t)b->nends);
+    b->unit = take(at, n);
+    b->w = take(at, n + nq);
+    b->Y = take(at, n);
+    b->K = take(at, n);
+    b->E = take(at, n);
+    b->E2 = take(at, most);
+    b->filtered = take(at, 2 * n);
+    b->rates = take(at, s * nq);
+    b->errors = take(at, SAMPLES_MOST * (n + nq));
+    b->defects = take(at, SAMPLES_MOST * (n + nq));
+    b->both = take(at, 2 * n);
+    b->dboth = take(at, 2 * n);
+    b->gboth = take(at, 2 * n);
+    b->edge_w = take(at, 2 * n);
+    b->tolerances = take(at, n + nq);
+    b->at.J = take(at, b->entries);
+    b->at.M = b->maps.residual ? take(at, b->entries) : NULL;
+    b->B = take(at, 2 * n * n);
+    b->D = take(at, s);
+    b->D1 = take(at, s);
+    b->D2 = take(at, s);
+}
+
+static int work(bvp *b)
+{
+    cursor counting = {0};
+    layout(b, &counting);
+    if (!(b->block = calloc(counting.used + 1, sizeof *b->block)))
+        return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    cursor at = {.base = b->block};
+    layout(b, &at);
+    if (!b->maps.residual) b->at.M = b->maps.M;
+    b->maps.w = b->w;
+    b->edges.w = b->edge_w;
+    for (int i = 0; i < b->N_all; i++) b->tolerances[i] = b->o.atol_vector ? b->o.atol_vector[i] : b->o.atol;
+    b->atol = b->tolerances;
+    return 0;
+}
+
+static int solver_of(bvp *b, int is_complex, LS **of)
+{
+    int status;
+    const costate_backend *backend = LS_Choose(COSTATE_LS_AUTO, b->n, b->P.pattern);
+    *of = LS_Init(backend, b->n, b->P.pattern, is_complex, NULL, &b->count.calls, &status);
+    return *of ? 0 : fail(&b->v, COSTATE_NO_MEMORY, "No memory for the linear solver %s.", backend->name);
+}
+
+/* M is to be regular: factored once; F_y' of a residual where they are formed (stages.c) */
+static int small_solvers(bvp *b)
+{
+    TRY(solver_of(b, 1, &b->filter));
+    if (b->maps.M || b->maps.residual) TRY(solver_of(b, 0, &b->mass));
+    if (!b->maps.M) return 0;
+    int failed = LS_Decomp(b->mass, 1, 0, NULL, b->maps.M);
+    if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the mass matrix.");
+    return failed ? fail(&b->v, COSTATE_SINGULAR, "The mass matrix is singular: boundary value problems need a regular "
+                         "one.") : 0;
+}
+
+static const linear_system *system_of(const bvp *b)
+{
+    enum { LARGE = 60 };
+    if (b->o.backend) return &whole;
+    if (b->o.solver == COSTATE_LS_AUTO) return b->n > LARGE && b->P.pattern ? &whole : &eliminated;
+    return b->o.solver == COSTATE_LS_DENSE ? &eliminated : &whole;
+}
+
+static int set_up(bvp *b, const costate_method *m, const costate_problem *P, const costate_conditions *g,
+                  const costate_bvp_options *o)
+{
+    if (!m) return fail(&b->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
+    if (!rk_takes(m))
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "Method %s is not implicit Runge-Kutta: boundary value problems are "
+                    "solved by the families firk, sdirk and collocation, as gauss4, radau2a5 or lobatto3a4.", m->name);
+    TRY(refuse_problem(b, P));
+    TRY(problem_sound(&b->v, P));
+    TRY(refuse_conditions(b, g, P->n));
+    b->P = *P;
+    b->user = *g;
+    if (o) b->o = *o;
+    TRY(rk_init(&b->rk, m, &b->v));
+    b->n = P->n;
+    b->np = P->np;
+    b->nq = P->nq;
+    b->s = b->rk.s;
+    b->N_all = b->n + b->nq;
+    b->L = (b->s + 1) * b->n;
+    TRY(options_sound(b));
+    b->nends = b->o.nbreaks + 2;
+    b->entries = P->pattern ? (size_t)P->pattern->col[P->n] : (size_t)P->n * (size_t)P->n;
+    furnish(b);
+    TRY(maps_init(&b->maps, 1, b->entries));
+    TRY(small_solvers(b));
+    b->system = system_of(b);
+    TRY(work(b));
+    return COSTATE_OK;
+}
+
+costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, const costate_conditions *g,
+                             const costate_bvp_options *o)
+{
+    costate_bvp *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    verdict_clear(&b->v);
+    set_up(b, m, P, g, o);          /* where it fails, the verdict stays: see bvp_begin */
+    return b;
+}
+
+void costate_bvp_free(costate_bvp *b)
+{
+    if (!b) return;
+    if (b->system) b->system->free(b);
+    LS_Free(b->mass);
+    LS_Free(b->filter);
+    solution_free(&b->now);
+    solution_free(&b->last);
+    maps_free(&b->maps);
+    rk_free(&b->rk);
+    free(b->forcing);
+    free(b->rough);
+    free(b->guess_t);
+    free(b->guess_y);
+    free(b->mesh_t);
+    free(b->block);
+    free(b);
+}
+
+const char *costate_bvp_message(const costate_bvp *b) { return b ? b->v.text : "The solver is NULL."; }
+const costate_bvp_stats *costate_bvp_get_stats(const costate_bvp *b) { return b ? &b->count : NULL; }
