@@ -8,7 +8,9 @@
 # ARKODE's stabilised explicit methods came with SUNDIALS 7.2, which this Debian has not: they race where
 # SUNDIALS7_SOURCE names a folder with such a source (github.com/LLNL/sundials).  Hairer and Wanner's RODAS is in no
 # Debian package: it races where RODAS_SOURCE names a folder with their rodas.f (unige.ch/~hairer/software.html), with
-# the linear algebra that came with RADAU5.
+# the linear algebra that came with RADAU5.  TWPBVP (Cash, Mazzia, Wright) is in none, either: it races where
+# TWPBVP_SOURCE names a folder with twpbvpc.f, twpbvplc.f, twpbvpa.f and errmsg.f, as the R package bvpSolve has them in
+# src (cran.r-project.org/package=bvpSolve).
 set -eu
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/costate-bench
@@ -117,6 +119,17 @@ make_rodas() {
             "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
 }
 
+# likewise
+make_twpbvp() {
+    mkdir -p "$2/lib" && for file in twpbvpc twpbvplc twpbvpa errmsg; do
+        # shellcheck disable=SC2086
+        "$FC" $fortran_flags -c "$1/$file.f" -o "$2/$file.o" || return 1
+    done
+    ar rcs "$2/lib/libtwpbvp.a" "$2"/*.o && rm "$2"/*.o &&
+        echo "TWPBVPC and TWPBVPLC as in the R package bvpSolve (twpbvpc.f, twpbvplc.f, $3):" \
+            "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
+}
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # peer NAME SOURCE BINARY RECIPE: its directory on stdout
@@ -179,9 +192,17 @@ local_rodas() {
     from_source rodas "$source" "checksum-$(cksum <"$source/rodas.f" | cut -d ' ' -f 1)" "$fortran_flags"
 }
 
+local_twpbvp() {
+    source=${TWPBVP_SOURCE:-}
+    [ -n "$source" ] || { say "no TWPBVP: TWPBVP_SOURCE names no folder with twpbvpc.f"; return; }
+    if [ ! -f "$source/twpbvplc.f" ]; then say "no twpbvplc.f in $source"; return; fi
+    from_source twpbvp "$source" "checksum-$(cat "$source"/twpbvp*.f | cksum | cut -d ' ' -f 1)" "$fortran_flags"
+}
+
 {
     local_arkode
     local_rodas
+    local_twpbvp
     peer sundials sundials libsundials-dev "$flags $sundials_options"
     peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags"
 } >"$work/found"
