@@ -9,7 +9,7 @@
 
 #include <costate/costate.h>
 
-enum { GRAPH_NODES = 700, GRAPH_ROWS = 96 };        /* most operations with unknowns, most rows */
+enum { GRAPH_NODES = 1200, GRAPH_ROWS = 96 };        /* most operations with unknowns, most rows */
 
 typedef struct { int op, i, j; double c, d; } graph_node;
 

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
+import bvp_part  # noqa: E402
 from report import Report, faster_at, gain  # noqa: E402
 
 
@@ -122,6 +123,24 @@ def test_costs_of_hessian_products():
         row = bench.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
     assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
     assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
+
+
+def test_boundary_values_that_fail_are_said_to():
+    """without the program, SciPy and TWPBVP"""
+    bvp_part.scipy_python = lambda: None
+    run = type("Run", (), {"out": "nowhere", "turns": 1, "budget": 0.1, "quick": True})
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        bvp_part.part_bvp(run, report)
+    assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
+    for peer in ("SciPy", "TWPBVP"):
+        assert any(line.startswith(peer + " is not there") for line in report.lines), report.lines
+
+
+def test_intervals_of_wrong_solutions_do_not_count():
+    assert bvp_part.number({"status": 0, "error": 1e-4, "intervals": 9}, 1e-6) == "wrong"
+    assert bvp_part.number({"status": 1, "error": None, "intervals": 9}, 1e-6) == "failed"
+    assert bvp_part.number({"status": 0, "error": 1e-7, "intervals": 9}, 1e-6) == "9"
 
 
 def test_peers_that_cannot_be_had_are_left_out_aloud():

@@ -1,0 +1,45 @@
+/* bvp_common.h - what tests of boundary value problems share: failed calls, the loop over methods, meshes. */
+#ifndef TESTS_BVP_COMMON_H
+#define TESTS_BVP_COMMON_H
+
+#include "bvps.h"
+#include "common.h"
+
+#define CHECK_BVP(c, call) do { \
+    int s_ = (call); \
+    if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_bvp_message(c)); } while (0)
+
+enum { BVPS_MOST = BVPS_N + 2 };          /* N of the problems of bvps.h */
+
+/* One cmocka test a method of bvp.h, named "claim: method"; *state is the method. */
+static inline int run_by_bvp_method(const char *claim, CMUnitTestFunction test)
+{
+    enum { MOST = 128 };
+    static struct CMUnitTest tests[MOST];
+    static char names[MOST][96];
+    int count = costate_bvp_method_count();
+    if (count > MOST || count < 1) return 1;
+    for (int k = 0; k < count; k++) {
+        const costate_method *m = costate_bvp_method_at(k);
+        snprintf(names[k], sizeof names[k], "%s: %s", claim, method_name(m));
+        tests[k] = (struct CMUnitTest){names[k], test, NULL, NULL, (void *)(uintptr_t)m};
+    }
+    return _cmocka_run_group_tests(claim, tests, (size_t)count, NULL, NULL);
+}
+
+/* fraction (k/intervals)^1.3 of [a, b], with both ends to the bit: uneven, and the same at half as many intervals */
+static inline double uneven(double a, double b, int k, int intervals)
+{
+    return k == intervals ? b : a + (b - a) * pow((double)k / intervals, 1.3);
+}
+
+static inline void solve_on(costate_bvp *c, const bvps *s, int intervals)
+{
+    double t[512];
+    assert_true(intervals < 512);
+    for (int k = 0; k <= intervals; k++) t[k] = uneven(s->a, s->b, k, intervals);
+    CHECK_BVP(c, costate_bvp_mesh(c, intervals + 1, t));
+    CHECK_BVP(c, costate_bvp_solve(c, s->a, s->b, s->p));
+}
+
+#endif

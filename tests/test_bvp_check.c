@@ -1,0 +1,161 @@
+/* test_bvp_check.c - costate_check_bvp passes problems whose products are right, finds each that is wrong, says which,
+   and leaves the solution as it was. */
+#include "bvp_common.h"
+
+enum { NS = 3, NP = 2, NQ = 2, N = NS + NQ };
+
+static const char *const names[] = {"gauss3", "radau2a", "lobatto3a4", "sdirk4a", "trbdf2", "gauss1", "radau2a1",
+                                    "sdirk2b"};
+enum { NAMES = sizeof names / sizeof *names };
+
+/* ---- what is right ---- */
+
+static void right(void **state)
+{
+    const costate_method *m = *state;
+    for (int form = 0; form < BVPS_FORMS; form++)
+        for (int second = 0; second < 2; second++) {
+            bvps *s = bvps_tangled(&(bvps_spec){.seed = 14, .n = NS, .np = NP, .pieces = 3,
+                                                .kind = {form, second, 0}});
+            assert_non_null(s);
+            const costate_bvp_options o = bvps_options(s, 1e-4);
+            costate_map *rhs = form == BVPS_RESIDUAL ? &s->P.residual : &s->P.rhs;
+            if (!second) rhs->adjoint_tangent = NULL;
+            costate_bvp *c = costate_bvp_new(m, &s->P, &s->C, &o);
+            costate_report r;
+            double before[N], after[N];
+            CHECK_BVP(c, costate_bvp_solve(c, s->a, s->b, s->p));
+            CHECK_BVP(c, costate_bvp_eval(c, 0.9, before));
+            if (costate_check_bvp(c, s->a, s->b, s->p, &r) != COSTATE_OK)
+                fail_msg("%s, form %d, second %d: %s", method_name(m), form, second, r.text);
+            if (!(r.transpose <= 1e-12 && r.taylor <= 1e-8))
+                fail_msg("%s, form %d: transpose %.1e, taylor %.1e", method_name(m), form, r.transpose, r.taylor);
+            if (second && !(r.symmetry <= 1e-12 && r.hessian <= 1e-8))
+                fail_msg("%s, form %d: symmetry %.1e, hessian %.1e", method_name(m), form, r.symmetry, r.hessian);
+            if (!second) assert_true(r.hessian != r.hessian);
+            assert_true(strlen(r.text) > 10);
+            CHECK_BVP(c, costate_bvp_eval(c, 0.9, after));
+            assert_true(relative_gap(N, after, before) <= 1e-13);
+            costate_bvp_free(c);
+            bvps_free(s);
+        }
+}
+
+/* meshes of thousands of intervals: differences of ends that move points from one to the next would be seen */
+static void fine(void **state)
+{
+    static const char *const low[] = {"gauss1", "sdirk2b", "lobatto3a2", "gauss4"};
+    (void)state;
+    for (int k = 0; k < BVPS_ORACLES; k++)
+        for (int l = 0; l < 4; l++) {
+            bvps *s = bvps_oracle(k, (bvps_kind){.jac = 1});
+            assert_non_null(s);
+            const costate_bvp_options o = bvps_options(s, l < 3 ? 1e-5 : 1e-8);
+            costate_bvp *c = costate_bvp_new(costate_method_find(low[l]), &s->P, &s->C, &o);
+            costate_report r;
+            if (costate_check_bvp(c, s->a, s->b, s->p, &r) != COSTATE_OK)
+                fail_msg("%s, %s, %d intervals: %s", low[l], s->name, costate_bvp_intervals(c), r.text);
+            costate_bvp_free(c);
+            bvps_free(s);
+        }
+}
+
+/* ---- what is wrong by a thousandth, in one product ---- */
+
+/* ctx is the problem, whose own callbacks are right */
+static const bvps *right_one(const void *ctx) { return ctx; }
+static int spoil(int status, double *out)
+{
+    if (out) out[0] += 1e-3 * (1 + fabs(out[0]));
+    return status;
+}
+static int bad_tangent(const costate_point *x, const costate_point *dx, double *out, void *s)
+{
+    return spoil(right_one(s)->P.rhs.tangent(x, dx, out, s), out);
+}
+static int bad_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *s)
+{
+    return spoil(right_one(s)->P.rhs.adjoint(x, w, g, s), g->p);
+}
+static int bad_second(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                      void *s)
+{
+    return spoil(right_one(s)->P.rhs.adjoint_tangent(x, dx, w, g, s), g->y);
+}
+static int bad_cost(const costate_point *x, const double *w, const costate_gradient *g, void *s)
+{
+    return spoil(right_one(s)->P.cost.adjoint(x, w, g, s), g->y);
+}
+static int bad_ends(const costate_point *x, const costate_point *dx, double *out, void *s)
+{
+    return spoil(right_one(s)->C.map.tangent(x, dx, out, s), out);
+}
+static int bad_ends_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *s)
+{
+    return spoil(right_one(s)->C.map.adjoint(x, w, g, s), g->p);
+}
+
+static void found(const bvps *s, int k, const costate_problem *P, const costate_conditions *C)
+{
+    const costate_bvp_options o = bvps_options(s, 1e-4);
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss3"), P, C, &o);
+    costate_report r;
+    int status = costate_check_bvp(c, s->a, s->b, s->p, &r);
+    if (status != COSTATE_CHECK_FAILED || strlen(r.text) < 10)
+        fail_msg("wrong product %d: %s: %s", k, costate_status_name(status), r.text);
+    costate_bvp_free(c);
+}
+
+static void wrong(void **state)
+{
+    (void)state;
+    bvps *s = bvps_tangled(&(bvps_spec){.seed = 14, .n = NS, .np = NP, .pieces = 3, .kind = {.jac = 1}});
+    assert_non_null(s);
+    for (int k = 0; k < 6; k++) {
+        costate_problem P = s->P;
+        costate_conditions C = s->C;
+        switch (k) {
+        case 0: P.rhs.tangent = bad_tangent; break;
+        case 1: P.rhs.adjoint = bad_adjoint; break;
+        case 2: P.rhs.adjoint_tangent = bad_second; break;
+        case 3: P.cost.adjoint = bad_cost; break;
+        case 4: C.map.tangent = bad_ends; break;
+        default: C.map.adjoint = bad_ends_adjoint;
+        }
+        found(s, k, &P, &C);
+    }
+    bvps_free(s);
+}
+
+/* ---- arguments; a run that fails ---- */
+
+static void arguments(void **state)
+{
+    (void)state;
+    bvps *s = bvps_find("B3c", (bvps_kind){.jac = 1});
+    assert_non_null(s);
+    costate_bvp_options o = {.max_mesh = 20};
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss3"), &s->P, &s->C, &o);
+    costate_report r;
+    assert_int_equal(costate_check_bvp(c, 0, 1, s->p, NULL), COSTATE_BAD_ARGUMENT);
+    assert_int_equal(costate_check_bvp(NULL, 0, 1, s->p, &r), COSTATE_BAD_ARGUMENT);
+    assert_int_equal(costate_check_bvp(c, 0, NAN, s->p, &r), COSTATE_BAD_ARGUMENT);
+    assert_non_null(strstr(r.text, "b = "));
+    assert_int_equal(costate_check_bvp(c, 0, 1, NULL, &r), COSTATE_BAD_ARGUMENT);
+    s->p[0] = 1e-4;
+    assert_int_equal(costate_check_bvp(c, 0, 1, s->p, &r), COSTATE_MESH_LIMIT);
+    assert_non_null(strstr(r.text, "max_mesh"));
+    s->p[0] = 0.3;
+    CHECK_BVP(c, costate_check_bvp(c, 0, 1, s->p, &r));
+    costate_bvp_free(c);
+    bvps_free(s);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[3 + NAMES] = {cmocka_unit_test(wrong), cmocka_unit_test(arguments), cmocka_unit_test(fine)};
+    for (int k = 0; k < NAMES; k++)
+        tests[3 + k] = (struct CMUnitTest){names[k], right, NULL, NULL,
+                                           (void *)(uintptr_t)costate_method_find(names[k])};
+    return cmocka_run_group_tests_name("checks of boundary value problems", tests, NULL, NULL);
+}
