@@ -144,12 +144,12 @@ static int look_at(bvp *b, int i, int shares, double *error, defects *worst)
     return 0;
 }
 
-/* Where a derivative of something smooth passes through zero samples differ as well, but the error is less than those
+/* Where a derivative of something smooth passes through zero samples differ as well, but the error is no more than that
    beside it. */
 static int stands_out(const bvp *b, const double *error, int i)
 {
     double before = i > 0 ? error[i - 1] : 0, behind = i + 1 < b->now.N ? error[i + 1] : 0;
-    return error[i] >= before && error[i] >= behind;
+    return error[i] > 2 * before && error[i] > 2 * behind;
 }
 
 int mesh_errors(bvp *b, double *error, defects *worst)
