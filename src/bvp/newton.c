@@ -181,12 +181,14 @@ static int simplified(iteration *k, double goal)
     if (k->damping < 1) return 0;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         int slow = !(k->next_size.rms <= FAST * k->size.rms);
-        add_scaled(k->all, k->x->z, k->x->z, 1, k->next);
+        memcpy(k->from, k->x->z, k->all * sizeof *k->from);
+        add_scaled(k->all, k->x->z, k->from, 1, k->next);
         k->size = k->next_size;
         if (k->size.most <= goal) return 1;
         if (slow) return 0;
         int status = correction(k, k->next, &k->next_size);
-        if (status != 0) return status < 0 ? status : 0;
+        if (status < 0) return status;
+        if (status > 0) { memcpy(k->x->z, k->from, k->all * sizeof *k->from); return 0; }
         if (!(k->next_size.rms <= k->size.rms)) return 0;
     }
     return 0;
