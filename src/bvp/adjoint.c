@@ -67,20 +67,6 @@ static void gradients_to(derivation *d, double *y)
 
 static int wanted(const derivation *d) { return d->mu || d->ends; }
 
-/* y (n*m), of Y_j, to y_i and X */
-static void to_unknowns(derivation *d, int i, int j, const double *y)
-{
-    const bvp *b = d->b;
-    size_t n = (size_t)b->n;
-    const double *a = b->rk.A + (size_t)j * (size_t)b->s;
-    for (int c = 0; c < d->m; c++) {
-        double *z = column(d, d->z, c);
-        axpy(n, 1, y + (size_t)c * n, y_of(b, z, i));
-        for (int l = 0; l < b->s; l++)
-            if (a[l] != 0) axpy(n, a[l], y + (size_t)c * n, X_of(b, z, i) + (size_t)l * n);
-    }
-}
-
 static int integral_stage(derivation *d, const double *lambda, int i, int j)
 {
     bvp *b = d->b;
@@ -90,7 +76,7 @@ static int integral_stage(derivation *d, const double *lambda, int i, int j)
     memset(d->y, 0, n * (size_t)d->m * sizeof *d->y);
     gradients_to(d, d->y);
     TRY(map_adjoints(&b->maps, &b->maps.cost, &x, d->m, d->omega, nq, d->to));
-    to_unknowns(d, i, j, d->y);
+    for (int c = 0; c < d->m; c++) derivation_to_unknowns(b, i, j, d->y + (size_t)c * n, column(d, d->z, c));
     if (!d->ends && !d->times) return 0;
     TRY(map_value(&b->maps, &b->maps.cost, x.t, x.y, d->rates + (size_t)j * nq));
     for (int c = 0; c < d->m; c++) {
@@ -215,8 +201,6 @@ int gradients_finite(bvp *b, int m, int points, const double *mu, const double *
             TRY(space_finite(&b->maps.space, (size_t)table[k].count * (size_t)m, table[k].x, 0.5));
     return 0;
 }
-
-static void zero(double *x, size_t count) { if (x) memset(x, 0, count * sizeof *x); }
 
 /* what gradients are added to */
 int sums_finite(bvp *b, int m, const double *mu, const char *name)

@@ -154,6 +154,14 @@ void derivation_to_ends(derivation *d, int i)
     }
 }
 
+void derivation_to_unknowns(const bvp *b, int i, int j, const double *y, double *z)
+{
+    size_t n = (size_t)b->n;
+    const double *a = b->rk.A + (size_t)j * (size_t)b->s;
+    axpy(n, 1, y, y_of(b, z, i));
+    for (int l = 0; l < b->s; l++) if (a[l] != 0) axpy(n, a[l], y, X_of(b, z, i) + (size_t)l * n);
+}
+
 double derivation_theta(const derivation *d, int k, int j)
 {
     const place *at = &d->at[k];

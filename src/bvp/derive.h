@@ -41,6 +41,7 @@ int derivation_begin(bvp *, derivation *, int which);
 void derivation_end(derivation *);
 int directions_finite(bvp *, int m, int points, const double *Vp, const double *Vends, const double *Vtimes,
                       const double *Vc);
+static inline void zero(double *x, size_t count) { for (size_t k = 0; x && k < count; k++) x[k] = 0; }
 static inline double *column(const derivation *d, double *z, int j) { return z + (size_t)j * d->all; }
 
 /* the motion of interval i: dt, dh */
@@ -48,6 +49,8 @@ void derivation_motion(derivation *, int i);
 double derivation_theta(const derivation *, int k, int j);      /* theta' of point k, inside an interval, along j */
 /* dx of stage j of interval i along all columns of z; y, k: its parts */
 costate_point derivation_stage(derivation *, int i, int j);
+/* what Y_j of interval i is given, y (n), to y_i and X of z */
+void derivation_to_unknowns(const bvp *, int i, int j, const double *y, double *z);
 /* dt, dh, as gradients of the interval's t and h, to the ends */
 void derivation_to_ends(derivation *, int i);
 

@@ -102,8 +102,6 @@ static int lay_out(products *s)
     return 0;
 }
 
-static void zero(double *x, size_t count) { if (x) memset(x, 0, count * sizeof *x); }
-
 int costate_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
 {
     TRY(bvp_begin(b));

@@ -117,17 +117,6 @@ static void weigh(products *s, int i, int j)
     for (int c = 0; c < d->m; c++) axpy(nq, d->dh[c] / h, s->omega, s->omega2 + (size_t)c * nq);
 }
 
-/* y (n), the tangent of what Y_j is given */
-static void to_unknowns(const products *s, int i, int j, int c, const double *y)
-{
-    const bvp *b = s->d->b;
-    size_t n = (size_t)b->n;
-    const double *a = b->rk.A + (size_t)j * (size_t)b->s;
-    double *z = rho_of(s, c);
-    axpy(n, 1, y, y_of(b, z, i));
-    for (int l = 0; l < b->s; l++) if (a[l] != 0) axpy(n, a[l], y, X_of(b, z, i) + (size_t)l * n);
-}
-
 static int integral_stage(products *s, int i, int j)
 {
     derivation *d = s->d;
@@ -144,7 +133,7 @@ static int integral_stage(products *s, int i, int j)
         costate_gradient g = into(s, &t, s->y, c);
         TRY(map_adjoint(&b->maps, &b->maps.cost, &x, omega2, &g));
         TRY(map_adjoint_tangent(&b->maps, &b->maps.cost, &x, &d->dx[c], s->omega, &g));
-        to_unknowns(s, i, j, c, s->y);
+        derivation_to_unknowns(b, i, j, s->y, rho_of(s, c));
         s->dt[c] += t;
         s->dh[c] += b->rk.c[j] * t + (dot(nq, omega2, r) - d->dh[c] / h * dot(nq, s->omega, r) +
                                       dot(nq, s->omega, rd + (size_t)c * nq)) / h;
@@ -173,7 +162,7 @@ static int equation_column(products *s, const costate_point *x, int i, int j, in
     d->dx[c].yp = b->maps.residual ? d->k + (size_t)c * n : NULL;
     g.yp = b->maps.residual ? s->k : NULL;
     TRY(equation_adjoint_tangent(&b->maps, x, &d->dx[c], s->w, &g));
-    to_unknowns(s, i, j, c, s->y);
+    derivation_to_unknowns(b, i, j, s->y, rho_of(s, c));
     double *to = X_of(b, rho_of(s, c), i) + (size_t)j * n;
     axpy(n, 1 / h, s->k, to);
     axpy(n, -dh / (h * h), s->phi, to);
