@@ -25,7 +25,7 @@ module costate
         COSTATE_STOPPED = -13, COSTATE_STAGNATED = -14, COSTATE_OUT_OF_RANGE = -15, &
         COSTATE_CHECK_FAILED = -16, COSTATE_INCONSISTENT = -17, COSTATE_VERSION_MISMATCH = -18, &
         COSTATE_GRAZING = -19, COSTATE_TOO_MANY_EVENTS = -20, COSTATE_BAD_EVENT = -21, &
-        COSTATE_MESH_LIMIT = -22
+        COSTATE_MESH_LIMIT = -22, COSTATE_IO = -23
     integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, COSTATE_COLLOCATION = 5
@@ -36,7 +36,7 @@ module costate
         COSTATE_AUTO = 0, COSTATE_ELEMENTARY = 1, COSTATE_PI = 2, COSTATE_GUSTAFSSON = 3, COSTATE_FIXED = 4
     integer(c_int), parameter :: COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK = 1
     integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
-    integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1
+    integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1, COSTATE_CHECKPOINTS = 2
     integer(c_int), parameter :: COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE = 1
     integer(c_int), parameter :: COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2
     integer(c_int), parameter :: &
@@ -179,6 +179,9 @@ module costate
         integer(c_int) :: event_samples = 0
         type(c_funptr) :: on_event = c_null_funptr              ! costate_on_event
         type(c_ptr) :: on_event_ctx = c_null_ptr
+        type(c_funptr) :: sum = c_null_funptr                   ! costate_sum
+        type(c_ptr) :: sum_ctx = c_null_ptr
+        integer(c_int) :: checkpoints = 0
     end type
 
     type, bind(c) :: costate_stats
@@ -213,6 +216,7 @@ module costate
         integer(c_long) :: located = 0
         integer(c_long) :: adjoints3 = 0
         integer(c_long) :: tangents_again = 0
+        integer(c_long) :: remade = 0
     end type
 
     type, bind(c) :: costate_times
@@ -248,6 +252,13 @@ module costate
         type(c_ptr) :: mu2 = c_null_ptr
         type(c_ptr) :: times2 = c_null_ptr                      ! costate_times
         integer(c_int) :: correct = 0
+    end type
+
+    type, bind(c) :: costate_forecast
+        integer(c_int) :: steps = 0
+        integer(c_size_t) :: bytes = 0
+        integer(c_long) :: remade_back = 0
+        integer(c_long) :: remade_forward = 0
     end type
 
     type, bind(c) :: costate_report
@@ -337,6 +348,12 @@ module costate
             import
             type(costate_point), intent(in) :: x
             real(c_double), intent(out) :: rho
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_sum(count, x, ctx) bind(c)
+            import
+            integer(c_int), value :: count
+            real(c_double), intent(inout) :: x(*)
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_on_step(step, ctx) bind(c)
@@ -562,6 +579,24 @@ module costate
             import
             type(c_ptr), value :: tape
         end subroutine
+        type(c_ptr) function costate_tape_open(path) bind(c)
+            import
+            character(kind=c_char), intent(in) :: path(*)
+        end function
+        integer(c_int) function costate_tape_read(c, tape) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+        end function
+        integer(c_int) function costate_resume(c, tape, y) bind(c)
+            import
+            type(c_ptr), value :: c, tape
+            real(c_double), intent(inout) :: y(*)
+        end function
+        integer(c_int) function costate_tape_forecast(tape, forecast) bind(c)
+            import
+            type(c_ptr), value :: tape
+            type(costate_forecast), intent(out) :: forecast
+        end function
         integer(c_int) function costate_tape_steps(tape) bind(c)
             import
             type(c_ptr), value :: tape

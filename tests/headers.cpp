@@ -1,6 +1,7 @@
 // headers.cpp - the public headers compile as C++11; their functions, also those that are macros, too, have C linkage.
 #include <costate/bvp.h>
 #include <costate/costate.h>
+#include <costate/ensemble.h>
 #include <costate/linsol.h>
 
 extern "C" {
@@ -30,5 +31,14 @@ int main()
                           const costate_bvp_options *) = costate_bvp_new;
     made = made && b && other && costate_bvp_intervals(b) == 0;
     costate_bvp_free(b);
+    costate_members members = costate_members();
+    costate_ensemble_report report = costate_ensemble_report();
+    double y = 1;
+    members.count = 1;
+    members.y = &y;
+    int (*many)(const costate_method *, const costate_problem *, const costate_options *, const costate_members *,
+                costate_ensemble_report *) = costate_ensemble;
+    made = made && costate_ensemble(costate_method_find("dopri5"), &problem, NULL, &members, &report) == COSTATE_OK;
+    made = made && many && report.done == 1;
     return made && problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-"""fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h: constants, sizes and offsets as both
-compilers have them, procedures with their arguments.
+"""fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h:
+constants, sizes and offsets as both compilers have them, procedures with their arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-MODULES = {"costate": "costate", "bvp": "costate_bvp"}          # of each header
+MODULES = {"costate": "costate", "bvp": "costate_bvp", "ensemble": "costate_ensembles"}     # of each header
 
 
 def source(name):
@@ -39,7 +39,7 @@ def structs(of):
     """{name: members} of all that a user sees into"""
     found = {}
     for body, name in re.findall(r"typedef struct(?: \w+)? \{(.*?)\} (\w+);", header(of), re.S):
-        body = re.sub(r"\(\*(\w+)\)\s*\([^)]*\)", r"\1", body)
+        body = re.sub(r"\(\*(\w+)\)\s*(\([^)]*\)|\[\w+\])", r"\1", body)
         found[name] = [re.search(r"(\w+)(?:\[\d+\])?\s*$", part)[1]
                        for line in body.split(";") if line.strip() for part in line.split(",")]
     found.pop("costate_size", None)            # of the macros at the end
@@ -87,7 +87,7 @@ def fortran_kind(declared):
 
 
 def test_procedures():
-    for of, least in (("costate", 30), ("bvp", 16)):
+    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2)):
         c, f = prototypes(of), bindings(of)
         assert len(c) >= least, (of, len(c))
         for name in sorted(c.keys() | f.keys()):
@@ -121,12 +121,12 @@ def test_constants_and_layouts():
                               % (key, struct, member, struct))
     assert len(words) > 40 and len(types) > 16
     with tempfile.TemporaryDirectory() as place:
-        c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <stdio.h>\n"
+        c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <costate/ensemble.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
-        f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nimplicit none\n"
-                    + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
+        f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nuse costate_ensembles\n"
+                    "implicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
                     [fortran, *map(source, MODULES)], [library, "-Wl,-rpath," + os.path.dirname(library)])

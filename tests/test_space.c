@@ -68,9 +68,10 @@ static void one_process(process *p, void *ctx)
 {
     result *x = ctx;
     costate_problem problem = spread_problem(p);
-    costate *c = costate_new(x->m, &problem, &x->o);
-    c->maps.space.sum = cluster_sum;
-    c->maps.space.ctx = p;
+    costate_options o = x->o;
+    o.sum = cluster_sum;
+    o.sum_ctx = p;
+    costate *c = costate_new(x->m, &problem, &o);
     x->status[p->rank] = costate_status(c) ? costate_status(c) : sweeps(c, p, x);
     snprintf(x->message[p->rank], sizeof x->message[0], "%s", costate_message(c));
     costate_free(c);
@@ -90,9 +91,18 @@ static void go(cluster *w, int ranks, result *x)
     x->dt = x->share[0][6];
 }
 
+/* storages in turn: with checkpoints all processes make the same steps again */
+static int storage_for(const costate_method *m)
+{
+    int k = 0;
+    while (costate_method_at(k) && costate_method_at(k) != m) k++;
+    return k % 3;
+}
+
 static result solve(const costate_method *m, int ranks)
 {
-    result x = {.m = m, .o = {.rtol = 1e-6, .atol = 1e-6, .solver = COSTATE_LS_GMRES, .krylov_tol = 1e-14}};
+    result x = {.m = m, .o = {.rtol = 1e-6, .atol = 1e-6, .solver = COSTATE_LS_GMRES, .krylov_tol = 1e-14,
+                            .storage = storage_for(m), .checkpoints = 40}};
     costate_method_info info;
     costate_method_describe(m, &info);
     if (!info.embedded) { x.o.controller = COSTATE_FIXED; x.o.h0 = 0.01; }

@@ -35,8 +35,9 @@ static int put(const stepper *c, costate_tape *t, const record *r)
     return fail(c->v, COSTATE_TAPE_LIMIT, "The file of the tape could not be written.");
 }
 
-static int get(const costate_tape *t, int k, record *r)
+static int get(const costate_tape *t, int k, const reader *who, int stages, record *r)
 {
+    (void)who, (void)stages;
     disk *d = t->own;
     size_t size = d->doubles * sizeof(double) + d->counts, N = (size_t)(t->problem.n + t->problem.nq);
     *r = t->list[k];
@@ -58,7 +59,7 @@ static void clear(costate_tape *t)
     t->own = NULL;
 }
 
-static const store file_store = {slot, put, get, clear};
+static const store file_store = {.slot = slot, .put = put, .get = get, .clear = clear};
 
 /* ---- the test: a run of fixed steps onto a tape with this store --------------------------------------------- */
 
@@ -89,7 +90,7 @@ static void run_onto(costate *c, costate_tape *tape, const store *s, const probl
     assert_int_equal(tape_start(&c->st, tape, s, &b->P, &from), 0);
     if (s == &file_store) tape->own = disk_new(&c->st);
     for (int k = 0; k < STEPS; k++) {
-        record r;
+        record r = {.t = 0};
         trial by = {.serial = k + 1, .y1 = c->work.y1, .err = c->work.err};
         assert_int_equal(tape_slot(&c->st, tape, y, &spare[k & 1], &r, &by.to), 0);
         r.t = b->t0 + k * h;
@@ -102,7 +103,7 @@ static void run_onto(costate *c, costate_tape *tape, const store *s, const probl
         assert_int_equal(tape_commit(&c->st, tape, &r), 0);
         memcpy(y, c->work.y1, (size_t)c->st.N * sizeof *y);
     }
-    tape_end(tape, 1, b->t1, y, 0);
+    tape_end(&c->st, tape, 1, b->t1, y, 0);
 }
 
 static void same_sweeps(void **state)

@@ -59,7 +59,8 @@ enum costate_status {
     COSTATE_GRAZING = -19,       /* a guard only grazes zero: no derivative exists there                 */
     COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events taken before t1                                 */
     COSTATE_BAD_EVENT = -21,     /* an event could not be located, or its jump leaves the wrong side     */
-    COSTATE_MESH_LIMIT = -22     /* bvp.h: the tolerance is not met with max_mesh intervals              */
+    COSTATE_MESH_LIMIT = -22,    /* bvp.h: the tolerance is not met with max_mesh intervals              */
+    COSTATE_IO = -23             /* a file could not be written or read; the message has the system's words */
 };
 
 /* ---- maps: everything a user differentiates -------------------------------------------------------- */
@@ -214,7 +215,7 @@ int costate_method_describe(const costate_method *, costate_method_info *);
 enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COSTATE_GUSTAFSSON, COSTATE_FIXED };
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
-enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY };
+enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY, COSTATE_CHECKPOINTS };
 enum costate_consistent_when { COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2 };
 enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
 enum costate_solver {
@@ -301,7 +302,10 @@ typedef struct {
     /* tape */
     int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY: stages recomputed, bit for bit
                                          by the linear solver and options of the run, by others to what Newton's
-                                         tolerance leaves */
+                                         tolerance leaves; or COSTATE_CHECKPOINTS: some states, see checkpoints, and the
+                                         steps between them made again, likewise.  By the solver of the run these must
+                                         have its bits: COSTATE_BAD_TAPE tells of callbacks that changed.  Sweeps then
+                                         use the tape's memory: one at a time */
     size_t tape_limit;                /* bytes, factors included; 0: none */
 
     /* output */
@@ -323,6 +327,15 @@ typedef struct {
     int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /* N values each,
                                          after each event; != 0 stops the run */
     void *on_event_ctx;
+
+    /* scale: states spread over processes, each with its part of y, V and lambda, and its share of q, mu */
+    int (*sum)(int count, double *x, void *ctx);        /* x <- its sum over all processes, the same bits on each; 0, or
+                                         it failed; NULL: one process */
+    void *sum_ctx;
+    int checkpoints;                  /* of COSTATE_CHECKPOINTS: its states and stages take the memory of so many states
+                                         (at least 2 and those of a step); 0: as many as tape_limit has room for, or
+                                         without one 200.  A block of steps takes a sixth of it, by sdirk and firk a
+                                         third; its first is fresh: it knows no step before it, and no matrices */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */
@@ -354,6 +367,7 @@ typedef struct {                      /* summed over the calls since costate_new
     long located;                     /* steps solved again to end in an event (not among steps) */
     long adjoints3;                   /* calls of rhs.adjoint_tangent2 */
     long tangents_again;              /* steps whose tangents costate_hessian made twice, for want of room */
+    long remade;                      /* steps made again from checkpoints */
 } costate_stats;
 
 /* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's
@@ -477,7 +491,8 @@ typedef struct {
 /* Over a tape: the gradient of one functional and its derivatives along m directions, those of the steps that were
    taken: tangents forward, one sweep back.  The functional: its end values (seed), its observations, q with lambda's
    rows of it, costs at events.  The tangents are kept at all steps, beside the tape within options.tape_limit; where
-   there is no room at some, and made again from there: COSTATE_TAPE_LIMIT where they do not fit that way either. */
+   there is no room at some, and made again from there: COSTATE_TAPE_LIMIT where they do not fit that way either.  With
+   COSTATE_CHECKPOINTS they take m times the memory of the tape, or what they need at least. */
 int costate_hessian(costate *, const costate_tape *, const costate_second *);
 /* Over a tape: J^T W J v along m directions, J the Jacobian of what is observed: tangents forward, lambda2, mu2, times2
    back.  Of second derivatives none are asked for (but by ros, whose gradients have them).  lambda, mu, times: not
@@ -489,14 +504,39 @@ int costate_replay_onto(costate *, const costate_tape *, double *y, const double
 
 /* ---- tape --------------------------------------------------------------------------------------------- */
 
-/* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own.  Who
-   writes a tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may
-   share.  A tape may outlive that solver, but not the options.backend that those are of. */
+/* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own; but one
+   with COSTATE_CHECKPOINTS or in a file is for one sweep at a time, and COSTATE_BAD_TAPE for another.  Who writes a
+   tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share.  A tape
+   may outlive that solver, but not the options.backend that those are of. */
 costate_tape *costate_tape_new(void);                  /* NULL: no memory */
 void costate_tape_free(costate_tape *);                /* NULL is fine */
+/* A tape in a file: a run writes it there as it goes, and sweeps read it back; in memory stay decisions, about 120
+   bytes a step, and states at events.  With COSTATE_ALL_STAGES the file has all; else (COSTATE_CHECKPOINTS, likewise
+   COSTATE_STATES_ONLY) a state every few steps, from which the others are made again once a sweep.  A run empties the
+   file, if it is a tape; any other is refused (COSTATE_BAD_TAPE).  A full disk ends the run with COSTATE_IO: y is the
+   last accepted state, the tape is empty, and its file as that of a run that was killed.  costate_tape_free leaves the
+   file.  path is copied; a file is for one process.  NULL: no memory, or path is NULL. */
+costate_tape *costate_tape_open(const char *path);
+/* What the file holds, for sweeps by solvers of the same problem and method: a whole run, one that failed, or of one
+   that was killed all up to the last state from which it can go on.  COSTATE_BAD_TAPE: damaged, or not of these. */
+int costate_tape_read(costate *, costate_tape *);
+/* Goes on with the run in the file that was killed, stopped or failed, to the t1 it was for, with its p: the same bits
+   as if that had not happened, by a solver of the same problem, method and options.  y: N values, out.  Of a run that
+   had ended: that end.  Where states are spread, the files of all processes must end at the same step. */
+int costate_resume(costate *, costate_tape *, double *y);
 int costate_tape_steps(const costate_tape *);
 size_t costate_tape_bytes(const costate_tape *);
-int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, y (N) */
+int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, y (N);
+                                         COSTATE_BAD_TAPE: y is not there, but by costate_tape_eval */
+/* What sweeps over a tape will cost.  They make as many steps again with COSTATE_STATES_ONLY, which has the states, and
+   with COSTATE_CHECKPOINTS, if nothing else is done with the tape before. */
+typedef struct {
+    int steps;                  /* of the tape */
+    size_t bytes;               /* of memory that it takes then, at most */
+    long remade_back;           /* steps that a sweep back makes again: gradients */
+    long remade_forward;        /* a sweep forward: tangents */
+} costate_forecast;
+int costate_tape_forecast(const costate_tape *, costate_forecast *);
 /* Event k of the run: its time, which of problem.event it is (-1: none, a run was gone on with there), y before and
    after (N each).  NULL: not wanted. */
 int costate_tape_events(const costate_tape *);
@@ -593,6 +633,7 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
         {"costate_times", sizeof(costate_times)},
         {"costate_observations", sizeof(costate_observations)},
         {"costate_second", sizeof(costate_second)},
+        {"costate_forecast", sizeof(costate_forecast)},
         {"costate_report", sizeof(costate_report)},
         {NULL, 0}
     };

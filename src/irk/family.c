@@ -108,7 +108,11 @@ void irk_restart(stepper *c)
     irk_sweep(c);
 }
 
-void irk_sweep(stepper *c) { guesses_clear(&work(c)->guesses); }
+void irk_sweep(stepper *c)
+{
+    guesses_clear(&work(c)->guesses);
+    work(c)->last_krylov = 0;
+}
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */
 double irk_keep(stepper *c, double factor)

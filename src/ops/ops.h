@@ -41,8 +41,7 @@ typedef struct {
     stepper *st;
     starter *start;
     const costate_tape *tape;
-    const identity *self;       /* who sweeps, and */
-    const remaker *again;       /* how it makes stages again */
+    const reader *who;          /* sweeps */
     const costate_times *times;
     const costate_observations *seen;
     record now;                 /* the step of the operation, with its stages */

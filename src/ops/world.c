@@ -9,11 +9,11 @@ int world_hold(world *w, int step)
     stepper *c = w->st;
     if (w->held == step) return 0;
     w->held = -1;
-    const record *r = &w->tape->list[step];
-    verdict_at(c->v, r->t);
-    memory_bind(c, r->y, r->mode);
-    int remade = !(c->F->is & REMAKES) || (w->seen && w->seen->count > 0);
-    TRY(tape_get(w->tape, step, w->self, remade ? w->again : NULL, &w->now));
+    verdict_at(c->v, w->tape->list[step].t);
+    int stages = !(c->F->is & REMAKES) || (w->seen && w->seen->count > 0);
+    TRY(tape_get(w->tape, step, w->who, stages, &w->now));
+    verdict_at(c->v, w->now.t);
+    memory_bind(c, w->now.y, w->now.mode);
     weights(c, w->now.y, c->w);
     w->held = step;
     return 0;

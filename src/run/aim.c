@@ -58,7 +58,7 @@ int give_up(costate *c, const run *x)
     char limit[80] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
         snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off(x)), bound(c, x));
-    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %d accepted and %ld rejected "
+    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %ld accepted and %ld rejected "
                 "steps: h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, cause_text(c->v.why));
 }
@@ -66,7 +66,7 @@ int give_up(costate *c, const run *x)
 /* nothing was tried: h is too small from the start */
 int no_room(costate *c, const run *x)
 {
-    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %d accepted and "
+    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and "
                 "%ld rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
                 c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off(x)), bound(c, x));
 }

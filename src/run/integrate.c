@@ -17,10 +17,7 @@ static void anew(costate *c)
 /* after an event: the step size goes on */
 static void restart(costate *c, run *x)
 {
-    c->st.lin.serial = 0;
-    factors_forget(c->st.fac);
-    factors_reset(c->st.fac);
-    if (c->st.F->restart) c->st.F->restart(&c->st);
+    fresh(c);
     x->has_prev = 0;
     x->by.cautious = 1;
     x->k = (control){.k = x->k.k};
@@ -140,12 +137,28 @@ static void propose(costate *c, run *x, double err)
     x->k.rejected = 0;
 }
 
+/* Does the step begin fresh?  It may be made again later, from its state: the tape says where it wants such steps.  A
+   residual's y' is not known from the step before where a run begins, or goes on after an event. */
+static int fresh_step(costate *c, run *x, unsigned *is_fresh)
+{
+    int begins = !x->has_prev && (!x->begun || c->maps.residual);
+    x->begun = 1;
+    *is_fresh = x->tape && tape_is_fresh(x->tape, begins);
+    if (!*is_fresh) return 0;
+    if (x->has_prev) fresh(c);
+    x->has_prev = 0;
+    return known_keep(c, x, begins);
+}
+
 /* Without a tape two places in turn: the step before is still needed. */
 static int next_slot(costate *c, run *x)
 {
+    unsigned is_fresh;
+    TRY(fresh_step(c, x, &is_fresh));
     const place *spare = &c->work.scratch[c->at & 1];
     x->by.to = *spare;
-    x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations};
+    x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
+                      .fresh = is_fresh};
     x->by.serial = c->at + 1;
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
@@ -256,7 +269,7 @@ static int begin_after_jump(costate *c, run *x)
     return c->o.controller == COSTATE_FIXED ? 0 : initial_step(c, x);
 }
 
-static int loop(costate *c, run *x)
+int run_loop(costate *c, run *x)
 {
     int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
     if (made) TRY(map_run(c, x, 0));
@@ -279,12 +292,12 @@ static int loop(costate *c, run *x)
 static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
-    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o), &c->P, &from));
-    return loop(c, x);
+    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o, x->tape), &c->P, &from));
+    return run_loop(c, x);
 }
 
 /* Also of a run that failed: y is the last accepted state, and the tape holds the steps before it. */
-static void finish(costate *c, run *x, int status, double *y)
+int run_finish(costate *c, run *x, int status, double *y)
 {
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
@@ -292,9 +305,18 @@ static void finish(costate *c, run *x, int status, double *y)
     c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one now */
     else remark(c, status);
-    if (!x->tape) return;
+    if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    tape_end(x->tape, complete, c->v.t, c->work.y, c->maps.mode);
+    int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.mode);
+    return status ? status : ended;
+}
+
+void run_begin(const costate *c, run *x, int predict)
+{
+    x->k = (control){.k = error_exponent(c->st.m)};
+    x->once = step_once;
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+                    .predict = predict};
 }
 
 static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
@@ -315,14 +337,10 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->t1 = x->end = t1;
     x->on = on;
     x->tape = tape;
-    x->k = (control){.k = error_exponent(c->st.m)};
-    x->once = step_once;
-    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
-                    .predict = c->o.predictor == COSTATE_PREDICT && !(tape && c->o.storage == COSTATE_STATES_ONLY)};
+    run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && storage_of(&c->o, tape) == &states_store));
     if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);
-    finish(c, x, status, y);
-    return status;
+    return run_finish(c, x, status, y);
 }
 
 int costate_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)

@@ -2,7 +2,9 @@
 
    All are kept where there is room.  Else the steps are cut into segments: kept are the tangents at the start of each,
    and all within one; those of the others are made again when the sweep back comes to them.  options.tape_limit holds
-   for the tape and these together. */
+   for the tape and these together; beside a tape with checkpoints they take m times its memory, or what they need at
+   least. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"
@@ -23,6 +25,13 @@ static int longest(const kept_tangents *k, size_t room)
     return length;
 }
 
+/* as takes the least memory: starts and steps of a segment as much as each other */
+static int least(const kept_tangents *k)
+{
+    int length = (int)sqrt((double)k->tape->count * (double)k->start / (double)k->step);
+    return length < 1 ? 1 : length;
+}
+
 int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
 {
     const stepper *st = &c->st;
@@ -31,8 +40,10 @@ int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
     *k = (kept_tangents){.tape = tape, .m = m, .length = tape->count, .from = -1};
     k->start = k->map = NM + (size_t)m;
     k->step = NM * (size_t)(1 + located) + s * n * (size_t)(m + located) + 2 * (size_t)m;
-    size_t limit = c->o.tape_limit, used = costate_tape_bytes(tape), left = limit > used ? limit - used : 0;
-    if (limit) k->length = longest(k, left / sizeof *k->steps);
+    size_t most = (size_t)m * tape_most(tape), limit = most ? 0 : c->o.tape_limit, used = costate_tape_bytes(tape);
+    size_t left = most ? most : limit > used ? limit - used : 0;
+    if (limit || most) k->length = longest(k, left / sizeof *k->steps);
+    if (most && k->length == 0) k->length = least(k);
     if (tape->count > 0 && k->length == 0)
         return fail(&c->v, COSTATE_TAPE_LIMIT, "Tangents of %d directions at %d steps do not fit beside the tape of "
                     "%zu bytes into options.tape_limit = %zu, even where most are made again.", m, tape->count, used,

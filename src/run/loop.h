@@ -20,11 +20,21 @@ typedef struct run {
     trial by;                   /* what the step may use */
     record now, prev;
     int has_prev;
+    int begun;                  /* it has a step */
     long rejected;              /* steps of this call; the accepted ones are c->at */
     directions *d;
     double *Va, *Vb;            /* tangents at t and at t + h */
     const costate_times *times;
 } run;
+
+/* integrate.c */
+void run_begin(const costate *, run *, int predict);
+int run_loop(costate *, run *);
+int run_finish(costate *, run *, int status, double *y);    /* the status of all */
+
+/* known.c: the run begins fresh here: what it knows goes to the tape's file, if it has one; and back */
+int known_keep(costate *, const run *, int begins);
+int known_again(costate *, run *, const fresh_run *);
 
 /* aim.c */
 void set_range(costate *, double t0, double t1);

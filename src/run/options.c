@@ -17,11 +17,12 @@ static const struct { const char *name; size_t offset; int fallback, least, most
 #define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
     O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
     O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
-    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_STATES_ONLY), O(cost_error, 0, 0, 1),
+    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_CHECKPOINTS), O(cost_error, 0, 0, 1),
     O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
     O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),
     O(consistent, 0, 0, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END), O(mode, 0, 0, 2147483647),
     O(max_events, 1000000, 1, 2147483647), O(event_samples, 4, 1, 1000),
+    O(checkpoints, 0, 0, 2147483647),
 #undef O
 };
 

@@ -47,8 +47,10 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     int k = step_at(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are made again */
     verdict_at(&c->v, tape->list[k].t);
-    TRY(step_of_tape(c, tape, k, &r));
-    verdict_at(&c->v, ended);
-    dense_eval(&c->st, &r, t, y);
-    return COSTATE_OK;
+    TRY(tape_take(&c->st, tape));
+    int status = step_of_tape(c, tape, k, &r);
+    if (status == 0) dense_eval(&c->st, &r, t, y);
+    tape_leave(tape);
+    if (status == 0) verdict_at(&c->v, ended);
+    return status;
 }

@@ -42,7 +42,7 @@ static void show(const costate *c, const record *r, double elapsed)
     char line[160], left[32];
     double done = (c->v.t - c->in.t0) / (c->in.t1 - c->in.t0);
     duration(left, sizeof left, elapsed * (1 - done) / done);
-    snprintf(line, sizeof line, "%s: %3.0f %%, t = %.6g, h = %.2g, %d steps, about %s left", c->st.m->name,
+    snprintf(line, sizeof line, "%s: %3.0f %%, t = %.6g, h = %.2g, %ld steps, about %s left", c->st.m->name,
              floor(100 * done), c->v.t, fabs(r->h), c->at + 1, left);
     fprintf(stderr, "\r%-78.78s\r", line);
 }

@@ -17,20 +17,12 @@ typedef struct {
 static int step_again(replay *x, double h)
 {
     costate *c = x->c;
-    const costate_tape *tape = x->tape;
-    const record *r = &tape->list[x->k];
-    decisions as = tape_decisions(tape, x->k);
-    trial by = {.before = x->begins ? NULL : &x->prev, .as = &as, .serial = x->k + 1, .to = c->work.scratch[x->k & 1],
-                .predict = tape->from.predict, .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
-    if (c->o.derivative_mode || r->exact) as.iterations = NULL;
-    by.exact = r->exact;
-    x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .mode = r->mode,
-                      .exact = r->exact, .y = c->work.y, .yp = r->yp, .X = by.to.X, .iterations = by.to.iterations};
-    verdict_at(&c->v, x->now.t);
-    memory_bind(&c->st, c->work.y, r->mode);
-    weights(&c->st, c->work.y, c->st.w);
-    TRY(frozen(&c->v, c->st.F->forward(&c->st, &x->now, &by)));
-    memory_keep(&c->st, c->work.y, c->work.y1);
+    const record *r = &x->tape->list[x->k];
+    const place *to = &c->work.scratch[x->k & 1];
+    const double *yp = tape_slope(x->tape, x->k);
+    x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .fresh = r->fresh,
+                      .y = c->work.y, .yp = yp ? yp : c->work.yp, .X = to->X, .iterations = to->iterations};
+    TRY(step_as_taped(c, x->tape, x->k, !c->o.derivative_mode, x->begins ? NULL : &x->prev, to, &x->now));
     int sound = all_finite((size_t)c->st.N, c->work.y1);
     return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The state became NaN or Inf at t = "
                        "%.10g in a replay.", x->now.t));
@@ -64,13 +56,23 @@ static int step_by_rule(replay *x)
     return 0;
 }
 
+/* from where it is fresh the other tape can be read, but not gone on with */
+static int write_fresh(const replay *x)
+{
+    const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1, .mode = (int)x->now.mode,
+                         .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp};
+    tape_is_fresh(x->onto, f.begins);
+    return tape_fresh(&x->c->st, x->onto, &f);
+}
+
 /* the step that was made again onto the other tape */
 static int write_step(replay *x)
 {
     costate *c = x->c;
-    record r = {.yp = x->now.yp};
+    record r = {.yp = x->now.yp, .fresh = x->now.fresh};
     place to, spare = {(double *)x->now.X, (unsigned char *)x->now.iterations};
     if (!x->onto) return 0;
+    if (r.fresh) TRY(space_agree(&c->maps.space, write_fresh(x)));
     TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->onto, c->work.y, &spare, &r, &to)));
     memmove(to.X, x->now.X, (size_t)c->st.s * (size_t)c->st.n * sizeof *to.X);
     memmove(to.iterations, x->now.iterations, (size_t)c->st.s);
@@ -88,6 +90,14 @@ static int consistent_again(replay *x, const mapped *of)
     return x->onto ? space_agree(&c->maps.space, tape_map(&c->st, x->onto, &c->start.mine, c->work.y)) : 0;
 }
 
+/* nothing changes there */
+static int went_on_again(replay *x, mapped *e)
+{
+    costate *c = x->c;
+    e->y = e->y1 = c->work.y;
+    return x->onto ? space_agree(&c->maps.space, tape_event(&c->st, x->onto, e)) : 0;
+}
+
 static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
@@ -95,6 +105,7 @@ static int map_again(replay *x, const mapped *of)
     const wide w = {.jump = c->watch.jump};
     mapped e = *of;
     e.t += x->shift;
+    if (of->event == WENT_ON) return went_on_again(x, &e);
     e.y = c->watch.y;
     e.y1 = c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
@@ -119,8 +130,9 @@ static int maps_again(replay *x)
 static int all_again(replay *x)
 {
     for (; x->k < x->tape->count; x->k++) {
-        x->begins = x->k == 0;
+        x->begins = x->k == 0 || x->tape->list[x->k].fresh;
         TRY(maps_again(x));
+        if (x->tape->list[x->k].fresh) fresh(x->c);
         TRY(step_by_rule(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);
@@ -129,13 +141,21 @@ static int all_again(replay *x)
     return maps_again(x);
 }
 
+/* The steps are those of the tape: only where some of them are fresh can others be made again from there. */
+static const store *storage_onto(const replay *x)
+{
+    const store *own = storage_of(&x->c->o, x->onto);
+    if (!own->is_fresh || x->tape->store->is_fresh) return own;
+    return x->onto->file ? &disk_store : &memory_store;
+}
+
 static int begin_onto(replay *x)
 {
     costate *c = x->c;
     origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1};
     if (!x->onto) return 0;
     tape_clear(x->onto);
-    TRY(tape_start(&c->st, x->onto, storage_of(&c->o), &c->P, &from));
+    TRY(tape_start(&c->st, x->onto, storage_onto(x), &c->P, &from));
     x->onto->keeps = 0;                /* the factorisations are the other tape's */
     return 0;
 }
@@ -153,15 +173,21 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
-    if (onto) tape_end(onto, 1, c->v.t, y, c->maps.mode);
-    return COSTATE_OK;
+    return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.mode) : COSTATE_OK;
+}
+
+static int replay_taken(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+{
+    TRY(tape_begin(c, tape));
+    int status = replay_all(c, tape, y, p, onto);
+    tape_leave(tape);
+    return status;
 }
 
 int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
 {
     TRY(begin(c));
-    TRY(tape_begin(c, tape));
-    return replay_all(c, tape, y, p, NULL);
+    return replay_taken(c, tape, y, p, NULL);
 }
 
 int costate_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
@@ -169,6 +195,5 @@ int costate_replay_onto(costate *c, const costate_tape *tape, double *y, const d
     TRY(begin(c));
     if (!onto || onto == tape)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, onto ? "onto is the tape itself." : "onto is NULL.");
-    TRY(tape_begin(c, tape));
-    return replay_all(c, tape, y, p, onto);
+    return replay_taken(c, tape, y, p, onto);
 }

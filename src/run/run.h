@@ -81,7 +81,7 @@ struct costate {
     shifts sh;
     stepper st;
     interval in;                /* of the last run */
-    int at;                     /* index of the step */
+    long at;                    /* index of the step: of calls that go on warm, all together */
     identity *self;
     long stamp;                 /* runs and sweeps so far: what is held belongs to the last */
     ending ended;
@@ -95,9 +95,11 @@ struct costate {
 
 struct costate_step { const costate *c; const record *r; };
 
-static inline const store *storage_of(const costate_options *o)
+static inline const store *storage_of(const costate_options *o, const costate_tape *t)
 {
-    return o->storage == COSTATE_STATES_ONLY ? &states_store : &memory_store;
+    static const store *const stores[] = {&memory_store, &states_store, &checkpoints_store};
+    if (!t->file) return stores[o->storage];
+    return o->storage == COSTATE_ALL_STAGES ? &disk_store : &checkpoints_store;
 }
 
 int begin(costate *);                                               /* each public call: c usable? no_error */
@@ -105,6 +107,7 @@ void no_error(costate *);                                           /* with hint
 void remark(costate *, int status);                                 /* the family's, behind the sentence of a failure */
 void claim(costate *);                                              /* a run or sweep begins: it uses what is held */
 void forget(costate *);                                             /* what is held belongs to another run */
+void solver_renew(costate *);                                       /* renew.c: no earlier run is known */
 
 /* workspace.c */
 int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
@@ -169,6 +172,14 @@ double least_size(const costate *, const double *y);
 int second_directions(costate *, const costate_second *, int least);
 int second_derivatives(costate *, const costate_second *);
 
+/* remake.c */
+void fresh(costate *);                                              /* the next step uses nothing of those before */
+reader reader_of(costate *, int back);
+/* Step k as it was taken, from now->y at now->t with now->h; to c->work.y1.  as_often: Newton's iteration, or to
+   round-off where the steps are differentiated by differences */
+int step_as_taped(costate *, const costate_tape *, int k, int as_often, const record *before, const place *to,
+                  record *now);
+
 /* sweep.c: over the operations of a tape */
 typedef struct { int (*row)(void *ctx, world *, op); void *ctx; } visit;
 int tangent_of(void *none, world *, op);                            /* the rows of the operations */
@@ -176,12 +187,11 @@ int second_of(void *none, world *, op);
 /* of steps from .. to - 1, with the maps before each, at the end of the tape those there, and their observations */
 int sweep_forward(world *, int from, int to, const visit *);
 int sweep_backward(world *, int from, int to, const visit *);
-remaker make_again(costate *);                                      /* of stages */
-world world_of(costate *, const costate_tape *, const remaker *, int m, const costate_times *,
+world world_of(costate *, const costate_tape *, const reader *, int m, const costate_times *,
                const costate_observations *);
 int check_observations(costate *, const costate_tape *, const costate_observations *, enum mode);
 int total_times(const costate *, const costate_times *, int m);     /* over all processes */
-int tape_begin(costate *, const costate_tape *);                    /* it fits, and its parameters are bound */
+int tape_begin(costate *, const costate_tape *);                    /* it fits, its parameters are bound, it is taken */
 op step_of(const costate_tape *, int k, int next);                  /* next: the first map after step k, if any */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */
 

@@ -109,10 +109,10 @@ static int begin_hessian(hessian *x)
 }
 
 /* either direction of time: nothing of the other is held */
-static world world_for(hessian *x, const remaker *how, int m, const costate_times *times)
+static world world_for(hessian *x, const reader *who, int m, const costate_times *times)
 {
     costate *c = x->c;
-    world w = world_of(c, x->tape, how, m, times, x->s->observations);
+    world w = world_of(c, x->tape, who, m, times, x->s->observations);
     w.V = c->second.V;
     w.at = c->second.at;
     w.d = (directions){.m = x->m, .stages = w.seen && w.seen->count > 0, .solved = x->s->correct, .dt = w.dt,
@@ -129,8 +129,8 @@ static void sweep_begins(costate *c)
 static int tangents_forward(hessian *x, int from)
 {
     costate *c = x->c;
-    remaker how = make_again(c);
-    world w = world_for(x, &how, x->m, &x->along);
+    reader who = reader_of(c, 0);
+    world w = world_for(x, &who, x->m, &x->along);
     sweep_begins(c);
     return from < 0 ? kept_forward(c, &x->kept, &w) : kept_segment(c, &x->kept, &w, from);
 }
@@ -170,8 +170,8 @@ static int sweep_back(hessian *x)
 {
     costate *c = x->c;
     const costate_second *s = x->s;
-    remaker how = make_again(c);
-    world w = world_for(x, &how, x->m + 1, &x->ends);
+    reader who = reader_of(c, 1);
+    world w = world_for(x, &who, x->m + 1, &x->ends);
     int count = x->tape->count, length = x->kept.length;
     w.g = (functionals){.m = x->m + 1, .times = timed(c, s), .lambda = c->second.lambda,
                         .mu = c->st.nm || s->mu || s->mu2 ? c->second.mu : NULL, .t = c->d.t, .h = c->d.h,
@@ -248,11 +248,13 @@ int costate_hessian(costate *c, const costate_tape *tape, const costate_second *
 {
     TRY(begin(c));
     if (!s) return fail(&c->v, COSTATE_BAD_ARGUMENT, "second is NULL.");
-    TRY(tape_begin(c, tape));
+    TRY(tape_fits(&c->st, &c->P, tape));
     TRY(check_given(c, tape, s));
     hessian x = {.c = c, .tape = tape, .s = s, .m = s->m + (s->correct != 0), .given = s->m};
     TRY(seconds_prepare(c, x.m));
+    TRY(tape_begin(c, tape));
     int status = sweeps(&x);
+    tape_leave(tape);
     kept_free(&x.kept);
     free(x.events);
     return status;

@@ -30,7 +30,8 @@ static void furnish(costate *c)
     c->maps.radius = c->o.spectral_radius;
     c->maps.method = c->st.m->name;
     c->maps.count = &c->count;
-    c->maps.v = c->maps.space.v = &c->v;
+    c->maps.v = &c->v;
+    c->maps.space = (space){c->o.sum, c->o.sum_ctx, &c->v};
     c->sh = (shifts){.maps = &c->maps, .v = &c->v, .o = &c->o};
     c->st.maps = &c->maps;
     c->st.sh = &c->sh;
@@ -41,6 +42,9 @@ static void furnish(costate *c)
 /* The maps with M; J of the step. */
 static int matrices(costate *c)
 {
+    if (c->o.sum && (c->st.F->is & IMPLICIT) && !c->sh.matfree)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sum: a factorisation knows one process alone; implicit "
+                    "methods take options.solver = COSTATE_LS_GMRES there.");
     const costate_problem *P = &c->P;
     size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;

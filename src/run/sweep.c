@@ -3,29 +3,12 @@
 #include <string.h>
 #include "run/run.h"
 
-/* The same computation again, bit for bit: the same Jacobian, step, starting values and number of iterations; in
-   derivative mode, too: the stages are those of the run. */
-static int again(void *run, const costate_tape *t, int k, record *r)
-{
-    costate *c = run;
-    decisions as = tape_decisions(t, k);
-    trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
-    r->X = by.to.X;
-    by.exact = r->exact;
-    if (r->exact) as.iterations = NULL;
-    memory_bind(&c->st, r->y, r->mode);
-    weights(&c->st, r->y, c->st.w);
-    TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
-    return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
-}
-
-remaker make_again(costate *c) { return (remaker){again, c}; }
-
 int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
 {
-    remaker how = make_again(c);
-    memory_bind(&c->st, t->list[k].y, t->list[k].mode);
-    return tape_get(t, k, c->self, &how, r);
+    reader who = reader_of(c, 0);
+    TRY(tape_get(t, k, &who, 1, r));
+    memory_bind(&c->st, r->y, r->mode);
+    return 0;
 }
 
 int tape_begin(costate *c, const costate_tape *tape)
@@ -34,7 +17,8 @@ int tape_begin(costate *c, const costate_tape *tape)
     maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
-    return tape->map_count ? starter_ready(c) : COSTATE_OK;
+    if (tape->map_count) TRY(starter_ready(c));
+    return tape_take(&c->st, tape);
 }
 
 /* ---- the list of operations: steps of the tape, observations inside them ---- */
@@ -74,18 +58,7 @@ op step_of(const costate_tape *tape, int k, int next)
     return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }
 
-/* the first map before step k or later; the first observation in it or later */
-static int first_map(const costate_tape *tape, int k)
-{
-    int low = 0, high = tape->map_count;
-    while (low < high) {
-        int mid = (low + high) / 2;
-        if (tape->maps[mid].before < k) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
-
+/* the first observation in step k or later */
 static int first_seen(const world *w, int k)
 {
     int seen = 0, count = w->seen ? w->seen->count : 0;
@@ -111,7 +84,7 @@ static int maps_back(world *w, const visit *of, int step, int *at)
 
 int sweep_forward(world *w, int from, int to, const visit *of)
 {
-    int seen = first_seen(w, from), count = w->seen ? w->seen->count : 0, next = first_map(w->tape, from);
+    int seen = first_seen(w, from), count = w->seen ? w->seen->count : 0, next = tape_first_map(w->tape, from);
     for (int k = from; k < to; k++) {
         TRY(maps_at(w, of, k, &next));
         TRY(of->row(of->ctx, w, step_of(w->tape, k, next)));
@@ -125,7 +98,7 @@ int sweep_forward(world *w, int from, int to, const visit *of)
 int sweep_backward(world *w, int from, int to, const visit *of)
 {
     int whole = to == w->tape->count, seen = first_seen(w, to);
-    int next = whole ? w->tape->map_count : first_map(w->tape, to);
+    int next = whole ? w->tape->map_count : tape_first_map(w->tape, to);
     if (whole) TRY(maps_back(w, of, to, &next));
     for (int k = to - 1; k >= from; k--) {
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
@@ -156,12 +129,12 @@ int check_observations(costate *c, const costate_tape *tape, const costate_obser
     return COSTATE_OK;
 }
 
-world world_of(costate *c, const costate_tape *tape, const remaker *how, int m, const costate_times *times,
+world world_of(costate *c, const costate_tape *tape, const reader *who, int m, const costate_times *times,
                       const costate_observations *o)
 {
     columns *d = &c->d;
     size_t k = (size_t)m;
-    return (world){.st = &c->st, .start = &c->start, .tape = tape, .self = c->self, .again = how, .times = times,
+    return (world){.st = &c->st, .start = &c->start, .tape = tape, .who = who, .times = times,
                    .seen = o, .held = -1, .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k,
                    .eta_seen = d->tau + 2 * k, .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z,
                    .w = d->w, .wide = d->wide};
@@ -169,17 +142,13 @@ world world_of(costate *c, const costate_tape *tape, const remaker *how, int m, 
 
 /* ---- tangents ---- */
 
-int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
-                    const costate_times *times, const costate_observations *o)
+static int forward(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
+                   const costate_times *times, const costate_observations *o)
 {
-    TRY(begin(c));
-    TRY(tape_begin(c, tape));
-    TRY(tangent_begin(c, m, V, Vp, times));
-    TRY(check_observations(c, tape, o, TANGENT));
     c->st.lin.serial = 0;
     double ended = c->v.t;              /* of the last run; a failure is in a step */
-    remaker how = make_again(c);
-    world w = world_of(c, tape, &how, m, times, o);
+    reader who = reader_of(c, 0);
+    world w = world_of(c, tape, &who, m, times, o);
     w.V = V;
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V,
                        .Vp = pm_begin(c, m, Vp), .V1 = c->d.V, .Xd = c->d.X};
@@ -192,6 +161,19 @@ int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, cons
     if (times && times->end) memcpy(times->end, w.dt, (size_t)m * sizeof *w.dt);
     TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
+}
+
+int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
+                    const costate_times *times, const costate_observations *o)
+{
+    TRY(begin(c));
+    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tangent_begin(c, m, V, Vp, times));
+    TRY(check_observations(c, tape, o, TANGENT));
+    TRY(tape_begin(c, tape));
+    int status = forward(c, tape, m, V, Vp, times, o);
+    tape_leave(tape);
+    return status;
 }
 
 /* ---- adjoints ---- */
@@ -236,8 +218,8 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     int timed = timed_sweep(c, times);
     double ended = c->v.t;
     double *pm = pm_begin(c, m, mu);
-    remaker how = make_again(c);
-    world w = world_of(c, tape, &how, m, times, o);
+    reader who = reader_of(c, 1);
+    world w = world_of(c, tape, &who, m, times, o);
     w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np + c->st.nm ? pm : NULL, .t = c->d.t,
                         .h = c->d.h, .defect = times ? times->defect : NULL, .U = c->d.U};
     if (times && times->end) memcpy(w.tau, times->end, k * sizeof *w.tau);
@@ -262,10 +244,13 @@ int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda,
                     const costate_observations *o)
 {
     TRY(begin(c));
-    TRY(tape_begin(c, tape));
+    TRY(tape_fits(&c->st, &c->P, tape));
     TRY(adjoint_begin(c, m, lambda, mu, times));
     TRY(check_observations(c, tape, o, ADJOINT));
-    return backward(c, tape, m, lambda, mu, times, o);
+    TRY(tape_begin(c, tape));
+    int status = backward(c, tape, m, lambda, mu, times, o);
+    tape_leave(tape);
+    return status;
 }
 
 int costate_integrate_adj(costate *c, double t0, double t1, double *y, const double *p, int m, double *lambda,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <costate/bvp.h>
+#include <costate/ensemble.h>
 #include "run/run.h"
 #include "run/version.h"
 
@@ -20,8 +21,10 @@ static size_t size_in(const costate_size *list, const char *type)
 
 size_t costate_sizeof(const char *type)
 {
-    size_t size = size_in(costate_sizes(), type);
-    return size ? size : size_in(costate_bvp_sizes(), type);
+    const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes()};
+    size_t size = 0;
+    for (size_t k = 0; !size && k < sizeof lists / sizeof *lists; k++) size = size_in(lists[k], type);
+    return size;
 }
 
 const costate_size *mismatch(const costate_size *program)

@@ -142,6 +142,9 @@ int seconds_prepare(costate *c, int m)
 
 int starter_ready(costate *c)
 {
+    if (c->o.sum && (c->o.consistent || c->maps.residual || c->sh.singular))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sum: values are made consistent by a factorisation, which "
+                    "knows one process alone; give consistent ones.");
     c->start.w = c->st.w;
     return starter_init(&c->start, &c->sh, &c->maps, &c->P);
 }

@@ -12,7 +12,8 @@ int memory_slot(const stepper *c, costate_tape *t, const double *y, const place 
     *to = (place){spare ? spare->X : memory + state, (unsigned char *)(memory + doubles)};
     memcpy(memory, y, N * sizeof *y);
     if (slope) memcpy(memory + N, r->yp, n * sizeof *y);
-    *r = (record){.y = memory, .yp = slope ? memory + N : NULL, .X = to->X, .iterations = to->iterations};
+    *r = (record){.fresh = r->fresh, .y = memory, .yp = slope ? memory + N : NULL, .X = to->X,
+                  .iterations = to->iterations};
     return 0;
 }
 
@@ -29,8 +30,9 @@ static int put(const stepper *c, costate_tape *t, const record *r)
     return 0;
 }
 
-static int get(const costate_tape *t, int k, record *r)
+static int get(const costate_tape *t, int k, const reader *who, int stages, record *r)
 {
+    (void)who; (void)stages;
     *r = t->list[k];
     return 0;
 }

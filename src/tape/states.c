@@ -9,10 +9,19 @@ static int put(const stepper *c, costate_tape *t, const record *r)
     return 0;
 }
 
-static int get(const costate_tape *t, int k, record *r)
+static int get(const costate_tape *t, int k, const reader *who, int stages, record *r)
 {
+    (void)who; (void)stages;
     *r = t->list[k];
     return 0;
 }
 
-const store states_store = {.slot = memory_slot, .put = put, .get = get};
+/* the stages of each */
+static int again(const costate_tape *t, int back, long *steps)
+{
+    (void)back;
+    *steps = t->count;
+    return 0;
+}
+
+const store states_store = {.slot = memory_slot, .put = put, .get = get, .forecast = again};

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/machine.h"
-#include "tape/tape.h"
+#include "tape/journal.h"
 
-enum { BLOCK_BYTES = 1 << 18, KEEP_FROM = 200 };
+/* MOST_STEPS: twice as many are still an int */
+enum { BLOCK_BYTES = 1 << 18, KEEP_FROM = 200, MOST_STEPS = 1 << 29 };
 
 /* By default factorisations may take a quarter of the memory: a solver runs beside what it serves, and a second one is
    still no harm.  LEAST where that cannot be told or is less. */
@@ -30,13 +31,21 @@ void identity_release(identity *i)
 
 costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
 
+costate_tape *costate_tape_open(const char *path)
+{
+    costate_tape *t = path ? costate_tape_new() : NULL;
+    if (t && !(t->file = file_new(path))) { costate_tape_free(t); return NULL; }
+    return t;
+}
+
 void tape_clear(costate_tape *t)
 {
     if (t->store && t->store->clear) t->store->clear(t);
+    if (t->file) file_close(t->file);
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->map_count = t->event_count = t->usable = t->kept_sets = 0;
+    t->count = t->map_count = t->event_count = t->usable = t->kept_sets = t->length = 0;
     t->kept_bytes = 0;
     free(t->p);
     t->p = t->end = NULL;
@@ -51,11 +60,18 @@ void costate_tape_free(costate_tape *t)
     for (struct block *b = t->first, *next; b; b = next) { next = b->next; free(b); }
     free(t->list);
     free(t->maps);
+    file_free(t->file);
     free(t);
 }
 
 int costate_tape_steps(const costate_tape *t) { return t ? t->count : 0; }
-size_t costate_tape_bytes(const costate_tape *t) { return t ? t->bytes + t->kept_bytes : 0; }
+
+static size_t held(const costate_tape *t)
+{
+    return t->bytes + t->kept_bytes + (t->store && t->store->bytes ? t->store->bytes(t) : 0);
+}
+
+size_t costate_tape_bytes(const costate_tape *t) { return t ? held(t) : 0; }
 
 static size_t rows(const costate_tape *t) { return (size_t)(t->problem.n + t->problem.nq + t->problem.nm); }
 
@@ -66,8 +82,22 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
     const record *r = &tape->list[k];
     if (t) *t = r->t;
     if (h) *h = r->h;
+    if (y && !r->y) return COSTATE_BAD_TAPE;
     if (y) memcpy(y, r->y, rows(tape) * sizeof *y);
     return COSTATE_OK;
+}
+
+int costate_tape_forecast(const costate_tape *t, costate_forecast *f)
+{
+    if (!t || !f) return COSTATE_BAD_ARGUMENT;
+    *f = (costate_forecast){.steps = t->count, .bytes = held(t)};
+    if (!t->usable) return COSTATE_BAD_TAPE;
+    if (!t->store->forecast) return COSTATE_OK;
+    size_t most = t->bytes + tape_most(t);
+    if (t->limit && most > t->limit) most = t->limit;
+    if (f->bytes < most) f->bytes = most;
+    TRY(t->store->forecast(t, 0, &f->remade_forward));
+    return t->store->forecast(t, 1, &f->remade_back);
 }
 
 int costate_tape_events(const costate_tape *t) { return t ? t->event_count : 0; }
@@ -99,10 +129,10 @@ int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, d
 static int full(const stepper *c, const costate_tape *t, size_t more)
 {
     return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit "
-                "= %zu (t = %.10g).", t->bytes + t->kept_bytes + more, t->count, t->limit, c->v->t);
+                "= %zu (t = %.10g).", held(t) + more, t->count, t->limit, c->v->t);
 }
 
-static int fits(const costate_tape *t, size_t more) { return !t->limit || t->bytes + t->kept_bytes + more <= t->limit; }
+static int fits(const costate_tape *t, size_t more) { return !t->limit || held(t) + more <= t->limit; }
 
 int tape_give_back(const stepper *c, costate_tape *t)
 {
@@ -115,10 +145,12 @@ int tape_give_back(const stepper *c, costate_tape *t)
     return sets > 0;
 }
 
-/* Steps come before factorisations. */
+/* Steps come before factorisations, and what all steps need before what can be made again. */
 static int makes_room(const stepper *c, costate_tape *t, size_t more)
 {
-    return fits(t, more) || (tape_give_back(c, t) && fits(t, more));
+    if (fits(t, more) || (tape_give_back(c, t) && fits(t, more))) return 1;
+    while (t->store->give && t->store->give(t, more)) if (fits(t, more)) return 1;
+    return 0;
 }
 
 static int add_block(const stepper *c, costate_tape *t, size_t need)
@@ -144,8 +176,10 @@ void *tape_memory(const stepper *c, costate_tape *t, size_t need)
     return memory;
 }
 
-static int grow(const stepper *c, costate_tape *t)
+int tape_grow(const stepper *c, costate_tape *t)
 {
+    if (t->count < t->room) return COSTATE_OK;
+    if (t->room > MOST_STEPS) return full(c, t, (size_t)t->room * sizeof *t->list);
     int room = t->room ? 2 * t->room : 64;
     size_t more = (size_t)(room - t->room) * sizeof *t->list;
     if (!makes_room(c, t, more)) return full(c, t, more);
@@ -160,15 +194,16 @@ static int grow(const stepper *c, costate_tape *t)
 /* A small factorisation is made again in less time than a new object for it takes. */
 static size_t most_kept(const stepper *c, const costate_tape *t)
 {
+    if (t->store->makes_again || t->file) return 0;         /* what is made or read again is factored again */
     if (c->sh->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
     if (t->keep > 0) return (size_t)-1;
     size_t share = memory_of_machine() / SHARE_KEPT;
     return share > LEAST_KEPT ? share : LEAST_KEPT;
 }
 
-int tape_start(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from)
+int tape_begin_read(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from,
+                    const void *p)
 {
-    tape_clear(t);
     t->method = c->m;
     t->problem = *P;
     t->store = kept;
@@ -182,13 +217,25 @@ int tape_start(const stepper *c, costate_tape *t, const store *kept, const costa
     if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     t->end = t->p + c->np;
-    if (c->np) memcpy(t->p, c->maps->p, (size_t)c->np * sizeof *t->p);
+    if (c->np) memcpy(t->p, p, (size_t)c->np * sizeof *t->p);
     return COSTATE_OK;
 }
 
+int tape_start(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from)
+{
+    tape_clear(t);
+    t->most_states = c->o->checkpoints;
+    TRY(tape_begin_read(c, t, kept, P, from, c->maps->p));
+    if (kept->begin) TRY(kept->begin(c, t));
+    return journal_begin(c, t);
+}
+
+size_t tape_most(const costate_tape *t) { return t->store && t->store->most ? t->store->most(t) : 0; }
+int tape_is_fresh(const costate_tape *t, int begins) { return t->store->is_fresh && t->store->is_fresh(t, begins); }
+
 int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
-    if (t->count == t->room) TRY(grow(c, t));
+    TRY(tape_grow(c, t));
     return t->store->slot(c, t, y, spare, r, to);
 }
 
@@ -218,6 +265,7 @@ static void keep_factors(const stepper *c, costate_tape *t, record *to)
 int tape_commit(const stepper *c, costate_tape *t, const record *r)
 {
     TRY(t->store->put(c, t, r));
+    if (!t->store->writes) TRY(journal_step_taken(c, t, &t->list[t->count], NULL));
     t->list[t->count].kept = NULL;
     keep_factors(c, t, &t->list[t->count]);
     t->count++;
@@ -226,6 +274,7 @@ int tape_commit(const stepper *c, costate_tape *t, const record *r)
 
 static int grow_maps(const stepper *c, costate_tape *t)
 {
+    if (t->map_room > MOST_STEPS) return full(c, t, (size_t)t->map_room * sizeof *t->maps);
     int room = t->map_room ? 2 * t->map_room : 2;
     size_t more = (size_t)(room - t->map_room) * sizeof *t->maps;
     if (!makes_room(c, t, more)) return full(c, t, more);
@@ -237,8 +286,7 @@ static int grow_maps(const stepper *c, costate_tape *t)
     return COSTATE_OK;
 }
 
-/* the place of the next one, with room for so many bytes; NULL: none */
-static mapped *next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
+mapped *tape_next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
 {
     if (t->map_count == t->map_room && grow_maps(c, t) != COSTATE_OK) return NULL;
     *memory = tape_memory(c, t, (bytes + 7) / 8 * 8);
@@ -249,12 +297,13 @@ int tape_map(const stepper *c, costate_tape *t, const start_values *f, const dou
 {
     size_t state = (size_t)c->N * sizeof *y1;
     void *memory;
-    mapped *to = next_map(c, t, state + start_values_bytes(c->n), &memory);
+    mapped *to = tape_next_map(c, t, state + start_values_bytes(c->n), &memory);
     if (!to) return c->v->status;
     *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->event_count, .from = c->maps->mode,
                    .to = c->maps->mode, .t = f->t, .y1 = memory};
     memcpy(to->y1, y1, state);
     start_values_copy(&to->f, c->n, f, to->y1 + c->N);
+    TRY(journal_mapped(c, t, to, memory, state + start_values_bytes(c->n)));
     t->map_count++;
     return COSTATE_OK;
 }
@@ -263,7 +312,7 @@ int tape_event(const stepper *c, costate_tape *t, const mapped *e)
 {
     size_t N = (size_t)c->N;
     void *memory;
-    mapped *to = next_map(c, t, 2 * N * sizeof *e->y, &memory);
+    mapped *to = tape_next_map(c, t, 2 * N * sizeof *e->y, &memory);
     if (!to) return c->v->status;
     *to = *e;
     to->before = t->count;
@@ -272,26 +321,47 @@ int tape_event(const stepper *c, costate_tape *t, const mapped *e)
     to->y1 = to->y + N;
     memcpy(to->y, e->y, N * sizeof *to->y);
     memcpy(to->y1, e->y1, N * sizeof *to->y1);
+    TRY(journal_mapped(c, t, to, memory, 2 * N * sizeof *e->y));
     t->map_count++;
     t->event_count++;
     return COSTATE_OK;
 }
 
-int tape_get(const costate_tape *t, int k, const identity *writer, const remaker *again, record *r)
+int tape_get(const costate_tape *t, int k, const reader *who, int stages, record *r)
 {
-    TRY(t->store->get(t, k, r));
-    if (t->from.writer != writer) r->kept = NULL;
-    return r->X || !again ? 0 : again->again(again->run, t, k, r);
+    TRY(t->store->get(t, k, who, stages, r));
+    if (t->from.writer != who->self) r->kept = NULL;
+    return r->X || !stages ? 0 : who->one(who, t, k, r);
 }
 
-/* A run that stopped or failed ends where its last step did. */
-void tape_end(costate_tape *t, int complete, double at, const double *y, int mode)
+int tape_take(const stepper *c, const costate_tape *t)
 {
-    t->usable = t->end && (complete || t->count > 0);
-    if (!t->usable) return;
+    if (!t->store->take || t->store->take(t)) return 0;
+    return fail(c->v, COSTATE_BAD_TAPE, "Another sweep is at work on this tape: with COSTATE_CHECKPOINTS, or in a "
+                "file, it is for one at a time.");
+}
+
+void tape_leave(const costate_tape *t) { if (t->store->leave) t->store->leave(t); }
+
+const double *tape_slope(const costate_tape *t, int k)
+{
+    return t->store->slope ? t->store->slope(t, k) : t->list[k].yp;
+}
+
+/* A run that stopped or failed ends where its last step did.  Steps that could not be written are lost. */
+int tape_end(const stepper *c, costate_tape *t, int complete, double at, const double *y, int mode)
+{
+    int lost = t->file && c->v->status == COSTATE_IO;
+    if (lost) t->count = t->map_count = t->event_count = 0;
+    t->usable = t->end && (complete || t->count > 0) && !lost;
+    if (!t->usable) return 0;
     t->from.t1 = at;
     t->mode = mode;
     memcpy(t->end, y, rows(t) * sizeof *t->end);
+    verdict before = *c->v;
+    int status = journal_ended(c, t, complete);
+    if (before.status) *c->v = before;          /* the first failure counts */
+    return status;
 }
 
 decisions tape_decisions(const costate_tape *t, int k)
@@ -301,8 +371,20 @@ decisions tape_decisions(const costate_tape *t, int k)
     return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree, r->degree};
 }
 
+int tape_first_map(const costate_tape *tape, int k)
+{
+    int low = 0, high = tape->map_count;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (tape->maps[mid].before < k) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
 const mapped *tape_last_event(const costate_tape *t)
 {
+    if (t->map_count == 0) return NULL;
     for (const mapped *e = t->maps + t->map_count; e-- > t->maps && e->before == t->count;)
         if (e->event != CONSISTENT) return e;
     return NULL;
@@ -316,7 +398,7 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     const costate_problem *a = &t->problem;
     if (!t->usable)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never "
-                    "was.");
+                    "was%s.", t->file ? ", or its file was not read (costate_tape_read)" : "");
     if (t->method != c->m)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
                     c->m->name);

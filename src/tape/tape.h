@@ -4,6 +4,7 @@
 #define COSTATE_TAPE_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include "start/start.h"
 #include "step/step.h"
 
@@ -20,19 +21,45 @@ typedef struct {                /* of which run a tape is */
     double t0, t1;
 } origin;
 
-/* Makes the stages of step k again, into r->X and r->iterations, which lie in a work space of its own. */
-typedef struct { int (*again)(void *run, const costate_tape *, int k, record *r); void *run; } remaker;
+/* Who reads a tape, and how it makes steps again. */
+typedef struct reader {
+    stepper *st;
+    const identity *self;
+    int back;                   /* steps are asked for from the last to the first */
+    /* the stages of step k, whose state is there, into r->X and r->iterations, which lie in a work space of its own */
+    int (*one)(const struct reader *, const costate_tape *, int k, record *r);
+    /* Steps from .. to - 1, the first of them fresh and with this state, y' of a residual behind it: where each goes is
+       asked of the store; it is told of all fresh steps up to `to`, that one included. */
+    int (*all)(const struct reader *, const costate_tape *, int from, int to, const double *state);
+    void *run;
+} reader;
 
-/* How much of a step is kept: memory.c, states.c. */
+/* How much of a step is kept: memory.c, states.c, checkpoints.c. */
 typedef struct {
+    int makes_again;            /* steps one after the other: nothing of them but decisions is in memory, or a file */
+    int writes;                 /* steps go to the tape's file by put itself */
+    int (*begin)(const stepper *, costate_tape *);                      /* of a run; may be NULL */
     /* room for the next step: its record with the state y (and yp, which the record has), and where forward writes;
        spare: for what is not kept */
     int (*slot)(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
     int (*put)(const stepper *, costate_tape *, const record *);        /* the step that was taken, into list[count] */
-    int (*get)(const costate_tape *, int k, record *);                  /* step k; X NULL: its stages are not there */
+    int (*get)(const costate_tape *, int k, const reader *, int stages, record *);      /* X: only where stages */
     void (*clear)(costate_tape *);                                      /* of own; may be NULL */
+    /* The rest is of stores that make steps again one after the other; NULL elsewhere. */
+    int (*is_fresh)(const costate_tape *, int begins);  /* the next step; begins: it is a run's, or one gone on with */
+    /* step k begins fresh with this state: y' of a residual is set where only the tape knows it */
+    int (*came_to)(const costate_tape *, const reader *, int k, const double *y, double *yp);
+    /* of step k, made again: where forward writes; y, yp of the record are in and out */
+    int (*room)(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
+    const double *(*slope)(const costate_tape *, int k);                /* y' of a residual, where it is known */
+    size_t (*bytes)(const costate_tape *);                              /* beside those of the tape's blocks */
+    int (*give)(const costate_tape *, size_t more);                     /* frees some; 0: there is nothing to free */
+    int (*take)(const costate_tape *);                                  /* for one sweep at a time; 0: it is in use */
+    void (*leave)(const costate_tape *);
+    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep makes again */
+    size_t (*most)(const costate_tape *);               /* bytes that states and stages may take */
 } store;
-extern const store memory_store, states_store;
+extern const store memory_store, states_store, checkpoints_store, disk_store;
 /* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
 int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 
@@ -50,6 +77,14 @@ typedef struct {                /* what changes the state between steps, or says
     start_values f;             /* of CONSISTENT */
 } mapped;
 
+typedef struct {                /* a run where it begins fresh: from there it can be gone on with */
+    double t, t0, t1;           /* where it is; of the call */
+    int mode, begins;
+    const double *y, *yp;       /* N; n, of a residual, or NULL */
+    const void *known, *more;   /* what else it knows, whole words; read: all behind known */
+    size_t bytes, more_bytes;
+} fresh_run;
+
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
@@ -61,12 +96,16 @@ struct costate_tape {
     int keeps, kept_sets;       /* whether factorisations are; how many there are, */
     size_t most_kept;           /* of how many bytes at most; 0: no more */
     size_t limit, bytes, kept_bytes;
+    int most_states;            /* of COSTATE_CHECKPOINTS: memory of so many, by the options; 0: by the limit */
+    int length;                 /* steps from one that is fresh to the next, at most; 0: the store says */
     double *p, *end;            /* np; N state at t1 */
     int mode;                   /* there */
     record *list;
     mapped *maps;
     int map_count, map_room, event_count;
     struct block { struct block *next; size_t size, used; } *first, *last;
+    struct tape_file *file;     /* NULL: in memory alone */
+    uint64_t fresh_at, fresh_bytes;     /* in it: where the run was fresh last */
 };
 
 int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
@@ -77,17 +116,29 @@ int tape_map(const stepper *, costate_tape *, const start_values *, const double
 int tape_event(const stepper *, costate_tape *, const mapped *);
 /* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
-/* Step k with its stages, made again where they are not there; again NULL: without them.  writer: who asks;
-   factorisations count in the solver that made them, which may be gone. */
-int tape_get(const costate_tape *, int k, const identity *writer, const remaker *, record *);
+/* Step k, with its stages where they are asked for, made again where they are not there.  Factorisations count in the
+   solver that made them, which may be gone. */
+int tape_get(const costate_tape *, int k, const reader *, int stages, record *);
+int tape_take(const stepper *, const costate_tape *);               /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
+void tape_leave(const costate_tape *);
+const double *tape_slope(const costate_tape *, int k);              /* y' of a residual at step k, or NULL */
+size_t tape_most(const costate_tape *);                              /* 0: all it needs */
+int tape_is_fresh(const costate_tape *, int begins);                /* the next step */
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
-/* the run is over: t, y, mode are its end */
-void tape_end(costate_tape *, int complete, double t, const double *y, int mode);
+/* the run is over: t, y, mode are its end; COSTATE_IO: its file could not be finished */
+int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
 int tape_direction(const costate_tape *);             /* of time: 1 or -1 */
+int tape_first_map(const costate_tape *, int k);      /* before step k or later */
 const mapped *tape_last_event(const costate_tape *);  /* in which its last step ended, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
 void tape_clear(costate_tape *);
+int tape_fresh(const stepper *, costate_tape *, const fresh_run *);     /* onto its file, if it has one */
+/* The run in the file: whole, or up to where it was fresh last; what was known there is in *fresh, in *memory, to be
+   freed.  who: goes on with it there, unless it is complete; NULL: it is only read. */
+int tape_load(const stepper *, costate_tape *, const costate_problem *, identity *who, fresh_run *fresh,
+              void **memory, int *whole);
+int tape_cut(const stepper *, costate_tape *);          /* its file, to go on from where the run was fresh last */
 
 #endif

@@ -99,10 +99,13 @@ def library():
     return os.path.join(build, "libcostate.so")
 
 
+HEADERS = ("costate.h", "bvp.h", "ensemble.h", "linsol.h")
+
+
 def declared(*headers):
     """the functions that the public headers declare"""
-    text = "".join(read("include/costate/" + name) for name in headers or ("costate.h", "bvp.h", "linsol.h"))
+    text = "".join(read("include/costate/" + name) for name in headers or HEADERS)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.M)
     text = re.sub(r"static inline.*?^}$", "", text, flags=re.S | re.M)
-    return set(re.findall(r"^[a-z][\w \*]*?\b(costate_\w+)\s*\(", text, re.M))
+    return set(re.findall(r"^[A-Za-z][\w \*]*?\b(costate_\w+)\s*\(", text, re.M))

@@ -89,12 +89,13 @@ def test_every_public_struct_takes_part():
     assert structs == table, "not in costate_sizes: %s" % sorted(structs ^ table)
 
 
-def test_structs_of_bvp_take_part():
-    """in a table of their own, beside those of costate.h that they hold"""
-    header = re.sub(r"/\*.*?\*/", "", read("include/costate/bvp.h"), flags=re.S)
-    structs = set(re.findall(r"^\} (costate_\w+);", header, re.M))
-    table = set(re.findall(r'\{"(costate_\w+)", sizeof\(\1\)\}', header))
-    assert structs <= table, "not in costate_bvp_sizes: %s" % sorted(structs - table)
+def test_structs_of_other_headers_take_part():
+    """in tables of their own, beside those of costate.h that they hold"""
+    for name in ("bvp", "ensemble"):
+        header = re.sub(r"/\*.*?\*/", "", read("include/costate/%s.h" % name), flags=re.S)
+        structs = set(re.findall(r"^\} (costate_\w+);", header, re.M))
+        table = set(re.findall(r'\{"(costate_\w+)", sizeof\(\1\)\}', header))
+        assert structs <= table, "not in costate_%s_sizes: %s" % (name, sorted(structs - table))
 
 
 def test_other_languages_ask():

@@ -24,17 +24,19 @@ def test_every_file_is_there():
         i = Installed(place, "shared")
         wanted = [i.lib + "/libcostate.so.0", i.lib + "/pkgconfig/costate.pc",
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
-                  *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "linsol")),
+                  *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "ensemble",
+                                                                       "linsol")),
                   i.share + "/man/man3/costate.3"]
         lost = [file for file in wanted if not os.path.exists(file)]
         assert not lost, lost
         libraries = glob.glob(i.lib + "/*")
-        strange = [file for file in libraries if not re.search(r"/(libcostate\.(so|a)|pkgconfig$|cmake$)", file)]
+        known = r"/(libcostate(_petsc)?\.(so|a)|pkgconfig$|cmake$)"
+        strange = [file for file in libraries if not re.search(known, file)]
         assert not strange, strange
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, bvp.h and linsol.h, too"""
+    """the installed ones, bvp.h, ensemble.h and linsol.h, too"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")
@@ -104,6 +106,57 @@ def test_cmake():
         for shared in glob.glob(installed.lib + "/libcostate.so*"):
             os.remove(shared)
         right(run(os.path.join(made, "by_costate_static")))
+
+
+# one process, which needs no launcher
+OVER_PROCESSES = """#include <costate/petsc.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    if (PetscInitialize(&argc, &argv, NULL, NULL)) return 1;
+    double x = 4;
+    MPI_Comm comm = PETSC_COMM_WORLD;
+    int code = costate_petsc_sum(1, &x, &comm);
+    printf("%d %g %d\\n", code, x, costate_method_count() > 0);
+    return PetscFinalize() || code;
+}
+"""
+
+
+def with_petsc(installed):
+    if not os.path.exists(installed.include + "/costate/petsc.h"):
+        raise Skipped("built without PETSc")
+    found = run("pkg-config", "--libs", "costate-petsc", env={"PKG_CONFIG_PATH": installed.lib + "/pkgconfig"})
+    assert "-lcostate_petsc" in found and "-lpetsc" in found, found
+
+
+def test_pkg_config_petsc():
+    needs("pkg-config")
+    unsanitized()
+    with folder() as place:
+        installed, exe = Installed(place, "shared"), os.path.join(place, "over")
+        with_petsc(installed)
+        write(exe + ".c", OVER_PROCESSES)
+        below = run("pkg-config", "--cflags", "--libs", "PETSc", "mpi-c").split()
+        system = ["-isystem" + flag[2:] if flag.startswith("-I") else flag for flag in below]
+        cc(exe + ".c", "-o", exe, "-I" + installed.include, "-L" + installed.lib, "-Wl,-rpath," + installed.lib,
+           "-lcostate_petsc", "-lcostate", *system)
+        assert run(exe).strip() == "0 4 1"
+
+
+def test_cmake_petsc():
+    """find_package(costate COMPONENTS petsc)"""
+    needs("cmake", "ninja", "pkg-config")
+    unsanitized()
+    with folder() as place:
+        installed, made = Installed(os.path.join(place, "tree"), "shared"), os.path.join(place, "made")
+        with_petsc(installed)
+        write(os.path.join(place, "over.c"), OVER_PROCESSES)
+        configure(installed, "project(outside C)\nfind_package(costate REQUIRED COMPONENTS petsc)\n"
+                  "add_executable(over " + os.path.join(place, "over.c") + ")\n"
+                  "target_link_libraries(over costate::petsc)\n", made)
+        run("cmake", "--build", made)
+        assert run(os.path.join(made, "over")).strip() == "0 4 1"
 
 
 def test_cmake_versions():

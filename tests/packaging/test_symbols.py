@@ -22,6 +22,20 @@ def test_shared_library_shows_the_headers():
     assert found == declared(), "too many: %s; missing: %s" % (sorted(found - declared()), sorted(declared() - found))
 
 
+def test_petsc_library_shows_its_header():
+    """both kinds of it"""
+    needs("nm")
+    with folder() as place:
+        lib = Installed(place, "shared", "static").lib
+        kinds = [(os.path.join(lib, "libcostate_petsc.so"), "-D"), (os.path.join(lib, "libcostate_petsc.a"), "-g")]
+        there = [kind for kind in kinds if os.path.exists(kind[0])]
+        if not there:
+            raise Skipped("built without PETSc")
+        for kind in there:
+            found = {name.split("@")[0] for name in defined(*kind)} - {"COSTATE_0"}
+            assert found == declared("petsc.h"), "%s: %s" % (kind[0], sorted(found ^ declared("petsc.h")))
+
+
 def test_symbols_carry_a_version():
     needs("nm")
     bare = [name for name in defined(library(), "-D") if not name.endswith("@@COSTATE_0") and name != "COSTATE_0"

@@ -1,0 +1,59 @@
+/* given.c (ensemble) - what is given to an ensemble, checked before anything is begun. */
+#include <stdint.h>
+#include "ensemble/ensemble.h"
+#include "maps/maps.h"
+
+static int range(ensemble *e, const char *name, int value, int least, int most)
+{
+    if (value >= least && value <= most) return 0;
+    return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.%s = %d lies outside [%d, %d].", name, value, least, most);
+}
+
+/* rows by columns by count numbers, where they are wanted */
+static int array(ensemble *e, const char *name, const double *x, size_t rows, int columns)
+{
+    size_t column = rows * (size_t)columns;                 /* rows are at most 2^31 */
+    if (e->all->count == 0 || column == 0) return 0;
+    if (!x)
+        return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.%s is NULL, but %zu values a member are expected.", name,
+                    column);
+    if (column > SIZE_MAX / sizeof *x / (size_t)e->all->count / 8)
+        return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.%s: %zu values a member are more than memory has places.",
+                    name, column);
+    return 0;
+}
+
+static int no_events(ensemble *e, const char *name, const costate_times *times)
+{
+    if (!times || !times->events) return 0;
+    return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.%s->events: how many there are is known after a run: ask for "
+                "them in on_member, over its tape.", name);
+}
+
+static int arrays(ensemble *e)
+{
+    const costate_members *a = e->all;
+    TRY(array(e, "y", a->y, e->N, 1));
+    TRY(array(e, "p", a->p, e->np, 1));
+    TRY(array(e, "V", a->V, e->N, a->directions));
+    TRY(array(e, "lambda", a->lambda, e->N, a->m));
+    TRY(a->mu ? array(e, "mu", a->mu, e->np, a->m) : 0);
+    TRY(no_events(e, "along", a->directions ? a->along : NULL));
+    return no_events(e, "times", a->m ? a->times : NULL);
+}
+
+int given_sound(ensemble *e)
+{
+    const costate_members *a = e->all;
+    if (!a) return fail(&e->v, COSTATE_BAD_ARGUMENT, "members is NULL.");
+    const struct { const char *name; int value, least, most; } all[] = {
+        {"count", a->count, 0, INT32_MAX}, {"threads", a->threads, 0, INT32_MAX}, {"pin", a->pin, 0, 1},
+        {"same", a->same, 0, COSTATE_SAME_P + COSTATE_SAME_VP}, {"directions", a->directions, 0, INT32_MAX},
+        {"m", a->m, 0, INT32_MAX}, {"tape", a->tape, 0, 1}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        TRY(range(e, all[k].name, all[k].value, all[k].least, all[k].most));
+    TRY(problem_sound(&e->v, e->P));
+    e->N = (size_t)e->P->n + (size_t)e->P->nq + (size_t)e->P->nm;
+    e->np = (size_t)e->P->np;
+    return arrays(e);
+}

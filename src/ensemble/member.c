@@ -1,0 +1,119 @@
+/* member.c (ensemble) - one member: the calls of costate.h that it is, with its part of the arrays. */
+#include <stdio.h>
+#include <string.h>
+#include "ensemble/ensemble.h"
+#include "run/run.h"
+
+/* ---- its part of the arrays ---- */
+
+static void copy(double *to, const double *from, size_t count) { if (to) memcpy(to, from, count * sizeof *to); }
+
+/* the k-th part, of so many numbers; NULL: there is none */
+static double *part(double *all, int k, size_t size) { return all ? all + (size_t)k * size : NULL; }
+static const double *part_of(const double *all, int k, size_t size) { return all ? all + (size_t)k * size : NULL; }
+
+/* what the run does not set, where it fails, is zero */
+static void take_in(worker *w, int k)
+{
+    const ensemble *e = w->of;
+    const costate_members *a = e->all;
+    size_t d = (size_t)a->directions, m = (size_t)a->m;
+    memset(w->block, 0, w->doubles * sizeof *w->block);
+    if (d) copy(w->V, part(a->V, k, e->N * d), e->N * d);
+    if (m) copy(w->mu, part(a->mu, k, e->np * m), e->np * m);
+    if (d && a->along) {
+        copy(w->along.t0, part(a->along->t0, k, d), d);
+        copy(w->along.t1, part(a->along->t1, k, d), d);
+    }
+    if (m && a->times) copy(w->times.end, part(a->times->end, k, m), m);
+}
+
+static void give_out(const worker *w, int k)
+{
+    const ensemble *e = w->of;
+    const costate_members *a = e->all;
+    size_t d = (size_t)a->directions, m = (size_t)a->m;
+    if (d) copy(part(a->V, k, e->N * d), w->V, e->N * d);
+    if (m) copy(part(a->lambda, k, e->N * m), w->lambda, e->N * m);
+    if (m) copy(part(a->mu, k, e->np * m), w->mu, e->np * m);
+    if (d && a->along) copy(part(a->along->end, k, d), w->along.end, d);
+    if (!m || !a->times) return;
+    copy(part(a->times->t0, k, m), w->times.t0, m);
+    copy(part(a->times->t1, k, m), w->times.t1, m);
+    copy(part(a->times->defect, k, m), w->times.defect, m);
+}
+
+/* ---- its run ---- */
+
+static int seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
+{
+    const worker *w = ctx;
+    const costate_members *a = w->of->all;
+    size_t size = w->of->N * (size_t)m;
+    if (a->seed) return a->seed(w->member, t1, y, p, m, lambda, mu, a->ctx);
+    copy(lambda, part(a->lambda, w->member, size), size);
+    return 0;
+}
+
+/* costate_integrate_adj, where the tape is to be seen or the run carried tangents */
+static int backward(worker *w, const double *y, const double *p)
+{
+    int m = w->of->all->m;
+    memset(w->lambda, 0, w->of->N * (size_t)m * sizeof *w->lambda);
+    int r = seed(costate_time(w->c), y, p, m, w->lambda, w->mu, w);
+    if (r != 0) return fail(&w->c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
+    return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, w->of->all->times ? &w->times : NULL, NULL);
+}
+
+static int integrate(worker *w, int k)
+{
+    const ensemble *e = w->of;
+    const costate_members *a = e->all;
+    size_t d = (size_t)a->directions;
+    double t0 = a->t0_each ? a->t0_each[k] : a->t0, t1 = a->t1_each ? a->t1_each[k] : a->t1, *y = part(a->y, k, e->N);
+    const double *p = part_of(a->p, a->same & COSTATE_SAME_P ? 0 : k, e->np);
+    const double *Vp = part_of(a->Vp, a->same & COSTATE_SAME_VP ? 0 : k, e->np * d);
+    costate_times *along = a->along ? &w->along : NULL, *times = a->times ? &w->times : NULL;
+    if (a->m > 0 && !w->tape)
+        return costate_integrate_adj(w->c, t0, t1, y, p, a->m, w->lambda, w->mu, times, seed, w);
+    if (d) TRY(costate_integrate_tlm(w->c, t0, t1, y, p, a->directions, w->V, Vp, along, w->tape));
+    else TRY(costate_integrate(w->c, t0, t1, y, p, w->tape));
+    return a->m > 0 ? backward(w, y, p) : COSTATE_OK;
+}
+
+/* With a limit its blocks count, also those that only a longer tape needed. */
+static int fresh_tape(worker *w)
+{
+    if (!w->tape || !w->o.tape_limit) return COSTATE_OK;
+    costate_tape *fresh = costate_tape_new();
+    tape_clear(w->tape);
+    if (!fresh) return fail(&w->c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
+    costate_tape_free(w->tape);
+    w->tape = fresh;
+    return COSTATE_OK;
+}
+
+static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }
+
+/* what on_member returned, if it is to be the member's status */
+static int added(worker *w, int status)
+{
+    const costate_members *a = w->of->all;
+    int r = a->on_member ? a->on_member(w->member, w->number, w->c, a->tape ? w->tape : NULL, a->ctx) : 0;
+    if (status != COSTATE_OK || r == 0) return status;
+    if (costate_status(w->c) != r)
+        fail(&w->c->v, r < 0 ? r : COSTATE_CALLBACK, "The callback on_member returned %d.", r);
+    say(w);
+    return costate_status(w->c);
+}
+
+int member_run(worker *w)
+{
+    solver_renew(w->c);
+    take_in(w, w->member);
+    int status = fresh_tape(w);
+    if (status == COSTATE_OK) status = integrate(w, w->member);
+    give_out(w, w->member);
+    say(w);
+    return added(w, status);
+}

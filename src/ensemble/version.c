@@ -1,0 +1,10 @@
+/* version.c (ensemble) - calls of programs that may have been compiled with the header of another version. */
+#include <costate/ensemble.h>
+#include "run/version.h"
+
+int costate_ensemble_sized(const costate_size *program, const costate_method *m, const costate_problem *P,
+                           const costate_options *o, const costate_members *all, costate_ensemble_report *report)
+{
+    if (mismatch(program)) return mismatch_refused(program, "costate_ensemble_report", report);
+    return costate_ensemble(m, P, o, all, report);
+}

@@ -1,0 +1,49 @@
+/* local.c - cells of other processes beside a process's own, and the transpose of fetching them. */
+#include "petsc/petsc.h"
+
+/* v has y for its array between begin and end */
+static int begin(DM dm, const double *y, Vec *v)
+{
+    ASK(DMGetGlobalVector(dm, v));
+    return -(int)VecPlaceArray(*v, y);
+}
+
+static int end(DM dm, Vec *v)
+{
+    ASK(VecResetArray(*v));
+    return -(int)DMRestoreGlobalVector(dm, v);
+}
+
+static int fetch(DM dm, const double *y, Vec local)
+{
+    Vec v;
+    TRY(begin(dm, y, &v));
+    PetscErrorCode code = DMGlobalToLocal(dm, v, INSERT_VALUES, local);
+    TRY(end(dm, &v));
+    return -(int)code;
+}
+
+static int add(DM dm, Vec local, double *g)
+{
+    Vec v;
+    TRY(begin(dm, g, &v));
+    PetscErrorCode code = DMLocalToGlobal(dm, local, ADD_VALUES, v);
+    TRY(end(dm, &v));
+    return -(int)code;
+}
+
+int costate_petsc_local(DM dm, const double *y, Vec local)
+{
+    ASK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    int status = fetch(dm, y, local);
+    ASK(PetscPopErrorHandler());
+    return status;
+}
+
+int costate_petsc_add(DM dm, Vec local, double *g)
+{
+    ASK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    int status = add(dm, local, g);
+    ASK(PetscPopErrorHandler());
+    return status;
+}

@@ -1,0 +1,59 @@
+/* known.c - what a run knows where it begins fresh: to its tape's file, and from it. */
+#include <string.h>
+#include "run/watch.h"
+
+typedef struct {                /* beside t, y, y' and the guards, which stand behind it */
+    double low, h_free, err_old, h_old, when[LAST_EVENTS];
+    long taken;
+    int control_rejected, cautious, armed, first, still, tangents;
+} known;
+
+int known_keep(costate *c, const run *x, int begins)
+{
+    const watch *w = &c->watch;
+    if (!x->tape->file) return 0;
+    known k;
+    memset(&k, 0, sizeof k);
+    k.low = x->low;
+    k.h_free = x->h_free;
+    k.err_old = x->k.err_old;
+    k.h_old = x->k.h_old;
+    k.control_rejected = x->k.rejected;
+    k.cautious = x->by.cautious;
+    k.taken = w->taken;
+    memcpy(k.when, w->when, sizeof k.when);
+    k.armed = w->armed;
+    k.first = w->first;
+    k.still = w->still;
+    k.tangents = x->d && c->o.tangent_error;
+    const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.mode, .begins = begins,
+                         .y = c->work.y, .yp = c->work.yp, .known = &k, .bytes = sizeof k, .more = w->guard,
+                         .more_bytes = (size_t)w->count * sizeof *w->guard};
+    return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
+}
+
+int known_again(costate *c, run *x, const fresh_run *f)
+{
+    watch *w = &c->watch;
+    known k;
+    if (f->bytes != sizeof k + (size_t)w->count * sizeof *w->guard)
+        return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew is not of this problem.");
+    memcpy(&k, f->known, sizeof k);
+    if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
+    if (k.tangents)
+        return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
+                    "are not on its tape: it cannot be gone on with.");
+    x->low = k.low;
+    x->h_free = k.h_free;
+    x->k.err_old = k.err_old;
+    x->k.h_old = k.h_old;
+    x->k.rejected = k.control_rejected;
+    x->by.cautious = k.cautious;
+    w->taken = k.taken;
+    memcpy(w->when, k.when, sizeof k.when);
+    w->armed = k.armed;
+    w->first = k.first;
+    w->still = k.still;
+    w->done = 1;                /* what was due at the start was taken */
+    return 0;
+}

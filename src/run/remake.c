@@ -1,0 +1,105 @@
+/* remake.c - steps of a tape made again: the same computation, bit for bit. */
+#include <string.h>
+#include "run/run.h"
+
+void fresh(costate *c)
+{
+    c->st.lin.serial = 0;
+    factors_forget(c->st.fac);
+    factors_reset(c->st.fac);
+    if (c->st.F->restart) c->st.F->restart(&c->st);
+}
+
+int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const record *before, const place *to,
+                  record *now)
+{
+    decisions as = tape_decisions(t, k);
+    trial by = {.before = before, .as = &as, .serial = k + 1, .to = *to, .predict = t->from.predict, .y1 = c->work.y1,
+                .yp1 = c->work.yp1, .err = c->work.err};
+    const record *r = &t->list[k];
+    by.exact = now->exact = r->exact;
+    now->mode = r->mode;
+    if (!as_often || r->exact) as.iterations = NULL;
+    verdict_at(&c->v, now->t);
+    memory_bind(&c->st, now->y, r->mode);
+    weights(&c->st, now->y, c->st.w);
+    TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
+    memory_keep(&c->st, now->y, c->work.y1);
+    return 0;
+}
+
+/* Alone, from its state: in derivative mode, too, the stages are those of the run. */
+static int one_again(const reader *who, const costate_tape *t, int k, record *r)
+{
+    costate *c = who->run;
+    decisions as = tape_decisions(t, k);
+    trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
+    r->X = by.to.X;
+    by.exact = r->exact;
+    if (r->exact) as.iterations = NULL;
+    memory_bind(&c->st, r->y, r->mode);
+    weights(&c->st, r->y, c->st.w);
+    TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
+    return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
+}
+
+/* ---- one after the other ---- */
+
+/* what the maps before step k left in y and y'; 0: there are none */
+static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
+{
+    int any = 0;
+    for (; *next < t->map_count && t->maps[*next].before == k; (*next)++) {
+        const mapped *e = &t->maps[*next];
+        any = 1;
+        memcpy(c->work.y, e->y1, (size_t)c->st.N * sizeof *e->y1);
+        if (e->event == CONSISTENT && c->work.yp) memcpy(c->work.yp, e->f.k, (size_t)c->st.n * sizeof *e->f.k);
+    }
+    return any;
+}
+
+/* The state at the start of step k is there.  A run begins anew after maps, too. */
+static int come_to(costate *c, const costate_tape *t, const reader *who, int k, int after_map, int *begins)
+{
+    *begins = k < t->count && (after_map || t->list[k].fresh);
+    if (!*begins) return 0;
+    fresh(c);
+    if (!t->list[k].fresh) return 0;
+    return space_agree(&c->maps.space, t->store->came_to(t, who, k, c->work.y, c->work.yp));
+}
+
+/* Stages that the store does not keep are here: the step after it needs them. */
+static int go_on(costate *c, const costate_tape *t, const reader *who, int k, const record *before, record *now)
+{
+    const record *r = &t->list[k];
+    place to, spare = c->work.scratch[k & 1];
+    *now = (record){.t = r->t, .h = r->h, .end = r->end, .fresh = r->fresh, .y = c->work.y, .yp = c->work.yp,
+                    .iterations = spare.iterations};
+    TRY(space_agree(&c->maps.space, t->store->room(t, who, k, &spare, now, &to)));
+    TRY(step_as_taped(c, t, k, 1, before, &to, now));
+    c->count.remade++;
+    return 0;
+}
+
+static int all_again(const reader *who, const costate_tape *t, int from, int to, const double *state)
+{
+    costate *c = who->run;
+    size_t N = (size_t)c->st.N;
+    record now, prev;
+    int next = tape_first_map(t, from + 1), begins;
+    memcpy(c->work.y, state, N * sizeof *state);
+    if (c->work.yp) memcpy(c->work.yp, state + N, (size_t)c->st.n * sizeof *state);
+    for (int k = from;; k++) {
+        int after_map = k > from && maps_as_taped(c, t, k, &next);
+        TRY(come_to(c, t, who, k, after_map, &begins));
+        if (k == to) return 0;
+        TRY(go_on(c, t, who, k, begins ? NULL : &prev, &now));
+        workspace_step(&c->work);
+        prev = now;
+    }
+}
+
+reader reader_of(costate *c, int back)
+{
+    return (reader){&c->st, c->self, back, one_again, all_again, c};
+}

@@ -1,0 +1,203 @@
+/* blocks.c - memory of blocks of steps: states at the begin of some, whole ones with their stages. */
+#include <stdlib.h>
+#include <string.h>
+#include "tape/blocks.h"
+#include "tape/file.h"
+
+/* of states, by default */
+enum { MOST_STATES = 200 };
+
+/* ---- memory ---- */
+
+size_t blocks_beside(const checkpoints *x)
+{
+    size_t states = (size_t)(x->holds + (x->spare != NULL)) * state_bytes(x);
+    return x->bytes - states - (size_t)x->wholes * block_bytes(x);
+}
+
+size_t blocks_said(const costate_tape *t, const checkpoints *x)
+{
+    size_t most = (size_t)(t->most_states ? t->most_states : MOST_STATES) * state_bytes(x);
+    if (!t->limit) return most;
+    return t->most_states && most < t->limit ? most : t->limit;
+}
+
+size_t blocks_most(const costate_tape *t, const checkpoints *x)
+{
+    if (x->spread && x->all.all) return x->all.all;
+    size_t most = blocks_said(t, x), taken = t->bytes + blocks_beside(x);
+    size_t left = t->limit > taken ? t->limit - taken : 0;
+    return t->limit && left < most ? left : most;
+}
+
+plan_room blocks_room(const costate_tape *t, const checkpoints *x)
+{
+    size_t state = x->spread ? x->all.state : state_bytes(x), whole = x->spread ? x->all.block : block_bytes(x);
+    size_t most = blocks_most(t, x), used = (size_t)x->holds * state + (size_t)x->wholes * whole;
+    return (plan_room){most > used ? most - used : 0, state, whole};
+}
+
+int blocks_no_memory(const stepper *c)
+{
+    return fail(c->v, COSTATE_NO_MEMORY, "No memory for a checkpoint of the tape.");
+}
+
+int longer(void **list, int count, int *room, size_t size, size_t *bytes)
+{
+    if (count < *room) return 1;
+    int more = *room ? 2 * *room : 16;
+    void *moved = realloc(*list, (size_t)more * size);
+    if (!moved) return 0;
+    *list = moved;
+    *bytes += (size_t)(more - *room) * size;
+    *room = more;
+    return 1;
+}
+
+void state_spare(checkpoints *x, double *memory)
+{
+    if (x->spare) x->bytes -= state_bytes(x);
+    free(x->spare);
+    x->spare = memory;
+}
+
+void state_drop(checkpoints *x, int i)
+{
+    size_t behind = (size_t)(x->holds - i - 1);
+    state_spare(x, x->state[i]);
+    memmove(x->at + i, x->at + i + 1, behind * sizeof *x->at);
+    memmove(x->state + i, x->state + i + 1, behind * sizeof *x->state);
+    x->holds--;
+}
+
+void wholes_keep(checkpoints *x, int most)
+{
+    for (; x->wholes > most; x->bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
+    for (int i = 0; i < x->wholes; i++) x->whole[i].block = -1;
+}
+
+static int has_state_room(checkpoints *x)
+{
+    int room = x->hold_room;
+    void *at = x->at, *state = x->state;
+    if (!longer(&at, x->holds, &room, sizeof *x->at, &x->bytes)) return 0;
+    x->at = at;
+    room = x->hold_room;
+    if (!longer(&state, x->holds, &room, sizeof *x->state, &x->bytes)) return 0;
+    x->state = state;
+    x->hold_room = room;
+    return 1;
+}
+
+/* ---- blocks ---- */
+
+int last_before(const int *at, int count, int k)
+{
+    int low = 0, high = count - 1;
+    while (low < high) {
+        int mid = low + (high - low + 1) / 2;
+        if (at[mid] <= k) low = mid;
+        else high = mid - 1;
+    }
+    return low;
+}
+
+int block_of(const checkpoints *x, int k)
+{
+    int low = 0, high = x->count - 1;
+    while (low < high) {
+        int mid = low + (high - low + 1) / 2;
+        if (x->blocks[mid].first <= k) low = mid;
+        else high = mid - 1;
+    }
+    return low;
+}
+
+int block_end(const costate_tape *t, const checkpoints *x, int b)
+{
+    return b + 1 < x->count ? x->blocks[b + 1].first : t->count;
+}
+
+whole_block *whole_of(const checkpoints *x, int b)
+{
+    for (int i = 0; i < x->wholes; i++) if (x->whole[i].block == b) return &x->whole[i];
+    return NULL;
+}
+
+int whole_begin(const stepper *c, checkpoints *x, int b)
+{
+    whole_block *w = whole_of(x, -1);
+    if (!w) {
+        void *list = x->whole;
+        if (!longer(&list, x->wholes, &x->whole_room, sizeof *x->whole, &x->bytes)) return blocks_no_memory(c);
+        x->whole = list;
+        w = &x->whole[x->wholes];
+        if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
+        x->bytes += block_bytes(x);
+        x->wholes++;
+    }
+    w->block = b;
+    return 0;
+}
+
+void whole_step(const checkpoints *x, const whole_block *w, int i, record *r, place *to)
+{
+    double *at = w->memory + (size_t)i * x->step;
+    memcpy(at, r->y, x->N * sizeof *at);
+    if (x->slope) memcpy(at + x->N, r->yp, x->slope * sizeof *at);
+    r->y = at;
+    r->yp = x->slope ? at + x->N : NULL;
+    r->X = to->X = at + x->N + x->slope;
+}
+
+uint64_t print_of_state(const checkpoints *x, const double *y, const double *yp)
+{
+    summed all = words_begin();
+    words_add(&all, y, x->N * sizeof *y);
+    if (x->slope) words_add(&all, yp, x->slope * sizeof *yp);
+    return all.sum;
+}
+
+/* ---- states ---- */
+
+int state_thin(checkpoints *x)
+{
+    int i = plan_least(x->at, x->holds, x->count);
+    if (i) state_drop(x, i);
+    return i > 0;
+}
+
+int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, const double *y, const double *yp)
+{
+    int i = x->holds > 0 ? last_before(x->at, x->holds, b) + 1 : 0;
+    if (i > 0 && x->at[i - 1] == b) return 0;
+    if (!has_state_room(x)) return blocks_no_memory(c);
+    while (blocks_room(t, x).all < blocks_room(t, x).state) {
+        if (x->back || !state_thin(x)) return 0;
+        i = last_before(x->at, x->holds, b) + 1;
+    }
+    double *state = x->spare ? x->spare : malloc(state_bytes(x));
+    if (!state) return blocks_no_memory(c);
+    if (!x->spare) x->bytes += state_bytes(x);
+    x->spare = NULL;
+    memcpy(state, y, x->N * sizeof *y);
+    if (x->slope) memcpy(state + x->N, yp, x->slope * sizeof *yp);
+    memmove(x->at + i + 1, x->at + i, (size_t)(x->holds - i) * sizeof *x->at);
+    memmove(x->state + i + 1, x->state + i, (size_t)(x->holds - i) * sizeof *x->state);
+    x->at[i] = b;
+    x->state[i] = state;
+    x->holds++;
+    return 0;
+}
+
+/* Processes that states are spread over keep the same ones: there none goes. */
+int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
+{
+    while (t->limit && t->bytes + x->bytes > t->limit) {
+        if (x->spare) { state_spare(x, NULL); continue; }
+        if (!x->spread && state_thin(x)) continue;
+        return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
+                    "options.tape_limit = %zu (t = %.10g).", t->bytes + x->bytes, t->count, t->limit, c->v->t);
+    }
+    return 0;
+}

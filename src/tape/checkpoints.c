@@ -1,0 +1,178 @@
+/* checkpoints.c - the store of tapes that keep some states, and make the steps between them again.
+
+   Kept are the decisions of all steps, states at the begin of some blocks (checkpoints), and one or more whole blocks
+   with their stages: in a run the last, in a sweep those around the step that is asked for.  Which states, says plan.c.
+   Memory is that of so many states in all; a sweep back uses what lies behind it for the way before it, so one sweep at
+   a time.
+
+   The bits of each block's first state are summed up: made again by the solver of the run it must have the same. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tape/blocks.h"
+#include "tape/journal.h"
+
+/* A block takes one BLOCKth of the memory; one KEPTth where a method keeps matrices from step to step, which a fresh
+   step forms anew.  It has no more steps than LONGEST. */
+enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
+
+/* ---- a run ---- */
+
+/* By what the options say alone, for a run's bits depend on it; read from a file it is there.  And the sums of all
+   sizes over processes. */
+static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
+{
+    checkpoints *x = t->own;
+    double sums[] = {(double)most, (double)state_bytes(x), (double)step, (double)blocks_said(t, x)};
+    TRY(space_total(&c->maps->space, 4, sums));
+    double length = floor(sums[3] / (c->F->keep ? KEPT : BLOCK) / sums[2]);
+    if (t->length == 0) t->length = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
+    x->length = t->length;
+    x->spread = c->maps->space.sum != NULL;
+    x->all = (plan_room){(size_t)sums[0], (size_t)sums[1], (size_t)(x->length * sums[2])};
+    return 0;
+}
+
+static int begin(const stepper *c, costate_tape *t)
+{
+    checkpoints *x = calloc(1, sizeof *x);
+    if (!x) return blocks_no_memory(c);
+    t->own = x;
+    atomic_flag_clear(&x->busy);
+    x->N = (size_t)c->N;
+    x->slope = c->maps->residual ? (size_t)c->n : 0;
+    x->step = x->N + x->slope + (size_t)c->s * (size_t)c->n;
+    x->bytes = sizeof *x;
+    size_t step = x->step * sizeof(double), most = blocks_most(t, x);
+    int read = t->length > 0;
+    TRY(set_length(c, t, most, step));
+    if (most >= 2 * state_bytes(x) + block_bytes(x)) return 0;
+    if (t->most_states && !read && !t->limit)
+        return fail(c->v, COSTATE_BAD_ARGUMENT, "options.checkpoints = %d: a step with its stages takes the memory of "
+                    "%zu states, and 2 are needed beside it.", t->most_states, (step - 1) / state_bytes(x) + 1);
+    return fail(c->v, COSTATE_TAPE_LIMIT, "options.tape_limit = %zu is less than what two states and a block of "
+                "%d steps with their stages take, %zu bytes.", t->limit, x->length,
+                t->bytes + x->bytes + 2 * state_bytes(x) + block_bytes(x));
+}
+
+static int is_fresh(const costate_tape *t, int begins)
+{
+    checkpoints *x = t->own;
+    x->begins = begins;
+    return begins || x->count == 0 || t->count - x->blocks[x->count - 1].first >= x->length;
+}
+
+/* A run that goes on may begin where a block began of which no step was taken. */
+int block_read(const stepper *c, costate_tape *t, const double *y, const double *yp)
+{
+    checkpoints *x = t->own;
+    void *list = x->blocks;
+    if (x->count > 0 && x->blocks[x->count - 1].first == t->count) {
+        if (x->at[x->holds - 1] == x->count - 1) state_drop(x, x->holds - 1);
+        x->count--;
+    }
+    if (!longer(&list, x->count, &x->room, sizeof *x->blocks, &x->bytes)) return blocks_no_memory(c);
+    x->blocks = list;
+    block *b = &x->blocks[x->count];
+    *b = (block){t->count, print_of_state(x, y, yp), NULL, t->fresh_at, t->fresh_bytes};
+    if (x->slope && x->begins) {
+        if (!(b->yp = tape_memory(c, t, x->slope * sizeof *yp))) return c->v->status;
+        memcpy(b->yp, yp, x->slope * sizeof *yp);
+    }
+    x->back = 0;
+    TRY(state_hold(c, t, x, x->count, y, yp));
+    x->count++;
+    return blocks_within_limit(c, t, x);
+}
+
+static int begin_block(const stepper *c, costate_tape *t, const double *y, const double *yp)
+{
+    checkpoints *x = t->own;
+    TRY(block_read(c, t, y, yp));
+    wholes_keep(x, 1);
+    TRY(whole_begin(c, x, x->count - 1));
+    return blocks_within_limit(c, t, x);
+}
+
+static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
+{
+    checkpoints *x = t->own;
+    if (r->fresh) TRY(begin_block(c, t, y, r->yp));
+    *to = *spare;
+    if (c->F->is & IMPLICIT && !(to->iterations = tape_memory(c, t, ((size_t)c->s + 7) / 8 * 8))) return c->v->status;
+    *r = (record){.y = y, .yp = r->yp, .fresh = r->fresh, .iterations = to->iterations};
+    int i = t->count - x->blocks[x->count - 1].first;
+    if (i >= x->length)
+        return fail(c->v, COSTATE_TAPE_LIMIT, "The tape that is replayed has blocks of more than %d steps, for which "
+                    "options.checkpoints or options.tape_limit leave no room here.", x->length);
+    whole_step(x, whole_of(x, x->count - 1), i, r, to);
+    return 0;
+}
+
+static int put(const stepper *c, costate_tape *t, const record *r)
+{
+    record *kept = &t->list[t->count];
+    *kept = *r;
+    kept->y = kept->yp = kept->X = NULL;
+    if (!(c->F->is & IMPLICIT)) kept->iterations = NULL;
+    return 0;
+}
+
+static const double *slope(const costate_tape *t, int k)
+{
+    const checkpoints *x = t->own;
+    int b = block_of(x, k);
+    if (x->slope == 0) return NULL;
+    if (k == 0) return x->state[0] + x->N;
+    return x->blocks[b].first == k ? x->blocks[b].yp : NULL;
+}
+
+/* ---- what the tape asks ---- */
+
+static size_t bytes(const costate_tape *t) { return t->own ? ((const checkpoints *)t->own)->bytes : 0; }
+
+static int give(const costate_tape *t, size_t more)
+{
+    checkpoints *x = t->own;
+    (void)more;
+    if (!x || x->spread) return 0;
+    if (!x->spare && !state_thin(x)) return 0;
+    state_spare(x, NULL);
+    return 1;
+}
+
+static int take_up(const costate_tape *t) { return !atomic_flag_test_and_set(&((checkpoints *)t->own)->busy); }
+static void leave(const costate_tape *t) { atomic_flag_clear(&((checkpoints *)t->own)->busy); }
+
+static void clear(costate_tape *t)
+{
+    checkpoints *x = t->own;
+    if (!x) return;
+    wholes_keep(x, 0);
+    state_spare(x, NULL);
+    for (int i = 0; i < x->holds; i++) free(x->state[i]);
+    free(x->blocks);
+    free(x->at);
+    free(x->state);
+    free(x->whole);
+    free(x->wanted);
+    free(x->frame);
+    free(x);
+    t->own = NULL;
+}
+
+/* lists: of a state, its place in three that may be twice as long */
+enum { LISTS = 64 };
+
+static size_t most(const costate_tape *t)
+{
+    const checkpoints *x = t->own;
+    size_t states = blocks_said(t, x) / state_bytes(x), lists = LISTS * (states + 16);
+    return blocks_most(t, x) + blocks_beside(x) + lists;
+}
+
+const store checkpoints_store = {
+    .makes_again = 1, .begin = begin, .slot = slot, .put = put, .get = remade_get, .clear = clear, .is_fresh = is_fresh,
+    .came_to = remade_came_to, .room = remade_room, .slope = slope, .bytes = bytes, .give = give, .take = take_up,
+    .leave = leave, .forecast = remade_steps, .most = most
+};

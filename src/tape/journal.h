@@ -1,0 +1,55 @@
+/* journal.h - what the frames of a tape's file hold: enough to read the tape again, and to go on with its run. */
+#ifndef COSTATE_TAPE_JOURNAL_H
+#define COSTATE_TAPE_JOURNAL_H
+
+#include "tape/file.h"
+#include "tape/tape.h"
+
+enum frames { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
+
+typedef struct {                /* first of a file; p behind it */
+    char version[16], method[64];
+    int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words;
+    uint64_t options;           /* sum of those that the bits depend on */
+    double t0;
+} journal_head;
+
+typedef struct {                /* a step: its counts behind it, and with ALL_STAGES y, y', X */
+    double t, h, end;
+    int64_t jacobian;
+    int degree, mode, exact, fresh;
+} journal_step;
+
+typedef struct {                /* where the run begins fresh; y, y' and what the run knows behind it */
+    double t, t0, t1;           /* where it is; of the call */
+    uint64_t known;             /* bytes */
+    int step, maps, begins, mode;
+} journal_fresh;
+
+typedef struct {                /* an event or consistent values: its states behind it */
+    double t, slope, miss, start;
+    int before, event, timed, number, from, to, given, only_values, placed, moved;
+} journal_map;
+
+typedef struct { double t; int step, maps, complete, mode; } journal_end;       /* y behind it */
+
+size_t words(size_t bytes);                                 /* whole words */
+size_t counts_bytes(const stepper *);                       /* of a step's counts: 0 of explicit ones */
+journal_head journal_begins(const stepper *, const costate_tape *);
+uint64_t journal_options(const stepper *);
+/* Each does nothing where the tape has no file. */
+int journal_begin(const stepper *, costate_tape *);
+int journal_step_taken(const stepper *, costate_tape *, const record *, uint64_t *at);
+int journal_mapped(const stepper *, costate_tape *, const mapped *, const void *memory, size_t bytes);
+int journal_ended(const stepper *, costate_tape *, int complete);
+
+/* load.c: into the tape's lists; tape.c, checkpoints.c, disk.c */
+int tape_begin_read(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *,
+                    const void *p);
+int tape_grow(const stepper *, costate_tape *);             /* room for one step */
+/* the place of the next event or consistent values, with room for so many bytes; NULL: none */
+mapped *tape_next_map(const stepper *, costate_tape *, size_t bytes, void **memory);
+int block_read(const stepper *, costate_tape *, const double *y, const double *yp);
+int disk_begins(const stepper *, costate_tape *, const double *yp);
+
+#endif

@@ -1,0 +1,265 @@
+/* load.c - a tape read from its file: frames in the order in which they were written.
+
+   A run that was killed is read up to where it was fresh last: the state there was written, and what the run knew.  It
+   goes on from there, or is swept as a run that ended there. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tape/blocks.h"
+#include "tape/disk.h"
+
+typedef struct {
+    const stepper *c;
+    costate_tape *t;
+    void *data;                 /* of the last frame */
+    size_t room;
+    void *last;                 /* of the last FRESH */
+    size_t last_bytes;
+    int fresh, maps;            /* steps and maps before it; -1: there is none */
+    uint64_t fresh_at;          /* where it begins */
+    journal_end end;
+    int ended;                  /* ENDED was the last frame */
+} loader;
+
+static int wrong(const loader *x, const char *what)
+{
+    return fail(x->c->v, COSTATE_BAD_TAPE, "The tape's file %s %s.", x->t->file->path, what);
+}
+
+/* ---- the head ---- */
+
+static int same_problem(loader *x, const journal_head *h, const costate_problem *P)
+{
+    const stepper *c = x->c;
+    if (memcmp(h->version, COSTATE_VERSION, sizeof COSTATE_VERSION) != 0 || h->words != (int)sizeof(journal_step))
+        return wrong(x, "is of another version of the library");
+    if (strncmp(h->method, c->m->name, sizeof h->method - 1) != 0 || h->s != c->s)
+        return fail(c->v, COSTATE_BAD_TAPE, "The tape's file %s is of method %.63s, this solver of %s.",
+                    x->t->file->path, h->method, c->m->name);
+    if (h->length < 1 || h->checkpoints < 0) return wrong(x, "does not begin as a tape does");
+    if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
+        return wrong(x, "is of another problem (its sizes differ)");
+    return 0;
+}
+
+/* The tape as its run began; where nobody goes on with it, its writer is nobody. */
+static int begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
+{
+    const store *kept = h->storage ? &checkpoints_store : &disk_store;
+    identity *writer = who ? who : identity_new();
+    if (!writer) return fail(x->c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
+    origin from = {.writer = writer, .stamp = -1, .predict = h->predict, .t0 = h->t0, .t1 = h->t0};
+    int status = tape_begin_read(x->c, x->t, kept, P, &from, (const char *)x->data + sizeof *h);
+    if (!who) identity_release(writer);
+    if (status) return status;
+    x->t->matfree = h->matfree;
+    x->t->most_states = h->checkpoints;
+    x->t->length = h->length;
+    return kept->begin(x->c, x->t);
+}
+
+static int head(loader *x, const frame *f, const costate_problem *P, int to_write, journal_head *found)
+{
+    const stepper *c = x->c;
+    journal_head h;
+    if (f->type != HEAD || f->bytes < sizeof h) return wrong(x, "does not begin as a tape does");
+    memcpy(&h, x->data, sizeof h);
+    TRY(same_problem(x, &h, P));
+    if (f->bytes != sizeof h + (size_t)c->np * sizeof(double)) return wrong(x, "does not begin as a tape does");
+    if (to_write && h.options != journal_options(c))
+        return wrong(x, "was written with other options: with these the run could not go on to the same bits");
+    *found = h;
+    return 0;
+}
+
+/* ---- the frames ---- */
+
+static int read_step(loader *x, const frame *f, uint64_t at)
+{
+    const stepper *c = x->c;
+    costate_tape *t = x->t;
+    size_t counts = counts_bytes(c), all = t->store->writes ? ((const disk *)t->own)->doubles : 0;
+    journal_step h;
+    unsigned char *kept = NULL;
+    if (f->bytes != sizeof h + counts + all * sizeof(double) || f->number != (uint32_t)t->count)
+        return wrong(x, "holds a step of another size or order");
+    memcpy(&h, x->data, sizeof h);
+    if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
+    if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
+    if (kept) memcpy(kept, (const char *)x->data + sizeof h, counts);
+    record r = {.t = h.t, .h = h.h, .end = h.end, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
+                .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
+    TRY(tape_grow(c, t));
+    if (t->store->writes) TRY(disk_keep(c, t, &r, at));
+    else t->list[t->count] = r;
+    t->list[t->count++].kept = NULL;
+    return 0;
+}
+
+static int read_map(loader *x, const frame *f)
+{
+    const stepper *c = x->c;
+    costate_tape *t = x->t;
+    journal_map h;
+    if (f->bytes < sizeof h) return wrong(x, "holds an event of another size");
+    memcpy(&h, x->data, sizeof h);
+    size_t N = (size_t)c->N, state = N * sizeof(double);
+    size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : 2 * state);
+    if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->map_count ||
+        h.before != t->count || h.number != t->event_count || h.event < CONSISTENT ||
+        h.event >= c->maps->nevents)
+        return wrong(x, "holds an event of another size or order");
+    void *memory;
+    mapped *e = tape_next_map(c, t, bytes, &memory);
+    if (!e) return c->v->status;
+    memcpy(memory, (const char *)x->data + sizeof h, bytes);
+    *e = (mapped){.before = h.before, .event = h.event, .timed = h.timed, .number = h.number, .from = h.from,
+                  .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .y = memory};
+    e->y1 = h.event == CONSISTENT ? e->y : e->y + N;
+    if (h.event == CONSISTENT) {
+        start_values_layout(&e->f, c->n, e->y1 + N);
+        e->f.t = h.start;
+        e->f.given = h.given;
+        e->f.only_values = h.only_values;
+        e->f.placed = h.placed;
+        e->f.moved = h.moved;
+        e->y = NULL;
+    } else t->event_count++;
+    t->map_count++;
+    return 0;
+}
+
+static int read_fresh(loader *x, const frame *f, uint64_t at)
+{
+    const stepper *c = x->c;
+    costate_tape *t = x->t;
+    size_t N = (size_t)c->N, slope = c->maps->residual ? (size_t)c->n : 0;
+    journal_fresh h;
+    if (f->bytes < sizeof h) return wrong(x, "holds a state of another size");
+    memcpy(&h, x->data, sizeof h);
+    if (h.known > INT_MAX || f->bytes != sizeof h + (N + slope) * sizeof(double) + h.known || h.step != t->count ||
+        h.maps != t->map_count)
+        return wrong(x, "holds a state of another size or order");
+    const double *y = (const double *)(const void *)((const char *)x->data + sizeof h);
+    if (t->store->is_fresh) t->store->is_fresh(t, h.begins);
+    t->fresh_at = at;
+    t->fresh_bytes = sizeof *f + f->bytes;
+    if (t->store->makes_again) TRY(block_read(c, t, y, y + N));
+    else if (h.begins && slope) TRY(disk_begins(c, t, y + N));
+    x->fresh = t->count;
+    x->maps = t->map_count;
+    x->fresh_at = at;
+    void *spare = x->last;                  /* this frame's data are kept; the next has those of the last for room */
+    size_t room = x->last_bytes;
+    x->last = x->data;
+    x->last_bytes = x->room;
+    x->data = spare;
+    x->room = room;
+    return 0;
+}
+
+static int read_end(loader *x, const frame *f)
+{
+    if (f->bytes != sizeof x->end + (size_t)x->c->N * sizeof(double)) return wrong(x, "holds an end of another size");
+    memcpy(&x->end, x->data, sizeof x->end);
+    if (x->end.step != x->t->count || x->end.maps != x->t->map_count)
+        return wrong(x, "ends with other steps than it has");
+    memcpy(x->t->end, (const char *)x->data + sizeof x->end, (size_t)x->c->N * sizeof(double));
+    return 0;
+}
+
+static int read_frame(loader *x, const frame *f, uint64_t at)
+{
+    x->ended = f->type == ENDED;
+    switch (f->type) {
+    case TAKEN: return read_step(x, f, at);
+    case MAPPED: return read_map(x, f);
+    case FRESH: return read_fresh(x, f, at);
+    case ENDED: return read_end(x, f);
+    default: return wrong(x, "holds what this library does not know");
+    }
+}
+
+/* ---- the whole ---- */
+
+static fresh_run fresh_of(const loader *x)
+{
+    journal_fresh h;
+    size_t N = (size_t)x->c->N, slope = x->c->maps->residual ? (size_t)x->c->n : 0;
+    memcpy(&h, x->last, sizeof h);
+    const double *y = (const double *)(const void *)((const char *)x->last + sizeof h);
+    return (fresh_run){.t = h.t, .t0 = h.t0, .t1 = h.t1, .mode = h.mode, .begins = h.begins, .y = y,
+                       .yp = slope ? y + N : NULL, .known = y + N + slope, .bytes = (size_t)h.known};
+}
+
+/* the run up to where it was fresh last */
+static void cut(costate_tape *t, const loader *x, const fresh_run *fresh)
+{
+    t->count = x->fresh;
+    t->map_count = x->maps;
+    t->event_count = 0;
+    for (int k = 0; k < t->map_count; k++) t->event_count += t->maps[k].event != CONSISTENT;
+    t->from.t1 = fresh->t;
+    t->mode = fresh->mode;
+    memcpy(t->end, fresh->y, (size_t)x->c->N * sizeof *t->end);
+    t->usable = t->count > 0;
+}
+
+static int first(loader *x, const costate_problem *P, int to_write, journal_head *h)
+{
+    frame f;
+    int there;
+    TRY(file_open(x->t->file, x->c->v, to_write));
+    TRY(file_next(x->t->file, x->c->v, &f, &x->data, &x->room, &there));
+    if (!there) return wrong(x, "holds no tape: its run ended before it began");
+    return head(x, &f, P, to_write, h);
+}
+
+static int frames(loader *x, const costate_problem *P, identity *who)
+{
+    costate_tape *t = x->t;
+    frame f;
+    int there;
+    journal_head h = {.n = 0};
+    int status = first(x, P, who != NULL, &h);
+    TRY(space_agree(&x->c->maps->space, status));
+    TRY(begin(x, &h, P, who));
+    for (;;) {
+        uint64_t at = t->file->end;
+        TRY(file_next(t->file, x->c->v, &f, &x->data, &x->room, &there));
+        if (!there) return 0;
+        TRY(read_frame(x, &f, at));
+    }
+}
+
+/* whole: to its end, or to where it was fresh last */
+static int usable(loader *x, int to_write, fresh_run *fresh, int *whole)
+{
+    costate_tape *t = x->t;
+    if (x->fresh >= 0) *fresh = fresh_of(x);
+    t->fresh_at = x->fresh >= 0 ? x->fresh_at : 0;
+    *whole = x->ended && (!to_write || x->end.complete);
+    if (*whole) {
+        t->from.t1 = x->end.t;
+        t->mode = x->end.mode;
+        t->usable = 1;
+        return 0;
+    }
+    if (x->fresh < 0) return wrong(x, "holds no step: its run ended before its first");
+    if (to_write && fresh->bytes == 0) return wrong(x, "is of a replay: no run can go on from it");
+    cut(t, x, fresh);
+    return 0;
+}
+
+int tape_load(const stepper *c, costate_tape *t, const costate_problem *P, identity *who, fresh_run *fresh,
+              void **memory, int *whole)
+{
+    loader x = {.c = c, .t = t, .fresh = -1};
+    tape_clear(t);
+    int status = frames(&x, P, who);
+    if (!status) status = usable(&x, who != NULL, fresh, whole);
+    free(x.data);
+    *memory = x.last;
+    if (status) tape_clear(t);
+    return status;
+}
