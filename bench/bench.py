@@ -9,6 +9,7 @@ import sys
 import time
 
 from bvp_part import part_bvp
+from scale_part import part_scale
 from codes import codes, machine
 from report import Report, curve, faster_at, front, gain, time_at
 from runner import Runner
@@ -1098,7 +1099,7 @@ def second_petsc(run, rep):
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
          "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact, "dae": part_dae,
-         "fekete": part_fekete, "hybrid": part_hybrid, "second": part_second, "bvp": part_bvp}
+         "fekete": part_fekete, "hybrid": part_hybrid, "second": part_second, "bvp": part_bvp, "scale": part_scale}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
