@@ -18,14 +18,16 @@ enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
 
 /* ---- a run ---- */
 
-/* By what the options say alone, for a run's bits depend on it; read from a file it is there.  And the sums of all
-   sizes over processes. */
+/* By the options alone, and not by how many processes hold the unknowns, for a run's bits depend on it: a step with its
+   stages takes 1 + s states, of a residual, whose state has y', 1 + s/2.  Read from a file it is there.  And the sums
+   of all sizes over processes. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;
     double sums[] = {(double)most, (double)state_bytes(x), (double)step, (double)blocks_said(t, x)};
     TRY(space_total(&c->maps->space, 4, sums));
-    double length = floor(sums[3] / (c->F->keep ? KEPT : BLOCK) / sums[2]);
+    double with_stages = 1 + c->s / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
+    double length = floor(states / (c->F->keep ? KEPT : BLOCK) / with_stages);
     if (t->length == 0) t->length = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
     x->length = t->length;
     x->spread = c->maps->space.sum != NULL;
