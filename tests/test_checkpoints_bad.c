@@ -453,7 +453,8 @@ static void failed(void **state)
             for (int steps = 1; steps < 50; steps += 8) {
                 world w = usual(names[k], form);
                 w.o.max_steps = steps;
-                fails(w.c, run(&w), COSTATE_MAX_STEPS, "max_steps");
+                int status = run(&w);
+                fails(w.c, status, COSTATE_MAX_STEPS, "max_steps");
                 assert_true(costate_tape_steps(w.tape) > 0);
                 as_in_memory(&w);
                 finish(&w);
