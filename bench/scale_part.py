@@ -101,18 +101,25 @@ def large(run, rep, tapes):
                each[1] / each[0], 1.3)
 
 
+def begun(path):
+    """its head and a first state are there"""
+    return os.path.exists(path) and os.path.getsize(path) > 1000
+
+
 def killed(run, rep, tapes):
     """SIGKILL at random moments of a run, then resume: the bits of a run that was not killed"""
     random.seed(1)
     same = count = 0
     file = ["--file", tapes.file]
-    for method, side, steps, storage in (("dopri5", 20, 2000, "all"), ("rodas4", 10, 600, "checkpoints")):
+    for method, side, steps, storage in (("dopri5", 20, 2000, "all"), ("rodas4", 10, 200, "checkpoints")):
         whole = tapes.row(method, side, steps, storage, more=file)
         for _ in range(3 if run.quick else 25):
             count += 1
             os.remove(tapes.file)
             child = subprocess.Popen(tapes.command(method, side, steps, storage, more=file), stdout=subprocess.DEVNULL)
-            time.sleep(random.uniform(0.02, 0.98) * whole["forward"])
+            while child.poll() is None and not begun(tapes.file):
+                time.sleep(0.001)
+            time.sleep(random.uniform(0, 0.95) * whole["forward"])
             child.send_signal(signal.SIGKILL)
             child.wait()
             row = tapes.row(method, side, steps, storage, more=[*file, "--resume"])
