@@ -17,7 +17,7 @@ static void anew(costate *c)
 /* after an event: the step size goes on */
 static void restart(costate *c, run *x)
 {
-    fresh(c);
+    fresh(c, 0);
     x->has_prev = 0;
     x->by.cautious = 1;
     x->k = (control){.k = x->k.k};
@@ -137,17 +137,31 @@ static void propose(costate *c, run *x, double err)
     x->k.rejected = 0;
 }
 
+/* A fresh step may go on with the factorisations of the step before, where the tape has the state they were made at. */
+static int matrices_go_on(costate *c, const run *x, long *source)
+{
+    const factors *f = c->st.fac;
+    int does = 0;
+    *source = 0;
+    if (!c->st.F->keep || c->sh.matfree || !f || f->serial != c->st.lin.serial || f->h != x->h_free) return 0;
+    TRY(space_agree(&c->maps.space, tape_goes_on(&c->st, x->tape, f->serial, NULL, 0, &does)));
+    if (does) *source = f->serial;
+    return 0;
+}
+
 /* Does the step begin fresh?  It may be made again later, from its state: the tape says where it wants such steps.  A
    residual's y' is not known from the step before where a run begins, or goes on after an event. */
 static int fresh_step(costate *c, run *x, unsigned *is_fresh)
 {
     int begins = !x->has_prev && (!x->begun || c->maps.residual);
+    long source;
     x->begun = 1;
     *is_fresh = x->tape && tape_is_fresh(x->tape, begins);
     if (!*is_fresh) return 0;
-    if (x->has_prev) fresh(c);
+    TRY(matrices_go_on(c, x, &source));
+    if (x->has_prev) fresh(c, source);
     x->has_prev = 0;
-    return known_keep(c, x, begins);
+    return known_keep(c, x, begins, source);
 }
 
 /* Without a tape two places in turn: the step before is still needed. */

@@ -8,7 +8,7 @@ typedef struct {                /* beside t, y, y' and the guards, which stand b
     int control_rejected, cautious, armed, first, still, tangents;
 } known;
 
-int known_keep(costate *c, const run *x, int begins)
+int known_keep(costate *c, const run *x, int begins, long source)
 {
     const watch *w = &c->watch;
     if (!x->tape->file) return 0;
@@ -27,8 +27,8 @@ int known_keep(costate *c, const run *x, int begins)
     k.still = w->still;
     k.tangents = x->d && c->o.tangent_error;
     const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.mode, .begins = begins,
-                         .y = c->work.y, .yp = c->work.yp, .known = &k, .bytes = sizeof k, .more = w->guard,
-                         .more_bytes = (size_t)w->count * sizeof *w->guard};
+                         .y = c->work.y, .yp = c->work.yp, .source = source, .known = &k, .bytes = sizeof k,
+                         .more = w->guard, .more_bytes = (size_t)w->count * sizeof *w->guard};
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
 }
 

@@ -33,7 +33,7 @@ int run_loop(costate *, run *);
 int run_finish(costate *, run *, int status, double *y);    /* the status of all */
 
 /* known.c: the run begins fresh here: what it knows goes to the tape's file, if it has one; and back */
-int known_keep(costate *, const run *, int begins);
+int known_keep(costate *, const run *, int begins, long source);
 int known_again(costate *, run *, const fresh_run *);
 
 /* aim.c */

@@ -2,18 +2,25 @@
 #include <string.h>
 #include "run/run.h"
 
-void fresh(costate *c)
+void fresh(costate *c, long source)
 {
-    c->st.lin.serial = 0;
-    factors_forget(c->st.fac);
-    factors_reset(c->st.fac);
+    if (!source) c->st.lin.serial = 0;
+    if (!source) factors_reset(c->st.fac);
     if (c->st.F->restart) c->st.F->restart(&c->st);
+}
+
+void fresh_as_taped(costate *c, const costate_tape *t, int k)
+{
+    long of = t->list[k].jacobian;
+    fresh(c, of == k + 1 ? 0 : of);
 }
 
 int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const record *before, const place *to,
                   record *now)
 {
     decisions as = tape_decisions(t, k);
+    if (as.from && !as.from->y && c->st.lin.serial != as.jacobian)
+        return fail(&c->v, COSTATE_BAD_TAPE, "The tape lacks the state where the Jacobian of step %d was taken.", k);
     trial by = {.before = before, .as = &as, .serial = k + 1, .to = *to, .predict = t->from.predict, .y1 = c->work.y1,
                 .yp1 = c->work.yp1, .err = c->work.err};
     const record *r = &t->list[k];
@@ -63,7 +70,7 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
 {
     *begins = k < t->count && (after_map || t->list[k].fresh);
     if (!*begins) return 0;
-    fresh(c);
+    fresh_as_taped(c, t, k);
     if (!t->list[k].fresh) return 0;
     return space_agree(&c->maps.space, t->store->came_to(t, who, k, c->work.y, c->work.yp));
 }

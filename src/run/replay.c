@@ -59,9 +59,13 @@ static int step_by_rule(replay *x)
 /* from where it is fresh the other tape can be read, but not gone on with */
 static int write_fresh(const replay *x)
 {
+    long of = x->tape->list[x->k].jacobian;
     const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1, .mode = (int)x->now.mode,
-                         .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp};
+                         .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
+                         .source = of == x->k + 1 ? 0 : of};
     tape_is_fresh(x->onto, f.begins);
+    int does = 0;
+    if (f.source) TRY(tape_goes_on(&x->c->st, x->onto, f.source, NULL, 1, &does));
     return tape_fresh(&x->c->st, x->onto, &f);
 }
 
@@ -132,7 +136,7 @@ static int all_again(replay *x)
     for (; x->k < x->tape->count; x->k++) {
         x->begins = x->k == 0 || x->tape->list[x->k].fresh;
         TRY(maps_again(x));
-        if (x->tape->list[x->k].fresh) fresh(x->c);
+        if (x->tape->list[x->k].fresh) fresh_as_taped(x->c, x->tape, x->k);
         TRY(step_by_rule(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);

@@ -14,6 +14,20 @@ static int same_step(costate *c, const costate_tape *tape, int status)
                 tape->count);
 }
 
+/* those that go on where the run does */
+static int matrices_again(costate *c, const costate_tape *tape, long source, double h)
+{
+    if (source == 0) return 0;
+    record r = tape->list[source - 1];
+    reader who = reader_of(c, 0);
+    if (!r.y) TRY(tape_get(tape, (int)source - 1, &who, 0, &r));
+    memory_bind(&c->st, r.y, r.mode);
+    weights(&c->st, r.y, c->st.w);
+    costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
+    TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));
+    return frozen(&c->v, shifts_factor(&c->sh, &c->st.lin, h, &c->st.fac));
+}
+
 static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
 {
     run x = {.tape = tape, .t = f->t, .t1 = f->t1, .end = f->t1, .on = tape->count > 0};
@@ -21,13 +35,14 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     set_range(c, f->t0, f->t1);
     verdict_at(&c->v, f->t);
     claim(c);
-    fresh(c);
+    fresh(c, 0);
     run_begin(c, &x, tape->from.predict);
     TRY(known_again(c, &x, f));
     c->at = tape->count;
     tape->from.stamp = c->stamp;
     memcpy(c->work.y, f->y, (size_t)c->st.N * sizeof *f->y);
     if (f->yp) memcpy(c->work.yp, f->yp, (size_t)c->st.n * sizeof *f->yp);
+    TRY(matrices_again(c, tape, f->source, x.h_free));
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
     return run_finish(c, &x, run_loop(c, &x), y);

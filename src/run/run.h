@@ -173,7 +173,9 @@ int second_directions(costate *, const costate_second *, int least);
 int second_derivatives(costate *, const costate_second *);
 
 /* remake.c */
-void fresh(costate *);                                              /* the next step uses nothing of those before */
+/* The next step uses nothing of those before, but the linearisation of that name, if it is not 0. */
+void fresh(costate *, long source);
+void fresh_as_taped(costate *, const costate_tape *, int k);
 reader reader_of(costate *, int back);
 /* Step k as it was taken, from now->y at now->t with now->h; to c->work.y1.  as_often: Newton's iteration, or to
    round-off where the steps are differentiated by differences */

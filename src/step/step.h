@@ -17,7 +17,8 @@ typedef struct {                /* one step: what the tape keeps */
     int degree;                 /* rkc: of this step, a decision; else 0 */
     unsigned mode : 30;         /* of a hybrid system */
     unsigned exact : 1;         /* its stages were solved to round-off */
-    unsigned fresh : 1;         /* it uses nothing of the steps before, though there are some */
+    unsigned fresh : 1;         /* it uses nothing of the steps before, though there are some, but a linearisation that
+                                   the tape has the state of */
     long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
     const double *y;            /* N: state at t, its memory behind */
     const double *yp;           /* n: of a residual: about y', where it is linearised; NULL: of right-hand sides */

@@ -22,11 +22,14 @@ size_t blocks_said(const costate_tape *t, const checkpoints *x)
     return t->most_states && most < t->limit ? most : t->limit;
 }
 
+static size_t less(size_t all, size_t taken) { return all > taken ? all - taken : 0; }
+
 size_t blocks_most(const costate_tape *t, const checkpoints *x)
 {
-    if (x->spread && x->all.all) return x->all.all;
-    size_t most = blocks_said(t, x), taken = t->bytes + blocks_beside(x);
-    size_t left = t->limit > taken ? t->limit - taken : 0;
+    size_t sources = (size_t)x->sources;
+    if (x->spread && x->all.all) return less(x->all.all, sources * x->all.state);
+    size_t most = less(blocks_said(t, x), sources * state_bytes(x)), taken = t->bytes + blocks_beside(x);
+    size_t left = less(t->limit, taken);
     return t->limit && left < most ? left : most;
 }
 
@@ -34,7 +37,7 @@ plan_room blocks_room(const costate_tape *t, const checkpoints *x)
 {
     size_t state = x->spread ? x->all.state : state_bytes(x), whole = x->spread ? x->all.block : block_bytes(x);
     size_t most = blocks_most(t, x), used = (size_t)x->holds * state + (size_t)x->wholes * whole;
-    return (plan_room){most > used ? most - used : 0, state, whole};
+    return (plan_room){less(most, used), state, whole};
 }
 
 int blocks_no_memory(const stepper *c)

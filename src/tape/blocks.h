@@ -32,6 +32,7 @@ typedef struct {
     double *spare;              /* one that is not, or NULL */
     whole_block *whole;
     int count, room, holds, hold_room, wholes, whole_room;      /* blocks; states; whole blocks */
+    int sources, most_sources;  /* states of linearisations that went on into further blocks: in the list of steps */
     void *frame;                /* the last that was read */
     size_t frame_room;
     size_t bytes;               /* of all that these point to */

@@ -5,6 +5,9 @@
    Memory is that of so many states in all; a sweep back uses what lies behind it for the way before it, so one sweep at
    a time.
 
+   A step that is fresh forms its matrices anew, unless they are those that the block before began with: then the state
+   they were made at is kept beside, of few of them.
+
    The bits of each block's first state are summed up: made again by the solver of the run it must have the same. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +18,10 @@
 /* A block takes one BLOCKth of the memory; one KEPTth where a method keeps matrices from step to step, which a fresh
    step forms anew.  It has no more steps than LONGEST. */
 enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
+
+/* Linearisations that go on into further blocks: their states take one SHARE of the memory at most, and are one of so
+   many SPARSE blocks', as early ones must leave memory to later ones. */
+enum { SHARE = 8, SPARSE = 8 };
 
 /* ---- a run ---- */
 
@@ -32,6 +39,7 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     x->length = t->length;
     x->spread = c->maps->space.sum != NULL;
     x->all = (plan_room){(size_t)sums[0], (size_t)sums[1], (size_t)(x->length * sums[2])};
+    x->most_sources = (int)fmax(0, fmin(states / SHARE, (sums[0] - x->length * sums[2]) / sums[1] - 2));
     return 0;
 }
 
@@ -94,6 +102,23 @@ static int begin_block(const stepper *c, costate_tape *t, const double *y, const
     wholes_keep(x, 1);
     TRY(whole_begin(c, x, x->count - 1));
     return blocks_within_limit(c, t, x);
+}
+
+static int source(const stepper *c, costate_tape *t, int j, const double *y, int told, int *goes_on)
+{
+    checkpoints *x = t->own;
+    record *r = &t->list[j];
+    *goes_on = r->y != NULL;
+    if (*goes_on || x->count == 0 || x->blocks[x->count - 1].first != j) return 0;
+    if (!told && (x->sources >= x->most_sources || x->sources * SPARSE >= x->count)) return 0;
+    double *kept = tape_memory(c, t, state_bytes(x));
+    if (!kept) return c->v->status;
+    memcpy(kept, y ? y : whole_of(x, x->count - 1)->memory, state_bytes(x));
+    r->y = kept;
+    r->yp = x->slope ? kept + x->N : NULL;
+    x->sources++;
+    *goes_on = 1;
+    return 0;
 }
 
 static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
@@ -175,6 +200,6 @@ static size_t most(const costate_tape *t)
 
 const store checkpoints_store = {
     .makes_again = 1, .begin = begin, .slot = slot, .put = put, .get = remade_get, .clear = clear, .is_fresh = is_fresh,
-    .came_to = remade_came_to, .room = remade_room, .slope = slope, .bytes = bytes, .give = give, .take = take_up,
-    .leave = leave, .forecast = remade_steps, .most = most
+    .source = source, .came_to = remade_came_to, .room = remade_room, .slope = slope, .bytes = bytes, .give = give,
+    .take = take_up, .leave = leave, .forecast = remade_steps, .most = most
 };

@@ -21,7 +21,7 @@ static int begin(const stepper *c, costate_tape *t)
     x->doubles = x->N + x->slope + (size_t)c->s * (size_t)c->n;
     x->counts = counts_bytes(c);
     x->frame = sizeof(frame) + sizeof(journal_step) + x->counts + x->doubles * sizeof(double);
-    x->step = -1;
+    x->step = x->source = x->before = -1;
     size_t slot = x->doubles * sizeof(double), all = 2 * slot + x->frame;
     if (!(x->memory = malloc(all))) return no_memory(c);
     for (int k = 0; k < 2; k++) x->slot[k] = (double *)(void *)(x->memory + (size_t)k * slot);
@@ -34,9 +34,19 @@ static int is_fresh(const costate_tape *t, int begins)
 {
     disk *x = t->own;
     int due = begins || t->count == 0 || t->count - x->last_fresh >= t->length;
-    if (due) x->last_fresh = t->count;
+    if (due) { x->before = x->last_fresh; x->last_fresh = t->count; }
     x->begins = begins;
     return due;
+}
+
+/* Its state is in the file. */
+static int source(const stepper *c, costate_tape *t, int j, const double *y, int told, int *goes_on)
+{
+    disk *x = t->own;
+    (void)c; (void)y; (void)told;
+    *goes_on = j == x->before || j == x->source;
+    if (*goes_on) x->source = j;
+    return 0;
 }
 
 /* Two places in turn: the step before is still needed.  Counts, and y' where a run begins, stay in memory. */
@@ -129,5 +139,6 @@ static void clear(costate_tape *t)
 
 const store disk_store = {
     .writes = 1, .begin = begin, .slot = slot, .put = put, .get = get, .clear = clear, .is_fresh = is_fresh,
+    .source = source,
     .bytes = bytes, .take = take_up, .leave = leave
 };

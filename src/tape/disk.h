@@ -12,6 +12,7 @@ typedef struct {
     unsigned char *memory, *read;   /* read: the frame of `step`, -1: of none */
     double *slot[2];
     int turn, step, last_fresh, begins;
+    int before, source;         /* the fresh step before that one; whose linearisation went on; -1: none */
     double *yp;                 /* where a run of a residual begins, in the tape's memory */
     uint64_t *at;               /* of each step in the file */
     int room;

@@ -50,7 +50,8 @@ int tape_fresh(const stepper *c, costate_tape *t, const fresh_run *x)
 {
     if (!t->file) return 0;
     size_t slope = x->yp ? (size_t)c->n : 0;
-    journal_fresh h = {x->t, x->t0, x->t1, x->bytes + x->more_bytes, t->count, t->map_count, x->begins, x->mode};
+    journal_fresh h = {x->t, x->t0, x->t1, x->bytes + x->more_bytes, x->source, t->count, t->map_count, x->begins,
+                       x->mode};
     const part parts[] = {{&h, sizeof h}, {x->y, (size_t)c->N * sizeof *x->y}, {x->yp, slope * sizeof *x->yp},
                           {x->known, x->bytes}, {x->more, x->more_bytes}};
     TRY(file_put(t->file, c->v, FRESH, (uint32_t)t->count, parts, 5, &t->fresh_at));

@@ -23,6 +23,7 @@ typedef struct {                /* a step: its counts behind it, and with ALL_ST
 typedef struct {                /* where the run begins fresh; y, y' and what the run knows behind it */
     double t, t0, t1;           /* where it is; of the call */
     uint64_t known;             /* bytes */
+    int64_t source;             /* linearisation that goes on, or 0 */
     int step, maps, begins, mode;
 } journal_fresh;
 

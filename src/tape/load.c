@@ -129,6 +129,16 @@ static int read_map(loader *x, const frame *f)
     return 0;
 }
 
+/* where it was made is known from the last frame of this kind, or from an earlier one */
+static int goes_on(loader *x, int64_t source)
+{
+    int does = 0;
+    if (source == 0) return 0;
+    const double *y = x->last ? (const double *)(const void *)((const char *)x->last + sizeof(journal_fresh)) : NULL;
+    if (y && source <= x->t->count) TRY(tape_goes_on(x->c, x->t, (long)source, y, 1, &does));
+    return does ? 0 : wrong(x, "holds a state that goes on with a Jacobian of none before it");
+}
+
 static int read_fresh(loader *x, const frame *f, uint64_t at)
 {
     const stepper *c = x->c;
@@ -142,6 +152,7 @@ static int read_fresh(loader *x, const frame *f, uint64_t at)
         return wrong(x, "holds a state of another size or order");
     const double *y = (const double *)(const void *)((const char *)x->data + sizeof h);
     if (t->store->is_fresh) t->store->is_fresh(t, h.begins);
+    TRY(goes_on(x, h.source));
     t->fresh_at = at;
     t->fresh_bytes = sizeof *f + f->bytes;
     if (t->store->makes_again) TRY(block_read(c, t, y, y + N));
@@ -189,7 +200,8 @@ static fresh_run fresh_of(const loader *x)
     memcpy(&h, x->last, sizeof h);
     const double *y = (const double *)(const void *)((const char *)x->last + sizeof h);
     return (fresh_run){.t = h.t, .t0 = h.t0, .t1 = h.t1, .mode = h.mode, .begins = h.begins, .y = y,
-                       .yp = slope ? y + N : NULL, .known = y + N + slope, .bytes = (size_t)h.known};
+                       .yp = slope ? y + N : NULL, .source = (long)h.source, .known = y + N + slope,
+                       .bytes = (size_t)h.known};
 }
 
 /* the run up to where it was fresh last */

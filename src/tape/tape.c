@@ -82,7 +82,7 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
     const record *r = &tape->list[k];
     if (t) *t = r->t;
     if (h) *h = r->h;
-    if (y && !r->y) return COSTATE_BAD_TAPE;
+    if (y && (!r->y || tape->store->makes_again)) return COSTATE_BAD_TAPE;
     if (y) memcpy(y, r->y, rows(tape) * sizeof *y);
     return COSTATE_OK;
 }
@@ -232,6 +232,13 @@ int tape_start(const stepper *c, costate_tape *t, const store *kept, const costa
 
 size_t tape_most(const costate_tape *t) { return t->store && t->store->most ? t->store->most(t) : 0; }
 int tape_is_fresh(const costate_tape *t, int begins) { return t->store->is_fresh && t->store->is_fresh(t, begins); }
+
+int tape_goes_on(const stepper *c, costate_tape *t, long serial, const double *y, int told, int *does)
+{
+    *does = 0;
+    if (serial < 1 || serial > t->count || !t->store->source) return 0;
+    return t->store->source(c, t, (int)serial - 1, y, told, does);
+}
 
 int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {

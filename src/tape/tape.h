@@ -47,6 +47,10 @@ typedef struct {
     void (*clear)(costate_tape *);                                      /* of own; may be NULL */
     /* The rest is of stores that make steps again one after the other; NULL elsewhere. */
     int (*is_fresh)(const costate_tape *, int begins);  /* the next step; begins: it is a run's, or one gone on with */
+    /* The linearisation of step j may go on at the next step, which is fresh: the state it was made at is there, or is
+       kept now: y, with y' of a residual behind; NULL: the run's own.  told: it did, in the run that is read or
+       replayed */
+    int (*source)(const stepper *, costate_tape *, int j, const double *y, int told, int *goes_on);
     /* step k begins fresh with this state: y' of a residual is set where only the tape knows it */
     int (*came_to)(const costate_tape *, const reader *, int k, const double *y, double *yp);
     /* of step k, made again: where forward writes; y, yp of the record are in and out */
@@ -81,6 +85,7 @@ typedef struct {                /* a run where it begins fresh: from there it ca
     double t, t0, t1;           /* where it is; of the call */
     int mode, begins;
     const double *y, *yp;       /* N; n, of a residual, or NULL */
+    long source;                /* linearisation that goes on, or 0 */
     const void *known, *more;   /* what else it knows, whole words; read: all behind known */
     size_t bytes, more_bytes;
 } fresh_run;
@@ -124,6 +129,8 @@ void tape_leave(const costate_tape *);
 const double *tape_slope(const costate_tape *, int k);              /* y' of a residual at step k, or NULL */
 size_t tape_most(const costate_tape *);                              /* 0: all it needs */
 int tape_is_fresh(const costate_tape *, int begins);                /* the next step */
+/* the linearisation of this name may go on there, see store.source */
+int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, int told, int *does);
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 /* the run is over: t, y, mode are its end; COSTATE_IO: its file could not be finished */
