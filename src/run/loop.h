@@ -5,7 +5,7 @@
 #include "run/run.h"
 
 typedef struct run {
-    int (*once)(costate *, struct run *);       /* the step of h alone, not judged (integrate.c) */
+    int (*once)(costate *, struct run *);       /* the step of h alone, not judged (loop.c) */
     double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
     double end_low;             /* the time after it is now.end + end_low */
     double end;                 /* of the run: t1 is it, or a given time of an event before it */
@@ -27,9 +27,10 @@ typedef struct run {
     const costate_times *times;
 } run;
 
-/* integrate.c */
+/* loop.c */
 void run_begin(const costate *, run *, int predict);
 int run_loop(costate *, run *);
+/* integrate.c */
 int run_finish(costate *, run *, int status, double *y);    /* the status of all */
 
 /* known.c: the run begins fresh here: what it knows goes to the tape's file, if it has one; and back */

@@ -39,14 +39,9 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
 static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 {
     costate *c = who->run;
-    decisions as = tape_decisions(t, k);
-    trial by = {.as = &as, .serial = k + 1, .to = c->work.scratch[0], .y1 = c->work.y1, .err = c->work.err};
-    r->X = by.to.X;
-    by.exact = r->exact;
-    if (r->exact) as.iterations = NULL;
-    memory_bind(&c->st, r->y, r->mode);
-    weights(&c->st, r->y, c->st.w);
-    TRY(frozen(&c->v, c->st.F->forward(&c->st, r, &by)));
+    const place *to = &c->work.scratch[0];
+    r->X = to->X;
+    TRY(step_as_taped(c, t, k, 1, NULL, to, r));
     return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
 }
 

@@ -64,75 +64,18 @@ void costate_tape_free(costate_tape *t)
     free(t);
 }
 
-int costate_tape_steps(const costate_tape *t) { return t ? t->count : 0; }
-
-static size_t held(const costate_tape *t)
+size_t tape_held(const costate_tape *t)
 {
     return t->bytes + t->kept_bytes + (t->store && t->store->bytes ? t->store->bytes(t) : 0);
-}
-
-size_t costate_tape_bytes(const costate_tape *t) { return t ? held(t) : 0; }
-
-static size_t rows(const costate_tape *t) { return (size_t)(t->problem.n + t->problem.nq + t->problem.nm); }
-
-int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, double *y)
-{
-    if (!tape) return COSTATE_BAD_ARGUMENT;
-    if (k < 0 || k >= tape->count) return COSTATE_OUT_OF_RANGE;
-    const record *r = &tape->list[k];
-    if (t) *t = r->t;
-    if (h) *h = r->h;
-    if (y && (!r->y || tape->store->makes_again)) return COSTATE_BAD_TAPE;
-    if (y) memcpy(y, r->y, rows(tape) * sizeof *y);
-    return COSTATE_OK;
-}
-
-int costate_tape_forecast(const costate_tape *t, costate_forecast *f)
-{
-    if (!t || !f) return COSTATE_BAD_ARGUMENT;
-    *f = (costate_forecast){.steps = t->count, .bytes = held(t)};
-    if (!t->usable) return COSTATE_BAD_TAPE;
-    if (!t->store->forecast) return COSTATE_OK;
-    size_t most = t->bytes + tape_most(t);
-    if (t->limit && most > t->limit) most = t->limit;
-    if (f->bytes < most) f->bytes = most;
-    TRY(t->store->forecast(t, 0, &f->remade_forward));
-    return t->store->forecast(t, 1, &f->remade_back);
-}
-
-int costate_tape_events(const costate_tape *t) { return t ? t->event_count : 0; }
-
-/* event k, which is there: numbers do not decrease */
-static const mapped *event_of(const costate_tape *t, int k)
-{
-    int low = 0, high = t->map_count - 1;
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (t->maps[mid].number <= k) low = mid;
-        else high = mid - 1;
-    }
-    return &t->maps[low];
-}
-
-int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, double *before, double *after)
-{
-    if (!tape) return COSTATE_BAD_ARGUMENT;
-    if (k < 0 || k >= tape->event_count) return COSTATE_OUT_OF_RANGE;
-    const mapped *e = event_of(tape, k);
-    if (t) *t = e->t;
-    if (event) *event = e->event;
-    if (before) memcpy(before, e->y, rows(tape) * sizeof *before);
-    if (after) memcpy(after, e->y1, rows(tape) * sizeof *after);
-    return COSTATE_OK;
 }
 
 static int full(const stepper *c, const costate_tape *t, size_t more)
 {
     return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than options.tape_limit "
-                "= %zu (t = %.10g).", held(t) + more, t->count, t->limit, c->v->t);
+                "= %zu (t = %.10g).", tape_held(t) + more, t->count, t->limit, c->v->t);
 }
 
-static int fits(const costate_tape *t, size_t more) { return !t->limit || held(t) + more <= t->limit; }
+static int fits(const costate_tape *t, size_t more) { return !t->limit || tape_held(t) + more <= t->limit; }
 
 int tape_give_back(const stepper *c, costate_tape *t)
 {
@@ -364,55 +307,9 @@ int tape_end(const stepper *c, costate_tape *t, int complete, double at, const d
     if (!t->usable) return 0;
     t->from.t1 = at;
     t->mode = mode;
-    memcpy(t->end, y, rows(t) * sizeof *t->end);
+    memcpy(t->end, y, (size_t)c->N * sizeof *t->end);
     verdict before = *c->v;
     int status = journal_ended(c, t, complete);
     if (before.status) *c->v = before;          /* the first failure counts */
     return status;
-}
-
-decisions tape_decisions(const costate_tape *t, int k)
-{
-    const record *r = &t->list[k];
-    int other = r->jacobian > 0 && r->jacobian != k + 1;
-    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree, r->degree};
-}
-
-int tape_first_map(const costate_tape *tape, int k)
-{
-    int low = 0, high = tape->map_count;
-    while (low < high) {
-        int mid = low + (high - low) / 2;
-        if (tape->maps[mid].before < k) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
-
-const mapped *tape_last_event(const costate_tape *t)
-{
-    if (t->map_count == 0) return NULL;
-    for (const mapped *e = t->maps + t->map_count; e-- > t->maps && e->before == t->count;)
-        if (e->event != CONSISTENT) return e;
-    return NULL;
-}
-
-int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
-
-int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
-{
-    if (!t) return fail(c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");
-    const costate_problem *a = &t->problem;
-    if (!t->usable)
-        return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never "
-                    "was%s.", t->file ? ", or its file was not read (costate_tape_read)" : "");
-    if (t->method != c->m)
-        return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
-                    c->m->name);
-    if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
-        a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
-        a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
-        a->event != b->event)
-        return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
-    return COSTATE_OK;
 }

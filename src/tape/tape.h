@@ -131,6 +131,7 @@ size_t tape_most(const costate_tape *);                              /* 0: all i
 int tape_is_fresh(const costate_tape *, int begins);                /* the next step */
 /* the linearisation of this name may go on there, see store.source */
 int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, int told, int *does);
+size_t tape_held(const costate_tape *);                 /* bytes: lists, blocks, factorisations, the store's */
 /* for stores: of the tape's blocks, within its limit */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 /* the run is over: t, y, mode are its end; COSTATE_IO: its file could not be finished */

@@ -1,0 +1,304 @@
+/* loop.c - the step loop: the only place that decides about steps.
+
+   A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
+   those of the accepted step; the last step is h = t1 - t. */
+#include <math.h>
+#include <string.h>
+#include "run/watch.h"
+
+/* after an event: the step size goes on */
+static void restart(costate *c, run *x)
+{
+    fresh(c, 0);
+    x->has_prev = 0;
+    x->by.cautious = 1;
+    x->k = (control){.k = x->k.k};
+}
+
+static int no_start(costate *c)
+{
+    if (c->v.why == WHY_CALLBACK)
+        return fail(&c->v, COSTATE_CALLBACK, "%s.value is not defined at the initial state (it returned > 0 at t = "
+                    "%.10g).", c->maps.rhs.name, c->in.t0);
+    return fail(&c->v, COSTATE_NOT_FINITE, "%s.value returned NaN or Inf at the initial state (t = %.10g).",
+                c->maps.rhs.name, c->in.t0);
+}
+
+static int initial_step(costate *c, run *x)
+{
+    double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->end - x->t)));
+    if (!(c->o.h0 > 0)) {
+        int status = first_step(&c->st, &c->in, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
+        TRY(status == RETRY ? no_start(c) : status);
+    }
+    x->h_free = c->in.dir * fmax(h, c->in.hmin);
+    return COSTATE_OK;
+}
+
+static void set_directions(costate *c, run *x)
+{
+    int to_end = x->last && x->t1 == x->end;
+    step_directions(x->last ? TO_TIME : FROZEN, to_end && x->times ? x->times->t1 : NULL, x->d->m, c->d.dt, c->d.dh);
+    x->d->V = x->Va;
+    x->d->V1 = x->Vb;
+}
+
+/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5). */
+static int tangent_norm(costate *c, const run *x, double *norm)
+{
+    const directions *d = x->d;
+    for (int j = 0; c->st.m->e && j < d->m; j++) {
+        memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
+        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
+        size_t at = (size_t)j * (size_t)c->st.N;
+        double one;
+        TRY(error_norm(&c->st, x->Va + at, x->Vb + at, c->work.err, &one));
+        *norm = larger(*norm, one);
+    }
+    return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
+}
+
+/* Where memory is short, the run goes on as one whose tape keeps no factorisations.  Only the matrices of a step
+   allocate, before anything else of it was done: what is done again is done the same way. */
+static int forward(costate *c, run *x)
+{
+    int status = c->st.F->forward(&c->st, &x->now, &x->by);
+    if (status != COSTATE_NO_MEMORY || !x->tape || c->maps.space.sum || !tape_give_back(&c->st, x->tape)) return status;
+    no_error(c);
+    return c->st.F->forward(&c->st, &x->now, &x->by);
+}
+
+static int step_once(costate *c, run *x)
+{
+    set_times(x);
+    x->by.y1 = c->work.y1;
+    x->by.yp1 = c->work.yp1;
+    TRY(forward(c, x));
+    memory_keep(&c->st, c->work.y, c->work.y1);
+    return 0;
+}
+
+/* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
+static int try_step(costate *c, run *x, double *err)
+{
+    c->count.steps++;
+    TRY(step_once(c, x));
+    if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
+    else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
+    if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
+    if (x->d && *err <= 1) {
+        set_directions(c, x);
+        left_step(&c->sh);
+        TRY(c->st.F->tangent(&c->st, &x->now, x->d));
+        if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
+    }
+    return 0;
+}
+
+static void reject(costate *c, run *x)
+{
+    c->count.rejected++;
+    x->rejected++;
+    if (c->v.why != WHY_ERROR) c->count.newton_failures++;
+    x->h_free = x->h * c->v.factor;
+    x->k.rejected++;
+    x->by.cautious = 1;
+}
+
+static int report(costate *c, run *x)
+{
+    struct costate_step s = {c, &x->now};
+    if (!c->o.on_step) return COSTATE_OK;
+    int stops = c->o.on_step(&s, c->o.on_step_ctx) != 0;
+    return space_agree(&c->maps.space, stops ? fail(&c->v, COSTATE_STOPPED, "on_step stopped the run at t = %.10g.",
+                                                    c->v.t) : COSTATE_OK);
+}
+
+/* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
+static void propose(costate *c, run *x, double err)
+{
+    double judged = fabs(x->judged);
+    int fixed = c->o.controller == COSTATE_FIXED, cut = judged < fabs(x->h_free) && !x->k.rejected;
+    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
+    if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
+    double h = judged * factor;
+    if (cut && factor >= 1) h = fmax(h, fabs(x->h_free));
+    x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
+    x->k.err_old = fmax(err, 1e-2);
+    x->k.h_old = judged;
+    x->k.rejected = 0;
+}
+
+/* A fresh step may go on with the factorisations of the step before, where the tape has the state they were made at. */
+static int matrices_go_on(costate *c, const run *x, long *source)
+{
+    const factors *f = c->st.fac;
+    int does = 0;
+    *source = 0;
+    if (!c->st.F->keep || c->sh.matfree || !f || f->serial != c->st.lin.serial || f->h != x->h_free) return 0;
+    TRY(space_agree(&c->maps.space, tape_goes_on(&c->st, x->tape, f->serial, NULL, 0, &does)));
+    if (does) *source = f->serial;
+    return 0;
+}
+
+/* Does the step begin fresh?  It may be made again later, from its state: the tape says where it wants such steps.  A
+   residual's y' is not known from the step before where a run begins, or goes on after an event. */
+static int fresh_step(costate *c, run *x, unsigned *is_fresh)
+{
+    int begins = !x->has_prev && (!x->begun || c->maps.residual);
+    long source;
+    x->begun = 1;
+    *is_fresh = x->tape && tape_is_fresh(x->tape, begins);
+    if (!*is_fresh) return 0;
+    TRY(matrices_go_on(c, x, &source));
+    if (x->has_prev) fresh(c, source);
+    x->has_prev = 0;
+    return known_keep(c, x, begins, source);
+}
+
+/* Without a tape two places in turn: the step before is still needed. */
+static int next_slot(costate *c, run *x)
+{
+    unsigned is_fresh;
+    TRY(fresh_step(c, x, &is_fresh));
+    const place *spare = &c->work.scratch[c->at & 1];
+    x->by.to = *spare;
+    x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
+                      .fresh = is_fresh};
+    x->by.serial = c->at + 1;
+    x->by.before = x->has_prev ? &x->prev : NULL;
+    x->by.started = 0;
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
+    x->now.mode = c->maps.mode;
+    memory_bind(&c->st, x->now.y, x->now.mode);
+    return COSTATE_OK;
+}
+
+static int accept(costate *c, run *x, double err)
+{
+    if (x->d) TRY(frozen(&c->v, step_left(&c->st, &x->now, 0, x->d->m)));
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
+    c->count.accepted++;
+    x->t = x->now.end;
+    verdict_at(&c->v, x->t);
+    x->low = x->end_low;
+    int stopped = report(c, x);
+    propose(c, x, err);
+    workspace_step(&c->work);
+    double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
+    for (int j = 0; x->d && j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];
+    x->prev = x->now;
+    x->has_prev = 1;
+    x->by.cautious = 0;
+    c->at++;
+    return stopped;
+}
+
+static int too_large(costate *c, const run *x, double err)
+{
+    double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
+    return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
+}
+
+/* The step ends earlier where an event is in it, and its tangents are those of what was done. */
+static int watched(costate *c, run *x, double err)
+{
+    x->cut = 0;
+    TRY(watch_step(c, x, err));
+    if (!x->now.exact || !x->d) return 0;
+    left_step(&c->sh);
+    set_directions(c, x);
+    if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
+    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1};
+    return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL, c->d.dh));
+}
+
+/* A try, judged: the step is taken, or RETRY says by what its h should change. */
+static int try_judged(costate *c, run *x)
+{
+    double err = 0;
+    TRY(try_step(c, x, &err));
+    if (!(err <= 1)) return too_large(c, x, err);
+    x->judged = x->h;
+    if (c->watch.count > 0) TRY(watched(c, x, err));
+    return accept(c, x, err);
+}
+
+/* h_free no longer than the family allows from here */
+static int shorten(costate *c, run *x)
+{
+    double h;
+    if (!c->st.F->longest || c->o.controller == COSTATE_FIXED) return 0;
+    x->now.t = x->t;
+    int status = c->st.F->longest(&c->st, &x->now, &x->by, &h);
+    if (status == RETRY)
+        return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
+                    x->t, c->st.m->name, cause_text(c->v.why));
+    TRY(status);
+    x->h_free = c->in.dir * fmin(fabs(x->h_free), h);
+    return 0;
+}
+
+static int one_step(costate *c, run *x, long budget)
+{
+    TRY(next_slot(c, x));
+    if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
+    for (;;) {
+        TRY(shorten(c, x));
+        aim(c, x);
+        if (too_small(c, x)) return x->k.rejected ? give_up(c, x) : no_room(c, x);
+        if (c->count.steps >= budget)
+            return fail(&c->v, COSTATE_MAX_STEPS, "%d steps (options.max_steps) were taken before t1; t = %.10g, "
+                        "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
+        int status = try_judged(c, x);
+        if (status != RETRY) return status;
+        if (c->o.controller == COSTATE_FIXED && c->v.factor != 1) return give_up(c, x);
+        reject(c, x);
+    }
+}
+
+/* made: the values are consistent, and y' is there */
+static int cold_start(costate *c, run *x, int made)
+{
+    double span = fabs(x->end - x->t);
+    int status = c->maps.residual && !made ? residual_start(c, x->t, span) : COSTATE_OK;
+    TRY(status == RETRY ? no_start(c) : status);
+    TRY(refuse_algebraic(c, x->t));
+    TRY(initial_step(c, x));
+    return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
+}
+
+/* at t0: what was proposed is for the values before */
+static int begin_after_jump(costate *c, run *x)
+{
+    restart(c, x);
+    return c->o.controller == COSTATE_FIXED ? 0 : initial_step(c, x);
+}
+
+void run_begin(const costate *c, run *x, int predict)
+{
+    x->k = (control){.k = error_exponent(c->st.m)};
+    x->once = step_once;
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+                    .predict = predict};
+}
+
+int run_loop(costate *c, run *x)
+{
+    int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
+    if (made) TRY(map_run(c, x, 0));
+    if (x->t == x->end) return COSTATE_OK;
+    if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
+    long most = c->count.steps + c->o.max_steps;
+    int any;
+    TRY(events_at_start(c, x, &any));
+    if (any) TRY(begin_after_jump(c, x));
+    while (x->t != x->end && !x->over) {
+        if (c->watch.count > 0) x->t1 = next_stop(c, x);
+        TRY(one_step(c, x, most));
+        if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
+        TRY(events_after_step(c, x));
+        restart(c, x);
+    }
+    return c->o.consistent & COSTATE_CONSISTENT_END ? map_run(c, x, 1) : COSTATE_OK;
+}
