@@ -1,7 +1,8 @@
 /* renew.c - a solver as it was made: what is asked once a solver is asked again, and no earlier run is known.
 
-   Runs begin anew by themselves (integrate.c, loop.c).  What stays beyond them is here: counters, what options.warm keeps, what
-   was found out of the first Jacobian, and with options.tape_limit the blocks of a longer tape, which count. */
+   Runs begin anew by themselves (integrate.c, loop.c). What stays beyond them is here: counters, what options.warm
+   keeps, what was found out of the first Jacobian, and with options.tape_limit the blocks of a longer tape, which
+   count. */
 #include "run/run.h"
 
 void solver_renew(costate *c)
