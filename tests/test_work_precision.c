@@ -2,7 +2,8 @@
 
    The estimate is of size h^(q+1), q the order of the embedded solution, but no more than that of the method, p, and
    is held at rtol: h like rtol^(1/(q+1)), errors like rtol^(p/(q+1)). The slope of log error against log rtol, over a
-   least squares line and two problems of each kind, is this to 30 %. An estimate with a wrong weight has another one. */
+   least squares line and two problems of each kind, is this to 30 %. An estimate with a wrong weight has
+   another one. */
 #include "step/method.h"
 #include "common.h"
 #include "problems.h"
