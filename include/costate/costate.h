@@ -335,7 +335,8 @@ typedef struct {
     int checkpoints;                  /* of COSTATE_CHECKPOINTS: its states and stages take the memory of so many states
                                          (at least 2 and those of a step); 0: as many as tape_limit has room for, or
                                          without one 200.  A block of steps takes a sixth of it, by sdirk and firk a
-                                         third; its first is fresh: it knows no step before it, and no matrices */
+                                         third; its first is fresh: it knows no step before it, and no matrices but
+                                         such as a block before it began with, while h stays */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

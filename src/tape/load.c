@@ -3,6 +3,7 @@
    A run that was killed is read up to where it was fresh last: the state there was written, and what the run knew.  It
    goes on from there, or is swept as a run that ended there. */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"
@@ -84,6 +85,10 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     if (f->bytes != sizeof h + counts + all * sizeof(double) || f->number != (uint32_t)t->count)
         return wrong(x, "holds a step of another size or order");
     memcpy(&h, x->data, sizeof h);
+    if (h.fresh != (x->fresh == t->count) || x->fresh < 0 || (h.fresh == 0 && t->count - x->fresh >= t->length))
+        return wrong(x, "holds a step that begins anew elsewhere than its run did");
+    if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end)) || h.h == 0)
+        return wrong(x, "holds a step from nowhere, or of no length");
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data + sizeof h, counts);
@@ -109,6 +114,8 @@ static int read_map(loader *x, const frame *f)
         h.before != t->count || h.number != t->event_count || h.event < CONSISTENT ||
         h.event >= c->maps->nevents)
         return wrong(x, "holds an event of another size or order");
+    if (h.event >= 0 && !h.timed && !t->problem.event[h.event].guard.value)
+        return wrong(x, "holds an event where the guard of one without a guard is zero");
     void *memory;
     mapped *e = tape_next_map(c, t, bytes, &memory);
     if (!e) return c->v->status;
