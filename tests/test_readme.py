@@ -17,7 +17,7 @@ root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.arg
 
 
 DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
-             "docs/recipes.md")
+             "docs/recipes.md", "docs/methods.md", "docs/examples.md", "docs/installing.md", "docs/cost.md")
 
 
 def read(name):
@@ -70,18 +70,18 @@ def test_programs_of_the_manual():
 
 
 def test_table_of_methods():
-    """Every row of README.md is as the generator makes it; a method of yours (not in git) needs no row."""
+    """Every row of docs/methods.md is as the generator makes it; a method of yours (not in git) needs no row."""
     made = subprocess.run([sys.executable, "-m", "codegen", "table", "methods"], cwd=root, check=True,
                           capture_output=True, text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).stdout
     made = {first_cell(row): cells(row) for row in made.splitlines()}
     width = len(next(iter(made.values())))                          # other tables name methods, too
-    rows = [row for row in read("README.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
+    rows = [row for row in read("docs/methods.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
     shown = {first_cell(row): cells(row) for row in rows}
     shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked(root, "methods")} & made.keys()
-    assert shown, "README.md has no table of methods"
+    assert shown, "docs/methods.md has no table of methods"
     for method in shipped | shown.keys():
         assert shown.get(method) == made[method], (
-            "README.md has another row %s than: python3 -m codegen table methods" % method)
+            "docs/methods.md has another row %s than: python3 -m codegen table methods" % method)
 
 
 def cells(row):
@@ -147,23 +147,23 @@ def table_after(text, heading):
 
 
 def test_measured_numbers_are_of_the_results():
-    """README's cost and comparisons are those of bench/RESULTS.md, made in one run by peers at -O3."""
+    """The document of costs, its comparisons are those of bench/RESULTS.md, made in one run by peers at -O3."""
     results = read("bench/RESULTS.md")
     for code in ("costate: ", "SUNDIALS ", "RADAU5 "):
         line = re.search(r"^[-* ]*" + code + r".*$", results, re.M)
         assert line and "-O3" in line.group(), "bench/RESULTS.md does not say how " + code + "was compiled"
     block = results[results.index("times over that of a forward run"):]
-    for row in table_after(read("README.md"), "| method | forward |"):
+    for row in table_after(read("docs/cost.md"), "| method | forward |"):
         found = re.search(r"^%s +\S+ +(.*)$" % row[0], block, re.M).group(1).split()
         for ours, theirs in zip(row[1:], found, strict=True):
             a, b = float(ours.split()[0]), float(theirs)
-            assert abs(a - b) <= 0.006 * b, "README says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
-    for what, ours, theirs, ratio in table_after(read("README.md"), "| at equal error"):
+            assert abs(a - b) <= 0.006 * b, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
+    for what, ours, theirs, ratio in table_after(read("docs/cost.md"), "| at equal error"):
         what, *note = what.split(", median")
         what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)
         name = what + ", times faster than " + theirs + " at equal error" + "".join(", median" + n for n in note)
         found = re.search("^- " + re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results, re.M)
-        assert found and found.group(1) == ratio, "README says %s for %s, bench/RESULTS.md %s" % (
+        assert found and found.group(1) == ratio, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (
             ratio, name, found and found.group(1))
 
 

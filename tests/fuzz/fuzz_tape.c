@@ -54,7 +54,10 @@ static image whole(int k)
     costate_tape *t = costate_tape_open(path);
     double y[N];
     memcpy(y, start, sizeof y);
-    if (costate_integrate(c, 0, end_of(k), y, rates, t) != COSTATE_OK) { fprintf(stderr, "%s\n", costate_message(c)); abort(); }
+    if (costate_integrate(c, 0, end_of(k), y, rates, t) != COSTATE_OK) {
+        fprintf(stderr, "%s\n", costate_message(c));
+        abort();
+    }
     costate_tape_free(t);
     costate_free(c);
     FILE *in = fopen(path, "rb");

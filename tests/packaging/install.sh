@@ -36,8 +36,8 @@ export PKG_CONFIG_PATH="$DIR/lib/pkgconfig"
 cc program.c $(pkg-config --cflags --libs costate) -lm "-Wl,-rpath,$DIR/lib" -o by_rpath
 right "rpath instead of LD_LIBRARY_PATH" "$(./by_rpath)"
 
-sed -n 's/^| static | `\(.*\)` |$/\1/p' "$root/README.md" | sed "s#/opt/costate#$DIR#g; s/\\\\|/|/g" >static.sh
-right "README.md's line for static linking" "$(sh -e static.sh && ./a.out)"
+sed -n 's/^| static | `\(.*\)` |$/\1/p' "$root/docs/installing.md" | sed "s#/opt/costate#$DIR#g; s/\\\\|/|/g" >static.sh
+right "docs/installing.md's line for static linking" "$(sh -e static.sh && ./a.out)"
 ! readelf -d a.out | grep -q libcostate || { echo "it is not static"; exit 1; }
 
 rm -f "$DIR"/lib/libcostate.so*
