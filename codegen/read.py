@@ -191,7 +191,7 @@ class Reader:
             setattr(t, label, self.entries(texts, label))
 
     def nodes(self, t):
-        """A collocation method by its nodes: there are no numbers to read."""
+        """A method by its nodes: there are no numbers to read."""
         if t.family not in ("firk", "collocation"):
             raise Refused("nodes, stages: are for the families firk and collocation")
         for key in [*self.doc.blocks, *(key for key in ("collocation", "digits", "let") if key in t.keys)]:
@@ -207,6 +207,8 @@ class Reader:
             raise Refused(f"stages: must be from {kind.least} to {kind.most} for nodes '{t.nodes}'")
         if kind.singular and t.family == "firk":
             raise Refused(f"nodes: '{t.nodes}' makes A singular, which is for the family collocation")
+        if kind.other and t.family == "collocation":
+            raise Refused(f"nodes: '{t.nodes}' is no collocation method, but of the family firk")
 
     def rosenbrock(self, t):
         blocks = self.doc.blocks

@@ -37,8 +37,7 @@ def coefficients(t):
 
 
 def by_nodes(t):
-    c = collocation.nodes(t.nodes, t.s)
-    return Tableau(*collocation.tableau(c), c)
+    return Tableau(*collocation.by_kind(t.nodes, t.s))
 
 
 def as_given(t):

@@ -73,6 +73,11 @@ class Derived(unittest.TestCase):
         # the ends of the step where they are no nodes: none of Lobatto IIIC
         m = shipped.method("radau1a")
         self.assertEqual((m.at, m.estx), (1, m.gamma))
+        m = shipped.method("radau1a2")
+        self.assertEqual((m.at, m.estx), (1, m.est0))
+        for name in ("lobatto3c2", "lobatto3c4", "lobatto3c5"):
+            m = shipped.method(name)
+            self.assertTrue(m.estx == 1 and 0 < m.at < 1, name)
         m = shipped.method("lobatto3c")
         self.assertEqual(m.estx, 1)
         self.close([m.at], [ONE / 4])
@@ -98,7 +103,7 @@ class Derived(unittest.TestCase):
 
     def test_defect_of_linear_problems_vanishes_inside(self):
         # y' = z y, h = 1: Z = (I - z A)^-1 z A 1; u and its defect are known from W Z, the slopes
-        for name in ("lobatto3c", "radau1a"):
+        for name in ("lobatto3c", "lobatto3c4", "lobatto3c5", "radau1a", "radau1a2"):
             m = shipped.method(name)
             for z in (-1, -30, 2):
                 rhs = apply(m.A, [ONE * z] * m.s)

@@ -151,12 +151,14 @@ class Trial(unittest.TestCase):
         self.refused("b: must be text", LINEARLY_IMPLICIT.replace('"1"', "1.0"))
 
     def test_nodes(self):
-        self.refused("nodes: 'chebyshev' is none of gauss, radau, lobatto", GAUSS.replace('"gauss"', '"chebyshev"'))
+        self.refused("nodes: 'chebyshev' is none of gauss, radau, radau1a, lobatto, lobatto3c",
+                     GAUSS.replace('"gauss"', '"chebyshev"'))
         self.refused("nodes: must be a text", GAUSS.replace('"gauss"', "1"))
         self.refused("stages: must be a whole number", GAUSS.replace("stages   = 2", 'stages = "2"'))
-        self.refused("stages: must be from 1 to 12", GAUSS.replace("stages   = 2", "stages = 0"))
-        for nodes, stages, least, most in (("gauss", 7, 1, 6), ("gauss", 9, 1, 6), ("radau", 7, 1, 6),
-                                           ("lobatto", 1, 2, 7), ("lobatto", 9, 2, 7)):
+        self.refused("stages: must be from 1 to 13", GAUSS.replace("stages   = 2", "stages = 0"))
+        for nodes, stages, least, most in (("gauss", 7, 1, 6), ("gauss", 9, 1, 6), ("radau", 8, 1, 7),
+                                           ("radau1a", 1, 2, 7), ("radau1a", 8, 2, 7), ("lobatto", 1, 2, 7),
+                                           ("lobatto", 9, 2, 7), ("lobatto3c", 1, 2, 7), ("lobatto3c", 8, 2, 7)):
             self.refused(f"stages: must be from {least} to {most} for nodes '{nodes}'",
                          GAUSS.replace("gauss", nodes).replace("stages   = 2", f"stages = {stages}"))
         self.refused("key 'stages' is missing", GAUSS.replace("stages   = 2", ""))
@@ -179,6 +181,9 @@ class Trial(unittest.TestCase):
     def test_families_of_nodes(self):
         self.refused("nodes: 'lobatto' makes A singular, which is for the family collocation",
                      LOBATTO.replace("collocation", "firk"))
+        for nodes in ("radau1a", "lobatto3c"):
+            self.refused(f"nodes: '{nodes}' is no collocation method, but of the family firk",
+                         LOBATTO.replace('"lobatto"', f'"{nodes}"'))
         for text in (HEUN + "stages = 2", LINEARLY_IMPLICIT + 'nodes = "gauss"'):
             self.refused("nodes, stages: are for the families firk and collocation", text)
         self.refused("tableau: is not for a method given by nodes and stages",
