@@ -187,8 +187,8 @@ static void derivative(void **state)
         double bound = 1e-9 * amplified(&s);
         say(&s, "by y", relative_gap(s.N, r.H.V, d.V), bound);
         say(&s, "by p", relative_gap(h->np, r.H.p, d.p), bound);
-        say(&s, "by t0", relative_gap(1, r.H.t0, d.t0), bound);
-        say(&s, "by t1", relative_gap(1, r.H.t1, d.t1), bound);
+        /* like components of y, against the larger: rodas5 has 0.095 by t0 beside 3.2 by t1 */
+        say(&s, "by t0, t1", relative_gap(2, (double[]){r.H.t0[0], r.H.t1[0]}, (double[]){d.t0[0], d.t1[0]}), bound);
         say(&s, "by events", relative_gap(s.events, r.H.events, d.events), bound);
         session_close(&s);
     }

@@ -1,43 +1,64 @@
 /* test_oracle.c - reference solutions and gradients: states, integrals and their derivatives by y0 and p.
 
    The references were made in quadruple precision by two routes.  At tolerance 1e-8 errors of the state stay within
-   a few hundred tolerances of the largest entry, gradients within some thousand (they inherit the order of the method,
-   not its error control). */
+   a few hundred tolerances of the largest entry, gradients within some thousand, or fall with the tolerance (they
+   inherit the order of the method, not its error control). */
 #include "common.h"
 
 enum { MOST = 16 };
+enum { STATE, INTEGRAL, STATE_BY_Y0, INTEGRAL_BY_Y0, STATE_BY_P, INTEGRAL_BY_P, GAPS };
 
-static void check(const costate_method *m, const problem *b, const char *what, double error, double bound)
+/* in tolerances */
+static const struct { const char *what; double bound; } claim[GAPS] = {
+    {"y", 3e3}, {"the integral", 1e4}, {"dy_k/dy0", 3e4}, {"dG/dy0", 3e4}, {"dy_k/dp", 3e4}, {"dG/dp", 3e4}};
+
+/* p times the gradient */
+static double gap_by_p(const problem *b, const double *mu, const double *reference)
 {
-    if (!(error <= bound))
-        fail_msg("%s, %s: relative error %.2e of %s (bound %.1e)", method_name(m), b->name, error, what, bound);
+    double a[MOST], z[MOST];
+    for (int i = 0; i < b->P.np; i++) { a[i] = b->p0[i] * mu[i]; z[i] = b->p0[i] * reference[i]; }
+    return relative_gap(b->P.np, a, z);
 }
 
-static double one(const costate_method *m, const problem *b, double rtol)
+static void run(const costate_method *m, const problem *b, double rtol, double *gap)
 {
     const problem_reference *ref = b->reference;
     int n = b->P.n, np = b->P.np, N = n + b->P.nq;
-    double y[MOST] = {0}, lambda[2 * MOST] = {0}, mu[2 * MOST] = {0}, atol[MOST], a[MOST], z[MOST], worst;
+    double y[MOST] = {0}, lambda[2 * MOST] = {0}, mu[2 * MOST] = {0}, atol[MOST];
     for (int i = 0; i < n; i++) atol[i] = rtol * fmax(1e-3 * fabs(ref->y[i]), 1e-10);
     costate_options o = {.rtol = rtol, .atol_vector = atol, .cost_error = 0, .max_steps = 2000000};
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(y, b->y0, (size_t)n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, tape));
-    check(m, b, "y", worst = relative_gap(n, y, ref->y), 3e3 * rtol);
-    check(m, b, "the integral", relative_gap(1, y + n, &ref->G), 1e4 * rtol);
     lambda[ref->kout] = 1;
     lambda[N + n] = 1;
     CHECK_OK(c, costate_adjoint(c, tape, 2, lambda, mu, NULL, NULL));
-    check(m, b, "dy_k/dy0", relative_gap(n, lambda, ref->dyk_dy0), 3e4 * rtol);
-    check(m, b, "dG/dy0", relative_gap(n, lambda + N, ref->dG_dy0), 3e4 * rtol);
-    for (int i = 0; i < np; i++) { a[i] = b->p0[i] * mu[i]; z[i] = b->p0[i] * ref->dyk_dp[i]; }
-    if (strcmp(b->name, "detest_B2") != 0) check(m, b, "dy_k/dp", relative_gap(np, a, z), 3e4 * rtol);
-    for (int i = 0; i < np; i++) { a[i] = b->p0[i] * mu[np + i]; z[i] = b->p0[i] * ref->dG_dp[i]; }
-    check(m, b, "dG/dp", relative_gap(np, a, z), 3e4 * rtol);
+    gap[STATE] = relative_gap(n, y, ref->y);
+    gap[INTEGRAL] = relative_gap(1, y + n, &ref->G);
+    gap[STATE_BY_Y0] = relative_gap(n, lambda, ref->dyk_dy0);
+    gap[INTEGRAL_BY_Y0] = relative_gap(n, lambda + N, ref->dG_dy0);
+    gap[STATE_BY_P] = strcmp(b->name, "detest_B2") ? gap_by_p(b, mu, ref->dyk_dp) : 0;
+    gap[INTEGRAL_BY_P] = gap_by_p(b, mu + np, ref->dG_dp);
     costate_tape_free(tape);
     costate_free(c);
-    return worst;
+}
+
+/* A gradient that is further off must show its order: a hundredth of the error at a hundredth of the tolerance, as an
+   error of the steps does and a wrong derivative does not.  (rodas3p, orego: dG/dy0 is off by 0.26 at 1e-6, with 2833
+   steps, by 3.1e-4 at 1e-8, with 13389.) */
+static double one(const costate_method *m, const problem *b, double rtol)
+{
+    double gap[GAPS], fine[GAPS];
+    run(m, b, rtol, gap);
+    for (int k = 0, again = 0; k < GAPS; k++) {
+        if (gap[k] <= claim[k].bound * rtol) continue;
+        if (k >= STATE_BY_Y0 && !again++) run(m, b, rtol / 100, fine);
+        if (k < STATE_BY_Y0 || !(fine[k] <= gap[k] / 100))
+            fail_msg("%s, %s: relative error %.2e of %s (bound %.1e)", method_name(m), b->name, gap[k], claim[k].what,
+                     claim[k].bound * rtol);
+    }
+    return gap[STATE];
 }
 
 /* Methods of orders 1 and 2 cannot follow the phase of a limit cycle to the tolerances asked for here. */

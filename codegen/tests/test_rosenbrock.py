@@ -3,7 +3,8 @@ import copy
 import unittest
 from decimal import Decimal
 
-from codegen.real import Refused
+from codegen.linalg import apply, dot
+from codegen.real import EXACT, ONE, Refused
 
 from . import shipped
 
@@ -45,13 +46,54 @@ class Forms(unittest.TestCase):
 
 class Conditions(unittest.TestCase):
     def test_index_1(self):
-        orders = {name: shipped.method(name).dae_order
-                  for name in ("ros2", "ros3", "rodas3", "ros4", "rodas4", "rodas5p")}
-        self.assertEqual(orders, {"ros2": 2, "ros3": 2, "rodas3": 3, "ros4": 2, "rodas4": 4, "rodas5p": 5})
+        known = {"ros2": 2, "ros3": 2, "rodas3": 3, "ros4": 2, "rodas4": 4, "rodas5p": 5, "shampine": 2, "grk4a": 2,
+                 "grk4t": 2, "veldd": 2, "velds": 2, "ros3p": 3, "ros3prl2": 3, "ros34pw2": 3, "rodas3p": 3,
+                 "rodas42": 4, "rodas4p": 4, "rodas4p2": 4, "rodas5": 5, "rodas6p": 6}
+        self.assertEqual({name: shipped.method(name).dae_order for name in known}, known)
 
     def test_w_method(self):
-        self.assertIn("w-method", shipped.method("ros2").properties)
+        for name in ("ros2", "ros34pw2"):
+            self.assertIn("w-method", shipped.method(name).properties)
         self.assertNotIn("w-method", shipped.method("rodas3").properties)
+        self.assertEqual([shipped.method(name).w_order for name in ("rodas4p2", "rodas6p", "velds")], [2, 2, 2])
+
+    def test_prothero_and_robinson(self):
+        """y' = lambda (y - phi(t)) + phi': order 3 for any lambda h, b beta^j (alpha^k - k! beta^k 1) = 0, k = 2, 3"""
+        for name in ("ros3prl2", "rodas4p", "rodas4p2"):
+            m = shipped.method(name)
+            both, one = m.coefficients, [ONE] * m.s
+            beta = [[x + y for x, y in zip(r, q)] for r, q in zip(both.alpha, both.gamma)]
+            twice = apply(beta, apply(beta, one))
+            for k, power in ((2, [2 * x for x in twice]), (3, [6 * x for x in apply(beta, twice)])):
+                v = [x ** k - y for x, y in zip(m.c, power)]
+                for j in range(m.s):
+                    self.assertLess(abs(dot(both.b, v)), 10 * m.tol, f"{name}, {k}, {j}")
+                    v = apply(beta, v)
+
+
+class LeftOut(unittest.TestCase):
+    """Published estimates that are 0 whatever the step"""
+
+    def test_ros3p(self):
+        """bhat = (1/3, 1/3, 1/3):  (bhat - b) beta^k 1 = 0, which is the estimate of y' = A y + b"""
+        m = shipped.method("ros3p")
+        both, v = m.coefficients, [ONE] * 3
+        beta = [[x + y for x, y in zip(r, q)] for r, q in zip(both.alpha, both.gamma)]
+        self.assertLess(abs(beta[1][0]), EXACT)
+        for _ in range(4):
+            self.assertLess(abs(dot([ONE / 3 - x for x in both.b], v)), EXACT)
+            v = apply(beta, v)
+        self.assertEqual((m.embedded, m.e), (0, None))
+
+    def test_rodas5(self):
+        """U_8 of y' = t^n, h = 1: sum_i (Gamma^T e_8)_i (alpha_i^n + [n = 1] gamma_i); f is seen by stages at 1 alone"""
+        m = shipped.method("rodas5")
+        weights = m.coefficients.gamma[-1]
+        self.assertEqual(m.c[5:], [1, 1, 1])
+        for n in range(8):
+            slopes = [(x ** n if n else ONE) + (y if n == 1 else 0) for x, y in zip(m.c, m.gi)]
+            self.assertLess(abs(dot(weights, slopes)), m.tol)
+        self.assertEqual((m.embedded, m.e), (0, None))
 
 
 def flat(value):
