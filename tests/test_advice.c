@@ -57,15 +57,17 @@ static double slope_of(const costate_method *m, const problem *b)
 }
 
 /* Methods of order p with an estimate of at least that order: rtol^(p/(p+1)), as the estimate is of size h^(p+1) and
-   the error of size h^p.  All others: nearer to rtol itself than to rtol^(2/3), or better. */
+   the error of size h^p.  All others: nearer to rtol itself than to rtol^(2/3), or better.  By the middle one of the
+   problems: at one time errors may cancel, as those of esdirk32i5 on detest_A3 do at rtol = 1e-5. */
 static void slopes(void **state)
 {
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
     if (10 * m->rounding > pow(10, tightest(m))) skip();       /* a table of few digits has no errors so small */
-    double slope = 0, p = info.order;
-    for (int k = 0; k < SMOOTH; k++) slope += slope_of(m, problem_find(smooth[k])) / SMOOTH;
+    double of[SMOOTH], p = info.order;
+    for (int k = 0; k < SMOOTH; k++) of[k] = slope_of(m, problem_find(smooth[k]));
+    double slope = fmax(fmin(of[0], of[1]), fmin(fmax(of[0], of[1]), of[2]));         /* the middle one of three */
     print_message("           errors like rtol^%.2f\n", slope);
     if (info.embedded >= info.order) assert_true(fabs(slope - p / (p + 1)) < 0.1);
     else assert_true(slope > 5.0 / 6);

@@ -49,7 +49,11 @@ static result run(const costate_method *m, const problem *b, costate_options o)
     o.rtol = o.atol = 1e-4;
     o.autonomous = b->autonomous;
     o.backend = &few;
-    if (!method_info(m).embedded) { o.controller = COSTATE_FIXED; o.h0 = (b->t1 - b->t0) / 1000; }
+    if (!method_info(m).embedded) {
+        o.controller = COSTATE_FIXED;
+        o.h0 = (b->t1 - b->t0) / (is_explicit(m) ? 1000 : 20);
+        o.theta_reuse = -1;                                    /* else one factorisation is enough for all steps */
+    }
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();
     memcpy(r.y, b->y0, sizeof r.y);
