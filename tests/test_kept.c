@@ -49,9 +49,10 @@ static result run(const costate_method *m, const problem *b, costate_options o)
     o.rtol = o.atol = 1e-4;
     o.autonomous = b->autonomous;
     o.backend = &few;
-    if (!method_info(m).embedded) {         /* 1000 where stability asks for it, else few: a tape of one block */
+    if (!method_info(m).embedded) {
         o.controller = COSTATE_FIXED;
-        o.h0 = (b->t1 - b->t0) / (is_explicit(m) ? 1000 : 10);
+        o.h0 = (b->t1 - b->t0) / (is_explicit(m) ? 1000 : 20);
+        o.theta_reuse = -1;                                    /* else one factorisation is enough for all steps */
     }
     costate *c = costate_new(m, &b->P, &o);
     costate_tape *tape = costate_tape_new();

@@ -1,5 +1,6 @@
 /* test_options_solver.c - the options of Newton's iteration, derivatives, linear algebra and tape do what their
    comments say. */
+#include "step/method.h"
 #include "common.h"
 #include <costate/linsol.h>
 
@@ -38,6 +39,15 @@ static result run(const costate_method *m, const problem *b, const costate_probl
 
 #define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", method_name(m), #x); } while (0)
 
+/* What Newton's iteration leaves in the stages Z is times gamma sum_j |w_sj|, W = A^-1, in the last one, of sdirk: 1 to
+   71, of esdirk54i8 103. */
+static double spread(const costate_method *m)
+{
+    double sum = 0;
+    for (int j = 0; m->block == 1 && j < m->s; j++) sum += fabs(m->W[(m->s - 1) * m->s + j]);
+    return m->gamma * sum;
+}
+
 static void newton(void **state)
 {
     const costate_method *m = *state;
@@ -67,7 +77,7 @@ static void newton(void **state)
     result tight = run(m, b, &b->P, o);
     CLAIM(loose.forward.newton < tight.forward.newton && tight.forward.newton < exact.forward.newton);
     double gap = relative_gap(3, tight.y, exact.y), wide = relative_gap(3, loose.y, exact.y);
-    CLAIM(gap < fmax(0.1 * wide, 1e-6 * 1e-6 * tight.steps) && gap < 1e-10);
+    CLAIM(gap < fmax(0.1 * wide, 1e-6 * 1e-6 * tight.steps) && gap < 1e-10 * fmax(1, spread(m) / 50));
     o = fixed;
     result predicted = run(m, b, &b->P, o);
     o.predictor = COSTATE_PREDICT_NONE;

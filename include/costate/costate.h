@@ -269,7 +269,8 @@ typedef struct {
                                          7 + 5 (s - 3)/2 */
     double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm; sdirk by
                                          COSTATE_LS_GMRES with regular M: max(10 eps/rtol, 0.1), or 0.03 of
-                                         trbdf2, sdirk3a, sdirk4a, sdirk4b; a residual, preconditioned: 0.003 */
+                                         trbdf2, sdirk3a, sdirk4a, sdirk4b, esdirk54i8,
+                                         kencarp5, no estimate; a residual, preconditioned: 0.003 */
     double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
                                          faster than this; negative: never kept */
     int predictor;                    /* COSTATE_PREDICT: from the last step; COSTATE_PREDICT_NONE: zero */
