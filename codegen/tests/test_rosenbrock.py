@@ -86,7 +86,7 @@ class LeftOut(unittest.TestCase):
         self.assertEqual((m.embedded, m.e), (0, None))
 
     def test_rodas5(self):
-        """U_8 of y' = t^n, h = 1: sum_i (Gamma^T e_8)_i (alpha_i^n + [n = 1] gamma_i); f is seen by stages at 1 alone"""
+        """U_8 of y' = t^n, h = 1: sum_i (Gamma^T e_8)_i (alpha_i^n + [n = 1] gamma_i); stages 6, 7, 8 are at the end"""
         m = shipped.method("rodas5")
         weights = m.coefficients.gamma[-1]
         self.assertEqual(m.c[5:], [1, 1, 1])
