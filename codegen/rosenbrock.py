@@ -129,7 +129,7 @@ def continuous(method):
         method.B = transpose(t.continuous)
     elif t.rodas:
         check.row_sums(t.rodas, t.sums["rodas"], "rodas", "sum", t.tol)
-        rows = [method.coefficients.m] + [[ZERO] * method.s for _ in range(len(t.rodas) + 1)]
+        rows = [method.coefficients.m] + [[ZERO] * method.s for _ in t.rodas]
         for k, d in enumerate(t.rodas):
             rows[k] = [x + y for x, y in zip(rows[k], d)]
             rows[k + 1] = [x - y for x, y in zip(rows[k + 1], d)]
