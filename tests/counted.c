@@ -1,5 +1,5 @@
 /* counted.c - small standard runs whose instructions test_counts.py counts: `counted K` does run K inside counted_run,
-   and prints its name; `counted` prints how many there are. */
+   and prints its name, and with a further argument what comes out; `counted` prints how many there are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,9 @@ static const standard runs[] = {
 enum { RUNS = sizeof runs / sizeof *runs, N_MOST = 64 };
 
 /* What callgrind counts: no more than the calls of one user. */
-int counted_run(const standard *r, const problem *b);
-__attribute__((noinline)) int counted_run(const standard *r, const problem *b)
+int counted_run(const standard *r, const problem *b, double *y, double *lambda, double *mu);
+__attribute__((noinline)) int counted_run(const standard *r, const problem *b, double *y, double *lambda, double *mu)
 {
-    double y[N_MOST] = {0}, lambda[N_MOST] = {0}, mu[N_MOST] = {0};
     costate_options o = {.rtol = r->rtol, .atol = 1e-3 * r->rtol, .max_steps = 1000000, .storage = r->storage,
                          .checkpoints = r->storage == COSTATE_CHECKPOINTS ? 60 : 0};
     costate *c = costate_new(costate_method_find(r->method), &b->P, &o);
@@ -42,11 +41,24 @@ __attribute__((noinline)) int counted_run(const standard *r, const problem *b)
     return status;
 }
 
+static void print(const char *what, int n, const double *x)
+{
+    printf("%s", what);
+    for (int i = 0; i < n; i++) printf(" %.17g", x[i]);
+    puts("");
+}
+
 int main(int argc, char **argv)
 {
     int k = argc > 1 ? atoi(argv[1]) : -1;
     if (k < 0 || k >= RUNS) return printf("%d\n", RUNS) < 0;
     const problem *b = problem_find(runs[k].problem);
+    double y[N_MOST] = {0}, lambda[N_MOST] = {0}, mu[N_MOST] = {0};
     printf("%s: %s, %s\n", runs[k].name, runs[k].method, runs[k].problem);
-    return !b || b->P.n + b->P.nq > N_MOST || b->P.np > N_MOST || counted_run(&runs[k], b);
+    if (!b || b->P.n + b->P.nq > N_MOST || b->P.np > N_MOST || counted_run(&runs[k], b, y, lambda, mu)) return 1;
+    if (argc < 3) return 0;
+    print("y", b->P.n + b->P.nq, y);
+    if (runs[k].gradient) print("lambda", b->P.n + b->P.nq, lambda);
+    if (runs[k].gradient) print("mu", b->P.np, mu);
+    return 0;
 }
