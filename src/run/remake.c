@@ -11,8 +11,7 @@ void fresh(costate *c, long source)
 
 void fresh_as_taped(costate *c, const costate_tape *t, int k)
 {
-    long of = t->list[k].jacobian;
-    fresh(c, of == k + 1 ? 0 : of);
+    fresh(c, tape_source(t, k));
 }
 
 int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const record *before, const place *to,

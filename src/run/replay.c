@@ -59,10 +59,9 @@ static int step_by_rule(replay *x)
 /* from where it is fresh the other tape can be read, but not gone on with */
 static int write_fresh(const replay *x)
 {
-    long of = x->tape->list[x->k].jacobian;
     const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1, .mode = (int)x->now.mode,
                          .begins = x->begins && x->now.yp, .y = x->c->work.y, .yp = x->now.yp,
-                         .source = of == x->k + 1 ? 0 : of};
+                         .source = tape_source(x->tape, x->k)};
     tape_is_fresh(x->onto, f.begins);
     int does = 0;
     if (f.source) TRY(tape_goes_on(&x->c->st, x->onto, f.source, NULL, 1, &does));

@@ -61,11 +61,17 @@ int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, d
 
 /* ---- for sweeps ---- */
 
+long tape_source(const costate_tape *t, int k)
+{
+    long of = t->list[k].jacobian;
+    return of == k + 1 ? 0 : of;
+}
+
 decisions tape_decisions(const costate_tape *t, int k)
 {
     const record *r = &t->list[k];
-    int other = r->jacobian > 0 && r->jacobian != k + 1;
-    return (decisions){r->jacobian, other ? &t->list[r->jacobian - 1] : NULL, r->iterations, !t->matfree, r->degree};
+    long source = tape_source(t, k);
+    return (decisions){r->jacobian, source ? &t->list[source - 1] : NULL, r->iterations, !t->matfree, r->degree};
 }
 
 int tape_first_map(const costate_tape *tape, int k)

@@ -140,6 +140,7 @@ int tape_direction(const costate_tape *);             /* of time: 1 or -1 */
 int tape_first_map(const costate_tape *, int k);      /* before step k or later */
 const mapped *tape_last_event(const costate_tape *);  /* in which its last step ended, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
+long tape_source(const costate_tape *, int k);  /* the earlier linearisation that step k was solved with, or 0 */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
 void tape_clear(costate_tape *);
 int tape_fresh(const stepper *, costate_tape *, const fresh_run *);     /* onto its file, if it has one */
