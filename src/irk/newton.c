@@ -196,7 +196,7 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
         TRY(norm_of_block(c, dZ, &m.norm));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         axpy(len, 1, dZ, Z);
-        if (far == SO_MANY) { if (m.it == *iterations) return 0; continue; }
+        if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
         int next = judge(c, &m);
         if (next == DONE) break;
         if (next == DIVERGES) return RETRY;
