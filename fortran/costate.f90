@@ -159,17 +159,18 @@ module costate
         integer(c_int) :: predictor = 0
         integer(c_int) :: derivative_mode = 0
         integer(c_int) :: solver = 0
+        integer(c_int) :: stage_solve = 0
         type(c_ptr) :: backend = c_null_ptr
         real(c_double) :: krylov_tol = 0
-        integer(c_int) :: stage_solve = 0
-        integer(c_int) :: keep_factors = 0
         type(c_ptr) :: preconditioner = c_null_ptr
+        integer(c_int) :: keep_factors = 0
         integer(c_int) :: ilu = 0
         integer(c_int) :: differences = 0
+        integer(c_int) :: degree_max = 0
         type(c_funptr) :: spectral_radius = c_null_funptr       ! costate_radius
         real(c_double) :: spectral_bound = 0
-        integer(c_int) :: degree_max = 0
         integer(c_int) :: storage = 0
+        integer(c_int) :: checkpoints = 0
         integer(c_size_t) :: tape_limit = 0
         type(c_funptr) :: on_step = c_null_funptr               ! costate_on_step
         type(c_ptr) :: on_step_ctx = c_null_ptr
@@ -181,7 +182,6 @@ module costate
         type(c_ptr) :: on_event_ctx = c_null_ptr
         type(c_funptr) :: sum = c_null_funptr                   ! costate_sum
         type(c_ptr) :: sum_ctx = c_null_ptr
-        integer(c_int) :: checkpoints = 0
     end type
 
     type, bind(c) :: costate_stats

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define COSTATE_VERSION "0.1.0"       /* of this header; costate_version(), at the end, is the library's */
+#define COSTATE_VERSION "1.0.0"       /* of this header; costate_version(), at the end, is the library's */
 
 /* ---- statuses ------------------------------------------------------------------------------------- */
 
@@ -279,26 +279,26 @@ typedef struct {
 
     /* linear algebra */
     int solver;                       /* enum costate_solver */
+    int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
     const struct costate_backend *backend;  /* a user's own, instead of solver */
     double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in ros when
                                          matrix-free; one above 1e-13 makes tangents and adjoints inexact, by about
                                          as much */
-    int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
+    const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
     int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to a quarter
                                          of the machine's memory, or of what limits the process (256 MB where that is
                                          more or cannot be told); 1: always; -1: never.  All within tape_limit */
-    const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
     int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance
                                          1e-3), made from jac in the pattern; where SuperLU is built in */
     int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
 
-    /* spectral radius of M^-1 f_y (rkc): by the callback, else the bound, else measured.  One too large costs f, by its
-       root; one too small gives unstable steps, which y survives and gradients do not */
+    /* rkc, and its spectral radius of M^-1 f_y: by the callback, else the bound, else measured.  One too large costs f,
+       by its root; one too small gives unstable steps, which y survives and gradients do not */
+    int degree_max;                   /* 0: the method's; no step takes more evaluations of f; rock4: round-off bounds
+                                         it, too, by the tolerance: see docs */
     int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /* NULL: none; ctx and returns as of
                                          maps; asked at each try of a step */
     double spectral_bound;            /* for the whole run; 0: none */
-    int degree_max;                   /* 0: the method's; no step takes more evaluations of f; rock4: round-off bounds
-                                         it, too, by the tolerance: see docs */
 
     /* tape */
     int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY: stages recomputed, bit for bit
@@ -307,6 +307,11 @@ typedef struct {
                                          steps between them made again, likewise.  By the solver of the run these must
                                          have its bits: COSTATE_BAD_TAPE tells of callbacks that changed.  Sweeps then
                                          use the tape's memory: one at a time */
+    int checkpoints;                  /* of COSTATE_CHECKPOINTS: its states and stages take the memory of so many states
+                                         (at least 2 and those of a step); 0: as many as tape_limit has room for, or
+                                         without one 200.  A block of steps takes a sixth of it, by sdirk and firk a
+                                         third; its first is fresh: it knows no step before it, and no matrices but
+                                         such as a block before it began with, while h stays */
     size_t tape_limit;                /* bytes, factors included; 0: none */
 
     /* output */
@@ -333,11 +338,6 @@ typedef struct {
     int (*sum)(int count, double *x, void *ctx);        /* x <- its sum over all processes, the same bits on each; 0, or
                                          it failed; NULL: one process */
     void *sum_ctx;
-    int checkpoints;                  /* of COSTATE_CHECKPOINTS: its states and stages take the memory of so many states
-                                         (at least 2 and those of a step); 0: as many as tape_limit has room for, or
-                                         without one 200.  A block of steps takes a sixth of it, by sdirk and firk a
-                                         third; its first is fresh: it knows no step before it, and no matrices but
-                                         such as a block before it began with, while h stays */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */
@@ -607,8 +607,9 @@ int costate_check_hessian(costate *, double t0, double t1, const double *y, cons
 const char *costate_version(void);               /* of the library, at run time */
 size_t costate_sizeof(const char *type);         /* bytes of "costate_options", ... in the library; 0: no such struct */
 
-/* Structs may grow from one version to the next.  So what a program calls first passes the sizes that it was compiled
-   with; a library that has others reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from
+/* Options may grow within 1.x, other structs from 1.x to 2.0.  So what a program calls first passes the sizes that it
+   was compiled with.  Options that end earlier, of an earlier 1.x, are taken: what they lack is 0, the default.  A
+   library that has other sizes else reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from
    costate_new with a solver whose message names the struct.  The macros at the end do this, and change nothing else:
    what is declared above says what the calls take.  Other languages call the functions themselves and compare
    costate_version or costate_sizeof with what they were written for; so may C, by (costate_new)(...), a pointer to

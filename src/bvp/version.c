@@ -7,7 +7,8 @@ costate_bvp *costate_bvp_new_sized(const costate_size *program, const costate_me
                                    const costate_conditions *g, const costate_bvp_options *o)
 {
     const costate_size *odd = mismatch(program);
-    if (!odd) return costate_bvp_new(m, P, g, o);
+    costate_bvp_options room;
+    if (!odd) return costate_bvp_new(m, P, g, grown(program, "costate_bvp_options", o, &room));
     costate_bvp *b = calloc(1, sizeof *b);
     if (b) mismatch_said(&b->v, program, odd);
     return b;

@@ -6,5 +6,6 @@ int costate_ensemble_sized(const costate_size *program, const costate_method *m,
                            const costate_options *o, const costate_members *all, costate_ensemble_report *report)
 {
     if (mismatch(program)) return mismatch_refused(program, "costate_ensemble_report", report);
-    return costate_ensemble(m, P, o, all, report);
+    costate_options room;
+    return costate_ensemble(m, P, grown(program, "costate_options", o, &room), all, report);
 }

@@ -1,7 +1,8 @@
 /* version.c - which version this is, and whether a program was compiled with the structs that this library has.
 
    A struct of another size would be read past its end, or its fields in the wrong places.  So nothing of a program that
-   passes other sizes is read, and nothing is written to it but zeros, as far as it says that there is room. */
+   passes other sizes is read, and nothing is written to it but zeros, as far as it says that there is room.  Options of
+   the same first number may end earlier: they are copied in front of zeros. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ const char *costate_version(void) { return COSTATE_VERSION; }
 
 static size_t size_in(const costate_size *list, const char *type)
 {
-    for (; type && list->type; list++)
+    for (; list && type && list->type; list++)
         if (list->size && strcmp(list->type, type) == 0) return list->size;
     return 0;
 }
@@ -27,18 +28,35 @@ size_t costate_sizeof(const char *type)
     return size;
 }
 
+/* options of an earlier version that has our first number; the list begins with its version */
+static int grown_since(const costate_size *program, const costate_size *s)
+{
+    size_t first = strcspn(COSTATE_VERSION, ".") + 1;
+    int options = strcmp(s->type, "costate_options") == 0 || strcmp(s->type, "costate_bvp_options") == 0;
+    return options && s->size < costate_sizeof(s->type) && strncmp(program->type, COSTATE_VERSION, first) == 0;
+}
+
 const costate_size *mismatch(const costate_size *program)
 {
-    for (; program && program->type; program++)
-        if (program->size != costate_sizeof(program->type) && program->size) return program;
+    for (const costate_size *s = program; s && s->type; s++)
+        if (s->size && s->size != costate_sizeof(s->type) && !grown_since(program, s)) return s;
     return NULL;
+}
+
+const void *grown(const costate_size *program, const char *type, const void *o, void *room)
+{
+    size_t size = size_in(program, type), whole = costate_sizeof(type);
+    if (!o || !size || size >= whole) return o;
+    memset(room, 0, whole);
+    return memcpy(room, o, size);
 }
 
 costate *costate_new_sized(const costate_size *program, const costate_method *m, const costate_problem *P,
                            const costate_options *o)
 {
     const costate_size *odd = mismatch(program);
-    if (!odd) return costate_new(m, P, o);
+    costate_options room;
+    if (!odd) return costate_new(m, P, grown(program, "costate_options", o, &room));
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     mismatch_said(&c->v, program, odd);

@@ -10,4 +10,7 @@ const costate_size *mismatch(const costate_size *program);
 int mismatch_said(verdict *, const costate_size *program, const costate_size *odd);
 int mismatch_refused(const costate_size *program, const char *type, void *result);
 
+/* The program's options; where they end earlier than ours a copy in room, of our size, with zeros behind. */
+const void *grown(const costate_size *program, const char *type, const void *options, void *room);
+
 #endif

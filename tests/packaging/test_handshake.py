@@ -70,6 +70,41 @@ def refused(struct):
         assert words in answers["new"], answers["new"]
 
 
+def earlier(header, struct, version=None):
+    """the header, without the last two fields of this struct, and perhaps of another version"""
+    start, fields, end = re.search(r"(.*typedef struct \{\n)(.*?)(\n\} %s;.*)" % struct, header, re.S).groups()
+    kept = re.split(r"(?<=;)", re.sub(r"/\*.*?\*/", "", fields, flags=re.S))
+    header = start + "".join(kept[:-3]) + end
+    return header if version is None else re.sub(r'(#define COSTATE_VERSION )"[^"]*"', r'\1"%s"' % version, header)
+
+
+def test_earlier_options_are_taken():
+    """what they lack is 0; but not those of another first number"""
+    header = read("include/costate/costate.h")
+    answers = said(earlier(header, "costate_options"))
+    assert answers["new"] == "COSTATE_OK: No error." and answers["integrate"] == "COSTATE_OK", answers
+    answers = said(earlier(header, "costate_options", "0.9"))
+    assert answers["new"].startswith("COSTATE_VERSION_MISMATCH") and "0.9" in answers["new"], answers
+    answers = said(earlier(header, "costate_report"))
+    assert answers["new"].startswith("COSTATE_VERSION_MISMATCH"), answers
+
+
+def test_options_do_not_end_in_padding():
+    """where a field more would not be seen"""
+    size = '#include <costate/costate.h>\n#include <costate/bvp.h>\n#include <stdio.h>\n' \
+           'int main(void) { printf("%zu %zu\\n", sizeof(costate_options), sizeof(costate_bvp_options)); return 0; }\n'
+    with folder() as place:
+        sizes = []
+        for more in "", "\n    char more;":
+            for name, struct in ("costate", "costate_options"), ("bvp", "costate_bvp_options"):
+                write(os.path.join(place, "costate", name + ".h"),
+                      read("include/costate/%s.h" % name).replace("\n} %s;" % struct, more + "\n} %s;" % struct))
+            exe = os.path.join(place, "size")
+            cc(write(os.path.join(place, "size.c"), size), "-o", exe, "-I" + place)
+            sizes.append([int(x) for x in run(exe).split()])
+        assert all(a < b for a, b in zip(*sizes)), sizes
+
+
 # Those that a program makes and the library reads or fills.
 def test_longer_problem_is_refused(): refused("costate_problem")
 def test_longer_map_is_refused(): refused("costate_map")
