@@ -1,4 +1,6 @@
 /* known.c - what a run knows where it begins fresh: to its tape's file, and from it. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include "run/watch.h"
 
@@ -32,6 +34,15 @@ int known_keep(costate *c, const run *x, int begins, long source)
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
 }
 
+/* what no run can have known: sums that are right do not say who made them */
+static int sound(const costate *c, const known *k, const fresh_run *f)
+{
+    double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
+    return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
+           (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
+           low <= f->t && f->t <= high;
+}
+
 int known_again(costate *c, run *x, const fresh_run *f)
 {
     watch *w = &c->watch;
@@ -39,10 +50,11 @@ int known_again(costate *c, run *x, const fresh_run *f)
     if (f->bytes != sizeof k + (size_t)w->count * sizeof *w->guard)
         return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew is not of this problem.");
     memcpy(&k, f->known, sizeof k);
-    if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
+    if (!sound(c, &k, f)) return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew cannot have been known.");
     if (k.tangents)
         return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
                     "are not on its tape: it cannot be gone on with.");
+    if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
     x->low = k.low;
     x->h_free = k.h_free;
     x->k.err_old = k.err_old;
