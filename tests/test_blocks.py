@@ -63,6 +63,7 @@ def flags_of(needed):
 
 
 def compiled_and_run(name, text, run=True):
+    """what it prints"""
     flags = flags_of(NEEDS.get(name))
     kind = os.path.splitext(name)[1]
     with folder() as place:
@@ -77,7 +78,7 @@ def compiled_and_run(name, text, run=True):
                                   else ["-c"])
         subprocess.run(command, check=True)
         if run:
-            subprocess.run([exe], check=True, cwd=place, stdout=subprocess.DEVNULL)
+            return subprocess.run([exe], check=True, cwd=place, capture_output=True, text=True).stdout
 
 
 def harness(name):
@@ -101,9 +102,14 @@ def test_every_block_has_a_place():
 
 
 def test_whole_programs():
-    for _, text in blocks():
-        if whole(text):
-            compiled_and_run("program.c", text)
+    """they print the first indented line behind them"""
+    for name in sorted(DOCUMENTS.values()):
+        text = read(name)
+        for found in re.finditer(r"^```c\n(.*?)^```", text, re.M | re.S):
+            if whole(found.group(1)):
+                shown = re.search(r"^    (\S.*)$", text[found.end():], re.M).group(1)
+                out = compiled_and_run("program.c", found.group(1)).strip()
+                assert out == shown, "%s shows %s, its program prints %s" % (name, shown, out)
 
 
 for name in harnesses():
