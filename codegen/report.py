@@ -59,9 +59,9 @@ def origin(m):
 
 
 def stage_order(m):
-    """The largest q with sum_j a_ij c_j^(k-1) = c_i^k/k for all stages and k = 1 .. q."""
+    """The largest q up to the order with sum_j a_ij c_j^(k-1) = c_i^k/k for all stages and k = 1 .. q."""
     A, c, q = m.coefficients.A, m.coefficients.c, 0
-    while q < 2 * len(c):
+    while q < m.table.order:
         powers = [x ** q if q else ONE for x in c]
         if any(abs(x - y ** (q + 1) / (q + 1)) > m.tol for x, y in zip(apply(A, powers), c)):
             break

@@ -413,11 +413,56 @@ static void bad_runs(void **state)
     costate_free(bad);
 }
 
+/* y' = -y + c y^2, which is refused farther than `width` from y = 1 at t = 0: the nearest runs alone can be had.  Their
+   remainders are c (1e-4 0.1)^2/2 or so, just above what counts as linear, and just below what a ratio takes. */
+typedef struct { double c, width, wrong; } narrow;
+
+static int narrow_value(const costate_point *x, double *out, void *ctx)
+{
+    const narrow *s = ctx;
+    double y = x->y[0];
+    out[0] = -y + s->c * y * y;
+    return x->t == 0 && fabs(y - 1) > s->width ? -1 : 0;
+}
+static int narrow_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const narrow *s = ctx;
+    out[0] = dx->y ? (-1 + 2 * s->c * x->y[0]) * dx->y[0] * (1 + s->wrong) : 0;
+    return 0;
+}
+static int narrow_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    const narrow *s = ctx;
+    if (g->y) g->y[0] += (-1 + 2 * s->c * x->y[0]) * w[0] * (1 + s->wrong);
+    return 0;
+}
+
+static void near_runs_alone(void **state)
+{
+    narrow s = {.c = 0.1, .width = 1};
+    costate_problem P = {.n = 1, .ctx = &s,
+                         .rhs = {.value = narrow_value, .tangent = narrow_tangent, .adjoint = narrow_adjoint}};
+    costate_options o = {.rtol = 1e-6, .atol = 1e-9};
+    costate_report r;
+    double y = 1;
+    (void)state;
+    for (s.width = 1e-4; s.width > 2e-6; s.width /= 1.3)
+        for (int k = 0; k < 2; k++) {
+            s.wrong = k ? 1e-4 : 0;
+            costate *c = costate_new(costate_method_find("dopri5"), &P, &o);
+            int status = costate_check_adjoint(c, 0, 1, &y, NULL, &r);
+            if (status != COSTATE_CALLBACK && status != (k ? COSTATE_CHECK_FAILED : COSTATE_OK))
+                fail_msg("width %.2e, wrong by %g: %d, %s", s.width, s.wrong, status, r.text);
+            costate_free(c);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out),
                                       cmocka_unit_test(all_right), cmocka_unit_test(parts),
-                                      cmocka_unit_test(bad_arguments), cmocka_unit_test(named)};
+                                      cmocka_unit_test(bad_arguments), cmocka_unit_test(named),
+                                      cmocka_unit_test(near_runs_alone)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("check_adjoint passes", runs) +
            run_by_method("check_adjoint refuses", bad_runs) + run_by_method("check_adjoint finds", wrong_runs);
 }

@@ -73,6 +73,8 @@ static int taylor(attempt *x, const double *y0, const double *p0, costate_report
         if (rest > 1e-9 * e * change + 1e-12 * norm) linear = 0;
         if (last == last && rest > 1e-11 * norm) ratio = last / rest;
         last = rest;
+        /* no two remainders stand out of round-off, though the change does: nothing says that it is not linear */
+        if (ratio != ratio && k == HALVINGS - 1) linear |= rest <= 1e-11 * norm && rest <= 1e-3 * e * change;
     }
     r->taylor = linear ? 4 : ratio;
     return COSTATE_OK;
