@@ -115,5 +115,58 @@ def forecast(rows):
                     (curve(rows, 0, 2), "c0", "from the analysis")], window=(0, top)))]
 
 
+# ---- 28: data and fit, ellipses, profile ------------------------------------------------------------------------
+
+RATES = ("k1", "k2", "k3", "k4", "k5")
+
+
+def fitted(data, curves):
+    made = []
+    for k, name in ((1, "C"), (3, "P")):
+        points, line = ([(math.log10(row[0]), row[k]) for row in rows] for rows in (data, curves))
+        picture = lines(f"{name}, measured and fitted", ("t, seconds", "micromoles a litre"),
+                        [(points, "mark", None), (line, "c0", None)], dotted=("mark",))
+        picture.log = (True, False)
+        made.append((f"measurements of {name} against time, and the fitted curve", picture))
+    return made
+
+
+def ellipse(C, i, j, centre):
+    """d^T C^-1 d = 5.991 of the pair, by the factors of its covariance"""
+    a = math.sqrt(C[i][i])
+    b = C[i][j] / a
+    c = math.sqrt(C[j][j] - b * b)
+    r = math.sqrt(5.991465)
+    angles = [2 * math.pi * k / 120 for k in range(121)]
+    return [(centre[0] + r * a * math.cos(t), centre[1] + r * (b * math.cos(t) + c * math.sin(t))) for t in angles]
+
+
+def ellipses(C, estimates):
+    made = []
+    for i, j in ((0, 1), (3, 4)):
+        points = [(row[i], row[j]) for row in estimates]
+        first, truth = ellipse(C, i, j, points[0]), ellipse(C, i, j, (0, 0))
+        low, high = around([y for _, y in points + first])
+        picture = Figure(around([x for x, _ in points + first]), (low, high + 0.12 * (high - low)),
+                         "estimates less the truth", (f"log {RATES[i]}", f"log {RATES[j]}"), 420, 400)
+        picture.dots(points, 2, "faint")
+        picture.curve(truth, "others")
+        picture.curve(first, "c1")
+        picture.dots([(0, 0)], 4, "mark")
+        picture.note("first estimate's 95 % ellipse", "t1")
+        picture.note("the truth: the dot")
+        made.append((f"estimates of {RATES[i]} and {RATES[j]}, and the ellipse of the first", picture))
+    return made
+
+
+def profile(rows):
+    return [("twice the rise of J along k5, by the profile and by the Hessian",
+             lines("2 (J - min), k5 held", ("log k5 less its estimate", ""),
+                   [([(rows[0][0], 3.841459), (rows[-1][0], 3.841459)], "others", None),
+                    (curve(rows, 0, 2), "c1", "by the Hessian"), (curve(rows, 0, 1), "c0", "the others fitted")],
+                   window=(0, 14)))]
+
+
 DRAWN = {"fields": (["27_fields"], fields), "minimum": (["27_iterations"], minimum),
-         "forecast": (["27_forecast"], forecast)}
+         "forecast": (["27_forecast"], forecast), "fit": (["28_data", "28_curve"], fitted),
+         "ellipses": (["28_covariance", "28_estimates"], ellipses), "profile": (["28_profile"], profile)}
