@@ -54,6 +54,12 @@ def decades(values):
     return math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
 
 
+def roomy(values):
+    """with room for the legend above"""
+    low, high = around(values)
+    return low, high + 0.25 * (high - low)
+
+
 def lines(title, labels, curves, log=False, window=None, dotted=(), width=420):
     """curves: (points, class, words of the legend or None); window: of y, else around all"""
     points = [point for line, _, _ in curves for point in line]
@@ -146,8 +152,7 @@ def ellipses(C, estimates):
     for i, j in ((0, 1), (3, 4)):
         points = [(row[i], row[j]) for row in estimates]
         first, truth = ellipse(C, i, j, points[0]), ellipse(C, i, j, (0, 0))
-        low, high = around([y for _, y in points + first])
-        picture = Figure(around([x for x, _ in points + first]), (low, high + 0.12 * (high - low)),
+        picture = Figure(around([x for x, _ in points + first]), roomy([y for _, y in points + first]),
                          "estimates less the truth", (f"log {RATES[i]}", f"log {RATES[j]}"), 420, 400)
         picture.dots(points, 2, "faint")
         picture.curve(truth, "others")
@@ -167,6 +172,38 @@ def profile(rows):
                    window=(0, 14)))]
 
 
+# ---- 29: trips, iterations --------------------------------------------------------------------------------------
+
+def shifts(rows, k):
+    return [(before[0], before[k]) for before, after in zip(rows, rows[1:]) if before[3] != after[3]]
+
+
+def trips(start, best, stalled):
+    made = []
+    for k, title, unit in ((1, "torque", "100 Nm"), (2, "speed", "m/s")):
+        picture = lines(title, ("t, seconds", unit),
+                        [(curve(start, 0, k), "c2", "start"), (curve(stalled, 0, k), "c1", "times of events held"),
+                         (curve(best, 0, k), "c0", "events and their times")],
+                        window=roomy(column(start, k) + column(best, k) + column(stalled, k)))
+        for rows in (start, best, stalled):
+            picture.dots(shifts(rows, k), 3.5, "mark")
+        made.append((f"{title} against time, at the start and after both optimisations", picture))
+    return made
+
+
+def costs(*ways):
+    least = min(row[1] for rows in ways for row in rows)
+    words = ("events and their times", "the same, up and down held", "times of events held")
+    curves = [([(math.log10(run), math.log10(J - least)) for run, J in rows if J > least], f"c{kind}", text)
+              for rows, kind, text in zip(ways, (0, 2, 1), words)]
+    picture = lines("J less the least of all", ("runs", ""), curves, True, (-3, 4))
+    picture.log = (True, True)
+    picture.dots([line[-1] for line, _, _ in curves[1:]], 3.5, "mark")
+    return [("cost against the number of runs, by three gradients", picture)]
+
+
 DRAWN = {"fields": (["27_fields"], fields), "minimum": (["27_iterations"], minimum),
          "forecast": (["27_forecast"], forecast), "fit": (["28_data", "28_curve"], fitted),
-         "ellipses": (["28_covariance", "28_estimates"], ellipses), "profile": (["28_profile"], profile)}
+         "ellipses": (["28_covariance", "28_estimates"], ellipses), "profile": (["28_profile"], profile),
+         "trips": (["29_trip_0", "29_trip_1", "29_trip_3"], trips),
+         "costs": (["29_iterations_0", "29_iterations_1", "29_iterations_2"], costs)}
