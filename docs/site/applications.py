@@ -155,7 +155,7 @@ def ellipses(C, estimates):
         picture = Figure(around([x for x, _ in points + first]), roomy([y for _, y in points + first]),
                          "estimates less the truth", (f"log {RATES[i]}", f"log {RATES[j]}"), 420, 400)
         picture.dots(points, 2, "faint")
-        picture.curve(truth, "others")
+        picture.curve(truth, "axis")
         picture.curve(first, "c1")
         picture.dots([(0, 0)], 4, "mark")
         picture.note("first estimate's 95 % ellipse", "t1")
