@@ -1,4 +1,4 @@
-"""Figures as SVG: axes, curves, areas; nothing but this file makes them."""
+"""Figures as SVG: axes, curves, areas, coloured cells; nothing but this file makes them."""
 import html
 import math
 import re
@@ -11,6 +11,7 @@ text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 
 .edge { stroke: #2f5d94; stroke-width: 1.2; fill: none } .others { stroke: #cfcfcf; stroke-width: 1.1; fill: none }
 .c0 { stroke: #2f5d94 } .c1 { stroke: #b5541c } .c2 { stroke: #3b7d3b } .c3 { stroke: #7a4f9a } .c4 { stroke: #8a6d1d }
 .c0, .c1, .c2, .c3, .c4 { stroke-width: 1.7; fill: none } .dot { fill: #2f5d94; stroke: none }
+.mark { fill: #222; stroke: none } .faint { fill: #9db8d9; stroke: none }
 .t0 { fill: #2f5d94 } .t1 { fill: #b5541c } .t2 { fill: #3b7d3b } .t3 { fill: #7a4f9a } .t4 { fill: #8a6d1d }
 </style>"""
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 26, 40
@@ -36,14 +37,25 @@ class Figure:
         if len(points) > 1:
             self.parts.append(f'<path class="{kind}" d="{self.path(points)}"/>')
 
-    def dots(self, points, radius=2.2):
-        self.parts += ['<circle class="dot" cx="%.1f" cy="%.1f" r="%g"/>' % (*self.place(x, y), radius)
+    def dots(self, points, radius=2.2, kind="dot"):
+        self.parts += ['<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>' % (kind, *self.place(x, y), radius)
                        for x, y in points]
 
     def area(self, loops):
         if loops:
             text = "".join(self.path(loop) + "Z" for loop in loops)
             self.parts.append(f'<path class="area" d="{text}"/><path class="edge" d="{text}"/>')
+
+    def cells(self, rows, colour):
+        """rows[j][i]: a value; colour: of a value; its cell is from (i, j) to (i + 1, j + 1)"""
+        paths = {}
+        for j, row in enumerate(rows):
+            for i, value in enumerate(row):
+                (left, low), (right, high) = self.place(i, j), self.place(i + 1, j + 1)
+                box = f"M{left:.1f} {low:.1f}H{right:.1f}V{high:.1f}H{left:.1f}Z"
+                paths.setdefault(colour(value), []).append(box)
+        self.parts += [f'<path fill="{name}" stroke="{name}" stroke-width=".4" d="{"".join(boxes)}"/>'
+                       for name, boxes in sorted(paths.items())]
 
     def note(self, text, kind=""):
         """a line of the legend"""

@@ -4,22 +4,25 @@ import re
 import subprocess
 
 from api import begun
+from applications import placed
 from links import manuals
 from page import Page, fresh_slug
 
 CMARK = ("cmark-gfm", "--extension", "table", "--extension", "autolink")
-FIRST = ("manual.html", "choosing.html", "recipes.html", "coming-from.html")
+FIRST = ("manual.html", "choosing.html", "recipes.html", "applications.html", "coming-from.html")
 
 
-def manual_pages(root, links):
-    return [manual_page(root, links, path) for path in manuals(root)]
+def manual_pages(root, links, drawn):
+    """drawn: figures by the captions that they belong to"""
+    return [manual_page(root, links, path, drawn) for path in manuals(root)]
 
 
-def manual_page(root, links, path):
+def manual_page(root, links, path, drawn):
     name = links.relative(path)
     body = converted(path.read_text(encoding="utf-8"))
     title = re.search(r"<h1[^>]*>(.*?)</h1>", body).group(1)
-    return Page(links.page[name], html.unescape(re.sub("<[^>]*>", "", title)), mended(body, name, links))
+    return Page(links.page[name], html.unescape(re.sub("<[^>]*>", "", title)),
+                placed(mended(body, name, links), drawn))
 
 
 def converted(text):

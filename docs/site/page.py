@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MENU = (("index.html", "costate"), ("manual.html", "Manual"), ("choosing.html", "Choosing"),
-        ("recipes.html", "Recipes"), ("costate-h.html", "Interface"), ("gallery.html", "Methods"))
+        ("recipes.html", "Recipes"), ("applications.html", "Applications"),
+        ("costate-h.html", "Interface"), ("gallery.html", "Methods"))
 HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)</h\1>', re.S)
 
 FRAME = """<!DOCTYPE html>
