@@ -54,7 +54,7 @@ def flags_of(needed):
         if subprocess.run(compilers[".cpp"] + ["-fsyntax-only", "-x", "c++", "-include", needed, os.devnull],
                           capture_output=True).returncode:
             raise Skipped("%s is not installed" % needed)
-        return []
+        return ["-lcppad_lib"]
     library = os.path.join(build, "libcostate_petsc.so")
     if sanitize != "none" or not os.path.exists(library):
         raise Skipped("built without %s, or with a sanitizer" % needed)
