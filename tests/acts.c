@@ -242,7 +242,9 @@ int act_applies(const act_case *x, int act)
     return 1;
 }
 
-typedef struct { double y[ACT_N], V[ACT_N * ACT_M], p[NUMS_P * ACT_M], lambda[ACT_N * ACT_M], mu[NUMS_P * ACT_M]; } room;
+typedef struct {
+    double y[ACT_N], V[ACT_N * ACT_M], p[NUMS_P * ACT_M], lambda[ACT_N * ACT_M], mu[NUMS_P * ACT_M];
+} room;
 
 static room begin(const act_world *w)
 {

@@ -43,7 +43,8 @@ static void at_call(fault *f, long k, int ever)
     long failures = alloc_failures();
     alloc_fail_at(0);
     faults_said(f, &w, k, how, status);
-    if (status != COSTATE_OK && (failures == 0 || status != COSTATE_NO_MEMORY)) faults_complain(f, k, how, status, w.said);
+    if (status != COSTATE_OK && (failures == 0 || status != COSTATE_NO_MEMORY))
+        faults_complain(f, k, how, status, w.said);
     if (status == COSTATE_OK) faults_same(f, w.out, f->out, k, how);
     faults_again(f, &w, k, how);
     act_close(&w);
