@@ -8,8 +8,8 @@ static const struct { const char *how; int code; double write; } ways[] = {
     {"returns -1", -1, 0}, {"returns 1", 1, 0}, {"gives NaN", 0, NAN}, {"gives Inf", 0, INFINITY}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* < 0 is COSTATE_CALLBACK at once; > 0 is that, of a preconditioner COSTATE_SINGULAR, or a smaller step; NaN is found, or
-   of no use to anybody.  Checks go on without the runs far away that a callback refuses. */
+/* < 0 is COSTATE_CALLBACK at once; > 0 is that, of a preconditioner COSTATE_SINGULAR, or a smaller step; NaN is found,
+   or of no use to anybody.  Checks go on without the runs far away that a callback refuses. */
 static int allowed(const fault *f, int way, int ever, int status)
 {
     if (f->act == ACT_CHECK_ADJOINT || f->act == ACT_CHECK_HESSIAN) return status <= COSTATE_OK;
