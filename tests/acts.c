@@ -89,63 +89,140 @@ static int spoilt_gradient(act_world *w, int r, const costate_gradient *g)
     return w->spoil.code;
 }
 
+/* ---- units: the case's callbacks at the case's numbers ---- */
+
+typedef struct { costate_point x; double y[NUMS_N], yp[NUMS_N], p[NUMS_P], m[NUMS_M]; } plain_point;
+
+static const double *divided(const double *x, int count, double by, double *to)
+{
+    if (!x) return NULL;
+    for (int i = 0; i < count; i++) to[i] = x[i] / by;
+    return to;
+}
+
+static const costate_point *plain(const act_world *w, const costate_point *x, plain_point *to)
+{
+    const costate_problem *P = &w->base;
+    to->x = (costate_point){.t = x->t / w->in.T, .mode = x->mode, .y = divided(x->y, P->n, w->in.S, to->y),
+                            .yp = divided(x->yp, P->n, w->in.S / w->in.T, to->yp),
+                            .p = divided(x->p, P->np, w->in.P, to->p), .m = divided(x->m, P->nm, w->in.S, to->m)};
+    return &to->x;
+}
+
+static void multiply(double *x, int count, double by) { for (int i = 0; i < count; i++) x[i] *= by; }
+
+typedef struct { costate_gradient g; double t, y[NUMS_N], yp[NUMS_N], p[NUMS_P], m[NUMS_M]; } plain_gradient;
+
+static const costate_gradient *plain_of(const costate_gradient *g, plain_gradient *to)
+{
+    memset(to, 0, sizeof *to);
+    to->g = (costate_gradient){.t = g->t ? &to->t : NULL, .y = g->y ? to->y : NULL, .p = g->p ? to->p : NULL,
+                               .yp = g->yp ? to->yp : NULL, .m = g->m ? to->m : NULL};
+    return &to->g;
+}
+
+static void add_divided(double *g, const double *x, int count, double by)
+{
+    for (int i = 0; g && i < count; i++) g[i] += x[i] / by;
+}
+
+static void add_plain(const act_world *w, const costate_gradient *g, const plain_gradient *x)
+{
+    add_divided(g->t, &x->t, 1, w->in.T);
+    add_divided(g->y, x->y, w->base.n, w->in.S);
+    add_divided(g->yp, x->yp, w->base.n, w->in.S / w->in.T);
+    add_divided(g->p, x->p, w->base.np, w->in.P);
+    add_divided(g->m, x->m, w->base.nm, w->in.S);
+}
+
 #define SITE act_site *s = ctx; act_world *w = s->w
-#define SPOILT(name, of) \
+/* of: the map of the case, whose rows are in the unit `by` */
+#define SPOILT(name, of, rows, by) \
 static int name##_value(const costate_point *x, double *out, void *ctx) \
 { \
     SITE; \
-    return spoilt(w, (of).value(x, out, w->base.ctx), out); \
+    plain_point X; \
+    int r = (of).value(plain(w, x, &X), out, w->base.ctx); \
+    multiply(out, rows, by); \
+    return spoilt(w, r, out); \
 } \
 static int name##_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx) \
 { \
     SITE; \
-    return spoilt(w, (of).tangent(x, dx, out, w->base.ctx), out); \
-} \
-static int name##_adjoint(const costate_point *x, const double *b, const costate_gradient *g, void *ctx) \
-{ \
-    SITE; \
-    return spoilt_gradient(w, (of).adjoint(x, b, g, w->base.ctx), g); \
+    plain_point X, D; \
+    int r = (of).tangent(plain(w, x, &X), plain(w, dx, &D), out, w->base.ctx); \
+    multiply(out, rows, by); \
+    return spoilt(w, r, out); \
 } \
 static int name##_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, \
                            void *ctx) \
 { \
     SITE; \
-    return spoilt(w, (of).tangent2(x, a, b, out, w->base.ctx), out); \
+    plain_point X, A, B; \
+    int r = (of).tangent2(plain(w, x, &X), plain(w, a, &A), plain(w, b, &B), out, w->base.ctx); \
+    multiply(out, rows, by); \
+    return spoilt(w, r, out); \
+} \
+static int name##_adjoint(const costate_point *x, const double *b, const costate_gradient *g, void *ctx) \
+{ \
+    SITE; \
+    plain_point X; \
+    plain_gradient G; \
+    double v[NUMS_N + NUMS_M]; \
+    int r = (of).adjoint(plain(w, x, &X), divided(b, rows, 1 / (by), v), plain_of(g, &G), w->base.ctx); \
+    add_plain(w, g, &G); \
+    return spoilt_gradient(w, r, g); \
 } \
 static int name##_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *b, \
                                   const costate_gradient *g, void *ctx) \
 { \
     SITE; \
-    return spoilt_gradient(w, (of).adjoint_tangent(x, dx, b, g, w->base.ctx), g); \
+    plain_point X, D; \
+    plain_gradient G; \
+    double v[NUMS_N + NUMS_M]; \
+    int r = (of).adjoint_tangent(plain(w, x, &X), plain(w, dx, &D), divided(b, rows, 1 / (by), v), plain_of(g, &G), \
+                                 w->base.ctx); \
+    add_plain(w, g, &G); \
+    return spoilt_gradient(w, r, g); \
 } \
 static int name##_adjoint_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, \
-                                   const double *v, const costate_gradient *g, void *ctx) \
+                                   const double *c, const costate_gradient *g, void *ctx) \
 { \
     SITE; \
-    return spoilt_gradient(w, (of).adjoint_tangent2(x, a, b, v, g, w->base.ctx), g); \
+    plain_point X, A, B; \
+    plain_gradient G; \
+    double v[NUMS_N + NUMS_M]; \
+    int r = (of).adjoint_tangent2(plain(w, x, &X), plain(w, a, &A), plain(w, b, &B), divided(c, rows, 1 / (by), v), \
+                                  plain_of(g, &G), w->base.ctx); \
+    add_plain(w, g, &G); \
+    return spoilt_gradient(w, r, g); \
 }
 #define MAP(name) \
     (costate_map){.value = name##_value, .tangent = name##_tangent, .adjoint = name##_adjoint, \
                   .tangent2 = name##_tangent2, .adjoint_tangent = name##_adjoint_tangent, \
                   .adjoint_tangent2 = name##_adjoint_tangent2}
 
-SPOILT(rhs, w->base.rhs)
-SPOILT(residual, w->base.residual)
-SPOILT(cost, w->base.cost)
-SPOILT(guard, s->e->guard)
-SPOILT(jump, s->e->jump)
-SPOILT(event_cost, s->e->cost)
+SPOILT(rhs, w->base.rhs, w->base.n, w->in.S / w->in.T)
+SPOILT(residual, w->base.residual, w->base.n, w->in.S / w->in.T)
+SPOILT(cost, w->base.cost, w->base.nq, w->in.Q / w->in.T)
+SPOILT(guard, s->e->guard, 1, w->in.S)
+SPOILT(jump, s->e->jump, w->base.n + w->base.nm, w->in.S)
+SPOILT(event_cost, s->e->cost, w->base.nq, w->in.Q)
 
 static int jac(const costate_point *x, double *J, void *ctx)
 {
     SITE;
-    return spoilt(w, w->base.jac(x, J, w->base.ctx), J);
+    plain_point X;
+    int r = w->base.jac(plain(w, x, &X), J, w->base.ctx);
+    multiply(J, w->base.n * w->base.n, 1 / w->in.T);
+    return spoilt(w, r, J);
 }
 
 static int jac_yp(const costate_point *x, double *J, void *ctx)
 {
     SITE;
-    return spoilt(w, w->base.jac_yp(x, J, w->base.ctx), J);
+    plain_point X;
+    return spoilt(w, w->base.jac_yp(plain(w, x, &X), J, w->base.ctx), J);
 }
 
 static int mass(double *M, void *ctx)
@@ -192,6 +269,8 @@ static void spoil_problem(act_world *w)
         if (e->guard.value) e->guard = MAP(guard);
         if (e->jump.value) e->jump = MAP(jump);
         if (e->cost.value) e->cost = MAP(event_cost);
+        for (int i = 0; i < e->ntimes && i < ACT_TIMES; i++) w->times[k][i] = w->in.T * e->times[i];
+        e->times = e->ntimes ? w->times[k] : NULL;
     }
     w->P.event = w->event;
 }
@@ -207,7 +286,12 @@ static void whole_pattern(act_world *w)
 
 void act_open(act_world *w, const act_case *x)
 {
-    *w = (act_world){.of = x, .o = x->o};
+    *w = (act_world){.of = x, .o = x->o, .in = x->in.S > 0 ? x->in : (act_units){1, 1, 1, 1}};
+    w->t0 = w->in.T * x->h->t0;
+    w->t1 = w->in.T * x->h->t1;
+    for (int i = 0; i < x->h->np; i++) w->p[i] = w->in.P * x->h->p[i];
+    w->o.atol *= w->in.S;
+    w->o.hmax *= w->in.T;
     snprintf(w->path, sizeof w->path, "acts_%ld.tape", (long)getpid());
     snprintf(w->other, sizeof w->other, "acts_%ld.other.tape", (long)getpid());
     remove(w->path);
@@ -246,16 +330,30 @@ typedef struct {
     double y[ACT_N], V[ACT_N * ACT_M], p[NUMS_P * ACT_M], lambda[ACT_N * ACT_M], mu[NUMS_P * ACT_M];
 } room;
 
+/* rows of a state, and their columns, times the units to this power */
+static void by_units(const act_world *w, double *x, int columns, int power)
+{
+    int n = w->base.n, nq = w->base.nq, nm = w->base.nm, N = n + nq + nm;
+    for (int j = 0; j < columns; j++, x += N)
+        for (int i = 0; i < N; i++) {
+            double unit = i < n || i >= n + nq ? w->in.S : w->in.Q;
+            x[i] = power > 0 ? x[i] * unit : x[i] / unit;
+        }
+}
+
 static room begin(const act_world *w)
 {
     room r = {.y = {0}};
     hybrid_start(w->of->h, w->of->h->p, r.y, NULL);
     for (int k = 0; k < ACT_N * ACT_M; k++) r.V[k] = r.lambda[k] = 1 - 0.1 * (k % 7);
-    for (int k = 0; k < NUMS_P * ACT_M; k++) r.p[k] = 0.3 - 0.1 * (k % 3);
+    for (int k = 0; k < NUMS_P * ACT_M; k++) r.p[k] = w->in.P * (0.3 - 0.1 * (k % 3));
+    by_units(w, r.y, 1, 1);
+    by_units(w, r.V, ACT_M, 1);
+    by_units(w, r.lambda, ACT_M, -1);
     return r;
 }
 
-static double middle(const act_world *w) { return 0.5 * (w->of->h->t0 + w->of->h->t1); }
+static double middle(const act_world *w) { return 0.5 * (w->t0 + w->t1); }
 static size_t rows(const act_world *w) { return (size_t)(w->base.n + w->base.nq + w->base.nm); }
 
 static size_t put(act_world *w, size_t at, const double *x, size_t count)
@@ -264,23 +362,36 @@ static size_t put(act_world *w, size_t at, const double *x, size_t count)
     return at + count;
 }
 
-static int put_all(act_world *w, int status, const room *r)
+/* gradients, in the numbers of the case */
+static int put_all(act_world *w, int status, room *r)
 {
+    by_units(w, r->lambda, ACT_M, 1);
+    multiply(r->mu, NUMS_P * ACT_M, w->in.P);
     if (status == COSTATE_OK) put(w, put(w, 0, r->lambda, ACT_N * ACT_M), r->mu, NUMS_P * ACT_M);
     return status;
 }
 
-static int put_rows(act_world *w, int status, const double *x, size_t columns)
+/* states */
+static int put_rows(act_world *w, int status, double *x, int columns)
 {
-    if (status == COSTATE_OK) put(w, 0, x, columns * rows(w));
+    by_units(w, x, columns, -1);
+    if (status == COSTATE_OK) put(w, 0, x, (size_t)columns * rows(w));
     return status;
+}
+
+/* the functional |y/S|^2/2 and its like: x / S / S */
+static void by_squares(const act_world *w, const double *x, int columns, double *to)
+{
+    memcpy(to, x, rows(w) * (size_t)columns * sizeof *x);
+    by_units(w, to, columns, -1);
+    by_units(w, to, columns, -1);
 }
 
 static int seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
 {
     act_world *w = ctx;
     (void)t1, (void)p, (void)mu;
-    for (size_t k = 0; k < rows(w) * (size_t)m; k++) lambda[k] = y[k % rows(w)] + 0.1;
+    for (int j = 0; j < m; j++) by_squares(w, y, 1, lambda + (size_t)j * rows(w));
     return spoilt(w, 0, lambda);
 }
 
@@ -289,8 +400,8 @@ static int seed2(double t1, const double *y, const double *p, int m, const doubl
 {
     act_world *w = ctx;
     (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
-    if (lambda) memcpy(lambda, y, rows(w) * sizeof *y);
-    memcpy(lambda2, V, rows(w) * (size_t)m * sizeof *V);
+    if (lambda) by_squares(w, y, 1, lambda);
+    by_squares(w, V, m, lambda2);
     return spoilt(w, 0, lambda2);
 }
 
@@ -302,8 +413,9 @@ static int seen(int k, double t, const double *y, int m, const double *V, void *
 
 static int seen_seed(int k, double t, const double *y, int m, double *v, void *ctx)
 {
+    const act_world *w = ctx;
     (void)k, (void)t, (void)y, (void)m;
-    v[0] = 1;
+    v[0] = 1 / w->in.S;
     return spoilt(ctx, 0, v);
 }
 
@@ -311,14 +423,14 @@ static int seen_seed2(int k, double t, const double *y, int m, const double *V, 
 {
     const act_world *w = ctx;
     (void)k, (void)t;
-    if (v) v[0] = y[0];
-    for (int j = 0; j < m; j++) v2[j * w->base.n] = V[j * w->base.n];
+    if (v) v[0] = y[0] / w->in.S / w->in.S;
+    for (int j = 0; j < m; j++) v2[j * w->base.n] = V[j * w->base.n] / w->in.S / w->in.S;
     return spoilt(ctx, 0, v2);
 }
 
 static int second(act_world *w, int gauss_newton)
 {
-    const double t[2] = {0.7 * w->of->h->t0 + 0.3 * w->of->h->t1, 0.1 * w->of->h->t0 + 0.9 * w->of->h->t1};
+    const double t[2] = {0.7 * w->t0 + 0.3 * w->t1, 0.1 * w->t0 + 0.9 * w->t1};
     room r = begin(w);
     double g[ACT_N] = {0}, mu[NUMS_P] = {0};
     costate_observations o = {.count = 2, .t = t, .seed2 = seen_seed2, .ctx = w};
@@ -327,21 +439,25 @@ static int second(act_world *w, int gauss_newton)
     if (!gauss_newton) s.lambda = g, s.mu = mu;
     int status = gauss_newton ? costate_gauss_newton(w->c, w->tape, &s) : costate_hessian(w->c, w->tape, &s);
     put_all(w, status, &r);
+    by_units(w, g, 1, 1);
+    multiply(mu, NUMS_P, w->in.P);
     if (status == COSTATE_OK) put(w, put(w, 4 * ACT_N * ACT_M, g, ACT_N), mu, NUMS_P);
     return status;
 }
 
 static int sweep(act_world *w, int back)
 {
-    const double t[2] = {0.7 * w->of->h->t0 + 0.3 * w->of->h->t1, 0.1 * w->of->h->t0 + 0.9 * w->of->h->t1};
+    const double t[2] = {0.7 * w->t0 + 0.3 * w->t1, 0.1 * w->t0 + 0.9 * w->t1};
     room r = begin(w);
-    double t0[ACT_M] = {1, 2}, t1[ACT_M] = {-1, 1}, end[ACT_M] = {0.5, 1};
+    double T = w->in.T, t0[ACT_M] = {T, 2 * T}, t1[ACT_M] = {-T, T}, end[ACT_M] = {0.5 / T, 1 / T};
     costate_times times = {.t0 = t0, .t1 = t1, .end = end};
     costate_observations o = {.count = 2, .t = t, .value = seen, .seed = seen_seed, .ctx = w};
     int status = back ? costate_adjoint(w->c, w->tape, ACT_M, r.lambda, r.mu, &times, &o)
                       : costate_tangent(w->c, w->tape, ACT_M, r.V, r.p, &times, &o);
-    if (!back) memcpy(r.lambda, r.V, sizeof r.V);
+    if (!back) return put_rows(w, status, r.V, ACT_M);
     put_all(w, status, &r);
+    multiply(t0, ACT_M, T);
+    multiply(t1, ACT_M, T);
     if (status == COSTATE_OK) put(w, put(w, 4 * ACT_N * ACT_M, t0, ACT_M), t1, ACT_M);
     return status;
 }
@@ -349,7 +465,7 @@ static int sweep(act_world *w, int back)
 static int over_onto(act_world *w, costate_tape *onto)
 {
     room r = begin(w);
-    int status = costate_replay_onto(w->c, w->tape, r.y, w->of->h->p, onto);
+    int status = costate_replay_onto(w->c, w->tape, r.y, w->p, onto);
     if (status == COSTATE_OK) status = costate_adjoint(w->c, onto, ACT_M, r.lambda, r.mu, NULL, NULL);
     return put_all(w, status, &r);
 }
@@ -386,34 +502,32 @@ static int resume(act_world *w)
 
 static int whole(act_world *w, int act)
 {
-    const hybrid *h = w->of->h;
     room r = begin(w);
     costate_report report;
     switch (act) {
-    case ACT_TLM: return put_rows(w, costate_integrate_tlm(w->c, h->t0, h->t1, r.y, h->p, ACT_M, r.V, r.p, NULL, NULL),
+    case ACT_TLM: return put_rows(w, costate_integrate_tlm(w->c, w->t0, w->t1, r.y, w->p, ACT_M, r.V, r.p, NULL, NULL),
                                   r.V, ACT_M);
-    case ACT_ADJ: return put_all(w, costate_integrate_adj(w->c, h->t0, h->t1, r.y, h->p, ACT_M, r.lambda, r.mu, NULL,
+    case ACT_ADJ: return put_all(w, costate_integrate_adj(w->c, w->t0, w->t1, r.y, w->p, ACT_M, r.lambda, r.mu, NULL,
                                                           seed, w), &r);
-    case ACT_CONSISTENT: return put_rows(w, costate_consistent(w->c, h->t0, r.y, NULL, h->p), r.y, 1);
-    case ACT_CHECK_ADJOINT: return costate_check_adjoint(w->c, h->t0, h->t1, r.y, h->p, &report);
-    default: return costate_check_hessian(w->c, h->t0, h->t1, r.y, h->p, seed2, w, &report);
+    case ACT_CONSISTENT: return put_rows(w, costate_consistent(w->c, w->t0, r.y, NULL, w->p), r.y, 1);
+    case ACT_CHECK_ADJOINT: return costate_check_adjoint(w->c, w->t0, w->t1, r.y, w->p, &report);
+    default: return costate_check_hessian(w->c, w->t0, w->t1, r.y, w->p, seed2, w, &report);
     }
 }
 
 static int act_of(act_world *w, int act)
 {
-    const hybrid *h = w->of->h;
     room r = begin(w);
     switch (act) {
-    case ACT_RUN: return put_rows(w, costate_integrate(w->c, h->t0, middle(w), r.y, h->p, w->tape), r.y, 1);
-    case ACT_GO_ON: return put_rows(w, costate_continue(w->c, w->tape, h->t1, r.y), r.y, 1);
+    case ACT_RUN: return put_rows(w, costate_integrate(w->c, w->t0, middle(w), r.y, w->p, w->tape), r.y, 1);
+    case ACT_GO_ON: return put_rows(w, costate_continue(w->c, w->tape, w->t1, r.y), r.y, 1);
     case ACT_TANGENT: return sweep(w, 0);
     case ACT_ADJOINT: return sweep(w, 1);
     case ACT_HESSIAN: return second(w, 0);
     case ACT_GAUSS_NEWTON: return second(w, 1);
-    case ACT_REPLAY: return put_rows(w, costate_replay(w->c, w->tape, r.y, h->p), r.y, 1);
+    case ACT_REPLAY: return put_rows(w, costate_replay(w->c, w->tape, r.y, w->p), r.y, 1);
     case ACT_ONTO: return onto(w);
-    case ACT_EVAL: return put_rows(w, costate_tape_eval(w->c, w->tape, 0.4 * h->t0 + 0.6 * h->t1, r.y), r.y, 1);
+    case ACT_EVAL: return put_rows(w, costate_tape_eval(w->c, w->tape, 0.4 * w->t0 + 0.6 * w->t1, r.y), r.y, 1);
     case ACT_READ: return by_another(w, 0);
     case ACT_RESUME: return resume(w);
     default: return whole(w, act);

@@ -12,7 +12,11 @@ enum act {
 };
 extern const char *const act_names[ACTS];
 
-enum { ACT_N = HYBRID_LONGEST + 1, ACT_M = 2, ACT_OUT = 6 * ACT_N * ACT_M + 40 };
+enum { ACT_TIMES = 4, ACT_N = HYBRID_LONGEST + 1, ACT_M = 2, ACT_OUT = 6 * ACT_N * ACT_M + 40 };
+
+/* ---- units: y = S u, t = T tau, p = P pi, q = Q r of the numbers of the case, memory as y; all 0: 1 ---- */
+
+typedef struct { double S, T, P, Q; } act_units;
 
 /* ---- cases: a method of each kind, a form, a linear solver, a store ---- */
 
@@ -21,6 +25,7 @@ typedef struct {
     const hybrid *h;
     costate_options o;
     int file, pattern, preconditioned;
+    act_units in;
     char name[160];
 } act_case;
 
@@ -48,6 +53,8 @@ struct act_world {
     costate_preconditioner preconditioner;
     costate_options o;
     double sigma;
+    act_units in;
+    double t0, t1, p[NUMS_P], times[HYBRID_EVENTS][ACT_TIMES];      /* in these units */
     costate_pattern pattern;
     int col[NUMS_N + 1], row[NUMS_N * NUMS_N];
     char path[48], other[48];                /* of the tape; of a run that was cut, and is gone on with */
@@ -55,7 +62,7 @@ struct act_world {
     costate_tape *tape;
     const unsigned char *cut;                /* what `other` holds where there is one */
     size_t cut_bytes;
-    double out[ACT_OUT];                     /* of the last act */
+    double out[ACT_OUT];                     /* of the last act, in the numbers of the case */
     char said[512];                          /* its sentence */
 };
 
