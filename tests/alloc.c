@@ -1,5 +1,6 @@
 /* alloc.c - malloc that fails on demand, and blocks counted. */
 #include <stddef.h>
+#include <stdint.h>
 
 #include "alloc.h"
 #if defined COSTATE_HAVE_UMFPACK || defined COSTATE_HAVE_KLU
@@ -16,6 +17,7 @@ void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
 void __wrap_free(void *);
 
+static _Atomic size_t most;
 static _Atomic long fail_at, fail_until, calls, failures, live;    /* a test may have threads */
 
 void alloc_fail_at(long k)
@@ -29,6 +31,11 @@ void alloc_fail_once(long k)
 {
     alloc_fail_at(k);
     fail_until = k + 1;
+}
+
+void alloc_most(size_t bytes)
+{
+    most = bytes;
 }
 
 long alloc_failures(void)
@@ -46,9 +53,10 @@ long alloc_live(void)
     return live;
 }
 
-static int fails(void)
+static int fails(size_t size)
 {
     long k = ++calls;
+    if (most > 0 && size > most) return 1;
     if (fail_at <= 0 || k < fail_at || (fail_until > 0 && k >= fail_until)) return 0;
     failures++;
     return 1;
@@ -62,17 +70,18 @@ static void *counted(void *block)
 
 void *__wrap_malloc(size_t size)
 {
-    return fails() ? NULL : counted(__real_malloc(size));
+    return fails(size) ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : counted(__real_calloc(count, size));
+    size_t bytes = size && count > SIZE_MAX / size ? SIZE_MAX : count * size;
+    return fails(bytes) ? NULL : counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    if (fails()) return NULL;
+    if (fails(size)) return NULL;
     void *block = __real_realloc(old, size);
     return old ? block : counted(block);
 }

@@ -3,8 +3,11 @@
 #ifndef TESTS_ALLOC_H
 #define TESTS_ALLOC_H
 
+#include <stddef.h>
+
 void alloc_fail_at(long k);     /* call k from now (1 is the next) and all after it fail; 0: none */
 void alloc_fail_once(long k);   /* call k from now fails, and no other; 0: none */
+void alloc_most(size_t bytes);  /* calls for more fail; 0: none do */
 long alloc_failures(void);      /* calls that failed since */
 long alloc_calls(void);         /* calls since */
 long alloc_live(void);          /* blocks that are not freed */
