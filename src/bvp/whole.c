@@ -189,7 +189,8 @@ int whole_fits(verdict *v, int N, size_t all, size_t entries)
 {
     if (entries <= INT_MAX && all <= INT_MAX) return 0;
     return fail(v, COSTATE_BACKEND, "The system of all equations on %d intervals has %zu rows and %zu entries, more "
-                "than 2^31 - 1, which sparse solvers can count: COSTATE_LS_DENSE eliminates by intervals.", N, all, entries);
+                "than 2^31 - 1, which sparse solvers can count: COSTATE_LS_DENSE eliminates by intervals.", N, all,
+                entries);
 }
 
 static int whole_prepare(bvp *b, int N)
