@@ -64,6 +64,7 @@ typedef struct {
     void (*free)(bvp *);
 } linear_system;
 extern const linear_system eliminated, whole;       /* by intervals; by a sparse solver */
+int whole_fits(verdict *, int N, size_t all, size_t entries);           /* 0, or COSTATE_BACKEND: it counts with int */
 
 typedef struct {                    /* how one stage is linearised */
     double *J, *M;                  /* entries; M NULL: identity */

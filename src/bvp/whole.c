@@ -185,6 +185,14 @@ static int solver(bvp *b, sparse *w)
     return no_memory(b);
 }
 
+int whole_fits(verdict *v, int N, size_t all, size_t entries)
+{
+    if (entries <= INT_MAX && all <= INT_MAX) return 0;
+    return fail(v, COSTATE_BACKEND, "The system of all equations on %d intervals has %zu rows and %zu entries, more "
+                "than 2^31 - 1, which sparse solvers can count: COSTATE_LS_DENSE eliminates by intervals.", N, all,
+                entries);
+}
+
 static int whole_prepare(bvp *b, int N)
 {
     if (!b->own) TRY(begin(b));
@@ -195,7 +203,7 @@ static int whole_prepare(bvp *b, int N)
     mesh_free(w);
     for (int i = 0; i < N; i++) put_interval(b, w, &to, i);
     put_last(b, w, &to);
-    if (to.count > INT_MAX || all > INT_MAX) return no_memory(b);
+    TRY(whole_fits(&b->v, N, all, to.count));
     w->row = malloc(to.count * sizeof *w->row);
     w->value = calloc(to.count, sizeof *w->value);
     w->col = calloc(all + 1, sizeof *w->col);

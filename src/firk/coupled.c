@@ -1,5 +1,6 @@
 /* coupled.c (firk) - the exact matrix of coupled stages, factored: block*n rows, block (i, j) =
    (1/h) W_ij M(i) - delta_ij J(i), assembled with its pattern. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "firk/firk.h"
@@ -77,10 +78,19 @@ static int make_sparse(stepper *c, coupled_matrix *k)
     return 1;
 }
 
+int coupled_fits(verdict *v, size_t block, size_t n, size_t entries)
+{
+    size_t all = block * n, most = block * block * entries;
+    if (all <= INT_MAX && most <= INT_MAX) return 0;
+    return fail(v, COSTATE_BACKEND, "The coupled stage matrix has %zu rows and up to %zu entries, more than 2^31 - 1, "
+                "which solvers can count: set options.stage_solve = COSTATE_STAGE_ITERATIVE.", all, most);
+}
+
 static int make(stepper *c)
 {
     irk_work *a = c->own;
-    size_t bn = (size_t)c->m->block * (size_t)c->n;
+    size_t block = (size_t)c->m->block, bn = block * (size_t)c->n;
+    TRY(coupled_fits(c->v, block, (size_t)c->n, c->maps->pattern ? c->maps->entries + (size_t)c->n : 0));
     firk_free(a->algebra);                        /* of a call that found no memory for the rest */
     coupled_matrix *k = a->algebra = calloc(1, sizeof *k);
     int made = k && (c->maps->pattern ? make_sparse(c, k) : (k->value = malloc(bn * bn * sizeof *k->value)) != NULL);

@@ -21,8 +21,11 @@ int event_slope_missing(const stepper *c, const mapped *at)
 
 static const map *guard_of(const stepper *c, const mapped *at) { return &c->maps->events[at->event].guard; }
 
+/* A power of two about |h|: with h' = 1, f_t h' of times of 1e-160 were no number. */
+static double unit_of(double h) { return ldexp(1, ilogb(h)); }
+
 /* the columns of d, and one for h */
-static void widen(const stepper *c, const wide *w, const directions *d, double *dt, double *dh)
+static void widen(const stepper *c, const wide *w, const directions *d, double unit, double *dt, double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, pm = (size_t)(c->np + c->nm);
     memcpy(w->V, d->V, N * m * sizeof *w->V);
@@ -31,10 +34,10 @@ static void widen(const stepper *c, const wide *w, const directions *d, double *
     if (d->Vp) memset(w->dpm + pm * m, 0, pm * sizeof *w->dpm);
     for (size_t j = 0; j < m; j++) { dt[j] = d->dt[j]; dh[j] = 0; }
     dt[m] = 0;
-    dh[m] = 1;
+    dh[m] = unit;
 }
 
-/* h' times the column of h onto the others, of V1 and of the stages, whose columns then lie m apart */
+/* units of h' times the column of h onto the others, of V1 and of the stages, whose columns then lie m apart */
 static void narrow(const stepper *c, const directions *d, const double *V1, const double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, n = (size_t)c->n;
@@ -53,17 +56,17 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
 {
     size_t m = (size_t)d->m, N = (size_t)c->N;
     directions all = *d;
-    double D;
+    double D, unit = unit_of(r->h);
     all.m = d->m + 1;
     all.solved = 0;                     /* they are, here */
     all.dt = w->one;
     all.dh = w->one + m + 1;
-    widen(c, w, d, w->one, w->one + m + 1);
+    widen(c, w, d, unit, w->one, w->one + m + 1);
     all.V = w->V;
     all.Vp = d->Vp ? w->dpm : NULL;
     all.V1 = w->lambda;
     TRY(c->F->tangent(c, r, &all));
-    costate_point x = point(c->maps, at->t, at->y), along = {.t = 1, .y = all.V1 + m * N};
+    costate_point x = point(c->maps, at->t, at->y), along = {.t = unit, .y = all.V1 + m * N};
     TRY(map_tangent(c->maps, guard_of(c, at), &x, &along, &D));
     if (D == 0 || !(fabs(D) < HUGE_VAL)) return event_slope_missing(c, at);
     for (size_t j = 0; j < m; j++) {
@@ -73,6 +76,7 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
         dh[j] = -(e + (shift ? shift[j] : 0)) / D;
     }
     narrow(c, d, all.V1, dh);
+    for (size_t j = 0; j < m; j++) dh[j] *= unit;
     return 0;
 }
 

@@ -25,7 +25,7 @@ static int moving_slope(const step_back *x, double at, stage y, const double *F)
     if (!x->gd->times) return 0;
     TRY(rkc_slopes(c, x->r, d, at, y, F, n, a->T));
     for (size_t j = 0; j < (size_t)d->m; j++)
-        x->gd->h[j] += (dot(n, a->T + j * n, v) - d->dh[j] * dot(n, F, v)) / (h * h);
+        x->gd->h[j] += (dot(n, a->T + j * n, v) - d->dh[j] * dot(n, F, v)) / h / h;
     if (!c->nq) return 0;
     costate_point z = point(c->maps, rkc_time(x->r, at), y.g);
     const costate_point *dx = columns_along(c, &a->columns, d, at, y.v, n);

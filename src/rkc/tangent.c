@@ -11,7 +11,7 @@ int rkc_slopes(stepper *c, const record *r, const directions *d, double at, stag
                double *out)
 {
     const double *inverse = rkc_of(c)->inverse;
-    size_t n = (size_t)c->n;
+    size_t n = (size_t)c->n, moving = n + (size_t)c->nq;
     costate_point x = point(c->maps, rkc_time(r, at), of.g);
     const costate_point *dx = columns_along(c, &rkc_of(c)->columns, d, at, of.v, rows);
     TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, rows));
@@ -19,7 +19,7 @@ int rkc_slopes(stepper *c, const record *r, const directions *d, double at, stag
     for (int j = 0; j < d->m; j++) {
         double *to = out + (size_t)j * rows;
         for (size_t i = 0; inverse && i < n; i++) to[i] *= inverse[i];
-        for (size_t i = 0; i < rows; i++) to[i] *= r->h;
+        for (size_t i = 0; i < rows; i++) to[i] = i < moving ? r->h * to[i] : 0;       /* memory stays as it is */
         if (d->dh[j] != 0) axpy(rows, d->dh[j], F, to);
     }
     return 0;

@@ -71,8 +71,8 @@ static int step_size(stepper *c, const record *r, const functionals *g, int i, c
     mass_multiply(c->maps, 0, 1, 1, a->v1, a->v2);
     for (int j = 0; j < g->m; j++) {
         const double *uj = u + (size_t)j * n;
-        g->h[j] += c->m->gi[i] * dot(n, a->ft, uj);
-        g->h[j] += dot(n, a->v2, uj) / (r->h * r->h);
+        g->h[j] += c->m->gi[i] * dot(n, a->ft, uj) / a->unit;
+        g->h[j] += ros_over_square(r->h, dot(n, a->v2, uj));
     }
     if (!has_cost(c, i)) return 0;
     costate_point x = point(c->maps, r->t, r->y), e = {.t = 2 * r->h * c->m->gi[i], .y = r->X + (size_t)i * n};

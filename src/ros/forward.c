@@ -64,7 +64,8 @@ int ros_matrices(stepper *c, const record *r, const factors **f)
 
 int ros_time_slope(stepper *c, const record *r)
 {
-    costate_point x = point(c->maps, r->t, r->y), dt = {.t = 1};
+    work(c)->unit = ldexp(1, ilogb(r->h));
+    costate_point x = point(c->maps, r->t, r->y), dt = {.t = work(c)->unit};
     if (c->o->autonomous) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
@@ -102,7 +103,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
         if (i > 0) { next_point(c, r, i, *Y, a->Y); *Y = a->Y; }
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
     }
-    if (!c->o->autonomous) { add_scaled(n, U, f, r->h * c->m->gi[i], a->ft); base = U; }
+    if (!c->o->autonomous) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
     couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
     return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
 }

@@ -2,13 +2,14 @@
 #ifndef COSTATE_ROS_H
 #define COSTATE_ROS_H
 
+#include <math.h>
 #include "base/vec.h"
 #include "step/columns.h"
 
 typedef struct {
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
-    double *ft;                 /* f_t of the step */
+    double *ft, unit;           /* f_t of the step, times a power of two about |h|: alone it may be no number */
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     int filtered;               /* the error estimate is, where M is singular */
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
@@ -21,13 +22,20 @@ typedef struct {
 
 static inline ros_work *work(const stepper *c) { return c->own; }
 
+/* x/h^2, also where h^2 is no number */
+static inline double ros_over_square(double h, double x)
+{
+    double unit = ldexp(1, ilogb(h)), units = h / unit;
+    return x / (units * units) / unit / unit;
+}
+
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
 int ros_adjoint(stepper *, const record *, const functionals *);
 int ros_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 int ros_estimate(stepper *, const record *, const directions *, int j, double *err);
 int ros_matrices(stepper *, const record *, const factors **);  /* E = M/(h gamma) - f_y(t, y), factored */
-int ros_time_slope(stepper *, const record *);                  /* work(c)->ft <- f_t(t, y) */
+int ros_time_slope(stepper *, const record *);                  /* unit, ft <- unit f_t(t, y) */
 /* out += (1/h) M sum_{from <= j < to} C_ij X_j (transposed: (1/h) M^T sum C_ji X_j) */
 void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out);

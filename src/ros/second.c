@@ -59,7 +59,7 @@ static void moving_matrix(const back *x, int i, double *sum, double *rho)
     add_scaled(n, sum, NULL, 1 / c->m->gamma, adjoint_of(x, i));
     combine(n, sum, sum, -1, c->s - i - 1, column + i + 1, x->of.g->U + (size_t)(i + 1) * n, n);
     for (size_t j = 0; j < (size_t)x->d->m; j++) {
-        double by = x->d->dh[j] / (x->r->h * x->r->h);
+        double by = ros_over_square(x->r->h, x->d->dh[j]);
         if (by != 0) mass_multiply(c->maps, 1, by, 1, sum, rho + j * n);
     }
 }
@@ -153,7 +153,7 @@ static int step_size(const back *x, int i)
         const double *Ud = x->d->Xd + j * n;
         add_scaled(n, slope, NULL, 1 / c->m->gamma, Ud + (size_t)i * m * n);
         combine(n, slope, slope, -1, i, c->m->C + (size_t)i * (size_t)c->s, Ud, n * m);
-        gd->h[j] += (dot(n, slope, a->Mu) - 2 * x->d->dh[j] / h * hK) / (h * h);
+        gd->h[j] += ros_over_square(h, dot(n, slope, a->Mu) - 2 * x->d->dh[j] / h * hK);
         gd->h[j] += c->m->gi[i] * a->by_t[j];
     }
     return moving_rates(x, i);

@@ -57,7 +57,8 @@ static double time_scale(double t0, double span, double d0, double d1)
 }
 
 /* h0 from the sizes of y, f and a difference quotient for y'' (one more f; none where y' is known, of a residual, which
-   has no f).  The slope M y' stands for y'. */
+   has no f).  The slope M y' stands for y'.  Sizes of slopes are in a unit of time of 2^e, about T/100: y'' of times of
+   1e-160 is no number in others. */
 int first_step(stepper *c, const interval *in, const double *y, const double *yp, double *f, double *z, double *f1,
                double *h)
 {
@@ -72,16 +73,17 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     double d0 = d[0], d1 = d[1];
     if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
     double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
+    int e = ilogb(t - in->t0);
     add_scaled(n, z, y, t - in->t0, f);
     int status = yp ? RETRY : map_value(c->maps, &c->maps->rhs, t, z, f1);
     if (status < 0) return status;
     if (status == 0) {
         axpy(n, -1, f, f1);
         TRY(space_norm(&c->maps->space, n, c->w, f1, &d2));
-        d2 /= fabs(t - in->t0);
+        d2 = ldexp(d2 / fabs(ldexp(t - in->t0, -e)), e);
     }
     if (!(d2 < HUGE_VAL)) d2 = 0;
-    double change = T * fmax(0.01 * d1, T * d2);
+    double units = ldexp(T, -e), change = units * fmax(0.01 * ldexp(d1, e), units * d2);
     double h1 = change <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / change, 1.0 / (p + 1));
     *h = fmin(fmax(fmin(T, h1), step_round_off(in->t0)), in->hmax);
     return 0;

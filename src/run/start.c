@@ -33,7 +33,8 @@ int map_run(costate *c, run *x, int at_end)
     TRY(make_consistent(c, x->t, at_end));
     if (x->tape) TRY(tape_map(&c->st, x->tape, &c->start.mine, c->work.y));
     if (!x->d) return 0;
-    return start_tangent(&c->start, &c->start.mine, x->d->m, c->d.dt, x->Va, (size_t)c->st.N, x->d->Vp);
+    int status = start_tangent(&c->start, &c->start.mine, x->d->m, c->d.dt, x->Va, (size_t)c->st.N, x->d->Vp);
+    return decided(&c->v, status, "the derivative of consistent values");
 }
 
 int refuse_algebraic(costate *c, double t)
@@ -68,7 +69,7 @@ int costate_consistent(costate *c, double t, double *y, double *yp, const double
     if (yp) memcpy(f->k, yp, n * sizeof *yp);
     else memset(f->k, 0, n * sizeof *f->k);
     TRY(find(c, t, 0));
-    if (yp && f->given) TRY(start_slopes(&c->start, f));
+    if (yp && f->given) TRY(decided(&c->v, start_slopes(&c->start, f), "y' of consistent values"));
     memcpy(y, f->y, n * sizeof *y);
     if (yp) memcpy(yp, f->k, n * sizeof *yp);
     return COSTATE_OK;

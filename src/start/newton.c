@@ -21,6 +21,7 @@ typedef struct {
     start_values *f;
     double size, next;                          /* |dx|, and of the simplified increment after it */
     int last;                                   /* steps taken */
+    int undefined;                              /* 1: the equations are not, at the last point tried */
 } search;
 
 /* what unknowns may be wrong by, in the norm of the step dx from here */
@@ -70,6 +71,7 @@ static int damped(search *x, double *length)
         x->p->move(s, x->f, a, s->dx);
         int status = increment(x, s->r);
         if (status < 0) return status;
+        x->undefined = status != 0;
         x->next = status ? HUGE_VAL : size_of(x, s->r);
         *length = a;
         if (x->next <= (1 - a / 4) * x->size) return 0;
@@ -78,8 +80,8 @@ static int damped(search *x, double *length)
     return RETRY;
 }
 
-/* with A as it is: until increments shrink no more.  1: they had reached what counts */
-static int to_round_off(search *x)
+/* with A as it is: until increments shrink no more; *there: they had reached what counts */
+static int to_round_off(search *x, int *there)
 {
     starter *s = x->s;
     size_t n = (size_t)s->maps->n;
@@ -88,14 +90,25 @@ static int to_round_off(search *x)
         double size = x->next;
         keep_place(x);
         x->p->move(s, x->f, 1, s->dx);
-        if (increment(x, s->r)) return 0;
+        int status = increment(x, s->r);
+        if (status < 0) return status;
+        if (status) { x->p->move(s, x->f, 0, s->dx); return 0; }
         x->next = size_of(x, s->r);
-        if (!(x->next <= size / 2)) return size <= 1;
+        if (!(x->next <= size / 2)) { *there = size <= 1; return 0; }
     }
-    return x->next <= 1;
+    *there = x->next <= 1;
+    return 0;
 }
 
 /* ---- what is wrong where it fails ---- */
+
+static int not_defined(const search *x)
+{
+    verdict *v = x->s->maps->v;
+    return fail(v, cause_status(v->why), "No consistent values were found from this guess at t = %.10g: Newton's "
+                "iteration for %s stopped after %d steps, and where it would have gone %s.  Give a guess that is "
+                "nearer.", x->f->t, x->p->name, x->last, cause_text(v->why));
+}
 
 static int not_found(search *x)
 {
@@ -104,7 +117,8 @@ static int not_found(search *x)
     int row = 0;
     memset(size, 0, (size_t)s->maps->n * sizeof *size);
     LS_AddModuli(s->factored, 0, s->unit, size);                /* of a row, times what its unknowns may be wrong by */
-    if (x->p->value(s, x->f, s->r) != 0) memset(s->r, 0, (size_t)s->maps->n * sizeof *s->r);
+    int status = x->undefined ? RETRY : x->p->value(s, x->f, s->r);
+    if (status) return status < 0 ? status : not_defined(x);
     for (int i = 0; i < s->maps->n; i++) {
         double missed = s->r[i] == 0 ? 0 : fabs(s->r[i]) / fmax(size[i], DBL_MIN);
         if (missed > most) { most = missed; row = i; }
@@ -126,7 +140,10 @@ int start_newton(starter *s, const phase *p, start_values *f)
         int status = damped(&x, &length);
         if (status < 0) return status;
         if (status == RETRY && x.size > 1) return not_found(&x);
-        if (status == RETRY || (length == 1 && x.next <= 0.1 * x.size && x.next <= 1 && to_round_off(&x))) return 0;
+        if (status == RETRY) return 0;
+        int there = 0;
+        if (length == 1 && x.next <= 0.1 * x.size && x.next <= 1) TRY(to_round_off(&x, &there));
+        if (there) return 0;
     }
     return not_found(&x);
 }

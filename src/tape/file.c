@@ -78,6 +78,36 @@ void file_free(tape_file *f)
     free(f);
 }
 
+/* ---- calls that a signal may interrupt ---- */
+
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do fd = open(path, flags, 0666); while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static int cut(const tape_file *f, uint64_t at)
+{
+    int r;
+    do r = ftruncate(f->fd, (off_t)at); while (r != 0 && errno == EINTR);
+    return r;
+}
+
+static int lock_file(const tape_file *f)
+{
+    int r;
+    do r = flock(f->fd, LOCK_EX | LOCK_NB); while (r != 0 && errno == EINTR);
+    return r;
+}
+
+static int about(const tape_file *f, struct stat *is)
+{
+    int r;
+    do r = fstat(f->fd, is); while (r != 0 && errno == EINTR);
+    return r;
+}
+
 /* ---- writing ---- */
 
 static int write_all(tape_file *f, verdict *v, const void *data, size_t bytes, uint64_t at)
@@ -103,7 +133,7 @@ int file_flush(tape_file *f, verdict *v)
     f->used = 0;
     if (status == 0) return 0;
     f->end = from;
-    if (ftruncate(f->fd, (off_t)from) != 0) return status;
+    (void)!cut(f, from);
     return status;
 }
 
@@ -144,7 +174,7 @@ int file_cut(tape_file *f, verdict *v, uint64_t at)
 {
     f->used = 0;
     f->end = at;
-    return ftruncate(f->fd, (off_t)at) == 0 ? 0 : io(f, v, "cut");
+    return cut(f, at) == 0 ? 0 : io(f, v, "cut");
 }
 
 /* ---- opening ---- */
@@ -175,15 +205,18 @@ static int open_locked(tape_file *f, verdict *v, int flags, ssize_t *got)
     char first[sizeof MAGIC];
     struct stat is;
     file_close(f);
-    f->fd = open(f->path, flags | O_CLOEXEC | O_NONBLOCK, 0666);        /* a pipe without a writer would wait */
+    f->fd = open_file(f->path, flags | O_CLOEXEC | O_NONBLOCK);        /* a pipe without a writer would wait */
     if (f->fd < 0) return io(f, v, flags & O_CREAT ? "made" : "opened");
-    if (fstat(f->fd, &is) != 0 || !S_ISREG(is.st_mode)) {
+    if (about(f, &is) != 0) { io(f, v, "opened"); file_close(f); return v->status; }
+    if (!S_ISREG(is.st_mode)) {
         file_close(f);
         return fail(v, COSTATE_IO, "The tape's file %s is not a file that can be read again.", f->path);
     }
-    if (flags & O_RDWR && flock(f->fd, LOCK_EX | LOCK_NB) != 0) {
+    if (flags & O_RDWR && lock_file(f) != 0) {
+        if (errno == EWOULDBLOCK) fail(v, COSTATE_IO, "The tape's file %s is written by another run.", f->path);
+        else io(f, v, "locked");
         file_close(f);
-        return fail(v, COSTATE_IO, "The tape's file %s is written by another run.", f->path);
+        return v->status;
     }
     *got = read_some(f, first, sizeof first, 0);
     if (*got < 0) { io(f, v, "read"); file_close(f); return v->status; }
@@ -219,9 +252,17 @@ int file_open(tape_file *f, verdict *v, int to_write)
 static int size_of(const tape_file *f, verdict *v, uint64_t *size)
 {
     struct stat is;
-    if (fstat(f->fd, &is) != 0) return io(f, v, "read");
+    if (about(f, &is) != 0) return io(f, v, "read");
     *size = (uint64_t)is.st_size;
     return 0;
+}
+
+/* `bytes` that are in the file */
+static int read_there(const tape_file *f, verdict *v, void *to, size_t bytes, uint64_t at)
+{
+    ssize_t got = read_some(f, to, bytes, at);
+    if (got < 0) return io(f, v, "read");
+    return got == (ssize_t)bytes ? 0 : damaged(f, v, at);
 }
 
 static int is_blank(const void *data, size_t bytes)
@@ -231,15 +272,18 @@ static int is_blank(const void *data, size_t bytes)
     return 1;
 }
 
-/* A machine that stopped may leave room that was not written: the end of the last frame, and what follows, are zero. */
-static int torn(const tape_file *f, const frame *head, const unsigned char *data, uint64_t at, uint64_t size)
+/* A machine that stopped may leave room that was not written: the end of the last frame, and what follows, are zero.
+   Else it is damage. */
+static int torn(const tape_file *f, verdict *v, const frame *head, const unsigned char *data, uint64_t at,
+                uint64_t size)
 {
     unsigned char next[TAIL];
     size_t bytes = (size_t)head->bytes, tail = bytes < TAIL ? bytes : TAIL;
     uint64_t end = at + sizeof *head + bytes, rest = size - end;
-    if (!is_blank(data + bytes - tail, tail)) return 0;
+    if (!is_blank(data + bytes - tail, tail)) return damaged(f, v, at);
     size_t want = rest < TAIL ? (size_t)rest : TAIL;
-    return read_some(f, next, want, end) == (ssize_t)want && is_blank(next, want);
+    TRY(read_there(f, v, next, want, end));
+    return is_blank(next, want) ? 0 : damaged(f, v, at);
 }
 
 int file_next(tape_file *f, verdict *v, frame *head, void **data, size_t *room, int *there)
@@ -248,7 +292,7 @@ int file_next(tape_file *f, verdict *v, frame *head, void **data, size_t *room, 
     *there = 0;
     TRY(size_of(f, v, &size));
     if (size - at < sizeof *head) return 0;
-    if (read_some(f, head, sizeof *head, at) != sizeof *head) return io(f, v, "read");
+    TRY(read_there(f, v, head, sizeof *head, at));
     if (is_blank(head, sizeof *head)) return 0;
     if (head->check != check_of(head)) return damaged(f, v, at);
     if (head->bytes > size - at - sizeof *head) return 0;
@@ -259,8 +303,8 @@ int file_next(tape_file *f, verdict *v, frame *head, void **data, size_t *room, 
         *data = more;
         *room = (size_t)head->bytes;
     }
-    if (read_some(f, *data, (size_t)head->bytes, at + sizeof *head) != (ssize_t)head->bytes) return io(f, v, "read");
-    if (sum_of(*data, (size_t)head->bytes) != head->sum) return torn(f, head, *data, at, size) ? 0 : damaged(f, v, at);
+    TRY(read_there(f, v, *data, (size_t)head->bytes, at + sizeof *head));
+    if (sum_of(*data, (size_t)head->bytes) != head->sum) return torn(f, v, head, *data, at, size);
     f->end += sizeof *head + head->bytes;
     *there = 1;
     return 0;
@@ -278,9 +322,7 @@ int file_read(tape_file *f, verdict *v, uint64_t at, size_t bytes, void *to, int
 {
     frame *head = to;
     if (back) read_ahead(f, at);
-    ssize_t got = read_some(f, to, sizeof *head + bytes, at);
-    if (got < 0) return io(f, v, "read");
-    if (got != (ssize_t)(sizeof *head + bytes)) return damaged(f, v, at);
+    TRY(read_there(f, v, to, sizeof *head + bytes, at));
     if (head->check != check_of(head) || head->bytes != bytes) return damaged(f, v, at);
     return sum_of(head + 1, bytes) == head->sum ? 0 : damaged(f, v, at);
 }

@@ -101,7 +101,10 @@ int remade_get(const costate_tape *t, int k, const reader *who, int stages, reco
     const checkpoints *x = t->own;
     int b = block_of(x, k);
     (void)stages;
-    if (!whole_of(x, b)) TRY(bring(t, who, b));
+    if (!whole_of(x, b)) {
+        int status = bring(t, who, b);
+        if (status) { wholes_keep(t->own, x->wholes); return status; }      /* none of them is whole */
+    }
     const double *at = whole_of(x, b)->memory + (size_t)(k - x->blocks[b].first) * x->step;
     *r = t->list[k];
     r->y = at;
