@@ -4,11 +4,11 @@
 #include "common.h"
 #include <costate/linsol.h>
 
-enum { N = 5, M = 2 };
+enum { N = 5, M = 2, MOST = 21 * 21 };        /* MOST: n = 3, all of seven stages at once */
 
 /* ---- a user's backend: Gaussian elimination of a full matrix, real and complex alike ---------------------------- */
 
-typedef struct { int n, parts; const costate_pattern *pattern; double complex A[3 * 3 * 25], lu[3 * 3 * 25]; } own;
+typedef struct { int n, parts; const costate_pattern *pattern; double complex A[MOST], lu[MOST]; } own;
 
 static int own_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
 {
@@ -75,7 +75,7 @@ static int own_solve(void *self, int transpose, int nrhs, double *X)
 {
     own *s = self;
     for (int c = 0; c < nrhs; c++, X += s->n * s->parts) {
-        double complex x[15];
+        double complex x[21];
         for (int i = 0; i < s->n; i++) x[i] = number_at(s, X, i);
         int status = own_solve_one(s, transpose, x);
         if (status) return status;

@@ -5,6 +5,7 @@
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
 import bvp_part  # noqa: E402
+import recommend  # noqa: E402
 from report import Report, faster_at, gain  # noqa: E402
 
 
@@ -141,6 +143,68 @@ def test_intervals_of_wrong_solutions_do_not_count():
     assert bvp_part.number({"status": 0, "error": 1e-4, "intervals": 9}, 1e-6) == "wrong"
     assert bvp_part.number({"status": 1, "error": None, "intervals": 9}, 1e-6) == "failed"
     assert bvp_part.number({"status": 0, "error": 1e-7, "intervals": 9}, 1e-6) == "9"
+
+
+def powers(order, factor, errors=(1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11)):
+    """runs of a method, work = factor error^(-1/order)"""
+    return [{"method": "x", "problem": "p", "block": 1, "error": e, "gradient": e,
+             "forward": [factor * e ** (-1 / order)] + [0] * 8, "whole": [2 * factor * e ** (-1 / order)] + [0] * 8}
+            for e in errors]
+
+
+def work_at(runs, e):
+    return recommend.at_error(runs, lambda run: run["error"], lambda run: run["forward"][0], e)
+
+
+def test_work_at_an_error():
+    """a line in logarithms; the loosest run, where all are better; none, where none is; after the last that is worse"""
+    runs = powers(4, 3)
+    assert abs(work_at(runs, 1e-6) / (3 * 1e-6 ** -0.25) - 1) < 1e-12
+    assert work_at(runs, 1) == runs[0]["forward"][0] and work_at(runs, 1e-12) is None
+    runs[1]["error"] = 1e-8                                            # by chance: the next are worse
+    assert abs(work_at(runs, 1e-6) / (3 * 1e-6 ** -0.25) - 1) < 1e-12
+
+
+def test_recommended_are_those_of_least_work_that_reach_the_error():
+    """rodas4 twice as dear as dopri5 on one problem, half as dear on the other; tsit5 ends at 1e-5 on one"""
+    about = {"trait": "t", "prices": "small"}
+    found = {"a": {"about": about, "dopri5": powers(4, 1), "rodas4": powers(4, 2.2), "tsit5": powers(4, 0.1)},
+             "b": {"about": about, "dopri5": powers(4, 2), "rodas4": powers(4, 1), "tsit5": powers(4, 0.1)[:3]}}
+    kept = recommend.kept_of(found)
+    means = recommend.means(kept, "t", "value", recommend.ALL, 3)
+    assert set(means) == {"dopri5", "rodas4"} and means["dopri5"] == 1, means
+    assert abs(means["rodas4"] - 1.1 ** 0.5) < 1e-3, means
+    assert recommend.one_for_all([means, {"rodas4": 1, "dopri5": 1.01}])[0] == "dopri5"
+    assert set(recommend.means(kept, "t", "gradient", ("ros",), 3)) == {"rodas4"}
+
+
+def test_table_of_recommendations():
+    """is what the kept data give, of methods that there are"""
+    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+        text = file.read()
+    kept, methods = recommend.kept_data(), recommend.family_of()
+    assert recommend.spliced(text, recommend.tables(kept)) == text, "choosing.md has another table: bench/recommend.py"
+    for name, problem in kept.items():
+        gone = (set(problem["value"]) | set(problem["gradient"])) - set(methods)
+        assert not gone, "bench/recommend.json, %s: no methods %s" % (name, sorted(gone))
+
+
+def test_advice_is_that_of_the_data():
+    """methods of the short answers are within 1.2 of the least work somewhere in a row of their kind of problem"""
+    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+        text = file.read()
+    short = text[text.index("## Which method"):text.index("### Measured")]
+    traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "M y'": "singular",
+              "a residual": "index 2"}
+    made, seen = list(zip(recommend.ROWS, recommend.rows_of(recommend.kept_data()))), set()
+    for line in short.splitlines():
+        start = next((start for start in traits if line.startswith("| " + start)), None)
+        for name in re.findall("`([a-z0-9]+)`", line.split("|")[2]) if start else ():
+            seen.add(start)
+            least = min(column.get(name, 9) for row, (_, columns, _) in made if row[1] == traits[start]
+                        for column in columns)
+            assert least <= recommend.NEAR, "%s: %s at %.2f of the least work at best" % (start, name, least)
+    assert seen == set(traits), seen
 
 
 def test_peers_that_cannot_be_had_are_left_out_aloud():

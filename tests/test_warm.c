@@ -52,8 +52,9 @@ static void cheap(void **state)
                      one.steps, cold.steps, without.steps, with.steps);
         /* or, where extrapolated stages take more iterations: of those beside Newton's, for as many steps */
         long saved = cold.f - without.f, beyond = without.steps > cold.steps ? without.steps - cold.steps : 0;
-        long beside = method_info(m).family == COSTATE_SDIRK ? without.f - without.newton : without.f;
-        long beside_cold = method_info(m).family == COSTATE_SDIRK ? cold.f - cold.newton : cold.f;
+        costate_method_info info = method_info(m);
+        int each = info.family == COSTATE_SDIRK ? 1 : info.family == COSTATE_FIRK ? info.stages : 0;
+        long beside = without.f - each * without.newton, beside_cold = cold.f - each * cold.newton;
         beside -= beyond * beside / without.steps;
         if (saved < SEGMENTS - 1 && beside_cold - beside < SEGMENTS - 1)
             fail_msg("%s, %s: f: cold %ld, warm %ld", method_name(m), b->name, cold.f, without.f);

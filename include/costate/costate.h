@@ -267,7 +267,8 @@ typedef struct {
     /* Newton's iteration (sdirk, firk) */
     int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages
                                          7 + 5 (s - 3)/2 */
-    double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm; sdirk by
+    double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm, firk with s > 3
+                                         stages rtol^((s-1)/(s+1)) in place of the root; sdirk by
                                          COSTATE_LS_GMRES with regular M: max(10 eps/rtol, 0.1), or 0.03 of
                                          trbdf2, sdirk3a, sdirk4a, sdirk4b, esdirk54i8,
                                          kencarp5, no estimate; a residual, preconditioned: 0.003 */

@@ -21,11 +21,14 @@ enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes
 /* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10
    where a tape prescribes how often Newton went with factorisations; where M is singular: beside M/h, constraints are
    small in the residual's norm however wrong they are; and in derivative mode, which would take a standstill of such
-   components for round-off. */
+   components for round-off.  Stages coupled are solved for in the coordinates of T, which multiplies such errors by its
+   condition at most, 10 of radau2a, 154 and 283 of radau2a5 and gauss5, 2.4e3 of seven stages, of which 1e-3 would not
+   contract: 1e-5. */
 accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
-    return (accuracy){.tol = fmax(tight ? 1e-10 : 1e-3, c->o->krylov_tol), .loose = 1};
+    double loose = c->m->block > 5 ? 1e-5 : 1e-3;
+    return (accuracy){.tol = fmax(tight ? 1e-10 : loose, c->o->krylov_tol), .loose = 1};
 }
 
 /* E(K) = E(0) - K where M is the identity, and K need not be formed: R_i -= (1/h) sum_j W_ij Z_j over the block */

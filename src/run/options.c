@@ -79,9 +79,20 @@ static double smallest(const double *x, int n, double other)
     return other;
 }
 
+/* Stages coupled s at a time are those of collocation, whose estimate is of size h^(s+1) and held at rtol: the step's
+   own error, h^(2s) of Radau IIA, is rtol times rtol^((s-1)/(s+1)), and what Newton leaves is to be no larger.  Of
+   three stages that is the root, as in RADAU5, and of more the choice of RADAU (E. Hairer, G. Wanner, J. Comput. Appl.
+   Math. 111 (1999) 93-111): of seven the root is too loose where M is singular, steps fail until h is round-off. */
+static double as_accurate(const costate *c, double rtol)
+{
+    int s = c->st.m->block;
+    return s > 3 ? pow(rtol, (s - 1.0) / (s + 1)) : sqrt(rtol);
+}
+
 void options_newton(costate *c)
 {
     double rtol = fmax(smallest(c->o.rtol_vector, c->st.n, c->o.rtol), 1e-14);
-    double loose = c->st.F->loosely ? c->st.F->loosely(&c->st) : 0, usual = loose > 0 ? loose : fmin(0.03, sqrt(rtol));
+    double loose = c->st.F->loosely ? c->st.F->loosely(&c->st) : 0;
+    double usual = loose > 0 ? loose : fmin(0.03, as_accurate(c, rtol));
     if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, usual);
 }
