@@ -39,14 +39,17 @@ static void near(int how, const session *s, const char *what, int n, const doubl
                  what, gap);
 }
 
+/* Two runs whose stages Newton left at round-off, each in its way.  Of index 2 that is times the square of |W|, the
+   row sum of A^-1, 55 of radau2a5 and 113 of radau2a7: up to 5e-11 of five stages, 1.5e-10 of seven. */
 static void compare(int how, const session *one, const session *two, const inputs *a, const inputs *b)
 {
+    double bound = method_info(one->m).stages > 5 && method_info(one->m).family == COSTATE_FIRK ? 4e-10 : 1e-10;
     near(how, two, "y", one->N, two->y, one->y, 1e-11);
-    near(how, two, "by y", one->N * M, b->V, a->V, 1e-10);
-    near(how, two, "by p", one->h->np * M, b->p, a->p, 1e-10);
-    near(how, two, "by t0", M, b->t0, a->t0, 1e-10);
-    near(how, two, "by t1", M, b->t1, a->t1, 1e-10);
-    near(how, two, "by events", one->events * M, b->events, a->events, 1e-10);
+    near(how, two, "by y", one->N * M, b->V, a->V, bound);
+    near(how, two, "by p", one->h->np * M, b->p, a->p, bound);
+    near(how, two, "by t0", M, b->t0, a->t0, bound);
+    near(how, two, "by t1", M, b->t1, a->t1, bound);
+    near(how, two, "by events", one->events * M, b->events, a->events, bound);
 }
 
 /* the events of h, and those of the two runs that differ from it */
