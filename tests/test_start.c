@@ -281,6 +281,22 @@ static int start_adjoint(const costate_point *x, const double *w, const costate_
     return 0;
 }
 
+/* w . N'' along dx and each unit */
+static int start_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                 const costate_gradient *g, void *ctx)
+{
+    const started *d = ctx;
+    for (int k = 0; k < 10; k++) {
+        num y[6], p[4], o[3];
+        for (int i = 0; i < 6; i++) y[i] = moving(x->y[i], dx->y ? dx->y[i] : 0, i == k);
+        for (int i = 0; i < 4; i++) p[i] = moving(x->p[i], dx->p ? dx->p[i] : 0, 6 + i == k);
+        start_equations(number(x->t), y, p, d->kind, o);
+        double *to = k < 6 ? g->y : g->p;
+        for (int r = 0; to && r < 3; r++) to[k < 6 ? k : k - 6] += w[r] * o[r].ab;
+    }
+    return 0;
+}
+
 static costate_problem with_start(started *d, int kind)
 {
     *d = (started){*dae_find("I2A"), kind};
@@ -327,6 +343,50 @@ static void own_start(void **state)
                           {.rtol = 1e-4, .atol = 1e-4, .hmax = 0.06, .consistent = COSTATE_CONSISTENT_START}, 3, scale};
     double gap = transpose_gap(&run);
     if (!(gap <= 1e-12)) fail_msg("gap %.2e", gap);
+}
+
+/* y_0 y_1 + y_0^2/2 + p_0 y_1 at the end */
+static int product_seed(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                        double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const int N = *(const int *)ctx;
+    (void)t1;
+    lambda[0] += y[0] + y[1];
+    lambda[1] += y[0] + p[0];
+    if (mu) mu[0] += y[1];
+    for (int j = 0; j < m; j++) {
+        lambda2[j * N] += V[j * N] + V[j * N + 1];
+        lambda2[j * N + 1] += V[j * N] + (Vp ? Vp[j * 4] : 0);
+        if (mu2) mu2[j * 4] += V[j * N + 1];
+    }
+    return 0;
+}
+
+/* Hessian products through problem.start: symmetric, and differences of gradients of frozen runs; or what is missing */
+static void own_start_twice(void **state)
+{
+    const costate_method *m = *state;
+    started d;
+    if (!dae_takes(m, dae_find("I2A"))) return;
+    for (int given = 0; given < 2; given++) {
+        costate_problem P = with_start(&d, START), second = dae_problem(&d.of, 1);
+        P.residual.tangent2 = second.residual.tangent2;
+        P.residual.adjoint_tangent = second.residual.adjoint_tangent;
+        if (given) P.start.adjoint_tangent = start_adjoint_tangent;
+        int N = P.n;
+        P.nq = 0;
+        P.cost = (costate_map){.value = NULL};
+        costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.05, .consistent = COSTATE_CONSISTENT_START};
+        costate *c = new_for_test(m, &P, &o);
+        double y[DAE_N + 1] = {0};
+        guess(&d.of, d.of.p, y, NULL);
+        y[2] = 5;
+        costate_report r;
+        int status = costate_check_hessian(c, 0, 0.3, y, d.of.p, product_seed, &N, &r);
+        if (status != (given ? COSTATE_OK : COSTATE_MISSING)) fail_msg("%s: %d, %s", method_name(m), status, r.text);
+        if (!given && !strstr(r.text, "start.adjoint_tangent is missing")) fail_msg("%s", r.text);
+        costate_free(c);
+    }
 }
 
 /* ---- costate_check_problem ---- */
@@ -612,6 +672,7 @@ int main(void)
     return run_by_method("start: the adjoint is the transpose of the tangent", transpose) +
            run_by_method("start: tangents are differences of the run again", differences) +
            run_by_method("start: replayed, checked", replayed) +
+           run_by_method("start: problem.start, Hessian products", own_start_twice) +
            run_by_method("start: two roots", two_roots) +
            cmocka_run_group_tests_name("start", others, NULL, NULL);
 }

@@ -435,7 +435,8 @@ int costate_integrate(costate *, double t0, double t1, double *y, const double *
    direct factorisation an iteration, by GMRES solvers too.  Nothing is changed on failure.
    COSTATE_INCONSISTENT: none were found from this guess; COSTATE_SINGULAR: the equations do not determine them.
    problem.start replaces this: n equations N(t, (y+, y), p) = 0 for y+, y being the guess; start.tangent forms their
-   dense Jacobian, start.adjoint gives gradients.  No second derivatives are asked for. */
+   dense Jacobian, start.adjoint gives gradients.  No second derivatives are asked for but by Hessian products, which
+   take start.adjoint_tangent. */
 int costate_consistent(costate *, double t, double *y, double *yp, const double *p);
 
 /* Goes on from where the run on the tape ended - at t1, a terminal event, or where it was stopped - to t1, with the
