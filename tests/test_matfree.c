@@ -168,7 +168,7 @@ static void failing_preconditioner(void **state)
         memcpy(y, b->y0, 32 * sizeof *y);
         int status = costate_integrate(c, 0, 1, y, b->p0, NULL);
         assert_int_equal(status, k & 2 ? COSTATE_SINGULAR : COSTATE_CALLBACK);
-        assert_true(strlen(costate_message(c)) > 20);
+        assert_non_null(strstr(costate_message(c), "reconditioner"));
         costate_free(c);
     }
     problem_free(b);

@@ -77,7 +77,7 @@ int matfree_preconditioned(const shifts *s) { return s->ilu || s->o->preconditio
 
 static int preconditioner_code(shifts *s, int r, const char *name)
 {
-    if (r > 0) r = retry(s->v, WHY_SINGULAR, 0.5);
+    if (r > 0) r = retry(s->v, WHY_PRECONDITIONER, 0.5);
     if (r < 0) r = fail(s->v, COSTATE_CALLBACK, "The preconditioner's %s returned %d at t = %.10g.", name, r, s->v->t);
     return space_agree(&s->maps->space, r);
 }
