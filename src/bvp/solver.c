@@ -1,5 +1,6 @@
 /* solver.c - a solver of boundary value problems made and freed: arguments checked, defaults filled in, rooms below set
    up. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include "bvp/bvp.h"
@@ -193,6 +194,9 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     b->np = P->np;
     b->nq = P->nq;
     b->s = b->rk.s;
+    if (b->n > INT_MAX / (b->s + 1))
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.n = %d states, at %d stages an interval, are more than "
+                    "2^31 - 1 unknowns, which cannot be counted.", b->n, b->s);
     b->N_all = b->n + b->nq;
     b->L = (b->s + 1) * b->n;
     TRY(options_sound(b));
