@@ -73,7 +73,7 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     double d0 = d[0], d1 = d[1];
     if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
     double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
-    int e = ilogb(t - in->t0);
+    int e = fpclassify(t - in->t0) == FP_ZERO ? 0 : ilogb(t - in->t0);
     add_scaled(n, z, y, t - in->t0, f);
     int status = yp ? RETRY : map_value(c->maps, &c->maps->rhs, t, z, f1);
     if (status < 0) return status;
