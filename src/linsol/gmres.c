@@ -27,8 +27,9 @@ size_t gmres_work(int n, int columns, int limit)
     return (size_t)columns * (column_work((size_t)n, (size_t)limit) + 2 * (size_t)n) + (size_t)n;
 }
 
-/* scale: b is divided by it where its squares would leave the numbers there are; growth: largest |A z|/|z| seen */
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, size, rest, tol, growth; int k, going; } column;
+/* scale, unit: b and A are divided by them where squares would leave the numbers there are; growth: largest |A z|/|z|
+   seen */
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, unit, size, rest, tol, growth; int k, going; } column;
 
 /* apply the earlier rotations to the new column, make one that clears h[k+1], turn the right-hand side */
 static double rotate(int k, double *h, double *cs, double *sn, double *g)
@@ -65,10 +66,16 @@ static int scale_of(const gmres_system *s, const double *b, double *scale)
     return 0;
 }
 
+static void weigh(size_t n, const double *w, const double *x, double unit, double *out)
+{
+    if (unit == 1) for (size_t i = 0; i < n; i++) out[i] = w[i] * x[i];
+    else for (size_t i = 0; i < n; i++) out[i] = w[i] * (x[i] / unit);
+}
+
 static int start(const gmres_system *s, int j, double tol, const double *b, column *out)
 {
     size_t n = (size_t)s->n, m = (size_t)s->limit;
-    column c = {.Q = s->work + (size_t)j * column_work(n, m), .rest = 1, .tol = tol};
+    column c = {.Q = s->work + (size_t)j * column_work(n, m), .unit = 1, .rest = 1, .tol = tol};
     c.Z = c.Q + (m + 1) * n;
     c.H = c.Z + m * n;
     c.cs = c.H + (m + 1) * m;
@@ -76,7 +83,7 @@ static int start(const gmres_system *s, int j, double tol, const double *b, colu
     c.g = c.sn + m;
     c.again = c.g + m + 1;
     TRY(scale_of(s, b, &c.scale));
-    for (size_t i = 0; i < n; i++) c.Q[i] = s->w[i] * (b[i] / c.scale);
+    weigh(n, s->w, b, c.scale, c.Q);
     TRY(space_dots(s->space, n, 1, c.Q, n, c.Q, &c.size));
     c.size = sqrt(c.size);
     c.going = c.size > 0;
@@ -96,6 +103,20 @@ static int grown(const gmres_system *s, const double *Az, const double *z, doubl
     return 0;
 }
 
+/* next <- w v/unit, made orthogonal.  A cycle's first product tells the unit of A. */
+static int extend(const gmres_system *s, column *c, const double *v, double *next, double *h)
+{
+    size_t n = (size_t)s->n;
+    for (int again = 0;; again = 1) {
+        weigh(n, s->w, v, c->unit, next);
+        TRY(orthogonalise(s->space, n, c->k + 1, c->Q, next, h, c->again));
+        double size = fabs(h[0]) + h[c->k + 1];
+        if (again || c->k > 0 || (size > 1e-100 && size < 1e100)) return 0;
+        TRY(scale_of(s, v, &c->unit));
+        if (c->unit == 1) return 0;
+    }
+}
+
 /* one Arnoldi step with the preconditioned vector z, v = A z */
 static int advance(const gmres_system *s, column *c, const double *z, const double *v)
 {
@@ -103,9 +124,8 @@ static int advance(const gmres_system *s, column *c, const double *z, const doub
     int k = c->k;
     double *h = c->H + (size_t)k * (size_t)(s->limit + 1), *next = c->Q + (size_t)(k + 1) * n;
     memcpy(c->Z + (size_t)k * n, z, n * sizeof *z);
-    for (size_t i = 0; i < n; i++) next[i] = s->w[i] * v[i];
     if (!s->backward_error) TRY(grown(s, v, z, &c->growth));
-    TRY(orthogonalise(s->space, n, k + 1, c->Q, next, h, c->again));
+    TRY(extend(s, c, v, next, h));
     double norm = h[k + 1];
     double rest = rotate(k, h, c->cs, c->sn, c->g);
     if (h[k] == 0) { c->going = 0; return 0; }                /* A z lies in the space already: z brings nothing */
@@ -157,7 +177,8 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
         if (!(c[j].rest <= 1)) continue;
         back_substitute(c[j].k, s->limit + 1, c[j].H, c[j].g);
         combine_many(n, xj, c[j].size, c[j].k, c[j].g, c[j].Z);
-        if (c[j].scale != 1) for (size_t i = 0; i < n; i++) xj[i] *= c[j].scale;
+        int e = ilogb(c[j].scale) - ilogb(c[j].unit);
+        for (size_t i = 0; e && i < n; i++) xj[i] = ldexp(xj[i], e);
     }
     return 0;
 }

@@ -64,16 +64,22 @@ int mass_solve(shifts *s, int transpose, int m, double *X)
     return solve(s, s->mass, transpose, m, X);
 }
 
+static int singular_or(shifts *s, int code)
+{
+    if (code < 0) return shifts_failure(s, s->backend, code);
+    return code > 0 ? RETRY : 0;
+}
+
 int mass_shift(shifts *s, double sigma, const linearisation *at)
 {
     s->maps->count->decompositions++;
-    return LS_Decomp(s->mass, sigma, 0, at->J, at->M);
+    return singular_or(s, LS_Decomp(s->mass, sigma, 0, at->J, at->M));
 }
 
 int mass_shift_solve(shifts *s, double *x)
 {
     s->maps->count->solves++;
-    return LS_Solve(s->mass, 0, 1, x);
+    return singular_or(s, LS_Solve(s->mass, 0, 1, x));
 }
 
 void shifts_layout(shifts *s, cursor *at)

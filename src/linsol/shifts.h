@@ -56,7 +56,7 @@ double shifts_sigma(const shifts *, int k, double *im);             /* sigma h o
 int shifts_failure(shifts *, const costate_backend *, int code);    /* code < 0 as a status and a sentence */
 int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
 /* sigma M - J in the place of M's factorisation, which is of no use where M is singular; x <- (sigma M - J)^-1 x.
-   COSTATE_LS_OK, or the backend's code: the verdict stays, as who asks can do without. */
+   RETRY where that is singular: the verdict stays, as who asks can do without. */
 int mass_shift(shifts *, double sigma, const linearisation *);
 int mass_shift_solve(shifts *, double *x);
 

@@ -55,26 +55,45 @@ static int begin(stepper *c)
     return 0;
 }
 
+/* rho <- |Jv|, real <- v.Jv/rho, v <- Jv/rho.  Where squares of rates would be lost the largest is their unit. */
+static int stretched(stepper *c, double *rho)
+{
+    rkc_work *a = rkc_of(c);
+    const space *s = &c->maps->space;
+    size_t n = (size_t)c->n;
+    double both[2], unit = 1;                                                       /* v.Jv, Jv.Jv */
+    TRY(space_dots(s, n, 2, a->v, (size_t)(a->Jv - a->v), a->Jv, both));
+    if (!(both[1] > LEAST_SQUARES && both[1] < MOST_SQUARES)) {
+        unit = 0;
+        for (size_t i = 0; i < n; i++) unit = fmax(unit, fabs(a->Jv[i]));
+        TRY(space_greatest(s, &unit));
+        for (size_t i = 0; unit > 0 && i < n; i++) a->Jv[i] /= unit;
+        TRY(space_dots(s, n, 2, a->v, (size_t)(a->Jv - a->v), a->Jv, both));
+    }
+    double size = sqrt(both[1]);
+    *rho = unit * size;
+    if (size > 0) a->real = both[0] / size;
+    for (size_t i = 0; size > 0 && i < n; i++) a->v[i] = a->Jv[i] / size;
+    return 0;
+}
+
 static int measure(stepper *c, const record *r)
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n;
     int least = a->rho == 0 ? FIRST_LEAST : LEAST;
-    double size, last = 0, old = 0, both[2];
+    double size, rho, last = 0, old = 0;
     TRY(space_norm(&c->maps->space, n, c->w, r->y, &size));
     TRY(begin(c));
     if (a->rho == 0) a->products = 0;
     for (int k = 1; k <= MOST; k++) {
         TRY(product(c, r, size));
-        TRY(space_dots(&c->maps->space, n, 2, a->v, (size_t)(a->Jv - a->v), a->Jv, both));     /* v.Jv, Jv.Jv */
-        double rho = sqrt(both[1]);
+        TRY(stretched(c, &rho));
         if (!(rho < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
         if (a->products < COUNTED) a->products++;
         a->rho = rho + (k > 1 ? a->products * fmax(0, rho - last) : 0);
         last = rho;
         if (rho == 0) break;
-        a->real = both[0] / rho;
-        for (size_t i = 0; i < n; i++) a->v[i] = a->Jv[i] / rho;
         if (k >= least && fabs(a->rho - old) <= SHOWN * a->rho) break;
         old = a->rho;
     }

@@ -86,7 +86,7 @@ static int shift(costate *c, double sigma)
 {
     double im, re = c->sh.matfree ? shifts_sigma(&c->sh, 0, &im) : 0;
     if (c->sh.matfree) return shifts_factor(&c->sh, &c->st.lin, hypot(re, im) / sigma, &c->st.fac);
-    return mass_shift(&c->sh, sigma, &c->st.lin) == COSTATE_LS_OK ? 0 : RETRY;
+    return mass_shift(&c->sh, sigma, &c->st.lin);
 }
 
 static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
@@ -95,7 +95,7 @@ static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
     double amplified = 1;
     costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
     if (c->sh.matfree) return matfree_correct(&c->sh, &at, sigma, c->st.w, TOL * fmax(x->unit, 1), &amplified, d);
-    return mass_shift_solve(&c->sh, d) == COSTATE_LS_OK ? 0 : RETRY;
+    return mass_shift_solve(&c->sh, d);
 }
 
 /* yp <- yp + sigma d, r <- E there, f: E before */

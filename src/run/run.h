@@ -91,6 +91,7 @@ struct costate {
     seconds second;
     watch watch;
     costate_tape *own;          /* of costate_integrate_adj */
+    int whole;                  /* 0: costate_new failed */
 };
 
 struct costate_step { const costate *c; const record *r; };
@@ -110,7 +111,7 @@ void forget(costate *);                                             /* what is h
 void solver_renew(costate *);                                       /* renew.c: no earlier run is known */
 
 /* workspace.c */
-int workspace_prepare(costate *);                                   /* last: a solver with a block is whole */
+int workspace_prepare(costate *);
 void workspace_step(workspace *);                                   /* y <- y1; y1 may be written */
 int columns_prepare(costate *, int m);                              /* and one more, where guards end steps */
 int seconds_prepare(costate *, int m);                              /* columns of m + 1, and what second needs */

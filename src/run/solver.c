@@ -5,7 +5,7 @@
 int begin(costate *c)
 {
     if (!c) return COSTATE_BAD_ARGUMENT;
-    if (!c->work.block) return c->v.status;        /* costate_new failed: its sentence stays */
+    if (!c->whole) return c->v.status;             /* the sentence of costate_new stays */
     no_error(c);
     return COSTATE_OK;
 }
@@ -143,7 +143,7 @@ costate *costate_new(const costate_method *m, const costate_problem *P, const co
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     verdict_clear(&c->v);
-    set_up(c, m, P, o);          /* where it fails, the verdict stays: see begin */
+    c->whole = set_up(c, m, P, o) == COSTATE_OK;
     return c;
 }
 
