@@ -82,10 +82,17 @@ static int preconditioner_code(shifts *s, int r, const char *name)
     return space_agree(&s->maps->space, r);
 }
 
+static int ilu_code(shifts *s, int code, enum cause why)
+{
+    if (code < 0) code = shifts_failure(s, costate_backend_find("ilu"), code);
+    else if (code > 0) code = retry(s->v, why, 0.5);
+    return space_agree(&s->maps->space, code);
+}
+
 int matfree_precondition(shifts *s, int transpose, double *x)
 {
     const costate_preconditioner *p = s->o->preconditioner;
-    if (s->ilu) return preconditioner_code(s, LS_Solve(s->ilu, transpose, 1, x) != 0, "solve");
+    if (s->ilu) return ilu_code(s, LS_Solve(s->ilu, transpose, 1, x), WHY_PRECONDITIONER);
     return preconditioner_code(s, p ? p->solve(transpose, x, p->ctx) : 0, "solve");
 }
 
@@ -102,10 +109,7 @@ static int ilu_setup(shifts *s, double sigma, const costate_point *x)
     double *M = s->maps->residual ? s->ilu_J + s->maps->entries : s->maps->M;
     TRY(map_jac(s->maps, x, s->ilu_J));
     if (s->maps->residual) TRY(map_jac_yp(s->maps, x, M));
-    int code = LS_Decomp(s->ilu, sigma, 0, s->ilu_J, M);
-    if (code < 0) code = shifts_failure(s, costate_backend_find("ilu"), code);
-    else if (code > 0) code = retry(s->v, WHY_SINGULAR, 0.5);
-    return space_agree(&s->maps->space, code);
+    return ilu_code(s, LS_Decomp(s->ilu, sigma, 0, s->ilu_J, M), WHY_SINGULAR);
 }
 
 /* P for |sigma| of the first eigenvalue, at the point where J is taken */

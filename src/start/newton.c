@@ -59,7 +59,10 @@ static int increment(search *x, double *d)
     TRY(x->p->value(s, x->f, d));
     if (!all_finite((size_t)s->maps->n, d)) return retry(s->maps->v, WHY_NOT_FINITE, 0.5);
     s->maps->count->solves++;
-    return LS_Solve(s->factored, 0, 1, d) == COSTATE_LS_OK ? 0 : retry(s->maps->v, WHY_SINGULAR, 0.5);
+    int code = LS_Solve(s->factored, 0, 1, d);
+    if (code > 0) return retry(s->maps->v, WHY_SINGULAR, 0.5);
+    const costate_backend *by = s->factored == s->lu ? s->sh->backend : costate_backend_find("dense");
+    return code ? shifts_failure(s->sh, by, code) : 0;
 }
 
 /* along dx, as far as it helps; the increment after it is in r */
