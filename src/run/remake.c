@@ -34,6 +34,13 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     return 0;
 }
 
+/* What is made again is kept, for sweeps to come: a callback that gave NaN this once is not to last. */
+static int finite_step(const costate *c, const double *X)
+{
+    TRY(space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, X, 1));
+    return space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 1);
+}
+
 /* Alone, from its state: in derivative mode, too, the stages are those of the run. */
 static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 {
@@ -41,7 +48,7 @@ static int one_again(const reader *who, const costate_tape *t, int k, record *r)
     const place *to = &c->work.scratch[0];
     r->X = to->X;
     TRY(step_as_taped(c, t, k, 1, NULL, to, r));
-    return frozen(&c->v, space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, r->X, 1));
+    return frozen(&c->v, finite_step(c, r->X));
 }
 
 /* ---- one after the other ---- */
@@ -78,6 +85,7 @@ static int go_on(costate *c, const costate_tape *t, const reader *who, int k, co
                     .iterations = spare.iterations};
     TRY(space_agree(&c->maps.space, t->store->room(t, who, k, &spare, now, &to)));
     TRY(step_as_taped(c, t, k, 1, before, &to, now));
+    TRY(frozen(&c->v, finite_step(c, to.X)));
     c->count.remade++;
     return 0;
 }
