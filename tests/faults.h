@@ -73,6 +73,19 @@ static inline void faults_again(const fault *f, act_world *w, long k, const char
     }
 }
 
+static inline void faults_open(const fault *f, act_world *w)
+{
+    act_open(w, f->x);
+    w->cut = f->cut->data;
+    w->cut_bytes = f->cut->length;
+}
+
+static inline void faults_case(const char *name, act_case *x)
+{
+    for (int k = 0, is; (is = act_case_at(k, x)); k++) if (is > 0 && strcmp(x->name, name) == 0) return;
+    fail_msg("no case is called %s", name);
+}
+
 /* 0: this act is not one of the case's */
 static inline int faults_reference(fault *f, const act_case *x, int act, const bytes_of *cut)
 {

@@ -44,9 +44,7 @@ static long at_call(fault *f, long k, int way, int ever)
     static act_world w;
     int kind = ways[way].kind;
     long before = alloc_live();
-    act_open(&w, f->x);
-    w.cut = f->cut->data;
-    w.cut_bytes = f->cut->length;
+    faults_open(f, &w);
     int status = act_before(&w, f->act);
     if (status != COSTATE_OK) faults_complain(f, k, ways[way].how, status, w.said);
     disk_fail(kind, k, ever ? LONG_MAX : k + 1);

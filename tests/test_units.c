@@ -28,11 +28,10 @@ static void complain(const act_world *w, int act, int status, const char *what, 
 }
 
 /* Steps by GMRES are right to a part of the tolerance, 1e-2, and its residuals are scaled by powers of ten; unknowns of
-   index 2 are weighed by h, in the unit of time: steps are others, which second derivatives show. */
-static double bound_of(const act_world *w, int act)
+   index 2 are weighed by h, in the unit of time. */
+static double bound_of(const act_world *w)
 {
     int by_h = w->of->h->form == HYBRID_INDEX_2 && w->in.T != 1;
-    if (by_h && act == ACT_HESSIAN) return 1;
     return w->o.solver == COSTATE_LS_GMRES || by_h ? 1e-2 : 1e-9;
 }
 
@@ -46,7 +45,7 @@ static int judge(const act_world *w, int act, int status, const double *expected
         return 0;
     }
     double gap = relative_gap(ACT_OUT, w->out, expected);
-    if (!(gap <= bound_of(w, act))) complain(w, act, status, "other by", gap);
+    if (!(gap <= bound_of(w))) complain(w, act, status, "other by", gap);
     return 1;
 }
 

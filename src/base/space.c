@@ -24,6 +24,14 @@ int space_greatest_of_all(const space *s, double *x)
     return 0;
 }
 
+int space_largest(const space *s, size_t n, const double *x, double *out)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = larger(most, fabs(x[i]));
+    *out = most;
+    return space_greatest(s, out);
+}
+
 int space_dots(const space *s, size_t n, int count, const double *X, size_t stride, const double *y, double *out)
 {
     for (int j = 0; j < count; j++) out[j] = dot(n, X + (size_t)j * stride, y);
@@ -33,9 +41,8 @@ int space_dots(const space *s, size_t n, int count, const double *X, size_t stri
 /* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry; all: entries */
 static int norm_scaled(const space *s, size_t n, double all, const double *w, const double *x, double *out)
 {
-    double most = 0, most_w = 0, sum = 0;
-    for (size_t i = 0; i < n; i++) most = larger(most, fabs(x[i]));
-    TRY(space_greatest(s, &most));
+    double most, most_w = 0, sum = 0;
+    TRY(space_largest(s, n, x, &most));
     if (most == 0 || !(most < HUGE_VAL)) { *out = most; return 0; }
     int power = ilogb(most);
     for (size_t i = 0; i < n; i++) most_w = larger(most_w, fabs(w[i] * ldexp(x[i], -power)));

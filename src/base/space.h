@@ -27,6 +27,7 @@ typedef struct {
 /* Over all processes, where there are several.  Each returns 0, or COSTATE_CALLBACK where a sum failed. */
 int space_total_of_all(const space *, int count, double *x);
 int space_greatest_of_all(const space *, double *x);
+int space_largest(const space *, size_t n, const double *x, double *out);          /* max |x|; NaN if there is one */
 int space_agree_all(const space *, int status);
 int space_finite_in_all(const space *, size_t n, const double *x, double factor);
 int space_norms(const space *, size_t n, int count, const double *w, const double *const *x, double *out);

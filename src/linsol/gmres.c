@@ -7,7 +7,6 @@
    larger by many orders, so a solution is judged by  b - A x,  and corrected by further cycles while that helps. */
 #include <math.h>
 #include <string.h>
-#include "base/larger.h"
 #include "base/vec.h"
 #include "linsol/gmres.h"
 #include "linsol/orthogonal.h"
@@ -59,9 +58,8 @@ static void back_substitute(int k, int ld, const double *H, double *g)
 /* 1, or a power of two that brings b's largest entry to about 1: where its square or its sum might leave the numbers */
 static int scale_of(const gmres_system *s, const double *b, double *scale)
 {
-    double most = 0;
-    for (int i = 0; i < s->n; i++) most = larger(most, fabs(b[i]));
-    TRY(space_greatest(s->space, &most));
+    double most;
+    TRY(space_largest(s->space, (size_t)s->n, b, &most));
     *scale = (most > 1e-100 && most < 1e100) || most == 0 || !(most < HUGE_VAL) ? 1 : ldexp(1, ilogb(most));
     return 0;
 }
@@ -107,14 +105,14 @@ static int grown(const gmres_system *s, const double *Az, const double *z, doubl
 static int extend(const gmres_system *s, column *c, const double *v, double *next, double *h)
 {
     size_t n = (size_t)s->n;
-    for (int again = 0;; again = 1) {
+    do {
         weigh(n, s->w, v, c->unit, next);
         TRY(orthogonalise(s->space, n, c->k + 1, c->Q, next, h, c->again));
         double size = fabs(h[0]) + h[c->k + 1];
-        if (again || c->k > 0 || (size > 1e-100 && size < 1e100)) return 0;
+        if (c->k > 0 || c->unit != 1 || (size > 1e-100 && size < 1e100)) return 0;
         TRY(scale_of(s, v, &c->unit));
-        if (c->unit == 1) return 0;
-    }
+    } while (c->unit != 1);
+    return 0;
 }
 
 /* one Arnoldi step with the preconditioned vector z, v = A z */

@@ -84,9 +84,7 @@ static int preconditioner_code(shifts *s, int r, const char *name)
 
 static int ilu_code(shifts *s, int code, enum cause why)
 {
-    if (code < 0) code = shifts_failure(s, costate_backend_find("ilu"), code);
-    else if (code > 0) code = retry(s->v, why, 0.5);
-    return space_agree(&s->maps->space, code);
+    return shifts_code(s, costate_backend_find("ilu"), code, why);
 }
 
 int matfree_precondition(shifts *s, int transpose, double *x)

@@ -51,10 +51,7 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
 
 static int solve(shifts *s, LS *lu, int transpose, int m, double *X)
 {
-    int code = LS_Solve(lu, transpose, m, X);
-    if (code > 0) code = retry(s->v, WHY_NOT_FINITE, 0.5);
-    else if (code < 0) code = shifts_failure(s, s->backend, code);
-    return space_agree(&s->maps->space, code);
+    return shifts_code(s, s->backend, LS_Solve(lu, transpose, m, X), WHY_NOT_FINITE);
 }
 
 int mass_solve(shifts *s, int transpose, int m, double *X)

@@ -54,6 +54,7 @@ void shifts_layout(shifts *, cursor *);
 void shifts_free(shifts *);
 double shifts_sigma(const shifts *, int k, double *im);             /* sigma h of lu[k] */
 int shifts_failure(shifts *, const costate_backend *, int code);    /* code < 0 as a status and a sentence */
+int shifts_code(shifts *, const costate_backend *, int code, enum cause why);     /* and code > 0 a RETRY; agreed on */
 int mass_solve(shifts *, int transpose, int m, double *X);          /* M X = X, counted */
 /* sigma M - J in the place of M's factorisation, which is of no use where M is singular; x <- (sigma M - J)^-1 x.
    RETRY where that is singular: the verdict stays, as who asks can do without. */

@@ -14,3 +14,10 @@ int shifts_failure(shifts *s, const costate_backend *b, int code)
         return fail(s->v, COSTATE_NO_MEMORY, "The linear solver %s found no memory.", b->name);
     return fail(s->v, COSTATE_BACKEND, "The linear solver %s failed (code %d).", b->name, code);
 }
+
+int shifts_code(shifts *s, const costate_backend *b, int code, enum cause why)
+{
+    if (code > 0) code = retry(s->v, why, 0.5);
+    else if (code < 0) code = shifts_failure(s, b, code);
+    return space_agree(&s->maps->space, code);
+}

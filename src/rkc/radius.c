@@ -64,9 +64,7 @@ static int stretched(stepper *c, double *rho)
     double both[2], unit = 1;                                                       /* v.Jv, Jv.Jv */
     TRY(space_dots(s, n, 2, a->v, (size_t)(a->Jv - a->v), a->Jv, both));
     if (!(both[1] > LEAST_SQUARES && both[1] < MOST_SQUARES)) {
-        unit = 0;
-        for (size_t i = 0; i < n; i++) unit = fmax(unit, fabs(a->Jv[i]));
-        TRY(space_greatest(s, &unit));
+        TRY(space_largest(s, n, a->Jv, &unit));
         for (size_t i = 0; unit > 0 && i < n; i++) a->Jv[i] /= unit;
         TRY(space_dots(s, n, 2, a->v, (size_t)(a->Jv - a->v), a->Jv, both));
     }
