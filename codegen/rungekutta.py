@@ -9,6 +9,9 @@ from .split import eigenvalues, split
 from .trees import Conditions
 
 
+QUICK = 8      # the trees of this order take no time; those of order 13, seconds
+
+
 class Tableau(NamedTuple):
     """The coefficients that are used: the file's, those that the file rounds, or those of its nodes."""
     A: list
@@ -22,11 +25,30 @@ def derive(t):
     used, tol = coefficients(t)
     check.row_sums(used.A, used.c, "tableau", "c", tol)
     method = Method(t, used, tol, s=t.s, conditions=Conditions(used.A), weights=used.b, embedded_weights=t.bhat)
-    orders(method)
+    late = t.nodes and t.order > QUICK
+    if late:
+        quadrature_exactly(method)
+    else:
+        orders(method)
     method.P, method.Q = stability.rational(used.A, used.b, tol)
     method.r_infinity = stability.at_infinity(method.P, method.Q, tol)
     {"erk": explicit, "sdirk": diagonal, "firk": full, "collocation": boundary}[t.family](method)
+    if late:
+        check.claims(t, method.properties)
+        derived = method.embedded
+        orders(method)
+        method.embedded = derived or method.embedded
     return method
+
+
+def quadrature_exactly(method):
+    """A collocation method has the order of its quadrature: what the trees say of it takes long, and comes last."""
+    t, (_, b, c), tol = method.table, method.coefficients, method.tol
+    found = 0
+    while abs(check.quadrature(b, c, found + 1)) <= tol:
+        found += 1
+    if found != t.order:
+        raise Refused(f"order: {t.order} is stated, but the quadrature of these nodes has order {found}")
 
 
 def coefficients(t):

@@ -71,7 +71,7 @@ program example
     options%atol = 1e-10_c_double
     options%autonomous = 1
 
-    c = costate_new(costate_method_find('radau2a'//c_null_char), problem, options)
+    c = costate_new(costate_method_named('radau2a'), problem, options)
     tape = costate_tape_new()
     y = 0.5_c_double
     p = [3, 2]

@@ -38,7 +38,8 @@ module costate
     integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
     integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1, COSTATE_CHECKPOINTS = 2
     integer(c_int), parameter :: COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE = 1
-    integer(c_int), parameter :: COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2
+    integer(c_int), parameter :: COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2, &
+        COSTATE_CONSISTENT_NONE = -1
     integer(c_int), parameter :: &
         COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
         COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
@@ -430,9 +431,14 @@ module costate
             import
             integer(c_int), value :: k
         end function
-        type(c_ptr) function costate_method_find(name) bind(c)               ! 'radau2a' // c_null_char
+        type(c_ptr) function costate_method_find(name) bind(c)               ! costate_method_named ends the name
             import
             character(kind=c_char), intent(in) :: name(*)
+        end function
+        type(c_ptr) function costate_method_near(name, k) bind(c)
+            import
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int), value :: k
         end function
         integer(c_int) function costate_method_describe(method, info) bind(c)
             import
@@ -470,6 +476,10 @@ module costate
             import
             type(c_ptr), value :: c
         end function
+        subroutine costate_abandon(c) bind(c)
+            import
+            type(c_ptr), value :: c
+        end subroutine
         subroutine costate_reset_stats(c) bind(c)
             import
             type(c_ptr), value :: c
@@ -725,6 +735,18 @@ contains
         character(*), intent(in) :: name
         integer(c_size_t), intent(in) :: bytes
         fits = costate_sizeof(name // c_null_char) == bytes
+    end function
+
+    ! costate_method_find of a Fortran string: without blanks at its end, and terminated.  c_null_ptr: no such method.
+    type(c_ptr) function costate_method_named(name)
+        character(*), intent(in) :: name
+        costate_method_named = costate_method_find(trim(name) // c_null_char)
+    end function
+
+    ! costate_tape_open likewise.
+    type(c_ptr) function costate_tape_in(path)
+        character(*), intent(in) :: path
+        costate_tape_in = costate_tape_open(trim(path) // c_null_char)
     end function
 
     ! The string at a char pointer, as costate_message returns it.

@@ -142,6 +142,10 @@ module costate_bvp
             import
             type(c_ptr), value :: b
         end subroutine
+        subroutine costate_bvp_abandon(b) bind(c)
+            import
+            type(c_ptr), value :: b
+        end subroutine
         type(c_ptr) function costate_bvp_message(b) bind(c)                  ! costate_text makes a string of it
             import
             type(c_ptr), value :: b

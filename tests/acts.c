@@ -71,7 +71,9 @@ static int hit(act_world *w)
     long k = ++w->spoil.calls;
     int is = k >= w->spoil.from && k < w->spoil.until;
     w->spoil.hits += is;
-    return is;
+    if (!is || !w->spoil.does) return is;
+    w->spoil.does(w);
+    return 0;
 }
 
 static int spoilt(act_world *w, int r, double *out)

@@ -33,15 +33,16 @@ int act_case_at(int k, act_case *);          /* 0: past the end; 1: a case; -1: 
 
 /* ---- callbacks: all of a case, and how the calls from .. until - 1 of them are spoilt ---- */
 
+typedef struct act_world act_world;
 typedef struct {
     long calls, from, until, hits;
     int code;                                /* what such a call returns */
     double write;                            /* with code 0: what it puts into its result */
+    void (*does)(act_world *);               /* instead: called there, and the call is as ever */
 } act_spoil;
 
 /* ---- a world: one solver, one tape ---- */
 
-typedef struct act_world act_world;
 typedef struct { act_world *w; const costate_event *e; } act_site;      /* ctx: of a problem, of an event */
 
 struct act_world {

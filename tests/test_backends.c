@@ -150,4 +150,30 @@ static void backends(void **state)
     print_message("           largest difference %.1e\n", worst);
 }
 
-int main(void) { return run_by_method("linear solvers agree", backends); }
+/* A backend that knows real numbers alone is said to be that where a method needs the others. */
+static int real_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
+{
+    return is_complex ? COSTATE_LS_FAILED : own_init(self, n, pattern, is_complex, like);
+}
+
+static void real_numbers_alone(void **state)
+{
+    costate_backend real = own_dense;
+    costate_options o = {.backend = &real};
+    (void)state;
+    real.init = real_init;
+    costate *c = costate_new(costate_method_find("radau2a"), &problem_find("lv")->P, &o);
+    assert_int_equal(costate_status(c), COSTATE_BACKEND);
+    assert_non_null(strstr(costate_message(c), "complex"));
+    assert_non_null(strstr(costate_message(c), "radau2a"));
+    costate_free(c);
+    c = costate_new(costate_method_find("sdirk4a"), &problem_find("lv")->P, &o);
+    assert_int_equal(costate_status(c), COSTATE_OK);
+    costate_free(c);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest once[] = {cmocka_unit_test(real_numbers_alone)};
+    return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("linear solvers agree", backends);
+}

@@ -85,7 +85,8 @@ static void errors(const costate_method *m, int N, int k, double *value, double 
 {
     const dae *d = dae_find("I2A");
     costate_problem P = dae_problem(d, 1);
-    costate_options o = {.controller = COSTATE_FIXED, .h0 = d->T / N, .derivative_mode = 1};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = d->T / N, .derivative_mode = 1,
+                         .consistent = COSTATE_CONSISTENT_NONE};           /* as the method leaves them */
     costate *c = costate_new(m, &P, &o);
     costate_tape *tape = costate_tape_new();
     double y[DAE_N + 1] = {0}, dy_dp[DAE_N * DAE_P], lambda[DAE_N + 1] = {0}, mu[DAE_P] = {0};

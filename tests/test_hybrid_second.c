@@ -147,7 +147,7 @@ static void symmetry(void **state)
     print_message("           largest gap %.1e\n", worst);
 }
 
-static const double LONG = 0.03, E = 2e-3;
+static const double LONG = 0.03, E = 1e-3;      /* E: Newton's iteration still converges in all replays */
 
 /* of the gradient along column 0 of x in y, m, p: 8th order */
 static inputs differences(session *s, const inputs *x, double e)

@@ -373,27 +373,34 @@ static void rank_one_less(void **state)     /* singular in the sum of its entrie
         }
 }
 
-/* Units are no singularity. */
+/* Units are no singularity, and cost no digits, whatever the order of equations and unknowns. */
 static void badly_scaled(void **state)
 {
-    double J[4] = { 0.0, 0.0, -1e20, 0.0 }, M[4] = { 1.0, 0.0, 0.0, 0.0 }, G[4] = { 1.0, -1e-6, 2.0, -1e-6 };
     (void)state;
-    for (int k = 0; k < NAMES; k++) {
-        const costate_backend *b = costate_backend_find(names[k]);
-        double x[2] = { 1e20, 1.0 }, z[2] = { 1e12, 0.0 };
-        int status;
-        LS *ls;
-        if (!b) continue;
-        ls = LS_Init(b, 2, NULL, 0, NULL, NULL, &status);
-        assert_non_null(ls);
-        assert_int_equal(LS_Decomp(ls, 2.0, 0.0, J, NULL), COSTATE_LS_OK);      /* [2 1e20; 0 2] */
-        assert_int_equal(LS_Solve(ls, 0, 1, x), COSTATE_LS_OK);
-        assert_true(fabs(x[1] - 0.5) < 1e-15 && fabs(x[0] / 2.5e19 - 1.0) < 1e-12);
-        assert_int_equal(LS_Decomp(ls, 1e12, 0.0, G, M), COSTATE_LS_OK);        /* [1e12 -2; 1e-6 1e-6] */
-        assert_int_equal(LS_Solve(ls, 0, 1, z), COSTATE_LS_OK);
-        assert_true(fabs(z[0] - 1.0) < 1e-11 && fabs(z[1] + 1.0) < 1e-11);
-        LS_Free(ls);
-    }
+    for (int k = 0; k < NAMES; k++)
+        for (int order = 0; order < 4; order++) {
+            const costate_backend *b = costate_backend_find(names[k]);
+            int status, r = order & 1, c = order >> 1;      /* which is the first equation, the first unknown */
+            int at[4] = {r + 2 * c, 1 - r + 2 * c, r + 2 * (1 - c), 1 - r + 2 * (1 - c)};
+            double J[4] = { 0.0 }, M[4] = { 0.0 }, G[4], x[2], z[2];
+            if (!b) continue;
+            J[at[2]] = -1e20;
+            M[at[0]] = 1.0;
+            G[at[0]] = 1.0; G[at[1]] = -1e-6; G[at[2]] = 2.0; G[at[3]] = -1e-6;
+            x[r] = 1e20; x[1 - r] = 1.0;
+            z[r] = 1e12; z[1 - r] = 0.0;
+            LS *ls = LS_Init(b, 2, NULL, 0, NULL, NULL, &status);
+            assert_non_null(ls);
+            if (r == c) {
+                assert_int_equal(LS_Decomp(ls, 2.0, 0.0, J, NULL), COSTATE_LS_OK);      /* [2 1e20; 0 2] */
+                assert_int_equal(LS_Solve(ls, 0, 1, x), COSTATE_LS_OK);
+                assert_true(fabs(x[1 - c] - 0.5) < 1e-15 && fabs(x[c] / 2.5e19 - 1.0) < 1e-12);
+            }
+            assert_int_equal(LS_Decomp(ls, 1e12, 0.0, G, M), COSTATE_LS_OK);            /* [1e12 -2; 1e-6 1e-6] */
+            assert_int_equal(LS_Solve(ls, 0, 1, z), COSTATE_LS_OK);
+            assert_true(fabs(z[c] - 1.0) < 1e-11 && fabs(z[1 - c] + 1.0) < 1e-11);
+            LS_Free(ls);
+        }
 }
 
 static void not_finite(void **state)

@@ -101,9 +101,35 @@ static void works_as_its_family(void **state)
     costate_free(c);
 }
 
+/* a name that is not quite one: what was meant is the first that is near */
+static void mistyped(void **state)
+{
+    static const struct { const char *typed, *meant; } names[] = {
+        {"dopri", "dopri5"}, {"Radau2a", "radau2a"}, {"radua2a", "radau2a"}, {"rodas", "rodas4"},
+        {"sdirk4", "sdirk4a"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        int found = 0;
+        assert_null(costate_method_find(names[k].typed));
+        assert_non_null(costate_method_near(names[k].typed, 0));
+        for (int i = 0; i < 5 && costate_method_near(names[k].typed, i); i++)
+            found |= costate_method_near(names[k].typed, i) == costate_method_find(names[k].meant);
+        if (!found) fail_msg("%s is not near %s", names[k].typed, names[k].meant);
+    }
+    assert_ptr_equal(costate_method_near("radau2a", 0), costate_method_find("radau2a"));
+    assert_null(costate_method_near("a method of nobody's", 0));
+    assert_null(costate_method_near("radau2a", 1000));
+    assert_null(costate_method_near("radau2a", -1));
+    assert_null(costate_method_near(NULL, 0));
+    costate *c = costate_new(NULL, &problem_find("lv")->P, NULL);
+    assert_non_null(strstr(costate_message(c), "costate_method_near"));
+    costate_free(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest once[] = {cmocka_unit_test(listed), cmocka_unit_test(for_boundary_values)};
+    const struct CMUnitTest once[] = {cmocka_unit_test(listed), cmocka_unit_test(for_boundary_values),
+                                       cmocka_unit_test(mistyped)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) +
            run_by_method("works as its family", works_as_its_family);
 }

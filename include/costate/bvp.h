@@ -59,7 +59,8 @@ typedef struct {
     int nbreaks;
     const double *breaks;           /* times inside (a, b), from a to b: they stay mesh points, and x->mode counts the
                                        pieces, 0 at a: f may jump there */
-    int intervals;                  /* of the first mesh, where none is given: 8, or one a piece; */
+    int intervals;                  /* of the first mesh, where none is given: 8, or one a piece; a guess with more
+                                       intervals is the first mesh itself, unless fixed; */
     int max_mesh;                   /* at most so many: 10000 */
     int fixed;                      /* 1: the mesh stays as it is given; errors are estimated, not controlled */
     int newton_max;                 /* iterations on a mesh: 50 */
@@ -90,6 +91,9 @@ typedef struct {
 costate_bvp *costate_bvp_new(const costate_method *, const costate_problem *, const costate_conditions *,
                              const costate_bvp_options *);
 void costate_bvp_free(costate_bvp *);
+/* As costate_abandon, in costate.h: a callback must not call its own solver (COSTATE_BAD_ARGUMENT), and after an
+   exception or longjmp left one, the solver is as one that has not solved yet. */
+void costate_bvp_abandon(costate_bvp *);
 const char *costate_bvp_message(const costate_bvp *);
 const costate_bvp_stats *costate_bvp_get_stats(const costate_bvp *);
 
@@ -103,7 +107,8 @@ int costate_bvp_mesh(costate_bvp *, int points, const double *t);
 
 /* COSTATE_OK: solved on the final mesh, to round-off.  Else the last iterate can be looked at by costate_bvp_get and
    _eval, and the next solve begins with the last solution that there was:
-       COSTATE_NEWTON       the iteration stalled: the message says where and which component is the worst
+       COSTATE_NEWTON       the iteration stalled, on finer first meshes as well: the message says where and which
+                            component is the worst
        COSTATE_MESH_LIMIT   the tolerance is not met with max_mesh intervals
        COSTATE_SINGULAR     the conditions do not determine the solution, or M is singular */
 int costate_bvp_solve(costate_bvp *, double a, double b, const double *p);

@@ -119,7 +119,10 @@ typedef struct {
    Forward runs need values alone; tangents need guard.tangent and jump.tangent, gradients guard.adjoint, jump.adjoint,
    and products of rhs with directions in t.
    All events whose guards are zero at one time, to round-off, are applied in the order of the list, each to what the
-   one before left.  A guard that is zero where a segment begins (after a jump) is not looked at until it has left zero.
+   one before left.  A guard that is zero at t0, or after its own event, is not looked at until it has left zero.  After
+   events, the guard of another one may be zero to round-off: that event fires at once, at the same time, if its guard
+   goes on in its direction; without a direction, if the guard turns back at zero.  Events that fire each other at once
+   without end are COSTATE_TOO_MANY_EVENTS: the solution slides along a guard.
    One that reaches zero at t1, to round-off, is not taken, but by costate_continue, before all else.  Times lie in
    [t0, t1): one at t0 is applied to what is given; one at t1 belongs to a run from there.
    Where M is singular, and of residuals, values after a jump or a change of mode are made consistent, as by
@@ -208,6 +211,9 @@ typedef struct {
 int costate_method_count(void);                                  /* of those that costate_new takes */
 const costate_method *costate_method_at(int k);                  /* one of them, 0 <= k < count, else NULL */
 const costate_method *costate_method_find(const char *name);     /* any, by the name of its file, else NULL */
+/* Method k of those with names like this one, the nearest first; NULL: no more are near.  For a sentence where
+   costate_method_find knows no such name. */
+const costate_method *costate_method_near(const char *name, int k);
 int costate_method_describe(const costate_method *, costate_method_info *);
 
 /* ---- options ---------------------------------------------------------------------------------------- */
@@ -216,7 +222,7 @@ enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COST
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
 enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY, COSTATE_CHECKPOINTS };
-enum costate_consistent_when { COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2 };
+enum costate_consistent_when { COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2, COSTATE_CONSISTENT_NONE = -1 };
 enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
 enum costate_solver {
     COSTATE_LS_AUTO = 0,    /* dense for no pattern or n <= 20; else by the pattern: see docs */
@@ -322,15 +328,21 @@ typedef struct {
     /* DAEs */
     int consistent;                   /* COSTATE_CONSISTENT_START: a run begins by making y consistent, as
                                          costate_consistent does; COSTATE_CONSISTENT_END: it ends so, y of index 0
-                                         being kept; both: their sum.  Derivatives are those of what was done */
+                                         being kept; both: their sum.  Derivatives are those of what was done.
+                                         0: at the end, if problem.index names unknowns of index 2 and second products
+                                         are given (tangent2, adjoint_tangent, or differences); COSTATE_CONSISTENT_NONE:
+                                         neither */
 
     /* events */
     int mode;                         /* at t0 */
     int max_events;                   /* of a run; 0: 1000000 */
     int event_samples;                /* points a step where guards are looked at, evenly spaced, its end among them; 0:
-                                         4.  A guard that passes zero twice between two of them is missed; so is one
-                                         that does so inside a step with ends farther from zero than 3 times what
-                                         it changed by over that step and the one before, where it is not looked at */
+                                         the order of the method, at least 4.  Where the slope of a guard is towards
+                                         zero at one point and away from it at the next, an excursion beyond zero is
+                                         looked for between them.  Missed is a guard that passes zero twice between two
+                                         points whose slopes do not show it; and one that does so inside a step with
+                                         ends farther from zero than 3 times what it changed by over that step and the
+                                         one before, where it is not looked at */
     int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /* N values each,
                                          after each event; != 0 stops the run */
     void *on_event_ctx;
@@ -378,6 +390,13 @@ typedef struct {                      /* summed over the calls since costate_new
    (what they point to is not); options NULL: defaults.  costate_free takes NULL. */
 costate *costate_new(const costate_method *, const costate_problem *, const costate_options *);
 void costate_free(costate *);
+/* A callback must not call its own solver: the call returns COSTATE_BAD_ARGUMENT and does nothing.  It may look
+   (status, message, time, counters, mode), and costate_free waits until the call at work has ended.
+   An exception or longjmp may leave a callback (not one of an ensemble or of costate_new).  Call costate_abandon then;
+   without it the next call may be taken for one by a callback, if it is made from functions deeper on the stack.  The
+   solver can be used again, and so can its tapes, but one that was being written holds nothing, and memory that the
+   call had allocated for itself is lost. */
+void costate_abandon(costate *);                 /* the call at work was left; NULL is fine */
 int costate_status(const costate *);             /* of the last call */
 const char *costate_message(const costate *);    /* a sentence about it; never NULL; NULL is no solver.  After a success
                                                     "No error.", and a hint behind it where n >= 1000 without a
@@ -511,7 +530,12 @@ int costate_replay_onto(costate *, const costate_tape *, double *y, const double
 /* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own; but one
    with COSTATE_CHECKPOINTS or in a file is for one sweep at a time, and COSTATE_BAD_TAPE for another.  Who writes a
    tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share.  A tape
-   may outlive that solver, but not the options.backend that those are of. */
+   may outlive that solver, but not the options.backend that those are of.
+   Over one tape, tangents by one solver and adjoints by another are transposes.  A solver that would make other steps
+   again than those of the run is therefore refused (COSTATE_BAD_TAPE): a tape with COSTATE_CHECKPOINTS, also in a file,
+   is swept with the linear solver of its run, and one with COSTATE_STATES_ONLY with any factorisation if the run had
+   one, else with COSTATE_LS_GMRES, and with either if both solvers have derivative_mode.  With COSTATE_ALL_STAGES any
+   linear solver will do. */
 costate_tape *costate_tape_new(void);                  /* NULL: no memory */
 void costate_tape_free(costate_tape *);                /* NULL is fine */
 /* A tape in a file: a run writes it there as it goes, and sweeps read it back; in memory stay decisions, about 120
@@ -595,7 +619,10 @@ int costate_check_problem(const costate_problem *, const costate_point *x, costa
    costate_pattern_free (takes NULL) after the solvers that use it; NULL on failure. report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
-/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.
+/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.  With unknowns of
+   index 2 and without options.consistent, y is first made consistent as by costate_consistent, and the directions
+   checked are those along the constraints: others leave them, where no solution is near.  costate_check_hessian does
+   the same.
    Where the run itself fails, the report holds its sentence. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
 /* The same of Hessian products, of the functional by seed (and q, where lambda has rows of it): symmetry, and the

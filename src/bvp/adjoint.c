@@ -209,7 +209,7 @@ int sums_finite(bvp *b, int m, const double *mu, const char *name)
     return fail(&b->v, COSTATE_BAD_ARGUMENT, "%s holds a NaN or Inf.", name);
 }
 
-int costate_bvp_adjoint(costate_bvp *b, const costate_bvp_adjoints *s)
+int call_bvp_adjoint(costate_bvp *b, const costate_bvp_adjoints *s)
 {
     TRY(bvp_begin(b));
     if (!s || !s->lambda) return fail(&b->v, COSTATE_BAD_ARGUMENT, "%s is NULL.", s ? "adjoints.lambda" : "adjoints");

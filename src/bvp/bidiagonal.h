@@ -10,11 +10,12 @@ typedef struct {
     double *Q, *tau;                /* (N-1) 2n*n, n: reflections that eliminate y_i, with R in the upper triangle */
     double *U, *V;                  /* (N-1) n*n: of the row R y_i + U y_0 + V y_{i+1} */
     double *F;                      /* 2n*2n: of y_0 and y_N, factored */
+    double *before, *inverse;       /* F before that; its inverse and 4n: of rcond */
     double *row, *col;              /* 2n: its scaling */
     int *pivot;                     /* 2n */
     double *running, *work;         /* n*2n; 8n */
     int *iwork;                     /* 2n */
-    double rcond;
+    double rcond;                   /* of F; where that is round-off, in the units that are best for it */
     int loose;                      /* the column of F with the smallest pivot */
     double *block;
 } chain;

@@ -12,6 +12,7 @@
 #define COSTATE_BVP_INTERNAL_H
 
 #include <costate/bvp.h>
+#include "base/entry.h"
 #include "linsol/ls.h"
 #include "maps/maps.h"
 #include "step/method.h"
@@ -72,6 +73,8 @@ typedef struct {                    /* how one stage is linearised */
 
 struct costate_bvp {
     verdict v;
+    call_entry entry;
+    int fixed;                      /* options.fixed, which checks set for a while */
     costate_problem P;
     costate_conditions user;
     costate_bvp_options o;
@@ -152,8 +155,8 @@ void weights_at(const bvp *, const double *y, const double *z, double *w);
 /* ---- newton.c ---- */
 typedef struct { double rms, most; int interval, component; } size_of;
 /* Until corrections are at most goal of the tolerances; goal 0: to round-off.  kept: begins with the matrix that is
-   factored, of this mesh. */
-int bvp_newton(bvp *, double goal, int kept, double error_before);
+   factored, of this mesh.  *near: it failed, but its iterate has six digits */
+int bvp_newton(bvp *, double goal, int kept, double error_before, int *near);
 
 /* ---- errors.c ---- */
 typedef struct { double error, t; int component; } defects;     /* the largest, in units of the tolerance; n + : of q */
@@ -164,10 +167,21 @@ int mesh_amplification(bvp *, double error, double *factor);    /* >= 1: what il
 /* What the errors call for, more times as fine, but of no more than max_mesh intervals; */
 int mesh_next(bvp *, const double *error, double more, solution *out);
 int mesh_halved(bvp *, const solution *from, solution *out);
-int mesh_given(bvp *, solution *out);                           /* the user's, else that of last, else equidistant */
+int mesh_given(bvp *, solution *out);           /* the user's, else that of last or the guess's, else equidistant */
 
 /* ---- guess.c ---- */
 /* y and X of `to` from those of `from`, stretched, or where that is NULL by what the next solve begins with */
 void bvp_guess(bvp *, const solution *from, solution *to);
+
+/* calls.c: the public calls as they are inside */
+int call_bvp_solve(costate_bvp *b, double from, double to, const double *p);
+int call_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s);
+int call_bvp_adjoint(costate_bvp *b, const costate_bvp_adjoints *s);
+int call_bvp_hessian(costate_bvp *b, const costate_bvp_second *user);
+int call_bvp_guess(costate_bvp *b, int points, const double *t, const double *y);
+int call_bvp_mesh(costate_bvp *b, int points, const double *t);
+int call_bvp_eval(costate_bvp *b, double t, double *Y);
+int call_check_bvp(costate_bvp *b, double from, double to, const double *p, costate_report *r);
+void bvp_free(bvp *);
 
 #endif

@@ -75,7 +75,7 @@ static void shares(const attempt *x, int k, int *piece, double *of_next)
 static int evaluate(attempt *x)
 {
     set_points(x);
-    for (size_t k = 0; k < POINTS; k++) TRY(costate_bvp_eval(x->b, x->t[k], x->value + k * (x->X / POINTS)));
+    for (size_t k = 0; k < POINTS; k++) TRY(call_bvp_eval(x->b, x->t[k], x->value + k * (x->X / POINTS)));
     return 0;
 }
 
@@ -119,7 +119,7 @@ static int choose(attempt *x)
 static int solve_at(attempt *x, double e, const double *v)
 {
     for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + e * v[i];
-    TRY(costate_bvp_solve(x->b, x->from + e * v[x->np], x->to + e * v[x->np + 1], x->moved));
+    TRY(call_bvp_solve(x->b, x->from + e * v[x->np], x->to + e * v[x->np + 1], x->moved));
     return evaluate(x);
 }
 
@@ -156,16 +156,15 @@ static int gradient(attempt *x)
     TRY(evaluate(x));
     for (size_t i = 0; i < x->X; i++) seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
     memset(x->mu, 0, (x->np + 1) * sizeof *x->mu);
-    TRY(costate_bvp_adjoint(x->b, &s));
+    TRY(call_bvp_adjoint(x->b, &s));
     join(x, x->mu, x->ends, x->times, x->gradient);
     return 0;
 }
 
-/* the derivative along v of what `of` leaves in `result`, count of them, into diff */
-static int differences(attempt *x, const double *v, size_t count, const double *result, int with_gradient)
+/* the derivative along v of what `of` leaves in `result`, count of them, into diff, by steps of e */
+static int differences(attempt *x, const double *v, size_t count, const double *result, int with_gradient, double e)
 {
     static const double weight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-    const double e = 2e-3;
     memset(x->diff, 0, count * sizeof *x->diff);
     for (int k = 1; k <= 4; k++)
         for (int side = -1; side <= 1; side += 2) {
@@ -176,14 +175,17 @@ static int differences(attempt *x, const double *v, size_t count, const double *
     return solve_at(x, 0, v);
 }
 
-/* the largest difference of d and given, beside the largest of units: unit NULL: of each other */
-static double apart(size_t count, const double *given, const double *d, const double *unit)
+static const double LEAST = 1e-3;       /* of what is differenced: a derivative less than that is round-off of it */
+
+/* the largest difference of d and given, beside the largest of units: unit NULL: of each other; of: what was
+   differenced */
+static double apart(size_t count, const double *given, const double *d, const double *of, const double *unit)
 {
     double most = 0, size = 0;
     for (size_t i = 0; i < count; i++) {
-        double u = unit ? unit[i] : 1;
+        double u = unit ? fabs(unit[i]) : 1;
         most = fmax(most, fabs(given[i] - d[i]) * u);
-        size = fmax(size, fmax(fabs(given[i]), fabs(d[i])) * u);
+        size = fmax(size, fmax(fmax(fabs(given[i]), fabs(d[i])), LEAST * fabs(of[i])) * u);
     }
     return size > 0 ? most / size : 0;
 }
@@ -218,13 +220,41 @@ static int tangent(attempt *x)
 {
     costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
                               .Vtimes = x->Vtimes, .V = x->V + x->X};
-    return costate_bvp_tangent(x->b, &s);
+    return call_bvp_tangent(x->b, &s);
+}
+
+/* How far derivatives are from differences along v, by the steps that suit best: solutions may change by more than
+   themselves within a hundredth of p. */
+typedef double compared(attempt *);
+static int best_of(attempt *x, const double *v, size_t count, const double *result, int with_gradient, compared *of,
+                   double *error)
+{
+    enum { LENGTHS = 4 };
+    const double GOOD = 1e-2 * CHECK_RIGHT;
+    double e = 2e-3;
+    for (int k = 0; k < LENGTHS && !(*error <= GOOD); k++, e /= 8) {
+        int status = differences(x, v, count, result, with_gradient, e);
+        if (status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && k == LENGTHS - 1)) return status;
+        if (status) { TRY(solve_at(x, 0, v)); continue; }
+        double now = of(x);
+        if (!(now >= *error)) *error = now;
+    }
+    return 0;
+}
+
+static double first_apart(attempt *x)
+{
+    double *V = x->V + x->X, *seeds = x->V, size = 0, none = 0;
+    if (x->tangents) return apart(x->X, V, x->diff, x->value, NULL);
+    double along = product(x->in, x->gradient, x->v, &size), right = product(x->X, seeds, x->diff, &size);
+    product(x->X, seeds, x->value, &none);
+    return fabs(along - right) / fmax(fmax(size, LEAST * none), 1e-300);
 }
 
 /* adjoint and tangent, each where it is there, against each other and against differences */
 static int check_first(attempt *x, costate_report *r)
 {
-    double *V = x->V + x->X, *seeds = x->V, size = 0, along = 0;
+    double *V = x->V + x->X, *seeds = x->V, size = 0, along = 0, all = 0;
     if (x->adjoints) {
         TRY(gradient(x));
         along = product(x->in, x->gradient, x->v, &size);
@@ -233,32 +263,28 @@ static int check_first(attempt *x, costate_report *r)
     for (size_t i = 0; i < x->X; i++) seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
     if (x->tangents && x->adjoints) {
         double left = product(x->X, seeds, V, &size);
-        r->transpose = fabs(left - along) / fmax(size, 1e-300);
+        product(x->X, seeds, x->value, &all);
+        r->transpose = fabs(left - along) / fmax(fmax(size, LEAST * all), 1e-300);
     }
-    TRY(differences(x, x->v, x->X, x->value, 0));
-    if (x->tangents) r->taylor = apart(x->X, V, x->diff, NULL);
-    else {
-        size = 0;
-        double right = product(x->X, seeds, x->diff, &size);
-        r->taylor = fabs(along - right) / fmax(size, 1e-300);
-    }
-    return 0;
+    return best_of(x, x->v, x->X, x->value, 0, first_apart, &r->taylor);
 }
+
+static double second_apart(attempt *x) { return apart(x->in, x->Hv, x->diff, x->gradient, x->v + x->in); }
 
 static int check_second(attempt *x, costate_report *r)
 {
     costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
                             .Vtimes = x->Vtimes, .seed = seed, .ctx = x, .mu2 = x->mu2, .ends2 = x->ends2,
                             .times2 = x->times2};
-    double size = 0;
-    TRY(costate_bvp_hessian(x->b, &s));
+    double size = 0, first = 0;
+    TRY(call_bvp_hessian(x->b, &s));
     for (size_t j = 0; j < DIRECTIONS; j++)
         join(x, x->mu2 + j * x->np, x->ends2 + j * x->nends, x->times2 + j * POINTS, x->Hv + j * x->in);
     double left = product(x->in, x->v + x->in, x->Hv, &size), right = product(x->in, x->v, x->Hv + x->in, &size);
-    r->symmetry = fabs(left - right) / fmax(size, 1e-300);
-    TRY(differences(x, x->v, x->in, x->gradient, 1));
-    r->hessian = apart(x->in, x->Hv, x->diff, x->v + x->in);
-    return 0;
+    TRY(gradient(x));
+    product(x->in, x->gradient, x->v, &first);
+    r->symmetry = fabs(left - right) / fmax(fmax(size, LEAST * first), 1e-300);
+    return best_of(x, x->v, x->in, x->gradient, 1, second_apart, &r->hessian);
 }
 
 /* which products all of f, r and g have */
@@ -298,12 +324,12 @@ static int checks(attempt *x, costate_report *r)
     return wrong ? COSTATE_CHECK_FAILED : COSTATE_OK;
 }
 
-int costate_check_bvp(costate_bvp *b, double from, double to, const double *p, costate_report *r)
+int call_check_bvp(costate_bvp *b, double from, double to, const double *p, costate_report *r)
 {
     if (!r) return COSTATE_BAD_ARGUMENT;
     check_clear(r);
     if (!b) return check_says(r, COSTATE_BAD_ARGUMENT, "The solver is NULL.");
-    int status = costate_bvp_solve(b, from, to, p);
+    int status = call_bvp_solve(b, from, to, p);
     if (status) return check_says(r, status, "%s", b->v.text);
     attempt x = {.b = b, .from = from, .to = to, .p = b->p, .np = (size_t)b->np, .nends = (size_t)b->nends,
                  .X = POINTS * (size_t)b->N_all, .in = (size_t)b->np + 2};

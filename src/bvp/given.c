@@ -24,7 +24,7 @@ static int copied(bvp *b, size_t count, const double *from, double **to)
     return 0;
 }
 
-int costate_bvp_guess(costate_bvp *b, int points, const double *t, const double *y)
+int call_bvp_guess(costate_bvp *b, int points, const double *t, const double *y)
 {
     double *times = NULL, *values = NULL;
     TRY(bvp_begin(b));
@@ -46,7 +46,7 @@ int costate_bvp_guess(costate_bvp *b, int points, const double *t, const double 
     return COSTATE_OK;
 }
 
-int costate_bvp_mesh(costate_bvp *b, int points, const double *t)
+int call_bvp_mesh(costate_bvp *b, int points, const double *t)
 {
     double *times;
     TRY(bvp_begin(b));
@@ -83,7 +83,7 @@ int costate_bvp_get(const costate_bvp *user, int k, double *t, double *Y)
     return COSTATE_OK;
 }
 
-int costate_bvp_eval(costate_bvp *b, double t, double *Y)
+int call_bvp_eval(costate_bvp *b, double t, double *Y)
 {
     place at;
     TRY(bvp_begin(b));

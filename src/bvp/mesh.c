@@ -119,19 +119,19 @@ static int equidistant(bvp *b, solution *out)
     return 0;
 }
 
-/* the user's points, and the breaks: those of a piece lie between its ends */
-static int from_points(bvp *b, solution *out)
+/* the user's points t, or where NULL as many equidistant ones, and the breaks: those of a piece lie between its ends */
+static int from_points(bvp *b, int points, const double *times, solution *out)
 {
     int pieces = b->nends - 1, at = 0;
-    double sign = b->ends[pieces] > b->ends[0] ? 1 : -1;
-    TRY(solution_new(b, out, b->mesh_points - 1 + pieces - 1));
+    double sign = b->ends[pieces] > b->ends[0] ? 1 : -1, all = b->ends[pieces] - b->ends[0];
+    TRY(solution_new(b, out, points + pieces));
     for (int k = 0; k < pieces; k++) {
         double from = b->ends[k], length = b->ends[k + 1] - from;
         int first = at;
         out->piece[at] = k;
         out->from[at++] = 0;
-        for (int i = 0; i < b->mesh_points; i++) {
-            double t = b->mesh_t[i];
+        for (int i = 0; i < points; i++) {
+            double t = times ? times[i] : b->ends[0] + all * i / (points - 1);
             if (!(sign * t > sign * from && sign * t < sign * b->ends[k + 1])) continue;
             out->piece[at] = k;
             out->from[at++] = (t - from) / length;
@@ -153,9 +153,19 @@ static int as_before(bvp *b, solution *out)
     return 0;
 }
 
+/* A guess of more intervals than the first mesh would have knows of something that they do not see. */
+static int guess_is_mesh(const bvp *b)
+{
+    int intervals = b->guess_points - 1;
+    return !b->o.fixed && intervals > b->o.intervals && intervals + b->nends <= b->o.max_mesh;
+}
+
 int mesh_given(bvp *b, solution *out)
 {
-    TRY(b->mesh_points ? from_points(b, out) : b->last.N && !b->guess_points ? as_before(b, out) : equidistant(b, out));
+    if (b->mesh_points) TRY(from_points(b, b->mesh_points, b->mesh_t, out));
+    else if (b->last.N && !b->guess_points) TRY(as_before(b, out));
+    else if (guess_is_mesh(b)) TRY(from_points(b, b->guess_points, b->guess_t, out));
+    else TRY(equidistant(b, out));
     solution_place(b, b->ends, out);
     return 0;
 }

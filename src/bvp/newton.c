@@ -32,6 +32,7 @@ typedef struct {
     size_of size, next_size;
     double damping;
     int its;
+    int near;                       /* it stalled, by round-off, so near the solution that its errors tell a mesh */
 } iteration;
 
 /* ---- sizes of corrections ---- */
@@ -139,10 +140,26 @@ static int tell(const iteration *k, double error_before)
                 k->its, k->x->N);
 }
 
-static int stalled(const iteration *k, const char *how)
+/* On a mesh that does not see a layer the matrix may be so ill-conditioned that round-off keeps corrections above the
+   tolerance.  Six digits are enough to know where the mesh is to be finer. */
+static int six_digits(const iteration *k)
+{
+    const bvp *b = k->b;
+    size_t n = (size_t)b->n;
+    double sum = 0;
+    for (size_t i = 0; i < k->all; i++) {
+        size_t c = i % n;
+        double most = (1 / k->scale[c] - b->atol[c]) / b->o.rtol, part = k->d[i] / larger(most, b->atol[c]);
+        sum += part * part;
+    }
+    return sqrt(sum / (double)k->all) <= 1e-6;
+}
+
+static int stalled(iteration *k, const char *how)
 {
     const solution *x = k->x;
     int i = k->size.interval;
+    k->near = six_digits(k);
     if (k->b->count.rcond < ILL_CONDITIONED) return not_determined(k->b);
     return fail(&k->b->v, COSTATE_NEWTON, "Newton's iteration %s after %d iterations on %d intervals: the correction "
                 "is %.2e times the tolerance, largest in y[%d] near t = %.10g.  A better guess, or continuation, may "
@@ -251,7 +268,7 @@ static int iterate(iteration *k, double goal, double error_before)
     return stalled(k, "did not end");
 }
 
-int bvp_newton(bvp *b, double goal, int kept, double error_before)
+int bvp_newton(bvp *b, double goal, int kept, double error_before, int *near)
 {
     iteration k = {.b = b, .x = &b->now, .all = unknowns(b)};
     TRY(b->system->prepare(b, b->now.N));
@@ -263,5 +280,6 @@ int bvp_newton(bvp *b, double goal, int kept, double error_before)
     int status = kept ? go_on(&k) : 0;
     status = status < 0 ? status : status > 0 ? 0 : iterate(&k, goal, error_before);
     free(k.d);
+    *near = k.near;
     return status;
 }

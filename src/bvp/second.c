@@ -102,7 +102,7 @@ static int lay_out(products *s)
     return 0;
 }
 
-int costate_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
+int call_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
 {
     TRY(bvp_begin(b));
     if (!user || !user->seed)

@@ -3,13 +3,14 @@
        first mesh -> Newton's iteration -> errors -> next mesh ... -> Newton's iteration to round-off
 
    Where Newton's iteration stalls, the mesh may be too coarse for the problem to look like itself: it is halved, a few
-   times. */
+   times.  So may be the mesh before, whose solution it began with: then all begins again, with what the user gave, on a
+   finer first mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
 
-enum { HALVINGS = 3, MESHES_MOST = 60 };
+enum { HALVINGS = 3, BEGINNINGS = 7, MESHES_MOST = 60 };
 static const double WELL_CONDITIONED = 0.05;    /* y(a) and y(b) by the conditions: no error grows much */
 static const double GOAL = 0.01;                /* of corrections, in tolerances, on meshes that are not the last */
 
@@ -98,24 +99,34 @@ static void begin_mesh(bvp *b, const solution *from)
     bvp_guess(b, from, &b->now);
 }
 
-/* On this mesh, or where it stalls on halved ones, begun alike; from NULL: with what the user gave. */
+static int is_coarse(int status) { return status == COSTATE_NEWTON || status == COSTATE_SINGULAR; }
+
+static int halve(bvp *b)
+{
+    solution finer = {0};
+    TRY(mesh_halved(b, &b->now, &finer));
+    solution_free(&b->now);
+    b->now = finer;
+    return 0;
+}
+
+/* On this mesh, or where it stalls on halved ones, begun alike; from NULL: with what the user gave, on this one. */
 static int solve_on(bvp *b, const solution *from, double error)
 {
     for (int k = 0;; k++) {
-        solution finer = {0};
+        int near;
         begin_mesh(b, from);
-        int status = bvp_newton(b, GOAL, 0, error);
-        int coarse = status == COSTATE_NEWTON || status == COSTATE_SINGULAR;
-        if (!coarse || k == HALVINGS || b->o.fixed || 2 * b->now.N > b->o.max_mesh) return status;
-        TRY(mesh_halved(b, &b->now, &finer));
-        solution_free(&b->now);
-        b->now = finer;
+        int status = bvp_newton(b, GOAL, 0, error, &near);
+        if (status == COSTATE_NEWTON && near) return 0;
+        if (!is_coarse(status) || !from || k == HALVINGS || b->o.fixed || 2 * b->now.N > b->o.max_mesh) return status;
+        TRY(halve(b));
     }
 }
 
 static int polish(bvp *b, double error)
 {
-    TRY(bvp_newton(b, 0, 1, error));
+    int near;
+    TRY(bvp_newton(b, 0, 1, error, &near));
     TRY(bvp_failed(b, solution_integrals(b, &b->now), "the solution"));
     b->solved = 1;
     verdict_clear(&b->v);                       /* what was said of coarser meshes */
@@ -164,6 +175,7 @@ static int errors(bvp *b, defects *worst, double **error)
     return 0;
 }
 
+/* from the first mesh on, which is there */
 static int adapt(bvp *b, double **error)
 {
     progress p = {.more = 1};
@@ -183,7 +195,29 @@ static int adapt(bvp *b, double **error)
     }
 }
 
-int costate_bvp_solve(costate_bvp *b, double from, double to, const double *p)
+/* the first mesh, halved so many times */
+static int first_mesh(bvp *b, int halvings)
+{
+    TRY(mesh_given(b, &b->now));
+    if (b->now.N > b->o.max_mesh)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "The first mesh has %d intervals: options.max_mesh = %d.", b->now.N,
+                    b->o.max_mesh);
+    for (int k = 0; k < halvings; k++) TRY(halve(b));
+    return 0;
+}
+
+static int from_the_beginning(bvp *b, double **error)
+{
+    for (int k = 0, intervals = 0;; k++) {
+        TRY(first_mesh(b, k));
+        if (k == 0) intervals = b->now.N;
+        int status = adapt(b, error);
+        if (!is_coarse(status) || b->o.fixed || k + 1 == BEGINNINGS || b->count.meshes >= MESHES_MOST) return status;
+        if (intervals > b->o.max_mesh >> (k + 1)) return status;
+    }
+}
+
+int call_bvp_solve(costate_bvp *b, double from, double to, const double *p)
 {
     double *error = NULL;
     TRY(bvp_begin(b));
@@ -192,11 +226,7 @@ int costate_bvp_solve(costate_bvp *b, double from, double to, const double *p)
     TRY(mesh_sound(b, from, to));
     TRY(guess_sound(b, from, to));
     begin(b, from, to, p);
-    int status = mesh_given(b, &b->now);
-    if (status == 0 && b->now.N > b->o.max_mesh)
-        status = fail(&b->v, COSTATE_BAD_ARGUMENT, "The first mesh has %d intervals: options.max_mesh = %d.", b->now.N,
-                      b->o.max_mesh);
-    if (status == 0) status = adapt(b, &error);
+    int status = from_the_beginning(b, &error);
     forget_given(b);
     free(error);
     return status;

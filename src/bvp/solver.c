@@ -205,6 +205,7 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     furnish(b);
     TRY(maps_init(&b->maps, 1, b->entries));
     TRY(small_solvers(b));
+    b->fixed = b->o.fixed;
     b->system = system_of(b);
     TRY(work(b));
     return COSTATE_OK;
@@ -220,9 +221,8 @@ costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, 
     return b;
 }
 
-void costate_bvp_free(costate_bvp *b)
+void bvp_free(bvp *b)
 {
-    if (!b) return;
     if (b->system) b->system->free(b);
     LS_Free(b->mass);
     LS_Free(b->filter);

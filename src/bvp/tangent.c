@@ -128,7 +128,7 @@ int directions_finite(bvp *b, int columns, int count, const double *Vp, const do
     return 0;
 }
 
-int costate_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s)
+int call_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s)
 {
     TRY(bvp_begin(b));
     if (!s || !s->V) return fail(&b->v, COSTATE_BAD_ARGUMENT, "%s is NULL.", s ? "tangents.V" : "tangents");

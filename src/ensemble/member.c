@@ -18,7 +18,7 @@ static void take_in(worker *w, int k)
     const ensemble *e = w->of;
     const costate_members *a = e->all;
     size_t d = (size_t)a->directions, m = (size_t)a->m;
-    memset(w->block, 0, w->doubles * sizeof *w->block);
+    clear_arrays(w->block, w->doubles);
     if (d) copy(w->V, part(a->V, k, e->N * d), e->N * d);
     if (m) copy(w->mu, part(a->mu, k, e->np * m), e->np * m);
     if (d && a->along) {

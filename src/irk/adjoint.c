@@ -13,9 +13,9 @@
 #include "linsol/residual.h"
 
 /* not where systems are solved loosely: there the sum of all equations holds what is left of them, divided by h */
-static int short_form(const stepper *c) { return !c->m->g && c->o->krylov_tol <= EXACT_KRYLOV; }
+int irk_short_form(const stepper *c) { return !c->m->g && c->o->krylov_tol <= EXACT_KRYLOV; }
 
-static double remainder_of_weights(const costate_method *m)
+double irk_remainder(const costate_method *m)
 {
     double R = 1;
     for (int i = 0; i < m->s; i++) R -= m->d[i];
@@ -58,7 +58,7 @@ void irk_right_hand_side(stepper *c, const record *r, const irk_back *b, int i)
     int next = i / c->m->block * c->m->block + c->m->block;
     for (int j = 0; j < g->m; j++) {
         double *rho = g->U + (size_t)i * stride + (size_t)j * n;
-        axpy(n, 1, rho, b->sum + (size_t)j * n);
+        if (!irk_short_form(c)) axpy(n, 1, rho, b->sum + (size_t)j * n);
         axpy(n, c->m->d[i], g->lambda + (size_t)j * (size_t)c->N, rho);
         if (g->seed) axpy(n, 1, g->seed + (size_t)i * stride + (size_t)j * n, rho);
         irk_coupling(c, r->h, 1, i, next, c->s, -1, mass_products(b) + (size_t)j * n, stride, rho, rho);
@@ -80,10 +80,10 @@ static int products(stepper *c, const functionals *g, const costate_point *x, do
 int irk_stage_back(stepper *c, const record *r, const irk_back *b, int i, double *K)
 {
     const functionals *g = b->g;
-    if (!K && short_form(c) && !g->mu && !g->times) return 0;
+    if (!K && irk_short_form(c) && !g->mu && !g->times) return 0;
     costate_point x = irk_stage_point(c, r, i);
     const double *u = g->U + (size_t)i * (size_t)g->m * (size_t)c->n;
-    return products(c, g, &x, c->m->c[i], u, short_form(c) ? NULL : b->sum, K);
+    return products(c, g, &x, c->m->c[i], u, irk_short_form(c) ? NULL : b->sum, K);
 }
 
 int irk_first_stage_back(stepper *c, const record *r, const irk_back *b)
@@ -115,14 +115,14 @@ int irk_finish_back(stepper *c, const record *r, const irk_back *b)
 {
     const functionals *g = b->g;
     size_t n = (size_t)c->n, m = (size_t)g->m, stride = n * m;
-    double w[STAGES_MOST], R = remainder_of_weights(c->m);
+    double w[STAGES_MOST], R = irk_remainder(c->m);
     for (size_t i = 0; g->times && i < (size_t)c->s; i++)
         for (size_t j = 0; j < m; j++)
             g->h[j] += dot(n, mass_products(b) + (i * m + j) * n, work(c)->slope + i * n) / r->h;
-    for (int i = 0; i < c->s; i++) { w[i] = 0; for (int j = 0; j < c->s; j++) w[i] += c->m->W[i * c->s + j]; }
+    for (int i = 0; i < c->s; i++) w[i] = irk_row_sum(c->m, i);
     for (size_t j = 0; j < m; j++) {
         double *lambda = g->lambda + j * (size_t)c->N;
-        if (!short_form(c)) { axpy(n, 1, b->sum + j * n, lambda); continue; }
+        if (!irk_short_form(c)) { axpy(n, 1, b->sum + j * n, lambda); continue; }
         for (size_t i = 0; i < n; i++) lambda[i] = R == 0 ? 0 : R * lambda[i];
         combine(n, lambda, lambda, 1 / r->h, c->s, w, mass_products(b) + j * n, stride);
         for (size_t i = 0; g->seed && i < (size_t)c->s; i++) axpy(n, -1, g->seed + i * stride + j * n, lambda);

@@ -19,8 +19,7 @@
 typedef struct stage_system stage_system;
 typedef struct {
     int most_columns;           /* that are iterated together: their solves are one call, where there is more to win */
-    int dense_most;             /* unknowns of a block up to which its exact matrix is factored, not iterated with */
-    int sparse;                 /* 0: never where the backend is sparse */
+    int direct_most;            /* unknowns of a block up to which its exact matrix is factored, not iterated with */
     int preconditioned;         /* matrix-free: the user's preconditioner, or the ILU, is one of a block */
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
@@ -74,6 +73,8 @@ static inline irk_work *work(const stepper *c) { return c->own; }
 
 int irk_forward(stepper *, record *, trial *);
 int irk_estimate(stepper *, const record *, const directions *, int j, double *err);
+int irk_short_form(const stepper *);        /* tangents, adjoints: their products with f_y are in B alone */
+double irk_remainder(const costate_method *);        /* R = 1 - sum d_j; 0 where it should be */
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
 int irk_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
@@ -137,9 +138,17 @@ int irk_error(stepper *, const record *, const trial *);             /* into t->
 int irk_inner_value(stepper *, const map *, const record *, double *out);    /* of a map at its second point */
 
 /* product.c */
+double irk_row_sum(const costate_method *, int i);                   /* (W 1)_i */
 void irk_stage_states(stepper *, const record *, int slopes);        /* stage <- Y_i; slope <- K_i, where asked for */
-/* k'_j = (1/h) sum_{from <= l < to} W_il X_l - (dh_j/h) K_i, X_l = X + l stride of column j at j column; dh NULL: 0 */
-typedef struct { int i, from, to; const double *X; size_t stride, column; const double *dh; } coupled_slope;
+/* k'_j = (1/h) (sum_{from <= l < to} W_il X_l - (W 1)_i less) - (dh_j/h) K_i, X_l = X + l stride of column j at j
+   column, less at j less_column; dh, less NULL: 0 */
+typedef struct {
+    int i, from, to;
+    const double *X;
+    size_t stride, column;
+    const double *dh, *less;
+    size_t less_column;
+} coupled_slope;
 /* E'(x) (dx_j, k'_j), dx: of columns; out: columns ld apart */
 int irk_tangents(stepper *, double h, const costate_point *x, const coupled_slope *, int m, double *out, size_t ld);
 static inline costate_point irk_stage_point(const stepper *c, const record *r, int i)

@@ -27,11 +27,11 @@ static int exact_solve(const stage_system *s, int m, int from, double *X)
     return irk_exact_columns(s, m - from, X + (size_t)from * (size_t)s->c->n);
 }
 
-/* A dense factorisation a stage costs more than one with iterations from n about 35 on; a sparse one always costs more
-   than the few solves it saves (step-maps 6). */
+/* An exact matrix gives transposes to round-off at any condition.  A dense factorisation a stage costs more than one
+   with iterations from n about 35 on (step-maps 6), but up to 100 that is little of a run. */
 const block_algebra irk_one_stage = {
     .most_columns = GMRES_COLUMNS,
-    .dense_most = 35,
+    .direct_most = 100,
     .preconditioned = 1,
     .solve = solve,
     .exact_factor = exact_factor,

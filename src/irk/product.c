@@ -4,6 +4,13 @@
 #include <string.h>
 #include "irk/irk.h"
 
+double irk_row_sum(const costate_method *m, int i)
+{
+    double sum = 0;
+    for (int j = 0; j < m->s; j++) sum += m->W[i * m->s + j];
+    return sum;
+}
+
 void irk_stage_states(stepper *c, const record *r, int slopes)
 {
     size_t n = (size_t)c->n;
@@ -37,22 +44,24 @@ static int stage_back(const stage_system *s, int m, int i, const double *X, doub
     return equation_adjoints(s->c->maps, &x, m, X + at, len, a->to, K ? K + at : NULL, len);
 }
 
+/* out <- base + a k'_j */
+static void add_slope(const stepper *c, double h, const coupled_slope *z, size_t j, double a, const double *base,
+                      double *out)
+{
+    size_t n = (size_t)c->n;
+    irk_coupling(c, h, 0, z->i, z->from, z->to, a, z->X + j * z->column, z->stride, base, out);
+    if (z->less) axpy(n, -a * irk_row_sum(c->m, z->i) / h, z->less + j * z->less_column, out);
+    if (z->dh && z->dh[j] != 0) axpy(n, -a * z->dh[j] / h, work(c)->slope + (size_t)z->i * n, out);
+}
+
 int irk_tangents(stepper *c, double h, const costate_point *x, const coupled_slope *z, int m, double *out, size_t ld)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n;
     int plain = equation_plain(c->maps);
-    for (size_t j = 0; !plain && j < (size_t)m; j++) {
-        double *k = a->kdot + j * n;
-        irk_coupling(c, h, 0, z->i, z->from, z->to, 1, z->X + j * z->column, z->stride, NULL, k);
-        if (z->dh && z->dh[j] != 0) axpy(n, -z->dh[j] / h, a->slope + (size_t)z->i * n, k);
-    }
+    for (size_t j = 0; !plain && j < (size_t)m; j++) add_slope(c, h, z, j, 1, NULL, a->kdot + j * n);
     TRY(equation_tangents(c->maps, x, m, a->columns.dx, plain ? NULL : a->kdot, n, out, ld));
-    for (size_t j = 0; plain && j < (size_t)m; j++) {
-        double *to = out + j * ld;
-        irk_coupling(c, h, 0, z->i, z->from, z->to, -1, z->X + j * z->column, z->stride, to, to);
-        if (z->dh && z->dh[j] != 0) axpy(n, z->dh[j] / h, a->slope + (size_t)z->i * n, to);
-    }
+    for (size_t j = 0; plain && j < (size_t)m; j++) add_slope(c, h, z, j, -1, out + j * ld, out + j * ld);
     return 0;
 }
 
@@ -63,7 +72,7 @@ static int stage_forward(const stage_system *s, int m, int i, const double *X, d
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, at = (size_t)i * n;
     int k = c->m->block, i0 = s->block * k;
     costate_point x = irk_stage_point(c, s->r, i0 + i);
-    coupled_slope z = {i0 + i, i0, i0 + k, X - (size_t)i0 * n, n, len, NULL};
+    coupled_slope z = {.i = i0 + i, .from = i0, .to = i0 + k, .X = X - (size_t)i0 * n, .stride = n, .column = len};
     for (size_t j = 0; j < (size_t)m; j++) work(c)->columns.dx[j] = (costate_point){.y = X + j * len + at};
     return irk_tangents(c, s->r->h, &x, &z, m, out + at, len);
 }

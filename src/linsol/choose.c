@@ -19,6 +19,18 @@ static const costate_backend *const table[] = {
 #endif
 };
 
+/* Rows of a matrix have the units of its equations, and elimination with what a unit makes large loses digits: of
+   [1e12 -2; 1e-6 1e-6] eleven.  UMFPACK and KLU scale rows.  LAPACK takes the largest pivots, in the order of the
+   columns: that is as good while all rows have sigma on their diagonal, where M is the identity.  SuperLU prefers
+   pivots on the diagonal to others up to ten times as large, in an order of its own. */
+enum unscaled LS_Unscaled(const costate_backend *b)
+{
+#ifdef COSTATE_HAVE_SUPERLU
+    if (b == &LS_superlu) return ALWAYS_UNSCALED;
+#endif
+    return b == &LS_dense || b == &LS_band ? UNSCALED_WITH_MASS : NEVER_UNSCALED;
+}
+
 const costate_backend *costate_backend_find(const char *name)
 {
     if (!name) return NULL;

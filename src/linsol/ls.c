@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "base/verdict.h"
+#include "linsol/backends.h"
 #include "linsol/layout.h"
 #include "linsol/ls.h"
 
@@ -16,7 +17,9 @@ struct LS {
     int factored;
     layout *lay;
     double *A;
-    double *rows, *columns;    /* n each, powers of two: A is rows (sigma M - J) columns; NULL: as it is */
+    enum unscaled balance;     /* which matrices are scaled */
+    int scaled;                /* A is rows (sigma M - J) columns */
+    double *rows, *columns;    /* n each, powers of two; NULL: no matrix is scaled */
     costate_stats *count;
 };
 
@@ -45,6 +48,15 @@ static int fill(LS *ls, const costate_pattern *pattern, int is_complex, const LS
     return status > 0 ? COSTATE_LS_FAILED : status;
 }
 
+static int prepare_balance(LS *ls, enum unscaled which)
+{
+    if (which > ls->balance) ls->balance = which;
+    if (ls->rows || ls->balance == NEVER_UNSCALED) return COSTATE_LS_OK;
+    if (!(ls->rows = malloc(2 * (size_t)ls->n * sizeof *ls->rows))) return COSTATE_LS_NO_MEMORY;
+    ls->columns = ls->rows + ls->n;
+    return COSTATE_LS_OK;
+}
+
 LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *pattern, int is_complex, const LS *like,
             costate_stats *count, int *status)
 {
@@ -60,7 +72,9 @@ LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *patter
     ls->parts = is_complex ? 2 : 1;
     ls->count = count;
     if (like && (like->backend != backend || like->n != n || like->parts != ls->parts)) like = NULL;
-    if ((*status = fill(ls, pattern, !!is_complex, like))) {
+    *status = fill(ls, pattern, !!is_complex, like);
+    if (*status == COSTATE_LS_OK) *status = prepare_balance(ls, LS_Unscaled(backend));
+    if (*status) {
         LS_Free(ls);
         return NULL;
     }
@@ -77,13 +91,7 @@ void LS_Free(LS *ls)
     free(ls);
 }
 
-int LS_Balance(LS *ls)
-{
-    if (ls->rows) return COSTATE_LS_OK;
-    if (!(ls->rows = malloc(2 * (size_t)ls->n * sizeof *ls->rows))) return COSTATE_LS_NO_MEMORY;
-    ls->columns = ls->rows + ls->n;
-    return COSTATE_LS_OK;
-}
+int LS_Balance(LS *ls) { return prepare_balance(ls, ALWAYS_UNSCALED); }
 
 static double modulus(const LS *ls, size_t k)
 {
@@ -177,7 +185,8 @@ int LS_Decomp(LS *ls, double re, double im, const double *J, const double *M)
     if (ls->parts == 1) form_real(ls, re, J, M);
     else form_complex(ls, re, im, J, M);
     if (!all_finite(size, ls->A)) return COSTATE_LS_SINGULAR;     /* backends need not survive NaN */
-    if (ls->rows) balance(ls);
+    ls->scaled = ls->balance == ALWAYS_UNSCALED || (ls->balance == UNSCALED_WITH_MASS && M);
+    if (ls->scaled) balance(ls);
     if (ls->count) {
         if (ls->parts == 1) ls->count->decompositions++;
         else ls->count->complex_decompositions++;
@@ -203,9 +212,9 @@ int LS_Solve(LS *ls, int transpose, int nrhs, double *X)
         if (ls->parts == 1) ls->count->solves += nrhs;
         else ls->count->complex_solves += nrhs;
     }
-    if (ls->rows) scale(ls, transpose ? ls->columns : ls->rows, nrhs, X);
+    if (ls->scaled) scale(ls, transpose ? ls->columns : ls->rows, nrhs, X);
     TRY(code_of(ls->backend->solve(ls->self, !!transpose, nrhs, X)));
-    if (ls->rows) scale(ls, transpose ? ls->rows : ls->columns, nrhs, X);
+    if (ls->scaled) scale(ls, transpose ? ls->rows : ls->columns, nrhs, X);
     return all_finite((size_t)ls->n * (size_t)nrhs * (size_t)ls->parts, X) ? COSTATE_LS_OK : COSTATE_LS_SINGULAR;
 }
 
@@ -221,13 +230,13 @@ static void add_moduli_dense(int n, const double *A, int transpose, const double
 
 void LS_AddModuli(const LS *ls, int transpose, const double *x, double *out)
 {
-    if (!ls->lay->col && ls->parts == 1 && !ls->rows) { add_moduli_dense(ls->n, ls->A, transpose, x, out); return; }
+    if (!ls->lay->col && ls->parts == 1 && !ls->scaled) { add_moduli_dense(ls->n, ls->A, transpose, x, out); return; }
     for (int j = 0; j < ls->n; j++) {
         column a = column_of(ls, j);
-        double sum = 0, xj = fabs(x[j]), c = ls->rows ? ls->columns[j] : 1;
+        double sum = 0, xj = fabs(x[j]), c = ls->scaled ? ls->columns[j] : 1;
         for (size_t k = a.from; k < a.to; k++) {
             size_t i = row_of(&a, k);
-            double size = ls->rows ? modulus(ls, k) / (ls->rows[i] * c) : modulus(ls, k);
+            double size = ls->scaled ? modulus(ls, k) / (ls->rows[i] * c) : modulus(ls, k);
             if (transpose) sum += size * fabs(x[i]);
             else out[i] += size * xj;
         }

@@ -99,6 +99,15 @@ void shifts_free(shifts *s)
 
 /* ---- sets of factorisations ---- */
 
+/* A backend may know real numbers alone: it says so when it is asked for the others. */
+static void refused(shifts *s, int code, int is_complex)
+{
+    if (!is_complex || code == COSTATE_LS_NO_MEMORY) shifts_failure(s, s->backend, code);
+    else fail(s->v, COSTATE_BACKEND, "The linear solver %s does not take complex matrices (code %d), which method %s "
+              "needs: choose another linear solver, or a method of the families sdirk or ros.", s->backend->name, code,
+              s->maps->method);
+}
+
 factors *factors_new(shifts *s, const factors *like)
 {
     factors *f = calloc(1, sizeof *f + (size_t)(s->nreal + s->npair) * sizeof *f->lu);
@@ -113,7 +122,7 @@ factors *factors_new(shifts *s, const factors *like)
         f->lu[k] = LS_Init(s->backend, s->n, s->maps->pattern, k >= s->nreal, like ? like->lu[k] : NULL, s->maps->count,
                            &code);
         if (f->lu[k] && s->maps->index) code = LS_Balance(f->lu[k]);
-        if (code) { shifts_failure(s, s->backend, code); factors_release(f); return NULL; }
+        if (code) { refused(s, code, k >= s->nreal); factors_release(f); return NULL; }
     }
     return f;
 }

@@ -24,7 +24,7 @@ typedef struct {                             /* a map at x, k values; its inputs
     int states;                              /* of a residual: y has y' behind so many; else 0 */
     double *y, *p, *m;                       /* n, np, nm: moved ones */
     double *e, *w, *a, *b, *d, *g;           /* inputs, k, inputs, the larger, k, inputs */
-    double *c;                               /* inputs */
+    double *c, *r;                           /* inputs; twice the larger */
 } probe;
 static inline probe probe_of(const costate_problem *P, const costate_map *f, int k, const costate_point *x)
 {

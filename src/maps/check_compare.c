@@ -132,10 +132,10 @@ int check_difference_along(const probe *q, const double *v, double *d, double *w
     return 0;
 }
 
-/* derivative of it by input i, by differences, into d; size: of d */
-int check_difference(const probe *q, int of, int i, int size, double *d, double *work)
+/* the derivative of it by input i, by differences of steps of this length, into d */
+static int difference_at(const probe *q, int of, int i, int size, double length, double *d, double *work)
 {
-    volatile double wide = check_size(q, i) * STEP;
+    volatile double wide = check_size(q, i) * length;
     double e = wide;
     memset(d, 0, (size_t)size * sizeof *d);
     for (int k = -4; k <= 4; k++) {
@@ -145,6 +145,44 @@ int check_difference(const probe *q, int of, int i, int size, double *d, double 
         axpy((size_t)size, weight_of(k) / e, work, d);
     }
     return 0;
+}
+
+static double largest(int size, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < size; i++) most = isnan(x[i]) ? HUGE_VAL : fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* how far d and the next are apart, beside what they are, or the round-off of what was differenced */
+static double apart(int size, double unit, const double *d, const double *next, const double *differenced)
+{
+    double most = 0, scale = fmax(largest(size, d), largest(size, next)) * unit;
+    for (int i = 0; i < size; i++) most = isnan(d[i] - next[i]) ? HUGE_VAL : fmax(most, fabs(d[i] - next[i]) * unit);
+    return most == 0 ? 0 : most / fmax(scale, CHECK_DIFFERENCED * largest(size, differenced));
+}
+
+/* STEP suits a map that changes over the size of its input.  One that changes sooner, as sin(y) at y = 1000, needs
+   shorter steps.  Two lengths that agree are right; if none agree, those that agree most are taken. */
+int check_difference(const probe *q, int of, int i, int size, double *d, double *work)
+{
+    enum { LENGTHS = 7 };
+    const double SHORTER = 8, AGREE = 1e-7, unit = check_size(q, i);
+    double best = HUGE_VAL, length = STEP, *next = q->r, *kept = q->r + size;
+    size_t bytes = (size_t)size * sizeof *d;
+    int code = difference_at(q, of, i, size, length, d, work), there = code == 0, any = 0;
+    if (code < 0) return code;
+    for (int l = 1; l < LENGTHS; l++) {
+        int status = difference_at(q, of, i, size, length /= SHORTER, next, work);
+        if (status < 0) return status;
+        double gap = status == 0 && there ? apart(size, unit, d, next, work) : HUGE_VAL;
+        if (gap <= AGREE) return 0;
+        if (status == 0 && (!any || gap < best)) { memcpy(kept, next, bytes); best = gap; any = 1; }
+        there = status == 0;
+        if (there) memcpy(d, next, bytes);
+    }
+    memcpy(d, kept, any ? bytes : 0);
+    return any ? 0 : code;
 }
 
 void check_compare(worst *w, int input, double weight, int size, const double *given, const double *expected)

@@ -120,17 +120,17 @@ int check_map(const probe *given, costate_report *r)
 {
     probe q = *given;
     size_t in = (size_t)check_inputs(&q), k = (size_t)q.k, most = k > in ? k : in;
-    double *at = calloc(5 * in + 2 * k + most + check_columns_work(&q), sizeof *at);
+    double *at = calloc(5 * in + 2 * k + 3 * most + check_columns_work(&q), sizeof *at);
     if (!at) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     q.y = at, q.p = q.y + q.n, q.m = q.p + q.np;
     q.e = at + in, q.a = at + 2 * in, q.g = at + 3 * in;
     q.c = at + 4 * in;
-    q.w = at + 5 * in, q.d = q.w + k, q.b = q.d + k;
+    q.w = at + 5 * in, q.d = q.w + k, q.b = q.d + k, q.r = q.b + most;
     unsigned state = 7;
     for (int i = 0; i < q.k; i++) q.w[i] = random_number(&state);
     for (int i = 0; i < check_inputs(&q); i++) q.a[i] = random_number(&state) * check_size(&q, i);
     for (int i = 0; i < check_inputs(&q); i++) q.c[i] = random_number(&state) * check_size(&q, i);
-    int code = check_all(&q, q.b + most, r);
+    int code = check_all(&q, q.r + 2 * most, r);
     free(at);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;

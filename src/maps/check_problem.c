@@ -140,14 +140,14 @@ static int check_one_jac(const jacobian_check *c, const probe *given, costate_re
     const costate_problem *P = c->P;
     size_t n = (size_t)given->n, in = (size_t)check_inputs(given);
     guarded g = guarded_new(P);
-    double *at = calloc(4 * n + in, sizeof *at);
+    double *at = calloc(6 * n + in, sizeof *at);
     if (!at || !g.entry) {
         free(at);
         free(g.entry);
         return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
     }
     probe q = *given;
-    q.y = at, q.b = at + n, q.d = at + 2 * n, q.e = at + 4 * n;
+    q.y = at, q.b = at + n, q.d = at + 2 * n, q.e = at + 6 * n, q.r = at + 4 * n;
     int code = compare_jac(c, &q, g.entry, at + 3 * n, r), outside = overrun(&g);
     free(at);
     free(g.entry);

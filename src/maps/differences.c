@@ -55,34 +55,82 @@ static double relative_slope(const maps *a, const costate_point *x, const costat
 /* cube root of round-off: the step of a central difference of what is exact, relative to the point */
 #define CUBE_ROOT 6e-6
 
-/* step of a central difference along dx, eps relative to the point; of a parameter no unit is known: 1e-3 stands for
-   one that is 0 */
-static int spacing(const maps *a, const costate_point *x, const costate_point *dx, double eps, double *e)
+/* Step of a central difference along dx, eps relative to the point; of a parameter no unit is known: 1e-3 stands for
+   one that is 0.  most: as far as nothing whose size is known goes further; HUGE_VAL: it would be 0. */
+typedef struct { double e, most; } steps;
+
+static int spacing(const maps *a, const costate_point *x, const costate_point *dx, double eps, steps *to)
 {
-    double size = fabs(dx->t) / (1 + fabs(x->t));
-    for (int i = 0; dx->y && i < a->n; i++)
-        size = fmax(size, fabs(dx->y[i]) / fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1)));
-    if (dx->yp && x->yp) size = fmax(size, relative_slope(a, x, dx));
-    for (int i = 0; dx->p && i < a->np; i++) size = fmax(size, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
-    for (int i = 0; dx->m && i < a->nm; i++) size = fmax(size, fabs(dx->m[i]) / (1e-3 + fabs(x->m[i])));
-    TRY(space_greatest(&a->space, &size));
-    *e = size > 0 ? eps / size : 0;
+    double known = fabs(dx->t) / (1 + fabs(x->t)), small = 0;
+    for (int i = 0; dx->y && i < a->n; i++) {
+        double tolerance = 1 / (a->w[i] > 0 ? a->w[i] : 1), y = fabs(x->y[i]), d = fabs(dx->y[i]);
+        if (y < tolerance) small = fmax(small, d / tolerance);
+        else known = fmax(known, d / y);
+    }
+    if (dx->yp && x->yp) known = fmax(known, relative_slope(a, x, dx));
+    for (int i = 0; dx->p && i < a->np; i++) known = fmax(known, fabs(dx->p[i]) / (1e-3 + fabs(x->p[i])));
+    for (int i = 0; dx->m && i < a->nm; i++) known = fmax(known, fabs(dx->m[i]) / (1e-3 + fabs(x->m[i])));
+    TRY(space_greatest(&a->space, &known));
+    TRY(space_greatest(&a->space, &small));
+    double size = fmax(known, small);
+    to->e = size > 0 ? eps / size : 0;
+    to->most = known > 0 ? eps / known : HUGE_VAL;
     return 0;
 }
 
-int difference_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
+/* A difference must stand above the round-off of its sides, whose moduli are in sum.  Where it does not, and the
+   component that moves most is within its tolerance of 0, so that its size is not known, the next step is longer by
+   this factor; 1: no longer. */
+static int lengthen(const maps *a, int rows, const double *difference, const double *sum, const steps *by,
+                    double *longer)
 {
-    double e;
-    TRY(spacing(a, x, dx, CUBE_ROOT, &e));
-    memset(out, 0, (size_t)f->rows * sizeof *out);
-    if (e == 0) return 0;
+    const double SEEN = 1e-9, GROWTH = 1e6;
+    double part = 0;
+    for (int i = 0; i < rows; i++)
+        if (difference[i] != 0) part = fmax(part, 2 * by->e * fabs(difference[i]) / sum[i]);
+    TRY(space_greatest(&a->space, &part));
+    *longer = 1;
+    if (!(part < SEEN) || !(by->e < by->most / 2)) return 0;
+    *longer = fmin(by->most / by->e, part > 0 ? fmin(GROWTH, CUBE_ROOT / part) : GROWTH);
+    return 0;
+}
+
+/* out <- f'(x) dx by values at x - e dx, x + e dx; sum: their moduli */
+static int by_values(maps *a, const map *f, const costate_point *x, const costate_point *dx, double e, double *sum,
+                     double *out)
+{
     buffers b = level(a, OF_TANGENT);
+    size_t rows = (size_t)f->rows;
+    memset(out, 0, rows * sizeof *out);
+    memset(sum, 0, rows * sizeof *sum);
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx, side * e, &b);
         if (f->counted) a->count->f++;
         TRY(map_code(a, f->user->value(&z, b.a, f->ctx), f->name, "value"));
-        axpy((size_t)f->rows, side / (2 * e), b.a, out);
+        axpy(rows, side / (2 * e), b.a, out);
+        for (size_t i = 0; i < rows; i++) sum[i] += fabs(b.a[i]);
+    }
+    return 0;
+}
+
+int difference_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
+{
+    enum { LONGER = 2 };
+    steps by;
+    size_t rows = (size_t)f->rows;
+    double *sum = level(a, OF_TANGENT).b, longer = 1;
+    TRY(spacing(a, x, dx, CUBE_ROOT, &by));
+    memset(out, 0, rows * sizeof *out);
+    if (by.e == 0) return 0;
+    TRY(by_values(a, f, x, dx, by.e, sum, out));
+    for (int tries = 0; tries < LONGER; tries++) {
+        TRY(lengthen(a, f->rows, out, sum, &by, &longer));
+        if (longer == 1) return 0;
+        int status = by_values(a, f, x, dx, by.e * longer, sum, out);
+        if (status < 0) return status;
+        if (status || space_finite(&a->space, rows, out, 1)) return by_values(a, f, x, dx, by.e, sum, out);
+        by.e *= longer;
     }
     return 0;
 }
@@ -118,8 +166,9 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
 int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const costate_point *dx1,
                         const costate_point *dx2, double *out)
 {
-    double e;
-    TRY(spacing(a, x, dx2, CUBE_ROOT, &e));
+    steps by;
+    TRY(spacing(a, x, dx2, CUBE_ROOT, &by));
+    double e = by.e;
     buffers u = level(a, OF_SECOND);
     memset(out, 0, (size_t)f->rows * sizeof *out);
     if (e == 0) return 0;
@@ -145,8 +194,9 @@ typedef struct {
 static int difference_back(maps *a, const map *f, const lower *of, const costate_point *x, const costate_point *dx,
                            const double *w, const costate_gradient *g)
 {
-    double e;
-    TRY(spacing(a, x, dx, of->eps, &e));
+    steps by;
+    TRY(spacing(a, x, dx, of->eps, &by));
+    double e = by.e;
     buffers u = level(a, of->level);
     if (e == 0) return 0;
     a->count->differences++;

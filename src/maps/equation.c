@@ -27,12 +27,19 @@ int equation_minus_residual(maps *a, double t, const double *y, const double *k,
     return 0;
 }
 
+static int moves(int m, const costate_point *dx)
+{
+    for (int j = 0; j < m; j++) if (dx[j].t != 0 || dx[j].y || dx[j].p || dx[j].m || dx[j].yp) return 1;
+    return 0;
+}
+
 int equation_tangents(maps *a, const costate_point *x, int m, costate_point *dx, const double *dk, size_t ldk,
                       double *out, size_t ld)
 {
     size_t n = (size_t)a->n;
     for (size_t j = 0; j < (size_t)m; j++) dx[j].yp = a->residual && dk ? dk + j * ldk : NULL;
-    TRY(map_tangents(a, &a->rhs, x, m, dx, out, ld));
+    if (moves(m, dx)) TRY(map_tangents(a, &a->rhs, x, m, dx, out, ld));
+    else for (size_t j = 0; j < (size_t)m; j++) memset(out + j * ld, 0, n * sizeof *out);
     for (size_t j = 0; j < (size_t)m; j++)
         if (a->residual) add_scaled(n, out + j * ld, NULL, -1, out + j * ld);
         else if (dk) mass_multiply(a, 0, -1, 1, dk + j * ldk, out + j * ld);

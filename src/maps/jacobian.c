@@ -1,8 +1,4 @@
-/* jacobian.c - J = E_y, and M = -E_k of a residual: the user's, or formed column group by column group from products
-   or differences.
-
-   Columns that share no row can be formed by one product f'(x) (sum of their unit vectors) (Curtis, Powell, Reid,
-   J. Inst. Math. Appl. 13 (1974) 117); a greedy colouring of the columns in their order finds the groups. */
+/* jacobian.c - J = E_y, and M = -E_k of a residual: the user's, or formed from products or differences (formed.c). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +6,7 @@
 #include "base/vec.h"
 #include "base/pattern.h"
 #include "maps/callbacks.h"
-#include "maps/maps.h"
+#include "maps/formed.h"
 
 /* colour by colour: each takes the columns, in order, that meet none of its own */
 int colour(const costate_pattern *a, int *color)
@@ -43,72 +39,11 @@ int jacobian_colour(maps *a)
     return a->ncolor >= 0 ? 0 : fail(a->v, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
 }
 
-/* where J is formed, and by what: E_y v, or of a residual also E_k v.  f: E there, where differences need it */
-typedef struct { maps *a; costate_point x; const double *w, *f; int exact, slope; } forming;
-
-/* one-sided difference along seed, scaled by each column's own increment afterwards */
-static int difference(const forming *s, const double *seed, double *out)
-{
-    maps *a = s->a;
-    const double *from = s->slope ? s->x.yp : s->x.y;
-    for (int i = 0; i < a->n; i++) a->moved[i] = from[i] + seed[i];
-    TRY(equation_value(a, s->x.t, s->slope ? s->x.y : a->moved, s->slope ? a->moved : s->x.yp, out));
-    for (int i = 0; i < a->n; i++) out[i] -= s->f[i];
-    return 0;
-}
-
-/* The product, or the difference along v: counted as a product made for J, not as the call that it is. */
-static int along(void *ctx, const double *v, double *out)
-{
-    const forming *s = ctx;
-    maps *a = s->a;
-    costate_point dx = {.y = s->slope ? NULL : v};
-    a->count->jac_products++;
-    if (!s->exact) { a->count->f--; return difference(s, v, out); }
-    a->count->tangents--;
-    return equation_tangents(a, &s->x, 1, &dx, s->slope ? v : NULL, 0, out, (size_t)a->n);
-}
-
-/* sqrt(eps) of a component, and of a thousandth of what the tolerances call 1 where it is small; of a slope, of what is
-   a rate of the point to either */
-static double increment(const forming *s, int j)
-{
-    double size = fmax(fabs(s->x.y[j]), s->w[j] > 0 ? 1e-3 / s->w[j] : 1e-8);
-    if (s->slope) size = fabs(s->x.yp[j]) > 0 ? fabs(s->x.yp[j]) : size;
-    double at = s->slope ? s->x.yp[j] : s->x.y[j], d = sqrt(DBL_EPSILON) * size;
-    volatile double moved = at + (at < 0 ? -d : d);     /* the increment as the machine sees it */
-    return moved - at;
-}
-
-static void scatter(const maps *a, int color, double scale, double *J)
-{
-    const costate_pattern *S = a->pattern;
-    size_t n = (size_t)a->n;
-    for (int j = 0; j < a->n; j++) {
-        if (a->color[j] != color) continue;
-        if (S) for (int k = S->col[j]; k < S->col[j + 1]; k++) J[k] = scale * a->column[S->row[k]] / a->seed[j];
-        else for (size_t i = 0; i < n; i++) J[(size_t)j * n + i] = scale * a->column[i] / a->seed[j];
-    }
-}
-
-static int formed(const forming *s, double *J)
-{
-    maps *a = s->a;
-    if (!s->exact) TRY(equation_value(a, s->x.t, s->x.y, s->x.yp, a->f));
-    for (int color = 0; color < a->ncolor; color++) {
-        for (int j = 0; j < a->n; j++) a->seed[j] = a->color[j] != color ? 0 : s->exact ? 1 : increment(s, j);
-        TRY(along((void *)s, a->seed, a->column));
-        scatter(a, color, s->slope ? -1 : 1, J);
-    }
-    if (!s->exact) a->count->differences++;
-    return 0;
-}
-
 /* Does the pattern hold it all?  Asked once a solver, of the first Jacobian formed, for one product more.  Differences
    are short by round-off and by half a second derivative; an entry that is worth finding is larger: a millionth of its
    row, or a hundredth where products are differences.  Smaller ones hardly slow Newton (check_pattern.c finds them,
    too). */
-static int whole(const forming *s, const double *J)
+static int whole(forming *s, const double *J)
 {
     maps *a = s->a;
     size_t n = (size_t)a->n;
@@ -117,15 +52,15 @@ static int whole(const forming *s, const double *J)
     unsigned seed = 5;
     missing_entry found = {-1, 0, 0, 0};
     pattern_probe p = {.pattern = a->pattern,
-                       .product = along,
-                       .ctx = (void *)s,
+                       .product = formed_along,
+                       .ctx = s,
                        .size = size,
                        .noise = s->exact ? NULL : noise,
                        .least = s->exact ? WORTH : WORTH_DIFFERENCED,
                        .work = a->probe + 2 * n};
     for (int j = 0; j < a->n; j++) {
-        size[j] = increment(s, j);
-        noise[j] = s->exact ? 0 : 16 * DBL_EPSILON * fabs(s->f[j]);
+        size[j] = formed_size(s, J, j);
+        noise[j] = s->exact ? 0 : 16 * DBL_EPSILON * a->terms[j];
     }
     int status = missing_find(&p, J, &seed, &found);
     if (status != 0) return status < 0 ? status : 0;     /* not defined so near: the next one is asked */
@@ -147,23 +82,42 @@ static void count_zeros(maps *a, const double *J)
 }
 
 /* E_y into J, or of a residual M = -E_k, by the user's callback, else by products or differences */
-static int one_of_them(maps *a, const costate_point *x, const double *w, int slope, double *J)
+static int one_of_them(const forming *s, double *A)
 {
-    forming s = {a, *x, w, a->f, has_tangent(a->rhs.user), slope};
-    if (slope ? a->jac_yp != NULL : a->jac != NULL) TRY(slope ? map_jac_yp(a, x, J) : map_jac(a, x, J));
+    maps *a = s->a;
+    if (s->slope ? a->jac_yp != NULL : a->jac != NULL) TRY(s->slope ? map_jac_yp(a, &s->x, A) : map_jac(a, &s->x, A));
     else {
-        int status = formed(&s, J);
-        a->count->jac += !slope;
+        int status = form_columns(s, A);
+        a->count->jac += !s->slope;
         TRY(status);
-        if (!slope && a->pattern && !a->seen_whole) TRY(whole(&s, J));
     }
-    return space_finite(&a->space, a->entries, J, 0.5);
+    return space_finite(&a->space, a->entries, A, 0.5);
+}
+
+/* What differences gave, where they are too small to be seen: columns of J, then of M. */
+static int corrected(const forming *of_J, const forming *of_M, double *J, double *M)
+{
+    maps *a = of_J->a;
+    const double *mass = a->residual ? M : a->M;
+    formed_terms(of_J, J, M);
+    if (!a->jac) TRY(correct_columns(of_J, J, mass));
+    if (!a->residual || a->jac_yp) return 0;
+    formed_terms(of_J, J, M);
+    return correct_columns(of_M, M, J);
 }
 
 int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
 {
-    TRY(one_of_them(a, x, w, 0, J));
-    if (a->residual) TRY(one_of_them(a, x, w, 1, M));
+    int exact = has_tangent(a->rhs.user), differenced = !exact && (!a->jac || (a->residual && !a->jac_yp));
+    forming of_J = {a, *x, w, a->f, exact, 0, 1, a->step, a->next}, of_M = of_J;
+    of_M.slope = 1;
+    of_M.rate = a->residual && differenced ? formed_rate(&of_J) : 1;
+    if (differenced) of_M.step = a->step + a->n;
+    if (differenced) TRY(equation_value(a, x->t, x->y, x->yp, a->f));
+    TRY(one_of_them(&of_J, J));
+    if (a->residual) TRY(one_of_them(&of_M, M));
+    if (differenced) TRY(corrected(&of_J, &of_M, J, M));
+    if (!a->jac && a->pattern && !a->seen_whole) TRY(whole(&of_J, J));
     count_zeros(a, J);
     return 0;
 }

@@ -66,6 +66,7 @@ typedef struct maps {
     int seen_whole;                     /* the pattern has been seen to hold a J so formed */
     double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
     double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
+    double *step, *next, *terms;        /* of differences, 2 n, n, n: see formed.c */
 
     double *product, *product_yp;       /* entries: jac, jac_yp where products with them stand for those of rhs, */
     known_point jac_at;                 /* taken at */

@@ -127,6 +127,9 @@ void maps_layout(maps *a, cursor *at)
     a->moved = take(at, n);
     a->f = take(at, n);
     a->probe = take(at, 6 * n);
+    a->step = take(at, 2 * n);
+    a->next = take(at, n);
+    a->terms = take(at, n);
 }
 
 void maps_layout_columns(maps *a, cursor *at, int m)

@@ -117,7 +117,7 @@ int jump_second(world *w, const mapped *e)
 {
     const stepper *c = w->st;
     const event_maps *f = maps_of_event(c, e);
-    double *weights = w->wide.lambda;
+    double *weights = w->wide.after;
     if (!f) return 0;
     costate_point x = before(c, e);
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);

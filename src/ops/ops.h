@@ -29,6 +29,7 @@ typedef struct {
     double *pm, *dpm;           /* (np + nm)*(m + 1): the columns' own, and those of a step to an event */
     double *one;                /* 3 (m + 1): t, h and defects of a step to an event */
     double *jump;               /* n + nm */
+    double *after;              /* n + nm: second order: the functional's adjoint of (y, m) after a jump */
 } wide;
 
 /* Tangents as a sweep forward had them, for second: of a step at its start, V1 at its end where an event is, and of its

@@ -15,7 +15,7 @@ int rkc_slopes(stepper *c, const record *r, const directions *d, double at, stag
     costate_point x = point(c->maps, rkc_time(r, at), of.g);
     const costate_point *dx = columns_along(c, &rkc_of(c)->columns, d, at, of.v, rows);
     TRY(map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, rows));
-    if (rows > n) TRY(map_tangents(c->maps, &c->maps->cost, &x, d->m, dx, out + n, rows));
+    if (rows > n && moving > n) TRY(map_tangents(c->maps, &c->maps->cost, &x, d->m, dx, out + n, rows));
     for (int j = 0; j < d->m; j++) {
         double *to = out + (size_t)j * rows;
         for (size_t i = 0; inverse && i < n; i++) to[i] *= inverse[i];

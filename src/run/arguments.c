@@ -46,9 +46,20 @@ int timed_sweep(const costate *c, const costate_times *g)
     return guards(c) > 0 || (g && (g->t0 || g->t1 || g->end || g->events));
 }
 
+/* z of index 2 moves by the last step's error over its length, which times change: the derivative is an order worse */
+static int refuse_open_end(costate *c, const costate_times *g)
+{
+    if (!c->open_end || !timed_sweep(c, g)) return 0;
+    return fail(&c->v, COSTATE_MISSING, "Derivatives with respect to times need an end that is consistent where "
+                "problem.index names unknowns of index 2, and for that tangent2 and adjoint_tangent (or "
+                "options.differences = 1). options.consistent = COSTATE_CONSISTENT_NONE takes the last step as it is, "
+                "with derivatives of these unknowns of a lower order.");
+}
+
 int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
 {
     TRY(check_directions(c, m, V, Vp, g));
+    TRY(refuse_open_end(c, g));
     TRY(maps_available(c, TANGENT, Vp && c->st.np, timed_sweep(c, g)));
     TRY(maps_have_events(&c->maps, TANGENT_OF));
     return columns_prepare(c, m);
@@ -60,6 +71,7 @@ int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, con
     TRY(check_vector(c, "lambda", lambda, (size_t)c->st.N * (size_t)m));
     if (mu) TRY(check_vector(c, "mu", mu, (size_t)c->st.np * (size_t)m));
     if (g && g->end) TRY(check_vector(c, "times.end", g->end, (size_t)m));
+    TRY(refuse_open_end(c, g));
     TRY(maps_available(c, ADJOINT, mu && c->st.np, timed_sweep(c, g)));
     TRY(maps_have_events(&c->maps, ADJOINT_OF));
     return columns_prepare(c, m);

@@ -23,30 +23,78 @@ int guard_value(costate *c, int k, double t, const double *y, double *e)
     return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
 }
 
-/* (e(u(theta + d)) - e(u(theta - d)))/(2 d), one-sided at the ends */
-static int by_difference(costate *c, const record *r, int k, double theta, double *slope)
+/* The largest change of the guard, which is e at (t, y), where t and each y_i are moved by up to that part of
+   themselves, up or down as sets of bits say: the terms of a guard may cancel each other, and its own round-off differs
+   from point to point.  Where it is not defined it tells nothing. */
+int guard_moves(costate *c, int k, double t, const double *y, double e, double part, double *moves)
 {
-    const double D = 1e-6;
-    double at[] = {fmax(theta - D, 0), fmin(theta + D, 1)}, e[2];
-    for (int i = 0; i < 2; i++) {
-        double t = r->t + at[i] * r->h;
-        dense_eval(&c->st, r, t, c->work.z);
-        TRY(guard_value(c, k, t, c->work.z, &e[i]));
+    static const struct { unsigned bits; double part; } sets[] = {
+        {0x6cb5a6d1, 1}, {0x1fd39c47, -1}, {0xa5a6c93b, 0.75}, {0x59e3714d, -0.5}};
+    double *z = c->watch.jump, moved;
+    *moves = 0;
+    for (int i = 0; i < 4; i++) {
+        double by = sets[i].part * part;
+        for (int j = 0; j < c->st.n; j++) z[j] = y[j] * (1 + (sets[i].bits >> j % 32 & 1 ? by : -by));
+        c->count.guards++;
+        int status = map_value(&c->maps, &c->maps.events[k].guard, t * (1 + by), z, &moved);
+        if (status < 0) return status;
+        if (status == 0 && fabs(moved - e) < HUGE_VAL) *moves = fmax(*moves, fabs(moved - e));
     }
-    *slope = (e[1] - e[0]) / (at[1] - at[0]);
     return 0;
 }
 
-int guard_slope(costate *c, const record *r, int k, double theta, double *slope)
+/* what round-off of t and y, and its own, may change a guard by */
+int guard_noise(costate *c, int k, double t, const double *y, double e, double *noise)
+{
+    TRY(guard_moves(c, k, t, y, e, 4 * DBL_EPSILON, noise));
+    *noise *= 2;
+    return 0;
+}
+
+static int dense_guard(costate *c, const record *r, int k, double theta, double *e)
+{
+    double t = r->t + theta * r->h;
+    dense_eval(&c->st, r, t, c->work.z);
+    return guard_value(c, k, t, c->work.z, e);
+}
+
+/* (e(u(theta + d)) - e(u(theta - d)))/(2 d), one-sided at the ends.  Surely: d grows until this is more than round-off
+   of e. */
+static int by_difference(costate *c, const record *r, int k, double theta, int surely, double *slope)
+{
+    double low = 0, high = 0, e[2] = {0}, noise = 0;
+    for (double d = 1e-6; d <= 1; d *= 100) {
+        low = fmax(theta - d, 0);
+        high = fmin(theta + d, 1);
+        TRY(dense_guard(c, r, k, low, &e[0]));
+        TRY(dense_guard(c, r, k, high, &e[1]));
+        if (d == 1e-6 && surely) TRY(guard_noise(c, k, r->t + high * r->h, c->work.z, e[1], &noise));
+        if (!surely || fabs(e[1] - e[0]) > 32 * noise) break;
+    }
+    *slope = (e[1] - e[0]) / (high - low);
+    return 0;
+}
+
+static int slope_at(costate *c, const record *r, int k, double theta, int surely, double *slope)
 {
     const map *f = &c->maps.events[k].guard;
     double D[STAGES_MOST], D1[STAGES_MOST];
-    if (!has_tangent(f->user)) return by_difference(c, r, k, theta, slope);
+    if (!has_tangent(f->user)) return by_difference(c, r, k, theta, surely, slope);
     dense_weights(c->st.m, theta, D, D1);
     dense_state(&c->st, r, D, c->work.z);
     combine((size_t)c->st.n, c->work.f, NULL, dense_scale(&c->st, r), c->st.s, D1, r->X, (size_t)c->st.n);
     costate_point x = point(&c->maps, r->t + theta * r->h, c->work.z), along = {.t = r->h, .y = c->work.f};
     return decided(&c->v, map_tangent(&c->maps, f, &x, &along, slope), f->name);
+}
+
+int guard_slope(costate *c, const record *r, int k, double theta, double *slope)
+{
+    return slope_at(c, r, k, theta, 1, slope);
+}
+
+int guard_turns(costate *c, const record *r, int k, double theta, double *slope)
+{
+    return slope_at(c, r, k, theta, 0, slope);
 }
 
 int wrong_side(costate *c, int k, double t)
@@ -70,6 +118,15 @@ static int may_be_zero(const guarded *g)
     return g->value == 0 || g->fired || g->size == 0 || fabs(g->value) <= 1e-9 * g->size;
 }
 
+/* of one that has just fired: is what is left of it the round-off of its terms? */
+static int still_zero(costate *c, const record *r, int k, int *zero)
+{
+    double e = c->watch.guard[k].value, noise;
+    TRY(guard_noise(c, k, r->t, r->y, e, &noise));
+    *zero = fabs(e) <= noise;
+    return 0;
+}
+
 static int arm_one(costate *c, const record *r, int k)
 {
     guarded *g = &c->watch.guard[k];
@@ -77,11 +134,17 @@ static int arm_one(costate *c, const record *r, int k)
     TRY(guard_value(c, k, r->t, r->y, &g->value));
     g->sign = sign_of(g->value);
     g->from_zero = 0;
+    g->led = g->probed && g->goes != 0;
     g->change = HUGE_VAL;
-    if (may_be_zero(g)) {
+    if (g->probed) {
+        g->from_zero = 1;
+        g->sign = g->goes;
+        g->probed = 0;
+    } else if (may_be_zero(g)) {
         TRY(guard_slope(c, r, k, 0, &slope));
         double zero = 64 * DBL_EPSILON * fmax(fabs(r->t), fabs(r->h)) * fabs(slope / r->h);
         g->from_zero = g->value == 0 || fabs(g->value) <= fmax(zero, g->fired ? g->band : 0);
+        if (!g->from_zero && g->fired) TRY(still_zero(c, r, k, &g->from_zero));
         if (g->from_zero) g->sign = sign_of(slope);
     }
     if (g->fired && g->sign == g->fired && must_turn(c, k)) return wrong_side(c, k, r->t);
@@ -93,4 +156,12 @@ int watch_arm(costate *c, const record *r)
     for (int k = 0; k < c->watch.count; k++) if (active(c, k)) TRY(arm_one(c, r, k));
     c->watch.armed = 1;
     return 0;
+}
+
+/* Is this a passage, from its sign to that of e, in the direction of the event?  How: -1, 1; else 0. */
+int passes(const costate *c, int k, double e)
+{
+    int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->P.event[k].direction;
+    if (sign == 0 || way == sign) return 0;
+    return only == 0 || only == way ? way : 0;
 }

@@ -18,6 +18,7 @@ typedef struct {                /* vectors x: y (N), then p (np): all = N + np *
     double *v, *Hv;             /* 2 all: directions; their products */
     double *g, *diff;           /* all */
     double *V, *Vp, *lambda2, *mu2;     /* N, np each by 2 */
+    double t0;
 } attempt;
 
 static void apart(const attempt *x, int m, const double *from, double *y, double *p)
@@ -43,22 +44,25 @@ static int products(attempt *x)
     apart(x, 2, x->v, x->V, x->Vp);
     memset(x->g, 0, x->all * sizeof *x->g);
     memset(x->mu2, 0, 2 * x->np * sizeof *x->mu2);
-    TRY(costate_hessian(x->c, x->tape, &s));
+    TRY(solver_hessian(x->c, x->tape, &s));
     together(x, 2, x->lambda2, x->mu2, x->Hv);
     return 0;
 }
 
+/* Relative to the products, or to LEAST of the gradient times the directions: where H is 0, or nearly, products are the
+   round-off of their terms. */
 static int symmetry(attempt *x, costate_report *r)
 {
-    const double *v = x->v, *w = x->v + x->all, *Hv = x->Hv, *Hw = x->Hv + x->all;
-    double sums[3] = {0};
+    const double LEAST = 1e-2, *v = x->v, *w = x->v + x->all, *Hv = x->Hv, *Hw = x->Hv + x->all;
+    double sums[4] = {0};
     for (size_t i = 0; i < x->all; i++) {
         sums[0] += w[i] * Hv[i];
         sums[1] += v[i] * Hw[i];
         sums[2] += fabs(w[i] * Hv[i]) + fabs(v[i] * Hw[i]);
+        sums[3] += fabs(x->g[i]) * (fabs(v[i]) + fabs(w[i]));
     }
-    TRY(space_total(&x->c->maps.space, 3, sums));
-    r->symmetry = fabs(sums[0] - sums[1]) / fmax(sums[2], 1e-300);
+    TRY(space_total(&x->c->maps.space, 4, sums));
+    r->symmetry = fabs(sums[0] - sums[1]) / fmax(fmax(sums[2], LEAST * sums[3]), 1e-300);
     return 0;
 }
 
@@ -69,7 +73,8 @@ static int gradient(attempt *x, double a)
     size_t N = x->N;
     double *lambda = x->g, *mu = x->g + N, *p = x->at + N;
     for (size_t i = 0; i < x->all; i++) x->at[i] = x->base[i] + a * x->v[i];
-    TRY(costate_replay_onto(c, x->tape, x->at, p, x->other));
+    TRY(onto_constraints(c, x->t0, x->at, p));
+    TRY(solver_replay_onto(c, x->tape, x->at, p, x->other));
     memset(x->g, 0, x->all * sizeof *x->g);
     memset(x->V, 0, N * sizeof *x->V);
     memset(x->Vp, 0, x->np * sizeof *x->Vp);
@@ -78,7 +83,7 @@ static int gradient(attempt *x, double a)
     int code = x->seed(costate_time(c), x->at, p, 1, x->V, x->Vp, lambda, x->np ? mu : NULL, x->lambda2,
                        x->np ? x->mu2 : NULL, x->ctx);
     if (code) return fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", code);
-    return costate_adjoint(c, x->other, 1, lambda, x->np ? mu : NULL, NULL, NULL);
+    return solver_adjoint(c, x->other, 1, lambda, x->np ? mu : NULL, NULL, NULL);
 }
 
 /* |Hv - difference| / |difference|, each component in its unit; of a product that is zero, or nearly, beside LEAST of
@@ -131,11 +136,18 @@ static void begin_attempt(attempt *x, const double *y, const double *p)
     }
 }
 
-static int try_run(attempt *x, double t0, double t1, const double *y, const double *p, costate_report *r)
+/* work: 2 N + np */
+static int try_run(attempt *x, double t0, double t1, const double *y, const double *p, double *work, costate_report *r)
 {
     begin_attempt(x, y, p);
+    x->t0 = t0;
+    TRY(onto_constraints(x->c, t0, x->base, p));
+    for (size_t j = 0; j < 2; j++) {
+        double *v = x->v + j * x->all;
+        TRY(along_constraints(x->c, t0, x->base, p, v, v + x->N, work));
+    }
     memcpy(x->at, x->base, x->all * sizeof *x->at);
-    TRY(costate_integrate(x->c, t0, t1, x->at, p, x->tape));
+    TRY(solver_integrate(x->c, t0, t1, x->at, p, x->tape));
     TRY(products(x));
     TRY(symmetry(x, r));
     return differences(x, r);
@@ -146,7 +158,7 @@ static int check(costate *c, double t0, double t1, const double *y, const double
 {
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np, all = N + np;
     int status;
-    double *memory = calloc(13 * all, sizeof *memory), *at = memory;
+    double *memory = calloc(15 * all, sizeof *memory), *at = memory;
     if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     attempt x = {.c = solver_for_checks(c), .tape = costate_tape_new(), .other = costate_tape_new(),
                  .seed = seed, .ctx = ctx, .N = N, .np = np, .all = all, .base = at, .at = at + all,
@@ -154,11 +166,11 @@ static int check(costate *c, double t0, double t1, const double *y, const double
                  .V = at + 9 * all, .lambda2 = at + 9 * all + 2 * N, .Vp = at + 9 * all + 4 * N,
                  .mu2 = at + 9 * all + 4 * N + 2 * np};
     if (!x.c || !x.tape || !x.other) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    else if ((status = try_run(&x, t0, t1, y, p, r))) fail(&c->v, status, "%s", costate_message(x.c));
+    else if ((status = try_run(&x, t0, t1, y, p, at + 13 * all, r))) fail(&c->v, status, "%s", costate_message(x.c));
     free(memory);
     costate_tape_free(x.tape);
     costate_tape_free(x.other);
-    costate_free(x.c);
+    solver_free(x.c);
     return status;
 }
 
@@ -180,8 +192,8 @@ static int checked(costate *c, double t0, double t1, const double *y, const doub
     return check(c, t0, t1, y, p, seed, ctx, r);
 }
 
-int costate_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
-                          void *ctx, costate_report *r)
+int solver_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
+                         void *ctx, costate_report *r)
 {
     if (!r) { TRY(begin(c)); return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL."); }
     check_clear(r);

@@ -1,7 +1,6 @@
 /* events.c - events of a run: at given times, or where the step before ended in them; then the run begins anew. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "run/watch.h"
 
@@ -19,7 +18,8 @@ void events_begin(costate *c, int on, const mapped *from)
     int here = on && w->stamp == c->stamp;       /* the run that ended there was the last */
     w->armed = w->still = 0;
     w->done = from && from->event >= 0;
-    w->taken = 0;
+    w->taken = w->at_once = 0;
+    if (!here) w->rate_h = 0;
     for (int k = 0; k < w->count; k++) {
         guarded *g = &w->guard[k];
         int this_one = from && from->event == k && !from->timed;
@@ -27,6 +27,8 @@ void events_begin(costate *c, int on, const mapped *from)
         g->size = 0;
         g->fired = this_one ? sign_of(from->slope * c->in.dir) : 0;
         g->band = this_one ? band(from->slope, from->miss, from->t, 0) : 0;
+        g->probed = 0;
+        if (!here) g->way = g->looked_before = 0;
     }
 }
 
@@ -63,19 +65,6 @@ static int is_due(const costate_event *e, double t)
 }
 
 /* ---- one event ---- */
-
-int too_many_events(costate *c, const char *why)
-{
-    watch *w = &c->watch;
-    char list[LAST_EVENTS * 26] = "";
-    long from = w->taken > LAST_EVENTS ? w->taken - LAST_EVENTS : 0;
-    for (long i = from; i < w->taken; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%.15g", i > from ? ", " : "", w->when[i % LAST_EVENTS]);
-    }
-    return fail(&c->v, COSTATE_TOO_MANY_EVENTS, "%ld events were taken before t1, %s; the last were at t = %s.",
-                w->taken, why, list);
-}
 
 static int count_one(costate *c, const run *x)
 {
@@ -132,14 +121,18 @@ static int changes(const costate *c, int k)
 /* all that fire or are due here, in the order of the list */
 static int take_all(costate *c, run *x, int *any)
 {
-    int stop = 0, changed = 0, cut = x->cut;
+    int stop = 0, changed = 0, cut = x->cut || c->watch.at_once;
     *any = 0;
+    if (!c->watch.at_once) c->watch.missed = 0;
+    for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
     for (int k = 0; k < c->watch.count; k++) {
         guarded *g = &c->watch.guard[k];
         int timed = !cut && is_due(&c->P.event[k], x->t), taken = (g->fires || timed) && in_mode(c, &c->P.event[k]);
         g->fired = taken && g->fires ? -g->sign : 0;
+        if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
         if (!taken) continue;
+        if (g->fired) c->watch.missed = fmax(c->watch.missed, g->miss);
         changed |= changes(c, k);
         TRY(take_one(c, x, k, !cut, &stop));
         *any = 1;
@@ -152,16 +145,44 @@ static int take_all(costate *c, run *x, int *any)
     return space_agree(&c->maps.space, stop);
 }
 
+/* And those that then fire at once.  Each leads to another where the solution slides; more than these are no chain. */
+static int take_with_others(costate *c, run *x, int more)
+{
+    watch *w = &c->watch;
+    for (w->at_once = 1; more && !x->over && w->at_once <= MOST_STILL + w->count; w->at_once++) {
+        TRY(events_at_once(c, x, &more));
+        if (more) TRY(take_all(c, x, &more));
+    }
+    if (more && !x->over) return too_many_events(c, "the last of them while the time stood still");
+    w->at_once = 0;
+    return 0;
+}
+
+/* w->done: what is due was taken by the run before; DONE_HERE: by this one, which was read from its file */
 int events_at_start(costate *c, run *x, int *any)
 {
     *any = 0;
-    return c->watch.count > 0 && !c->watch.done ? take_all(c, x, any) : 0;
+    if (c->watch.count == 0 || c->watch.done == DONE_HERE) return 0;
+    watch *w = &c->watch;
+    int due = w->done && w->rate_h != 0;            /* others at once: where the run before is known that ended here */
+    w->at_once = 0;
+    if (!w->done) {
+        w->rate_h = 0;
+        memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
+        TRY(take_all(c, x, any));
+        due = *any;
+    }
+    TRY(take_with_others(c, x, due));
+    *any = w->taken > 0;
+    return 0;
 }
 
 int events_after_step(costate *c, run *x)
 {
     int any;
     if (c->watch.count == 0) return 0;
+    c->watch.at_once = 0;
     TRY(stands_still(c, x));
-    return take_all(c, x, &any);
+    TRY(take_all(c, x, &any));
+    return take_with_others(c, x, any);
 }

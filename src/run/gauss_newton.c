@@ -54,20 +54,20 @@ static int both_ways(costate *c, const costate_tape *tape, const costate_second 
                          backward = {.count = count, .seed = back, .ctx = x};
     if (o) { forward.t = backward.t = o->t; backward.dt = o->dt; }
     if (s->V) memcpy(V, s->V, (size_t)c->st.N * (size_t)s->m * sizeof *V);
-    int status = costate_tangent(c, tape, s->m, V, s->Vp, s->along, &forward);
+    int status = solver_tangent(c, tape, s->m, V, s->Vp, s->along, &forward);
     if (x->code)
         return fail(&c->v, COSTATE_CALLBACK, "The callback observations.seed2 returned %d at t = %.10g.", x->code,
                     x->t);
     TRY(status);
     TRY(end_values(c, tape, s, V));
-    return costate_adjoint(c, tape, s->m, s->lambda2, s->mu2, s->times2, &backward);
+    return solver_adjoint(c, tape, s->m, s->lambda2, s->mu2, s->times2, &backward);
 }
 
-int costate_gauss_newton(costate *c, const costate_tape *tape, const costate_second *s)
+int solver_gauss_newton(costate *c, const costate_tape *tape, const costate_second *s)
 {
     TRY(begin(c));
     if (!s) return fail(&c->v, COSTATE_BAD_ARGUMENT, "second is NULL.");
-    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(second_directions(c, s, 1));
     TRY(second_derivatives(c, s));
     TRY(check_observations(c, tape, s->observations, SECOND));

@@ -15,6 +15,7 @@ static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
     if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o, x->tape), &c->P, &from));
+    if (x->tape) x->tape->usable = 0;           /* until it ends: an exception leaves no half of it */
     return run_loop(c, x);
 }
 
@@ -57,7 +58,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     return run_finish(c, x, status, y);
 }
 
-int costate_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
+int solver_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
     if (tape) tape_clear(tape);          /* also when the call fails: an earlier run is not taken for this one */
     TRY(begin(c));
@@ -67,8 +68,8 @@ int costate_integrate(costate *c, double t0, double t1, double *y, const double 
     return run_all(c, t0, t1, y, p, tape, &x);
 }
 
-int costate_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,
-                          const double *Vp, const costate_times *times, costate_tape *tape)
+int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,
+                         const double *Vp, const costate_times *times, costate_tape *tape)
 {
     if (tape) tape_clear(tape);
     TRY(begin(c));
@@ -101,7 +102,7 @@ static int check_goes_on(costate *c, const costate_tape *tape, double t1, const 
     return COSTATE_OK;
 }
 
-int costate_continue(costate *c, costate_tape *tape, double t1, double *y)
+int solver_continue(costate *c, costate_tape *tape, double t1, double *y)
 {
     TRY(begin(c));
     TRY(check_goes_on(c, tape, t1, y));

@@ -66,6 +66,6 @@ int known_again(costate *c, run *x, const fresh_run *f)
     w->armed = k.armed;
     w->first = k.first;
     w->still = k.still;
-    w->done = 1;                /* what was due at the start was taken */
+    w->done = DONE_HERE;        /* what was due at the start was taken */
     return 0;
 }

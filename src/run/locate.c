@@ -2,7 +2,8 @@
 
    Newton's iteration with the slope of the dense output, corrected by differences of e itself while they tell more than
    round-off, inside a bracket where there is one: whose ends were seen by the dense output, and are looked at where the
-   iteration leaves it.  It ends at round-off: of h, or, where e has more, where corrections do not get smaller. */
+   iteration leaves it.  It ends at round-off: of h, or, where e has more, where corrections do not get smaller; and at
+   the shortest step that the time can tell. */
 #include <float.h>
 #include <math.h>
 #include "run/watch.h"
@@ -41,7 +42,7 @@ static void narrow(const search *s, iterate *x)
     x->high = x->h;
     x->high_seen = 1;
     if (!at_low) return;
-    x->low /= 4;
+    x->low = fabs(x->low) > 4 * s->least ? x->low / 4 : copysign(s->least, x->low);
     x->low_seen = 0;
 }
 
@@ -53,12 +54,12 @@ static void improve(iterate *x, double h, double e)
 }
 
 /* Is h as good as it gets?  At a few last digits of h where corrections hardly fall any more, elsewhere where they
-   grow; or where the last one left, by its rate, less than round-off. */
+   grow; or where the last one left, by its rate, less than round-off, and this one finds so. */
 static int settled(const search *s, const iterate *x, double miss)
 {
     double rough = fmax(1e-9 * fabs(x->h), 8 * DBL_EPSILON * fabs(s->t));
     if (miss <= s->enough || miss <= 2 * DBL_EPSILON * fabs(x->h)) return 1;
-    if (x->final && miss <= rough) return 1;
+    if (x->final && miss <= 4 * DBL_EPSILON * fmax(fabs(s->t), fabs(x->h))) return 1;
     if (miss <= fmax(8 * fabs(x->h), fabs(s->t) / 2) * DBL_EPSILON) return miss > x->last / 4;
     return miss >= x->last && miss <= rough;
 }
@@ -85,6 +86,7 @@ int search_step(const search *s, double *h, double *miss, double *slope)
         if (bracketed(s)) {
             narrow(s, &x);
             if (x.low == s->high) return ABSENT;
+            if (x.high_seen && fabs(x.high) <= s->least) return 0;
             if (fabs(x.high - x.low) <= 4 * DBL_EPSILON * fabs(x.h)) return 0;
         }
         double to = next(s, &x, k);

@@ -20,8 +20,8 @@ static const struct { const char *name; size_t offset; int fallback, least, most
     O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_CHECKPOINTS), O(cost_error, 0, 0, 1),
     O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
     O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),
-    O(consistent, 0, 0, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END), O(mode, 0, 0, 2147483647),
-    O(max_events, 1000000, 1, 2147483647), O(event_samples, 4, 1, 1000),
+    O(consistent, 0, COSTATE_CONSISTENT_NONE, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END),
+    O(mode, 0, 0, 2147483647), O(max_events, 1000000, 1, 2147483647), O(event_samples, 0, 0, 1000),
     O(checkpoints, 0, 0, 2147483647),
 #undef O
 };
@@ -69,6 +69,7 @@ int options_fill(costate *c)
                     "estimate.", c->st.m->name);
     if (c->o.controller == COSTATE_AUTO)
         c->o.controller = c->st.F->controller;
+    if (c->o.event_samples == 0) c->o.event_samples = c->st.m->order > 4 ? c->st.m->order : 4;
     if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->st.m->block > 3 ? 5 * (c->st.m->block - 3) / 2 : 0);
     return COSTATE_OK;
 }

@@ -29,10 +29,10 @@ static int step_at(const costate_tape *tape, double t)
     return low;
 }
 
-int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
+int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
 {
     TRY(begin(c));
-    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tape_serves(&c->st, &c->P, tape, 0));
     if (!y) return fail(&c->v, COSTATE_BAD_ARGUMENT, "y is NULL.");
     if (!inside(t, tape->from.t0, tape->from.t1))
         return fail(&c->v, COSTATE_OUT_OF_RANGE, "t = %.10g lies outside the tape's [%.10g, %.10g].", t, tape->from.t0,
@@ -47,7 +47,7 @@ int costate_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     int k = step_at(tape, t);
     if (!tape->list[k].X) forget(c);        /* its stages are made again */
     verdict_at(&c->v, tape->list[k].t);
-    TRY(tape_take(&c->st, tape));
+    TRY(tape_take(&c->st, c->self, tape));
     int status = step_of_tape(c, tape, k, &r);
     if (status == 0) dense_eval(&c->st, &r, t, y);
     tape_leave(tape);

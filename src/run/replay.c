@@ -39,7 +39,7 @@ static int guard_again(void *ctx, double h, double *e)
 static int step_to_event(replay *x, const mapped *e)
 {
     double h = x->tape->list[x->k].h, miss, slope;
-    search how = {guard_again, x, &x->c->v, e->event, x->now.t, e->slope, e->miss, 0, 0, 0};
+    search how = {guard_again, x, &x->c->v, e->event, x->now.t, e->slope, e->miss, 0, 0, 0, 0};
     x->event = e->event;
     TRY(search_step(&how, &h, &miss, &slope));
     x->shift += x->now.h - x->tape->list[x->k].h;
@@ -159,7 +159,8 @@ static int begin_onto(replay *x)
     if (!x->onto) return 0;
     tape_clear(x->onto);
     TRY(tape_start(&c->st, x->onto, storage_onto(x), &c->P, &from));
-    x->onto->keeps = 0;                /* the factorisations are the other tape's */
+    x->onto->keeps = 0;                /* the factorisations are the other tape's, */
+    x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* and so are numbers of iterations (forward.c) */
     return 0;
 }
 
@@ -187,13 +188,13 @@ static int replay_taken(costate *c, const costate_tape *tape, double *y, const d
     return status;
 }
 
-int costate_replay(costate *c, const costate_tape *tape, double *y, const double *p)
+int solver_replay(costate *c, const costate_tape *tape, double *y, const double *p)
 {
     TRY(begin(c));
     return replay_taken(c, tape, y, p, NULL);
 }
 
-int costate_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
+int solver_replay_onto(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)
 {
     TRY(begin(c));
     if (!onto || onto == tape)

@@ -45,6 +45,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     TRY(matrices_again(c, tape, f->source, x.h_free));
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
+    tape->usable = 0;                           /* until it ends */
     return run_finish(c, &x, run_loop(c, &x), y);
 }
 
@@ -55,7 +56,7 @@ static int check_file(costate *c, const costate_tape *tape)
     return fail(&c->v, COSTATE_BAD_ARGUMENT, "The tape is in memory alone: costate_tape_open makes one in a file.");
 }
 
-int costate_tape_read(costate *c, costate_tape *tape)
+int solver_tape_read(costate *c, costate_tape *tape)
 {
     fresh_run f;
     void *memory = NULL;
@@ -67,7 +68,7 @@ int costate_tape_read(costate *c, costate_tape *tape)
     return space_agree(&c->maps.space, status);
 }
 
-int costate_resume(costate *c, costate_tape *tape, double *y)
+int solver_resume(costate *c, costate_tape *tape, double *y)
 {
     fresh_run f;
     void *memory = NULL;

@@ -3,10 +3,12 @@
 #define COSTATE_RUN_H
 
 #include "base/arena.h"
+#include "base/entry.h"
 #include "base/larger.h"
 #include "base/vec.h"
 #include "linsol/left.h"
 #include "ops/ops.h"
+#include "run/calls.h"
 #include "step/step.h"
 #include "tape/tape.h"
 
@@ -65,8 +67,11 @@ typedef struct {
     int armed;                  /* their signs are known; 0: a segment begins */
     int first;                  /* that ended the step, or -1: a given time */
     double *u, *at, *y, *y1, *jump;     /* n, n: states in a step; N, N: before and after an event; N: work */
+    double *was, *rate, rate_h; /* N: the state before all events here; n: how it changed, in this h; 0: not known */
     long taken;                 /* in this run; */
     int done;                   /* a run goes on from events: what is due there was taken */
+    double missed;              /* by how much time those here were missed, at most */
+    int at_once;                /* events that follow others at the same time are taken, for the so many-th time */
     long stamp;                 /* of the run that ended here: guards that fire at its end are still to be taken */
     int still;                  /* of them in a row, without time passing; */
     double when[LAST_EVENTS];   /* the times of the last, in turn */
@@ -92,6 +97,8 @@ struct costate {
     watch watch;
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
+    call_entry entry;
+    int open_end;               /* unknowns of index 2 end as the last step leaves them, and nobody said so */
 };
 
 struct costate_step { const costate *c; const record *r; };
@@ -103,6 +110,7 @@ static inline const store *storage_of(const costate_options *o, const costate_ta
     return o->storage == COSTATE_ALL_STAGES ? &disk_store : &checkpoints_store;
 }
 
+void solver_free(costate *);
 int begin(costate *);                                               /* each public call: c usable? no_error */
 void no_error(costate *);                                           /* with hints, where there are some */
 void remark(costate *, int status);                                 /* the family's, behind the sentence of a failure */
@@ -168,6 +176,10 @@ int make_consistent(costate *, double t, int only_values);          /* work.y, w
    differences of runs see what it leaves; the size of a component of y that is 0, or nearly */
 costate *solver_for_checks(const costate *);
 double least_size(const costate *, const double *y);
+/* Of index 2: y put onto the constraints, and v, vp to what is along them at y; else nothing.  work: 2 N + np */
+int onto_constraints(costate *, double t0, double *y, const double *p);
+int along_constraints(costate *, double t0, const double *y, const double *p, double *v, const double *vp,
+                      double *work);
 
 /* second.c: what is given is sound: directions, at least so many; where their derivatives go, and what of */
 int second_directions(costate *, const costate_second *, int least);

@@ -244,11 +244,11 @@ static int sweeps(hessian *x)
     return results(x);
 }
 
-int costate_hessian(costate *c, const costate_tape *tape, const costate_second *s)
+int solver_hessian(costate *c, const costate_tape *tape, const costate_second *s)
 {
     TRY(begin(c));
     if (!s) return fail(&c->v, COSTATE_BAD_ARGUMENT, "second is NULL.");
-    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(check_given(c, tape, s));
     hessian x = {.c = c, .tape = tape, .s = s, .m = s->m + (s->correct != 0), .given = s->m};
     TRY(seconds_prepare(c, x.m));

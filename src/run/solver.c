@@ -98,6 +98,18 @@ static int refuse_singular(costate *c)
     return COSTATE_OK;
 }
 
+/* Where times move the last step, derivatives of unknowns of index 2 are of a lower order, or of none: the end is made
+   consistent.  Without second products this could not be differentiated. */
+static void consistent_by_default(costate *c)
+{
+    const costate_map *f = c->P.residual.value ? &c->P.residual : &c->P.rhs;
+    int second = c->o.differences || (f->tangent2 && f->adjoint_tangent);
+    int open = c->o.consistent == 0 && c->maps.index && !c->sh.matfree;
+    if (open && second) c->o.consistent = COSTATE_CONSISTENT_END;
+    c->open_end = open && !second;
+    if (c->o.consistent == COSTATE_CONSISTENT_NONE) c->o.consistent = 0;
+}
+
 /* ---- the solver ---- */
 
 /* in the order of enum costate_family; boundary value problems have no steps */
@@ -106,7 +118,8 @@ static const family *const families[] = {&erk_family, &sdirk_family, &firk_famil
 
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
-    if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
+    if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL: costate_method_find knows no method of the "
+                        "name that it was given; costate_method_near finds those with names like it.");
     if (m->family == COSTATE_COLLOCATION)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s is for boundary value problems: see costate/bvp.h, "
                     "costate_bvp_new.", m->name);
@@ -133,6 +146,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     TRY(refuse_singular(c));
     TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);
+    consistent_by_default(c);
     if (c->o.consistent) TRY(starter_ready(c));
     TRY(watch_prepare(c));
     return COSTATE_OK;
@@ -147,9 +161,10 @@ costate *costate_new(const costate_method *m, const costate_problem *P, const co
     return c;
 }
 
-void costate_free(costate *c)
+void solver_free(costate *c)
 {
     if (!c) return;
+    if (c->self) atomic_store(&c->self->at_work, 0);
     if (c->st.F) c->st.F->free(c->st.own);
     factors_release(c->st.fac);
     starter_free(&c->start);

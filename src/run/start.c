@@ -52,7 +52,7 @@ int refuse_algebraic(costate *c, double t)
                 "constraints; choose one with the property COSTATE_DAE.", t, c->st.m->name);
 }
 
-int costate_consistent(costate *c, double t, double *y, double *yp, const double *p)
+int solver_consistent(costate *c, double t, double *y, double *yp, const double *p)
 {
     TRY(begin(c));
     size_t n = (size_t)c->st.n;

@@ -18,7 +18,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
     if (tape->map_count) TRY(starter_ready(c));
-    return tape_take(&c->st, tape);
+    return tape_take(&c->st, c->self, tape);
 }
 
 /* ---- the list of operations: steps of the tape, observations inside them ---- */
@@ -163,11 +163,11 @@ static int forward(costate *c, const costate_tape *tape, int m, double *V, const
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
 
-int costate_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
-                    const costate_times *times, const costate_observations *o)
+int solver_tangent(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
+                   const costate_times *times, const costate_observations *o)
 {
     TRY(begin(c));
-    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(tangent_begin(c, m, V, Vp, times));
     TRY(check_observations(c, tape, o, TANGENT));
     TRY(tape_begin(c, tape));
@@ -240,11 +240,11 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     return space_sound(&c->maps.space, (size_t)c->st.np * k, mu, "The gradients are NaN or Inf.");
 }
 
-int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
-                    const costate_observations *o)
+int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
+                   const costate_observations *o)
 {
     TRY(begin(c));
-    TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(tape_serves(&c->st, &c->P, tape, 1));
     TRY(adjoint_begin(c, m, lambda, mu, times));
     TRY(check_observations(c, tape, o, ADJOINT));
     TRY(tape_begin(c, tape));
@@ -253,8 +253,8 @@ int costate_adjoint(costate *c, const costate_tape *tape, int m, double *lambda,
     return status;
 }
 
-int costate_integrate_adj(costate *c, double t0, double t1, double *y, const double *p, int m, double *lambda,
-                          double *mu, const costate_times *times, costate_seed seed, void *ctx)
+int solver_integrate_adj(costate *c, double t0, double t1, double *y, const double *p, int m, double *lambda,
+                         double *mu, const costate_times *times, costate_seed seed, void *ctx)
 {
     TRY(begin(c));
     if (!seed) return fail(&c->v, COSTATE_MISSING, "seed is missing: it sets lambda at t1.");
@@ -262,7 +262,7 @@ int costate_integrate_adj(costate *c, double t0, double t1, double *y, const dou
     TRY(adjoint_begin(c, m, lambda, mu, times));
     if (!c->own && !(c->own = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     TRY(check_no_events(c, times));
-    TRY(costate_integrate(c, t0, t1, y, p, c->own));
+    TRY(solver_integrate(c, t0, t1, y, p, c->own));
     int r = seed(c->v.t, y, p, m, lambda, mu, ctx);
     r = r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
     if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))

@@ -8,20 +8,12 @@
 #include <string.h>
 #include "run/watch.h"
 
-/* Its slope where it passes zero, times the part of the step up to there, beside the largest that it was in that part:
-   about 1 where it passes, this where no derivative can be trusted. */
-static const double GRAZING = 1e-7;
-
-enum { MOST_TRIES = 50, ROOT_MOST = 80 };
+enum { MOST_TRIES = 50, ROOT_MOST = 80, DIP_MOST = 40 };
 static const double ROOT_NEAR = 1e-10;          /* of theta: a first guess */
 static const double NEAR = 3;                   /* times its changes: a guard that far from zero does not reach it */
-/* An event so little behind a step, as a part of it, is met by a longer one: what is left would be so short a step that
-   round-off grows in it, divided by h.  Where the tolerance does not leave room for that, the step stays as it is. */
-static const double BEHIND = 0.1;
+static const double DIP_LEAST = 1e-9;           /* of theta: a shorter one is round-off */
 
-typedef struct { int event; double low, high, theta, size; } crossing; /* between low and high, about theta */
-
-static double round_off(const record *r) { return 16 * DBL_EPSILON * fmax(fabs(r->h), fabs(r->end)); }
+typedef struct { double a, b, ea, eb, sa, sb; } dip;    /* two points of a step, guard and slope there */
 
 /* e at theta of the step */
 static int value_at(costate *c, const run *x, int k, double theta, double *e)
@@ -33,19 +25,11 @@ static int value_at(costate *c, const run *x, int k, double theta, double *e)
     return guard_value(c, k, t, y, e);
 }
 
-/* Is this a passage, from its sign to that of e, in the direction of the event?  How: -1, 1; else 0. */
-static int passes(const costate *c, int k, double e)
-{
-    int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->P.event[k].direction;
-    if (sign == 0 || way == sign) return 0;
-    return only == 0 || only == way ? way : 0;
-}
-
 /* a theta below `high` where the guard, zero at the start, has the sign that it took; 0: there is none */
 static int left_zero(costate *c, const run *x, int k, double high, double *low)
 {
     double e;
-    for (*low = high / 2; *low > 1e-18; *low /= 2) {
+    for (*low = high / 2; *low > shortest(&x->now) / fabs(x->now.h); *low /= 2) {
         TRY(value_at(c, x, k, *low, &e));
         if (sign_of(e) == c->watch.guard[k].sign) return 0;
     }
@@ -84,7 +68,7 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
 {
     guarded *g = &c->watch.guard[k];
     double ea = g->value;
-    *at = (crossing){k, g->looked, high, high, 0};
+    *at = (crossing){.event = k, .low = g->looked, .high = high, .theta = high};
     if (g->from_zero) {
         TRY(left_zero(c, x, k, high, &at->low));
         if (at->low == 0) { at->theta = 0; return 0; }
@@ -94,17 +78,138 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
     return root(c, x, at, ea, e);
 }
 
+/* A short step from here saw the guard leave zero for the side that it had in no point of this one.  A shorter one sees
+   where it comes back. */
+static int too_coarse(costate *c, const run *x, int k)
+{
+    if (c->o.controller != COSTATE_FIXED && fabs(x->now.h) > 1e4 * DBL_EPSILON * fabs(x->now.t))
+        return retry(&c->v, WHY_ERROR, 0.1);
+    return fail(&c->v, COSTATE_BAD_EVENT, "The guard of event[%d] leaves zero at t = %.10g and comes back within a "
+                "small part of the step, h = %.3g, too soon to be located: take shorter steps.", k, x->now.t, x->now.h);
+}
+
 /* one guard, e at theta; a passage into first, if it is earlier */
-static int judge(costate *c, const run *x, int k, double theta, double e, crossing *first)
+static int judge_at(costate *c, const run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
-    if (passes(c, k, e)) TRY(cross(c, x, k, theta, e, &at));
+    int passed = passes(c, k, e);
+    if (passed) TRY(cross(c, x, k, theta, e, &at));
+    if (passed && at.theta == 0 && g->from_zero && g->led) return too_coarse(c, x, k);
     if (at.theta == 0 && g->fired && sign_of(e) == g->fired && g->from_zero && must_turn(c, k))
         return wrong_side(c, k, x->now.t);
     if (at.theta > 0 && (first->event < 0 || at.theta < first->theta)) *first = at;
     g->next = e;
     return 0;
+}
+
+/* it was looked at at theta */
+static void seen(guarded *g, double theta)
+{
+    g->last_change = fabs(g->next - g->value);
+    if (g->next != 0) g->sign = sign_of(g->next);
+    g->value = g->next;
+    g->size = fmax(g->size, fabs(g->value));
+    g->looked = theta;
+    g->from_zero = g->led = 0;
+}
+
+/* The guard has one sign at both ends of a part of the step.  May it pass zero between them, and come back?  Its slopes
+   there must say so: towards zero, then away from it; and where they meet, its tangents must lie beyond zero, or the
+   change over this part, and the one before, must be large beside what is left to zero. */
+static int may_dip(costate *c, const run *x, int k, double theta, double e, dip *at)
+{
+    guarded *g = &c->watch.guard[k];
+    int sign = g->sign, nears = fabs(e) < fabs(g->value);
+    *at = (dip){.a = g->looked, .b = theta, .ea = g->value, .eb = e};
+    if (sign == 0 || g->from_zero || sign_of(g->value) != sign || sign_of(e) == -sign) return 0;
+    double least = fmin(fabs(e), fabs(g->value)), change = fabs(e - g->value) + g->last_change;
+    if (least > NEAR * change) return 0;
+    for (int i = 0; i < 2; i++) {           /* the one first that is more likely to say no */
+        int at_b = i == nears ? 0 : 1;
+        double *slope = at_b ? &at->sb : &at->sa;
+        if (guard_turns(c, &x->now, k, at_b ? at->b : at->a, slope)) return -1;
+        if (at_b ? *slope * sign <= 0 : *slope * sign >= 0) return 0;
+    }
+    return 1;
+}
+
+/* The point where a curve with these values and slopes at a and b, of third degree, turns; well inside. */
+static double turns(const dip *at)
+{
+    double w = at->b - at->a, d = 3 * (at->eb - at->ea) / w, z = at->sa + at->sb - d;
+    double root = sqrt(fmax(z * z - at->sa * at->sb, 0)), q = at->sb > 0 ? root : -root;
+    double part = 1 - (at->sb + q - z) / (at->sb - at->sa + 2 * q);
+    return at->a + w * fmax(0.01, fmin(0.99, part == part ? part : 0.5));
+}
+
+/* Where tangents at a and b meet, of a curve that turns between them once and has no turning point of the second kind:
+   it lies on the far side of them.  Does it stay away from zero? */
+static int stays_away(const dip *at)
+{
+    double w = at->b - at->a, s = at->sb - at->sa;
+    double low = at->ea + at->sa * ((at->ea - at->eb + at->sb * w) / s);
+    return low * at->ea > 0 && fabs(low) > 0.5 * fmin(fabs(at->ea), fabs(at->eb));
+}
+
+/* theta: m, where the guard is e in a dip; 0: that is round-off */
+static int is_beyond(costate *c, const run *x, int k, double m, double e, double *theta)
+{
+    double noise;
+    TRY(guard_noise(c, k, x->now.t + m * x->now.h, c->watch.u, e, &noise));
+    *theta = fabs(e) > noise ? m : 0;
+    return 0;
+}
+
+/* The lowest point of a dip, or one beyond zero; theta 0: it does not come there. */
+static int bottom(costate *c, const run *x, int k, dip *at, double *theta, double *e)
+{
+    double slope;
+    for (int i = 0; i < DIP_MOST && at->b - at->a > DIP_LEAST && !stays_away(at); i++) {
+        double m = turns(at);
+        TRY(value_at(c, x, k, m, e));
+        if (sign_of(*e) != sign_of(at->ea)) return is_beyond(c, x, k, m, *e, theta);
+        TRY(guard_turns(c, &x->now, k, m, &slope));
+        if (slope == 0) break;
+        if (sign_of(slope) == sign_of(at->sa)) { at->a = m; at->ea = *e; at->sa = slope; }
+        else { at->b = m; at->eb = *e; at->sb = slope; }
+    }
+    *theta = 0;
+    return 0;
+}
+
+/* One guard, e at theta, and where it may have turned since it was looked at last, at that point, too. */
+static int judge_between(costate *c, const run *x, int k, double theta, double e, crossing *first)
+{
+    dip at;
+    double low, there;
+    int may = may_dip(c, x, k, theta, e, &at);
+    if (may < 0) return c->v.status;
+    if (may) {
+        TRY(bottom(c, x, k, &at, &low, &there));
+        if (low > 0) {
+            TRY(judge_at(c, x, k, low, there, first));
+            if (first->event == k) return 0;
+            seen(&c->watch.guard[k], low);
+        }
+    }
+    return judge_at(c, x, k, theta, e, first);
+}
+
+/* One guard, e at theta.  A new segment may be as long as the mode before would have it: one that left zero, and has
+   not come back, is looked at more closely there. */
+static int judge(costate *c, const run *x, int k, double theta, double e, crossing *first)
+{
+    guarded *g = &c->watch.guard[k];
+    int closely = g->from_zero && g->sign != 0 && sign_of(e) == g->sign;
+    for (double part = 0.125; closely && part < 1; part *= 2) {
+        double there;
+        TRY(value_at(c, x, k, part * theta, &there));
+        TRY(judge_between(c, x, k, part * theta, there, first));
+        if (first->event == k) return 0;
+        seen(g, part * theta);
+    }
+    return judge_between(c, x, k, theta, e, first);
 }
 
 /* Guards at one point: all at the end, elsewhere those that are near.  Where none passed, the next look begins here. */
@@ -123,11 +228,7 @@ static int look(costate *c, const run *x, double theta, crossing *first)
     for (int k = 0; k < w->count && first->event < 0; k++) {
         guarded *g = &w->guard[k];
         if (!active(c, k) || (theta < 1 && !g->near)) continue;
-        if (g->next != 0) g->sign = sign_of(g->next);
-        g->value = g->next;
-        g->size = fmax(g->size, fabs(g->value));
-        g->looked = theta;
-        g->from_zero = 0;
+        seen(g, theta);
     }
     return 0;
 }
@@ -145,146 +246,10 @@ static int ends(costate *c, const run *x, int *inside)
         double change = fabs(g->end - g->value) + g->change;
         g->near = g->from_zero || fmin(fabs(g->value), fabs(g->end)) <= NEAR * change;
         g->looked = 0;
+        g->last_change = g->change;
         *inside |= g->near;
     }
     return 0;
-}
-
-/* ---- the step that ends there ---- */
-
-typedef struct { costate *c; run *x; int event; double full; int last; } shortened;
-
-static int solve(void *ctx, double h, double *e)
-{
-    const shortened *s = ctx;
-    s->x->h = h;
-    s->x->last = s->last && h == s->full;
-    s->c->count.located++;
-    int status = s->x->once(s->c, s->x);
-    if (status == RETRY && s->c->v.factor == 1) status = s->x->once(s->c, s->x);     /* with a new Jacobian */
-    TRY(status);
-    TRY(space_finite(&s->c->maps.space, (size_t)s->c->st.N, s->c->work.y1, 0.2));
-    return guard_value(s->c, s->event, s->x->now.end, s->c->work.y1, e);
-}
-
-static int grazes(costate *c, const run *x, const crossing *at, double slope)
-{
-    if (fabs(slope) * at->theta > GRAZING * at->size) return 0;
-    return fail(&c->v, COSTATE_GRAZING, "The guard of event[%d] only grazes zero near t = %.10g: it comes from %.3g "
-                "within %.3g of time, and its slope there is %.3g, too small for a derivative.", at->event,
-                x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
-}
-
-/* The step solved again up to where the guard is zero; ABSENT: a step without that event.  The one that is solved
-   again, to round-off, differs from its dense output, so that the bracket is a little wider. */
-static int shorten_to(costate *c, run *x, const crossing *at)
-{
-    guarded *g = &c->watch.guard[at->event];
-    double slope, full = x->now.h, h = at->theta * full, room = (at->high - at->low) / 8;
-    double low = fmax(at->low - room, at->low / 2), high = fmax(at->high, fmin(at->high + room, 1));
-    shortened s = {c, x, at->event, full, x->last};
-    TRY(guard_slope(c, &x->now, at->event, at->theta, &slope));
-    TRY(grazes(c, x, at, slope));
-    search how = {solve, &s, &c->v, at->event, x->now.t, slope / full, 0, low * full, high * full, g->sign};
-    decisions as = {.degree = x->now.degree};           /* of rkc: another one would move the end */
-    x->by.exact = x->now.exact = 1;
-    x->by.as = as.degree > 0 ? &as : NULL;
-    int status = search_step(&how, &h, &g->miss, &g->slope);
-    x->by.as = NULL;
-    x->by.exact = 0;
-    if (status == RETRY) x->now.exact = 0;
-    g->fires = status == 0;
-    if (status) return status;
-    TRY(guard_slope(c, &x->now, at->event, 1, &slope));
-    return grazes(c, x, at, slope * full / x->now.h);
-}
-
-/* Which other guards are zero to round-off at the end, and fire with it.  ABSENT: one has passed before. */
-static int others(costate *c, const run *x, int event)
-{
-    double e, slope;
-    int earlier = 0;
-    for (int k = 0; k < c->watch.count; k++) {
-        guarded *g = &c->watch.guard[k];
-        if (k == event || !active(c, k) || g->sign == 0) continue;
-        TRY(guard_value(c, k, x->now.end, c->work.y1, &e));
-        int passed = passes(c, k, e) != 0;
-        if (!passed && fabs(e) > 1e-6 * g->size) continue;
-        TRY(guard_slope(c, &x->now, k, 1, &slope));
-        g->slope = slope / x->now.h;
-        g->miss = fabs(e / g->slope);
-        g->fires = g->miss <= round_off(&x->now) && passes(c, k, sign_of(slope)) != 0;
-        earlier |= passed && !g->fires;
-    }
-    return earlier ? ABSENT : 0;
-}
-
-static void nobody_fires(costate *c)
-{
-    for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
-}
-
-static int ends_in_event(costate *c, run *x)
-{
-    watch *w = &c->watch;
-    x->cut = 1;
-    for (w->first = 0; !w->guard[w->first].fires;) w->first++;
-    return 0;
-}
-
-/* The first guard whose zero lies a little behind the step, by its slope there. */
-static int behind(costate *c, const run *x, crossing *first)
-{
-    for (int k = 0; k < c->watch.count; k++) {
-        const guarded *g = &c->watch.guard[k], *from = &c->watch.before[k];
-        double slope;
-        if (!active(c, k) || g->sign == 0 || !(fabs(g->end) < 3 * BEHIND * fabs(g->end - from->value))) continue;
-        TRY(guard_slope(c, &x->now, k, 1, &slope));
-        double theta = 1 - g->end / slope;
-        if (!(theta > 1 && theta < 1 + BEHIND && passes(c, k, sign_of(slope)))) continue;
-        if (first->event < 0 || theta < first->theta) *first = (crossing){k, 1, 1 + BEHIND, theta, fabs(from->value)};
-    }
-    return 0;
-}
-
-/* may the step be a little longer? */
-static int may_stretch(const costate *c, const run *x, double err)
-{
-    double most = (1 + BEHIND) * fabs(x->now.h);
-    int allowed = !x->last && x->now.degree == 0 && c->o.controller != COSTATE_FIXED && !x->now.exact;
-    return allowed && most <= c->in.hmax && err * pow(1 + BEHIND, error_exponent(c->st.m)) <= 1 &&
-           most < fabs((x->t1 - x->t) - x->low);
-}
-
-/* The step up to an event a little behind it; where there is none, as it was. */
-static int stretch(costate *c, run *x)
-{
-    double full = x->now.h, e;
-    crossing first = {.event = -1};
-    TRY(behind(c, x, &first));
-    if (first.event < 0) return 0;
-    int status = shorten_to(c, x, &first);
-    if (status == 0) status = others(c, x, first.event);
-    if (status == 0) return ends_in_event(c, x);
-    if (status != ABSENT) return status;
-    shortened s = {c, x, first.event, full, 0};
-    nobody_fires(c);
-    x->by.exact = 1;
-    status = solve(&s, full, &e);
-    x->by.exact = 0;
-    return status;
-}
-
-static int is_the_end(const run *x, const crossing *at)
-{
-    return x->last && (1 - at->theta) * fabs(x->now.h) <= round_off(&x->now);
-}
-
-/* Where a given time ends the step, to round-off: they fire with it; at t1 they are for a run that goes on. */
-static int at_the_end(costate *c, const run *x, int event)
-{
-    if (event >= 0) c->watch.guard[event].fires = 1;
-    return others(c, x, event);
 }
 
 /* The step that there is; ABSENT: it was made shorter, and no event is at its end. */
@@ -298,7 +263,7 @@ static int watch_once(costate *c, run *x, double err)
         TRY(look(c, x, i == w->samples ? 1 : (double)i / w->samples, &first));
     nobody_fires(c);
     if (x->last && (first.event < 0 || is_the_end(x, &first))) return at_the_end(c, x, first.event);
-    if (first.event < 0) return may_stretch(c, x, err) ? stretch(c, x) : 0;
+    if (first.event < 0) return stretch(c, x, err);
     TRY(shorten_to(c, x, &first));
     TRY(others(c, x, first.event));
     return ends_in_event(c, x);
@@ -316,6 +281,8 @@ int watch_step(costate *c, run *x, double err)
         if (tries > 0) memcpy(w->guard, w->before, bytes);
         status = watch_once(c, x, err);
     }
+    if (status == RETRY) memcpy(w->guard, w->before, bytes);
+    if (status == RETRY) return status;
     for (int k = 0; k < w->count; k++) w->guard[k].change = fabs(w->guard[k].end - w->before[k].value);
     if (status != ABSENT) return status;
     return fail(&c->v, COSTATE_BAD_EVENT, "Near t = %.10g guards pass zero in the dense output, but not in the steps "

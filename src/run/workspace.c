@@ -62,6 +62,7 @@ static void layout_wide(costate *c, cursor *at, size_t k)
     w->one = take(at, located * 3 * k);
     w->pm = take(at, st->nm > 0 ? pm * k : 0);
     w->jump = take(at, events * N);
+    w->after = take(at, events * N);
 }
 
 double *pm_begin(costate *c, int m, const double *of_p)
@@ -157,6 +158,8 @@ static size_t layout_watch(watch *w, const stepper *c, cursor *at)
     w->y = take(at, N);
     w->y1 = take(at, N);
     w->jump = take(at, N);
+    w->was = take(at, N);
+    w->rate = take(at, n);
     return at->used;
 }
 

@@ -35,7 +35,8 @@ static int third_missing(const second *s)
     const maps *a = s->d.s->maps;
     if (a->rhs.user->adjoint_tangent2 || a->differences) return 0;
     return fail(a->v, COSTATE_MISSING, "Hessian products through consistent values of index 2 need "
-                "%s.adjoint_tangent2 (or options.differences = 1).", a->rhs.name);
+                "%s.adjoint_tangent2 (or options.differences = 1). Without consistent values at the end of the run "
+                "(options.consistent = COSTATE_CONSISTENT_NONE) they do not.", a->rhs.name);
 }
 
 static size_t size_of(const second *s) { return (size_t)s->d.s->maps->n; }

@@ -20,7 +20,7 @@ typedef struct {
 typedef struct { int block; double *memory; } whole_block;
 
 typedef struct {
-    atomic_flag busy;
+    lease busy;
     size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
     size_t step;                /* of a step with its stages */
     int length;                 /* of a block, at most */

@@ -48,7 +48,7 @@ static int begin(const stepper *c, costate_tape *t)
     checkpoints *x = calloc(1, sizeof *x);
     if (!x) return blocks_no_memory(c);
     t->own = x;
-    atomic_flag_clear(&x->busy);
+    atomic_flag_clear(&x->busy.guard);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
     x->step = x->N + x->slope + (size_t)c->s * (size_t)c->n;
@@ -168,13 +168,14 @@ static int give(const costate_tape *t, size_t more)
     return 1;
 }
 
-static int take_up(const costate_tape *t) { return !atomic_flag_test_and_set(&((checkpoints *)t->own)->busy); }
-static void leave(const costate_tape *t) { atomic_flag_clear(&((checkpoints *)t->own)->busy); }
+static lease *one(const costate_tape *t) { return &((checkpoints *)t->own)->busy; }
+static void mend(const costate_tape *t) { checkpoints *x = t->own; wholes_keep(x, x->wholes); }
 
 static void clear(costate_tape *t)
 {
     checkpoints *x = t->own;
     if (!x) return;
+    lease_end(&x->busy);
     wholes_keep(x, 0);
     state_spare(x, NULL);
     for (int i = 0; i < x->holds; i++) free(x->state[i]);
@@ -201,5 +202,5 @@ static size_t most(const costate_tape *t)
 const store checkpoints_store = {
     .makes_again = 1, .begin = begin, .slot = slot, .put = put, .get = remade_get, .clear = clear, .is_fresh = is_fresh,
     .source = source, .came_to = remade_came_to, .room = remade_room, .slope = slope, .bytes = bytes, .give = give,
-    .take = take_up, .leave = leave, .forecast = remade_steps, .most = most
+    .one = one, .mend = mend, .forecast = remade_steps, .most = most
 };

@@ -14,7 +14,7 @@ static int begin(const stepper *c, costate_tape *t)
     disk *x = calloc(1, sizeof *x);
     if (!x) return no_memory(c);
     t->own = x;
-    atomic_flag_clear(&x->busy);
+    atomic_flag_clear(&x->busy.guard);
     if (t->length == 0) t->length = LENGTH;
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
@@ -124,13 +124,14 @@ static int get(const costate_tape *t, int k, const reader *who, int stages, reco
 }
 
 static size_t bytes(const costate_tape *t) { return t->own ? ((const disk *)t->own)->bytes : 0; }
-static int take_up(const costate_tape *t) { return !atomic_flag_test_and_set(&((disk *)t->own)->busy); }
-static void leave(const costate_tape *t) { atomic_flag_clear(&((disk *)t->own)->busy); }
+static lease *one(const costate_tape *t) { return &((disk *)t->own)->busy; }
+static void mend(const costate_tape *t) { ((disk *)t->own)->step = -1; }
 
 static void clear(costate_tape *t)
 {
     disk *x = t->own;
     if (!x) return;
+    lease_end(&x->busy);
     free(x->memory);
     free(x->at);
     free(x);
@@ -140,5 +141,5 @@ static void clear(costate_tape *t)
 const store disk_store = {
     .writes = 1, .begin = begin, .slot = slot, .put = put, .get = get, .clear = clear, .is_fresh = is_fresh,
     .source = source,
-    .bytes = bytes, .take = take_up, .leave = leave
+    .bytes = bytes, .one = one, .mend = mend
 };

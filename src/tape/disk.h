@@ -6,7 +6,7 @@
 #include "tape/journal.h"
 
 typedef struct {
-    atomic_flag busy;
+    lease busy;
     size_t N, slope, doubles;   /* doubles of y; of y' of a residual, else 0; of a step */
     size_t counts, frame;       /* bytes */
     unsigned char *memory, *read;   /* read: the frame of `step`, -1: of none */

@@ -23,6 +23,33 @@ uint64_t journal_options(const stepper *c)
     return all.sum;
 }
 
+/* A step made again takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
+   comes from differences, or systems are iterated; what else iterations are judged by, in the second case alone. */
+solved_by solved_by_of(const stepper *c)
+{
+    const costate_options *o = c->o;
+    const shifts *sh = c->sh;
+    solved_by x = {.solver = "none"};
+    summed all = words_begin();
+    int implicit = (c->F->is & IMPLICIT) != 0, loose = implicit && sh->matfree;
+    int weighed = loose || (implicit && c->maps->differenced);
+    const int integer[] = {implicit && c->maps->jac, implicit && c->maps->differenced,
+                           (c->F->needs[FORWARD] & SLOPE_OF) != 0 && o->autonomous, loose && o->derivative_mode,
+                           loose ? o->newton_max : 0, loose ? o->estimator : 0, loose ? o->ilu : 0,
+                           loose && o->preconditioner != NULL, o->sum != NULL, 0};
+    const double real[] = {weighed ? o->rtol : 0, weighed ? o->atol : 0, loose ? o->newton_tol : 0,
+                           loose ? o->krylov_tol : 0};
+    words_add(&all, integer, sizeof integer);
+    words_add(&all, real, sizeof real);
+    if (weighed && o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));
+    if (weighed && o->atol_vector) words_add(&all, o->atol_vector, (size_t)c->n * sizeof(double));
+    x.options = all.sum;
+    x.iterative = sh->matfree;
+    x.exact = o->derivative_mode != 0;
+    if (sh->backend) strncpy(x.solver, sh->matfree ? "gmres" : sh->backend->name, sizeof x.solver - 1);
+    return x;
+}
+
 journal_head journal_begins(const stepper *c, const costate_tape *t)
 {
     const costate_problem *P = &t->problem;
@@ -30,7 +57,7 @@ journal_head journal_begins(const stepper *c, const costate_tape *t)
                       .storage = t->store->makes_again, .checkpoints = t->most_states, .length = t->length,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step), .options = journal_options(c),
-                      .t0 = t->from.t0};
+                      .t0 = t->from.t0, .by = t->by};
     strncpy(h.version, COSTATE_VERSION, sizeof h.version - 1);
     strncpy(h.method, c->m->name, sizeof h.method - 1);
     return h;

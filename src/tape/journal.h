@@ -12,6 +12,7 @@ typedef struct {                /* first of a file; p behind it */
     int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words;
     uint64_t options;           /* sum of those that the bits depend on */
     double t0;
+    solved_by by;
 } journal_head;
 
 typedef struct {                /* a step: its counts behind it, and with ALL_STAGES y, y', X */

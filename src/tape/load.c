@@ -54,6 +54,8 @@ static int begin(loader *x, const journal_head *h, const costate_problem *P, ide
     if (!who) identity_release(writer);
     if (status) return status;
     x->t->matfree = h->matfree;
+    x->t->by = h->by;
+    x->t->by.solver[sizeof h->by.solver - 1] = '\0';
     x->t->most_states = h->checkpoints;
     x->t->length = h->length;
     return kept->begin(x->c, x->t);
@@ -67,6 +69,9 @@ static int head(loader *x, const frame *f, const costate_problem *P, int to_writ
     memcpy(&h, x->data, sizeof h);
     TRY(same_problem(x, &h, P));
     if (f->bytes != sizeof h + (size_t)c->np * sizeof(double)) return wrong(x, "does not begin as a tape does");
+    if (to_write && strncmp(h.by.solver, solved_by_of(c).solver, sizeof h.by.solver) != 0)
+        return fail(c->v, COSTATE_BAD_TAPE, "The run in %s solved linear systems with %.31s, this solver takes %s: it "
+                    "could not go on to the same bits.", x->t->file->path, h.by.solver, solved_by_of(c).solver);
     if (to_write && h.options != journal_options(c))
         return wrong(x, "was written with other options: with these the run could not go on to the same bits");
     *found = h;

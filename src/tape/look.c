@@ -95,6 +95,31 @@ const mapped *tape_last_event(const costate_tape *t)
 
 int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
 
+/* Stages alone, each from the state of the run, come out the same to rounding: with any factorisation, and with any
+   linear solver where Newton's iteration goes to round-off. */
+static int to_rounding(const costate_tape *t, const solved_by *own)
+{
+    return !t->store->makes_again && ((!t->by.iterative && !own->iterative) || (t->by.exact && own->exact));
+}
+
+int tape_serves(const stepper *c, const costate_problem *P, const costate_tape *t, int sweeps)
+{
+    TRY(tape_fits(c, P, t));
+    if (!t->store->makes_again && !(sweeps && t->store->forecast)) return 0;
+    solved_by own = solved_by_of(c);
+    if (strcmp(own.solver, t->by.solver) != 0 && !to_rounding(t, &own))
+        return fail(c->v, COSTATE_BAD_TAPE, "This tape has its steps made again, and its run solved linear systems "
+                    "with %s: with %s, as this solver does, they would be other steps. Sweep it with the linear solver "
+                    "of the run, or keep the run with COSTATE_ALL_STAGES.", t->by.solver, own.solver);
+    if (own.options == t->by.options || (to_rounding(t, &own) && (t->by.iterative || own.iterative))) return 0;
+    const char *which = "jac and autonomous must be the same, and tolerances where the Jacobian comes from differences";
+    if (t->by.iterative)
+        which = "with COSTATE_LS_GMRES tolerances, newton_tol, krylov_tol, derivative_mode and preconditioners must be "
+                "the same";
+    return fail(c->v, COSTATE_BAD_TAPE, "This tape has its steps made again, and with the options of this solver they "
+                "would be other steps than those of the run: %s.", which);
+}
+
 int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
 {
     if (!t) return fail(c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");

@@ -76,7 +76,7 @@ int remade_came_to(const costate_tape *t, const reader *who, int k, const double
     checkpoints *x = t->own;
     int b = ++x->now;
     if (x->blocks[b].yp) memcpy(yp, x->blocks[b].yp, x->slope * sizeof *yp);
-    if (t->from.writer == who->self && x->blocks[b].print != print_of_state(x, y, yp))
+    if ((!t->file || t->from.writer == who->self) && x->blocks[b].print != print_of_state(x, y, yp))
         return fail(who->st->v, COSTATE_BAD_TAPE, "Made again from a checkpoint, the state at t = %.10g (step %d) is "
                     "not that of the run: callbacks, what they read or options are no longer what they were.",
                     t->list[k].t, k);

@@ -18,11 +18,13 @@ enum { LEAST_KEPT = 1 << 28, SHARE_KEPT = 4 };
 identity *identity_new(void)
 {
     identity *i = malloc(sizeof *i);
-    if (i) atomic_init(&i->refs, 1);
+    if (!i) return NULL;
+    atomic_init(&i->refs, 1);
+    atomic_init(&i->at_work, 0);
     return i;
 }
 
-static void identity_hold(identity *i) { atomic_fetch_add(&i->refs, 1); }
+void identity_hold(identity *i) { atomic_fetch_add(&i->refs, 1); }
 
 void identity_release(identity *i)
 {
@@ -152,6 +154,7 @@ int tape_begin_read(const stepper *c, costate_tape *t, const store *kept, const 
     t->store = kept;
     t->keep = c->o->keep_factors;
     t->matfree = c->sh->matfree;
+    t->by = solved_by_of(c);
     t->from = *from;
     identity_hold(from->writer);
     t->limit = c->o->tape_limit;
@@ -284,14 +287,39 @@ int tape_get(const costate_tape *t, int k, const reader *who, int stages, record
     return r->X || !stages ? 0 : who->one(who, t, k, r);
 }
 
-int tape_take(const stepper *c, const costate_tape *t)
+static void lease_lock(lease *l) { while (atomic_flag_test_and_set(&l->guard)) { } }
+
+int tape_take(const stepper *c, identity *who, const costate_tape *t)
 {
-    if (!t->store->take || t->store->take(t)) return 0;
-    return fail(c->v, COSTATE_BAD_TAPE, "Another sweep is at work on this tape: with COSTATE_CHECKPOINTS, or in a "
-                "file, it is for one at a time.");
+    lease *l = t->store->one ? t->store->one(t) : NULL;
+    if (!l) return 0;
+    lease_lock(l);
+    identity *left = l->by;
+    int taken = !left || atomic_load(&left->at_work) != l->call;
+    if (taken) {
+        l->by = who;
+        l->call = atomic_load(&who->at_work);
+        identity_hold(who);
+    }
+    atomic_flag_clear(&l->guard);
+    if (!taken)
+        return fail(c->v, COSTATE_BAD_TAPE, "Another sweep is at work on this tape: with COSTATE_CHECKPOINTS, or in a "
+                    "file, it is for one at a time. (If an exception or longjmp left it, costate_abandon ends it.)");
+    if (left) t->store->mend(t);
+    identity_release(left);
+    return 0;
 }
 
-void tape_leave(const costate_tape *t) { if (t->store->leave) t->store->leave(t); }
+void lease_end(lease *l)
+{
+    lease_lock(l);
+    identity *was = l->by;
+    l->by = NULL;
+    atomic_flag_clear(&l->guard);
+    identity_release(was);
+}
+
+void tape_leave(const costate_tape *t) { if (t->store->one) lease_end(t->store->one(t)); }
 
 const double *tape_slope(const costate_tape *t, int k)
 {

@@ -10,9 +10,15 @@
 
 /* Who wrote a tape.  The solver and its tapes hold it together, so its address does not come again while one of them
    lives; the address of a solver may.  Tapes may be freed in other threads. */
-typedef struct { atomic_int refs; } identity;
+typedef struct { atomic_int refs; atomic_long at_work; } identity;     /* at_work: its call, or 0 */
 identity *identity_new(void);                                       /* NULL: no memory */
 void identity_release(identity *);                                  /* NULL is fine */
+
+void identity_hold(identity *);
+
+/* Who works in a tape's memory: a call that ended without a word, by an exception, gives it up when its solver begins
+   another.  The guard is held for a few instructions, and never while a callback is called. */
+typedef struct { atomic_flag guard; identity *by; long call; } lease;
 
 typedef struct {                /* of which run a tape is */
     identity *writer;           /* and its run number */
@@ -20,6 +26,13 @@ typedef struct {                /* of which run a tape is */
     int predict;                /* Newton began with the stages of the step before */
     double t0, t1;
 } origin;
+
+/* What the bits of a step depend on beside what the tape remembers: how linear systems are solved, and options. */
+typedef struct {
+    char solver[32];            /* the backend's name, "gmres", or "none" */
+    uint64_t options;           /* a sum of those */
+    int iterative, exact;       /* without a matrix; Newton went to round-off (derivative_mode) */
+} solved_by;
 
 /* Who reads a tape, and how it makes steps again. */
 typedef struct reader {
@@ -58,9 +71,9 @@ typedef struct {
     const double *(*slope)(const costate_tape *, int k);                /* y' of a residual, where it is known */
     size_t (*bytes)(const costate_tape *);                              /* beside those of the tape's blocks */
     int (*give)(const costate_tape *, size_t more);                     /* frees some; 0: there is nothing to free */
-    int (*take)(const costate_tape *);                                  /* for one sweep at a time; 0: it is in use */
-    void (*leave)(const costate_tape *);
-    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep makes again */
+    lease *(*one)(const costate_tape *);                /* for one sweep at a time; NULL: for all */
+    void (*mend)(const costate_tape *);                 /* a sweep was left: what it was about to write is not there */
+    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep makes again; NULL: none */
     size_t (*most)(const costate_tape *);               /* bytes that states and stages may take */
 } store;
 extern const store memory_store, states_store, checkpoints_store, disk_store;
@@ -93,9 +106,11 @@ typedef struct {                /* a run where it begins fresh: from there it ca
 struct costate_tape {
     const costate_method *method;
     costate_problem problem;
-    int usable, keep, matfree;  /* usable: a run, or its steps up to where it ended */
+    int usable, keep, matfree;  /* usable: a run, or its steps up to where it ended; matfree: its numbers of iterations
+                                   are those of systems iterated without a matrix */
     const store *store;
     void *own;                  /* the store's */
+    solved_by by;               /* its steps were */
     origin from;
     int count, room;            /* steps; room in list */
     int keeps, kept_sets;       /* whether factorisations are; how many there are, */
@@ -124,8 +139,9 @@ int tape_give_back(const stepper *, costate_tape *);
 /* Step k, with its stages where they are asked for, made again where they are not there.  Factorisations count in the
    solver that made them, which may be gone. */
 int tape_get(const costate_tape *, int k, const reader *, int stages, record *);
-int tape_take(const stepper *, const costate_tape *);               /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
+int tape_take(const stepper *, identity *, const costate_tape *);   /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
 void tape_leave(const costate_tape *);
+void lease_end(lease *);
 const double *tape_slope(const costate_tape *, int k);              /* y' of a residual at step k, or NULL */
 size_t tape_most(const costate_tape *);                              /* 0: all it needs */
 int tape_is_fresh(const costate_tape *, int begins);                /* the next step */
@@ -140,6 +156,12 @@ int tape_direction(const costate_tape *);             /* of time: 1 or -1 */
 int tape_first_map(const costate_tape *, int k);      /* before step k or later */
 const mapped *tape_last_event(const costate_tape *);  /* in which its last step ended, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
+/* The same, and what the store makes again would be what the run had: tangents and adjoints over one tape, by whatever
+   solvers, are then those of the same steps.  Steps made one after the other have its bits, so that no sweep leaves
+   behind what another one would not have made; stages, each from the state of the run, may differ by the rounding of
+   a factorisation, or where no derivatives are taken (sweeps 0) by what newton_tol leaves. */
+int tape_serves(const stepper *, const costate_problem *, const costate_tape *, int sweeps);
+solved_by solved_by_of(const stepper *);
 long tape_source(const costate_tape *, int k);  /* the earlier linearisation that step k was solved with, or 0 */
 decisions tape_decisions(const costate_tape *, int k);              /* what step k did; valid while the tape is */
 void tape_clear(costate_tape *);

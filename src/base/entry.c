@@ -1,0 +1,30 @@
+/* entry.c - one call at a time on one solver. */
+#include "base/entry.h"
+
+const char entry_sentence[] = "A callback called the solver that called it: no call can begin before the one at work "
+                              "has ended. Give the callback a solver of its own. (If an exception or longjmp left that "
+                              "call, costate_abandon or costate_bvp_abandon ends it.)";
+const char entry_disturbed[] = "Another call of this solver was made while this one was at work: its results are void.";
+
+/* Stacks grow downwards wherever this library runs. */
+int entry_begin(call_entry *e, uintptr_t frame)
+{
+    int left = e->busy;
+    if (left && !e->left && frame < e->frame && e->frame - frame >= MOAT) {
+        e->refused++;
+        return REFUSED;
+    }
+    e->busy = 1;
+    e->left = 0;
+    e->refused = 0;
+    e->frame = frame;
+    e->calls++;
+    return left ? AFTER_ONE_LEFT : ENTERED;
+}
+
+int entry_end(call_entry *e, long call)
+{
+    if (e->calls != call) return 0;
+    e->busy = 0;
+    return 1;
+}

@@ -1,0 +1,194 @@
+/* shorten.c - the step that ends in an event: solved again, shorter or a little longer, until the guard is zero.
+
+   No event leaves a step of round-off behind: one that ends short of zero by so little is made longer to meet it, and
+   a guard that is zero at its end to the round-off of its own terms fires there. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "base/vec.h"
+#include "run/watch.h"
+
+/* Its slope where it passes zero, times the part of the step up to there, beside the largest that it was in that part:
+   about 1 where it passes, this where no derivative can be trusted. */
+static const double GRAZING = 1e-7;
+/* An event so little behind a step, as a part of it, is met by a longer one: what is left would be so short a step that
+   round-off grows in it, divided by h.  Where the tolerance does not leave room for that, or steps are fixed, the step
+   goes on by round-off alone: as for t1 (aim.c), or a few last digits of t where they are more. */
+static const double BEHIND = 0.1, CRUMB = 1e-8, CRUMB_OF_T = 32 * DBL_EPSILON, CRUMB_MOST = 0.5;
+/* A step so much shorter than the one before tells no more of the slope than that. */
+static const double TINY = 1e-6;
+/* A guard that was not larger than that many times its round-off may be zero all the time. */
+static const double CLEAR = 8;
+
+double round_off(const record *r) { return 16 * DBL_EPSILON * fmax(fabs(r->h), fabs(r->end)); }
+
+double shortest(const record *r) { return 4 * DBL_EPSILON * fmax(fabs(r->t), fabs(r->end)); }
+
+typedef struct { costate *c; run *x; int event; double full; int last; } shortened;
+
+static int solve(void *ctx, double h, double *e)
+{
+    const shortened *s = ctx;
+    s->x->h = h;
+    s->x->last = s->last && h == s->full;
+    s->c->count.located++;
+    int status = s->x->once(s->c, s->x);
+    if (status == RETRY && s->c->v.factor == 1) status = s->x->once(s->c, s->x);     /* with a new Jacobian */
+    TRY(status);
+    TRY(space_finite(&s->c->maps.space, (size_t)s->c->st.N, s->c->work.y1, 0.2));
+    return guard_value(s->c, s->event, s->x->now.end, s->c->work.y1, e);
+}
+
+static int grazes(costate *c, const run *x, const crossing *at, double slope)
+{
+    if (fabs(slope) * at->theta > GRAZING * at->size) return 0;
+    return fail(&c->v, COSTATE_GRAZING, "The guard of event[%d] only grazes zero near t = %.10g: it comes from %.3g "
+                "within %.3g of time, and its slope there is %.3g, too small for a derivative.", at->event,
+                x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
+}
+
+/* The step solved again up to where the guard is zero; ABSENT: a step without that event.  The one that is solved
+   again, to round-off, differs from its dense output, so that the bracket is a little wider. */
+int shorten_to(costate *c, run *x, const crossing *at)
+{
+    guarded *g = &c->watch.guard[at->event];
+    double slope, full = x->now.h, least = shortest(&x->now), room = (at->high - at->low) / 8;
+    double theta = fmax(at->theta, least / fabs(full)), h = theta * full;
+    double low = fmax(fmax(at->low - room, at->low / 2), least / fabs(full));
+    double high = fmax(theta, fmax(at->high, fmin(at->high + room, 1)));
+    shortened s = {c, x, at->event, full, x->last};
+    TRY(guard_slope(c, &x->now, at->event, fmin(at->theta, 1), &slope));
+    TRY(grazes(c, x, at, slope));
+    search how = {solve, &s, &c->v, at->event, x->now.t, slope / full, at->noise * fabs(full / slope), low * full,
+                  high * full, g->sign, least};
+    decisions as = {.degree = x->now.degree};           /* of rkc: another one would move the end */
+    x->by.exact = x->now.exact = 1;
+    x->by.as = as.degree > 0 ? &as : NULL;
+    int status = search_step(&how, &h, &g->miss, &g->slope);
+    x->by.as = NULL;
+    x->by.exact = 0;
+    if (status == RETRY) x->now.exact = 0;
+    g->fires = status == 0;
+    if (status || fabs(x->now.h) < TINY * fabs(full)) return status;
+    TRY(guard_slope(c, &x->now, at->event, 1, &slope));
+    return grazes(c, x, at, slope * full / x->now.h);
+}
+
+/* Which other guards are zero to round-off at the end, of time or of their terms, and fire with it.  ABSENT: one has
+   passed before. */
+int others(costate *c, const run *x, int event)
+{
+    double e, slope, noise = 0;
+    int earlier = 0;
+    for (int k = 0; k < c->watch.count; k++) {
+        guarded *g = &c->watch.guard[k];
+        if (k == event || !active(c, k) || g->sign == 0) continue;
+        TRY(guard_value(c, k, x->now.end, c->work.y1, &e));
+        int passed = passes(c, k, e) != 0;
+        if (!passed && fabs(e) > 1e-6 * g->size) continue;
+        TRY(guard_slope(c, &x->now, k, 1, &slope));
+        g->slope = slope / x->now.h;
+        g->miss = fabs(e / g->slope);
+        int zero = g->miss <= round_off(&x->now);
+        if (!zero && slope != 0) {
+            TRY(guard_noise(c, k, x->now.end, c->work.y1, e, &noise));
+            zero = fabs(e) <= noise && g->size > CLEAR * noise;
+        }
+        g->fires = zero && passes(c, k, sign_of(slope)) != 0;
+        earlier |= passed && !g->fires;
+    }
+    return earlier ? ABSENT : 0;
+}
+
+void nobody_fires(costate *c)
+{
+    for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
+}
+
+/* how the state goes where the step ends: guards that are not looked at yet may be asked where they come from */
+static void leaves(costate *c, const run *x)
+{
+    double D[STAGES_MOST], D1[STAGES_MOST];
+    watch *w = &c->watch;
+    dense_weights(c->st.m, 1, D, D1);
+    combine((size_t)c->st.n, w->rate, NULL, dense_scale(&c->st, &x->now), c->st.s, D1, x->now.X, (size_t)c->st.n);
+    w->rate_h = x->now.h;
+    memcpy(w->was, c->work.y1, (size_t)c->st.N * sizeof *w->was);
+    memory_keep(&c->st, c->work.y, w->was);
+}
+
+int ends_in_event(costate *c, run *x)
+{
+    watch *w = &c->watch;
+    x->cut = 1;
+    for (w->first = 0; !w->guard[w->first].fires;) w->first++;
+    leaves(c, x);
+    return 0;
+}
+
+/* The first guard whose zero lies a little behind the step, up to `most` of it, by its slope there; or that is zero at
+   its end to the round-off of its terms, having come from well outside. */
+static int behind(costate *c, const run *x, double most, crossing *first)
+{
+    for (int k = 0; k < c->watch.count; k++) {
+        const guarded *g = &c->watch.guard[k], *from = &c->watch.before[k];
+        double slope, noise = 0, change = fabs(g->end - from->value);
+        if (!active(c, k) || g->sign == 0 || !(fabs(g->end) < 3 * fmax(BEHIND, most) * change)) continue;
+        TRY(guard_slope(c, &x->now, k, 1, &slope));
+        double theta = 1 - g->end / slope;
+        if (!(theta > 1 && passes(c, k, sign_of(slope)))) continue;
+        double high = 1 + most;
+        if (theta >= high) {
+            TRY(guard_noise(c, k, x->now.end, c->work.y1, g->end, &noise));
+            if (!(fabs(g->end) <= noise && fabs(from->value) > CLEAR * noise)) continue;
+            high = fmin(theta, 1 + BEHIND);
+            theta = 1;
+        }
+        if (first->event < 0 || theta < first->theta)
+            *first = (crossing){k, 1, high, theta, fabs(from->value), noise};
+    }
+    return 0;
+}
+
+/* How much longer may the step be, as a part of it?  By BEHIND where its error allows; else by a crumb. */
+static double room_behind(const costate *c, const run *x, double err)
+{
+    double h = fabs(x->now.h), most = (1 + BEHIND) * h, left = fabs((x->t1 - x->t) - x->low);
+    int allowed = x->now.degree == 0 && c->o.controller != COSTATE_FIXED && !x->now.exact;
+    if (allowed && most <= c->in.hmax && err * pow(1 + BEHIND, error_exponent(c->st.m)) <= 1 && most < left)
+        return BEHIND;
+    double crumb = fmin(fmax(CRUMB, CRUMB_OF_T * fabs(x->now.end) / h), CRUMB_MOST);
+    return fmin(crumb, left / h - 1);
+}
+
+/* The step up to an event a little behind it; where there is none, as it was. */
+int stretch(costate *c, run *x, double err)
+{
+    double full = x->now.h, e;
+    crossing first = {.event = -1};
+    TRY(behind(c, x, room_behind(c, x, err), &first));
+    if (first.event < 0) return 0;
+    int status = shorten_to(c, x, &first);
+    if (status == 0) status = others(c, x, first.event);
+    if (status == 0) return ends_in_event(c, x);
+    if (status != ABSENT) return status;
+    shortened s = {c, x, first.event, full, 0};
+    nobody_fires(c);
+    x->by.exact = 1;
+    status = solve(&s, full, &e);
+    x->by.exact = 0;
+    return status;
+}
+
+int is_the_end(const run *x, const crossing *at)
+{
+    return x->last && (1 - at->theta) * fabs(x->now.h) <= round_off(&x->now);
+}
+
+/* Where a given time ends the step, to round-off: they fire with it; at t1 they are for a run that goes on. */
+int at_the_end(costate *c, const run *x, int event)
+{
+    if (event >= 0) c->watch.guard[event].fires = 1;
+    leaves(c, x);
+    return others(c, x, event);
+}
