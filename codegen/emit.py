@@ -2,6 +2,7 @@
 from fractions import Fraction
 
 from .real import double
+from .scale import factor
 
 FLAGS = {"fsal": "FSAL", "stiffly-accurate": "STIFFLY_ACCURATE", "A-stable": "A_STABLE", "L-stable": "L_STABLE",
          "dae": "DAE", "w-method": "W_METHOD", "explicit-first": "EXPLICIT_FIRST"}
@@ -42,20 +43,26 @@ def descriptor(m):
     scalar("r_infinity", "NAN" if m.r_infinity is None else double(m.r_infinity))
     scalar("rounding", double(m.tol))
     scalar("gamma", double(m.gamma))
-    for key in ("A", "b", "c", "d", "e", "e2"):
+    for key in ("A", "b", "c", "d"):
         array(key, getattr(m, key))
+    scale = factor(m)
+    for key in ("e", "e2", "ex"):
+        values = getattr(m, key)
+        array(key, values and [scale * x for x in values])
     text.append(f"static const double {t.name}_D[] = {{\n    {', '.join(dense_rows(m))}\n}};")
     fields.append(("D", f"{t.name}_D"))
     for key in ("W", "g"):
         array(key, getattr(m, key))
-    for key in ("b0", "est0", "at", "estx", "theta0"):
+    for key in ("b0", "at", "theta0"):
         scalar(key, double(getattr(m, key)))
+    for key in ("est0", "estx"):
+        scalar(key, double(scale * getattr(m, key)))
     scalar("block", str(m.block))
     scalar("nreal", str(len(m.real)))
     scalar("npair", str(len(m.pairs)))
     if m.block:
         array("eig", m.real + [x for pair in m.pairs for x in pair])
-    for key in ("T", "Ti", "ex", "theta", "C", "gi"):
+    for key in ("T", "Ti", "theta", "C", "gi"):
         array(key, getattr(m, key))
     if m.newf:
         text.append(f"static const unsigned char {t.name}_newf[] = {{ {', '.join(map(str, m.newf))} }};")

@@ -3,6 +3,7 @@ from . import index2
 from .linalg import apply, dot
 from .document import PROPERTIES
 from .real import ONE, snap, tiny
+from .scale import factor
 from .stability import error_constant
 from .trees import density, of_order
 
@@ -20,6 +21,8 @@ def report(m):
     if m.ex:
         lines.append(f"  estimate        {float(m.estx):.6g} times the defect of the dense output "
                      f"at {float(m.at):.6g} in it")
+    if factor(m) > 1:
+        lines.append(f"  estimate        times {factor(m)}: on simple problems it is smaller than the error")
     if t.bhat2:
         lines += weights("bhat2", m.conditions, t.bhat2, m.embedded2)
     lines.append(f"  dense output    order {m.dense}, degree {m.degree}, {origin(m)}, largest weight "

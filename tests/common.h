@@ -109,8 +109,9 @@ static inline double relative_gap(int n, const double *x, const double *y)      
     int s_ = (call); \
     if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
 
-/* One cmocka test a method, named "claim: method"; *state is the method.  Use: return run_by_method("claim", test); */
-static inline int run_by_method(const char *claim, CMUnitTestFunction test)
+/* One cmocka test a method, named "claim: method"; *state is the method.  Use: return run_by_method("claim", test);
+   before: done once, or NULL. */
+static inline int run_by_method_after(const char *claim, CMUnitTestFunction test, CMFixtureFunction before)
 {
     enum { MOST = 128 };
     static struct CMUnitTest tests[MOST];
@@ -122,7 +123,12 @@ static inline int run_by_method(const char *claim, CMUnitTestFunction test)
         snprintf(names[k], sizeof names[k], "%s: %s", claim, method_name(m));
         tests[k] = (struct CMUnitTest){names[k], test, NULL, NULL, (void *)(uintptr_t)m};
     }
-    return _cmocka_run_group_tests(claim, tests, (size_t)count, NULL, NULL);
+    return _cmocka_run_group_tests(claim, tests, (size_t)count, before, NULL);
+}
+
+static inline int run_by_method(const char *claim, CMUnitTestFunction test)
+{
+    return run_by_method_after(claim, test, NULL);
 }
 
 #endif

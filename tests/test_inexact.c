@@ -90,7 +90,7 @@ static double loosely(const costate_method *m)
 {
     static const struct { const char *name; double tol; } known[] = {
         {"trbdf2", 0.03}, {"sdirk3a", 0.03}, {"sdirk4a", 0.03}, {"sdirk4b", 0.03}, {"sdirk2a", 0.1}, {"sdirk2b", 0.1},
-        {"ark324", 0.1}, {"ark436", 0.1}, {"kvaerno32", 0.1}, {"kvaerno43", 0.1}, {"kvaerno54", 0.1},
+        {"ark324", 0.1}, {"ark436", 0.1}, {"kvaerno32", 0.1}, {"kvaerno43", 0.1}, {"kvaerno54", 0.03},
         {"esdirk32i5", 0.1}, {"esdirk43i6", 0.1}, {"esdirk54i8", 0.03}, {"kencarp5", 0.03}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(method_name(m), known[i].name)) return known[i].tol;

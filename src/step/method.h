@@ -51,7 +51,7 @@ struct costate_method {
     const double *b;            /* s: quadrature weights (ros: the original b) */
     const double *c;            /* s: stage times (ros: alpha_i) */
     const double *d;            /* s: update */
-    const double *e;            /* s: error estimate, NULL if none */
+    const double *e;            /* s: error estimate, times its factor (codegen/scale.py); NULL if none */
     const double *e2;           /* s: second estimate of lower order, err = |e|^2/sqrt(|e|^2 + 0.01 |e2|^2); or NULL */
     const double *D;            /* s*degree: dense output */
     /* sdirk, firk: W = A^-1 over the unknown stages */
