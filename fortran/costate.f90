@@ -93,6 +93,7 @@ module costate
         integer(c_int) :: terminal = 0
         integer(c_int) :: passes = 0
         type(c_ptr) :: ctx = c_null_ptr
+        integer(c_int) :: slopes = 0                            ! of a residual: y' is given
     end type
 
     type, bind(c) :: costate_problem

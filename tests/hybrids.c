@@ -151,6 +151,60 @@ static void everything_event_cost(const void *of, const num_point *x, num *r)
     r[1] = sub(square(x->y[1]), mul(x->p[0], everything_z(of, x)));
 }
 
+/* ---- the same with y' in guards, jumps and costs: as x->yp, or as what the equations say it is ---- */
+
+static void everything_slopes(const hybrid *h, const num_point *x, num *k)
+{
+    if (h->form < HYBRID_RESIDUAL) everything_rates(x, everything_z(h, x), k);
+    else for (int i = 0; i < 2; i++) k[i] = x->yp[i];
+}
+
+static void slopes_guard_0(const void *of, const num_point *x, num *e)
+{
+    num k[2];
+    everything_slopes(of, x, k);
+    everything_guard_0(of, x, e);
+    e[0] = add(e[0], times(0.05, mul(k[1], x->m[0])));
+}
+static void slopes_guard_1(const void *of, const num_point *x, num *e)
+{
+    num k[2];
+    everything_slopes(of, x, k);
+    everything_guard_1(of, x, e);
+    e[0] = sub(e[0], times(0.01, mul(k[0], x->p[1])));
+}
+static void slopes_jump(const hybrid *h, const num_point *x, num *out)
+{
+    num k[2];
+    everything_slopes(h, x, k);
+    out[0] = add(out[0], times(0.02, mul(k[0], x->p[0])));
+    out[1] = sub(out[1], times(0.01, mul(k[0], k[1])));
+    out[h->n] = add(out[h->n], times(0.02, k[1]));
+}
+static void slopes_jump_0(const void *of, const num_point *x, num *out)
+{
+    everything_jump_0(of, x, out);
+    slopes_jump(of, x, out);
+}
+static void slopes_jump_1(const void *of, const num_point *x, num *out)
+{
+    everything_jump_1(of, x, out);
+    slopes_jump(of, x, out);
+}
+static void slopes_jump_3(const void *of, const num_point *x, num *out)
+{
+    everything_jump_3(of, x, out);
+    slopes_jump(of, x, out);
+}
+static void slopes_event_cost(const void *of, const num_point *x, num *r)
+{
+    num k[2];
+    everything_slopes(of, x, k);
+    everything_event_cost(of, x, r);
+    r[0] = add(r[0], times(0.1, mul(k[0], k[1])));
+    r[1] = add(r[1], mul(k[1], x->p[0]));
+}
+
 static void everything_start(const num *p, num *y, num *m)
 {
     const double at[] = {0.3, 1.2, 0, 0};
@@ -364,6 +418,16 @@ static const costate_event everything_events[] = {
      .to = COSTATE_SAME_MODE},
     {.ntimes = 2, .times = everything_times, .jump = MAP(jump_3), .cost = MAP(event_cost_3),
      .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}};
+/* the third is as it was, and sees no y' */
+#define SLOPES_EVENTS(with) { \
+    {.guard = MAP(guard_0), .jump = MAP(jump_0), .cost = MAP(event_cost_0), .direction = 1, .from = 0, .to = 1, \
+     .slopes = with}, \
+    {.guard = MAP(guard_1), .jump = MAP(jump_1), .cost = MAP(event_cost_1), .from = 1, .to = 0, .slopes = with}, \
+    {.guard = MAP(guard_2), .jump = MAP(jump_2), .cost = MAP(event_cost_2), .from = COSTATE_ANY_MODE, \
+     .to = COSTATE_SAME_MODE}, \
+    {.ntimes = 2, .times = everything_times, .jump = MAP(jump_3), .cost = MAP(event_cost_3), \
+     .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE, .slopes = with}}
+static const costate_event slopes_events[] = SLOPES_EVENTS(1), rates_events[] = SLOPES_EVENTS(0);
 static const costate_event H1_events[] = {{.guard = MAP(guard_0), .direction = 1, .from = 0, .to = 1},
                                           {.guard = MAP(guard_1), .direction = -1, .from = 1, .to = 0}};
 static const costate_event H2a_events[] = {{.guard = MAP(guard_0), .jump = MAP(jump_0), .direction = -1}};
@@ -429,6 +493,15 @@ static const int index_1[] = {0, 0, 1}, index_2[] = {0, 0, 0, 2};
      everything_events, NULL}, \
     {name " backwards", form, n, 2, 2, 2, 4, 0, 1.75, 0.1, everything_p, M, index, everything_start_back, \
      EVERYTHING(f), everything_events, NULL}
+#define SLOPES(f) \
+    {f, everything_cost, slopes_guard_0, slopes_jump_0, slopes_event_cost, slopes_guard_1, slopes_jump_1, \
+     slopes_event_cost, everything_guard_2, everything_jump_2, everything_event_cost, NULL, slopes_jump_3, \
+     slopes_event_cost}
+#define SLOPES_FORTH(name, form, n, M, index, f, events) \
+    {name, form, n, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, M, index, everything_start, SLOPES(f), events, NULL}
+#define SLOPES_BACK(name, form, n, M, index, f, events) \
+    {name " backwards", form, n, 2, 2, 2, 4, 0, 1.75, 0.1, everything_p, M, index, everything_start_back, SLOPES(f), \
+     events, NULL}
 #define SPRING(name, form, n, T, of, M, index) \
     {#name #of, form, n, 7, 1, 2, 2, 0, 0, T, name##_p, M, index, name##_start, \
      {name##_f, name##_r, speed, name##_jump, NULL, speed, name##_jump}, spring_events, &name##of##_reference}
@@ -438,6 +511,8 @@ static const hybrid table[] = {
     BOTH_WAYS("everything, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass),
     BOTH_WAYS("everything, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual),
     BOTH_WAYS("everything, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2),
+    SLOPES_FORTH("slopes, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual, slopes_events),
+    SLOPES_BACK("slopes, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2, slopes_events),
     {"H1", HYBRID_ODE, 1, 6, 1, 0, 2, 0, 0, 5, H1_p, NULL, NULL, H1_start, {H1_f, first_r, H1_guard, NULL, NULL,
      H1_guard}, H1_events, &H1_reference},
     {"H2a", HYBRID_ODE, 2, 4, 2, 0, 1, 0, 0, 3, H2a_p, NULL, NULL, H2a_start, {H2a_f, H2a_r, H2a_guard, H2a_jump},
@@ -448,12 +523,20 @@ static const hybrid table[] = {
     SPRING(H6, HYBRID_MASS, 3, 10, _dae, spring_M, NULL),
 };
 
+/* to compare with, by name alone */
+static const hybrid others[] = {
+    SLOPES_BACK("slopes, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual, slopes_events),
+    SLOPES_FORTH("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
+    SLOPES_BACK("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
+};
+
 const hybrid *hybrid_at(int k) { return k < (int)(sizeof table / sizeof *table) ? &table[k] : NULL; }
 
 const hybrid *hybrid_find(const char *name)
 {
     const hybrid *h;
     for (int k = 0; (h = hybrid_at(k)); k++) if (strcmp(h->name, name) == 0) return h;
+    for (h = others; h < others + sizeof others / sizeof *others; h++) if (strcmp(h->name, name) == 0) return h;
     return NULL;
 }
 

@@ -32,7 +32,7 @@ struct hybrid {
     const hybrid_reference *reference;               /* NULL: none */
 };
 
-const hybrid *hybrid_at(int k);                      /* NULL past the end */
+const hybrid *hybrid_at(int k);                      /* NULL past the end; by name there are more */
 const hybrid *hybrid_find(const char *name);
 int hybrid_takes(const costate_method *, const hybrid *);        /* does the method solve its form, in its order? */
 costate_problem hybrid_problem(const hybrid *);                  /* ctx: the hybrid */

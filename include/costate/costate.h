@@ -141,6 +141,9 @@ typedef struct {
     int passes;           /* 1: the jump may leave the guard beyond zero, or going there, in the same mode; 0: for a
                              guard with a direction and a jump that is COSTATE_BAD_EVENT */
     void *ctx;            /* of guard, jump and cost; NULL: the problem's */
+    int slopes;           /* 1, of a residual: guard, jump and cost are given x->yp, the y' for which F(t,y,y',p) = 0 at
+                             x->y, whose algebraic unknowns are solved for with it (y' of these is 0).  Each look at the
+                             guard solves for them.  0: x->yp is NULL */
 } costate_event;
 
 /* The problem.  What each family needs:

@@ -50,10 +50,10 @@ double check_relative(const worst *);
 void check_describe(const probe *, const char *name, const worst *, costate_report *);
 int check_right(const costate_report *);
 
-/* check_residual.c: F(t, y, y', p) as a map of (y, y'), for ctx; z: the point in it, both: 2n */
+/* check_residual.c: a map of (t, y, y', p) as one of (y, y'), for ctx; z: the point in it, both: 2n */
 enum { CHECK_COLUMNS = 3 };                                 /* that are checked together */
-typedef struct { const costate_problem *P; } residual_map;
-costate_map check_residual_map(const costate_problem *);
+typedef struct { const costate_map *map; void *ctx; int n; } slope_map;
+costate_map check_slope_map(const costate_map *);
 void check_join(const costate_problem *, const costate_point *x, double *both, costate_point *z);
 /* check_map.c: value and products; of the probe map, sizes, x and ctx are given.  The report was cleared */
 int check_map(const probe *, costate_report *);

@@ -48,6 +48,27 @@ static int check_start(const costate_problem *P, const costate_point *x, costate
     return status;
 }
 
+/* a map of an event that sees y' */
+static int check_with_slopes(const costate_problem *P, const char *name, const probe *of, costate_report *r, int *wrong)
+{
+    size_t n = (size_t)P->n;
+    slope_map ctx = {of->map, of->ctx, P->n};
+    costate_map f = check_slope_map(of->map);
+    costate_point z;
+    double *both = calloc(2 * n, sizeof *both);
+    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    check_join(P, of->x, both, &z);
+    probe q = *of;
+    q.map = &f;
+    q.n = 2 * P->n;
+    q.states = P->n;
+    q.x = &z;
+    q.ctx = &ctx;
+    int status = check_further(&q, name, r, wrong);
+    free(both);
+    return status;
+}
+
 /* in a mode that the event is looked at in: that of x, if in any */
 static int check_event(const costate_problem *P, int k, const costate_point *x, costate_report *r, int *wrong)
 {
@@ -55,7 +76,7 @@ static int check_event(const costate_problem *P, int k, const costate_point *x, 
     const struct { const costate_map *of; const char *name; int rows; } parts[] = {
         {&e->guard, "guard", 1}, {&e->jump, "jump", P->n + P->nm}, {&e->cost, "cost", P->nq}};
     costate_point at = *x;
-    at.yp = NULL;
+    if (!e->slopes) at.yp = NULL;
     if (e->from >= 0) at.mode = e->from;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char name[32];
@@ -63,7 +84,7 @@ static int check_event(const costate_problem *P, int k, const costate_point *x, 
         snprintf(name, sizeof name, "event[%d].%s", k, parts[i].name);
         probe q = probe_of(P, parts[i].of, parts[i].rows, &at);
         if (e->ctx) q.ctx = e->ctx;
-        TRY(check_further(&q, name, r, wrong));
+        TRY(e->slopes ? check_with_slopes(P, name, &q, r, wrong) : check_further(&q, name, r, wrong));
     }
     return COSTATE_OK;
 }

@@ -191,8 +191,8 @@ static int check_equations(const costate_problem *P, const costate_point *x, cos
 /* F(t, y, y', p): as a map of (y, y'); its Jacobians are by halves of it */
 static int check_residual(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
 {
-    residual_map ctx = {P};
-    costate_map f = check_residual_map(P);
+    slope_map ctx = {&P->residual, P->ctx, P->n};
+    costate_map f = check_slope_map(&P->residual);
     costate_point z;
     int n = P->n, status;
     double *both = calloc(2 * (size_t)n, sizeof *both);

@@ -19,6 +19,7 @@ static void counted(const map *f, long *count, int columns) { if (f->counted) *c
 int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
     costate_point x = point(a, t, y);
+    if (f->as) return f->as->value(f->as, &x, out);
     counted(f, &a->count->f, 1);
     return map_code(a, f->user->value(&x, out, f->ctx), f->name, "value");
 }
@@ -131,6 +132,7 @@ static int by_jac_yp(maps *a, const costate_point *x, int transpose, const doubl
 
 int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {
+    if (f->as) return f->as->tangent(f->as, x, dx, out);
     if (has_tangent(f->user)) {
         counted(f, &a->count->tangents, 1);
         TRY(prepare(a, f, x));
@@ -148,6 +150,7 @@ int map_tangent(maps *a, const map *f, const costate_point *x, const costate_poi
 int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
     costate_gradient want = wanted(a, g);
+    if (f->as) return f->as->adjoint(f->as, x, w, &want);
     if (has_adjoint(f->user)) {
         counted(f, &a->count->adjoints, 1);
         TRY(prepare(a, f, x));
@@ -166,7 +169,7 @@ int map_all_tangents(maps *a, const map *f, const costate_point *x, int m, const
                      size_t ld)
 {
     size_t rows = (size_t)f->rows;
-    if (!f->user->tangents) {
+    if (!f->user->tangents || f->as) {
         for (int j = 0; j < m; j++) TRY(map_tangent(a, f, x, &dx[j], out + (size_t)j * ld));
         return 0;
     }
@@ -182,7 +185,7 @@ int map_all_adjoints(maps *a, const map *f, const costate_point *x, int m, const
                      const costate_gradient *g)
 {
     size_t rows = (size_t)f->rows;
-    if (!f->user->adjoints) {
+    if (!f->user->adjoints || f->as) {
         for (int j = 0; j < m; j++) TRY(map_adjoint(a, f, x, w + (size_t)j * ld, &g[j]));
         return 0;
     }
@@ -209,6 +212,7 @@ int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const cos
                         const costate_gradient *g)
 {
     costate_gradient want = wanted(a, g);
+    if (f->as) return f->as->adjoint_tangent(f->as, x, dx, w, &want);
     if (f->user->adjoint_tangent) {
         counted(f, &a->count->adjoints2, 1);
         TRY(prepare(a, f, x));

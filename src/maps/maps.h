@@ -15,11 +15,22 @@ enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_
                EXACT_JACOBIAN = 64,     /* J not by differences */
                ADJOINT_TANGENT2_OF = 128 };
 
+/* A map that sees more than the state: what it is as a map of the state alone (ops/slopes.c). */
+typedef struct composed composed;
+struct composed {
+    int (*value)(composed *, const costate_point *x, double *out);
+    int (*tangent)(composed *, const costate_point *x, const costate_point *dx, double *out);
+    int (*adjoint)(composed *, const costate_point *x, const double *w, const costate_gradient *g);
+    int (*adjoint_tangent)(composed *, const costate_point *x, const costate_point *dx, const double *w,
+                           const costate_gradient *g);
+};
+
 typedef struct {
     const costate_map *user;
     const char *name;                   /* "rhs", "residual", "cost", "event[2].guard" */
     int rows, counted;                  /* counted: in the user's statistics */
     void *ctx;                          /* of its callbacks */
+    composed *as;                       /* NULL: it is a map of the state */
 } map;
 
 typedef struct {                        /* a point that something was made for */
@@ -58,6 +69,7 @@ typedef struct maps {
     const double *p;                    /* bound: parameters of the run; */
     const double *m;                    /* nm memory variables and mode of the step */
     int mode;
+    const double *slope;                /* bound, n: about y', where events ask for it; NULL: not known */
     const double *w;                    /* bound, N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 
     /* jacobian.c */

@@ -69,7 +69,7 @@ static map map_of_event(const maps *a, event_maps *e, int k, int which, const ch
 {
     void *ctx = a->user_events[k].ctx;
     snprintf(e->name[which], sizeof e->name[which], "event[%d].%s", k, name);
-    return (map){user, e->name[which], user->value ? rows : 0, 0, ctx ? ctx : a->ctx};
+    return (map){user, e->name[which], user->value ? rows : 0, 0, ctx ? ctx : a->ctx, NULL};
 }
 
 static int events_init(maps *a)
@@ -90,8 +90,8 @@ static int events_init(maps *a)
 int maps_init(maps *a, int with_jacobian, size_t entries)
 {
     TRY(events_init(a));
-    a->rhs = (map){&a->user_rhs, a->residual ? "residual" : "rhs", a->n, 1, a->ctx};
-    a->cost = (map){&a->user_cost, "cost", a->nq, 0, a->ctx};
+    a->rhs = (map){&a->user_rhs, a->residual ? "residual" : "rhs", a->n, 1, a->ctx, NULL};
+    a->cost = (map){&a->user_cost, "cost", a->nq, 0, a->ctx, NULL};
     if (a->nq > 0 && !a->user_cost.value) {             /* events alone add to q */
         a->user_cost = ZERO;
         a->cost.ctx = &a->nq;

@@ -44,6 +44,11 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
     if (e->from < 0 && e->from != COSTATE_ANY_MODE)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].from = %d: modes are 0 or more, or "
                     "COSTATE_ANY_MODE.", k, e->from);
+    if (e->slopes != 0 && e->slopes != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].slopes = %d: it is 0 or 1.", k, e->slopes);
+    if (e->slopes && !P->residual.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].slopes: x->yp is of residuals; y' of a right-hand side "
+                    "is f itself.", k);
     if (e->to < 0 && e->to != COSTATE_SAME_MODE)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].to = %d: modes are 0 or more, or COSTATE_SAME_MODE.", k,
                     e->to);

@@ -19,7 +19,11 @@ int event_slope_missing(const stepper *c, const mapped *at)
                 "in it at t = %.10g: no derivative exists there.", at->event, at->t);
 }
 
-static const map *guard_of(const stepper *c, const mapped *at) { return &c->maps->events[at->event].guard; }
+static const map *guard_of(const stepper *c, const mapped *at)
+{
+    c->maps->slope = at->k;
+    return &c->maps->events[at->event].guard;
+}
 
 /* A power of two about |h|: with h' = 1, f_t h' of times of 1e-160 were no number. */
 static double unit_of(double h) { return ldexp(1, ilogb(h)); }

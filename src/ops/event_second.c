@@ -17,7 +17,11 @@ typedef struct {                /* of the guard: its gradient at the end; the sa
     double *y0, *pm0, t0, D;
 } gradient_of_guard;
 
-static const map *guard_of(const stepper *c, const mapped *at) { return &c->maps->events[at->event].guard; }
+static const map *guard_of(const stepper *c, const mapped *at)
+{
+    c->maps->slope = at->k;
+    return &c->maps->events[at->event].guard;
+}
 
 static size_t rows_of_pm(const stepper *c) { return (size_t)(c->np + c->nm); }
 

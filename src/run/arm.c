@@ -14,10 +14,17 @@ int active(const costate *c, int k)
     return e->guard.value && in_mode(c, e);
 }
 
+/* y' that it may ask for is near that of the step */
+static const map *guard_of(costate *c, int k)
+{
+    c->maps.slope = c->work.yp;
+    return &c->maps.events[k].guard;
+}
+
 int guard_value(costate *c, int k, double t, const double *y, double *e)
 {
     c->count.guards++;
-    const map *f = &c->maps.events[k].guard;
+    const map *f = guard_of(c, k);
     TRY(decided(&c->v, map_value(&c->maps, f, t, y, e), f->name));
     if (fabs(*e) < HUGE_VAL) return 0;
     return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
@@ -36,7 +43,7 @@ int guard_moves(costate *c, int k, double t, const double *y, double e, double p
         double by = sets[i].part * part;
         for (int j = 0; j < c->st.n; j++) z[j] = y[j] * (1 + (sets[i].bits >> j % 32 & 1 ? by : -by));
         c->count.guards++;
-        int status = map_value(&c->maps, &c->maps.events[k].guard, t * (1 + by), z, &moved);
+        int status = map_value(&c->maps, guard_of(c, k), t * (1 + by), z, &moved);
         if (status < 0) return status;
         if (status == 0 && fabs(moved - e) < HUGE_VAL) *moves = fmax(*moves, fabs(moved - e));
     }
@@ -77,7 +84,7 @@ static int by_difference(costate *c, const record *r, int k, double theta, int s
 
 static int slope_at(costate *c, const record *r, int k, double theta, int surely, double *slope)
 {
-    const map *f = &c->maps.events[k].guard;
+    const map *f = guard_of(c, k);
     double D[STAGES_MOST], D1[STAGES_MOST];
     if (!has_tangent(f->user)) return by_difference(c, r, k, theta, surely, slope);
     dense_weights(c->st.m, theta, D, D1);

@@ -90,7 +90,8 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
     memcpy(c->watch.y, c->work.y, (size_t)c->st.N * sizeof *c->work.y);
     return (mapped){.event = k, .timed = timed, .from = c->maps.mode, .t = x->t,
                     .to = e->to == COSTATE_SAME_MODE ? c->maps.mode : e->to, .slope = timed ? 0 : g->slope,
-                    .miss = timed ? 0 : g->miss, .y = c->watch.y, .y1 = c->watch.y1};
+                    .miss = timed ? 0 : g->miss, .y = c->watch.y, .y1 = c->watch.y1,
+                    .k = c->work.yp};
 }
 
 /* The state and its tangents through one event, and onto the tape; *stop: on_event asks for the end. */

@@ -209,7 +209,7 @@ static int watched(costate *c, run *x, double err)
     left_step(&c->sh);
     set_directions(c, x);
     if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
-    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1};
+    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
     return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
@@ -286,6 +286,7 @@ void run_begin(const costate *c, run *x, int predict)
 int run_loop(costate *c, run *x)
 {
     int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
+    if (made && c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
     if (made) TRY(map_run(c, x, 0));
     if (x->t == x->end) return COSTATE_OK;
     if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));

@@ -171,6 +171,7 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     maps_bind(&c->maps, p);
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
+    if (c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
     memory_bind(&c->st, c->work.y, tape->map_count > 0 ? tape->maps[0].from : tape->mode);
     replay x = {.c = c, .tape = tape, .onto = onto};
     TRY(begin_onto(&x));

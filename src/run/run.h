@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "linsol/left.h"
 #include "ops/ops.h"
+#include "ops/slopes.h"
 #include "run/calls.h"
 #include "step/step.h"
 #include "tape/tape.h"
@@ -95,6 +96,7 @@ struct costate {
     columns d;
     seconds second;
     watch watch;
+    slopes *slopes;             /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
     call_entry entry;
@@ -170,7 +172,8 @@ int consistent(costate *, double t, double span);                   /* work.y at
 int residual_start(costate *, double t, double span);               /* the same, of a residual, and work.yp */
 
 /* start.c */
-int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp; how, in c->start.mine */
+int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp, which is the guess of y', too;
+                                                                       how, in c->start.mine */
 
 /* check_run.c: for checks of whole runs.  The same solver again, without callbacks that watch, and Newton to round-off:
    differences of runs see what it leaves; the size of a component of y that is 0, or nearly */

@@ -20,7 +20,7 @@ int make_consistent(costate *c, double t, int only_values)
     TRY(starter_ready(c));
     start_values *f = &c->start.mine;
     memcpy(f->before, c->work.y, n * sizeof *f->before);
-    if (c->work.yp && only_values) memcpy(f->k, c->work.yp, n * sizeof *f->k);
+    if (c->work.yp) memcpy(f->k, c->work.yp, n * sizeof *f->k);
     else memset(f->k, 0, n * sizeof *f->k);
     TRY(find(c, t, only_values));
     memcpy(c->work.y, f->y, n * sizeof *f->y);

@@ -160,12 +160,15 @@ int derive_second(derivative *d, const adjoined *x, int j, int second, const cos
     return 0;
 }
 
-/* V <- lambda of components for which unknown is `is` */
+/* V <- lambda of components for which unknown is `is`; of unknown slopes theirs */
 static void seed(const derivative *d, const adjoined *x, int is)
 {
     size_t n = (size_t)d->s->maps->n;
-    for (int j = 0; j < x->m; j++)
-        derive_part((int)n, d->f->unknown, is, x->lambda + (size_t)j * x->ld, d->s->V + (size_t)j * n);
+    for (size_t j = 0; j < (size_t)x->m; j++) {
+        double *to = d->s->V + j * n;
+        derive_part((int)n, d->f->unknown, is, x->lambda + j * x->ld, to);
+        for (size_t i = 0; is && x->slopes && i < n; i++) if (!d->f->unknown[i]) to[i] = x->slopes[j * n + i];
+    }
 }
 
 static int adjoint_of_values(derivative *d, const adjoined *x)
@@ -202,7 +205,7 @@ static int adjoint_of_position(derivative *d, const adjoined *x)
 int start_adjoint(starter *s, const start_values *f, int m, double *lambda, size_t ld, double *mu, double *t)
 {
     derivative d;
-    adjoined x = {m, lambda, ld, mu, t};
+    adjoined x = {m, lambda, ld, mu, t, NULL};
     TRY(starter_columns(s, m));
     if (f->given) return given_adjoint(s, f, m, lambda, ld, mu, t);
     if (nothing_unknown(f, s->maps->n)) return 0;
@@ -210,4 +213,27 @@ int start_adjoint(starter *s, const start_values *f, int m, double *lambda, size
     TRY(moved_needs(&d, s->maps->rhs.user->adjoint_tangent != NULL, "adjoint_tangent"));
     TRY(adjoint_of_values(&d, &x));
     return f->placed ? adjoint_of_position(&d, &x) : 0;
+}
+
+/* ---- with the slopes ---- */
+
+int start_slope_tangent(starter *s, const start_values *f, double dt, double *V, const double *Vp, double *K)
+{
+    derivative d;
+    size_t n = (size_t)s->maps->n;
+    directed x = {1, &dt, V, n, Vp};
+    TRY(starter_columns(s, 1));
+    TRY(derive_begin(&d, s, f));
+    TRY(derive_values(&d, &x));
+    derive_part((int)n, f->unknown, 0, s->V, K);
+    return 0;
+}
+
+int start_slope_adjoint(starter *s, const start_values *f, double *lambda, const double *slopes, double *mu, double *t)
+{
+    derivative d;
+    adjoined x = {1, lambda, (size_t)s->maps->n, mu, t, slopes};
+    TRY(starter_columns(s, 1));
+    TRY(derive_begin(&d, s, f));
+    return adjoint_of_values(&d, &x);
 }

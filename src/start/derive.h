@@ -12,7 +12,8 @@ typedef struct {
 } derivative;
 
 typedef struct { int m; const double *dt; double *V; size_t ld; const double *Vp; } directed;
-typedef struct { int m; double *lambda; size_t ld; double *mu, *t; } adjoined;
+/* slopes: n to a column, of k_D, or NULL: zero */
+typedef struct { int m; double *lambda; size_t ld; double *mu, *t; const double *slopes; } adjoined;
 
 int derive_begin(derivative *, starter *, const start_values *);
 /* s->V <- Newton's matrix^-1 s->V, or transposed; m columns */

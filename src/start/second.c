@@ -18,7 +18,7 @@
 typedef struct {
     const start_along *given;
     size_t ld;
-    const double *after, *moved, *found;
+    double *after, *moved, *found;
 } tangents;
 
 typedef struct {
@@ -90,6 +90,7 @@ static int curve_values(const second *s, int j, double *rhs)
     const derivative *d = &s->d;
     size_t n = size_of(s), at = (size_t)j * n;
     double *lambda = s->x.lambda + (size_t)(1 + j) * s->x.ld;
+    const double *seeds = s->x.slopes ? s->x.slopes + n + at : NULL;
     part(s, d->f->unknown, 0, s->v.found + at, s->dir);                       /* k'_D */
     costate_point dx = along(s, j, s->v.after + at, s->dir), slope = {.y = s->dir};
     memset(s->y, 0, n * sizeof *s->y);
@@ -101,7 +102,7 @@ static int curve_values(const second *s, int j, double *rhs)
         TRY(curve(s, 1, &d->x, &dx, onto(s, j, 0, s->k, NULL)));              /* E_C,y k_D by k_D */
     }
     for (size_t i = 0; i < n; i++) {
-        rhs[i] = d->f->unknown[i] ? lambda[i] + s->y[i] : s->k[i];
+        rhs[i] = d->f->unknown[i] ? lambda[i] + s->y[i] : s->k[i] + (seeds ? seeds[i] : 0);
         if (d->f->unknown[i]) lambda[i] = 0;
         else lambda[i] += s->y[i];
     }
@@ -113,6 +114,8 @@ static int functional_of(const second *s, int unknown)
 {
     starter *t = s->d.s;
     part(s, s->d.f->unknown, unknown, s->x.lambda, t->V);
+    for (size_t i = 0; unknown && s->x.slopes && i < size_of(s); i++)
+        if (!s->d.f->unknown[i]) t->V[i] = s->x.slopes[i];
     TRY(derive_solve(&s->d, 1, 1));
     memcpy(s->u, t->V, size_of(s) * sizeof *s->u);
     return 0;
@@ -181,40 +184,58 @@ static int position_back(second *s)
 /* ---- both ---- */
 
 /* the tangents through both phases */
-static int forward(second *s, double *after, double *moved, double *found)
+static int forward(second *s)
 {
     starter *t = s->d.s;
+    double *after = s->v.after;
     size_t n = size_of(s), all = n * (size_t)s->m * sizeof *after;
     directed x = {s->m, s->v.given->dt, after, n, s->v.given->Vp};
     for (size_t j = 0; j < (size_t)s->m; j++) memcpy(after + j * n, s->v.given->V + j * s->v.ld, n * sizeof *after);
     if (s->d.f->placed) {
         TRY(derive_position(&s->d, &x));
-        memcpy(moved, t->V, all);
+        memcpy(s->v.moved, t->V, all);
     }
     TRY(derive_values(&s->d, &x));
-    memcpy(found, t->V, all);
+    memcpy(s->v.found, t->V, all);
+    return 0;
+}
+
+/* the parts of t->second */
+static int begin(second *s, starter *t, const start_along *given)
+{
+    size_t n = (size_t)t->maps->n, columns = n * (size_t)s->m;
+    TRY(starter_columns(t, s->m + 1));
+    TRY(starter_seconds(t, s->m));
+    double *after = t->second, *moved = after + columns, *found = moved + columns, *work = found + columns;
+    s->v = (tangents){given, s->x.ld, after, moved, found};
+    s->u = work;
+    s->y = work + n;
+    s->k = work + 2 * n;
+    s->in = work + 3 * n;
+    s->dir = work + 4 * n;
+    s->dir2 = work + 5 * n;
     return 0;
 }
 
 int start_second(starter *t, const start_values *f, int m, const start_along *given, double *lambda, size_t ld,
                  double *mu, double *tau)
 {
-    size_t n = (size_t)t->maps->n, columns = n * (size_t)m;
-    second s = {.x = {m + 1, lambda, ld, mu, tau}, .m = m};
-    TRY(starter_columns(t, m + 1));
-    TRY(starter_seconds(t, m));
-    double *after = t->second, *moved = after + columns, *found = moved + columns, *work = found + columns;
-    s.v = (tangents){given, ld, after, moved, found};
-    s.u = work;
-    s.y = work + n;
-    s.k = work + 2 * n;
-    s.in = work + 3 * n;
-    s.dir = work + 4 * n;
-    s.dir2 = work + 5 * n;
+    second s = {.x = {m + 1, lambda, ld, mu, tau, NULL}, .m = m};
+    TRY(begin(&s, t, given));
     if (f->given) return given_second(t, f, m, given, lambda, ld, mu, tau);
     if (nothing_unknown(f, t->maps->n)) return 0;
     TRY(derive_begin(&s.d, t, f));
-    TRY(forward(&s, after, moved, found));
+    TRY(forward(&s));
     TRY(values_back(&s));
     return f->placed ? position_back(&s) : 0;
+}
+
+int start_slope_second(starter *t, const start_values *f, const start_along *given, double *lambda,
+                       const double *slopes, double *mu, double *tau)
+{
+    second s = {.x = {2, lambda, (size_t)t->maps->n, mu, tau, slopes}, .m = 1};
+    TRY(begin(&s, t, given));
+    TRY(derive_begin(&s.d, t, f));
+    TRY(forward(&s));
+    return values_back(&s);
 }

@@ -35,6 +35,7 @@ typedef struct {
     const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
     LS *lu, *factored;                  /* factored: lu, or that of problem.start: what is solved with */
     int ready;                          /* all memory is there */
+    int held;                           /* Newton's matrix of `values` is there, where derivatives are asked for */
     int columns;                        /* of V */
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */
@@ -109,5 +110,13 @@ int start_adjoint(starter *, const start_values *, int m, double *lambda, size_t
 
 int start_second(starter *, const start_values *, int m, const start_along *, double *lambda, size_t ld, double *mu,
                  double *t);
+
+/* The same of one direction or functional through values found with y_D as it was (only_values), and through the slopes
+   k_D, those of algebraic components being 0.  K: n, out; slopes: n, those of k_D; of second: n of the functional, n of
+   its derivative, behind each other as those of lambda are. */
+int start_slope_tangent(starter *, const start_values *, double dt, double *V, const double *Vp, double *K);
+int start_slope_adjoint(starter *, const start_values *, double *lambda, const double *slopes, double *mu, double *t);
+int start_slope_second(starter *, const start_values *, const start_along *, double *lambda, const double *slopes,
+                       double *mu, double *t);
 
 #endif

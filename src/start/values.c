@@ -46,6 +46,7 @@ int nothing_unknown(const start_values *f, int n)
 int start_matrix_of_values(starter *s, const start_values *f)
 {
     costate_point x = start_point(s, f);
+    if (s->held) return 0;
     if (s->maps->residual || !nothing_unknown(f, s->maps->n)) TRY(linearised(s, &x, s->J, s->M));
     return factor(s, s->J, mass_of(s, s->M), s->J, f);
 }

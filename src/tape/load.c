@@ -114,7 +114,7 @@ static int read_map(loader *x, const frame *f)
     if (f->bytes < sizeof h) return wrong(x, "holds an event of another size");
     memcpy(&h, x->data, sizeof h);
     size_t N = (size_t)c->N, state = N * sizeof(double);
-    size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : 2 * state);
+    size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : tape_event_bytes(c));
     if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->map_count ||
         h.before != t->count || h.number != t->event_count || h.event < CONSISTENT ||
         h.event >= c->maps->nevents)
@@ -127,8 +127,8 @@ static int read_map(loader *x, const frame *f)
     memcpy(memory, (const char *)x->data + sizeof h, bytes);
     *e = (mapped){.before = h.before, .event = h.event, .timed = h.timed, .number = h.number, .from = h.from,
                   .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .y = memory};
-    e->y1 = h.event == CONSISTENT ? e->y : e->y + N;
     if (h.event == CONSISTENT) {
+        e->y1 = e->y;
         start_values_layout(&e->f, c->n, e->y1 + N);
         e->f.t = h.start;
         e->f.given = h.given;
@@ -136,7 +136,10 @@ static int read_map(loader *x, const frame *f)
         e->f.placed = h.placed;
         e->f.moved = h.moved;
         e->y = NULL;
-    } else t->event_count++;
+    } else {
+        tape_event_layout(c, e, memory);
+        t->event_count++;
+    }
     t->map_count++;
     return 0;
 }

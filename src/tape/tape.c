@@ -261,20 +261,33 @@ int tape_map(const stepper *c, costate_tape *t, const start_values *f, const dou
     return COSTATE_OK;
 }
 
+size_t tape_event_bytes(const stepper *c)
+{
+    return (2 * (size_t)c->N + (c->maps->residual ? (size_t)c->n : 0)) * sizeof(double);
+}
+
+void tape_event_layout(const stepper *c, mapped *e, void *memory)
+{
+    e->y = memory;
+    e->y1 = e->y + c->N;
+    e->k = c->maps->residual ? e->y1 + c->N : NULL;
+}
+
 int tape_event(const stepper *c, costate_tape *t, const mapped *e)
 {
-    size_t N = (size_t)c->N;
+    size_t N = (size_t)c->N, n = (size_t)c->n, bytes = tape_event_bytes(c);
     void *memory;
-    mapped *to = tape_next_map(c, t, 2 * N * sizeof *e->y, &memory);
+    mapped *to = tape_next_map(c, t, bytes, &memory);
     if (!to) return c->v->status;
     *to = *e;
     to->before = t->count;
     to->number = t->event_count;
-    to->y = memory;
-    to->y1 = to->y + N;
+    tape_event_layout(c, to, memory);
     memcpy(to->y, e->y, N * sizeof *to->y);
     memcpy(to->y1, e->y1, N * sizeof *to->y1);
-    TRY(journal_mapped(c, t, to, memory, 2 * N * sizeof *e->y));
+    if (to->k && e->k) memcpy(to->k, e->k, n * sizeof *to->k);
+    else if (to->k) memset(to->k, 0, n * sizeof *to->k);
+    TRY(journal_mapped(c, t, to, memory, bytes));
     t->map_count++;
     t->event_count++;
     return COSTATE_OK;

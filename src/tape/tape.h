@@ -91,6 +91,7 @@ typedef struct {                /* what changes the state between steps, or says
     double t;
     double slope, miss;         /* of the guard along the run, about, and by how much time it was missed */
     double *y, *y1;             /* N: before, of events, and after */
+    double *k;                  /* n: of events of residuals: about y' before; else NULL */
     start_values f;             /* of CONSISTENT */
 } mapped;
 
@@ -134,6 +135,8 @@ int tape_commit(const stepper *, costate_tape *, const record *);
 /* before the next step, or at the end: values made consistent, which gave y1; an event, copied, with y and y1 */
 int tape_map(const stepper *, costate_tape *, const start_values *, const double *y1);
 int tape_event(const stepper *, costate_tape *, const mapped *);
+size_t tape_event_bytes(const stepper *);                           /* of its states, */
+void tape_event_layout(const stepper *, mapped *, void *memory);    /* which lie there */
 /* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k, with its stages where they are asked for, made again where they are not there.  Factorisations count in the
