@@ -94,6 +94,7 @@ module costate
         integer(c_int) :: passes = 0
         type(c_ptr) :: ctx = c_null_ptr
         integer(c_int) :: slopes = 0                            ! of a residual: y' is given
+        type(costate_map) :: transition                         ! instead of jump: (y+, y), (y'+, y')
     end type
 
     type, bind(c) :: costate_problem

@@ -205,6 +205,39 @@ static void slopes_event_cost(const void *of, const num_point *x, num *r)
     r[1] = add(r[1], mul(k[1], x->p[0]));
 }
 
+/* ---- and with a transition in the place of the first jump: x->y is (y+, y), x->yp (y'+, y') ---- */
+
+static void transition_T(const void *of, const num_point *x, num *T)
+{
+    const hybrid *h = of;
+    const num *u = x->y, *y = x->y + h->n, *uk = x->yp, *k = x->yp + h->n;
+    T[0] = sub(sub(u[0], y[0]), times(0.1, mul(x->p[1], x->m[0])));
+    T[0] = sub(T[0], add(times(0.05, uk[1]), times(0.02, square(k[0]))));
+    T[1] = sub(sub(add(u[1], times(0.1, mul(u[1], square(u[1])))), mul(x->p[1], y[1])), times(0.2, mul(x->t, x->m[0])));
+    T[1] = add(T[1], times(0.03, mul(uk[0], k[1])));
+    for (int i = 2; i < h->n; i++) T[i] = sub(u[i], y[i]);
+    if (h->form == HYBRID_RESIDUAL) T[2] = plus(mul(u[2], y[0]), 7);          /* algebraic: not looked at */
+}
+
+/* the same event both ways */
+static void kept_jump(const void *of, const num_point *x, num *out)
+{
+    const hybrid *h = of;
+    for (int i = 0; i < h->n; i++) out[i] = x->y[i];
+    for (int i = 0; i < h->nm; i++) out[h->n + i] = x->m[i];
+    out[0] = add(x->y[0], sub(times(0.1, mul(x->p[1], x->m[0])), times(0.05, mul(x->yp[1], x->t))));
+    out[1] = sub(mul(x->p[1], x->y[1]), times(0.04, mul(x->yp[0], x->y[2])));
+}
+static void kept_T(const void *of, const num_point *x, num *T)
+{
+    const hybrid *h = of;
+    num out[NUMS_N + NUMS_M];
+    num_point before = *x;
+    for (int i = 0; i < h->n; i++) { before.y[i] = x->y[h->n + i]; before.yp[i] = x->yp[h->n + i]; }
+    kept_jump(h, &before, out);
+    for (int i = 0; i < h->n; i++) T[i] = mul(plus(square(x->yp[0]), 1), sub(x->y[i], out[i]));
+}
+
 static void everything_start(const num *p, num *y, num *m)
 {
     const double at[] = {0.3, 1.2, 0, 0};
@@ -334,6 +367,7 @@ static void H6_start(const num *p, num *y, num *m)
 
 static num_map map_of(const hybrid *h, int k)
 {
+    if (k == HYBRID_TRANSITION) return (num_map){2 * h->n, h->np, h->nm, h->n, h->map[k], h};
     const int rows[] = {h->n, h->nq, 1, h->n + h->nm, h->nq};
     return (num_map){h->n, h->np, h->nm, rows[k < 2 ? k : 2 + (k - 2) % 3], h->map[k], h};
 }
@@ -379,6 +413,7 @@ static int name##_adjoint_tangent2(const costate_point *x, const costate_point *
 CALLBACKS(rhs, HYBRID_RHS)
 CALLBACKS(cost, HYBRID_COST)
 EVENT_CALLBACKS(0)
+CALLBACKS(transition, HYBRID_TRANSITION)
 EVENT_CALLBACKS(1)
 EVENT_CALLBACKS(2)
 CALLBACKS(jump_3, HYBRID_JUMP + 3 * 3)
@@ -428,6 +463,20 @@ static const costate_event everything_events[] = {
     {.ntimes = 2, .times = everything_times, .jump = MAP(jump_3), .cost = MAP(event_cost_3), \
      .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE, .slopes = with}}
 static const costate_event slopes_events[] = SLOPES_EVENTS(1), rates_events[] = SLOPES_EVENTS(0);
+static const costate_event transition_events[] = {
+    {.guard = MAP(guard_0), .transition = MAP(transition), .cost = MAP(event_cost_0), .direction = 1, .from = 0,
+     .to = 1},
+    {.guard = MAP(guard_1), .jump = MAP(jump_1), .cost = MAP(event_cost_1), .from = 1, .to = 0, .slopes = 1},
+    {.guard = MAP(guard_2), .jump = MAP(jump_2), .cost = MAP(event_cost_2), .from = COSTATE_ANY_MODE,
+     .to = COSTATE_SAME_MODE},
+    {.ntimes = 2, .times = everything_times, .transition = MAP(transition), .from = COSTATE_ANY_MODE,
+     .to = COSTATE_SAME_MODE}};
+#define KEPT_EVENTS(map, callbacks) { \
+    {.guard = MAP(guard_0), .map = MAP(callbacks), .cost = MAP(event_cost_0), .direction = 1, .from = 0, .to = 1, \
+     .slopes = 1}, \
+    {.guard = MAP(guard_1), .jump = MAP(jump_1), .cost = MAP(event_cost_1), .from = 1, .to = 0, .slopes = 1}}
+static const costate_event kept_by_jump[] = KEPT_EVENTS(jump, jump_0),
+                           kept_by_transition[] = KEPT_EVENTS(transition, transition);
 static const costate_event H1_events[] = {{.guard = MAP(guard_0), .direction = 1, .from = 0, .to = 1},
                                           {.guard = MAP(guard_1), .direction = -1, .from = 1, .to = 0}};
 static const costate_event H2a_events[] = {{.guard = MAP(guard_0), .jump = MAP(jump_0), .direction = -1}};
@@ -497,6 +546,13 @@ static const int index_1[] = {0, 0, 1}, index_2[] = {0, 0, 0, 2};
     {f, everything_cost, slopes_guard_0, slopes_jump_0, slopes_event_cost, slopes_guard_1, slopes_jump_1, \
      slopes_event_cost, everything_guard_2, everything_jump_2, everything_event_cost, NULL, slopes_jump_3, \
      slopes_event_cost}
+#define TRANSITIONS(f) \
+    {f, everything_cost, everything_guard_0, NULL, everything_event_cost, slopes_guard_1, slopes_jump_1, \
+     slopes_event_cost, everything_guard_2, everything_jump_2, everything_event_cost, NULL, NULL, NULL, transition_T}
+#define KEPT \
+    HYBRID_RESIDUAL, 3, 2, 2, 2, 2, 0, 0.1, 1.75, everything_p, NULL, index_1, everything_start, \
+    {everything_residual, everything_cost, slopes_guard_0, kept_jump, slopes_event_cost, slopes_guard_1, \
+     slopes_jump_1, slopes_event_cost, NULL, NULL, NULL, NULL, NULL, NULL, kept_T}
 #define SLOPES_FORTH(name, form, n, M, index, f, events) \
     {name, form, n, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, M, index, everything_start, SLOPES(f), events, NULL}
 #define SLOPES_BACK(name, form, n, M, index, f, events) \
@@ -513,6 +569,10 @@ static const hybrid table[] = {
     BOTH_WAYS("everything, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2),
     SLOPES_FORTH("slopes, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual, slopes_events),
     SLOPES_BACK("slopes, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2, slopes_events),
+    {"transitions, residual", HYBRID_RESIDUAL, 3, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_1,
+     everything_start, TRANSITIONS(everything_residual), transition_events, NULL},
+    {"transitions, index 2", HYBRID_INDEX_2, 4, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_2,
+     everything_start, TRANSITIONS(everything_index_2), transition_events, NULL},
     {"H1", HYBRID_ODE, 1, 6, 1, 0, 2, 0, 0, 5, H1_p, NULL, NULL, H1_start, {H1_f, first_r, H1_guard, NULL, NULL,
      H1_guard}, H1_events, &H1_reference},
     {"H2a", HYBRID_ODE, 2, 4, 2, 0, 1, 0, 0, 3, H2a_p, NULL, NULL, H2a_start, {H2a_f, H2a_r, H2a_guard, H2a_jump},
@@ -528,6 +588,8 @@ static const hybrid others[] = {
     SLOPES_BACK("slopes, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual, slopes_events),
     SLOPES_FORTH("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
     SLOPES_BACK("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
+    {"kept, by a jump", KEPT, kept_by_jump, NULL},
+    {"kept, by a transition", KEPT, kept_by_transition, NULL},
 };
 
 const hybrid *hybrid_at(int k) { return k < (int)(sizeof table / sizeof *table) ? &table[k] : NULL; }

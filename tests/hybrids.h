@@ -8,8 +8,9 @@
 enum { HYBRID_EVENTS = 4, HYBRID_LONGEST = 8 };      /* most events, largest N = n + nq + nm */
 enum hybrid_form { HYBRID_ODE, HYBRID_MASS, HYBRID_RESIDUAL, HYBRID_INDEX_2 };   /* M is singular: index 1 */
 
-/* the maps of a problem; those of event e are 3 e further on */
-enum hybrid_map { HYBRID_RHS, HYBRID_COST, HYBRID_GUARD, HYBRID_JUMP, HYBRID_EVENT_COST, HYBRID_MAPS = 14 };
+/* the maps of a problem; those of event e are 3 e further on, but one transition serves all events that have one */
+enum hybrid_map { HYBRID_RHS, HYBRID_COST, HYBRID_GUARD, HYBRID_JUMP, HYBRID_EVENT_COST, HYBRID_TRANSITION = 14,
+                  HYBRID_MAPS };
 
 /* At t1, as functions of the parameters, the start's and all events' dependence on them included.  What is known are
    `known` functionals: y[of[k]], or the integral q[of[k] - n]. */

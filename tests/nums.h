@@ -5,7 +5,7 @@
 #include <costate/costate.h>
 #include "num.h"
 
-enum { NUMS_N = 6, NUMS_P = 8, NUMS_M = 2 };         /* largest n (and rows), np, nm */
+enum { NUMS_N = 8, NUMS_P = 8, NUMS_M = 2 };         /* largest n (and rows), np, nm */
 
 typedef struct { num t, y[NUMS_N], yp[NUMS_N], p[NUMS_P], m[NUMS_M]; int mode; } num_point;
 

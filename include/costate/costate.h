@@ -144,6 +144,10 @@ typedef struct {
     int slopes;           /* 1, of a residual: guard, jump and cost are given x->yp, the y' for which F(t,y,y',p) = 0 at
                              x->y, whose algebraic unknowns are solved for with it (y' of these is 0).  Each look at the
                              guard solves for them.  0: x->yp is NULL */
+    costate_map transition; /* instead of jump, of a residual: n values T, 0 where the event leaves the state: x->y is y
+                             after it and y before (2n), x->yp y' of both (2n), as by slopes; x->p, x->m, x->mode as
+                             before it.  T of algebraic unknowns is not looked at, m stays.  Solved for y from y before
+                             it, with transition.tangent; value NULL: none */
 } costate_event;
 
 /* The problem.  What each family needs:

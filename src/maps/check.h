@@ -54,7 +54,7 @@ int check_right(const costate_report *);
 enum { CHECK_COLUMNS = 3 };                                 /* that are checked together */
 typedef struct { const costate_map *map; void *ctx; int n; } slope_map;
 costate_map check_slope_map(const costate_map *);
-void check_join(const costate_problem *, const costate_point *x, double *both, costate_point *z);
+void check_join(int n, const costate_point *x, double *both, costate_point *z);
 /* check_map.c: value and products; of the probe map, sizes, x and ctx are given.  The report was cleared */
 int check_map(const probe *, costate_report *);
 

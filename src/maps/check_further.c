@@ -48,24 +48,42 @@ static int check_start(const costate_problem *P, const costate_point *x, costate
     return status;
 }
 
-/* a map of an event that sees y' */
-static int check_with_slopes(const costate_problem *P, const char *name, const probe *of, costate_report *r, int *wrong)
+/* a map of an event that sees y', of n states */
+static int check_with_slopes(const char *name, int n, const probe *of, costate_report *r, int *wrong)
 {
-    size_t n = (size_t)P->n;
-    slope_map ctx = {of->map, of->ctx, P->n};
+    slope_map ctx = {of->map, of->ctx, n};
     costate_map f = check_slope_map(of->map);
     costate_point z;
-    double *both = calloc(2 * n, sizeof *both);
+    double *both = calloc(2 * (size_t)n, sizeof *both);
     if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    check_join(P, of->x, both, &z);
+    check_join(n, of->x, both, &z);
     probe q = *of;
     q.map = &f;
-    q.n = 2 * P->n;
-    q.states = P->n;
+    q.n = 2 * n;
+    q.states = n;
     q.x = &z;
     q.ctx = &ctx;
     int status = check_further(&q, name, r, wrong);
     free(both);
+    return status;
+}
+
+/* a transition, a map of both sides: at the same y, y' on both */
+static int check_transition(const char *name, int n, const probe *of, costate_report *r, int *wrong)
+{
+    costate_point both = *of->x;
+    double *memory = calloc(4 * (size_t)n, sizeof *memory), *from[] = {memory, memory + 2 * n};
+    if (!memory) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    for (int side = 0; side < 2; side++) {
+        memcpy(from[0] + side * n, of->x->y, (size_t)n * sizeof *memory);
+        memcpy(from[1] + side * n, of->x->yp, (size_t)n * sizeof *memory);
+    }
+    both.y = from[0];
+    both.yp = from[1];
+    probe q = *of;
+    q.x = &both;
+    int status = check_with_slopes(name, 2 * n, &q, r, wrong);
+    free(memory);
     return status;
 }
 
@@ -74,9 +92,9 @@ static int check_event(const costate_problem *P, int k, const costate_point *x, 
 {
     const costate_event *e = &P->event[k];
     const struct { const costate_map *of; const char *name; int rows; } parts[] = {
-        {&e->guard, "guard", 1}, {&e->jump, "jump", P->n + P->nm}, {&e->cost, "cost", P->nq}};
+        {&e->guard, "guard", 1}, {&e->jump, "jump", P->n + P->nm}, {&e->cost, "cost", P->nq},
+        {&e->transition, "transition", P->n}};
     costate_point at = *x;
-    if (!e->slopes) at.yp = NULL;
     if (e->from >= 0) at.mode = e->from;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char name[32];
@@ -84,7 +102,9 @@ static int check_event(const costate_problem *P, int k, const costate_point *x, 
         snprintf(name, sizeof name, "event[%d].%s", k, parts[i].name);
         probe q = probe_of(P, parts[i].of, parts[i].rows, &at);
         if (e->ctx) q.ctx = e->ctx;
-        TRY(e->slopes ? check_with_slopes(P, name, &q, r, wrong) : check_further(&q, name, r, wrong));
+        at.yp = e->slopes || parts[i].of == &e->transition ? x->yp : NULL;
+        if (parts[i].of == &e->transition) TRY(check_transition(name, P->n, &q, r, wrong));
+        else TRY(e->slopes ? check_with_slopes(name, P->n, &q, r, wrong) : check_further(&q, name, r, wrong));
     }
     return COSTATE_OK;
 }

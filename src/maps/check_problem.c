@@ -197,7 +197,7 @@ static int check_residual(const costate_problem *P, const costate_point *x, cost
     int n = P->n, status;
     double *both = calloc(2 * (size_t)n, sizeof *both);
     if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    check_join(P, x, both, &z);
+    check_join(n, x, both, &z);
     const jacobian_check jacs[] = {{P, "jac", P->jac, x, 0}, {P, "jac_yp", P->jac_yp, x, n}};
     probe q = {.map = &f, .n = 2 * n, .states = n, .np = P->np, .nm = P->nm, .k = n, .x = &z, .ctx = &ctx};
     status = check_map(&q, r);

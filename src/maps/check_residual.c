@@ -101,11 +101,10 @@ costate_map check_slope_map(const costate_map *F)
                          .adjoint_tangent2 = F->adjoint_tangent2 ? adjoint_tangent2 : NULL};
 }
 
-void check_join(const costate_problem *P, const costate_point *x, double *both, costate_point *z)
+void check_join(int n, const costate_point *x, double *both, costate_point *z)
 {
-    size_t n = (size_t)P->n;
-    memcpy(both, x->y, n * sizeof *both);
-    memcpy(both + n, x->yp, n * sizeof *both);
+    memcpy(both, x->y, (size_t)n * sizeof *both);
+    memcpy(both + n, x->yp, (size_t)n * sizeof *both);
     *z = *x;
     z->y = both;
     z->yp = NULL;

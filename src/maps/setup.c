@@ -81,7 +81,8 @@ static int events_init(maps *a)
         event_maps *e = &a->events[k];
         const costate_event *user = &a->user_events[k];
         e->guard = map_of_event(a, e, k, 0, "guard", &user->guard, 1);
-        e->jump = map_of_event(a, e, k, 1, "jump", &user->jump, a->n + a->nm);
+        e->jump = user->transition.value ? map_of_event(a, e, k, 1, "transition", &user->transition, a->n + a->nm)
+                                         : map_of_event(a, e, k, 1, "jump", &user->jump, a->n + a->nm);
         e->cost = map_of_event(a, e, k, 2, "cost", &user->cost, a->nq);
     }
     return 0;

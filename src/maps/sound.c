@@ -46,6 +46,11 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
                     "COSTATE_ANY_MODE.", k, e->from);
     if (e->slopes != 0 && e->slopes != 1)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].slopes = %d: it is 0 or 1.", k, e->slopes);
+    if (e->transition.value && !P->residual.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].transition: it is of residuals.", k);
+    if (e->transition.value && e->jump.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d] has a jump and a transition: one of them says what it "
+                    "leaves.", k);
     if (e->slopes && !P->residual.value)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].slopes: x->yp is of residuals; y' of a right-hand side "
                     "is f itself.", k);

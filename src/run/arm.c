@@ -116,7 +116,7 @@ int wrong_side(costate *c, int k, double t)
 int must_turn(const costate *c, int k)
 {
     const costate_event *e = &c->P.event[k];
-    return e->direction != 0 && e->jump.value && !e->passes;
+    return e->direction != 0 && (e->jump.value || e->transition.value) && !e->passes;
 }
 
 /* Of a guard that is not small beside what it was: no. */

@@ -116,7 +116,7 @@ static int take_one(costate *c, run *x, int k, int timed, int *stop)
 static int changes(const costate *c, int k)
 {
     const costate_event *e = &c->P.event[k];
-    return e->jump.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.mode);
+    return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.mode);
 }
 
 /* all that fire or are due here, in the order of the list */

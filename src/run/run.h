@@ -96,7 +96,7 @@ struct costate {
     columns d;
     seconds second;
     watch watch;
-    slopes *slopes;             /* y' at events, or NULL */
+    event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
     call_entry entry;

@@ -7,7 +7,7 @@ int begin(costate *c)
     if (!c) return COSTATE_BAD_ARGUMENT;
     if (!c->whole) return c->v.status;             /* the sentence of costate_new stays */
     no_error(c);
-    slopes_forget(c->slopes);
+    event_slopes_forget(c->slopes);
     return COSTATE_OK;
 }
 
@@ -150,7 +150,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     consistent_by_default(c);
     if (c->o.consistent) TRY(starter_ready(c));
     TRY(watch_prepare(c));
-    TRY(slopes_new(&c->slopes, &c->st, &c->sh, &c->P));
+    TRY(event_slopes_new(&c->slopes, &c->st, &c->sh, &c->P));
     return COSTATE_OK;
 }
 
@@ -170,7 +170,7 @@ void solver_free(costate *c)
     if (c->st.F) c->st.F->free(c->st.own);
     factors_release(c->st.fac);
     starter_free(&c->start);
-    slopes_free(c->slopes);
+    event_slopes_free(c->slopes);
     shifts_free(&c->sh);
     costate_tape_free(c->own);
     identity_release(c->self);

@@ -15,7 +15,12 @@
 
 static const double SHARP = 1e-3;               /* of what y may be wrong by, which is no unit of the user's rows */
 
-static int code(const starter *s, int r, const char *name) { return map_code(s->maps, r, "start", name); }
+static void *ctx_of(const starter *s) { return s->coded ? s->start_ctx : s->maps->ctx; }
+
+static int code(const starter *s, int r, const char *name)
+{
+    return s->coded ? r : map_code(s->maps, r, "start", name);
+}
 
 /* (first, second) into both, as y of x; NULL: zero */
 static costate_point pair(const starter *s, costate_point x, const double *first, const double *second, double *both)
@@ -38,22 +43,25 @@ static costate_point here(const starter *s, const start_values *f)
 static int value(starter *s, const start_values *f, double *r)
 {
     costate_point x = here(s, f);
-    return code(s, s->start->value(&x, r, s->maps->ctx), "value");
+    return code(s, s->start->value(&x, r, ctx_of(s)), "value");
 }
 
 static int prepared(const starter *s, const costate_point *x)
 {
-    return code(s, call_prepare(s->start, x, s->maps->ctx), "prepare");
+    return code(s, call_prepare(s->start, x, ctx_of(s)), "prepare");
 }
 
 static int along(const starter *s, const costate_point *x, const costate_point *dx, double *out)
 {
-    return code(s, call_tangent(s->start, x, dx, out, s->maps->ctx), tangent_name(s->start));
+    return code(s, call_tangent(s->start, x, dx, out, ctx_of(s)), tangent_name(s->start));
 }
+
+static const char *name_of(const starter *s) { return s->coded ? s->coded : "problem.start"; }
 
 static int matrix(starter *s, const start_values *f)
 {
     size_t n = (size_t)s->maps->n;
+    if (s->held) return 0;
     costate_point x = here(s, f), dx = pair(s, (costate_point){.t = 0}, NULL, NULL, s->both + 2 * n);
     TRY(prepared(s, &x));
     for (size_t j = 0; j < n; j++) {
@@ -65,8 +73,8 @@ static int matrix(starter *s, const start_values *f)
     s->factored = s->own;
     int failed = LS_Decomp(s->own, 0, 0, s->N, NULL);
     if (failed < 0) return shifts_failure(s->sh, costate_backend_find("dense"), failed);
-    return failed ? fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the Jacobian of problem.start "
-                         "by y+ is singular: its equations do not determine y+.", f->t) : 0;
+    return failed ? fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the Jacobian of %s by y+ is "
+                         "singular: its equations do not determine y+.", f->t, name_of(s)) : 0;
 }
 
 static void move(const starter *s, start_values *f, double a, const double *dx)
@@ -80,7 +88,6 @@ static double unit(const starter *s, const start_values *f, const double *dx, in
     return SHARP * fmax(1 / s->w[j], DBL_EPSILON * (fabs(f->y[j]) + fabs(dx[j])));
 }
 
-static const phase GIVEN = {value, matrix, move, unit, "problem.start"};
 
 int given_find(starter *s, start_values *f)
 {
@@ -88,7 +95,8 @@ int given_find(starter *s, start_values *f)
     if (!has_tangent(s->start))
         return fail(s->maps->v, COSTATE_MISSING, "start.tangent is missing: consistent values are solved for with it.");
     memset(f->k, 0, (size_t)s->maps->n * sizeof *f->k);
-    return start_newton(s, &GIVEN, f);
+    const phase given = {value, matrix, move, unit, name_of(s)};
+    return start_newton(s, &given, f);
 }
 
 /* ---- derivatives ---- */
@@ -98,8 +106,8 @@ static int solve(starter *s, const start_values *f, int transpose, int m)
     s->maps->count->solves += m;
     int failed = LS_Solve(s->own, transpose, m, s->V);
     if (failed < 0) return shifts_failure(s->sh, costate_backend_find("dense"), failed);
-    return failed ? fail(s->maps->v, COSTATE_NOT_FINITE, "Consistent values at t = %.10g: derivatives of problem.start "
-                         "are NaN or Inf.", f->t) : 0;
+    return failed ? fail(s->maps->v, COSTATE_NOT_FINITE, "Consistent values at t = %.10g: derivatives of %s are NaN or "
+                         "Inf.", f->t, name_of(s)) : 0;
 }
 
 int given_tangent(starter *s, const start_values *f, int m, const double *dt, double *V, size_t ld, const double *Vp)
@@ -129,7 +137,7 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
         double *g = s->both + 2 * n;
         memset(g, 0, 2 * n * sizeof *g);
         costate_gradient to = into_pm(s->maps, t ? t + j : NULL, g, mu, j);
-        TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, s->maps->ctx), adjoint_name(s->start)));
+        TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, ctx_of(s)), adjoint_name(s->start)));
         memcpy(lambda + j * ld, g + n, n * sizeof *g);
     }
     return 0;
@@ -139,14 +147,14 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
 static int back(starter *s, const costate_point *x, int j, const double *u, double *mu, double *t, double *both)
 {
     costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
-    return code(s, call_adjoint(s->start, x, u, &to, s->maps->ctx), adjoint_name(s->start));
+    return code(s, call_adjoint(s->start, x, u, &to, ctx_of(s)), adjoint_name(s->start));
 }
 
 static int curve(starter *s, const costate_point *x, int j, const costate_point *dx, const double *u, double *mu,
                  double *t, double *both)
 {
     costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
-    return code(s, s->start->adjoint_tangent(x, dx, u, &to, s->maps->ctx), "adjoint_tangent");
+    return code(s, s->start->adjoint_tangent(x, dx, u, &to, ctx_of(s)), "adjoint_tangent");
 }
 
 static int second_available(const starter *s)

@@ -43,7 +43,9 @@ typedef struct {
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
     double *from;                       /* 3 n: where a step of Newton began: y, k, along */
     double *V, *extra;                  /* n*columns each: right-hand sides, solutions */
-    const costate_map *start;           /* of the problem, or NULL; for it: */
+    const costate_map *start;           /* of the problem, or NULL; or other equations for y+, */
+    const char *coded;                  /* by this name, whose callbacks take start_ctx and give statuses */
+    void *start_ctx;
     LS *own;
     double *both, *N;                   /* 4 n; n*n */
     double *second;                     /* 3 n*seconds + 6 n: second.c, given.c */
