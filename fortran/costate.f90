@@ -185,6 +185,10 @@ module costate
         type(c_ptr) :: on_event_ctx = c_null_ptr
         type(c_funptr) :: sum = c_null_funptr                   ! costate_sum
         type(c_ptr) :: sum_ctx = c_null_ptr
+        integer(c_int) :: tangent_count = 0
+        type(c_ptr) :: tangent_rtol = c_null_ptr                ! tangent_count
+        type(c_ptr) :: tangent_atol = c_null_ptr                ! tangent_count
+        type(c_ptr) :: tangent_atol_vector = c_null_ptr         ! n, tangent_count
     end type
 
     type, bind(c) :: costate_stats

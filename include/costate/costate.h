@@ -258,7 +258,8 @@ typedef struct {
     const double *rtol_vector;        /* n values instead of rtol, or NULL */
     const double *atol_vector;        /* n values instead of atol, or NULL */
     int cost_error;                   /* 1: the running costs enter the error norm (with rtol, atol) */
-    int tangent_error;                /* 1: so do tangents (largest norm over the directions) */
+    int tangent_error;                /* 1: so do tangents (largest norm over the directions); tolerances of their own:
+                                         tangent_rtol, below */
 
     /* step sizes and control */
     double h0;                        /* first step; 0: chosen */
@@ -358,6 +359,13 @@ typedef struct {
     int (*sum)(int count, double *x, void *ctx);        /* x <- its sum over all processes, the same bits on each; 0, or
                                          it failed; NULL: one process */
     void *sum_ctx;
+
+    /* tolerances of the tangents of costate_integrate_tlm, with tangent_error = 1: for direction j
+       |error of V_ij| <= atol_ij + rtol_j |V_ij| in the root mean square over i.  NULL: those of y */
+    int tangent_count;                /* directions that have values below; runs with more are refused */
+    const double *tangent_rtol;       /* tangent_count values, or NULL */
+    const double *tangent_atol;       /* tangent_count values, positive, or NULL */
+    const double *tangent_atol_vector;  /* n by tangent_count values, positive, instead of tangent_atol, or NULL */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

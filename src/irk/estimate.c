@@ -30,10 +30,10 @@ int irk_inner_value(stepper *c, const map *f, const record *r, double *out)
     return map_value(c->maps, f, x.t, x.y, out);
 }
 
-/* x <- Re sigma (sigma M - J)^-1 x */
-static int filter(stepper *c, const record *r, double *x)
+/* x <- Re sigma (sigma M - J)^-1 x; w: of the norm that x is measured in */
+static int filter(stepper *c, const record *r, const double *w, double *x)
 {
-    if (irk_inexact(c)) return irk_inexact_filter(c, r, x);
+    if (irk_inexact(c)) return irk_inexact_filter(c, r, w, x);
     double h = r->h;
     const irk_work *a = c->own;
     accuracy to = irk_accuracy(c, 0);
@@ -99,11 +99,11 @@ static int estimate_with(stepper *c, const record *r, const part *first, const p
     if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, first->w, Z, stride); return 0; }
     TRY(add_part(c, r, first, Z, stride, 0, err));
     if (c->sh->singular && first->w0 != 0) {
-        TRY(filter(c, r, err));
+        TRY(filter(c, r, c->w, err));
         TRY(apply_mass(c, r, err));
     }
     if (second->w0 != 0) TRY(add_part(c, r, second, Z, stride, 1, err));
-    return filter(c, r, err);
+    return filter(c, r, c->w, err);
 }
 
 /* FATODE's second choice: one more SDIRK stage Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),
@@ -133,7 +133,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     axpy(n, 1, Z, err);
     if (!c->sh->singular || m->theta0 == 0) return 0;
     TRY(apply_mass(c, r, err));                                        /* it has f(t,y): see step.h */
-    return filter(c, r, err);
+    return filter(c, r, c->w, err);
 }
 
 /* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: beside what it is); dy:
@@ -182,8 +182,9 @@ static int estimate_tangent(stepper *c, const record *r, const directions *d, in
     part first = first_part(c, r, r->y, NULL), second = second_part(c, r, a->Y, NULL);
     if (irk_inexact_bounded(c)) { combine(n, err, NULL, 1, c->s, first.w, Xd, stride); return 0; }
     TRY(add_tangent(c, r, d, j, 0, &first, v, 0, err));
+    const double *w = tangent_weights(c, j, v, a->w);
     if (c->sh->singular && first.w0 != 0) {
-        TRY(filter(c, r, err));
+        TRY(filter(c, r, w, err));
         TRY(apply_mass(c, r, err));
     }
     if (second.w0 != 0) {
@@ -192,7 +193,7 @@ static int estimate_tangent(stepper *c, const record *r, const directions *d, in
         combine(n, du, v, 1, c->s, D, Xd, stride);
         TRY(add_tangent(c, r, d, j, c->m->at, &second, du, 1, err));
     }
-    return filter(c, r, err);
+    return filter(c, r, w, err);
 }
 
 static int estimate(stepper *c, const record *r, const trial *t)

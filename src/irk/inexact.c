@@ -187,11 +187,11 @@ double irk_loosely(const stepper *c)
 }
 
 /* x <- sigma (sigma M - J)^-1 x of an error estimate, as far as step control tells */
-int irk_inexact_filter(stepper *c, const record *r, double *x)
+int irk_inexact_filter(stepper *c, const record *r, const double *w, double *x)
 {
     const double TELLS = 0.03;
     double sigma = irk_sigma(c, r->h), amplified = work(c)->amplified;
     costate_point at = equation_point(c->maps, r->t, r->y, r->yp);
     for (int i = 0; i < c->n; i++) x[i] *= sigma;
-    return matfree_correct(c->sh, &at, sigma, c->w, TELLS, &amplified, x);
+    return matfree_correct(c->sh, &at, sigma, w, TELLS, &amplified, x);
 }

@@ -34,7 +34,7 @@ typedef struct {
     void *algebra;              /* its own */
     double *Y, *v1, *v2, *f0;   /* n each; f0: f(t, y) */
     double *k, *slope_of_part;  /* n each: a value of E; k of a part of the estimate */
-    double *w;                  /* N: weights at an earlier step */
+    double *w;                  /* N: weights at an earlier step; of a tangent's estimate */
     double *wn;                 /* n: of Newton's increments, where unknowns have index 2 */
     double *r;                  /* nq */
     double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
@@ -131,7 +131,7 @@ void irk_inexact_layout(stepper *, cursor *);
 double irk_sigma(const stepper *, double h);                        /* of a single stage's systems sigma M - J */
 int irk_inexact_stages(stepper *, record *, trial *);
 int irk_inexact_bounded(const stepper *);                            /* the estimate is sum e_j Z_j as it is */
-int irk_inexact_filter(stepper *, const record *, double *x);
+int irk_inexact_filter(stepper *, const record *, const double *w, double *x);
 
 /* estimate.c */
 int irk_error(stepper *, const record *, const trial *);             /* into t->err */

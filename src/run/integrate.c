@@ -68,6 +68,14 @@ int solver_integrate(costate *c, double t0, double t1, double *y, const double *
     return run_all(c, t0, t1, y, p, tape, &x);
 }
 
+static int enough_tolerances(costate *c, int m)
+{
+    const char *given = tangent_tolerances(&c->o);
+    if (!given || m <= c->o.tangent_count) return 0;
+    return fail(&c->v, COSTATE_BAD_ARGUMENT, "m = %d directions, but options.%s has values for %d "
+                "(options.tangent_count).", m, given, c->o.tangent_count);
+}
+
 int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const double *p, int m, double *V,
                          const double *Vp, const costate_times *times, costate_tape *tape)
 {
@@ -75,6 +83,7 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(tangent_begin(c, m, V, Vp, times));
+    TRY(enough_tolerances(c, m));
     TRY(check_no_events(c, times));
     directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = pm_begin(c, m, Vp), .Xd = c->d.X};
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};

@@ -52,7 +52,7 @@ static int tangent_norm(costate *c, const run *x, double *norm)
         TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
         size_t at = (size_t)j * (size_t)c->st.N;
         double one;
-        TRY(error_norm(&c->st, x->Va + at, x->Vb + at, c->work.err, &one));
+        TRY(tangent_error_norm(&c->st, j, x->Va + at, x->Vb + at, c->work.err, &one));
         *norm = larger(*norm, one);
     }
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);

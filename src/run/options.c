@@ -22,15 +22,44 @@ static const struct { const char *name; size_t offset; int fallback, least, most
     O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),
     O(consistent, 0, COSTATE_CONSISTENT_NONE, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END),
     O(mode, 0, 0, 2147483647), O(max_events, 1000000, 1, 2147483647), O(event_samples, 0, 0, 1000),
-    O(checkpoints, 0, 0, 2147483647),
+    O(checkpoints, 0, 0, 2147483647), O(tangent_count, 0, 0, 2147483647),
 #undef O
 };
 
-static int check_tolerances(costate *c, const double *vector, const char *name)
+static int check_tolerances(costate *c, const double *vector, int count, const char *name)
 {
-    for (int i = 0; vector && i < c->st.n; i++)
+    for (int i = 0; vector && i < count; i++)
         if (!(vector[i] >= 0 && vector[i] < HUGE_VAL))
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s[%d] is negative, NaN or Inf.", name, i);
+    return COSTATE_OK;
+}
+
+/* Positive: tangents are 0 in many components, those by parameters at t0 in all, where a relative tolerance is none. */
+static int check_positive(costate *c, const double *x, int rows, const char *name)
+{
+    size_t count = (size_t)c->o.tangent_count * (size_t)rows;
+    for (size_t k = 0; x && k < count; k++)
+        if (!(x[k] > 0 && x[k] < HUGE_VAL))
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s[%zu] = %g: it must be positive and finite.", name, k,
+                        x[k]);
+    return COSTATE_OK;
+}
+
+static int check_of_tangents(costate *c)
+{
+    const costate_options *o = &c->o;
+    const char *given = tangent_tolerances(o);
+    if (given && !o->tangent_error)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s is given, but tangents are not under error control: set "
+                    "options.tangent_error = 1.", given);
+    TRY(check_tolerances(c, o->tangent_rtol, o->tangent_count, "tangent_rtol"));
+    TRY(check_positive(c, o->tangent_atol, 1, "tangent_atol"));
+    TRY(check_positive(c, o->tangent_atol_vector, c->st.n, "tangent_atol_vector"));
+    int of_y = o->tangent_rtol && o->atol_vector && !o->tangent_atol && !o->tangent_atol_vector;
+    for (int i = 0; of_y && i < c->st.n; i++)
+        if (o->atol_vector[i] == 0)
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.atol_vector[%d] = 0: tangents need a positive absolute "
+                        "tolerance. Give options.tangent_atol beside tangent_rtol.", i);
     return COSTATE_OK;
 }
 
@@ -51,11 +80,12 @@ int options_fill(costate *c)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
                         int_options[k].least, int_options[k].most);
     }
-    TRY(check_tolerances(c, c->o.rtol_vector, "rtol_vector"));
-    TRY(check_tolerances(c, c->o.atol_vector, "atol_vector"));
+    TRY(check_tolerances(c, c->o.rtol_vector, c->st.n, "rtol_vector"));
+    TRY(check_tolerances(c, c->o.atol_vector, c->st.n, "atol_vector"));
     for (int i = 0; c->o.rtol_vector && c->o.atol_vector && i < c->st.n; i++)
         if (c->o.rtol_vector[i] + c->o.atol_vector[i] == 0)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options: rtol_vector[%d] and atol_vector[%d] are both 0.", i, i);
+    TRY(check_of_tangents(c));
     if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin,
                     c->o.hmax);

@@ -145,6 +145,12 @@ void index_scale(const stepper *, double h, double *x);
 void weights(const stepper *, const double *y, double *w);
 /* NaN: y1 is not finite */
 int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);
+/* The option that gives tangents tolerances of their own, one of them; NULL: they have those of y */
+const char *tangent_tolerances(const costate_options *);
+/* The norm of direction j, V to V1, with tolerances of its own if there are any */
+int tangent_error_norm(const stepper *, int j, const double *V, const double *V1, const double *err, double *norm);
+/* 1/(atol_ij + rtol_j |V_ij|) in room (N) where tangents have tolerances of their own, else w of the step */
+const double *tangent_weights(const stepper *, int j, const double *V, double *room);
 
 int stage_estimate(stepper *, const record *, const directions *, int j, double *err);     /* sum e_i X'_i: erk, ros */
 
