@@ -1,6 +1,6 @@
 /* test_event_slopes.c - events of residuals that see y': it is that of F at the state, runs are those of events in
-   which y' was replaced by what the equations say it is, and a root of F that the run does not follow is not taken.  Their
-   tangents, adjoints and Hessian products are among those of test_hybrid_transpose and test_hybrid_second. */
+   which y' was replaced by what the equations say it is, and a root of F that the run does not follow is not taken.
+   Their tangents, adjoints and Hessian products are among those of test_hybrid_transpose and test_hybrid_second. */
 #include "alloc.h"
 #include "common.h"
 #include "hybrids.h"

@@ -222,7 +222,8 @@ enum { POWERS = sizeof powers / sizeof *powers, LONGEST = HYBRID_LONGEST, WIDEST
 
 typedef struct { double y[LONGEST], V[WIDEST]; long accepted, rejected; } end_of_run;
 
-/* a hybrid system, direction j 2^power_j times as large */
+/* A hybrid system, direction j 2^power_j times as large.  newton_tol: what Newton's iteration leaves of the tolerances
+   of y, in algebraic unknowns whatever the step, is in the tangents' errors, and these are to be a tenth of that. */
 static end_of_run hybrid_run(const costate_method *m, const hybrid *h, const int *power)
 {
     costate_problem P = hybrid_problem(h);
@@ -232,6 +233,7 @@ static end_of_run hybrid_run(const costate_method *m, const hybrid *h, const int
     end_of_run x = {.accepted = 0};
     costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .cost_error = 1, .mode = h->mode,
         .tangent_error = 1, .tangent_count = DIRECTIONS, .tangent_rtol = rtol, .tangent_atol = atol,
+        .newton_tol = 1e-3,
         .consistent = h->form == HYBRID_ODE ? 0 : COSTATE_CONSISTENT_START});
     hybrid_start(h, h->p, x.y, by_p);
     for (int j = 0; j < DIRECTIONS; j++) {              /* along p_j and p_(j+1): consistent, as the start is */

@@ -130,6 +130,11 @@ static int T_code(const transition *s, int r, const char *name)
     return map_code(s->before->st->maps, r, s->inner.name, name);
 }
 
+static int prepare(const transition *s, const costate_point *z)
+{
+    return T_code(s, call_prepare(s->inner.user, z, s->inner.ctx), "prepare");
+}
+
 static int N_value(const costate_point *x, double *r, void *ctx)
 {
     transition *s = ctx;
@@ -148,6 +153,7 @@ static int N_tangent(const costate_point *x, const costate_point *dx, double *ou
     TRY(solve_sides(s, x, 1));
     TRY(tangent_of_sides(s, dx));
     costate_point z = joined(x, s->y, s->k), dz = joined(dx, s->dy, s->dk);
+    TRY(prepare(s, &z));
     TRY(T_code(s, call_tangent(s->inner.user, &z, &dz, out, s->inner.ctx), "tangent"));
     for (int i = 0; i < n; i++) if (algebraic(s, i)) out[i] = dx->y ? dx->y[i] - dx->y[n + i] : 0;
     return 0;
@@ -160,13 +166,15 @@ static void weigh(transition *s, const double *w)
 }
 
 /* (T_y^T w, T_k^T w) into column j of both sides; g: what is added to by t, p, m */
-static int seed_sides(transition *s, const costate_point *z, const costate_gradient *g, const costate_point *dz, size_t j)
+static int seed_sides(transition *s, const costate_point *z, const costate_gradient *g, const costate_point *dz,
+                      size_t j)
 {
     size_t n = (size_t)s->before->st->n;
     costate_gradient to = {.t = g->t, .y = s->curve_y, .p = g->p, .yp = s->curve_k, .m = g->m};
     memset(s->curve_y, 0, 2 * n * sizeof(double));
     memset(s->curve_k, 0, 2 * n * sizeof(double));
     const costate_map *T = s->inner.user;
+    TRY(prepare(s, z));
     if (dz) TRY(T_code(s, T->adjoint_tangent(z, dz, s->w, &to, s->inner.ctx), "adjoint_tangent"));
     else TRY(T_code(s, call_adjoint(T, z, s->w, &to, s->inner.ctx), "adjoint"));
     for (enum side side = AFTER; side <= BEFORE; side++) {
@@ -204,8 +212,8 @@ static int N_adjoint(const costate_point *x, const double *w, const costate_grad
     return 0;
 }
 
-static int N_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
-                             void *ctx)
+static int N_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                             const costate_gradient *g, void *ctx)
 {
     transition *s = ctx;
     const costate_gradient nowhere = {.y = NULL};
