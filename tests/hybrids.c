@@ -571,8 +571,6 @@ static const hybrid table[] = {
     SLOPES_BACK("slopes, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2, slopes_events),
     {"transitions, residual", HYBRID_RESIDUAL, 3, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_1,
      everything_start, TRANSITIONS(everything_residual), transition_events, NULL},
-    {"transitions, index 2", HYBRID_INDEX_2, 4, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_2,
-     everything_start, TRANSITIONS(everything_index_2), transition_events, NULL},
     {"H1", HYBRID_ODE, 1, 6, 1, 0, 2, 0, 0, 5, H1_p, NULL, NULL, H1_start, {H1_f, first_r, H1_guard, NULL, NULL,
      H1_guard}, H1_events, &H1_reference},
     {"H2a", HYBRID_ODE, 2, 4, 2, 0, 1, 0, 0, 3, H2a_p, NULL, NULL, H2a_start, {H2a_f, H2a_r, H2a_guard, H2a_jump},
@@ -588,6 +586,8 @@ static const hybrid others[] = {
     SLOPES_BACK("slopes, residual", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual, slopes_events),
     SLOPES_FORTH("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
     SLOPES_BACK("slopes, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, rates_events),
+    {"transitions, index 2", HYBRID_INDEX_2, 4, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_2,
+     everything_start, TRANSITIONS(everything_index_2), transition_events, NULL},
     {"kept, by a jump", KEPT, kept_by_jump, NULL},
     {"kept, by a transition", KEPT, kept_by_transition, NULL},
 };

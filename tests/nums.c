@@ -61,7 +61,7 @@ void num_adjoint(const num_map *F, const costate_point *x, const costate_point *
 void num_adjoint2(const num_map *F, const costate_point *x, const costate_point *a, const costate_point *b,
                   const double *w, const costate_gradient *g)
 {
-    double e[NUMS_N] = {0}, ep[NUMS_P] = {0}, em[NUMS_M] = {0}, out[NUMS_N + NUMS_M];
+    double e[NUMS_BOTH] = {0}, ep[NUMS_P] = {0}, em[NUMS_M] = {0}, out[NUMS_N + NUMS_M];
     const struct { double *to, *unit; int count; costate_point dx; } parts[] = {
         {g->t, NULL, 1, {.t = 1}}, {g->y, e, F->n, {.y = e}}, {g->yp, e, F->n, {.yp = e}},
         {g->p, ep, F->np, {.p = ep}}, {g->m, em, F->nm, {.m = em}}};

@@ -5,9 +5,10 @@
 #include <costate/costate.h>
 #include "num.h"
 
-enum { NUMS_N = 8, NUMS_P = 8, NUMS_M = 2 };         /* largest n (and rows), np, nm */
+/* largest n (and rows), np, nm; states of both sides of an event's transition */
+enum { NUMS_N = 6, NUMS_P = 8, NUMS_M = 2, NUMS_BOTH = 8 };
 
-typedef struct { num t, y[NUMS_N], yp[NUMS_N], p[NUMS_P], m[NUMS_M]; int mode; } num_point;
+typedef struct { num t, y[NUMS_BOTH], yp[NUMS_BOTH], p[NUMS_P], m[NUMS_M]; int mode; } num_point;
 
 typedef struct {
     int n, np, nm, rows;

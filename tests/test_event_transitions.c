@@ -50,6 +50,34 @@ static void as_jump(void **state)
     close_to("the gradient by t1", 1, b.t1, a.t1);
 }
 
+/* ---- index 2: transposes, Taylor's formula, Hessian products ---- */
+
+static int seed(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
+                double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const hybrid *h = ctx;
+    int N = h->n + h->nq + h->nm;
+    (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
+    for (int i = 0; i < h->n; i++) lambda[i] = 1 + i + y[i];
+    for (int j = 0; j < m; j++) for (int i = 0; i < h->n; i++) lambda2[j * N + i] = V[j * N + i];
+    return 0;
+}
+
+static void of_index_2(void **state)
+{
+    const hybrid *h = hybrid_find("transitions, index 2");
+    if (!hybrid_takes(*state, h)) skip();
+    costate_problem P = hybrid_problem(h);
+    double y[ROOM];
+    costate_report r;
+    hybrid_start(h, h->p, y, NULL);
+    costate *c = new_for_test(*state, &P, &(costate_options){.rtol = 1e-5, .atol = 1e-5, .mode = h->mode,
+                              .consistent = COSTATE_CONSISTENT_START});
+    if (costate_check_adjoint(c, h->t0, h->t1, y, h->p, &r) != COSTATE_OK) fail_msg("%s", r.text);
+    if (costate_check_hessian(c, h->t0, h->t1, y, h->p, seed, (void *)h, &r) != COSTATE_OK) fail_msg("%s", r.text);
+    costate_free(c);
+}
+
 /* ---- y' = -y, after the event y' = -p y:  2 y+ + y'+ = 3 y,  y+ = 3 y/(2 - p) ---- */
 
 static int decay_value(const costate_point *x, double *F, void *ctx)
@@ -186,7 +214,8 @@ static void no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(said), cmocka_unit_test(checked), cmocka_unit_test(no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(said), cmocka_unit_test(checked),
+                                       cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests_name("refused, checked, memory", tests, NULL, NULL) +
-           run_by_method("as a jump", as_jump) + run_by_method("the mode after", mode_after);
+           run_by_method("as a jump", as_jump) + run_by_method("index 2", of_index_2) + run_by_method("the mode after", mode_after);
 }
