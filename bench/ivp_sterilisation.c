@@ -5,8 +5,8 @@
        G = mean over the can of the nutrient at t = 8000,   v linear between equidistant nodes, 100 there
 
    (D. B. Ozyurt, P. I. Barton, SIAM J. Sci. Comput. 26 (2005) 1725-1743, section 4.3 and table 4.4.)  S x S points,
-   r = i R/S, z = j L/S; unknown S i + j is T there, those S^2 and 2 S^2 behind it are the microbes and the nutrient over
-   1e8.  Second differences are those of the paper; at r = 0 T_rr + T_r/r is 2 T_rr.  The mean gives each point the
+   r = i R/S, z = j L/S; unknown S i + j is T there, those S^2 and 2 S^2 behind it are the microbes and the nutrient,
+   over 1e8.  Second differences are those of the paper; at r = 0 T_rr + T_r/r is 2 T_rr.  The mean gives each point the
    volume of the cell around it; the outermost cells end at the boundary.  Hessian products are those along the first
    node, and along T(0) at r = z = 0. */
 #include <math.h>
@@ -202,7 +202,7 @@ static int jacobian(const costate_point *x, double *J, void *ctx)
     return 0;
 }
 
-/* ---- A, b and the pattern ----------------------------------------------------------------------------------------- */
+/* ---- A, b and the pattern --------------------------------------------------------------------------------------- */
 
 /* weights of f_0 .. f_S, f_S on the boundary, in step^2 f'' at point i: one-sided at 0, lopsided at 1 */
 static void second_difference(int S, int i, double factor, double *out)

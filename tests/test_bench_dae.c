@@ -70,8 +70,7 @@ static void fekete(void **state)
 }
 
 /* At t = 1000 they are where RADAU5 left them at tolerances of 1e-12 (IVP test set, fekete.f): log V is that of its
-   points, at a maximum, and lambda = -(20 - 1)/4 holds exactly there.  The test set orders the multipliers the other way
-   round. */
+   points, at a maximum.  At rest lambda is -(20 - 1)/4: p_i.(p_i - p_j) is |p_i - p_j|^2 / 2 on the sphere. */
 static void fekete_at_rest(void **state)
 {
     static const double log_V = 54.01112997458417, p1_p2[] = {

@@ -112,8 +112,8 @@ static void heat(void **state)
 }
 
 /* problem S3: by ten nodes of the control and by y(0), along the first node, and along T(0) in the middle of the can.
-   The unknowns of its reference have the nutrient itself, the benchmark's have 1e-8 of it.  The can comes to rest, where
-   errors of y allow steps as long as an interval between two nodes; what the nodes change needs shorter ones. */
+   The unknowns of its reference have the nutrient itself, the benchmark's have 1e-8 of it.  The can comes to rest:
+   errors of y allow steps as long as an interval between two nodes there; what the nodes change needs shorter ones. */
 static void sterilisation(void **state)
 {
     enum { NP = 10, POINTS = 25, ALL = NP + 3 * POINTS };
@@ -171,7 +171,7 @@ static void shared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(control), cmocka_unit_test(heat), cmocka_unit_test(sterilisation),
-                                       cmocka_unit_test(shared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(control), cmocka_unit_test(heat),
+                                       cmocka_unit_test(sterilisation), cmocka_unit_test(shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
