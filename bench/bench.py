@@ -1135,8 +1135,9 @@ def add_results(run, rep, where, parts, began):
         file.write("%s\n\n## %s\n\nIn a run of its own of %.0f s, %d turns, as above.\n" % (
             kept.rstrip("\n"), title, time.time() - began, run.turns))
         for lines in (machine() + codes(run, not set(parts) <= WITHOUT_PEERS), rep.targets):
-            file.write("\n%s\n" % "\n".join("- " + line for line in lines))
-        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()), "\n".join(rep.lines)))
+            if lines:
+                file.write("\n%s\n" % "\n".join("- " + line for line in lines))
+        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()) if rep.ratios else "", "\n".join(rep.lines)))
     print("added to " + where)
 
 
