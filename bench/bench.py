@@ -9,9 +9,10 @@ import sys
 import time
 
 from bvp_part import part_bvp
+from paper_part import part_papers
 from scale_part import part_scale
 from codes import codes, machine
-from report import Report, curve, faster_at, front, gain, time_at
+from report import Report, curve, faster_at, front, gain, number, time_at
 from runner import Runner
 
 QUICK = os.environ.get("BENCH_QUICK") == "1" or "--quick" in sys.argv
@@ -992,10 +993,6 @@ def quotient(above, below, key):
     return above[key] / below[key] if above.get(key) and below.get(key) else None
 
 
-def number(x, form="%.2f"):
-    return "-" if x is None else form % x
-
-
 def product_instructions(run, code, problem, size, solver):
     """of a product over a tape, over those of a forward run without one"""
     product = run.instructions_of("costate_hessian", code, problem, 1e-6, mode="second", size=size, solver=solver)
@@ -1099,7 +1096,9 @@ def second_petsc(run, rep):
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,
          "small": part_small, "counts": part_counts, "brusselator": part_brusselator, "krylov": part_krylov,
          "stiff": part_stiff, "direct": part_direct, "inexact": part_inexact, "dae": part_dae,
-         "fekete": part_fekete, "hybrid": part_hybrid, "second": part_second, "bvp": part_bvp, "scale": part_scale}
+         "fekete": part_fekete, "hybrid": part_hybrid, "second": part_second, "bvp": part_bvp, "scale": part_scale,
+         "papers": part_papers}
+WITHOUT_PEERS = {"papers"}
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
@@ -1135,9 +1134,10 @@ def add_results(run, rep, where, parts, began):
     with open(where, "w") as file:
         file.write("%s\n\n## %s\n\nIn a run of its own of %.0f s, %d turns, as above.\n" % (
             kept.rstrip("\n"), title, time.time() - began, run.turns))
-        for lines in (machine() + codes(run), rep.targets):
-            file.write("\n%s\n" % "\n".join("- " + line for line in lines))
-        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()), "\n".join(rep.lines)))
+        for lines in (machine() + codes(run, not set(parts) <= WITHOUT_PEERS), rep.targets):
+            if lines:
+                file.write("\n%s\n" % "\n".join("- " + line for line in lines))
+        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()) if rep.ratios else "", "\n".join(rep.lines)))
     print("added to " + where)
 
 

@@ -68,7 +68,8 @@ def libraries(program):
     return ", ".join(dict.fromkeys(found)) or "?"
 
 
-def codes(run):
+def peers_of(run):
+    """what raced, and what could not"""
     about = peers(run.build)
     if not run.has["packaged"]:
         about = [line for line in about if not line.startswith("packaged:")]
@@ -89,7 +90,12 @@ def codes(run):
         about.append("PETSc: Debian's %s, at -O2" % version("libpetsc-real-dev"))
     else:
         about.append("PETSc is not there (Debian: petsc-dev): it does not race")
-    return ["costate: %s" % compiled(run.build, "costate")] + about + [
+    return about
+
+
+def codes(run, raced=True):
+    """raced: 0: the parts that were run have no peers"""
+    return ["costate: %s" % compiled(run.build, "costate")] + (peers_of(run) if raced else []) + [
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
             libraries(run.programs["costate"]), os.environ.get("OPENBLAS_NUM_THREADS"),
             os.environ.get("OPENBLAS_CORETYPE") or "(its choice)"),

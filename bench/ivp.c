@@ -103,6 +103,9 @@ static const struct {
     {"control_linear", 100, 0, ivp_control_linear},
     {"control_chebyshev", 100, 0, ivp_control_chebyshev},
     {"heat_edges", 40, 0, ivp_heat_edges},
+    {"sterilisation_10", 5, 0, ivp_sterilisation_10},
+    {"sterilisation_100", 10, 0, ivp_sterilisation_100},
+    {"sterilisation_500", 10, 0, ivp_sterilisation_500},
 };
 enum { COUNT = sizeof table / sizeof table[0] };
 
@@ -128,10 +131,18 @@ static double squares(int n, const double *y)
 
 int ivp_length(const ivp *b) { return b->P.n + b->P.nq + b->P.nm; }
 
+static double weighted(const ivp *b, const double *y, double *w)
+{
+    double sum = 0;
+    for (int i = 0; i < ivp_length(b); i++) sum += (w[i] = b->weights[i]) * y[i];
+    return sum;
+}
+
 double ivp_seed(const ivp *b, const double *y, double *w)
 {
     size_t bytes = (size_t)b->P.n * sizeof *w;
     if (b->goal) return b->goal(&b->P, y, w);
+    if (b->weights) return weighted(b, y, w);
     if (b->functional == IVP_SQUARES) return memcpy(w, y, bytes), squares(b->P.n, y);
     memset(w, 0, (size_t)ivp_length(b) * sizeof *w);
     w[b->functional] = 1;
@@ -143,7 +154,7 @@ int ivp_seed2(const ivp *b, int m, const double *V, double *w2)
     size_t N = (size_t)ivp_length(b);
     if (b->goal) return 1;
     memset(w2, 0, N * (size_t)m * sizeof *w2);
-    for (size_t j = 0; b->functional == IVP_SQUARES && j < (size_t)m; j++)
+    for (size_t j = 0; !b->weights && b->functional == IVP_SQUARES && j < (size_t)m; j++)
         memcpy(w2 + j * N, V + j * N, (size_t)b->P.n * sizeof *w2);
     return 0;
 }

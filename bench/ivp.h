@@ -15,6 +15,7 @@ typedef struct {
     double atol;                 /* atol = this times rtol, as the literature has it */
     int timed;                   /* 1: t is in the callbacks */
     int functional;              /* the gradient is that of y[functional](t1), or IVP_SQUARES: of |y(t1)|^2 / 2 */
+    const double *weights;       /* or of the sum of weights[i] y[i](t1), i < ivp_length; NULL: of the former */
     double (*goal)(const costate_problem *, const double *y, double *w);    /* or of this, of y(t1); w: ivp_length, its
                                     gradient; NULL: of the former */
     const double *by_a;          /* n by na: y0 by the numbers a that it is made of, which keep it consistent: the
@@ -71,5 +72,8 @@ int ivp_fekete(ivp *, int sparse);           /* M y' = f, index 2 */
 int ivp_control_linear(ivp *, int np);
 int ivp_control_chebyshev(ivp *, int np);
 int ivp_heat_edges(ivp *, int inside);       /* 2 + 4 inside parameters */
+int ivp_sterilisation_10(ivp *, int side);   /* the number of nodes of the control: so many parameters */
+int ivp_sterilisation_100(ivp *, int side);
+int ivp_sterilisation_500(ivp *, int side);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "ivp.h"
+#include "ivp_nodes.h"
 
 enum { ORDERS = 4 };                            /* v and three derivatives by t */
 
@@ -32,19 +33,10 @@ static const double start[3] = {0, 1, 0}, end = 5;
 
 /* ---- linear between nodes --------------------------------------------------------------------------------------- */
 
-/* the piece that holds t, and where in it t is; the last node's piece is the one before it */
-static int piece(const control *s, double t, double *part)
-{
-    double x = t / end * (s->np - 1);
-    int k = x <= 0 ? 0 : x >= s->np - 2 ? s->np - 2 : (int)x;
-    *part = x - k;
-    return k;
-}
-
 static series linear_sum(const control *s, double t, int orders, const double *p)
 {
     double part;
-    int k = piece(s, t, &part);
+    int k = nodes_interval(end, s->np, t, &part);
     (void)orders;
     if (s->np == 1) return (series){{p[0], 0, 0, 0}};
     return (series){{(1 - part) * p[k] + part * p[k + 1], (p[k + 1] - p[k]) * (s->np - 1) / end, 0, 0}};
@@ -53,7 +45,7 @@ static series linear_sum(const control *s, double t, int orders, const double *p
 static void linear_spread(const control *s, double t, int orders, series w, double *out)
 {
     double part, by_slope = (s->np - 1) / end * (orders > 1 ? w.d[1] : 0);
-    int k = piece(s, t, &part);
+    int k = nodes_interval(end, s->np, t, &part);
     if (s->np == 1) part = by_slope = 0, k = 0;
     out[k] += (1 - part) * w.d[0] - by_slope;
     if (s->np > 1) out[k + 1] += part * w.d[0] + by_slope;

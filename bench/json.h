@@ -33,6 +33,17 @@ static inline void json_number(json *j, const char *name, double x)
     if (isfinite(x)) fprintf(j->file, "%.6g", x);
     else fputs("null", j->file);
 }
+/* all digits of a double */
+static inline void json_numbers(json *j, const char *name, int n, const double *x)
+{
+    json_name(j, name);
+    for (int k = 0; k < n; k++) {
+        fputs(k ? ", " : "[", j->file);
+        if (isfinite(x[k])) fprintf(j->file, "%.17g", x[k]);
+        else fputs("null", j->file);
+    }
+    fputs(n ? "]" : "[]", j->file);
+}
 static inline void json_end(json *j) { fputs(j->members ? "}\n" : "{}\n", j->file); }
 
 #endif

@@ -121,14 +121,34 @@ static void print_counters(json *j, const costate_stats *s)
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
 }
 
-/* the most memory this process ever had, in bytes */
+/* The most memory this process ever had, in bytes.  Linux gives getrusage's number of the process that called exec to
+   the one that runs after it, and VmHWM only its own. */
 static double peak(void)
 {
     struct rusage u;
+    FILE *file = fopen("/proc/self/status", "r");
+    char text[128];
+    long kB = 0;
+    while (file && kB == 0 && fgets(text, sizeof text, file)) sscanf(text, "VmHWM: %ld kB", &kB);
+    if (file) fclose(file);
+    if (kB > 0) return 1024.0 * (double)kB;
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
 }
 
 typedef struct { double y, functional, derivative; } errors;
+
+/* the functional, and its gradient by what y(0) is made of, or by few p */
+static void print_gradient(json *j, const race_task *task, const ivp *b, const race_result *r)
+{
+    enum { FEW = 8 };
+    int N = ivp_length(b), there = r->status == COSTATE_OK && task->mode == RACE_ADJ;
+    double g[FEW], *w = there && r->y ? malloc((size_t)N * sizeof *w) : NULL, value = w ? ivp_seed(b, r->y, w) : NAN;
+    free(w);
+    if (!w || !r->derivative) return;
+    json_numbers(j, "functional", 1, &value);
+    if (b->by_a && b->na <= FEW) ivp_by_a(b, r->derivative, g), json_numbers(j, "gradient", b->na, g);
+    else if (b->P.np > 0 && b->P.np <= FEW) json_numbers(j, "gradient", b->P.np, r->derivative + N);
+}
 
 static void print_json(const race_task *task, const ivp *b, const race_result *r, errors e)
 {
@@ -164,6 +184,7 @@ static void print_json(const race_task *task, const ivp *b, const race_result *r
     json_number(&j, "error", e.y);
     json_number(&j, "error_functional", e.functional);
     json_number(&j, "error_derivative", e.derivative);
+    print_gradient(&j, task, b, r);
     json_end(&j);
 }
 

@@ -21,6 +21,10 @@ def cell(value, form):
     return format(value, form)
 
 
+def number(x, form="%.2f"):
+    return "-" if x is None else form % x
+
+
 class Report:
     def __init__(self, out):
         self.out = out

@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
 import bvp_part  # noqa: E402
+import paper_part  # noqa: E402
 import recommend  # noqa: E402
 from report import Report, faster_at, gain  # noqa: E402
 
@@ -125,6 +126,42 @@ def test_costs_of_hessian_products():
         row = bench.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
     assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
     assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
+
+
+def papers(run):
+    """the report of the part papers, and the tables of its text"""
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        paper_part.part_papers(run, report)
+    return report.lines, "\n".join(report.lines).split("```\n")[1::2]
+
+
+def test_tables_of_papers_say_what_failed():
+    lines, tables = papers(type("Run", (Failing,), {"quick": True})())
+    assert len(tables) == 5 and all("failed" in row for table in tables for row in table.splitlines()[1:]), tables
+    assert sum(line.startswith("failed: ") and line.endswith(": it failed") for line in lines) == 5, lines
+
+
+def test_ratios_of_tables_of_papers_are_of_one_turn():
+    """SuperLU takes 4, dense 8, UMFPACK 2 s; two directions 3, one 2.  The machine is 1, 5, 2 times slower in the three
+    turns; in the last something else slows all but what takes 2 s by 3, which the median leaves out."""
+    class Runs(Failing):
+        turns, quick = 3, True
+
+        def row(self, code, problem, solver="auto", mode="adj", flags=(), turn=0, **_):
+            slow = (1, 5, 2)[turn]
+            seconds = 3 if "--directions" in flags else {"dense": 8, "superlu": 4}.get(solver, 2)
+            seconds *= slow * (3 if turn == 2 and seconds != 2 else 1)
+            keys = ("f", "jac", "steps", "rejected", "decompositions", "complex", "solves", "complex_solves", "plain",
+                    "ratio", "ratio_backward", "tape_bytes", "peak_bytes", "error", "error_derivative")
+            return dict.fromkeys(keys, 7) | {"status": 0, "seconds": seconds, "backward": seconds, "gradient": [1, 2],
+                                             "functional": [54]}
+
+    _, tables = papers(Runs())
+    fatode, heat = ([line.split() for line in table.splitlines()[1:]] for table in tables[:2])
+    assert {(row[2], row[10], row[14]) for row in fatode} == {
+        ("dense", "40", "4.00"), ("umfpack", "4", "1.00"), ("superlu", "20", "2.00")}, fatode
+    assert all(row[10:12] == ["1.50", "1.50"] for row in heat), heat
 
 
 def test_boundary_values_that_fail_are_said_to():
