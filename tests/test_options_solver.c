@@ -260,10 +260,28 @@ static void kept_factors(void **state)
     problem_free(b);
 }
 
+/* stage_solve = AUTO: directly where that costs little, which coupled stages of a band with s n > 100 do not */
+static void direct_or_not(void **state)
+{
+    const costate_method *m = *state;
+    if (!is_newton(m)) skip();
+    problem *b = problem_brusselator(30);
+    int stages = method_info(m).family == COSTATE_FIRK ? method_info(m).stages : 1, rows = stages * b->P.n;
+    b->t1 = b->t0 + 0.02 * (b->t1 - b->t0);
+    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND, .autonomous = b->autonomous};
+    result band = run(m, b, &b->P, o);
+    CLAIM(rows <= 100 ? band.adjoint.stage_iterative == 0 : band.adjoint.stage_direct == 0);
+    o.solver = COSTATE_LS_DENSE;
+    result dense = run(m, b, &b->P, o);
+    CLAIM(stages == 1 || rows > 350 ? 1 : dense.adjoint.stage_iterative == 0 && dense.adjoint.stage_direct > 0);
+    CLAIM(stages > 1 || (dense.adjoint.stage_direct > 0 && band.adjoint.stage_direct > 0));
+    problem_free(b);
+}
+
 int main(void)
 {
     return run_by_method("Newton", newton) + run_by_method("estimator", estimator) +
            run_by_method("autonomous", autonomous) + run_by_method("differences", differences) +
            run_by_method("coloured Jacobian", coloured) + run_by_method("storage", storage) +
-           run_by_method("factors", kept_factors);
+           run_by_method("factors", kept_factors) + run_by_method("direct or not", direct_or_not);
 }

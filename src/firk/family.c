@@ -9,6 +9,7 @@
 static const block_algebra coupled = {
     .most_columns = GMRES_COLUMNS,
     .direct_most = 350,
+    .band_most = 100,                   /* coupled stages have no band */
     .solve = firk_solve,
     .exact_factor = firk_exact_factor,
     .exact_solve = firk_exact_solve,

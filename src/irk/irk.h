@@ -19,7 +19,8 @@
 typedef struct stage_system stage_system;
 typedef struct {
     int most_columns;           /* that are iterated together: their solves are one call, where there is more to win */
-    int direct_most;            /* unknowns of a block up to which its exact matrix is factored, not iterated with */
+    int direct_most, band_most; /* unknowns of a block up to which its exact matrix is factored, not iterated with;
+                                   where matrices of a stage are banded */
     int preconditioned;         /* matrix-free: the user's preconditioner, or the ILU, is one of a block */
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);

@@ -32,6 +32,7 @@ static int exact_solve(const stage_system *s, int m, int from, double *X)
 const block_algebra irk_one_stage = {
     .most_columns = GMRES_COLUMNS,
     .direct_most = 100,
+    .band_most = 100,
     .preconditioned = 1,
     .solve = solve,
     .exact_factor = exact_factor,

@@ -10,6 +10,7 @@
    backward error (residual.c): where B has condition 1e14, |r|/|rhs| may end at 1e-5 although x is as good as any. */
 #include <string.h>
 #include "irk/irk.h"
+#include "linsol/backends.h"
 #include "linsol/gmres.h"
 #include "linsol/left.h"
 
@@ -51,7 +52,7 @@ static int direct(const stepper *c)
     const block_algebra *by = work(c)->by;
     if (c->sh->matfree) return 0;
     if (c->o->stage_solve != COSTATE_STAGE_AUTO) return c->o->stage_solve == COSTATE_STAGE_DIRECT;
-    return c->n * c->m->block <= by->direct_most;
+    return c->n * c->m->block <= (c->sh->backend == &LS_band ? by->band_most : by->direct_most);
 }
 
 /* the means of the stage Jacobians: nearer to all of them than those at the start of the step */
