@@ -40,6 +40,7 @@ typedef struct {
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */
     double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero stays so */
+    double rough;                       /* round-off of y', in the units of y and of time (values.c) */
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
     double *from;                       /* 3 n: where a step of Newton began: y, k, along */
     double *V, *extra;                  /* n*columns each: right-hand sides, solutions */

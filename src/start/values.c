@@ -43,11 +43,37 @@ int nothing_unknown(const start_values *f, int n)
     return 1;
 }
 
+/* What round-off of the terms of f leaves in y', at most, in the units of y: eps sum |J_ij y_j| in the rows that have
+   slopes, over sum |M_ij| times the units.  At rest y' is no more than that, and no measure of its own errors. */
+static void set_rough(starter *s, const start_values *f)
+{
+    const costate_pattern *a = s->maps->pattern;
+    const double *M = mass_of(s, s->M);
+    size_t n = (size_t)s->maps->n;
+    double *terms = s->guess, *slopes = s->work;
+    memset(terms, 0, n * sizeof *terms);
+    memset(slopes, 0, n * sizeof *slopes);
+    for (size_t j = 0; j < n; j++) {
+        size_t from = a ? (size_t)a->col[j] : j * n, to = a ? (size_t)a->col[j + 1] : from + n;
+        for (size_t k = from; k < to; k++) {
+            size_t i = a ? (size_t)a->row[k] : k - from;
+            terms[i] += fabs(s->J[k] * f->y[j]);
+            slopes[i] += M ? fabs(M[k]) / s->w[j] : i == j ? 1 / s->w[j] : 0;
+        }
+    }
+    s->rough = 0;
+    for (size_t i = 0; i < n; i++)
+        if (slopes[i] > 0 && !f->hidden[i]) s->rough = fmax(s->rough, DBL_EPSILON * terms[i] / slopes[i]);
+}
+
 int start_matrix_of_values(starter *s, const start_values *f)
 {
     costate_point x = start_point(s, f);
     if (s->held) return 0;
-    if (s->maps->residual || !nothing_unknown(f, s->maps->n)) TRY(linearised(s, &x, s->J, s->M));
+    if (s->maps->residual || !nothing_unknown(f, s->maps->n)) {
+        TRY(linearised(s, &x, s->J, s->M));
+        set_rough(s, f);
+    }
     return factor(s, s->J, mass_of(s, s->M), s->J, f);
 }
 
@@ -114,10 +140,10 @@ static double unit_of_position(const starter *s, const start_values *f, const do
     return f->unknown[j] ? 0 : unit_of_state(s, f, dx, j);
 }
 
-/* of slopes a millionth of the fastest, all in the units of y */
+/* of slopes a millionth of the fastest, all in the units of y, and no less than round-off */
 static double unit_of_values(const starter *s, const start_values *f, const double *dx, int j, double rate)
 {
-    return f->unknown[j] ? unit_of_state(s, f, dx, j) : 1e-6 * rate / s->w[j];
+    return f->unknown[j] ? unit_of_state(s, f, dx, j) : fmax(1e-6 * rate, 1e3 * s->rough) / s->w[j];
 }
 
 static const phase POSITION = {position, start_matrix_of_position, move_position, unit_of_position,
