@@ -212,7 +212,7 @@ static void transition_T(const void *of, const num_point *x, num *T)
     const hybrid *h = of;
     const num *u = x->y, *y = x->y + h->n, *uk = x->yp, *k = x->yp + h->n;
     T[0] = sub(sub(u[0], y[0]), times(0.1, mul(x->p[1], x->m[0])));
-    T[0] = sub(T[0], add(times(0.05, uk[1]), times(0.02, square(k[0]))));
+    T[0] = sub(T[0], add(times(0.12, uk[1]), times(0.02, square(k[0]))));
     T[1] = sub(sub(add(u[1], times(0.1, mul(u[1], square(u[1])))), mul(x->p[1], y[1])), times(0.2, mul(x->t, x->m[0])));
     T[1] = add(T[1], times(0.03, mul(uk[0], k[1])));
     for (int i = 2; i < h->n; i++) T[i] = sub(u[i], y[i]);
