@@ -1,0 +1,147 @@
+/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped, in which
+   unit errors of integrals are measured, and how far ill-conditioned problems are believed to amplify errors. */
+#include "bvp/bvp.h"                /* before cmocka, whose fail is a macro */
+#include "bvp_common.h"
+
+static int value(const costate_point *x, double *out, void *ctx)
+{
+    (void)x;
+    (void)ctx;
+    out[0] = 0;
+    return 0;
+}
+static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)dx;
+    return value(x, out, ctx);
+}
+
+/* ---- damping: atan(y(a)) = 0 with y' = 0, so that Newton's iteration is that of atan -------------------------------- */
+
+static int atan_of(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = atan(x->y[0]);
+    return 0;
+}
+static int atan_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = dx->y ? dx->y[0] / (1 + x->y[0] * x->y[0]) : 0;
+    return 0;
+}
+
+static int first_damping(const costate_bvp_iteration *it, void *ctx)
+{
+    if (it->iteration == 0) *(double *)ctx = it->damping;
+    return 0;
+}
+
+static double damping_from(double guess)
+{
+    double damping = NAN;
+    const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.on_iteration = first_damping, .on_iteration_ctx = &damping};
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_guess(c, 1, &(double){0}, &guess));
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    costate_bvp_free(c);
+    return damping;
+}
+
+/* Deuflhard's restricted test |d+| <= (1 - a/4) |d|: the whole correction from y leads to y+ = y - (1 + y^2) atan y,
+   where the next one by the same matrix is atan(y+)/atan(y) of it.  A ratio of 0.7 is taken, and 0.8 is damped, though
+   the iteration would converge. */
+static void damps_slow_contraction(void **state)
+{
+    (void)state;
+    double taken = NAN, damped = NAN;
+    for (double y = 0.5; y < 1.4; y += 1e-4) {
+        double ratio = fabs(atan(y - (1 + y * y) * atan(y)) / atan(y));
+        if (ratio < 0.7) taken = y;
+        if (ratio < 0.8) damped = y;
+    }
+    assert_true(damping_from(taken) == 1);
+    assert_true(damping_from(damped) < 1);
+}
+
+/* ---- integrals -------------------------------------------------------------------------------------------------- */
+
+static int rate(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = exp(x->t);
+    return 0;
+}
+
+/* q' = exp(t), q(a) = 0: the unit of an error of q is the larger of its values at both ends of an interval.  With the
+   left one alone it would be atol in the first interval, however large q becomes there. */
+static void unit_of_integrals(void **state)
+{
+    const costate_problem P = {.n = 1, .nq = 1, .rhs = {.value = value, .tangent = tangent}, .cost = {.value = rate}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    costate_bvp_options o = {.rtol = 1e-6, .atol = 1e-14, .intervals = 4, .fixed = 1, .differences = 1};
+    (void)state;
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    defects worst;
+    double error[4];
+    assert_int_equal(mesh_errors(c, error, &worst), 0);
+    for (int i = 1; i < 4; i++) {
+        /* the same relative defect in each interval, times exp of its begin, over the larger q of it */
+        double growth = exp(0.25 * i) / ((exp(0.25 * (i + 1)) - 1) / (exp(0.25) - 1));
+        if (!(fabs(error[i] / error[0] / growth - 1) < 1e-3)) fail_msg("%d: %g of %g", i, error[i] / error[0], growth);
+    }
+    costate_bvp_free(c);
+}
+
+/* ---- amplification ---------------------------------------------------------------------------------------------- */
+
+static double movement;             /* of the solution by the random forces, as the fake system answers */
+
+static int answer(bvp *b, int transpose, int m, double *x)
+{
+    (void)transpose;
+    for (size_t i = 0; i < (size_t)m * unknowns(b); i++) x[i] = movement;
+    return 0;
+}
+
+/* Random forces that move the solution by as much as sqrt(N) times the error of an interval, divided by its share, are
+   not amplified.  Where the order at mesh points is higher than that of the dense output by two or more, defects are
+   nearly orthogonal to what moves the solution, and five times as much is allowed for. */
+static void amplification_begins(void **state)
+{
+    static const struct { const char *method; double allowed; } table[] = {
+        {"gauss3", 5}, {"radau2a4", 5}, {"lobatto3a5", 5}, {"gauss1", 1}, {"lobatto3a2", 1}};
+    const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.atol = 1e-3, .intervals = 9, .fixed = 1, .differences = 1};
+    (void)state;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        costate_bvp *c = costate_bvp_new(costate_method_find(table[k].method), &P, &C, &o);
+        CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+        const linear_system *own = c->system;
+        linear_system fake = *own;
+        double share = 1, factor;
+        for (int i = 0; i < c->rk.samples; i++) share = fmin(share, fabs(c->rk.share[i]));
+        fake.solve = answer;
+        c->system = &fake;
+        for (double times = 0.5; times < 8; times *= 2) {
+            movement = 1e-3 * times * table[k].allowed * 3 * 0.25 / share;          /* sqrt(9), an error of 0.25 */
+            assert_int_equal(mesh_amplification(c, 0.25, &factor), 0);
+            if (!(fabs(factor - fmax(1, times)) < 1e-12)) fail_msg("%s: %g of %g", table[k].method, factor, times);
+        }
+        c->system = own;
+        costate_bvp_free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(unit_of_integrals),
+        cmocka_unit_test(amplification_begins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
