@@ -95,4 +95,34 @@ static void far_away(void **state)
     costate_free(c);
 }
 
-int main(void) { return run_by_method("excursions", excursions) + run_by_method("a guard that is far", far_away); }
+/* (t - 0.41)^2 - d: beyond zero for 2 sqrt(d) in the middle of a step from 0.09 to 0.73, eight times as long as the one
+   before, over which the guard changes by little more than half of what it has at the ends */
+static int parabola(const costate_point *x, double *e, void *ctx)
+{
+    double s = x->t - 0.41;
+    return (void)ctx, e[0] = s * s - 1e-4, 0;
+}
+static int rest(const costate_point *x, double *out, void *ctx) { return (void)x, (void)ctx, out[0] = 0, 0; }
+static int no_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    return (void)dx, rest(x, out, ctx);
+}
+
+static void behind_a_short_step(void **state)
+{
+    NEEDS_ESTIMATE(*state);
+    const costate_event event = {.guard = {.value = parabola}};
+    const costate_problem P = {.n = 1, .rhs = {.value = rest, .tangent = no_tangent}, .nevents = 1, .event = &event};
+    costate_options o = {.h0 = 0.01, .fac_max = 8, .safety = 1, .q_max = 1, .spectral_bound = 1, .differences = 1};
+    costate *c = costate_new(*state, &P, &o);
+    double y = 1;
+    CHECK_OK(c, costate_integrate(c, 0, 100, &y, NULL, NULL));
+    assert_int_equal(costate_get_stats(c)->events, 2);
+    costate_free(c);
+}
+
+int main(void)
+{
+    return run_by_method("excursions", excursions) + run_by_method("a guard that is far", far_away) +
+           run_by_method("an excursion behind a short step", behind_a_short_step);
+}

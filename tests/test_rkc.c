@@ -248,6 +248,44 @@ static void test_measured_to_a_hundredth(void **state)
             }
 }
 
+/* The rate of y' = -rate(t) (y - 1) grows a hundredfold at t = 1.  rho that was measured before it is too low by as
+   much, until a step is rejected there, after which it is measured again. */
+static int steeper(const costate_point *x, double *f, void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < 4; i++) f[i] = -(x->t < 1 ? 1e2 : 1e4) * (i + 1) * (x->y[i] - 1 - 1e-3 * sin(x->t));
+    return 0;
+}
+
+typedef struct { costate *c; long rejected, judged; } watched;
+
+static int measured_again(const costate_step *s, void *ctx)
+{
+    watched *w = ctx;
+    long rejected = costate_get_stats(w->c)->rejected;
+    if (costate_step_start(s) >= 1 && rejected > w->rejected) {
+        assert_true(rkc_of(&w->c->st)->rho >= 4e4);
+        w->judged++;
+    }
+    w->rejected = rejected;
+    return 0;
+}
+
+static void test_measured_again_after_a_rejection(void **state)
+{
+    (void)state;
+    for (int l = 0; l < METHODS; l++) {
+        double y[4] = {1, 1, 1, 1};
+        watched w = {.rejected = 0};
+        const costate_problem P = {.n = 4, .rhs.value = steeper};
+        const costate_options o = {.rtol = 1e-4, .atol = 1e-4, .on_step = measured_again, .on_step_ctx = &w};
+        costate *c = w.c = costate_new(costate_method_find(names[l]), &P, &o);
+        CHECK_OK(c, costate_integrate(c, 0, 1.2, y, NULL, NULL));
+        assert_true(w.judged > 0);
+        costate_free(c);
+    }
+}
+
 /* ---- what is refused, and what is said ------------------------------------------------------------------------ */
 
 static int radius_of(const costate_point *x, double *rho, void *ctx)
@@ -421,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_segments),
         cmocka_unit_test(test_measured_to_a_hundredth),
         cmocka_unit_test(test_the_callback_is_asked_once_a_step),
+        cmocka_unit_test(test_measured_again_after_a_rejection),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_diagonal_mass),
         cmocka_unit_test(test_what_it_says),
