@@ -149,8 +149,46 @@ static void missing_ones(void **state)
     }
 }
 
+/* ---- the time at which a guard is zero, in an autonomous problem ----------------------------------------------- */
+
+static int steady(const costate_point *x, double *out, void *ctx) { (void)x; (void)ctx; out[0] = 1; return 0; }
+static int no_change(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x; (void)dx; (void)ctx;
+    out[0] = 0;
+    return 0;
+}
+static int nothing(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)w; (void)g; (void)ctx;
+    return 0;
+}
+static int due(const costate_point *x, double *e, void *ctx) { (void)ctx; e[0] = x->t - x->p[0]; return 0; }
+static int tripled(const costate_point *x, double *y, void *ctx) { (void)ctx; y[0] = 3 * x->y[0]; return 0; }
+
+/* y' = 1, and y becomes 3 y when t = p: y(1) = 3 (y0 + p) + 1 - p.  `autonomous` says that f does not depend on t; guards
+   do, and the t-part of their adjoint, here by differences, tells how the event moves with p. */
+static void test_guards_depend_on_time(void **state)
+{
+    (void)state;
+    const costate_event event = {.guard = {.value = due}, .jump = {.value = tripled}};
+    const costate_problem P = {.n = 1, .np = 1, .nevents = 1, .event = &event,
+                               .rhs = {.value = steady, .tangent = no_change, .adjoint = nothing}};
+    const costate_options o = {.autonomous = 1, .differences = 1};
+    costate *c = costate_new(costate_method_find("dopri5"), &P, &o);
+    costate_tape *tape = costate_tape_new();
+    double p = 0.4, y = 0.5, lambda = 1, mu = 0, V = 0, dp = 1;
+    CHECK_OK(c, costate_integrate(c, 0, 1, &y, &p, tape));
+    CHECK_OK(c, costate_adjoint(c, tape, 1, &lambda, &mu, NULL, NULL));
+    CHECK_OK(c, costate_tangent(c, tape, 1, &V, &dp, NULL, NULL));
+    assert_true(fabs(y - 3.3) < 1e-12 && fabs(lambda - 3) < 1e-8);
+    if (!(fabs(mu - 2) < 1e-8 && fabs(V - 2) < 1e-8)) fail_msg("gradient %g, tangent %g, instead of 2", mu, V);
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones), cmocka_unit_test(test_guards_depend_on_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
