@@ -1,4 +1,5 @@
-/* test_control.c - step size controllers: each is the formula of its source, within its limits.
+/* test_control.c - step size controllers: each is the formula of its source, within its limits; so is the estimate of
+   DOP853.
 
    next_factor is compared with the published exponents through its logarithmic derivatives, so that no formula of
    control.c is repeated here:  DOPRI5's PI controller err^(-0.17) err_old^(0.04) (Hairer, Norsett & Wanner I, II.4),
@@ -135,11 +136,48 @@ static void limits(void **state)
     costate_free(c);
 }
 
+/* ---- DOP853's error estimate ------------------------------------------------------------------------------------ */
+
+static int rates(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = exp(3 * x->t);
+    out[1] = cos(40 * x->t);
+    return 0;
+}
+
+/* |err5|^2 / sqrt(|err5|^2 + 0.01 |err3|^2), Hairer, Norsett & Wanner I, II.10, of y' = f(t), whose slopes are known */
+static void combined_estimate(void **state)
+{
+    (void)state;
+    static const double lengths[] = {0.02, 0.2, 1};
+    for (int l = 0; l < 3; l++) {
+        const costate_problem P = {.n = 2, .rhs = {.value = rates}};
+        const costate_options o = {.atol = 1, .rtol = 1e-300};
+        costate *c = costate_new(costate_method_find("dopri853"), &P, &o);
+        const costate_method *m = c->st.m;
+        double y[2] = {0}, y1[2], err[2], X[2 * 32], h = lengths[l], sum5[2] = {0}, sum3[2] = {0}, a = 0, b = 0, norm;
+        record r = {.h = h, .end = h, .y = y, .X = X};
+        trial t = {.cautious = 1, .estimate = 1, .to = {.X = X}, .y1 = y1, .err = err};
+        assert_true(m->s <= 32);
+        assert_int_equal(c->st.F->forward(&c->st, &r, &t), 0);
+        assert_int_equal(error_norm(&c->st, y, y1, err, &norm), 0);
+        for (int j = 0; j < m->s; j++) {
+            const double at = m->c[j] * h, K[2] = {exp(3 * at), cos(40 * at)};
+            for (int i = 0; i < 2; i++) { sum5[i] += h * m->e[j] * K[i]; sum3[i] += h * m->e2[j] * K[i]; }
+        }
+        for (int i = 0; i < 2; i++) { a += sum5[i] * sum5[i] / 2; b += sum3[i] * sum3[i] / 2; }
+        double expected = a / sqrt(a + 0.01 * b);
+        if (!(fabs(norm / expected - 1) < 1e-6)) fail_msg("h = %g: %g instead of %g", h, norm, expected);
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementary), cmocka_unit_test(proportional_integral), cmocka_unit_test(gustafsson),
-        cmocka_unit_test(without_memory), cmocka_unit_test(limits),
+        cmocka_unit_test(without_memory), cmocka_unit_test(limits), cmocka_unit_test(combined_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
