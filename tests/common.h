@@ -109,26 +109,85 @@ static inline double relative_gap(int n, const double *x, const double *y)      
     int s_ = (call); \
     if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
 
+/* How much is tested, as COSTATE_TESTS in the environment says: "all" (./run test all): every method and every
+   combination; "few" (under sanitizers): one method of a kind wherever a test goes over methods; else each test as it
+   says.  COSTATE_METHODS: names of methods; tests go over these alone (methods that were dropped in). */
+enum { TESTS_FEW, TESTS_USUAL, TESTS_ALL };
+static inline int how_much(void)
+{
+    const char *s = getenv("COSTATE_TESTS");
+    return !s ? TESTS_USUAL : strcmp(s, "all") == 0 ? TESTS_ALL : strcmp(s, "few") == 0 ? TESTS_FEW : TESTS_USUAL;
+}
+
+static inline int is_listed(const costate_method *m, const char *names)
+{
+    const char *name = method_name(m), *at = names;
+    size_t length = strlen(name);
+    while ((at = strstr(at, name))) {
+        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return 1;
+        at += length;
+    }
+    return 0;
+}
+
+/* Two methods are of a kind where the library treats them alike: the same family, properties and form of estimate, and
+   of firk the same number of blocks; each of rkc is a kind of its own, as their last stages differ. */
+static inline int of_a_kind(const costate_method *a, const costate_method *b)
+{
+    costate_method_info i = method_info(a), j = method_info(b);
+    int blocks = i.family != COSTATE_FIRK || ((i.stages > 1) + (i.stages > 3) == (j.stages > 1) + (j.stages > 3));
+    return a == b || (i.family == j.family && i.family != COSTATE_RKC && i.properties == j.properties &&
+                      !i.embedded == !j.embedded && blocks);
+}
+
+/* One method of each kind stands for the others: another one in each test, by its name. */
+static inline int stands_for_its_kind(const char *claim, const costate_method *m)
+{
+    const costate_method *same[128];
+    unsigned hash = 5381;
+    int count = 0;
+    for (int k = 0; k < costate_method_count(); k++)
+        if (of_a_kind(m, costate_method_at(k))) same[count++] = costate_method_at(k);
+    for (const char *c = claim; *c; c++) hash = 33 * hash + (unsigned char)*c;
+    return count == 0 || same[hash % (unsigned)count] == m;         /* 0: a method of bvp.h alone */
+}
+
+static inline int is_tested(const char *claim, const costate_method *m, int by_kind)
+{
+    const char *names = getenv("COSTATE_METHODS");
+    if (names) return is_listed(m, names);
+    if (how_much() == TESTS_ALL || (how_much() == TESTS_USUAL && !by_kind)) return 1;
+    return stands_for_its_kind(claim, m);
+}
+
 /* One cmocka test a method, named "claim: method"; *state is the method.  Use: return run_by_method("claim", test);
-   before: done once, or NULL. */
-static inline int run_by_method_after(const char *claim, CMUnitTestFunction test, CMFixtureFunction before)
+   before: done once, or NULL.  by_kind: one method of a kind is enough. */
+static inline int run_by_method_after(const char *claim, CMUnitTestFunction test, CMFixtureFunction before, int by_kind)
 {
     enum { MOST = 128 };
     static struct CMUnitTest tests[MOST];
     static char names[MOST][96];
-    int count = costate_method_count();
-    if (count > MOST) return 1;
-    for (int k = 0; k < count; k++) {
+    int all = costate_method_count(), count = 0;
+    if (all > MOST) return 1;
+    for (int k = 0; k < all; k++) {
         const costate_method *m = costate_method_at(k);
-        snprintf(names[k], sizeof names[k], "%s: %s", claim, method_name(m));
-        tests[k] = (struct CMUnitTest){names[k], test, NULL, NULL, (void *)(uintptr_t)m};
+        if (!is_tested(claim, m, by_kind)) continue;
+        snprintf(names[count], sizeof names[count], "%s: %s", claim, method_name(m));
+        tests[count] = (struct CMUnitTest){names[count], test, NULL, NULL, (void *)(uintptr_t)m};
+        count++;
     }
     return _cmocka_run_group_tests(claim, tests, (size_t)count, before, NULL);
 }
 
 static inline int run_by_method(const char *claim, CMUnitTestFunction test)
 {
-    return run_by_method_after(claim, test, NULL);
+    return run_by_method_after(claim, test, NULL, 0);
+}
+
+/* For what takes long: all methods by ./run test all, else one of each kind */
+static inline int run_by_kind(const char *claim, CMUnitTestFunction test)
+{
+    return run_by_method_after(claim, test, NULL, 1);
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Seconds that a test program takes; COSTATE_FAULTS=all in the environment: all there is, as long as it takes. */
 #ifndef FAULTS_SECONDS
-#define FAULTS_SECONDS 12
+#define FAULTS_SECONDS 4
 #endif
 
 static inline int faults_all(void)

@@ -196,6 +196,6 @@ static void nan_inf(void **state) { NEEDS_ESTIMATE(*state); with_worlds(*state, 
 
 int main(void)
 {
-    return run_by_method("a callback gives up", fails) + run_by_method("a callback asks for a smaller step", smaller) +
-           run_by_method("a callback answers NaN or Inf", nan_inf) + run_by_method("on_step and observations", others);
+    return run_by_kind("a callback gives up", fails) + run_by_kind("a callback asks for a smaller step", smaller) +
+           run_by_kind("a callback answers NaN or Inf", nan_inf) + run_by_kind("on_step and observations", others);
 }

@@ -99,4 +99,4 @@ static void sweeps(void **state)
         }
 }
 
-int main(void) { return run_by_method("checkpoints", sweeps); }
+int main(void) { return run_by_kind("checkpoints", sweeps); }

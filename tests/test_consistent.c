@@ -200,6 +200,6 @@ static void replayed(void **state)
 
 int main(void)
 {
-    return run_by_method("inconsistent: refused", refused) + run_by_method("restarts: not refused", restarted) +
-           run_by_method("one unknown", one_unknown) + run_by_method("replayed", replayed);
+    return run_by_kind("inconsistent: refused", refused) + run_by_kind("restarts: not refused", restarted) +
+           run_by_kind("one unknown", one_unknown) + run_by_kind("replayed", replayed);
 }

@@ -260,5 +260,5 @@ static void one_size(void **state)
 int main(void)
 {
     return run_by_method("error of an oscillation", oscillation) + run_by_method("steps", cost) +
-           run_by_method_after("errors of one size", one_size, measure);
+           run_by_method_after("errors of one size", one_size, measure, 0);
 }

@@ -133,4 +133,4 @@ static void scales(void **state)
             for (int k = 0; k < 3; k++) one_scale(*state, &(scale){sizes[i], rates[j], starts[k]});
 }
 
-int main(void) { return run_by_method("scales", scales); }
+int main(void) { return run_by_kind("scales", scales); }

@@ -286,6 +286,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(said), cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests_name("refused, checked", tests, NULL, NULL) +
-           run_by_method("as with rates", by_rates) + run_by_method("y' of F", is_there) +
-           run_by_method("the root of the run", same_root);
+           run_by_kind("as with rates", by_rates) + run_by_kind("y' of F", is_there) +
+           run_by_kind("the root of the run", same_root);
 }

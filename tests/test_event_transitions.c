@@ -217,6 +217,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(said), cmocka_unit_test(checked),
                                        cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests_name("refused, checked, memory", tests, NULL, NULL) +
-           run_by_method("as a jump", as_jump) + run_by_method("index 2", of_index_2) +
-           run_by_method("the mode after", mode_after);
+           run_by_kind("as a jump", as_jump) + run_by_kind("index 2", of_index_2) +
+           run_by_kind("the mode after", mode_after);
 }

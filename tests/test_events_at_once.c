@@ -234,6 +234,6 @@ static void excursions(void **state)
 
 int main(void)
 {
-    return run_by_method("relays", relays) + run_by_method("chains", chains) + run_by_method("once", once) +
-           run_by_method("excursions", excursions);
+    return run_by_kind("relays", relays) + run_by_kind("chains", chains) + run_by_kind("once", once) +
+           run_by_kind("excursions", excursions);
 }

@@ -123,6 +123,6 @@ static void behind_a_short_step(void **state)
 
 int main(void)
 {
-    return run_by_method("excursions", excursions) + run_by_method("a guard that is far", far_away) +
-           run_by_method("an excursion behind a short step", behind_a_short_step);
+    return run_by_kind("excursions", excursions) + run_by_kind("a guard that is far", far_away) +
+           run_by_kind("an excursion behind a short step", behind_a_short_step);
 }

@@ -181,5 +181,5 @@ int main(void)
         tests[3 * k + 1] = (struct CMUnitTest){names[k], tape_alone, NULL, NULL, m};
         tests[3 * k + 2] = (struct CMUnitTest){names[k], no_memory, NULL, NULL, m};
     }
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL) + run_by_method("same bits", same_bits);
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL) + run_by_kind("same bits", same_bits);
 }

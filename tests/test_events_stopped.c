@@ -101,4 +101,4 @@ static void stopped(void **state)
             one_case(*state, h, how, (k / 2 + how) & 1);            /* by turns in the forms that are dear */
 }
 
-int main(void) { return run_by_method("gone on with", stopped); }
+int main(void) { return run_by_kind("gone on with", stopped); }

@@ -169,4 +169,4 @@ static void gives_up(void **state)
                  1, MASS_IDENTITY);
 }
 
-int main(void) { return run_by_method("a callback that gives up is named", gives_up); }
+int main(void) { return run_by_kind("a callback that gives up is named", gives_up); }

@@ -61,4 +61,4 @@ static void guessed(void **state)
     problem_free(b);
 }
 
-int main(void) { return run_by_method("first guesses of sweeps", guessed); }
+int main(void) { return run_by_kind("first guesses of sweeps", guessed); }

@@ -196,6 +196,6 @@ static void derivative(void **state)
 
 int main(void)
 {
-    return run_by_method("Hessian products through events, symmetric", symmetry) +
-           run_by_method("Hessian products through events, differences of gradients", derivative);
+    return run_by_kind("Hessian products through events, symmetric", symmetry) +
+           run_by_kind("Hessian products through events, differences of gradients", derivative);
 }

@@ -150,7 +150,7 @@ static void derivative(void **state)
 
 int main(void)
 {
-    return run_by_method("transpose through events", transpose) + run_by_method("another solver", swept_by_another) +
-           run_by_method("columns", columns) + run_by_method("carried", carried) +
-           run_by_method("derivative of the replay", derivative);
+    return run_by_kind("transpose through events", transpose) + run_by_kind("another solver", swept_by_another) +
+           run_by_kind("columns", columns) + run_by_kind("carried", carried) +
+           run_by_kind("derivative of the replay", derivative);
 }

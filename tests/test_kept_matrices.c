@@ -140,7 +140,7 @@ static void by_method(void **state)
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/costate-kept-%ld", (long)getpid());
-    int failed = run_by_method("kept matrices", by_method);
+    int failed = run_by_kind("kept matrices", by_method);
     remove(path);
     return failed;
 }

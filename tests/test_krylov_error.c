@@ -123,4 +123,4 @@ static void estimated(void **state)
     problem_free(b);
 }
 
-int main(void) { return run_by_method("error left by krylov_tol", estimated); }
+int main(void) { return run_by_kind("error left by krylov_tol", estimated); }

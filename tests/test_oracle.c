@@ -87,4 +87,4 @@ static void oracle(void **state)
     print_message("           largest error of y %.1e at rtol %.0e\n", worst, rtol);
 }
 
-int main(void) { return run_by_method("reference values", oracle); }
+int main(void) { return run_by_kind("reference values", oracle); }

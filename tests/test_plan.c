@@ -230,5 +230,5 @@ int main(void)
 {
     static const struct CMUnitTest plans[] = {cmocka_unit_test(revolve), cmocka_unit_test(near_the_least),
                                               cmocka_unit_test(online_near_the_least)};
-    return cmocka_run_group_tests_name("plans", plans, NULL, NULL) + run_by_method("forecasts", forecasts);
+    return cmocka_run_group_tests_name("plans", plans, NULL, NULL) + run_by_kind("forecasts", forecasts);
 }

@@ -129,4 +129,4 @@ static void derivatives(void **state)
     assert_true(2 * done >= tries);
 }
 
-int main(void) { return run_by_method("tangents are differences of replays", derivatives); }
+int main(void) { return run_by_kind("tangents are differences of replays", derivatives); }

@@ -114,6 +114,6 @@ static void by_differences(void **state)
 
 int main(void)
 {
-    return run_by_method("by this or another linear solver", solver_to_solver) +
-           run_by_method("Jacobian by differences", by_differences);
+    return run_by_kind("by this or another linear solver", solver_to_solver) +
+           run_by_kind("Jacobian by differences", by_differences);
 }

@@ -163,6 +163,6 @@ static void no_history(void **state)
 
 int main(void)
 {
-    return run_by_method("replay", replay) + run_by_method("replay with rejections", rejections) +
-           run_by_method("no history", no_history);
+    return run_by_kind("replay", replay) + run_by_kind("replay with rejections", rejections) +
+           run_by_kind("no history", no_history);
 }

@@ -404,10 +404,10 @@ int main(void)
         cmocka_unit_test(nothing_in_it), cmocka_unit_test(no_value), cmocka_unit_test(index_in_range),
         cmocka_unit_test(checks), cmocka_unit_test(wrong_jacobians), cmocka_unit_test(pattern_found),
     };
-    return run_by_method("residual: the adjoint is the transpose of the tangent", transpose) +
-           run_by_method("residual: Taylor", taylor) + run_by_method("residual: the run of M y' = f", same_run) +
-           run_by_method("residual: again", again) +
-           run_by_method("residual: constraints", no_constraints) +
-           run_by_method("residual: index 2", no_index_2) +
+    return run_by_kind("residual: the adjoint is the transpose of the tangent", transpose) +
+           run_by_kind("residual: Taylor", taylor) + run_by_kind("residual: the run of M y' = f", same_run) +
+           run_by_kind("residual: again", again) +
+           run_by_kind("residual: constraints", no_constraints) +
+           run_by_kind("residual: index 2", no_index_2) +
            cmocka_run_group_tests_name("residual", others, NULL, NULL);
 }

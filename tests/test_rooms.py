@@ -123,6 +123,20 @@ GOOD = {"base/vec.c": "double dot(double x) { return x; }\n",
         "run/run.c": '#include "step/step.h"\ndouble erk(double);\ndouble run(double x) { return erk(x); }\n'}
 
 
+objects_made = {}
+
+
+def made_object(src, path, files, to):
+    """the object file of a source; the same sources and headers are compiled once"""
+    key = path, tuple(sorted((x, text) for x, text in files.items() if x == path or x.endswith(".h")))
+    if key not in objects_made:
+        subprocess.run(compiler + ["-c", "-I", src, os.path.join(src, path), "-o", to], check=True)
+        with open(to, "rb") as file:
+            objects_made[key] = file.read()
+    with open(to, "wb") as file:
+        file.write(objects_made[key])
+
+
 def findings(**changes):
     """What each check finds in GOOD with these files changed (__ for /, _c for .c)."""
     files = dict(GOOD, **{name.replace("__", "/")[:-2] + "." + name[-1]: text for name, text in changes.items()})
@@ -134,8 +148,7 @@ def findings(**changes):
             with open(os.path.join(src, path), "w", encoding="utf-8") as file:
                 file.write(text)
         for path in (x for x in files if x.endswith(".c")):
-            subprocess.run(compiler + ["-c", "-I", src, os.path.join(src, path), "-o",
-                                       os.path.join(objects, "src_" + path.replace("/", "_") + ".o")], check=True)
+            made_object(src, path, files, os.path.join(objects, "src_" + path.replace("/", "_") + ".o"))
         made = Library(place, place)
         checks = in_no_room, includes_later, included_from_nowhere, calls_later, in_circles
         return {check.__name__: check(made) for check in checks if check(made)}

@@ -171,4 +171,4 @@ static void products(void **state)
     for (size_t k = 0; k < sizeof variants / sizeof *variants; k++) run(*state, &variants[k]);
 }
 
-int main(void) { return run_by_method("Hessian products through events at given times", products); }
+int main(void) { return run_by_kind("Hessian products through events at given times", products); }

@@ -137,6 +137,6 @@ static void nothing_taken(void **state)
 
 int main(void)
 {
-    return run_by_method("stopped", stopped) + run_by_method("as if asked for", as_if_asked_for) +
-           run_by_method("nothing taken", nothing_taken);
+    return run_by_kind("stopped", stopped) + run_by_kind("as if asked for", as_if_asked_for) +
+           run_by_kind("nothing taken", nothing_taken);
 }

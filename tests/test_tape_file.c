@@ -146,7 +146,7 @@ int main(void)
 {
     snprintf(path, sizeof path, "tape_file_%ld.tape", (long)getpid());
     snprintf(other, sizeof other, "tape_file_%ld.cut.tape", (long)getpid());
-    int failed = run_by_method("sweeps", sweeps) + run_by_method("resumed", resumed);
+    int failed = run_by_kind("sweeps", sweeps) + run_by_kind("resumed", resumed);
     unlink(path);
     unlink(other);
     return failed;

@@ -1,5 +1,6 @@
 """The coefficient files that are shipped, and ways to change them."""
 import copy
+import os
 from decimal import Decimal
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from codegen import collocation, derive, document, read, real
 ROOT = Path(__file__).resolve().parents[2]
 ALL = sorted(f for f in (ROOT / "methods").glob("*/*.toml") if f.parent.name in document.FAMILIES)
 FILES = [f for f in ALL if f.parent.name != "rkc"]           # tableaux; test_rkc.py has the others
+
+THOROUGH = os.environ.get("COSTATE_TESTS") == "all"          # ./run test all: else a part of what takes long
 
 SAME_CLAIMS = {("radau1a", "radau")}                         # Radau IIA has all that is said of Radau IA
 

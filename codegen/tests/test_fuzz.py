@@ -93,12 +93,13 @@ class Fuzz(unittest.TestCase):
         count = {"refused": 0, "accepted": 0}
         with tempfile.TemporaryDirectory() as self.directory, warnings.catch_warnings():
             warnings.simplefilter("error")               # what would be printed while building
-            for number in range(2000):
+            for number in range(0, 2000, 1 if shipped.THOROUGH else 7):
                 draw = random.Random(number)
                 accident = draw.choice((characters, pieces, entry, value, lines, octets))
                 count[self.outcome(accident(draw, draw.choice(SMALL)), number)] += 1
-        self.assertGreater(count["refused"], 1000)
-        self.assertGreater(count["accepted"], 50)
+        tried = sum(count.values())
+        self.assertGreater(count["refused"], tried / 2)
+        self.assertGreater(count["accepted"], tried / 40)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,20 @@ from . import shipped
 
 class Mutation(unittest.TestCase):
     def test_every_entry(self):
-        for path in shipped.FILES:
+        """Of each file, unless all are asked for, every fifth, beginning at another one."""
+        for number, path in enumerate(shipped.FILES):
             document, count = shipped.load(path), 0
             shipped.derive_document(document)                    # itself accepted
-            for what, mutant in shipped.mutants(document):
+            mutants = list(shipped.mutants(document))
+            self.assertGreater(len(mutants), 2, path)
+            few = not shipped.THOROUGH and len(mutants) > 10
+            for what, mutant in mutants[number % 5::5] if few else mutants:
                 with self.subTest(file=path.name, changed=what):
                     with self.assertRaises(Refused) as caught:
                         shipped.derive_document(mutant)
                     self.assertTrue(str(caught.exception).startswith(str(path)))
                 count += 1
-            self.assertGreater(count, 2, path)
+            self.assertGreater(count, 1, path)
 
     def test_second_source(self):
         """Those that are shipped (in git) were compared with one."""

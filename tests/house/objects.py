@@ -17,6 +17,7 @@ class Library:
         self.src, self.folder = os.path.join(source, "src"), os.path.join(build, LIBRARY)
         if older and not os.path.isdir(self.folder):
             self.folder = os.path.dirname(older[0])
+        self.seen = None
 
     def files(self):
         found = []
@@ -43,14 +44,12 @@ class Library:
 
     def symbols(self):
         """{file: (symbols that it defines for others, symbols that it asks for)}; made files by their own names"""
-        name_of = {"src_" + path.replace("/", "_") + ".o": path for path in self.files()}
-        found = {}
-        for name in sorted(os.listdir(self.folder)):
-            stale = name.startswith("src_") and name not in name_of             # of a file that has gone
-            if name.endswith(".o") and not stale:
-                path = name_of.get(name, name.split(".._")[-1][:-2])            # meson-generated_.._methods.c.o
-                found[path] = defined_and_wanted(os.path.join(self.folder, name))
-        return found
+        if self.seen is None:
+            name_of = {"src_" + path.replace("/", "_") + ".o": path for path in self.files()}
+            self.seen = {name_of.get(name, name.split(".._")[-1][:-2]): both    # meson-generated_.._methods.c.o
+                         for name, both in defined_and_wanted(self.folder).items()
+                         if name in name_of or not name.startswith("src_")}     # not those of a file that has gone
+        return self.seen
 
     def needs(self):
         """{file: the files whose symbols its object asks for}"""
@@ -59,15 +58,18 @@ class Library:
         return {path: {owner[s] for s in wanted if s in owner} - {path} for path, (_, wanted) in parts.items()}
 
 
-def defined_and_wanted(path):
-    defined, wanted = set(), set()
-    for line in subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout.splitlines():
-        kind, symbol = line.split()[-2:]
+def defined_and_wanted(folder):
+    """{object file: (symbols that it defines for others, symbols that it asks for)}"""
+    found = {name: (set(), set()) for name in sorted(os.listdir(folder)) if name.endswith(".o")}
+    said = subprocess.run(["nm", "-A", *found], check=True, capture_output=True, text=True, cwd=folder).stdout
+    for line in said.splitlines():
+        name, rest = line.split(":", 1)
+        kind, symbol = rest.split()[-2:]
         if kind in "Uw":
-            wanted.add(symbol)
+            found[name][1].add(symbol)
         elif kind.isupper():
-            defined.add(symbol)
-    return defined, wanted
+            found[name][0].add(symbol)
+    return found
 
 
 def circles(graph):

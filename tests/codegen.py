@@ -1,0 +1,34 @@
+"""Runs a module of codegen/tests and reports its tests in the format of cmocka, which ./run counts: codegen.py ROOT MODULE"""
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+root, name = sys.argv[1:]
+sys.path.insert(0, root)
+os.chdir(root)
+
+
+class Cmocka(unittest.TestResult):
+    def startTest(self, test):
+        super().startTest(test)
+        self.seen = len(self.failures) + len(self.errors), len(self.skipped)
+        print("[ RUN      ] " + test.id(), flush=True)
+
+    def stopTest(self, test):
+        bad, skipped = self.failures + self.errors, self.skipped
+        for _, what in bad[self.seen[0]:]:
+            print(what)
+        word = "  FAILED  " if len(bad) > self.seen[0] else "  SKIPPED " if len(skipped) > self.seen[1] else "      OK "
+        print("[%s] %s" % (word.rjust(9), test.id()), flush=True)
+        super().stopTest(test)
+
+
+suite = unittest.defaultTestLoader.loadTestsFromName("codegen.tests." + name)
+print("[==========] Running %d test(s)." % suite.countTestCases())
+result = suite.run(Cmocka())
+if result.skipped:
+    print("[  SKIPPED ] %d test(s), listed below:" % len(result.skipped))
+if not result.testsRun:
+    print("no tests in codegen.tests." + name)
+sys.exit(0 if result.testsRun and result.wasSuccessful() else 1)
