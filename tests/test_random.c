@@ -392,4 +392,4 @@ static void random_runs(void **state)
     assert_true(3 * done >= (all ? 2 * tried : tried));
 }
 
-int main(void) { return run_by_method("random runs", random_runs); }
+int main(void) { return run_by_kind("random runs", random_runs); }

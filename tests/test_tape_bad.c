@@ -156,6 +156,9 @@ static void put_byte(const char *file, size_t at, unsigned char byte)
     assert_int_equal(fclose(f), 0);
 }
 
+/* of what is tried byte by byte: a prime, so that all places of a frame are met */
+static size_t stride(void) { return how_much() == TESTS_ALL ? 1 : 7; }
+
 /* Whatever bit of a byte is another: its frame's sums tell. */
 static void flipped(void **state)
 {
@@ -164,7 +167,7 @@ static void flipped(void **state)
     for (int k = 0; k < CASES; k++) {
         whole_run x = run_of(k);
         file_is(other, x.file.data, x.file.length, 0);
-        for (size_t at = 0; at < x.file.length; at += k < 2 ? 1 : 7) {
+        for (size_t at = 0; at < x.file.length; at += (k < 2 ? 1 : 7) * stride()) {
             session r;
             double y[N_MOST];
             put_byte(other, at, x.file.data[at] ^ flips[at % 3]);
@@ -193,7 +196,7 @@ static void truncated(void **state)
     (void)state;
     for (int k = 0; k < CASES; k++) {
         whole_run x = run_of(k);
-        for (size_t at = 0; at <= x.file.length; at += k == 0 || k == 5 ? 1 : 13) cut_at(&x, at, 0);
+        for (size_t at = 0; at <= x.file.length; at += (k == 0 || k == 5 ? 1 : 13) * stride()) cut_at(&x, at, 0);
         close_run(&x);
     }
 }
