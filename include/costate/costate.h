@@ -1,28 +1,28 @@
-/* costate.h - one-step ODE and DAE integrators with exact tangents, adjoints and Hessian products.
+/* costate.h - one-step ODE and DAE integrators with exact tangents, adjoints and Hessian-vector products.
 
-   A step is a map  Phi: (t, h, y, p) -> y at t + h  (and q at t + h for running costs).  costate takes
-   steps of Runge-Kutta and Rosenbrock methods for
+   costate solves initial value problems with Runge-Kutta and Rosenbrock methods,
 
-       M y' = f(t, y, p),      q' = r(t, y, p),
+       M y' = f(t, y, p)    or    F(t, y, y', p) = 0,        q' = r(t, y, p),
 
-   and differentiates the steps it took.  The contract:
+   and differentiates the steps that it took (discretise-then-optimise).  A step is a map
+   Phi: (t, h, y, p) -> y at t + h, and to the running costs q at t + h.  The contract:
 
-       Tangents and adjoints differentiate the accepted steps; step sizes and the controller's
-       decisions are constants, and the controller is never called in reverse.  Adjoint and tangent
-       are therefore transposes of each other to round-off, and a replay with the recorded steps
-       reproduces the forward run bit for bit.
+       Tangents (forward sensitivities, Jacobian-vector products) and discrete adjoints
+       (vector-Jacobian products) differentiate the accepted steps.  Step sizes and the decisions of
+       the step size controller are treated as constants.  Adjoint and tangent are therefore transposes
+       of each other to round-off, and a replay with the recorded step sizes reproduces the forward run
+       bit for bit.
 
-   Time is the sum of the steps in twice the precision; a callback gets it rounded.
-   A step that a given time or an event ends is differentiated as that: the last has h = t1 - t, one that
-   ends in an event the h where its guard is zero.  So derivatives with respect to t0 and t1 are exact, and
-   those through events.
+   Two kinds of steps are not frozen: the last one has h = t1 - t, and a step that ends at an event has the h for
+   which the guard is zero.  These lengths are differentiated, too, so that derivatives with respect to t0, t1 and
+   through events are exact.  The time is accumulated in twice the precision; callbacks get it rounded.
 
    Conventions.  n states, np parameters, nq running costs, nm memory variables, N = n + nq + nm.  A state
-   vector is y[0..n) followed by q[0..nq) and m[0..nm).  Matrices are stored by columns.  Times are in the user's
-   units.  Every call returns a status (0 is success) and never prints (but for costate_progress), exits or
-   aborts (but see COSTATE_LS_SUPERLU); costate_message() is a sentence about the last failure.
-   Pointers given in a costate_problem or costate_options are kept, not copied, unless said otherwise,
-   and must outlive the solver.  One solver a thread, as many as you like; there is no global state. */
+   vector is y[0..n) followed by q[0..nq) and m[0..nm).  Matrices are stored by columns.  Times are in the units of
+   the user.  Every call returns a status (0 is success).  No call prints (except costate_progress), exits or aborts
+   (except as described at COSTATE_LS_SUPERLU).  costate_message() returns a sentence about the last failure.
+   Pointers in a costate_problem or costate_options are kept, not copied, unless stated otherwise; what they point to
+   must outlive the solver.  Use one solver per thread, and as many solvers as you like: there is no global state. */
 #ifndef COSTATE_H
 #define COSTATE_H
 
@@ -32,125 +32,140 @@
 extern "C" {
 #endif
 
-#define COSTATE_VERSION "1.0.0"       /* of this header; costate_version(), at the end, is the library's */
+#define COSTATE_VERSION "1.0.0"       /* of this header; costate_version(), at the end, returns that of the library */
 
 /* ---- statuses ------------------------------------------------------------------------------------- */
 
 enum costate_status {
     COSTATE_OK = 0,
-    COSTATE_BAD_ARGUMENT = -1,   /* an argument is out of its range; the message names it                */
-    COSTATE_MISSING = -2,        /* the method or mode needs a callback that the problem lacks           */
-    COSTATE_NO_MEMORY = -3,      /* malloc failed; nothing is lost but this call                         */
-    COSTATE_BACKEND = -4,        /* this linear solver is not built in, or cannot do what is asked       */
-    COSTATE_MAX_STEPS = -5,      /* options.max_steps taken before t1                                    */
-    COSTATE_STEP_TOO_SMALL = -6, /* the step fell below hmin, or below round-off of t or of the interval */
-    COSTATE_SINGULAR = -7,       /* the matrix stayed singular although the step was made smaller        */
-    COSTATE_NEWTON = -8,         /* Newton's iteration failed although the step was made smaller         */
-    COSTATE_CALLBACK = -9,       /* a callback returned < 0                                              */
-    COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step was made smaller    */
-    COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                            */
-    COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or is of another problem or method           */
-    COSTATE_STOPPED = -13,       /* on_step or on_event asked to stop; t, y are those of the last step   */
-    COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved           */
-    COSTATE_OUT_OF_RANGE = -15,  /* a time outside the tape or step                                      */
-    COSTATE_CHECK_FAILED = -16,  /* a check found a callback, a pattern or a gradient wrong              */
-    COSTATE_INCONSISTENT = -17,  /* M is singular, and y(t0) does not meet the constraints               */
-    COSTATE_VERSION_MISMATCH = -18, /* the program was compiled with the header of another version       */
-    COSTATE_GRAZING = -19,       /* a guard only grazes zero: no derivative exists there                 */
-    COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events taken before t1                                 */
-    COSTATE_BAD_EVENT = -21,     /* an event could not be located, or its jump leaves the wrong side     */
-    COSTATE_MESH_LIMIT = -22,    /* bvp.h: the tolerance is not met with max_mesh intervals              */
-    COSTATE_IO = -23             /* a file could not be written or read; the message has the system's words */
+    COSTATE_BAD_ARGUMENT = -1,   /* an argument is out of its range; the message names it                  */
+    COSTATE_MISSING = -2,        /* the method or mode needs a callback that the problem does not provide  */
+    COSTATE_NO_MEMORY = -3,      /* malloc failed; only the result of this call is lost                    */
+    COSTATE_BACKEND = -4,        /* this linear solver is not built in, or cannot do what was requested    */
+    COSTATE_MAX_STEPS = -5,      /* options.max_steps steps were taken before t1                           */
+    COSTATE_STEP_TOO_SMALL = -6, /* the step size fell below hmin, or below the round-off of t             */
+    COSTATE_SINGULAR = -7,       /* the matrix stayed singular although the step size was reduced          */
+    COSTATE_NEWTON = -8,         /* Newton's iteration failed although the step size was reduced           */
+    COSTATE_CALLBACK = -9,       /* a callback returned a value < 0                                        */
+    COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step size was reduced      */
+    COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                              */
+    COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or belongs to another problem or method        */
+    COSTATE_STOPPED = -13,       /* on_step or on_event stopped the run; t, y are those of the last step   */
+    COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved             */
+    COSTATE_OUT_OF_RANGE = -15,  /* a time lies outside the tape or the step                               */
+    COSTATE_CHECK_FAILED = -16,  /* a check found an error in a callback, a pattern or a gradient          */
+    COSTATE_INCONSISTENT = -17,  /* M is singular, and y(t0) does not satisfy the constraints              */
+    COSTATE_VERSION_MISMATCH = -18, /* the program was compiled with the header of another version         */
+    COSTATE_GRAZING = -19,       /* a guard only touches zero: no derivative exists there                  */
+    COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events events occurred before t1                         */
+    COSTATE_BAD_EVENT = -21,     /* an event could not be located, or its jump leaves the wrong side       */
+    COSTATE_MESH_LIMIT = -22,    /* bvp.h: the tolerance is not met with max_mesh intervals                */
+    COSTATE_IO = -23             /* a file could not be written or read; the message quotes the system     */
 };
 
-/* ---- maps: everything a user differentiates -------------------------------------------------------- */
+/* ---- maps: everything that is differentiated -------------------------------------------------------- */
 
-typedef struct {          /* a point; or a direction, where NULL means zero */
+typedef struct {          /* a point; or a direction, in which NULL means zero */
     double t;
     const double *y;      /* n states */
     const double *p;      /* np parameters */
-    const double *yp;     /* n: y', of a residual; NULL elsewhere */
+    const double *yp;     /* n: y', in residuals; NULL elsewhere */
     const double *m;      /* nm memory variables; NULL where there are none */
     int mode;             /* of a hybrid system; 0 elsewhere, and in directions */
 } costate_point;
 
-typedef struct {          /* where an adjoint adds its result; NULL: not wanted */
+typedef struct {          /* where an adjoint adds its result; NULL: not requested */
     double *t, *y, *p;    /* 1, n, np */
-    double *yp;           /* n, of a residual; NULL elsewhere */
+    double *yp;           /* n, in residuals; NULL elsewhere */
     double *m;            /* nm; NULL where there are none */
 } costate_gradient;
 
-/* out = F(x), F into R^k.  All callbacks return 0: ok, > 0: not defined here, try a smaller step (forward;
-   a failure elsewhere), < 0: give up. */
+/* A map out = F(x) into R^k and its derivatives.  A callback returns 0 for success.  A value > 0 means that F is not
+   defined at x: a forward run then tries a smaller step; elsewhere the call fails.  A value < 0 ends the call with
+   COSTATE_CALLBACK. */
 typedef struct {
     int (*value)(const costate_point *x, double *out, void *ctx);
     int (*tangent)(const costate_point *x, const costate_point *dx, double *dout, void *ctx);
+        /* Jacobian-vector product: dout = F'(x) dx */
     int (*adjoint)(const costate_point *x, const double *w, const costate_gradient *g, void *ctx);
-        /* g += F'(x)^T w: adds, so a sparse dependence on p costs only what it touches */
+        /* vector-Jacobian product: g += F'(x)^T w.  It adds, so that a map that depends on few entries of p only
+           touches those */
     int (*tangent2)(const costate_point *x, const costate_point *dx1, const costate_point *dx2,
-                    double *ddout, void *ctx);                       /* F''(x)[dx1, dx2] */
+                    double *ddout, void *ctx);                       /* ddout = F''(x)[dx1, dx2] */
     int (*adjoint_tangent)(const costate_point *x, const costate_point *dx, const double *w,
                            const costate_gradient *g, void *ctx);    /* g += (F''(x)[dx, .])^T w */
-    /* What follows is for speed.  Several directions in one call, count >= 1 of them: dx, g: arrays of count, each
-       with NULLs of its own; dout, w: k by count.  They may stand alone: where tangent is missing, tangents serves
-       with count = 1, and tangent in a loop where tangents is missing; adjoints and adjoint alike. */
+    /* The following three callbacks are optional and save time.  `tangents` and `adjoints` handle `count` >= 1
+       directions in one call: dx and g are arrays of `count` elements, each with NULLs of its own; dout and w are k by
+       count.  They can replace the single versions: if `tangent` is missing, `tangents` is called with count = 1, and
+       if `tangents` is missing, `tangent` is called in a loop; the same holds for `adjoints` and `adjoint`. */
     int (*tangents)(const costate_point *x, int count, const costate_point *dx, double *dout, void *ctx);
     int (*adjoints)(const costate_point *x, int count, const double *w, const costate_gradient *g, void *ctx);
-    /* Called before a product (any but value) at a point where the product of this map before it was not: what all
-       products at x share may be computed here, and kept in ctx.  value and jac may be called elsewhere in between.
-       x is valid during the call only.  Each run or sweep begins anew; a ctx that holds something is for one solver at
-       a time.  Returns what the others return; after a failure it is called again. */
+    /* `prepare` is called whenever a derivative is requested at a point different from that of the previous derivative
+       of the same map.  What all derivatives at x share can be computed here and stored in ctx.  `value` and `jac` may
+       be called elsewhere in between.  x is valid only during the call.  Each run and each sweep starts afresh.  A ctx
+       that stores such values must not be used by two solvers at the same time.  `prepare` returns what the other
+       callbacks return; after a failure it is called again. */
     int (*prepare)(const costate_point *x, void *ctx);
-    /* g += gradient by x of w . F''(x)[dx1, dx2]: third derivatives; asked for by Hessian products of ros alone, and
-       of consistent values of index 2 */
+    /* g += gradient with respect to x of w . F''(x)[dx1, dx2] (third derivatives).  Only Hessian products of Rosenbrock
+       methods and of consistent values of index 2 request it. */
     int (*adjoint_tangent2)(const costate_point *x, const costate_point *dx1, const costate_point *dx2, const double *w,
                             const costate_gradient *g, void *ctx);
 } costate_map;
 
-/* A sparsity pattern by columns: the rows of column j are row[col[j]] .. row[col[j+1]-1], increasing. */
+/* A sparsity pattern in compressed column form: the row indices of column j are row[col[j]] .. row[col[j+1]-1] in
+   increasing order. */
 typedef struct {
     int n;
     const int *col;       /* n + 1 */
     const int *row;       /* col[n] */
 } costate_pattern;
 
-/* An event: where its guard passes through zero, or at times that are given, the state (y, m) and the mode change.  The
-   step that ends there is solved again until the guard is zero to round-off; derivatives are those of what was done.
-   Forward runs need values alone; tangents need guard.tangent and jump.tangent, gradients guard.adjoint, jump.adjoint,
-   and products of rhs with directions in t.
-   All events whose guards are zero at one time, to round-off, are applied in the order of the list, each to what the
-   one before left.  A guard that is zero at t0, or after its own event, is not looked at until it has left zero.  After
-   events, the guard of another one may be zero to round-off: that event fires at once, at the same time, if its guard
-   goes on in its direction; without a direction, if the guard turns back at zero.  Events that fire each other at once
-   without end are COSTATE_TOO_MANY_EVENTS: the solution slides along a guard.
-   One that reaches zero at t1, to round-off, is not taken, but by costate_continue, before all else.  Times lie in
-   [t0, t1): one at t0 is applied to what is given; one at t1 belongs to a run from there.
-   Where M is singular, and of residuals, values after a jump or a change of mode are made consistent, as by
-   options.consistent, in the new mode. */
+/* An event of a hybrid system.  When its guard passes through zero, or at given times, the state (y, m) and the mode
+   change.  The step in which a guard passes through zero is repeated with a length that makes the guard zero to
+   round-off; the derivatives are those of what was computed.
+
+   Forward runs only need the values of the maps.  Tangents need guard.tangent and jump.tangent, gradients
+   guard.adjoint and jump.adjoint, and both need products of rhs with directions in t.
+
+   Several events at one time: all events whose guards are zero to round-off are applied in the order of the list, each
+   to the state that the previous one left.  A guard that is zero at t0, or after its own event, is ignored until it
+   has left zero.  After an event, the guard of another event may be zero to round-off.  That event fires immediately,
+   at the same time, if its guard moves on in the direction of the event (if the event has no direction: if the guard
+   turns back at zero).  Events that trigger each other without end give COSTATE_TOO_MANY_EVENTS: the solution slides
+   along a guard.
+
+   End of the interval: an event whose guard reaches zero at t1, to round-off, is not applied by this run;
+   costate_continue applies it first.  Given times lie in [t0, t1): an event at t0 is applied to the initial values, one
+   at t1 belongs to a run that starts there.
+
+   Where M is singular, and for residuals, the values after a jump or a change of mode are made consistent in the new
+   mode, as with options.consistent. */
 enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
 
 typedef struct {
-    costate_map guard;    /* 1 value, or instead */
+    costate_map guard;    /* 1 value; or, instead of a guard, */
     int ntimes;
-    const double *times;  /* ntimes, not decreasing: met exactly, whatever the direction of the run */
-    costate_map jump;     /* n + nm values: y and m after it, x: before it; value NULL: they stay as they are */
-    costate_map cost;     /* nq values, added to q, x: before the jump; value NULL: none */
-    int direction;        /* of the guard along the run: -1: falling, 0: any, 1: rising */
-    int from, to;         /* modes >= 0: where it is looked at, or COSTATE_ANY_MODE; after it, or COSTATE_SAME_MODE */
+    const double *times;  /* ntimes times in non-decreasing order: met exactly, whatever the direction of the run */
+    costate_map jump;     /* n + nm values: y and m after the event; x: before it; value NULL: y and m do not change */
+    costate_map cost;     /* nq values that are added to q; x: before the jump; value NULL: none */
+    int direction;        /* of the guard along the run: -1: falling, 0: either, 1: rising */
+    int from, to;         /* modes >= 0.  from: where the guard is active, or COSTATE_ANY_MODE; to: mode after the
+                             event, or COSTATE_SAME_MODE */
     int terminal;         /* 1: the run ends here, after the jump */
-    int passes;           /* 1: the jump may leave the guard beyond zero, or going there, in the same mode; 0: for a
-                             guard with a direction and a jump that is COSTATE_BAD_EVENT */
-    void *ctx;            /* of guard, jump and cost; NULL: the problem's */
-    int slopes;           /* 1, of a residual: guard, jump and cost are given x->yp, the y' for which F(t,y,y',p) = 0 at
-                             x->y, whose algebraic unknowns are solved for with it (y' of these is 0).  Each look at the
-                             guard solves for them.  0: x->yp is NULL */
-    costate_map transition; /* instead of jump, of a residual: n values T, 0 where the event leaves the state: x->y is y
-                             after it and y before (2n), x->yp y' of both (2n), as by slopes; x->p, x->m, x->mode as
-                             before it.  T of algebraic unknowns is not looked at, m stays.  Solved for y from y before
-                             it, with transition.tangent; value NULL: none */
+    int passes;           /* 1: the jump may leave the guard beyond zero, or moving there, in the same mode; 0: for a
+                             guard with a direction and a jump this is COSTATE_BAD_EVENT */
+    void *ctx;            /* of guard, jump and cost; NULL: that of the problem */
+    int slopes;           /* residuals only.  1: guard, jump and cost receive x->yp, the y' that satisfies F(t,y,y',p) =
+                             0 at x->y; algebraic unknowns are solved for with it, and their y' is 0.  Each evaluation
+                             of the guard solves this system.  0: x->yp is NULL */
+    costate_map transition; /* residuals only, instead of jump: n values T that are 0 at the state after the event.
+                             x->y holds y after it and y before it (2n), x->yp y' of both (2n), as with slopes; x->p,
+                             x->m and x->mode are those before it.  T of algebraic unknowns is ignored; m does not
+                             change.  Solved for y, starting from y before the event, with transition.tangent; value
+                             NULL: none */
 } costate_event;
 
-/* The problem.  What each family needs:
+/* The problem.  What the families of methods need:
 
        needs    | erk, rkc    | sdirk, firk  | ros
        forward  | value       | value, jac   | value, jac (tangent for f_t unless autonomous)
@@ -158,46 +173,53 @@ typedef struct {
        adjoint  | + adjoint   | + adjoint    | + adjoint, adjoint_tangent
        Hessian  | tangent, adjoint, adjoint_tangent; ros: and tangent2, adjoint_tangent2
 
-   rkc: M is diagonal; without spectral_radius and spectral_bound it takes products with f_y in forward runs, too, or
-   differences of f where rhs.tangent and jac are missing.
-   jac missing: formed from rhs.tangent (exactly), else by differences of rhs.value; both coloured by the
-   pattern, which must have every entry: one more product, once a solver, tells most that it leaves out.
-   Differences only steer Newton in sdirk and firk; in ros they change the method (its order is kept only by
-   W-methods), and no tangent or adjoint of ros is taken with them unless options.differences.
-   Other products missing: formed from jac where that gives them exactly (directions in y alone), else
+   rkc: M must be diagonal.  Without spectral_radius and spectral_bound, forward runs also use products with f_y, or
+   differences of f if rhs.tangent and jac are missing.
+
+   jac missing: the Jacobian is formed from rhs.tangent (exactly), or else by differences of rhs.value.  Both use a
+   colouring of the pattern, which must contain every nonzero; one additional product per solver detects most omissions.
+   In sdirk and firk an approximate Jacobian only affects Newton's iteration.  In ros it changes the method, which keeps
+   its order only if it is a W-method; tangents and adjoints of ros then require options.differences.
+
+   Other missing products are computed from jac where that is exact (directions in y only).  Otherwise the call returns
    COSTATE_MISSING, unless options.differences = 1.
-   residual, for firk and for sdirk without an explicit first stage: as rhs; jac and jac_yp (missing: formed alike) do
-   for its products with directions in y and y'.  Only y is given at the start: y' is solved for. */
+
+   residual (for firk, and for sdirk without an explicit first stage): the same rules apply; jac and jac_yp (formed in
+   the same way if missing) replace its products with directions in y and y'.  Only y is given at the start; y' is
+   solved for. */
 typedef struct {
     int n, np, nq;
     void *ctx;
-    costate_map rhs;                                          /* M y' = f(t,y,p):  n values */
-    costate_map cost;                                         /* q' = r(t,y,p):   nq values; value NULL where events
-                                                                 alone add to q: zero */
+    costate_map rhs;                                          /* f in M y' = f(t,y,p): n values */
+    costate_map cost;                                         /* r in q' = r(t,y,p): nq values; value NULL if only
+                                                                 events add to q */
     int (*jac)(const costate_point *x, double *J, void *ctx); /* df/dy: n*n by columns, or in the pattern */
     int (*mass)(double *M, void *ctx);                        /* constant, same layout; NULL: identity */
-    const costate_pattern *pattern;                           /* of jac, mass, jac_yp; NULL: dense */
+    const costate_pattern *pattern;                           /* of jac, mass and jac_yp; NULL: dense */
     costate_map residual;                                     /* instead of rhs: F(t,y,y',p) = 0, n values; x->yp is
-                                                                 y', jac gives dF/dy, mass is NULL */
+                                                                 y', jac returns dF/dy, mass is NULL */
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);    /* dF/dy' of a residual, same layout */
-    const int *index;                                         /* n, of each unknown: 0: y' of it is determined; 1, 2:
-                                                                 algebraic, of that index; NULL: none is of index 2 */
+    const int *index;                                         /* n, one for each unknown.  0: y' is determined; 1, 2:
+                                                                 algebraic, of that index.  NULL: no unknown has index
+                                                                 2 */
     costate_map start;                                        /* optional: n values, 0 where y+ is consistent; x->y
-                                                                 is y+ and the y given, 2n: see costate_consistent */
-    int nm, nevents;                                          /* memory: constant but for jumps; x->m in every map */
+                                                                 is y+ followed by the given y, 2n: see
+                                                                 costate_consistent */
+    int nm, nevents;                                          /* memory variables are constant between jumps; every map
+                                                                 receives them in x->m */
     const costate_event *event;                               /* nevents */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
 
-typedef struct costate_method costate_method;   /* made by the build from methods/<family>/<name>.toml */
+typedef struct costate_method costate_method;   /* generated by the build from methods/<family>/<name>.toml */
 
 enum costate_family {
     COSTATE_ERK, COSTATE_SDIRK, COSTATE_FIRK, COSTATE_ROS, COSTATE_RKC,
-    COSTATE_COLLOCATION                         /* boundary values alone: costate_new takes none of these */
+    COSTATE_COLLOCATION                         /* boundary value problems only: not accepted by costate_new */
 };
 
-enum costate_property {                         /* found by the build, not claimed */
+enum costate_property {                         /* determined by the build, not claimed by the file */
     COSTATE_FSAL = 1,                           /* the last stage is the first of the next step   */
     COSTATE_STIFFLY_ACCURATE = 2,
     COSTATE_A_STABLE = 4,
@@ -209,17 +231,17 @@ enum costate_property {                         /* found by the build, not claim
 
 typedef struct {
     const char *name, *title, *source;
-    int family, stages;                         /* rkc: of the highest degree; a step takes as many as it needs */
+    int family, stages;                         /* rkc: stages of the highest degree; a step takes as many as needed */
     int order, embedded, dense;                 /* of the method, of its error estimate, of its dense output */
     unsigned properties;
-    double r_infinity;                          /* the stability function at infinity; NaN where unbounded */
+    double r_infinity;                          /* the stability function at infinity; NaN where it is unbounded */
 } costate_method_info;
 
-int costate_method_count(void);                                  /* of those that costate_new takes */
-const costate_method *costate_method_at(int k);                  /* one of them, 0 <= k < count, else NULL */
-const costate_method *costate_method_find(const char *name);     /* any, by the name of its file, else NULL */
-/* Method k of those with names like this one, the nearest first; NULL: no more are near.  For a sentence where
-   costate_method_find knows no such name. */
+int costate_method_count(void);                                  /* number of methods that costate_new accepts */
+const costate_method *costate_method_at(int k);                  /* method k, 0 <= k < count, else NULL */
+const costate_method *costate_method_find(const char *name);     /* any method, by the name of its file, else NULL */
+/* Method number k among those whose names resemble this one, the nearest first; NULL: there are no more.  For error
+   messages after costate_method_find returned NULL. */
 const costate_method *costate_method_near(const char *name, int k);
 int costate_method_describe(const costate_method *, costate_method_info *);
 
@@ -232,16 +254,17 @@ enum costate_storage { COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY, COSTATE_CHEC
 enum costate_consistent_when { COSTATE_CONSISTENT_START = 1, COSTATE_CONSISTENT_END = 2, COSTATE_CONSISTENT_NONE = -1 };
 enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
 enum costate_solver {
-    COSTATE_LS_AUTO = 0,    /* dense for no pattern or n <= 20; else by the pattern: see docs */
+    COSTATE_LS_AUTO = 0,    /* dense without a pattern or for n <= 20; else chosen by the pattern: see the manual */
     COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
     COSTATE_LS_GMRES
 };
-/* COSTATE_LS_SUPERLU, and options.ilu, which is SuperLU's: without memory SuperLU prints a line and ends the process,
-   where the others return COSTATE_NO_MEMORY; what it reports instead leaks.  Take another where that matters.
-   COSTATE_LS_AUTO does, unless no other sparse solver is built in. */
+/* COSTATE_LS_SUPERLU, and options.ilu, which uses SuperLU: if memory runs out, SuperLU may print a line and end the
+   process, where the other solvers return COSTATE_NO_MEMORY; memory that it allocated before may leak.  Use another
+   solver where that matters.  COSTATE_LS_AUTO does, unless no other sparse solver is built in. */
 
-/* Approximates sigma M - J at x for COSTATE_LS_GMRES: setup when sigma or x changes (may be NULL), solve in place,
-   x <- P^-1 x or P^-T x.  Both return 0: ok, > 0: smaller step, < 0: give up. */
+/* A preconditioner for COSTATE_LS_GMRES: P approximates sigma M - J at x.  `setup` is called when sigma or x changes
+   (may be NULL); `solve` replaces x by P^-1 x or P^-T x.  Both return 0: success, > 0: try a smaller step, < 0: end the
+   call. */
 typedef struct {
     int (*setup)(double sigma, const costate_point *x, void *ctx);
     int (*solve)(int transpose, double *x, void *ctx);
@@ -251,118 +274,121 @@ typedef struct {
 struct costate_backend;               /* linsol.h */
 typedef struct costate_step costate_step;
 
-/* All zero is the default.  h0, hmin, hmax are lengths (positive, whatever the direction of time). */
+/* All zero is the default.  h0, hmin and hmax are lengths (positive for either direction of time). */
 typedef struct {
-    /* tolerances: |error_i| <= atol_i + rtol_i |y_i| in the root mean square */
+    /* tolerances: |error_i| <= atol_i + rtol_i |y_i| in the root mean square over the components */
     double rtol, atol;                /* 1e-6, 1e-6 */
     const double *rtol_vector;        /* n values instead of rtol, or NULL */
     const double *atol_vector;        /* n values instead of atol, or NULL */
     int cost_error;                   /* 1: the running costs enter the error norm (with rtol, atol) */
-    int tangent_error;                /* 1: so do tangents (largest norm over the directions); tolerances of their own:
-                                         tangent_rtol, below */
+    int tangent_error;                /* 1: tangents enter the error norm, too (the largest norm of all directions); see
+                                         tangent_rtol below for their tolerances */
 
-    /* step sizes and control */
-    double h0;                        /* first step; 0: chosen */
+    /* step size control */
+    double h0;                        /* first step size; 0: chosen automatically */
     double hmin;                      /* 0: round-off of t, or eps^(3/2) |t1 - t0| */
     double hmax;                      /* 0: |t1 - t0| */
     int max_steps;                    /* 100000, accepted and rejected */
-    int controller;                   /* COSTATE_AUTO: PI for erk, Gustafsson else; FIXED: h = h0 always */
+    int controller;                   /* COSTATE_AUTO: PI for erk, Gustafsson for the others; COSTATE_FIXED: h = h0 */
     double safety;                    /* 0.9 */
     double fac_min, fac_max;          /* 0.2, 8: limits of h_new/h */
     double fac_reject;                /* 0.1: h_new/h after two rejections in a row or a rejected first step */
-    double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept when h_new/h lies between */
-    int estimator;                    /* firk: COSTATE_EST_CLASSICAL (f(t, y) and the stages; with c_1 = 0 one more f),
-                                         or COSTATE_EST_SDIRK (one more stage) */
-    int autonomous;                   /* 1: f and r do not depend on t; saves ros its f_t */
-    int warm;                         /* 1: a call that goes on where the last one ended - the same t, y, p to the bit,
-                                         the same direction of time - begins with its step size and controller memory,
-                                         and without a tape with its matrices, too; 0: every call begins anew */
+    double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept if h_new/h lies between these */
+    int estimator;                    /* firk: COSTATE_EST_CLASSICAL (from f(t, y) and the stages; with c_1 = 0 it costs
+                                         one more f), or COSTATE_EST_SDIRK (one more stage) */
+    int autonomous;                   /* 1: f and r do not depend on t; saves ros the computation of f_t */
+    int warm;                         /* 1: a call that starts where the last one ended (same t, y and p to the bit,
+                                         same direction of time) starts with the step size and controller memory of that
+                                         call and, without a tape, with its matrices; 0: every call starts afresh */
 
     /* Newton's iteration (sdirk, firk) */
-    int newton_max;                   /* iterations a stage (sdirk) or step (firk): 7, firk with s > 3 stages
+    int newton_max;                   /* iterations per stage (sdirk) or per step (firk): 7; for firk with s > 3 stages
                                          7 + 5 (s - 3)/2 */
-    double newton_tol;                /* 0: max(10 eps/rtol, min(0.03, sqrt(rtol))), in the error norm, firk with s > 3
-                                         stages rtol^((s-1)/(s+1)) in place of the root; sdirk by
-                                         COSTATE_LS_GMRES with regular M: max(10 eps/rtol, 0.1), or 0.03 of
-                                         trbdf2, sdirk3a, sdirk4a, sdirk4b, esdirk54i8,
-                                         kencarp5, no estimate; a residual, preconditioned: 0.003 */
-    double theta_reuse;               /* 0.03: the Jacobian and factorisation are kept while Newton contracts
+    double newton_tol;                /* in the error norm.  0: max(10 eps/rtol, min(0.03, sqrt(rtol))); for firk with
+                                         s > 3 stages rtol^((s-1)/(s+1)) replaces the square root.  sdirk with
+                                         COSTATE_LS_GMRES and regular M: max(10 eps/rtol, 0.1), or 0.03 for trbdf2,
+                                         sdirk3a, sdirk4a, sdirk4b, esdirk54i8, kencarp5 and methods without an error
+                                         estimate; for a preconditioned residual 0.003 */
+    double theta_reuse;               /* 0.03: Jacobian and factorisation are kept while Newton's iteration contracts
                                          faster than this; negative: never kept */
-    int predictor;                    /* COSTATE_PREDICT: from the last step; COSTATE_PREDICT_NONE: zero */
-    int derivative_mode;              /* 1: Newton to round-off, so that differences of runs are derivatives; rkc: no
-                                         degree whose round-off is above 2e-12 of y */
+    int predictor;                    /* COSTATE_PREDICT: start from the last step; COSTATE_PREDICT_NONE: from zero */
+    int derivative_mode;              /* 1: Newton iterates to round-off, so that finite differences of runs are
+                                         derivatives; rkc: uses no degree whose round-off exceeds 2e-12 of y */
 
     /* linear algebra */
     int solver;                       /* enum costate_solver */
-    int stage_solve;                  /* stage systems of tangents and adjoints of sdirk, firk */
-    const struct costate_backend *backend;  /* a user's own, instead of solver */
-    double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in ros when
-                                         matrix-free; one above 1e-13 makes tangents and adjoints inexact, by about
-                                         as much */
-    const costate_preconditioner *preconditioner;  /* of COSTATE_LS_GMRES, or NULL */
-    int keep_factors;                 /* the tape keeps factorisations for the sweeps: 0: for n >= 200, up to a quarter
-                                         of the machine's memory, or of what limits the process (256 MB where that is
-                                         more or cannot be told); 1: always; -1: never.  All within tape_limit */
-    int ilu;                          /* of COSTATE_LS_GMRES: 1: SuperLU's incomplete LU of sigma M - J (drop tolerance
-                                         1e-3), made from jac in the pattern; where SuperLU is built in */
-    int differences;                  /* 1: missing derivatives are replaced by differences (inexact) */
+    int stage_solve;                  /* enum costate_stage_solve: for tangents and adjoints of sdirk, firk */
+    const struct costate_backend *backend;  /* a linear solver of your own, instead of `solver` */
+    double krylov_tol;                /* 1e-14: relative residual of GMRES in stage systems, and in matrix-free ros.  A
+                                         value above 1e-13 makes tangents and adjoints inexact, by about as much */
+    const costate_preconditioner *preconditioner;  /* for COSTATE_LS_GMRES, or NULL */
+    int keep_factors;                 /* whether the tape keeps factorisations for the sweeps.  0: for n >= 200, up to a
+                                         quarter of the memory of the machine or of the limit of the process (at least
+                                         256 MB); 1: always; -1: never.  tape_limit includes them */
+    int ilu;                          /* COSTATE_LS_GMRES: 1: precondition with the incomplete LU factorisation of
+                                         SuperLU of sigma M - J (drop tolerance 1e-3), formed from jac in the pattern;
+                                         requires SuperLU */
+    int differences;                  /* 1: missing derivatives are replaced by finite differences (inexact) */
 
-    /* rkc, and its spectral radius of M^-1 f_y: by the callback, else the bound, else measured.  One too large costs f,
-       by its root; one too small gives unstable steps, which y survives and gradients do not */
-    int degree_max;                   /* 0: the method's; no step takes more evaluations of f; rock4: round-off bounds
-                                         it, too, by the tolerance: see docs */
-    int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /* NULL: none; ctx and returns as of
-                                         maps; asked at each try of a step */
+    /* rkc.  The spectral radius of M^-1 f_y comes from the callback, else from the bound, else it is measured.  A value
+       that is too large costs evaluations of f (in proportion to its square root); one that is too small gives unstable
+       steps, which y survives and gradients do not. */
+    int degree_max;                   /* most evaluations of f per step; 0: the limit of the method.  rock4 is also
+                                         limited by round-off, depending on the tolerance: see the manual */
+    int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /* NULL: none; ctx and return values as
+                                         for maps; called at each attempt of a step */
     double spectral_bound;            /* for the whole run; 0: none */
 
     /* tape */
-    int storage;                      /* COSTATE_ALL_STAGES, or COSTATE_STATES_ONLY: stages recomputed, bit for bit
-                                         by the linear solver and options of the run, by others to what Newton's
-                                         tolerance leaves; or COSTATE_CHECKPOINTS: some states, see checkpoints, and the
-                                         steps between them made again, likewise.  By the solver of the run these must
-                                         have its bits: COSTATE_BAD_TAPE tells of callbacks that changed.  Sweeps then
-                                         use the tape's memory: one at a time */
-    int checkpoints;                  /* of COSTATE_CHECKPOINTS: its states and stages take the memory of so many states
-                                         (at least 2 and those of a step); 0: as many as tape_limit has room for, or
-                                         without one 200.  A block of steps takes a sixth of it, by sdirk and firk a
-                                         third; its first is fresh: it knows no step before it, and no matrices but
-                                         such as a block before it began with, while h stays */
-    size_t tape_limit;                /* bytes, factors included; 0: none */
+    int storage;                      /* COSTATE_ALL_STAGES; COSTATE_STATES_ONLY: stages are recomputed, bit for bit
+                                         with the linear solver and options of the run, otherwise to the accuracy of
+                                         Newton's tolerance; COSTATE_CHECKPOINTS: some states are stored (see
+                                         checkpoints) and the steps between them are repeated, in the same way.  The
+                                         solver of the run must reproduce its bits; COSTATE_BAD_TAPE reports callbacks
+                                         that have changed. Sweeps then use the memory of the tape: one at a time */
+    int checkpoints;                  /* COSTATE_CHECKPOINTS: memory for states and stages, in units of one state (at
+                                         least 2 plus one step with its stages).  0: as many as fit into tape_limit, or
+                                         200 without one.  A block of steps takes a sixth of the memory (a third for
+                                         sdirk and firk).  Its first step is fresh: it does not use earlier steps or
+                                         matrices, except those that an earlier block started with and that stay valid
+                                         while h does not change */
+    size_t tape_limit;                /* bytes, including factorisations; 0: unlimited */
 
     /* output */
-    int (*on_step)(const costate_step *, void *ctx);   /* after each accepted step; != 0 stops the run */
+    int (*on_step)(const costate_step *, void *ctx);   /* called after each accepted step; != 0 stops the run */
     void *on_step_ctx;
 
-    /* DAEs */
-    int consistent;                   /* COSTATE_CONSISTENT_START: a run begins by making y consistent, as
-                                         costate_consistent does; COSTATE_CONSISTENT_END: it ends so, y of index 0
-                                         being kept; both: their sum.  Derivatives are those of what was done.
+    /* differential-algebraic equations */
+    int consistent;                   /* COSTATE_CONSISTENT_START: the run starts by making y consistent, as
+                                         costate_consistent does; COSTATE_CONSISTENT_END: it ends by doing so, keeping
+                                         the unknowns of index 0; the sum: both.  Derivatives include these operations.
                                          0: at the end, if problem.index names unknowns of index 2 and second products
-                                         are given (tangent2, adjoint_tangent, or differences); COSTATE_CONSISTENT_NONE:
-                                         neither */
+                                         are available (tangent2, adjoint_tangent, or differences);
+                                         COSTATE_CONSISTENT_NONE: neither */
 
-    /* events */
+    /* event detection */
     int mode;                         /* at t0 */
-    int max_events;                   /* of a run; 0: 1000000 */
-    int event_samples;                /* points a step where guards are looked at, evenly spaced, its end among them; 0:
-                                         the order of the method, at least 4.  Where the slope of a guard is towards
+    int max_events;                   /* per run; 0: 1000000 */
+    int event_samples;                /* equidistant points per step, including its end, at which guards are evaluated;
+                                         0: the order of the method, at least 4.  If the slope of a guard points towards
                                          zero at one point and away from it at the next, an excursion beyond zero is
-                                         looked for between them.  Missed is a guard that passes zero twice between two
-                                         points whose slopes do not show it; and one that does so inside a step with
-                                         ends farther from zero than 3 times what it changed by over that step and the
-                                         one before, where it is not looked at */
-    int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /* N values each,
-                                         after each event; != 0 stops the run */
+                                         searched for between them.  Two cases are missed: a guard that crosses zero
+                                         twice between two points without such slopes; and one that does so in a step at
+                                         whose ends it is farther from zero than 3 times its change over this step and
+                                         the previous one, because such guards are not evaluated inside the step */
+    int (*on_event)(int event, double t, const double *before, const double *after, void *ctx);     /* called after each
+                                         event with N values each; != 0 stops the run */
     void *on_event_ctx;
 
-    /* scale: states spread over processes, each with its part of y, V and lambda, and its share of q, mu */
-    int (*sum)(int count, double *x, void *ctx);        /* x <- its sum over all processes, the same bits on each; 0, or
-                                         it failed; NULL: one process */
+    /* parallel computing: states distributed over processes, each with its part of y, V and lambda and its share of q
+       and mu */
+    int (*sum)(int count, double *x, void *ctx);        /* replaces x by its sum over all processes, with the same bits
+                                         on each; returns 0 on success; NULL: one process */
     void *sum_ctx;
 
-    /* tolerances of the tangents of costate_integrate_tlm, with tangent_error = 1: for direction j
-       |error of V_ij| <= atol_ij + rtol_j |V_ij| in the root mean square over i.  NULL: those of y */
-    int tangent_count;                /* directions that have values below; runs with more are refused */
+    /* tolerances for the tangents of costate_integrate_tlm, with tangent_error = 1.  For direction j:
+       |error of V_ij| <= atol_ij + rtol_j |V_ij| in the root mean square over i.  NULL: the tolerances of y */
+    int tangent_count;                /* directions for which values are given below; runs with more are refused */
     const double *tangent_rtol;       /* tangent_count values, or NULL */
     const double *tangent_atol;       /* tangent_count values, positive, or NULL */
     const double *tangent_atol_vector;  /* n by tangent_count values, positive, instead of tangent_atol, or NULL */
@@ -373,291 +399,306 @@ typedef struct {
 typedef struct costate costate;
 typedef struct costate_tape costate_tape;
 
-typedef struct {                      /* summed over the calls since costate_new or costate_reset_stats */
+typedef struct {                      /* summed over all calls since costate_new or costate_reset_stats */
     long steps, accepted, rejected;   /* steps = accepted + rejected */
-    long newton_failures;             /* rejected because Newton's iteration or the matrix failed */
-    long f, jac;                      /* calls of rhs.value, jac (or Jacobians formed) */
-    long jac_products;                /* rhs.tangent or rhs.value calls made to form Jacobians */
-    long tangents, adjoints;          /* products by rhs.tangent(s), rhs.adjoint(s) for derivatives: a column is one */
+    long newton_failures;             /* steps rejected because Newton's iteration or the matrix failed */
+    long f, jac;                      /* calls of rhs.value, of jac (or Jacobians formed) */
+    long jac_products;                /* calls of rhs.tangent or rhs.value to form Jacobians */
+    long tangents, adjoints;          /* products by rhs.tangent(s), rhs.adjoint(s) for derivatives, one per column */
     long tangents2, adjoints2;        /* calls of rhs.tangent2, rhs.adjoint_tangent */
-    long differences;                 /* derivatives replaced by differences */
+    long differences;                 /* derivatives replaced by finite differences */
     long decompositions, complex_decompositions;
     long solves, complex_solves;      /* right-hand sides */
-    long newton;                      /* Newton iterations, a stage (sdirk) or a step (firk) each */
+    long newton;                      /* Newton iterations, for each stage (sdirk) or step (firk) */
     long krylov;                      /* GMRES iterations */
-    long products;                    /* matrix-free products (counted among tangents and adjoints, too) */
-    long power;                       /* products, or differences of f, that measured the spectral radius */
-    long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved this way */
-    size_t tape_bytes;                /* of the last tape written; of costate_hessian, with the tangents beside it */
-    long factors_kept;                /* factorisations (of a step, all its matrices) that tapes keep */
-    long factors_not_kept;            /* those that had no room there: sweeps make them again */
-    double krylov_error;              /* of the last sweep, not a sum: estimated relative error that a krylov_tol above
-                                         1e-13 left in its tangents or gradients; 0: exact */
-    long events, guards;              /* taken; calls of their guard.value */
-    long located;                     /* steps solved again to end in an event (not among steps) */
+    long products;                    /* matrix-free products (also counted among tangents and adjoints) */
+    long power;                       /* products, or differences of f, used to measure the spectral radius */
+    long stage_direct, stage_iterative; /* stage systems of tangents and adjoints solved directly, iteratively */
+    size_t tape_bytes;                /* of the last tape written; of costate_hessian, including its tangents */
+    long factors_kept;                /* factorisations (of one step, all its matrices) that tapes keep */
+    long factors_not_kept;            /* those for which there was no room: sweeps compute them again */
+    double krylov_error;              /* of the last sweep, not a sum: the estimated relative error that a krylov_tol
+                                         above 1e-13 left in its tangents or gradients; 0: exact */
+    long events, guards;              /* events that occurred; calls of guard.value */
+    long located;                     /* steps repeated to end at an event (not counted in `steps`) */
     long adjoints3;                   /* calls of rhs.adjoint_tangent2 */
-    long tangents_again;              /* steps whose tangents costate_hessian made twice, for want of room */
-    long remade;                      /* steps made again from checkpoints */
+    long tangents_again;              /* steps whose tangents costate_hessian computed twice for lack of memory */
+    long remade;                      /* steps repeated from checkpoints */
 } costate_stats;
 
-/* costate_new always returns a solver unless malloc fails (NULL); when an argument is wrong, the solver's
-   status and message say so and every later call returns that status.  problem and options are copied
-   (what they point to is not); options NULL: defaults.  costate_free takes NULL. */
+/* Creates a solver.  NULL is returned only if malloc fails.  If an argument is wrong, the status and message of the
+   solver say so and every later call returns that status.  problem and options are copied (what they point to is not);
+   options NULL: defaults.  costate_free accepts NULL. */
 costate *costate_new(const costate_method *, const costate_problem *, const costate_options *);
 void costate_free(costate *);
-/* A callback must not call its own solver: the call returns COSTATE_BAD_ARGUMENT and does nothing.  It may look
-   (status, message, time, counters, mode), and costate_free waits until the call at work has ended.
-   An exception or longjmp may leave a callback (not one of an ensemble or of costate_new).  Call costate_abandon then;
-   without it the next call may be taken for one by a callback, if it is made from functions deeper on the stack.  The
-   solver can be used again, and so can its tapes, but one that was being written holds nothing, and memory that the
-   call had allocated for itself is lost. */
-void costate_abandon(costate *);                 /* the call at work was left; NULL is fine */
+/* A callback must not call its own solver: such a call returns COSTATE_BAD_ARGUMENT and does nothing.  It may call the
+   functions that only read (status, message, time, statistics, mode), and costate_free, which waits until the active
+   call has returned.
+   A C++ exception or longjmp may leave a callback, except callbacks of an ensemble or of costate_new.  Then call
+   costate_abandon: otherwise the next call may be mistaken for one from a callback if it is made from functions deeper
+   in the stack.  The solver and its tapes can be used again, except that a tape that was being written holds nothing,
+   and memory that the interrupted call had allocated is lost. */
+void costate_abandon(costate *);                 /* the active call was left by an exception; NULL is allowed */
 int costate_status(const costate *);             /* of the last call */
-const char *costate_message(const costate *);    /* a sentence about it; never NULL; NULL is no solver.  After a success
-                                                    "No error.", and a hint behind it where n >= 1000 without a
-                                                    pattern, but nine tenths of the first Jacobian are zeros */
+const char *costate_message(const costate *);    /* a sentence about it; never NULL.  After a success "No error.",
+                                                    followed by a hint if n >= 1000, there is no pattern and nine tenths
+                                                    of the first Jacobian are zeros */
 const char *costate_status_name(int status);     /* "COSTATE_OK", ...; never NULL */
 double costate_time(const costate *);            /* where the last run ended or failed */
 const costate_stats *costate_get_stats(const costate *);
 void costate_reset_stats(costate *);
-const char *costate_solver_name(const costate *); /* of the linear solver in use, e.g. "umfpack"; "none" */
+const char *costate_solver_name(const costate *); /* the linear solver in use, e.g. "umfpack"; "none" */
 
-/* Derivatives with respect to the times: m entries each, NULL: zero (given) or not wanted (asked). */
+/* Derivatives with respect to times.  Each member has m entries; NULL: zero (input) or not requested (output). */
 typedef struct {
     double *t0, *t1;      /* tangent: directions, read.  adjoint: gradients, overwritten */
-    double *defect;       /* adjoint: overwritten with the change of each functional that solving the stages
-                             exactly would bring, to first order (0 for erk, ros); costs f once a stage */
-    double *end;          /* of where the run ended, t1 or a terminal event: tangent: overwritten with its t'; adjoint:
-                             read, the gradients of the functionals by it (zero: depend on it only through y) */
-    double *events;       /* costate_tape_events by m (column j: direction or functional j), over a tape only: by the
-                             times of events at given times, where a run was gone on with, and by what is added to the
-                             guards of the others.  tangent: directions, read; adjoint: gradients, overwritten */
+    double *defect;       /* adjoint: overwritten with the change of each functional, to first order, that solving the
+                             stages exactly would cause (0 for erk, ros); costs one f per stage */
+    double *end;          /* for the time where the run ended, t1 or a terminal event.  tangent: overwritten with its
+                             derivative; adjoint: read, the direct gradients of the functionals with respect to it
+                             (zero if they depend on it only through y) */
+    double *events;       /* costate_tape_events by m (column j: direction or functional j), for sweeps over a tape
+                             only: with respect to the times of events at given times, of points where a run was
+                             continued, and for other events with respect to a constant added to the guard.  tangent:
+                             directions, read; adjoint: gradients, overwritten */
 } costate_times;
 
-/* Observations at count times anywhere in the interval, through the dense output, in the order of the run.
-   They cost no steps. */
+/* Observations at `count` times anywhere in the interval, by dense output, in the order of the run.  They do not
+   require additional steps. */
 typedef struct {
     int count;
-    const double *t;                  /* count, not decreasing (not increasing when t1 < t0) */
+    const double *t;                  /* count, non-decreasing (non-increasing if t1 < t0) */
     int (*value)(int k, double t, const double *y, int m, const double *V, void *ctx);
-        /* tangents over a tape: y (n) at t and V (n by m), its tangents */
+        /* tangents over a tape: receives y (n) at t and its tangents V (n by m) */
     int (*seed)(int k, double t, const double *y, int m, double *w, void *ctx);
-        /* adjoint: w (n by m), zero on entry: set it to the gradients by y of the m functionals' terms */
-    double *dt;                       /* adjoint: count by m (column j: functional j): gradient by the times
-                                         of observation through y(t), overwritten; NULL: not wanted */
+        /* adjoint: sets w (n by m, zero on entry) to the gradients with respect to y of the terms of the m
+           functionals */
+    double *dt;                       /* adjoint: count by m (column j: functional j), overwritten with the gradient
+                                         with respect to the times of observation through y(t); NULL: not requested */
     void *ctx;
     int (*seed2)(int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx);
-        /* second order: V (n by m): tangents of y at t; w (n), w2 (n by m), zero on entry: set them to the gradient of
-           the functional's term by y, and to its derivatives along V.  costate_gauss_newton: w is NULL, and w2 is to be
-           C^T W C V with the Jacobian C of what is observed */
+        /* second order: V (n by m) are the tangents of y at t.  Sets w (n) to the gradient of the term of the
+           functional with respect to y, and w2 (n by m) to its derivatives along V; both are zero on entry.
+           costate_gauss_newton: w is NULL, and w2 is C^T W C V, where C is the Jacobian of what is observed */
 } costate_observations;
 
-/* Forward from t0 to t1 (t1 < t0 too).  y: N values, in and out; on failure the last accepted state.  Where M is
-   singular, y must meet the constraints: COSTATE_INCONSISTENT, if to do so it would have to change by more than 100
-   times its tolerance (not looked at by COSTATE_LS_GMRES).
-   tape: NULL, or a tape that is emptied first (also when the call fails) and then holds this run.  Of a run that failed
-   or was stopped it holds the accepted steps: it is evaluated, swept and replayed like that of a run to
-   costate_time. */
+/* Integrates forward from t0 to t1 (t1 < t0 is allowed).  y: N values, in and out; after a failure the last accepted
+   state.  Where M is singular, y must satisfy the constraints: COSTATE_INCONSISTENT is returned if it would have to
+   change by more than 100 times its tolerance to do so (not checked with COSTATE_LS_GMRES).
+   tape: NULL, or a tape that is emptied first (also if the call fails) and then records this run.  If the run fails or
+   is stopped, the tape holds the accepted steps: it can be evaluated, swept and replayed like the tape of a run that
+   ends at costate_time. */
 int costate_integrate(costate *, double t0, double t1, double *y, const double *p, costate_tape *);
 
-/* Consistent values at t: y (n, in and out; with memory N values, m last) a guess on entry; yp (n, in and out, or
-   NULL) y' and a guess of it.  What problem.index calls 0 is kept, the rest - or, where index is NULL, the components
-   whose y' no equation has - is solved for from the guess, which chooses among roots, by Newton's iteration to
-   round-off.  Where unknowns are of index 2 (y' = f(t,y,z), 0 = c(t,y)), y is moved along f_z, as it is at the guess,
-   onto c = 0, and z follows from dc/dt = 0; options.consistent differentiates this, and needs tangent2
-   (adjoint_tangent) for z, and where y was moved. y' of the unknowns that are solved for is 0.  One dense or sparse
-   direct factorisation an iteration, by GMRES solvers too.  Nothing is changed on failure.
-   COSTATE_INCONSISTENT: none were found from this guess; COSTATE_SINGULAR: the equations do not determine them.
-   problem.start replaces this: n equations N(t, (y+, y), p) = 0 for y+, y being the guess; start.tangent forms their
-   dense Jacobian, start.adjoint gives gradients.  No second derivatives are asked for but by Hessian products, which
-   take start.adjoint_tangent. */
+/* Computes consistent values at t.  y (n, in and out; N values with memory variables, m last) is a guess on entry; yp
+   (n, in and out, or NULL) receives y' and provides a guess of it. Unknowns with problem.index 0 are kept.  The others
+   (where index is NULL: the components whose y' appears in no equation) are solved for by Newton's iteration to
+   round-off, starting from the guess, which selects the root.  Where unknowns have index 2 (y' = f(t,y,z), 0 = c(t,y)),
+   y is moved along f_z, evaluated at the guess, onto c = 0, and z follows from dc/dt = 0; options.consistent
+   differentiates this, which requires tangent2 (adjoint_tangent) for z and where y was moved.  y' of the unknowns that
+   are solved for is 0.  Each iteration takes one dense or sparse direct factorisation, with GMRES, too.  After a
+   failure nothing is changed. COSTATE_INCONSISTENT: no consistent values were found from this guess; COSTATE_SINGULAR:
+   the equations do not determine them. problem.start replaces this procedure: n equations N(t, (y+, y), p) = 0 for y+,
+   where y is the guess; start.tangent forms their dense Jacobian, start.adjoint provides gradients.  Second derivatives
+   are only used by Hessian products, from start.adjoint_tangent. */
 int costate_consistent(costate *, double t, double *y, double *yp, const double *p);
 
-/* Goes on from where the run on the tape ended - at t1, a terminal event, or where it was stopped - to t1, with the
-   parameters of the tape, onto the same tape: a sweep then goes through both.  y: N values, out. */
+/* Continues the run on the tape from where it ended (at t1, at a terminal event, or where it was stopped) to t1, with
+   the parameters of the tape and onto the same tape: a sweep then covers both parts.  y: N values, out. */
 int costate_continue(costate *, costate_tape *, double t1, double *y);
-int costate_mode(const costate *);               /* where the last run ended */
+int costate_mode(const costate *);               /* mode in which the last run ended */
 
-/* costate_integrate, carrying m tangents: V (N by m, in and out), Vp (np by m directions, NULL: zero). */
+/* Tangent-linear model: costate_integrate together with m tangents V (N by m, in and out) along directions that have
+   Vp (np by m, NULL: zero) in p. */
 int costate_integrate_tlm(costate *, double t0, double t1, double *y, const double *p, int m, double *V,
                           const double *Vp, const costate_times *, costate_tape *);
 
-/* Forward, seed, backward.  seed is called once at t1 with y (N): it sets lambda (N by m, zero on entry) to the
-   gradients of m functionals by (y, q)(t1), and may add to mu (np by m) their direct derivatives by p.
-   lambda returns the gradients by (y, q)(t0), mu those by p (added to what mu held on entry).
-   On failure lambda and mu are undefined. */
+/* Discrete adjoint in one call: forward run, seed, backward sweep.  `seed` is called once at t1 with y (N).  It sets
+   lambda (N by m, zero on entry) to the gradients of m functionals with respect to (y, q)(t1), and may add their direct
+   derivatives with respect to p to mu (np by m).  On return, lambda holds the gradients with respect to (y, q)(t0);
+   those with respect to p are added to what mu held on entry.  After a failure lambda and mu are undefined. */
 typedef int (*costate_seed)(double t1, const double *y, const double *p, int m, double *lambda, double *mu,
                             void *ctx);
 int costate_integrate_adj(costate *, double t0, double t1, double *y, const double *p, int m, double *lambda,
                           double *mu, const costate_times *, costate_seed seed, void *seed_ctx);
 
-/* Over a tape: backward; lambda and mu as above, seeded by the caller (mu NULL: not wanted). */
+/* Discrete adjoint over a tape: a backward sweep.  lambda and mu as above, set by the caller (mu NULL: not
+   requested). */
 int costate_adjoint(costate *, const costate_tape *, int m, double *lambda, double *mu, const costate_times *,
                     const costate_observations *);
-/* Over a tape: tangents forward. */
+/* Tangent-linear model over a tape: a forward sweep. */
 int costate_tangent(costate *, const costate_tape *, int m, double *V, const double *Vp, const costate_times *,
                     const costate_observations *);
-/* Over a tape: the same steps again, from y (N, in and out) and p: the recorded run if they are its, bit for bit if
-   the solver has the linear solver and the options of the run, else to what Newton's tolerance leaves. */
+/* Repeats the steps of the tape from y (N, in and out) and p.  If these are those of the recorded run, the result is
+   the same: bit for bit if the solver has the linear solver and options of the run, else to the accuracy of Newton's
+   tolerance. */
 int costate_replay(costate *, const costate_tape *, double *y, const double *p);
 
-/* Called once at the end of the run with y (N), its tangents V (N by m) along directions that have Vp (np by m, or
-   NULL) in p: sets lambda (N) to the gradient of the functional by y, lambda2 (N by m) to its derivatives along the
-   directions, all zero on entry, and may add to mu (np) and mu2 (np by m; both NULL where not wanted) what is direct by
-   p.  costate_gauss_newton: lambda and mu are NULL, and lambda2 is to be C^T W C V. */
+/* Called once at the end of the run with y (N) and its tangents V (N by m) along directions that have Vp (np by m, or
+   NULL) in p.  Sets lambda (N) to the gradient of the functional with respect to y, and lambda2 (N by m) to its
+   derivatives along the directions; all are zero on entry.  May add direct derivatives with respect to p to mu (np) and
+   mu2 (np by m); both are NULL if not requested.  costate_gauss_newton: lambda and mu are NULL, and lambda2 is
+   C^T W C V. */
 typedef int (*costate_seed2)(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
                              double *lambda, double *mu, double *lambda2, double *mu2, void *ctx);
 
-/* What a Hessian product is given and gives.  What is NULL or zero is not there, or not wanted. */
+/* Input and output of a Hessian-vector product.  NULL or zero: not present, or not requested. */
 typedef struct {
-    int m;                            /* directions; 0 with correct: the gradient alone */
+    int m;                            /* directions; 0 together with `correct`: the gradient only */
     const double *V, *Vp;             /* N by m, np by m: directions of y at t0, of p */
     const costate_times *along;       /* t0, t1, events: directions of times, m each; end: out, its tangents */
-    costate_seed2 seed;               /* of the end values */
+    costate_seed2 seed;               /* for the values at the end */
     void *ctx;                        /* of seed */
-    const costate_observations *observations;   /* by seed2 */
-    double *lambda, *mu;              /* N, np, out: the gradient by y at t0; by p, added to what mu holds, or NULL */
-    const costate_times *times;       /* t0, t1, defect, events: out, the gradient by them; end: read after seed, the
-                                         gradient by where the run ended; or NULL */
-    double *lambda2, *mu2;            /* N by m, np by m, out: their derivatives along the directions, likewise */
-    const costate_times *times2;      /* m each, likewise */
-    int correct;                      /* 1: what Newton's iteration left in the stages is removed from lambda, mu and
-                                         times, to first order; by one direction more, the last: seed, seed2 are called
-                                         with m + 1 */
+    const costate_observations *observations;   /* with seed2 */
+    double *lambda, *mu;              /* N, np, out: the gradient with respect to y at t0; with respect to p, added to
+                                         what mu holds, or NULL */
+    const costate_times *times;       /* t0, t1, defect, events: out, the gradient with respect to these; end: read
+                                         after seed, the gradient with respect to where the run ended; or NULL */
+    double *lambda2, *mu2;            /* N by m, np by m, out: derivatives of lambda, mu along the directions */
+    const costate_times *times2;      /* m each, derivatives of times */
+    int correct;                      /* 1: the error that Newton's iteration left in the stages is removed from lambda,
+                                         mu and times, to first order.  This uses one additional direction, the last
+                                         one: seed and seed2 are called with m + 1 */
 } costate_second;
 
-/* Over a tape: the gradient of one functional and its derivatives along m directions, those of the steps that were
-   taken: tangents forward, one sweep back.  The functional: its end values (seed), its observations, q with lambda's
-   rows of it, costs at events.  The tangents are kept at all steps, beside the tape within options.tape_limit; where
-   there is no room at some, and made again from there: COSTATE_TAPE_LIMIT where they do not fit that way either.  With
-   COSTATE_CHECKPOINTS they take m times the memory of the tape, or what they need at least. */
+/* Hessian-vector products over a tape: the gradient of one functional and its derivatives along m directions, exact for
+   the steps that were taken; one sweep of tangents forward and one sweep back.  The functional consists of its values
+   at the end (seed), its observations, q with the rows of lambda that belong to it, and costs at events.  The tangents
+   are stored at all steps, together with the tape within options.tape_limit.  If there is not enough room, they are
+   stored at some steps and recomputed from there; COSTATE_TAPE_LIMIT if they do not fit in that way either.  With
+   COSTATE_CHECKPOINTS they take m times the memory of the tape, or the minimum that they need. */
 int costate_hessian(costate *, const costate_tape *, const costate_second *);
-/* Over a tape: J^T W J v along m directions, J the Jacobian of what is observed: tangents forward, lambda2, mu2, times2
-   back.  Of second derivatives none are asked for (but by ros, whose gradients have them).  lambda, mu, times: not
-   looked at. */
+/* Gauss-Newton products over a tape: J^T W J v along m directions, where J is the Jacobian of what is observed.
+   Tangents forward; lambda2, mu2, times2 back.  Second derivatives are not used (except by ros, whose gradients contain
+   them). lambda, mu and times are ignored. */
 int costate_gauss_newton(costate *, const costate_tape *, const costate_second *);
 
-/* costate_replay, and its steps onto another tape: gradients over it are those of the frozen steps. */
+/* Like costate_replay, recording the steps onto another tape: gradients over that tape are those of the frozen steps.
+   */
 int costate_replay_onto(costate *, const costate_tape *, double *y, const double *p, costate_tape *onto);
 
 /* ---- tape --------------------------------------------------------------------------------------------- */
 
-/* A sweep only reads its tape: several threads may sweep one at the same time, each with a solver of its own; but one
-   with COSTATE_CHECKPOINTS or in a file is for one sweep at a time, and COSTATE_BAD_TAPE for another.  Who writes a
-   tape or frees it must be alone with it, and with the solver that wrote it, whose factorisations it may share.  A tape
-   may outlive that solver, but not the options.backend that those are of.
-   Over one tape, tangents by one solver and adjoints by another are transposes.  A solver that would make other steps
-   again than those of the run is therefore refused (COSTATE_BAD_TAPE): a tape with COSTATE_CHECKPOINTS, also in a file,
-   is swept with the linear solver of its run, and one with COSTATE_STATES_ONLY with any factorisation if the run had
-   one, else with COSTATE_LS_GMRES, and with either if both solvers have derivative_mode.  With COSTATE_ALL_STAGES any
-   linear solver will do. */
+/* A sweep only reads its tape.  Several threads may sweep the same tape at the same time, each with a solver of its
+   own. The exceptions are tapes with COSTATE_CHECKPOINTS or in a file: they support one sweep at a time, and another
+   sweep gets COSTATE_BAD_TAPE.  While a tape is written or freed, no other thread may use it or the solver that wrote
+   it, because they may share factorisations.  A tape may outlive that solver, but not the options.backend that its
+   factorisations belong to. Over one tape, tangents by one solver and adjoints by another are transposes of each other.
+   A solver that would repeat steps differently from the run is therefore refused with COSTATE_BAD_TAPE.  A tape with
+   COSTATE_CHECKPOINTS, in memory or in a file, requires the linear solver of its run.  One with COSTATE_STATES_ONLY
+   requires any factorisation if the run used one, else COSTATE_LS_GMRES; either will do if both solvers have
+   derivative_mode.  With COSTATE_ALL_STAGES any linear solver will do. */
 costate_tape *costate_tape_new(void);                  /* NULL: no memory */
-void costate_tape_free(costate_tape *);                /* NULL is fine */
-/* A tape in a file: a run writes it there as it goes, and sweeps read it back; in memory stay decisions, about 120
-   bytes a step, and states at events.  With COSTATE_ALL_STAGES the file has all; else (COSTATE_CHECKPOINTS, likewise
-   COSTATE_STATES_ONLY) a state every few steps, from which the others are made again once a sweep.  A run empties the
-   file, if it is a tape; any other is refused (COSTATE_BAD_TAPE).  A full disk ends the run with COSTATE_IO: y is the
-   last accepted state, the tape is empty, and its file as that of a run that was killed.  costate_tape_free leaves the
-   file.  path is copied; a file is for one process.  NULL: no memory, or path is NULL. */
+void costate_tape_free(costate_tape *);                /* NULL is allowed */
+/* Creates a tape that is stored in a file: a run writes it as it proceeds, and sweeps read it back.  Decisions (about
+   120 bytes per step) and states at events stay in memory.  With COSTATE_ALL_STAGES the file contains everything.
+   Otherwise (COSTATE_CHECKPOINTS, and COSTATE_STATES_ONLY, which is treated alike) it contains a state every few steps,
+   from which each sweep repeats the others once.  A run overwrites the file if it is a tape; any other file is refused
+   (COSTATE_BAD_TAPE).  A full disk ends the run with COSTATE_IO: y is the last accepted state, the tape is empty, and
+   the file is like that of a run that was killed.  costate_tape_free does not delete the file.  path is copied; only
+   one process may use a file.  NULL: no memory, or path is NULL. */
 costate_tape *costate_tape_open(const char *path);
-/* What the file holds, for sweeps by solvers of the same problem and method: a whole run, one that failed, or of one
-   that was killed all up to the last state from which it can go on.  COSTATE_BAD_TAPE: damaged, or not of these. */
+/* Reads what the file holds, for sweeps by solvers with the same problem and method: a whole run; a run that failed; or
+   of a run that was killed everything up to the last state from which it can be resumed.  COSTATE_BAD_TAPE: the file is
+   damaged, or does not belong to this problem and method. */
 int costate_tape_read(costate *, costate_tape *);
-/* Goes on with the run in the file that was killed, stopped or failed, to the t1 it was for, with its p: the same bits
-   as if that had not happened, by a solver of the same problem, method and options.  y: N values, out.  Of a run that
-   had ended: that end.  Where states are spread, the files of all processes must end at the same step. */
+/* Resumes the run in the file that was killed, stopped or failed, up to its own t1 and with its p.  The result has the
+   same bits as that of an uninterrupted run if the problem, method and options are the same.  y: N values, out.  If the
+   run had ended, y is its end.  Where states are distributed, the files of all processes must end at the same step. */
 int costate_resume(costate *, costate_tape *, double *y);
 int costate_tape_steps(const costate_tape *);
 size_t costate_tape_bytes(const costate_tape *);
-int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, y (N);
-                                         COSTATE_BAD_TAPE: y is not there, but by costate_tape_eval */
-/* What sweeps over a tape will cost.  They make as many steps again with COSTATE_STATES_ONLY, which has the states, and
-   with COSTATE_CHECKPOINTS, if nothing else is done with the tape before. */
+int costate_tape_get(const costate_tape *, int k, double *t, double *h, double *y); /* step k: start, length, y (N) at
+                                         its start; COSTATE_BAD_TAPE: y is not stored, use costate_tape_eval */
+/* What sweeps over a tape will cost.  With COSTATE_STATES_ONLY they repeat every step once, from its state.  For
+   COSTATE_CHECKPOINTS the numbers hold if nothing else is done with the tape before. */
 typedef struct {
     int steps;                  /* of the tape */
-    size_t bytes;               /* of memory that it takes then, at most */
-    long remade_back;           /* steps that a sweep back makes again: gradients */
-    long remade_forward;        /* a sweep forward: tangents */
+    size_t bytes;               /* upper bound of the memory that it then takes */
+    long remade_back;           /* steps that a backward sweep (gradients) repeats */
+    long remade_forward;        /* steps that a forward sweep (tangents) repeats */
 } costate_forecast;
 int costate_tape_forecast(const costate_tape *, costate_forecast *);
-/* Event k of the run: its time, which of problem.event it is (-1: none, a run was gone on with there), y before and
-   after (N each).  NULL: not wanted. */
+/* Event k of the run: its time, its number in problem.event (-1: none, the run was continued there), and y before and
+   after it (N each).  NULL: not requested. */
 int costate_tape_events(const costate_tape *);
 int costate_tape_event(const costate_tape *, int k, double *t, int *event, double *before, double *after);
-/* y (n states) at t in the taped interval, by the dense output (states-only tapes recompute the step). */
+/* y (n states) at t in the interval of the tape, by dense output (states-only tapes recompute the step). */
 int costate_tape_eval(costate *, const costate_tape *, double t, double *y);
 
 /* ---- a step, inside on_step ----------------------------------------------------------------------------- */
 
-double costate_step_start(const costate_step *);       /* t at its begin */
+double costate_step_start(const costate_step *);       /* t at its start */
 double costate_step_end(const costate_step *);
 const double *costate_step_state(const costate_step *);  /* N values at its end */
-int costate_step_eval(const costate_step *, double t, double *y);  /* n states at t inside, by the dense output */
+int costate_step_eval(const costate_step *, double t, double *y);  /* n states at a time inside, by dense output */
 
-/* An on_step ready made, or to be called by yours: percent of the interval, t, h, steps, time left, in one line on
-   stderr, five times a second, only if that is a terminal; the line is cleared at the end.  ctx: not used.
-   Returns 0. */
+/* A ready-made on_step, which your own may also call: prints percent of the interval, t, h, the number of steps and the
+   remaining time on one line of stderr, five times a second, only if stderr is a terminal; the line is cleared at the
+   end.  ctx is not used.  Returns 0. */
 int costate_progress(const costate_step *, void *ctx);
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    double tangent, adjoint, tangent2, adjoint_tangent, jac; /* worst relative errors; NaN: not given */
-                                /* jac missing: the entry that the pattern leaves out, beside the moduli of its row */
-    double transpose, taylor;   /* check_adjoint: relative gap; ratio of remainders (4 is right) */
-    char text[512];             /* the same for people, with the worst entry of each */
-    double adjoint_tangent2;    /* as adjoint_tangent */
+    double tangent, adjoint, tangent2, adjoint_tangent, jac; /* worst relative errors; NaN: callback not provided.  If
+                                jac is missing: the entry that the pattern omits, relative to the sum of the moduli of
+                                its row */
+    double transpose, taylor;   /* check_adjoint: relative gap; ratio of Taylor remainders (correct: 4) */
+    char text[512];             /* the same as text, with the worst entry of each */
+    double adjoint_tangent2;    /* like adjoint_tangent */
     double symmetry, hessian;   /* check_hessian: relative gap of w.Hv and v.Hw; of Hv and differences of gradients */
 } costate_report;
 
-/* A user's map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
-   derivatives against differences of the first, third ones of the second; values are all set, finite, and none beyond
-   k.  x->m is passed on, and not differentiated by.  Returns COSTATE_OK when all given are right to 1e-6, else
-   COSTATE_CHECK_FAILED.  A bad argument or a missing value is a status and a sentence in the report, before any
-   callback is called. */
+/* Checks a map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
+   derivatives against differences of the first, third against differences of the second; and that all values are set,
+   are finite, and none beyond the k-th is written.  x->m is passed on but not differentiated.  Returns COSTATE_OK if
+   everything that is provided is correct to 1e-6, else COSTATE_CHECK_FAILED.  For a bad argument or a missing value,
+   the report holds a sentence, and no callback is called. */
 int costate_check_map(const costate_map *, int n, int np, int k, const costate_point *x, void *ctx, costate_report *);
-/* rhs (or residual, a map of y' too: x->yp is n values then) and cost of a problem as by costate_check_map, and by
-   memory, too; start, guards, jumps and costs of events alike, these in the mode `from`, or where that is any in
-   x->mode, as all else; all of jac (and jac_yp), entries outside the pattern counting as zero, or, where jac is
-   missing, whether the pattern has all entries of f_y at x, and which it leaves out (by random products, which see
-   an entry of 1e-8 of its row, 1e-10 with rhs.tangent); mass as far as it can be told: finite, constant, nothing
-   written outside of the pattern.  All of it is reported in rhs.  cost may be NULL; what is wrong with an argument
-   is said in rhs. */
+/* Checks all maps of a problem as costate_check_map does, also with respect to memory variables: rhs (or residual, with
+   n values x->yp) and cost; start; guards, jumps and costs of events, each in its mode `from` (or in x->mode if that is
+   COSTATE_ANY_MODE), everything else in x->mode.  Checks all of jac (and jac_yp), where entries outside the pattern
+   count as zero; if jac is missing, whether the pattern contains all entries of f_y at x, and which it omits (found by
+   random products, which detect an entry of 1e-8 of its row, or 1e-10 with rhs.tangent).  Checks that mass is finite,
+   constant and written only within the pattern.  Results other than those of cost are in the report rhs, including
+   errors in arguments; cost may be NULL. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);
-/* A pattern of f_y (of a residual: of F_y and F_y'), found by probing each column at x and at three random points
-   within a tenth of the sizes of t, y and p: f_y e_j by rhs.tangent, else f(y + d e_j) - f(y). An entry is where
-   that is not zero, to the last bit. The diagonal is always in it, and so are problem.pattern, if given, and
-   (without one) the entries that mass sets in n*n. 4 n products or values; mass without a pattern takes n*n numbers.
-   Memory and mode are those of x: with modes, call it in each, with problem.pattern what was found before. An entry
-   that is zero at all four points (a branch not taken there, a term that underflows, or without tangents one below
-   round-off of its row) is missed: add it by problem.pattern. *out is the caller's, to be freed by
-   costate_pattern_free (takes NULL) after the solvers that use it; NULL on failure. report: a sentence; may be NULL. */
+/* Detects the sparsity pattern of f_y (of a residual: of F_y and F_y') by probing each column at x and at three random
+   points within a tenth of the sizes of t, y and p, with rhs.tangent, or else with f(y + d e_j) - f(y).  An entry is in
+   the pattern if it is not exactly zero at one of these points.  The diagonal is always included, as are
+   problem.pattern, if given, and otherwise the entries that mass sets in n*n.  Cost: 4 n products or values; mass
+   without a pattern takes n*n numbers.  Memory and mode are those of x: for several modes, call it in each, with the
+   previous result as problem.pattern.  Entries that are zero at all four points are missed (a branch that is not taken
+   there, a term that underflows, or without tangents an entry below the round-off of its row): add them with
+   problem.pattern. *out belongs to the caller, who frees it with costate_pattern_free (accepts NULL) after the solvers
+   that use it; NULL after a failure.  report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
-/* The whole run: transpose identity and, with the steps frozen, a Taylor test.  y (N) is not changed.  With unknowns of
-   index 2 and without options.consistent, y is first made consistent as by costate_consistent, and the directions
-   checked are those along the constraints: others leave them, where no solution is near.  costate_check_hessian does
-   the same.
-   Where the run itself fails, the report holds its sentence. */
+/* Checks a whole run: whether adjoint and tangent are transposes, and a Taylor test with frozen steps.  y (N) is not
+   changed.  With unknowns of index 2 and without options.consistent, y is first made consistent as by
+   costate_consistent, and the directions are chosen along the constraints, because other directions leave them.
+   costate_check_hessian does the same.  If the run itself fails, the report holds its message. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
-/* The same of Hessian products, of the functional by seed (and q, where lambda has rows of it): symmetry, and the
-   product along a direction against 8th-order differences of the gradients of frozen runs, with the solver's options
-   but Newton to round-off.  COSTATE_CHECK_FAILED: symmetry worse than 1e-10, or differences by more than 1e-6. */
+/* Checks Hessian products of the functional given by seed (and q, where lambda has rows for it): their symmetry, and
+   the product along a direction against 8th-order differences of the gradients of frozen runs, with the options of the
+   solver except that Newton iterates to round-off.  COSTATE_CHECK_FAILED: symmetry worse than 1e-10, or differences
+   worse than 1e-6. */
 int costate_check_hessian(costate *, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                           void *ctx, costate_report *);
 
 /* ---- a program and its library ------------------------------------------------------------------------------- */
 
 const char *costate_version(void);               /* of the library, at run time */
-size_t costate_sizeof(const char *type);         /* bytes of "costate_options", ... in the library; 0: no such struct */
+size_t costate_sizeof(const char *type);         /* bytes of "costate_options", ... in the library; 0: unknown struct */
 
-/* Options may grow within 1.x, other structs from 1.x to 2.0.  So what a program calls first passes the sizes that it
-   was compiled with.  Options that end earlier, of an earlier 1.x, are taken: what they lack is 0, the default.  A
-   library that has other sizes else reads none of the structs and refuses: with COSTATE_VERSION_MISMATCH, and from
-   costate_new with a solver whose message names the struct.  The macros at the end do this, and change nothing else:
-   what is declared above says what the calls take.  Other languages call the functions themselves and compare
-   costate_version or costate_sizeof with what they were written for; so may C, by (costate_new)(...), a pointer to
-   costate_new, or COSTATE_NO_HANDSHAKE defined before this header. */
+/* Options may grow within 1.x, other structs only from 1.x to 2.0.  Therefore the first calls of a program pass the
+   sizes of the structs that it was compiled with.  Shorter options, from an earlier 1.x, are accepted: members that
+   they lack are 0, the default.  If other sizes differ, the library reads none of the structs and returns
+   COSTATE_VERSION_MISMATCH; costate_new returns a solver whose message names the struct.  The macros at the end do this
+   and change nothing else: the declarations above state what the calls take.  Other languages call the functions
+   themselves and compare costate_version or costate_sizeof with what they were written for.  C can do so, too, with
+   (costate_new)(...), with a pointer to costate_new, or by defining COSTATE_NO_HANDSHAKE before this header. */
 typedef struct {
     const char *type;
     size_t size;

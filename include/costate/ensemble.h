@@ -1,12 +1,12 @@
-/* ensemble.h - many runs of one problem over threads: parameter sets, initial values, samples; gradients included.
+/* ensemble.h - many runs of one problem in parallel threads: parameter studies, samples, with gradients.
 
    A member of an ensemble is a run with its own y, p and times.  Threads take members one by one, in the order of their
-   numbers; each thread has one solver for all of its members, and nothing of a member is left when the next one begins.
-   So what a member gives has the bits that a solver of its own would give, whatever the number of threads and whoever
-   did what.  A member that fails harms no other.
+   numbers.  Each thread uses one solver for all of its members, and nothing of a member remains when the next one
+   starts.  The results of a member therefore have the same bits as with a solver of its own, for any number of threads
+   and any distribution of the work.  A member that fails does not affect the others.
 
-   Conventions as in costate.h.  N = n + nq + nm.  Arrays hold member after member: "N by count" is y[k*N + i].  A BLAS
-   with threads of its own is best told to have one (OPENBLAS_NUM_THREADS=1).  For Fortran: module
+   Conventions as in costate.h.  N = n + nq + nm.  Arrays hold one member after the other: "N by count" means y[k*N +
+   i]. If the BLAS library has threads of its own, limit it to one (OPENBLAS_NUM_THREADS=1).  The Fortran module is
    costate_ensembles. */
 #ifndef COSTATE_ENSEMBLE_H
 #define COSTATE_ENSEMBLE_H
@@ -17,73 +17,77 @@
 extern "C" {
 #endif
 
-#define COSTATE_ENSEMBLE_TEXT 256           /* bytes of a member's sentence, cut where it is longer */
+#define COSTATE_ENSEMBLE_TEXT 256           /* bytes of the message of a member, truncated if it is longer */
 
 enum costate_same { COSTATE_SAME_P = 1, COSTATE_SAME_VP = 2 };
 
-/* All zero is the default.  What is NULL is not there, or not wanted. */
+/* All zero is the default.  NULL: not present, or not requested. */
 typedef struct {
     int count;                      /* members */
-    int threads;                    /* at most so many, the calling one among them; 0: as many as costate_cores() */
-    int pin;                        /* 1: each thread stays on a core of its own, where the system lets it; in the end
-                                       the calling one may run where it could before */
-    int same;                       /* COSTATE_SAME_P: p is np values, COSTATE_SAME_VP: Vp is np by directions, those of
-                                       all members; both: their sum */
-    double t0, t1;                  /* of all members, or */
-    const double *t0_each, *t1_each;        /* count each, instead */
-    double *y;                      /* N by count, in and out, as costate_integrate's */
+    int threads;                    /* most threads, including the calling one; 0: costate_cores() */
+    int pin;                        /* 1: each thread is pinned to a core of its own, if the system permits it; at the
+                                       end the affinity of the calling thread is restored */
+    int same;                       /* COSTATE_SAME_P: p is np values shared by all members; COSTATE_SAME_VP: Vp is np
+                                       by directions, shared by all members; for both, their sum */
+    double t0, t1;                  /* of all members; or, instead, */
+    const double *t0_each, *t1_each;        /* count values each */
+    double *y;                      /* N by count, in and out, as for costate_integrate */
     const double *p;                /* np by count */
 
     /* tangents, as by costate_integrate_tlm */
-    int directions;                 /* a member; 0: none */
+    int directions;                 /* per member; 0: none */
     double *V;                      /* N by directions by count, in and out */
     const double *Vp;               /* np by directions by count */
     const costate_times *along;     /* t0, t1, end: directions by count */
 
     /* gradients, as by costate_integrate_adj */
-    int m;                          /* functionals of a member; 0: none */
-    double *lambda;                 /* N by m by count, out; without seed in and out: the gradients by (y, q)(t1) */
-    double *mu;                     /* np by m by count: added to what it holds */
+    int m;                          /* functionals per member; 0: none */
+    double *lambda;                 /* N by m by count, out.  Without seed in and out: on entry the gradients with
+                                       respect to (y, q)(t1) */
+    double *mu;                     /* np by m by count: gradients are added to what it holds */
     const costate_times *times;     /* t0, t1, defect, end: m by count */
     int (*seed)(int member, double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx);
-                                    /* as costate_seed, of one member: lambda N by m, mu np by m */
+                                    /* as costate_seed, for one member: lambda N by m, mu np by m */
 
     /* results */
     int *status;                    /* count */
-    char (*message)[COSTATE_ENSEMBLE_TEXT];         /* count: what costate_message says of each */
+    char (*message)[COSTATE_ENSEMBLE_TEXT];         /* count: costate_message of each member */
 
-    /* Callbacks, all with this ctx.  Those of the problem and the options, seed and on_member are called by several
-       threads at the same time. */
+    /* Callbacks, all with this ctx.  Several threads call seed, on_member and the callbacks of the problem and the
+       options at the same time. */
     void *ctx;
-    /* Before a thread begins, by the calling thread, from thread 0 on: its copies of the problem and the options, to
-       put into them what must be its own: a ctx that is written to, events with such a ctx, on_step_ctx.  Sizes and
-       method stay.  != 0: this thread is not started; COSTATE_CALLBACK where it is thread 0 */
+    /* Called by the calling thread for each thread, from thread 0 on, before that thread starts.  Receives the thread's
+       copies of the problem and the options, to set what the thread must not share: a ctx that is written to, events
+       with such a ctx, on_step_ctx.  Sizes and method must not change.  != 0: this thread is not started (for thread 0:
+       COSTATE_CALLBACK) */
     int (*each_thread)(int thread, costate_problem *, costate_options *, void *ctx);
-    /* After a member, by its thread, also where it failed: the arrays have its results, the solver its counters and
-       message.  tape: NULL unless asked for; it and the solver may be used for all that they are for, as Hessian
-       products, observations and runs that go on.  A status that it returns is the member's, if that is COSTATE_OK. */
+    /* Called after each member by its thread, also if the member failed.  The arrays hold its results, the solver its
+       statistics and message.  tape is NULL unless requested below.  Tape and solver may be used for anything, such as
+       Hessian products, observations and continued runs.  If the status of the member is COSTATE_OK, the return value
+       replaces it. */
     int (*on_member)(int member, int thread, costate *, costate_tape *, void *ctx);
-    int tape;                       /* 1: the forward run is on a tape, and on_member gets it */
-    /* After each member, by one thread at a time.  != 0: no further member is begun */
+    int tape;                       /* 1: the forward run is recorded on a tape, which on_member receives */
+    /* Called after each member, by one thread at a time.  != 0: no further member is started */
     int (*progress)(int done, int failed, int count, void *ctx);
 } costate_members;
 
 typedef struct {
     int done, failed;               /* members that were run; those of them whose status is not COSTATE_OK */
-    int first;                      /* the first, by number, that failed or was not begun; -1: none */
-    int threads;                    /* that took part */
-    costate_stats stats;            /* of all members: sums; of tape_bytes and krylov_error the largest */
-    char text[512];                 /* a sentence, about the member `first` where there is one */
+    int first;                      /* lowest number of a member that failed or was not started; -1: none */
+    int threads;                    /* number of threads that took part */
+    costate_stats stats;            /* summed over all members; of tape_bytes and krylov_error the largest */
+    char text[512];                 /* a sentence, about member `first` if there is one */
 } costate_ensemble_report;
 
-/* COSTATE_OK: all members are; COSTATE_STOPPED: progress stopped it, and the status of members not begun is that, too;
-   else the status of the first one that failed, by number.  Or nothing was begun: a bad argument, no memory for a
-   solver; then that is the status of all.  Where there is memory, or leave of the system, for some threads alone, those
-   do the work.  After its first members a thread allocates nothing but what tapes need. */
+/* Runs an ensemble.  COSTATE_OK: all members succeeded.  COSTATE_STOPPED: progress stopped the ensemble; members that
+   were not started have this status, too.  Otherwise the status of the lowest-numbered member that failed.  If nothing
+   could be started (a bad argument, no memory for a solver), all members have that status.  If the system provides
+   memory or threads for fewer threads than requested, these do all the work.  After its first members, a thread only
+   allocates memory for tapes. */
 int costate_ensemble(const costate_method *, const costate_problem *, const costate_options *, const costate_members *,
                      costate_ensemble_report *);
 
-int costate_cores(void);            /* that this process may use: by its affinity, and by its control group's quota */
+int costate_cores(void);            /* number of cores that this process may use: its affinity and cgroup quota */
 
 /* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
 

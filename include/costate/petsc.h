@@ -1,14 +1,14 @@
-/* petsc.h - states spread over processes by PETSc: sums over processes, ghost cells of a DM, preconditioners by KSP.
+/* petsc.h - states distributed over MPI processes with PETSc: sums, ghost cells of a DM, KSP as preconditioner.
 
-   A library of its own, libcostate_petsc, built where PETSc is.  Each process has a solver of its own: its n unknowns
-   are its part of a PETSc Vec, y is the array of that part.  All processes make the same calls.
+   This is a separate library, libcostate_petsc, built if PETSc is installed.  Each process has its own solver: its n
+   unknowns are its part of a PETSc Vec, and y is the array of that part.  All processes make the same calls.
 
        options.sum = costate_petsc_sum, options.sum_ctx = &comm;                  all methods
-       options.solver = COSTATE_LS_GMRES,                                         implicit ones
+       options.solver = COSTATE_LS_GMRES,                                         implicit methods
        options.preconditioner = costate_petsc_preconditioner(costate_petsc_new(...))
 
-   The program calls PetscInitialize before all else and PetscFinalize after.  Errors of PETSc inside these functions
-   print nothing: they are returned as minus PETSc's code, so that a callback may return what it got from here. */
+   The program must call PetscInitialize first and PetscFinalize last.  PETSc errors inside these functions are not
+   printed: they are returned as minus the error code of PETSc, so that a callback can return them directly. */
 #ifndef COSTATE_PETSC_H
 #define COSTATE_PETSC_H
 
@@ -20,46 +20,48 @@
 extern "C" {
 #endif
 
-/* options.sum: x <- its sum over the processes of *(MPI_Comm *)comm, summed on one of them, so that all have the same
-   bits.  0, or MPI's code, where errors of comm return. */
+/* For options.sum: replaces x by its sum over the processes of *(MPI_Comm *)comm.  One process computes the sum, so
+   that all have the same bits.  Returns 0, or the error code of MPI if comm is set to return errors. */
 int costate_petsc_sum(int count, double *x, void *comm);
 
-/* ---- cells of other processes, in callbacks --------------------------------------------------------------------- */
+/* ---- ghost cells, for callbacks --------------------------------------------------------------------------------- */
 
-/* local <- y and the cells of others beside it (DMGlobalToLocal): y is the array of a global vector of dm. */
+/* local <- y and its ghost cells (DMGlobalToLocal); y is the array of a global vector of dm. */
 int costate_petsc_local(DM dm, const double *y, Vec local);
-/* Its transpose: g += what local holds, that for cells of others at these (DMLocalToGlobal, ADD_VALUES). */
+/* The transpose: g += local, where ghost cells are added on the processes that own them (DMLocalToGlobal, ADD_VALUES).
+   */
 int costate_petsc_add(DM dm, Vec local, double *g);
 
-/* ---- preconditioners by KSP ------------------------------------------------------------------------------------- */
+/* ---- KSP as preconditioner -------------------------------------------------------------------------------------- */
 
 typedef struct costate_petsc costate_petsc;
 
-/* A <- sigma M - J at x, of a residual sigma F_y' + F_y: what TSSetIJacobian asks for, sigma being its shift.  A is
-   zero on entry; MatSetValues and its kin are enough: A is assembled afterwards, and a process that fails before leaves
-   none waiting.  Returns what callbacks return. */
+/* Sets A to sigma M - J at x, or for a residual to sigma F_y' + F_y: the matrix that TSSetIJacobian expects, with shift
+   sigma.  A is zero on entry.  Only call MatSetValues and similar functions: A is assembled afterwards, so that a
+   process that fails does not leave others waiting.  Returns what callbacks return. */
 typedef int (*costate_petsc_matrix)(double sigma, const costate_point *x, Mat A, void *ctx);
 
-/* Of the problem that the solver has, which is copied (what it points to is not).  A: n local rows and columns, with
-   the pattern of sigma M - J, assembled (DMCreateMatrix gives one); kept.  matrix NULL: the entries are found by
-   products with directions of colours, rhs.tangent (residual.tangent), exactly.  A NULL: no entries; the operator of
-   KSP is then a shell of the problem's products.  Returns NULL on all processes where one has no memory; what else is
-   wrong the first setup says.
+/* Creates a preconditioner for the problem of the solver, which is copied (what it points to is not). A: an assembled
+   matrix with n local rows and columns and the pattern of sigma M - J (DMCreateMatrix creates one); it is kept.  matrix
+   NULL: the entries are computed exactly from products of rhs.tangent (residual.tangent) with a colouring. A NULL:
+   there are no entries, and the operator of KSP is a shell matrix that uses the products of the problem.  If one
+   process has no memory, all processes get NULL; other errors are reported by the first setup.
 
-   The KSP solves with A: as it comes, block Jacobi with ILU(0), one application.  Options of PETSc with the prefix
-   costate_ change that, read at the first setup: -costate_pc_type asm, -costate_ksp_type gmres.  -costate_shell: the
-   operator of an iteration is not A but the shell, which needs products both ways.  Shell and colours call the
-   problem's products at points of their own: its maps must do without prepare.
+   KSP solves with A.  Its default is one application of block Jacobi with ILU(0).  PETSc options with the prefix
+   costate_, read at the first setup, change it: -costate_pc_type asm, -costate_ksp_type gmres.  With -costate_shell the
+   operator of a KSP iteration is the shell matrix instead of A, which needs products and transposed products.  Shell
+   and colouring call the products of the problem at points of their own, so its maps must not rely on `prepare`.
 
-   costate's GMRES goes around it and judges by its own products, with a preconditioner that may vary: tangents and
-   adjoints are as exact as krylov_tol says, however roughly KSP solves.  What KSP leaves when it meets its limit of
-   iterations is taken; a zero pivot, or NaN, asks for a smaller step. */
+   The GMRES of costate is the outer iteration.  It allows a variable preconditioner and checks residuals with products
+   of its own: tangents and adjoints are as exact as krylov_tol requires, however inaccurately KSP solves.  If KSP
+   reaches its limit of iterations, the result is used as it is; a zero pivot or NaN requests a smaller step. */
 costate_petsc *costate_petsc_new(MPI_Comm, const costate_problem *, Mat A, costate_petsc_matrix matrix, void *ctx);
-void costate_petsc_free(costate_petsc *);                       /* after the solvers that use it; NULL is fine */
+void costate_petsc_free(costate_petsc *);                       /* after the solvers that use it; accepts NULL */
 const costate_preconditioner *costate_petsc_preconditioner(costate_petsc *);
-KSP costate_petsc_ksp(costate_petsc *);                         /* to be set up by calls; NULL where that failed */
-const char *costate_petsc_message(const costate_petsc *);       /* what PETSc said of its last error on this process;
-                                                                   never NULL */
+KSP costate_petsc_ksp(costate_petsc *);                         /* to configure it by calls; NULL if creating it failed
+                                                                   */
+const char *costate_petsc_message(const costate_petsc *);       /* PETSc's text on its last error on this process; never
+                                                                   NULL */
 
 #ifdef __cplusplus
 }
