@@ -1,4 +1,5 @@
-"""Runs a module of codegen/tests and reports its tests in the format of cmocka, which ./run counts: codegen.py ROOT MODULE"""
+"""codegen.py ROOT MODULE: runs a module of codegen/tests and reports its tests in the format of cmocka, which ./run
+counts."""
 import os
 import sys
 import unittest

@@ -16,7 +16,7 @@ static int tangent(const costate_point *x, const costate_point *dx, double *out,
     return value(x, out, ctx);
 }
 
-/* ---- damping: atan(y(a)) = 0 with y' = 0, so that Newton's iteration is that of atan -------------------------------- */
+/* ---- damping: atan(y(a)) = 0 with y' = 0, so that Newton's iteration is that of atan ---------------------- */
 
 static int atan_of(const costate_point *x, double *out, void *ctx)
 {

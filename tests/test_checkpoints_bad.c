@@ -200,7 +200,7 @@ static void limited(void **state)
     (void)state;
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++) {
-            if (left_out(k + form, 2)) continue;
+            if (skipped(k + form, 2)) continue;
             int fit = 0, refused = 0;
             for (double limit = 100; limit < 3e5; limit *= 1.3) {
                 world w = usual(names[k], form);
@@ -328,7 +328,7 @@ static void nested(void **state)
     (void)state;
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++) {
-            if (left_out(k + form, 2)) continue;
+            if (skipped(k + form, 2)) continue;
             if (strcmp(names[k], "rodas4") == 0) continue;
             world w = usual(names[k], form);
             altered a;
@@ -367,7 +367,7 @@ static void threads(void **state)
     (void)state;
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++) {
-            if (left_out(k + form, 2)) continue;
+            if (skipped(k + form, 2)) continue;
             world w = usual(names[k], form);
             thread x[2] = {{.w = &w}, {.w = &w}};
             pthread_t id[2];
@@ -426,7 +426,7 @@ static void stopped(void **state)
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++)
             for (int left = 0; left < 60; left += 7) {
-                if (left_out(k + form + left / 7, 3)) continue;
+                if (skipped(k + form + left / 7, 3)) continue;
                 world w = usual(names[k], form), whole = usual(names[k], 0);
                 stop at = {left};
                 double y[N_MOST];
@@ -455,7 +455,7 @@ static void failed(void **state)
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++)
             for (int steps = 1; steps < 50; steps += 8) {
-                if (left_out(k + form + steps / 8, 3)) continue;
+                if (skipped(k + form + steps / 8, 3)) continue;
                 world w = usual(names[k], form);
                 w.o.max_steps = steps;
                 int status = run(&w);
@@ -473,7 +473,7 @@ static void gets(void **state)
     (void)state;
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++) {
-            if (left_out(k + form, 2)) continue;
+            if (skipped(k + form, 2)) continue;
             world w = usual(names[k], form);
             double t, h, y[N_MOST];
             CHECK_OK(w.c, run(&w));
@@ -609,7 +609,7 @@ static void far_and_tiny(void **state)
     (void)state;
     for (int k = 0; k < NAMES; k++)
         for (int form = 0; form < FORMS; form++) {
-            if (left_out(k + form, 2)) continue;
+            if (skipped(k + form, 2)) continue;
             world w = usual(names[k], form);
             w.t0 = 1.7e12;
             w.t1 = w.t0 + 1;

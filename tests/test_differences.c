@@ -166,8 +166,8 @@ static int nothing(const costate_point *x, const double *w, const costate_gradie
 static int due(const costate_point *x, double *e, void *ctx) { (void)ctx; e[0] = x->t - x->p[0]; return 0; }
 static int tripled(const costate_point *x, double *y, void *ctx) { (void)ctx; y[0] = 3 * x->y[0]; return 0; }
 
-/* y' = 1, and y becomes 3 y when t = p: y(1) = 3 (y0 + p) + 1 - p.  `autonomous` says that f does not depend on t; guards
-   do, and the t-part of their adjoint, here by differences, tells how the event moves with p. */
+/* y' = 1, and y becomes 3 y when t = p: y(1) = 3 (y0 + p) + 1 - p.  `autonomous` says that f does not depend on t;
+   guards do, and the t-part of their adjoint, here by differences, tells how the event moves with p. */
 static void test_guards_depend_on_time(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* test_gmres.c - GMRES judges a solution by its true residual b - A x, not by what its recurrence says.
 
-   A = U S V^T of condition 1e10 with the preconditioner P^-1 = V S^-1 U^T: a cycle believes that it is at round-off after
-   an iteration or two, while round-off of A and P^-1 leaves a residual that is larger by orders of magnitude. */
+   A = U S V^T of condition 1e10 with the preconditioner P^-1 = V S^-1 U^T: a cycle believes that it is at round-off
+   after an iteration or two, while round-off of A and P^-1 leaves a residual that is larger by orders of magnitude. */
 #include "linsol/gmres.h"           /* before cmocka, whose fail is a macro */
 #include "common.h"
 

@@ -18,7 +18,8 @@ with open(os.path.join(root, "tests", "meson.build"), encoding="utf-8") as file:
 with open(mutants.TABLE, encoding="utf-8") as file:
     table = mutants.read_table(file.read())
 wrong = list(mutants.mistakes(table, root, tests))
-absent = list(mutants.mistakes([mutants.Mutant("run/control.c", "no such text", "", ["test_no_such_test"])], root, tests))
+absent = mutants.Mutant("run/control.c", "no such text", "", ["test_no_such_test"])
+absent = list(mutants.mistakes([absent], root, tests))
 if len(absent) != 2:
     wrong.append("a text that is not there, and a test that is not there, are not noticed: %s" % absent)
 sys.exit("\n".join(wrong) or 0)

@@ -132,7 +132,7 @@ static void near_the_least(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof Bs / sizeof *Bs; i++) {
         int B = Bs[i];
-        if (left_out((int)i, 3)) continue;
+        if (skipped((int)i, 3)) continue;
         table x = least(60, 40, B);
         for (int u = B; u <= 40; u++)
             for (int l = 1; l <= 60; l++) {
@@ -156,7 +156,7 @@ static void online_near_the_least(void **state)
     static const int us[][2] = {{15, 8}, {23, 12}, {29, 15}, {39, 20}, {12, 1}, {11, 2}, {17, 3}, {23, 4}, {29, 5}};
     (void)state;
     for (size_t i = 0; i < sizeof us / sizeof *us; i++) {
-        if (left_out((int)i, 3)) continue;
+        if (skipped((int)i, 3)) continue;
         int u = us[i][0], B = us[i][1], most = 2 * (u - B + 1) * (u - B + 1), one = u < 2 * B;
         table d = least(most, u, B), x = least_with_run(&d);
         double worst = 1, sum = 0;

@@ -124,6 +124,7 @@ static void scaled(void **state)
     for (int solver = 0; solver <= (is_explicit(*state) ? 0 : COSTATE_LS_GMRES); solver += COSTATE_LS_GMRES) {
         answer one = ask(*state, &plain, solver);
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            if (skipped((int)k + solver, 2)) continue;
             answer x = ask(*state, &all[k], solver);
             /* 1.7e12 is known to 2e-4, which is 2e-13 of T, and counts 16 steps over */
             same(*state, &all[k], &x, &one, fabs(log10(all[k].S)) < 120, all[k].t0 == 0 ? 1e-12 : 1e-11);
