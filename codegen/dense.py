@@ -1,4 +1,5 @@
-"""Dense output: continuous weights b_j(theta), from the file or from the order conditions for every theta."""
+"""Dense output: continuous weights b_j(theta), from the file or from the order conditions for every theta
+(mathematics, section 9.1)."""
 from decimal import Decimal
 
 from .check import continuous_order_exactly, equal

@@ -1,4 +1,5 @@
-"""Error estimators of fully implicit methods: the classical one, and one more SDIRK stage."""
+"""Error estimators of fully implicit methods: the classical one, and one more SDIRK stage
+(mathematics, eq. 13.8 to 13.11)."""
 from .check import quadrature
 from .linalg import apply, dot, solve_vector, transpose
 from .real import ONE, ZERO, snap

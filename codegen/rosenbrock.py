@@ -1,4 +1,4 @@
-"""Rosenbrock methods derived from the original or the transformed coefficients."""
+"""Rosenbrock methods derived from the original or the transformed coefficients (mathematics, eq. 6.1)."""
 from dataclasses import dataclass
 
 from . import check, dense, stability

@@ -187,7 +187,8 @@ def implicit(method, column=None):
 
 
 def boundary(method):
-    """For boundary value problems: in stage slopes K, as A may be singular, its first row 0 (step-maps 3.4)."""
+    """For boundary value problems: in stage slopes K, as A may be singular, its first row 0
+    (mathematics, section 7.1)."""
     method.A, method.b, method.c = method.coefficients
     method.d = method.b
     if stiffly_accurate(method):

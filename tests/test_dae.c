@@ -129,7 +129,8 @@ static void orders(void **state)
 
 /* ---- exact, whatever the index: forward and backward in time, by all ways of solving stage systems ----
 
-   z of a step carries round-off over h, and so do its derivatives (step-maps 9.2): functionals have it times h. */
+   z of a step carries round-off over h, and so do its derivatives (mathematics, section 11.2): functionals have it
+   times h. */
 
 static void transpose(void **state)
 {

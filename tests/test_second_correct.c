@@ -1,5 +1,6 @@
 /* test_second_correct.c - what Newton's iteration leaves in the stages of sdirk and firk is removed from a gradient, to
-   first order, by `correct`: stiff van der Pol, against the same steps with Newton to round-off (step-maps 7).
+   first order, by `correct`: stiff van der Pol, against the same steps with Newton to round-off
+   (mathematics, section 8.2).
 
    The error e of the gradient is of first order in what is left, so that of the corrected one is about e^2: up to ten
    times that. */

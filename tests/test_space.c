@@ -2,14 +2,7 @@
    solution, the tangents and the gradients of one process; sums are batched. */
 #include "linsol/gmres.h"
 #include "run/run.h"
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "common.h"
 #include "spread.h"
 
 static const double p0[NP] = {0.7, 3.0}, dp[NP] = {0.3, -0.2};

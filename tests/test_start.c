@@ -188,7 +188,7 @@ static void replayed(void **state)
     }
 }
 
-/* ---- z at the end: the order of y, and so its gradient (step-maps 9.2) ---- */
+/* ---- z at the end: the order of y, and so its gradient (mathematics, section 11.2) ---- */
 
 static void errors_of_z(const costate_method *m, int N, double *value, double *gradient)
 {

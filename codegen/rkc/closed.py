@@ -1,4 +1,4 @@
-"""Methods with coefficients in closed form for every degree.
+"""Methods with coefficients in closed form for every degree (mathematics, eq. 4.4).
 
     R_s(z) = a_s + b_s p_s(w0 + w1 z),   p_j the Chebyshev (rkc2) or Legendre (rkl2) polynomial,  a_j = 1 - b_j p_j(w0)
 

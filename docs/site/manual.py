@@ -5,11 +5,12 @@ import subprocess
 
 from api import begun
 from applications import placed
+from formulas import put_back, taken_out
 from links import manuals
 from page import Page, fresh_slug
 
 CMARK = ("cmark-gfm", "--extension", "table", "--extension", "autolink")
-FIRST = ("manual.html", "choosing.html", "recipes.html", "applications.html", "coming-from.html")
+FIRST = ("manual.html", "choosing.html", "recipes.html", "applications.html", "coming-from.html", "mathematics.html")
 
 
 def manual_pages(root, links, drawn):
@@ -19,10 +20,11 @@ def manual_pages(root, links, drawn):
 
 def manual_page(root, links, path, drawn):
     name = links.relative(path)
-    body = converted(path.read_text(encoding="utf-8"))
+    text, formulas = taken_out(path.read_text(encoding="utf-8"))
+    body = converted(text)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", body).group(1)
     return Page(links.page[name], html.unescape(re.sub("<[^>]*>", "", title)),
-                placed(mended(body, name, links), drawn))
+                put_back(placed(mended(body, name, links), drawn), formulas), formulas=bool(formulas))
 
 
 def converted(text):

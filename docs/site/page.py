@@ -5,8 +5,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from formulas import styles
+
 MENU = (("index.html", "costate"), ("manual.html", "Manual"), ("choosing.html", "Choosing"),
-        ("recipes.html", "Recipes"), ("applications.html", "Applications"),
+        ("recipes.html", "Recipes"), ("applications.html", "Applications"), ("mathematics.html", "Mathematics"),
         ("costate-h.html", "Interface"), ("gallery.html", "Methods"))
 HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)</h\1>', re.S)
 
@@ -16,7 +18,7 @@ FRAME = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<link rel="stylesheet" href="style.css">
+{styles}<link rel="stylesheet" href="style.css">
 </head>
 <body>
 <header><nav>{menu}</nav></header>
@@ -36,6 +38,7 @@ class Page:
     title: str
     body: str
     contents: bool = True            # with a table of contents, where there is more than one heading
+    formulas: bool = False           # has some
 
 
 def menu(page):
@@ -56,8 +59,9 @@ def contents(page):
 def text_of(page):
     aside = contents(page)
     title = page.title if page.title == "costate" else page.title + " - costate"
+    sheet = '<link rel="stylesheet" href="katex.css">\n' if page.formulas and styles() else ""
     return FRAME.format(title=html.escape(title), menu=menu(page), contents=aside, body=page.body.strip(),
-                        layout="two" if aside else "one")
+                        styles=sheet, layout="two" if aside else "one")
 
 
 def write_pages(out, pages, figures):
@@ -68,6 +72,11 @@ def write_pages(out, pages, figures):
     for name, text in figures.items():
         (out / name).write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("style.css"), out / "style.css")
+    for name, source in styles().items():
+        if source.is_dir():
+            shutil.copytree(source, out / name, ignore=shutil.ignore_patterns("*.ttf", "*.woff"), dirs_exist_ok=True)
+        else:
+            shutil.copy(source, out / name)
 
 
 def slug(text):

@@ -1,4 +1,4 @@
-/* adjoint.c - adjoints of the solution: gradients of functionals of (y, q) at points.
+/* adjoint.c - adjoints of the solution: gradients of functionals of (y, q) at points (mathematics, eq. 12.7 and 12.9).
 
        Psi_z     a point inside:  lambda to y_i,  D_j(theta) lambda to X_j;  r(T_j, Y_j) weighs
                  omega_j = h (b_j sum of q's lambda beyond the interval + sum of those inside D_j(theta) lambda)

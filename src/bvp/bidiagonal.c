@@ -1,4 +1,5 @@
-/* bidiagonal.c - a chain of blocks, closed by conditions at its ends, by orthogonal elimination.
+/* bidiagonal.c - a chain of blocks, closed by conditions at its ends, by orthogonal elimination
+   (mathematics, eq. 12.4).
 
        y_1, y_2, .. y_{N-1} are eliminated one after the other.  What is left of the blocks before i is one block row,
        G y_0 + H y_i = g;  with the next,  [G H 0; 0 A B] (y_0, y_i, y_{i+1}),  the QR decomposition of [H; A] gives

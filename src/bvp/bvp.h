@@ -1,6 +1,6 @@
 /* bvp.h - what the files of boundary value problems share: a system of equations on a mesh, its solution, its factors.
 
-   An interval of the mesh, from t of length h, in K-form (step-maps 3.4) with X_j = h K_j:
+   An interval of the mesh, from t of length h, in K-form (mathematics, eq. 7.1 to 7.2) with X_j = h K_j:
 
        h E(t + c_j h, Y_j, X_j/h, p) = 0,  Y_j = y_i + sum_l a_jl X_l        s stages,     E = f - M k or -F
        y_{i+1} - y_i - sum_j b_j X_j = 0                                    continuity

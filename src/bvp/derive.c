@@ -1,5 +1,5 @@
 /* derive.c - a call for derivatives begun: what it needs is there, its points are found, W is factored, work laid out;
-   how the mesh moves with its ends. */
+   how the mesh moves with its ends (mathematics, eq. 12.2). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* derive.h - derivatives of the solution of G(z, theta) = 0 on its mesh: what tangents, adjoints and Hessian products
-   share.
+   share (mathematics, eq. 12.6 to 12.8).
 
        tangent   W z' = -G_theta theta'
        adjoint   W^T nu = Psi_z^T,   dPsi/dtheta = Psi_theta - nu^T G_theta

@@ -1,4 +1,5 @@
-/* eliminated.c - the linear system by elimination: each interval's stages first, then the chain of its mesh points.
+/* eliminated.c - the linear system by elimination: each interval's stages first, then the chain of its mesh points
+   (mathematics, eq. 12.3).
 
        [h J_j a_jl - M_j]  h J_j   0     X_i         s n rows of stages
        [     -b_l       ]  -I      I     y_i         n rows of continuity

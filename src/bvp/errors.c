@@ -1,4 +1,5 @@
-/* errors.c - errors of a solution on its mesh, in tolerances, by the defects of its dense output.
+/* errors.c - errors of a solution on its mesh, in tolerances, by the defects of its dense output
+   (mathematics, eq. 12.12 to 12.13).
 
    The defect d = E(t, u, u', p) of the dense output u between the nodes tells the error of u (rk.c):
 

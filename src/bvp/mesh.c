@@ -1,4 +1,4 @@
-/* mesh.c - meshes: the first, the one that errors call for, one of halves.
+/* mesh.c - meshes: the first, the one that errors call for, one of halves (mathematics, eq. 12.14).
 
    Errors go like h^(order of u + 1): an interval is cut into (error/TARGET)^(1/(order + 1)) new ones, points lying
    where their sum is a multiple of one part (equidistribution). */

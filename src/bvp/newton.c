@@ -1,4 +1,4 @@
-/* newton.c - the damped Newton iteration for all equations at once.
+/* newton.c - the damped Newton iteration for all equations at once (mathematics, eq. 12.5).
 
        W d = -G(z),  z+ = z + a d,  W again, or kept:  W d+ = -G(z+)
 

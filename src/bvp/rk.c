@@ -1,5 +1,5 @@
 /* rk.c - a Runge-Kutta method in K-form: A, b, c over all stages, dense output by slopes, and how the defect of that
-   tells its error.
+   tells its error (mathematics, eq. 12.11).
 
    A descriptor has the table as its family needs it: an ESDIRK method without its explicit first stage, implicit ones
    with the dense output by Z = A X.

@@ -1,4 +1,4 @@
-/* second.c - Hessian products: the tangent of the adjoint.
+/* second.c - Hessian products: the tangent of the adjoint (mathematics, eq. 12.8).
 
        z'      tangents along the directions
        nu      W^T nu = Psi_z^T, of the one functional

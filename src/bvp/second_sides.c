@@ -1,5 +1,5 @@
 /* second_sides.c - the right sides of a Hessian product: points, integrals, stages and conditions, each along the
-   directions, their multipliers held.
+   directions, their multipliers held (mathematics, eq. 7.5 to 7.7).
 
    A stage says  phi = w . E(T, Y, K, p),  w = -h nu_j;  T = t + c_j h,  Y = y + sum_l a_jl X_l,  K = X_j/h.  Along
    x' = (T', Y', K', p'), with w' = -h nu' - h' nu:

@@ -1,4 +1,5 @@
-/* solution.c - values on a mesh: their place in memory, the mesh in time, y and q at any time between a and b.
+/* solution.c - values on a mesh: their place in memory, the mesh in time, y and q at any time between a and b
+   (mathematics, eq. 12.2).
 
    A mesh point keeps its place in its piece, between two of the ends a, breaks, b:  t = e + from (e' - e),
    h = part (e' - e), so that derivatives by the ends are those of the mesh that moves with them. */

@@ -1,4 +1,5 @@
-/* stages.c - the equations of one stage, of all intervals and of the ends, and their matrices. */
+/* stages.c - the equations of one stage, of all intervals and of the ends, and their matrices
+   (mathematics, eq. 7.1 to 7.2). */
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"

@@ -1,4 +1,4 @@
-/* tangent.c - tangents of the solution: W z' = -G_theta theta', then those of (y, q) at points.
+/* tangent.c - tangents of the solution: W z' = -G_theta theta', then those of (y, q) at points (mathematics, eq. 12.6).
 
        stages       -h E'(T', 0, -(h'/h) K, p'),   T' = t' + c_j h',   K = X/h
        conditions   -g_p p' + c'

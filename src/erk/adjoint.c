@@ -1,4 +1,5 @@
-/* adjoint.c (erk) - m functionals back through one explicit step: the transpose of tangent.c (step-maps 2, ADJ).
+/* adjoint.c (erk) - m functionals back through one explicit step: the transpose of tangent.c
+   (mathematics, eq. 3.5 to 3.7).
 
        w_i = b_i lambda + sum_{j>i} a_ji Yb_j + seed_i,   M^T v_i = h w_i                   i = s..1
        (tb_i, Yb_i, pb_i) = f'(i)^T v_i + h b_i r'(i)^T theta

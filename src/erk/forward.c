@@ -1,7 +1,7 @@
 /* forward.c (erk) - one explicit Runge-Kutta step for M y' = f, q' = r, M regular.
 
        Y_i = y + h sum_{j<i} a_ij K_j,  M K_i = f(t + c_i h, Y_i, p),  y+ = y + h sum b_i K_i,
-       q+ = q + h sum b_i r(t + c_i h, Y_i, p),  est = h sum e_i K_i                      (step-maps 2)
+       q+ = q + h sum b_i r(t + c_i h, Y_i, p),  est = h sum e_i K_i                      (mathematics, eq. 3.1 to 3.2)
 
    FSAL: the last stage is y+, and its slope the first of the next step. */
 #include <math.h>

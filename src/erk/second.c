@@ -1,5 +1,5 @@
 /* second.c (erk) - a functional and its derivatives along m directions back through one explicit step: with w_i, v_i,
-   Yb_i of adjoint.c and x_i = (t' + c_i h', Y'_i, p') of tangent.c its derivative (step-maps 5).
+   Yb_i of adjoint.c and x_i = (t' + c_i h', Y'_i, p') of tangent.c its derivative (mathematics, eq. 3.8 to 3.10).
 
        w'_i = b_i lambda' + sum_{j>i} a_ji Yb'_j + seed'_i,   M^T v'_i = h w'_i + h' w_i                     i = s..1
        (tb, Yb, pb)'_i = f'(i)^T v'_i + [f'(i)^T v_i]' + b_i r'(i)^T (h theta' + h' theta) + h b_i [r'(i)^T theta]'

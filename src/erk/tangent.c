@@ -1,4 +1,4 @@
-/* tangent.c (erk) - m directions through one explicit step (step-maps 2, TLM).
+/* tangent.c (erk) - m directions through one explicit step (mathematics, eq. 3.3 to 3.4).
 
        Y'_i = y' + sum_{j<i} a_ij X'_j,   X_j = h K_j,   X'_j = h K'_j + h' K_j
        M K'_i = f_t(i) (t' + c_i h') + f_y(i) Y'_i + f_p(i) p'

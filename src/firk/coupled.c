@@ -1,5 +1,5 @@
 /* coupled.c (firk) - the exact matrix of coupled stages, factored: block*n rows, block (i, j) =
-   (1/h) W_ij M(i) - delta_ij J(i), assembled with its pattern. */
+   (1/h) W_ij M(i) - delta_ij J(i), assembled with its pattern (mathematics, eq. 5.6). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -41,7 +41,7 @@ static int solve_part(stepper *c, const factors *f, int k, int transpose, int m,
 }
 
 /* X = T diag-solve(Ti Z), transposed X = Ti^T diag-solve(T^T Z) with plain transposed
-   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (step-maps 3.1). */
+   solves; a pair's real and imaginary parts are two rows, transposed its conjugate (mathematics, eq. 5.8 to 5.9). */
 int firk_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, columns = (size_t)m;

@@ -1,4 +1,5 @@
-/* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c (step-maps 3.3).
+/* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c
+   (mathematics, eq. 5.14 to 5.17).
 
        B^T u = rho,   rho_j = d_j lambda + h b_j r_y(j)^T theta + seed_j                      last block first
        lambda <- lambda + sum [ E_y(i)^T u_i + h b_i r_y(i)^T theta ] + f_y(0)^T sum g_i u_i + h b0 r_y(0)^T theta
@@ -6,7 +7,7 @@
        h       = sum c_i [ E_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
                  + (1/h) sum K_i^T M(i)^T u_i
    Without an explicit first stage the sum of all equations gives, with R = 1 - sum d_j,
-       lambda <- R lambda + (1/h) sum (W 1)_i M(i)^T u_i - sum seed_i                             (3.6, where R = 0)
+       lambda <- R lambda + (1/h) sum (W 1)_i M(i)^T u_i - sum seed_i  (mathematics, eq. 5.19)
    and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is. */
 #include <string.h>
 #include "irk/irk.h"

@@ -1,7 +1,7 @@
 /* estimate.c (irk) - the error estimate of an implicit step, and of its tangents.
 
        est = h est0 E(t, y, k) with k = -sum e_j Z_j/(h est0),  for right-hand sides h est0 f(t,y) + M sum e_j Z_j,
-       filtered: err = Re sigma (sigma M - J)^-1 est,  sigma = eig_0/h                         (step-maps 3.1, 12.2;
+       filtered: err = Re sigma (sigma M - J)^-1 est,  sigma = eig_0/h  (mathematics, eq. 13.6 to 13.9;
        for methods without a real eigenvalue sigma is complex and the real part is taken: it has the same limits for
        h -> 0 and for stiff J)
 
@@ -107,7 +107,7 @@ static int estimate_with(stepper *c, const record *r, const part *first, const p
 }
 
 /* FATODE's second choice: one more SDIRK stage Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),
-   est = Zhat - sum d_j Z_j, by Newton with the real factorisation (step-maps 12.2). */
+   est = Zhat - sum d_j Z_j, by Newton with the real factorisation (mathematics, eq. 13.11). */
 static int estimate_by_stage(stepper *c, const record *r, double *err)
 {
     const irk_work *a = c->own;

@@ -1,4 +1,5 @@
-/* exact.c (irk) - a stage system by its exact matrix, factored, and refined with the problem's own products.
+/* exact.c (irk) - a stage system by its exact matrix, factored, and refined with the problem's own products
+   (mathematics, section 8.4).
 
    A solution is corrected until every component is at round-off, or falls no more (Skeel, Math. Comp. 35 (1980) 817;
    Higham, Accuracy and Stability of Numerical Algorithms, 12); and refused only where the norm is not. */

@@ -1,4 +1,5 @@
-/* forward.c (irk) - one implicit step: sdirk (with or without explicit first stage) and firk.
+/* forward.c (irk) - one implicit step: sdirk (with or without explicit first stage) and firk
+   (mathematics, eq. 5.3 to 5.4).
 
        K-free form: residuals R_i of irk.h, Newton by blocks, y+ = y + sum d_j Z_j,
        q+ = q + h sum b_i r(t + c_i h, y + Z_i, p) + h b0 r(t, y, p) */

@@ -1,4 +1,5 @@
-/* inexact.c (irk) - stages of one block each without a matrix: Newton and a Krylov iteration, each as far as it counts.
+/* inexact.c (irk) - stages of one block each without a matrix: Newton and a Krylov iteration, each as far as it counts
+   (mathematics, eq. 8.11).
 
    Of stage i all but Y_i is known:  (W_ii/h) M (Z_i - k) = f(T_i, y + Z_i),  k: the rest of R_i = 0, when M is the
    identity or there is no explicit first stage, else near it.  A finished stage gives a pair with no product:

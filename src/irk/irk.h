@@ -1,6 +1,6 @@
 /* irk.h - what the steps of implicit Runge-Kutta methods share.
 
-   sdirk and firk are one stepper in the residual form of step-maps 3, with E(t, y, k, p) of equation.c:
+   sdirk and firk are one stepper in residual form (mathematics, eq. 5.3), with E(t, y, k, p) of equation.c:
 
        R_i = -E(t + c_i h, y + Z_i, K_i, p) - g_i f(t,y,p) = 0,   K_i = (1/h) sum_j W_ij Z_j,   W = A^-1,  g = W a,
 

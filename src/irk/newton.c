@@ -1,4 +1,5 @@
-/* newton.c (irk) - simplified Newton for one block of stages: P dZ = -R, P = W_block x M/h - I x J.
+/* newton.c (irk) - simplified Newton for one block of stages: P dZ = -R, P = W_block x M/h - I x J
+   (mathematics, eq. 8.1 to 8.3).
 
    Convergence control as in Hairer & Wanner II, IV.8: theta = |dZ_k|/|dZ_k-1|, stop when theta/(1-theta) |dZ| <= tol;
    theta >= 1, or too slow for the iterations left, cuts the step.  A replay repeats the recorded number of

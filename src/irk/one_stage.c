@@ -28,7 +28,7 @@ static int exact_solve(const stage_system *s, int m, int from, double *X)
 }
 
 /* An exact matrix gives transposes to round-off at any condition.  A dense factorisation a stage costs more than one
-   with iterations from n about 35 on (step-maps 6), but up to 100 that is little of a run. */
+   with iterations from n about 35 on (mathematics, section 8.4), but up to 100 that is little of a run. */
 const block_algebra irk_one_stage = {
     .most_columns = GMRES_COLUMNS,
     .direct_most = 100,

@@ -1,6 +1,6 @@
 /* product.c (irk) - the matrix B of a stage system by products of the problem's maps, and the columns of its unknowns.
 
-       B_ij = (1/h) W_ij M(i) - delta_ij J(i),   J(i), M(i) = E_y, -E_k at (T_i, Y_i, K_i, p)    (step-maps 3.1, 6) */
+       B_ij = (1/h) W_ij M(i) - delta_ij J(i),   J(i), M(i) = E_y, -E_k at (T_i, Y_i, K_i, p)  (mathematics, eq. 5.6) */
 #include <string.h>
 #include "irk/irk.h"
 

@@ -1,5 +1,5 @@
 /* second.c (irk) - a functional and its derivatives along m directions back through one implicit step: the derivative
-   of adjoint.c along x_i = (t' + c_i h', y' + Z'_i, K'_i, p') (step-maps 5).
+   of adjoint.c along x_i = (t' + c_i h', y' + Z'_i, K'_i, p') (mathematics, eq. 5.20 to 5.24).
 
        V_i = [E'(i)^T u_i]' = (V^t, V^y, V^k, V^p)_i,   R_i = h b_i r'(i)^T theta
        K'_i = (1/h) (sum W_ij Z'_j - h' K_i)

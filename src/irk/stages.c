@@ -1,4 +1,5 @@
-/* stages.c (irk) - the linear stage systems of tangents and adjoints, solved to round-off (step-maps 6).
+/* stages.c (irk) - the linear stage systems of tangents and adjoints, solved to round-off
+   (mathematics, section 8.3 and 8.4).
 
        B_ij = (1/h) W_ij M - delta_ij f_y(T_i, Y_i, p)      B X = rhs (tangent), B^T X = rhs (adjoint), block by block
 
@@ -15,12 +16,13 @@
 #include "linsol/left.h"
 
 /* Iterations of a cycle.  Whole runs need at most 10 a system with the Jacobian of the step, and at rtol 1e-4 at most
-   28 with factors three steps old (step-maps 6: to 1e-12, n up to 120): what needs more wants a better matrix. */
+   28 with factors three steps old (mathematics, section 8.4: to 1e-12, n up to 120): what needs more wants a better
+   matrix. */
 enum { KRYLOV_MOST = 30 };
 
 /* The last factors go on as preconditioner while h is within a factor REUSE of theirs and KRYLOV_CHEAP iterations did
    in the last step.  They trade iterations against factorisations.  Six is about what fresh factors take on a
-   discretised PDE (step-maps 6); 1.6 is a choice: no measurement of it is kept. */
+   discretised PDE (mathematics, section 8.4); 1.6 is a choice: no measurement of it is kept. */
 enum { KRYLOV_CHEAP = 6 };
 static const double REUSE = 1.6;
 

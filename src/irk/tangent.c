@@ -1,10 +1,10 @@
-/* tangent.c (irk) - m directions through one implicit step (step-maps 3.2).
+/* tangent.c (irk) - m directions through one implicit step (mathematics, eq. 5.10 to 5.12).
 
    Where all stages are one block, and no unknown has index 2, the unknowns are Y'_i = y' + Z'_i, the directions of
    the states at the stages:
 
        B Y' = E'(i) (t' + c_i h', 0, k'_i, p')
-       in a column that goes to what Newton's iteration left: and -R_i (step-maps 7)
+       in a column that goes to what Newton's iteration left: and -R_i (mathematics, eq. 8.5)
        k'_i = -(1/h) (W 1)_i y' - (h'/h) K_i
        y+' = R y' + sum d_j Y'_j,   R = 1 - sum d_j
        q+' = q' + sum b_i { h' r_i + h r'(i) (t' + c_i h', Y'_i, p') }  (+ b0 at (t, y))

@@ -1,4 +1,5 @@
-/* guess.c - first guesses for the systems of a step or a sweep, by pairs of the last ones: a pool a column.
+/* guess.c - first guesses for the systems of a step or a sweep, by pairs of the last ones: a pool a column
+   (mathematics, eq. 8.11).
 
    The right-hand sides of a step's stages have much in common, and those of the same stage of two steps, too.  No
    product is spent:  J x = sigma M x - (b - r).  What has been guessed is judged by its true residual like all else. */

@@ -1,4 +1,5 @@
-/* left.c - what systems that are solved loosely leave in a sweep: its error, followed step by step.
+/* left.c - what systems that are solved loosely leave in a sweep: its error, followed step by step
+   (mathematics, eq. 8.10).
 
    The error e of a tangent or adjoint goes through the steps like the tangent or adjoint itself, and the residuals r of
    a step's systems add to it.  One step of the implicit Euler method stands for that, r: the sum of residuals as

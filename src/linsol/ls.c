@@ -121,7 +121,7 @@ static double to_one(double x)
 }
 
 /* Rows, then columns, scaled so that their largest entries are about one: sigma M - J of an index above 1 has condition
-   h^-2 else (step-maps 9.2).  Powers of two: no entry is rounded. */
+   h^-2 else (mathematics, section 11.2).  Powers of two: no entry is rounded. */
 static void balance(LS *ls)
 {
     double *r = ls->rows, *c = ls->columns;

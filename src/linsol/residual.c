@@ -1,4 +1,4 @@
-/* residual.c - how good a solution x of A x = b is, told by its residual r = b - A x.
+/* residual.c - how good a solution x of A x = b is, told by its residual r = b - A x (mathematics, eq. 8.6 to 8.8).
 
    With size = |A||x| + |b|, max |r_i| / size_i is the componentwise backward error: x solves a system whose entries
    differ from those of A and b by no more than that, relatively (Oettli, Prager, Numer. Math. 6 (1964) 405).  It does

@@ -1,7 +1,7 @@
 /* shifts.c - factorisations of sigma M - J: which backend, made, shared, counted, solved with.
 
    ros: one, with sigma h = 1/gamma.  sdirk: one.  firk: the eigenvalues of A^-1, one for each real one or complex pair
-   (step-maps 3.1). */
+   (mathematics, eq. 5.8). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* equation.c - the equation in one form: E(t, y, k, p) = f(t, y, p) - M k, or -F(t, y, k, p) of a residual. */
+/* equation.c - the equation in one form: E(t, y, k, p) = f(t, y, p) - M k, or -F(t, y, k, p) of a residual
+   (mathematics, eq. 1.3). */
 #include <string.h>
 #include "base/pattern.h"
 #include "base/vec.h"

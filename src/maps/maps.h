@@ -2,8 +2,8 @@
    RETRY or a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who
    runs.
 
-   Inside a step memory is one more block of parameters (step-maps 8.1): what families pass on as parameters of
-   directions and gradients, pm, has np + nm rows. */
+   Inside a step memory is one more block of parameters (mathematics, section 10.1): what families pass on as parameters
+   of directions and gradients, pm, has np + nm rows. */
 #ifndef COSTATE_MAPS_H
 #define COSTATE_MAPS_H
 

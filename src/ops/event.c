@@ -1,4 +1,4 @@
-/* event.c - a step whose h is fixed by an event at its end: e(t+, y+, m, p) + s = 0 (step-maps 8.2, 10).
+/* event.c - a step whose h is fixed by an event at its end: e(t+, y+, m, p) + s = 0 (mathematics, eq. 10.2 to 10.7).
 
        D = e_t + e_y Phi_h
        tangent   h' = -( e_t t' + e_y y'_0 + e_pm pm' + s' )/D,   y'_0: with h' = 0;   y+' = y'_0 + h' Phi_h

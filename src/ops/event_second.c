@@ -1,4 +1,4 @@
-/* event_second.c - second order of a step whose h is fixed by an event at its end (step-maps 8.2, 10).
+/* event_second.c - second order of a step whose h is fixed by an event at its end (mathematics, eq. 10.8 to 10.9).
 
        adjoint   lambda += eps e_y,  tau += eps e_t,  mu += eps e_pm, then the step's;   eps = -eta_0/D as in event.c
        second    lambda' += eps e_y',  tau' += eps e_t',  mu' += eps e_pm', the derivatives of e's gradient along

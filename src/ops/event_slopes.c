@@ -1,4 +1,5 @@
-/* event_slopes.c - maps of events that see y' of a residual: G(t, y, y', p) as a map of (t, y, p).
+/* event_slopes.c - maps of events that see y' of a residual: G(t, y, y', p) as a map of (t, y, p)
+   (mathematics, eq. 10.14 to 10.15).
 
    With S: (t, y, p) -> (y*, k*) of slopes.h,
 

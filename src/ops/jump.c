@@ -1,4 +1,5 @@
-/* jump.c - an event as a map of the running state: (y, m)+ = J(t, y, m, p), q+ = q + c(t, y, m, p) (step-maps 8.3).
+/* jump.c - an event as a map of the running state: (y, m)+ = J(t, y, m, p), q+ = q + c(t, y, m, p)
+   (mathematics, eq. 10.11 to 10.13).
 
        tangent   (y, m)+' = J'(t', y', m', p'),   q+' = q' + c'(t', y', m', p')
        adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone

@@ -1,4 +1,4 @@
-/* memory.c - memory variables: constant between jumps, where they are parameters of the steps (step-maps 8.1).
+/* memory.c - memory variables: constant between jumps, where they are parameters of the steps (mathematics, eq. 10.1).
 
    Their tangents stand in rows of V and, for the steps, in pm; what the steps add to pm are their adjoints. */
 #include <string.h>

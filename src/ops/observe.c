@@ -1,5 +1,5 @@
-/* observe.c - the operation OBSERVE: a term of the functionals at a time t_o = t + theta h inside a step (step-maps
-   10).
+/* observe.c - the operation OBSERVE: a term of the functionals at a time t_o = t + theta h inside a step
+   (mathematics, eq. 9.3 to 9.7).
 
        tangent   u' = y' + sum D_j(theta) X'_j + (sum D'_j X_j) theta',   theta' = -(t' + theta h')/h
        adjoint   with w the gradient of the term by y(t_o):  seed_j += D_j w,  lambda += w,  beta = w^T sum D'_j X_j,

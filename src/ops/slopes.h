@@ -1,4 +1,4 @@
-/* slopes.h - y' of a residual as a function of the state, for events that ask for it.
+/* slopes.h - y' of a residual as a function of the state, for events that ask for it (mathematics, section 10.5).
 
        S: (t, y, p, m) -> (y*, k*),  values consistent at t whose kept components are those of y (start.h, `values`) */
 #ifndef COSTATE_OPS_SLOPES_H

@@ -1,6 +1,6 @@
 /* step.c - the operation STEP: tangents and adjoints of a step whose h is frozen, or fixed by a time or an event.
 
-   Backward recursion (step-maps 1): lambda, mu by the step's adjoint; tau = d/dt of what follows.
+   Backward recursion (mathematics, eq. 2.4 to 2.5): lambda, mu by the step's adjoint; tau = d/dt of what follows.
    A step to a given time T is h = T - t:  T gets eta = tau + h_bar, and tau loses it. */
 #include <string.h>
 #include "base/vec.h"

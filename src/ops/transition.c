@@ -1,4 +1,5 @@
-/* transition.c - an event of a residual that leaves the state by equations, T(t, (y+, y), (y'+, y'), p, m) = 0.
+/* transition.c - an event of a residual that leaves the state by equations, T(t, (y+, y), (y'+, y'), p, m) = 0
+   (mathematics, eq. 10.16).
 
    With S- and S+ the slopes of slopes.h in the modes before and after the event,
 

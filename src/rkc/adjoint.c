@@ -1,4 +1,4 @@
-/* adjoint.c (rkc) - m functionals back through a step: the transpose of tangent.c (step-maps 2.1, ADJ).
+/* adjoint.c (rkc) - m functionals back through a step: the transpose of tangent.c (mathematics, eq. 4.8 to 4.10).
 
    With gb the adjoint of a stage, v = h M^-T (b lambda + sum A Yb) of a last one, j = m .. 1 of the recurrence:
 

@@ -1,4 +1,5 @@
-/* backwards.c (rkc) - the stages of the recurrence, and for second order their tangents, for a way back through a step.
+/* backwards.c (rkc) - the stages of the recurrence, and for second order their tangents, for a way back through a step
+   (mathematics, section 4.3).
 
    They are made again, from the first, and kept as far as there is room: else in segments, each from the last two
    stages before it. */

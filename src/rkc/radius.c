@@ -1,4 +1,5 @@
-/* radius.c (rkc) - the spectral radius of f_y, given or measured, and how long a step it allows.
+/* radius.c (rkc) - the spectral radius of f_y, given or measured, and how long a step it allows
+   (mathematics, eq. 4.12).
 
    Measured by the power iteration, kept warm.  Eigenvalues of diffusion lie densely at the end of the spectrum: k
    products leave rho too small by about c/k, and the last one shows c/k^2 of it; so k times that is added.  From random

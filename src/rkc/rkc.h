@@ -1,7 +1,7 @@
 /* rkc.h - what the steps of stabilised explicit methods share.
 
-   A step of degree s (step-maps 2.1): a recurrence of m stages, and r = s - m stages of an ordinary explicit method
-   behind it (ROCK; else r = 0),
+   A step of degree s (mathematics, eq. 4.1 to 4.5): a recurrence of m stages, and r = s - m stages of an ordinary
+   explicit method behind it (ROCK; else r = 0),
 
        g_0 = y,  g_j = eta_j y + mu_j g_j-1 + nu_j g_j-2 + h (mut_j f_j-1 + gat_j f_0),  f_j = f(t + c_j h, g_j)
        Y_i = g_m + h sum_k<i A_ik F_k,  F_i = f(t + cr_i h, Y_i),   y+ = g_m + h sum b_i F_i

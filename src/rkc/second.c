@@ -1,5 +1,5 @@
 /* second.c (rkc) - a functional and its derivatives along m directions back through one step: adjoint.c differentiated
-   (step-maps 2.1, 5).
+   (mathematics, eq. 4.11).
 
    The functional is column 0 and its derivatives are the columns behind it, on their way back together as 1 + m
    functionals.  What is linear in the weights differentiates so by itself; what is left is the change of each product

@@ -1,4 +1,4 @@
-/* stages.c (rkc) - the recurrence of a degree and the slope of a stage. */
+/* stages.c (rkc) - the recurrence of a degree and the slope of a stage (mathematics, eq. 4.2). */
 #include <string.h>
 #include "rkc/rkc.h"
 

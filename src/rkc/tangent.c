@@ -1,4 +1,4 @@
-/* tangent.c (rkc) - m directions through a step: its recurrence differentiated (step-maps 2.1, TLM).
+/* tangent.c (rkc) - m directions through a step: its recurrence differentiated (mathematics, eq. 4.6 to 4.7).
 
        F'_j = h f'(j) + h' f_j,  f'(j) = f_t (t' + c_j h') + f_y g'_j + f_p p'
        g'_j = eta_j y' + mu_j g'_j-1 + nu_j g'_j-2 + mut_j F'_j-1 + gat_j F'_0

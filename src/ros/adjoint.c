@@ -1,4 +1,5 @@
-/* adjoint.c (ros) - m functionals back through one Rosenbrock step: the transpose of tangent.c (step-maps 4, ADJ).
+/* adjoint.c (ros) - m functionals back through one Rosenbrock step: the transpose of tangent.c
+   (mathematics, eq. 6.11 to 6.15).
 
        E^T u_i = m_i lambda + h b_i r_y^T theta + sum_{j>i} ( a_ji v_j^y + (c_ji/h) M^T u_j ) + seed_i       i = s..1
        v_i = f'(i)^T u_i + h b_i r'(i)^T theta                       (no factor h in front of f'(i)^T u_i)

@@ -1,4 +1,5 @@
-/* forward.c (ros) - one Rosenbrock step in the form (3.10) of Zhang & Sandu, M y' = f, q' = r (step-maps 4).
+/* forward.c (ros) - one Rosenbrock step in the form (3.10) of Zhang & Sandu, M y' = f, q' = r
+   (mathematics, eq. 6.2 to 6.5).
 
        E = M/(h gamma) - f_y,   Y_i = y + sum_{j<i} a_ij U_j,   T_i = t + alpha_i h
        E U_i = f(T_i, Y_i, p) + h gamma_i f_t + (1/h) M sum_{j<i} c_ij U_j

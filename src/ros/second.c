@@ -1,5 +1,5 @@
 /* second.c (ros) - a functional and its derivatives along m directions back through one Rosenbrock step: the derivative
-   of adjoint.c, with x_0, x_i, e_i of tangent.c and e'_i = (h' gamma_i, U'_i, 0) (step-maps 4, 5).
+   of adjoint.c, with x_0, x_i, e_i of tangent.c and e'_i = (h' gamma_i, U'_i, 0) (mathematics, eq. 6.16 to 6.20).
 
        E^T u'_i = [right-hand side of u_i]' - E'^T u_i                                                       i = s..1
        -E'^T u_i = h'/(h^2 gamma) M^T u_i + [f_y^T u_i]'_0

@@ -1,4 +1,4 @@
-/* tangent.c (ros) - m directions through one Rosenbrock step (step-maps 4, TLM).
+/* tangent.c (ros) - m directions through one Rosenbrock step (mathematics, eq. 6.8 to 6.9).
 
        x_0 = (t', y', p'),  x_i = (t' + alpha_i h', y' + sum a_ij U'_j, p'),  e_i = (h gamma_i, U_i, 0)
        E U'_i = f'(i) x_i + (1/h) M sum c_ij U'_j + f''[e_i, x_0] + h' gamma_i f_t + (h'/h) M K_i

@@ -1,4 +1,5 @@
-/* consistent.c - M y' = f with a singular M, or F(t, y, y', p) = 0: are the constraints met where a run starts?
+/* consistent.c - M y' = f with a singular M, or F(t, y, y', p) = 0: are the constraints met where a run starts
+   (mathematics, eq. 11.15)?
 
    Index 1: every f is M u - J d with d in the kernel of M; the constraints are met if d = 0, and else d is, to first
    order, the jump of y that meets them.  That does not depend on how rows or states are scaled, and is what the

@@ -1,4 +1,4 @@
-/* control.c - first step and step size controllers.
+/* control.c - first step and step size controllers (mathematics, eq. 13.13 to 13.17).
 
    elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
                fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + iterations),

@@ -1,5 +1,5 @@
 /* gauss_newton.c - over a tape: J^T W J v of what is observed, from first derivatives alone: tangents forward, weighed
-   where they are observed (seed2, seed), and these weights back. */
+   where they are observed (seed2, seed), and these weights back (mathematics, eq. 2.8). */
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"

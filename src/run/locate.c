@@ -1,4 +1,5 @@
-/* locate.c - the length of a step that ends where a guard is zero: e(h) = 0, over the step that is solved again.
+/* locate.c - the length of a step that ends where a guard is zero: e(h) = 0, over the step that is solved again
+   (mathematics, section 10.3).
 
    Newton's iteration with the slope of the dense output, corrected by differences of e itself while they tell more than
    round-off, inside a bracket where there is one: whose ends were seen by the dense output, and are looked at where the

@@ -43,7 +43,8 @@ static void set_directions(costate *c, run *x)
     x->d->V1 = x->Vb;
 }
 
-/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages (step-maps 12.5). */
+/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages
+   (mathematics, section 13.4). */
 static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;

@@ -1,5 +1,6 @@
 /* second.c - over a tape: the gradient of a functional and its derivatives along directions, the exact derivatives of
-   what the adjoint sweep computes (step-maps 5, 8): tangents forward, kept; then one sweep back that carries both. */
+   what the adjoint sweep computes (mathematics, section 2.5): tangents forward, kept; then one sweep back that carries
+   both. */
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"

@@ -1,4 +1,5 @@
-/* watch.c - guards over a step: which of them passes zero first, and the step that ends there.
+/* watch.c - guards over a step: which of them passes zero first, and the step that ends there
+   (mathematics, section 10.3).
 
    A guard is looked at in a few points of the dense output; between two of them where its sign changes its root there
    is the first guess.  Several may pass in one step: the earliest ends it, and with it those that are zero at the same

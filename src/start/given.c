@@ -1,4 +1,5 @@
-/* given.c - consistent values by the user's own equations, problem.start: N(t, (y+, y), p) = 0, n of them, for y+.
+/* given.c - consistent values by the user's own equations, problem.start: N(t, (y+, y), p) = 0, n of them, for y+
+   (mathematics, eq. 11.11 to 11.14).
 
        forward   Newton's iteration from y+ = y with the dense matrix -N_y+, formed by tangents
        tangent   -N_y+ y+'  =  N_t t' + N_y y' + N_p p'

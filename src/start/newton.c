@@ -1,4 +1,5 @@
-/* newton.c - consistent values by Newton's iteration: damped until it converges, then to round-off.
+/* newton.c - consistent values by Newton's iteration: damped until it converges, then to round-off
+   (mathematics, eq. 11.4).
 
    A step is as long as the next simplified one is shorter, which does not depend on how the equations are scaled
    (Deuflhard, Newton methods for nonlinear problems, 2004, 3.3): with dx = A^-1 r at x,

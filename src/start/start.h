@@ -7,7 +7,7 @@
 
    Index 2 (Hessenberg: y' = f(t, y, z), 0 = c(t, y), and unknowns of index 1 beside z) leaves rows C, constraints on
    kept components alone.  They are met by moving y_D along f_z as it is at the guess g, and give z through their
-   derivative (step-maps 8.4):
+   derivative (mathematics, eq. 11.1 to 11.3):
 
        position    E'(g) (y: d_A, y': d_D) = 0 but in rows C,  E_C(t, y_D + d_D, p) = 0            d = (d_D, d_A)
        values      E(t, y, k_D, p) = 0 but in rows C,  d/dt E_C = E_C,t + E_C,y k_D = 0            (k_D, y_A)

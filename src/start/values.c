@@ -1,4 +1,5 @@
-/* values.c - consistent values found: the equations of start.h, their matrix, and what Newton's iteration moves. */
+/* values.c - consistent values found: the equations of start.h, their matrix, and what Newton's iteration moves
+   (mathematics, eq. 11.1 to 11.3). */
 #include <float.h>
 #include <math.h>
 #include <string.h>

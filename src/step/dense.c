@@ -1,4 +1,5 @@
-/* dense.c - the state inside a step: u(theta) = y + sum_j D_j(theta) X_j, theta = (t - t_n)/h (erk: h X_j). */
+/* dense.c - the state inside a step: u(theta) = y + sum_j D_j(theta) X_j, theta = (t - t_n)/h (erk: h X_j)
+   (mathematics, eq. 9.1). */
 #include "base/vec.h"
 #include "step/step.h"
 

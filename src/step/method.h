@@ -64,7 +64,7 @@ struct costate_method {
     int nreal, npair;           /* nreal + 2 npair = block: eigenvalues of (a diagonal block of) W */
     const double *eig;          /* nreal real ones, then (re, im > 0) of each pair */
     const double *T, *Ti;       /* block*block, real: Ti W T = diag(real, [re -im; im re]) ; sdirk: 1 */
-    /* firk: estimate by one more SDIRK stage (step-maps 12.2),
+    /* firk: estimate by one more SDIRK stage (mathematics, eq. 13.11),
        Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),  est = Zhat - sum d_j Z_j */
     const double *theta;        /* s; NULL if none */
     double theta0;

@@ -1,4 +1,4 @@
-/* norm.c - the error norm, its weights, and the estimate that is a sum over stages.
+/* norm.c - the error norm, its weights, and the estimate that is a sum over stages (mathematics, eq. 13.1).
 
    |e| = ( (1/n) sum (e_i / (atol_i + rtol_i max(|y_i|, |y1_i|)))^2 )^(1/2), accepted if <= 1
 

@@ -140,7 +140,7 @@ void dense_eval(const stepper *, const record *, double t, double *y);
 
 /* norm.c */
 /* x_i times |h|^(index - 1) of unknowns of index 2, whose errors are larger by 1/h than those of the others
-   (step-maps 12.4): of increments, estimates, or the weights they are measured with */
+   (mathematics, eq. 13.2): of increments, estimates, or the weights they are measured with */
 void index_scale(const stepper *, double h, double *x);
 void weights(const stepper *, const double *y, double *w);
 /* NaN: y1 is not finite */

@@ -1,4 +1,5 @@
-/* checkpoints.c - the store of tapes that keep some states, and make the steps between them again.
+/* checkpoints.c - the store of tapes that keep some states, and make the steps between them again
+   (mathematics, section 14).
 
    Kept are the decisions of all steps, states at the begin of some blocks (checkpoints), and one or more whole blocks
    with their stages: in a run the last, in a sweep those around the step that is asked for.  Which states, says plan.c.

@@ -1,4 +1,5 @@
-/* plan.c - which states to keep of a run of blocks, so that they can be made again from the last to the first.
+/* plan.c - which states to keep of a run of blocks, so that they can be made again from the last to the first
+   (mathematics, eq. 14.1 to 14.5).
 
    States alone: with S of them, the first block's included, l blocks cost
 
