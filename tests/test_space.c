@@ -60,11 +60,11 @@ static int sweeps(costate *c, process *p, result *x)
 static void one_process(process *p, void *ctx)
 {
     result *x = ctx;
-    costate_problem problem = spread_problem(p);
+    costate_problem mine = spread_problem(p);
     costate_options o = x->o;
     o.sum = cluster_sum;
     o.sum_ctx = p;
-    costate *c = costate_new(x->m, &problem, &o);
+    costate *c = costate_new(x->m, &mine, &o);
     x->status[p->rank] = costate_status(c) ? costate_status(c) : sweeps(c, p, x);
     snprintf(x->message[p->rank], sizeof x->message[0], "%s", costate_message(c));
     costate_free(c);
@@ -140,6 +140,7 @@ static void test_parts_make_up_the_whole(void **state)
         if (!is_tested("parts", m, 1)) continue;
         result one = solve(m, 1);
         for (int ranks = 1; ranks <= RANKS_MOST; ranks += k % 5 ? 2 : 1) {
+            if (ranks > 1 && skipped(k + ranks, 3)) continue;
             result x = ranks == 1 ? one : solve(m, ranks);
             assert_int_equal(x.accepted[0], one.accepted[0]);
             assert_true(apart(CELLS, one.y, x.y) < 1e-9);
