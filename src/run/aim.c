@@ -1,14 +1,14 @@
-/* aim.c - how far a step may go: the interval, t1 met, time summed; and the sentences where no step fits.
+/* aim.c - the length of a step within its interval: hitting t1, summing the time, and the messages where no step fits.
 
-   Time is the sum of the steps in twice the precision, t + low; a record has its rounding t and the h that was used,
-   which is what a replay needs.  Summed plainly, N steps of (t1 - t0)/N may leave a crumb where N is large. */
+   The time is the sum of the steps in twice the precision, t + low.  A record holds the rounded t and the h that was
+   used, which is what a replay needs.  With a plain sum, N steps of (t1 - t0)/N could leave a tiny step at the end. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include "run/loop.h"
 
-/* No solution needs so small a part of its interval, whatever its first transient: a start that fails at t = 0, where
-   any h can be told from 0, ends here. */
+/* No solution requires so small a fraction of its interval, whatever its initial transient.  This bound ends a start
+   that fails at t = 0, where any h differs from 0. */
 static double least_of(const costate *c, double span)
 {
     double least = fmax(DBL_EPSILON * sqrt(DBL_EPSILON) * span, DBL_MIN);
@@ -28,8 +28,8 @@ void set_range(costate *c, double t0, double t1)
 
 static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
 
-/* Cut the proposed step so that t1 is met; stretch by round-off, of h or of t, rather than leave a crumb.  A rejected
-   step is not stretched back by the latter. */
+/* Shortens the proposed step so that it ends at t1, or lengthens it by the round-off of h or of t rather than leave a
+   tiny step.  After a rejection it is not lengthened by the round-off of t. */
 void aim(const costate *c, run *x)
 {
     double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
@@ -44,7 +44,7 @@ int too_small(const costate *c, const run *x)
     return !x->last && fabs(x->h) < fmax(c->in.hmin * (1 - 1e-10), round_off(x));
 }
 
-/* the bound that h is below, in words */
+/* names the bound below which h is */
 static const char *bound(const costate *c, const run *x)
 {
     if (round_off(x) > c->in.hmin) return "round-off of t";
@@ -52,7 +52,7 @@ static const char *bound(const costate *c, const run *x)
     return c->in.hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
 }
 
-/* a try failed, and h cannot be smaller */
+/* a try failed, and h cannot be reduced */
 int give_up(costate *c, const run *x)
 {
     char limit[80] = "is fixed";
@@ -63,7 +63,7 @@ int give_up(costate *c, const run *x)
                 fabs(x->h), limit, cause_text(c->v.why));
 }
 
-/* nothing was tried: h is too small from the start */
+/* h is too small before anything was tried */
 int no_room(costate *c, const run *x)
 {
     return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and "

@@ -1,4 +1,4 @@
-/* arguments.c - what is given to a run, checked: there, finite, and enough callbacks for what is asked. */
+/* arguments.c - checks the arguments of a run: present, finite, and enough callbacks for the requested derivatives. */
 #include <math.h>
 #include "run/run.h"
 
@@ -40,13 +40,15 @@ int check_no_events(costate *c, const costate_times *g)
                                  "its events are not known.") : COSTATE_OK;
 }
 
-/* steps that end in events follow their times */
+/* Does the sweep differentiate lengths of steps?  Those of steps that end at events depend on the times of the events.
+   */
 int timed_sweep(const costate *c, const costate_times *g)
 {
     return guards(c) > 0 || (g && (g->t0 || g->t1 || g->end || g->events));
 }
 
-/* z of index 2 moves by the last step's error over its length, which times change: the derivative is an order worse */
+/* Refuses derivatives with respect to times if unknowns of index 2 end without being made consistent: z contains the
+   error of the last step divided by its length, which times change, so the derivative would lose an order. */
 static int refuse_open_end(costate *c, const costate_times *g)
 {
     if (!c->open_end || !timed_sweep(c, g)) return 0;

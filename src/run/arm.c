@@ -1,7 +1,9 @@
-/* arm.c - guards where a segment begins: their signs there, and of those that are zero the sign that they take next.
+/* arm.c - the signs of guards at the start of a segment, and for guards that are zero there the sign that they take
+   next.
 
-   A guard that is zero has just fired, or begins so: its slope along the dense output of the first step tells where it
-   goes.  Back where it came from, it can fire again; on the other side, in the same mode, the jump was of no use. */
+   A guard is zero at the start if it has just fired, or by the initial values.  Its slope along the dense output of the
+   first step shows to which side it moves.  Back on the side where it came from, it can fire again; on the other side,
+   in the same mode, its jump did not have the intended effect. */
 #include <float.h>
 #include <math.h>
 #include "base/vec.h"
@@ -14,7 +16,7 @@ int active(const costate *c, int k)
     return e->guard.value && in_mode(c, e);
 }
 
-/* y' that it may ask for is near that of the step */
+/* The guard of event k; y' of the step is the first guess if it needs y'. */
 static const map *guard_of(costate *c, int k)
 {
     c->maps.slope = c->work.yp;
@@ -30,9 +32,9 @@ int guard_value(costate *c, int k, double t, const double *y, double *e)
     return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
 }
 
-/* The largest change of the guard, which is e at (t, y), where t and each y_i are moved by up to that part of
-   themselves, up or down as sets of bits say: the terms of a guard may cancel each other, and its own round-off differs
-   from point to point.  Where it is not defined it tells nothing. */
+/* The largest change of the guard, which is e at (t, y), when t and each y_i are changed by up to a fraction `part` of
+   themselves.  Several combinations of signs are tried, because terms of a guard may cancel and its round-off differs
+   from point to point.  Points where it is not defined are skipped. */
 int guard_moves(costate *c, int k, double t, const double *y, double e, double part, double *moves)
 {
     static const struct { unsigned bits; double part; } sets[] = {
@@ -50,7 +52,7 @@ int guard_moves(costate *c, int k, double t, const double *y, double e, double p
     return 0;
 }
 
-/* what round-off of t and y, and its own, may change a guard by */
+/* The change of a guard that round-off of t, of y and of its own terms may cause. */
 int guard_noise(costate *c, int k, double t, const double *y, double e, double *noise)
 {
     TRY(guard_moves(c, k, t, y, e, 4 * DBL_EPSILON, noise));
@@ -65,8 +67,8 @@ static int dense_guard(costate *c, const record *r, int k, double theta, double 
     return guard_value(c, k, t, c->work.z, e);
 }
 
-/* (e(u(theta + d)) - e(u(theta - d)))/(2 d), one-sided at the ends.  Surely: d grows until this is more than round-off
-   of e. */
+/* The slope (e(u(theta + d)) - e(u(theta - d)))/(2 d), one-sided at the ends.  surely: d is increased until the
+   difference exceeds the round-off of e. */
 static int by_difference(costate *c, const record *r, int k, double theta, int surely, double *slope)
 {
     double low = 0, high = 0, e[2] = {0}, noise = 0;
@@ -112,20 +114,20 @@ int wrong_side(costate *c, int k, double t)
                 "1).", k, t, k);
 }
 
-/* its jump should have turned it back */
+/* Should the jump of the event have moved the guard back? */
 int must_turn(const costate *c, int k)
 {
     const costate_event *e = &c->P.event[k];
     return e->direction != 0 && (e->jump.value || e->transition.value) && !e->passes;
 }
 
-/* Of a guard that is not small beside what it was: no. */
+/* A guard that is not small relative to its earlier values is not zero. */
 static int may_be_zero(const guarded *g)
 {
     return g->value == 0 || g->fired || g->size == 0 || fabs(g->value) <= 1e-9 * g->size;
 }
 
-/* of one that has just fired: is what is left of it the round-off of its terms? */
+/* For a guard that has just fired: is its value the round-off of its terms? */
 static int still_zero(costate *c, const record *r, int k, int *zero)
 {
     double e = c->watch.guard[k].value, noise;
@@ -165,7 +167,8 @@ int watch_arm(costate *c, const record *r)
     return 0;
 }
 
-/* Is this a passage, from its sign to that of e, in the direction of the event?  How: -1, 1; else 0. */
+/* Has the guard passed zero, from its sign to that of e, in the direction of the event?  The direction -1 or 1; else 0.
+   */
 int passes(const costate *c, int k, double e)
 {
     int sign = c->watch.guard[k].sign, way = e != 0 ? sign_of(e) : -sign, only = c->P.event[k].direction;

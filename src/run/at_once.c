@@ -1,10 +1,12 @@
-/* at_once.c - events that follow others at the same time.
+/* at_once.c - events that are triggered by other events at the same time.
 
-   Where events have changed the state or the mode, the guard of another one may be zero to round-off.  If it then goes
-   in the direction of its event, there is no step in which it could be seen to pass: it fires at once.  Two events that
-   undo each other take turns without end, which is reported as too many events: the solution slides along the guard.
+   After events have changed the state or the mode, the guard of another event may be zero to round-off.  If the guard
+   then moves in the direction of its event, no step can detect its passage through zero: the event fires immediately.
+   Two events that undo each other alternate without end, which is reported as too many events: the solution slides
+   along the guard.
 
-   Where a guard goes is seen by a short step, which is not taken; where it came from, by how the state moved before. */
+   A short trial step shows where a guard moves to; the motion of the state before the events shows where it came from.
+   */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,19 +14,20 @@
 #include "run/watch.h"
 
 enum { TRIES = 12 };
-/* Of the step that is proposed: so short that the guard is not back, and longer where that does not tell its way. */
+/* Lengths of the trial step, as fractions of the proposed step: so short that the guard has not returned to zero; a
+   longer one where the first does not show the direction. */
 static const double PROBES[] = {1e-6, 1e-3};
-/* Of t, y and the step before: a guard may be zero if it is less than 1e-2 of what it changes by over that. */
+/* Of t, y and the previous step: a guard may be zero if it is less than 1e-2 of its change over this fraction. */
 static const double PART = 1e-6;
-/* A slope so small beside the change over the short step: the guard has its turning point at zero. */
+/* A slope below this fraction of the change over the trial step means that the guard has a turning point at zero. */
 static const double FLAT = 1e-6;
 
-typedef struct {                                /* a guard where events were taken */
-    double e, noise, zero;                      /* its value; its round-off; what counts as zero here */
-    double was, came;                           /* before the events: it, and its slope by time; Inf, 0: not known */
+typedef struct {                                /* a guard after events were applied */
+    double e, noise, zero;                      /* value; round-off; bound below which it counts as zero */
+    double was, came;                           /* value and time derivative before the events; Inf, 0: unknown */
 } candidate;
 
-/* its value in the present mode where it need not be defined: 0 then */
+/* The value of a guard in the present mode, where it need not be defined; known 0: it is not. */
 static int softly(costate *c, int k, double t, const double *y, double *e, int *known)
 {
     c->count.guards++;
@@ -33,8 +36,8 @@ static int softly(costate *c, int k, double t, const double *y, double *e, int *
     return status < 0 ? status : 0;
 }
 
-/* Along the state as it moved before the events, by that part of the step: the guard there, and its slope by time.
-   Differences do: of the slope the sign counts, and the size. */
+/* The guard before the events, and its time derivative by a difference over `part` of the step, along the motion of the
+   state.  Only the sign and the magnitude of the derivative are used. */
 static int before(costate *c, const run *x, int k, double part, double *e, double *slope, int *known)
 {
     watch *w = &c->watch;
@@ -49,13 +52,14 @@ static int before(costate *c, const run *x, int k, double part, double *e, doubl
     return status;
 }
 
-/* what round-off of time is, or by how much the events before were missed */
+/* times that differ by no more are equal: round-off of time, or the error with which the previous events were located
+   */
 static double instant(const costate *c, const run *x)
 {
     return fmax(64 * DBL_EPSILON * fmax(fabs(x->t), fabs(c->watch.rate_h)), 4 * c->watch.missed);
 }
 
-/* Is it zero, or nearly so, that the short step is worth while? */
+/* Is the guard so close to zero that a trial step is needed? */
 static int may_fire(costate *c, const run *x, int k, candidate *at, int *may)
 {
     double moves;
@@ -79,7 +83,7 @@ static int may_fire(costate *c, const run *x, int k, candidate *at, int *may)
     return 0;
 }
 
-/* A short step from here, with nothing of those before; *done: it could be solved. */
+/* A trial step from here that uses nothing of earlier steps; *done: it could be solved. */
 static int probe(costate *c, run *x, double part, int *done)
 {
     const place *spare = &c->work.scratch[c->at & 1];
@@ -106,7 +110,7 @@ static int probe(costate *c, run *x, double part, int *done)
     return status < 0 ? status : 0;
 }
 
-/* where the guard goes from zero, and what is round-off of it, as is known now */
+/* The direction in which the guard leaves zero, and an updated bound of its round-off. */
 static int goes(costate *c, const run *x, int k, candidate *at, int *way)
 {
     guarded *g = &c->watch.guard[k];
@@ -121,19 +125,20 @@ static int goes(costate *c, const run *x, int k, candidate *at, int *way)
     return 0;
 }
 
-/* It is zero, and goes that way: does its event take place? */
+/* The guard is zero and moves in direction `way`: does its event fire? */
 static int fires(const costate *c, int k, const candidate *at, int way)
 {
     const guarded *g = &c->watch.guard[k];
     int only = c->P.event[k].direction, came = sign_of(at->came * c->in.dir);
     int continuous = fabs(at->was) <= 2 * at->zero;
     if (way == 0 || (only && only != way) || g->way == way) return 0;
-    if (continuous && c->watch.rate_h == 0) return 0;       /* so it was at t0 */
+    if (continuous && c->watch.rate_h == 0) return 0;       /* it was zero at t0 */
     if (continuous && g->looked_before && g->sign != 0) return way == -g->sign;
     return only != 0 || (continuous && came == -way);
 }
 
-/* one that is zero here: it fires, or the segment begins with it; open: it may be, but where it goes is not clear */
+/* Decides about a guard that may be zero here: its event fires, or the segment starts with the guard at zero.  open: it
+   may be zero, but its direction is not clear yet. */
 static int decide(costate *c, const run *x, int k, candidate *at, int *any)
 {
     guarded *g = &c->watch.guard[k];
@@ -150,7 +155,7 @@ static int decide(costate *c, const run *x, int k, candidate *at, int *any)
     return 0;
 }
 
-/* those that are open, by a step of that part of the one proposed */
+/* Decides about open guards with a trial step of this fraction of the proposed step. */
 static int look_ahead(costate *c, run *x, double part, int *any)
 {
     int probed = 0, done = 1;
@@ -167,7 +172,7 @@ static int look_ahead(costate *c, run *x, double part, int *any)
     return 0;
 }
 
-/* those that fire now, with nothing taken yet */
+/* Finds the guards that fire now; none is applied yet. */
 static int find(costate *c, run *x, int *any)
 {
     *any = 0;
@@ -182,7 +187,7 @@ static int find(costate *c, run *x, int *any)
     return 0;
 }
 
-/* The state before what fires now, and how it moves there. */
+/* Stores the state before the events that fire now, and its motion. */
 static void moved(costate *c, const run *x)
 {
     watch *w = &c->watch;

@@ -1,10 +1,11 @@
-/* calls.c - the public calls of a solver: one at a time, and what a call leaves that an exception or longjmp ended. */
+/* calls.c - the public calls of a solver: only one at a time, and recovery after an exception or longjmp ended a call.
+   */
 #include "run/run.h"
 
-/* 0: refused.  Only the sentence changes; the status stays that of the call at work. */
+/* 0: refused.  Only the message changes; the status remains that of the active call. */
 static int enter(costate *c, uintptr_t frame)
 {
-    if (!c || !c->whole) return 1;                  /* begin will tell */
+    if (!c || !c->whole) return 1;                  /* begin reports it */
     if (entry_begin(&c->entry, frame) != REFUSED) {
         atomic_store(&c->self->at_work, c->entry.calls);
         return 1;
@@ -26,7 +27,7 @@ static int leave(costate *c, long call, int status)
     return status;
 }
 
-/* The moat lies between this call's frame and those of its callbacks. */
+/* The unused array separates the stack frame of this call from those of its callbacks. */
 #define ENTER(c)                                            \
     HOLD_MOAT();                                            \
     if (!enter(c, FRAME)) return COSTATE_BAD_ARGUMENT;      \

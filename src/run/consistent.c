@@ -1,31 +1,32 @@
-/* consistent.c - M y' = f with a singular M, or F(t, y, y', p) = 0: are the constraints met where a run starts
-   (mathematics, eq. 11.15)?
+/* consistent.c - whether the initial values satisfy the constraints of M y' = f with singular M, or of F(t, y, y', p) =
+   0 (mathematics, eq. 11.15).
 
-   Index 1: every f is M u - J d with d in the kernel of M; the constraints are met if d = 0, and else d is, to first
-   order, the jump of y that meets them.  That does not depend on how rows or states are scaled, and is what the
-   tolerance of y judges.  With sigma large beside the rates of J,
+   Index 1: f can be written as M u - J d with d in the kernel of M.  The constraints are satisfied if d = 0; otherwise
+   d is, to first order, the change of y that satisfies them.  d does not depend on the scaling of rows or states, and
+   is compared with the tolerance of y.  With sigma large relative to the rates of J,
 
-       r <- -J (sigma M - J)^-1 r,      from r = f,
+       r <- -J (sigma M - J)^-1 r,      starting from r = f,
 
-   keeps the part -J d and divides the rest by sigma over the rates each time; (sigma M - J)^-1 r tends to d.  Rows that
-   M does not enter keep f as it is.  sigma M must not drown the constraints in round-off, where they are combinations
-   of rows: so sigma is no larger than need be, and only a d that a smaller sigma gives, too, is believed.
+   each pass keeps the part -J d and divides the rest by sigma over the rates; (sigma M - J)^-1 r converges to d.  Rows
+   in which M is zero keep f as it is.  If constraints are linear combinations of rows, sigma M must not drown them in
+   round-off: so sigma is no larger than necessary, and d is only accepted if a smaller sigma gives the same.
 
-   Of a residual the same passes are Newton's iteration for y' = k with y fixed,
+   For a residual the same passes are Newton's iteration for y' = k with y fixed,
 
        k <- k + sigma x,   x = (sigma M - J)^-1 r,   r <- E(t, y, k),
 
-   where r is -J x if E is linear in k; what is left of it, when k has converged, is -J d.  The matrix stays as it is
-   where a pass found E linear, or divided x by ten. */
+   where r is -J x if E is linear in k; what remains of it when k has converged is -J d.  The matrix is kept if a pass
+   found E to be linear, or reduced x tenfold. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/run.h"
 
-/* Times the tolerance.  A run leaves some of it in the constraints, ros2 and radau1a the error of a step; Newton
-   takes a jump by less than this for part of the step. */
+/* In tolerances.  A run leaves a part of its tolerance in the constraints, with ros2 and radau1a the error of a step.
+   Newton's iteration absorbs a smaller jump in the first step. */
 static const double ALLOWED = 100;
-/* of y': at least, at most; where F is not linear in it, a pass may no more than halve its error */
+/* PASSES for d; SLOPE_PASSES, SLOPE_MOST: least and most for y': where F is not linear in it, a pass may only halve its
+   error */
 enum { PASSES = 12, SLOPE_PASSES = 3, SLOPE_MOST = 60 };
 
 typedef struct {
@@ -34,7 +35,7 @@ typedef struct {
     double t, unit;                      /* unit: the size of the first pass */
 } jump;
 
-/* what a component may change by: no less than round-off of a solution of a system */
+/* the unit in which a change of a component is measured: its tolerance, at least the round-off of a linear solution */
 static double unit_of(const costate *c, int i) { return fmax(1 / c->st.w[i], 1e3 * DBL_EPSILON * fabs(c->work.y[i])); }
 
 static double largest(const costate *c, const double *d, int *where)
@@ -42,13 +43,13 @@ static double largest(const costate *c, const double *d, int *where)
     double most = 0;
     for (int i = 0; i < c->st.n; i++) {
         double size = fabs(d[i]) / unit_of(c, i);
-        if (c->maps.index && c->maps.index[i] == 2) continue;       /* the first step finds it, whatever it is */
+        if (c->maps.index && c->maps.index[i] == 2) continue;       /* the first step determines it from any value */
         if (size > most) { most = size; *where = i; }
     }
     return most;
 }
 
-/* sums of |A_ij x_j| over rows; x NULL: the units of y */
+/* adds |A_ij x_j| to the sums of rows; x NULL: the units of y */
 static void add_row_sums(const costate *c, const double *A, const double *x, double *sums)
 {
     const costate_pattern *a = c->P.pattern;
@@ -61,7 +62,7 @@ static void add_row_sums(const costate *c, const double *A, const double *x, dou
     }
 }
 
-/* the largest rate of a row, in the units of y; no less than one change over the run */
+/* the largest rate of a row, in the units of y; at least one change over the run */
 static double fastest(const costate *c, jump *x, double span)
 {
     double most = 1 / span;
@@ -72,7 +73,7 @@ static double fastest(const costate *c, jump *x, double span)
     return most;
 }
 
-/* r <- -J d, but f in rows that M does not enter */
+/* r <- -J d; in rows where M is zero r stays f */
 static int without_slope(costate *c, jump *x)
 {
     size_t n = (size_t)c->st.n;
@@ -82,7 +83,7 @@ static int without_slope(costate *c, jump *x)
     return 0;
 }
 
-/* ready for d <- (sigma M - J)^-1 d; RETRY: it is singular */
+/* factors sigma M - J; RETRY: it is singular */
 static int shift(costate *c, double sigma)
 {
     double im, re = c->sh.matfree ? shifts_sigma(&c->sh, 0, &im) : 0;
@@ -107,8 +108,8 @@ static int with_slope(costate *c, jump *x, double sigma)
     return equation_value(&c->maps, x->t, c->work.y, c->work.yp, x->r);
 }
 
-/* Did E follow its Jacobian over the last pass, as it does wherever it is linear in k?  Row by row, beside the terms
-   that were summed. */
+/* Was E linear over the last pass, that is, did it change as its Jacobian predicts?  Compared row by row, relative to
+   the sum of the moduli of the terms. */
 static int linear(const costate *c, const jump *x, double sigma)
 {
     const double PART = 1e-6;
@@ -128,7 +129,7 @@ static int linearise_here(costate *c, double t)
     return linearise(&c->maps, c->at + 1, &at, c->st.w, &c->st.lin);
 }
 
-/* the matrix of the next pass; fell: of this one by the last, 1: there is none */
+/* Chooses the matrix of the next pass; fell: the size of this pass relative to the previous one, 1: there was none. */
 static int renew(costate *c, jump *x, double sigma, double fell)
 {
     if (!c->maps.residual || fell <= 0.1 || linear(c, x, sigma)) return 0;
@@ -136,7 +137,7 @@ static int renew(costate *c, jump *x, double sigma, double fell)
     return shift(c, sigma);
 }
 
-/* d by passes until its part outside of the kernel of M is gone; *size: of it, -1: no answer */
+/* Computes d by passes until its part outside the kernel of M has vanished; *size: its size, -1: no answer. */
 static int passes(costate *c, jump *x, double sigma, double *size)
 {
     size_t n = (size_t)c->st.n;
@@ -166,7 +167,7 @@ static int jump_of(costate *c, jump *x, double sigma, double *size)
     return status == RETRY ? 0 : status;
 }
 
-/* the row of the constraints that is missed by most; among those that M does not enter, if one of them is missed */
+/* the row of the constraints with the largest violation, preferably one in which M is zero */
 static int worst_row(const costate *c, const jump *x)
 {
     int best[2] = {0, 0};
@@ -206,7 +207,7 @@ static double column_sum(const costate *c, const double *A, int j)
     return sum_moduli(a ? (size_t)(a->col[j + 1] - a->col[j]) : n, A + from);
 }
 
-/* A column or row without an entry in J and M: sigma M - J is singular, whatever sigma.  The sums of rows are there. */
+/* Refuses a column or row without entries in J and M: sigma M - J is singular for every sigma. */
 static int refuse_empty(costate *c, const jump *x)
 {
     for (int i = 0; i < c->st.n; i++) {
@@ -225,7 +226,7 @@ static jump jump_at(const costate *c, double t)
                   .terms = c->work.scratch[1].X, .t = t};
 }
 
-/* COSTATE_OK, RETRY where J or f is not to be had, or a status */
+/* COSTATE_OK; RETRY if J or f cannot be evaluated; or a status */
 static int judge(costate *c, double t, double span)
 {
     jump x = jump_at(c, t);
@@ -248,10 +249,11 @@ int consistent(costate *c, double t, double span)
 {
     if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
     int status = judge(c, t, span);
-    return status == RETRY ? COSTATE_OK : status;                /* the first step will say more */
+    return status == RETRY ? COSTATE_OK : status;                /* the first step will give a better message */
 }
 
-/* yp alone, by the first sigma for which the passes converge: larger than the rates, and no larger than need be */
+/* Computes yp only, with the first sigma for which the passes converge: larger than the rates, but no larger than
+   necessary. */
 static int slope_without_matrix(costate *c, double t, double span)
 {
     jump x = jump_at(c, t);
@@ -265,7 +267,7 @@ static int slope_without_matrix(costate *c, double t, double span)
     return size < 0 ? start_over(c, &x) : COSTATE_OK;
 }
 
-/* y' of what the residual does not have it of is anything: 0.  1: it was not. */
+/* Sets y' to 0 for unknowns whose y' does not appear in the residual; 1: some were not 0. */
 static int clear_undetermined(costate *c)
 {
     int changed = 0;
@@ -278,7 +280,7 @@ static int clear_undetermined(costate *c)
     return changed;
 }
 
-/* y' is found: the first step is linearised there */
+/* y' is known: the first step is linearised there */
 static int settle(costate *c, double t)
 {
     int status = linearise_here(c, t);

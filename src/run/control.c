@@ -1,4 +1,4 @@
-/* control.c - first step and step size controllers (mathematics, eq. 13.13 to 13.17).
+/* control.c - choice of the first step size, and the step size controllers (mathematics, eq. 13.13 to 13.17).
 
    elementary  h_new = h fs err^(-1/k),  k = embedded order + 1
                fs = safety, for methods with Newton's iteration times (2 k + 1)/(2 k + iterations),
@@ -7,11 +7,12 @@
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
    first       with T = |y|/|f|, the time in which y changes:
                h0 = min(T, T (0.01/max(0.01 T |f|, T^2 |y''|))^(1/(p+1)))
-   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; the choice of the first step: Hairer, Norsett & Wanner
-   I, II.4, with T as the unit of time, so that it does not depend on the user's; T |f| is |y| then, 1/rtol and more,
-   and as a constant slope makes no error a part of it does for what the difference for y'' may miss.)
-   A rejected step is repeated by the elementary rule; the step after it sees what Gustafsson's predicts, or each step
-   would be tried twice where h has to fall. */
+   (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; for the first step: Hairer, Norsett & Wanner I, II.4,
+   with T as the unit of time, so that the result does not depend on the unit of the user.  T |f| equals |y|, which is
+   1/rtol or more in tolerances; since a constant slope causes no error, a hundredth of it covers what the difference
+   for y'' may miss.)
+   A rejected step is repeated with the elementary rule.  The step after it uses Gustafsson's prediction; otherwise each
+   step would be tried twice where h has to decrease. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -45,20 +46,20 @@ double next_factor(const stepper *c, const control *k, int newton, double err, d
     return fmax(c->o->fac_min, fmin(most, fac));
 }
 
-/* A step that t0 can tell from none, with room for its stages. */
+/* The shortest step that differs from none when added to t0, with room for its stages. */
 static double step_round_off(double t0) { return 64 * DBL_EPSILON * fabs(t0); }
 
-/* T from the sizes of y and f, or a part of the interval where one of them is zero; t0 can tell T/100 from 0, where the
-   interval lets it. */
+/* T from the norms d0 of y and d1 of f, or a fraction of the interval where one of them is zero.  T/100 is at least the
+   round-off of t0, unless the interval is shorter. */
 static double time_scale(double t0, double span, double d0, double d1)
 {
     double T = d0 < 1e-5 || d1 * span < 1e-5 ? 1e-4 * span : d0 / d1;
     return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
 }
 
-/* h0 from the sizes of y, f and a difference quotient for y'' (one more f; none where y' is known, of a residual, which
-   has no f).  The slope M y' stands for y'.  Sizes of slopes are in a unit of time of 2^e, about T/100: y'' of times of
-   1e-160 is no number in others. */
+/* h0 from the norms of y, f and a difference quotient for y'' (one more f; none for a residual, whose y' is known and
+   which has no f).  M y' is used in place of y'.  Norms of slopes are in a unit of time of 2^e, about T/100: in other
+   units y'' would overflow for times of 1e-160. */
 int first_step(stepper *c, const interval *in, const double *y, const double *yp, double *f, double *z, double *f1,
                double *h)
 {

@@ -1,4 +1,5 @@
-/* events.c - events of a run: at given times, or where the step before ended in them; then the run begins anew. */
+/* events.c - the events of a run: at given times, or at the end of a step that a guard has ended; then the run
+   restarts. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 enum { MOST_STILL = 100 };
 
-/* what is round-off of a guard whose slope is this: a few last digits of the time */
+/* the round-off of a guard with this slope: that of a few units in the last place of the time */
 static double band(double slope, double miss, double t, double h)
 {
     return 4 * fabs(slope) * fmax(miss, 8 * DBL_EPSILON * fmax(fabs(t), fabs(h)));
@@ -15,7 +16,7 @@ static double band(double slope, double miss, double t, double h)
 void events_begin(costate *c, int on, const mapped *from)
 {
     watch *w = &c->watch;
-    int here = on && w->stamp == c->stamp;       /* the run that ended there was the last */
+    int here = on && w->stamp == c->stamp;       /* it continues the last run of this solver */
     w->armed = w->still = 0;
     w->done = from && from->event >= 0;
     w->taken = w->at_once = 0;
@@ -34,7 +35,7 @@ void events_begin(costate *c, int on, const mapped *from)
 
 /* ---- given times ---- */
 
-/* how many of the times, which do not decrease, are less than t, or up to it */
+/* how many of the non-decreasing times are less than t (with_it: less than or equal to t) */
 static int count_below(const costate_event *e, double t, int with_it)
 {
     int low = 0, high = e->ntimes;
@@ -75,7 +76,7 @@ static int count_one(costate *c, const run *x)
     return 0;
 }
 
-/* Events that follow each other while the time does not pass would never end. */
+/* Detects events that follow each other without the time advancing: they would never end. */
 static int stands_still(costate *c, const run *x)
 {
     watch *w = &c->watch;
@@ -94,7 +95,7 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
                     .k = c->work.yp};
 }
 
-/* The state and its tangents through one event, and onto the tape; *stop: on_event asks for the end. */
+/* Applies one event to the state and its tangents, and records it on the tape; *stop: on_event requests the end. */
 static int take_one(costate *c, run *x, int k, int timed, int *stop)
 {
     const wide w = {.jump = c->watch.jump};
@@ -119,7 +120,7 @@ static int changes(const costate *c, int k)
     return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.mode);
 }
 
-/* all that fire or are due here, in the order of the list */
+/* Applies all events that fire or are due here, in the order of the list. */
 static int take_all(costate *c, run *x, int *any)
 {
     int stop = 0, changed = 0, cut = x->cut || c->watch.at_once;
@@ -146,7 +147,8 @@ static int take_all(costate *c, run *x, int *any)
     return space_agree(&c->maps.space, stop);
 }
 
-/* And those that then fire at once.  Each leads to another where the solution slides; more than these are no chain. */
+/* Applies the events that then fire immediately.  Where the solution slides, each triggers another; a longer sequence
+   than this is not a chain of distinct events. */
 static int take_with_others(costate *c, run *x, int more)
 {
     watch *w = &c->watch;
@@ -159,13 +161,14 @@ static int take_with_others(costate *c, run *x, int more)
     return 0;
 }
 
-/* w->done: what is due was taken by the run before; DONE_HERE: by this one, which was read from its file */
+/* w->done: the events due here were applied by the previous run; DONE_HERE: by this run, which was read from its file.
+   */
 int events_at_start(costate *c, run *x, int *any)
 {
     *any = 0;
     if (c->watch.count == 0 || c->watch.done == DONE_HERE) return 0;
     watch *w = &c->watch;
-    int due = w->done && w->rate_h != 0;            /* others at once: where the run before is known that ended here */
+    int due = w->done && w->rate_h != 0;            /* others may follow if the run that ended here is known */
     w->at_once = 0;
     if (!w->done) {
         w->rate_h = 0;

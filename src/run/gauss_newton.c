@@ -1,5 +1,5 @@
-/* gauss_newton.c - over a tape: J^T W J v of what is observed, from first derivatives alone: tangents forward, weighed
-   where they are observed (seed2, seed), and these weights back (mathematics, eq. 2.8). */
+/* gauss_newton.c - Gauss-Newton products J^T W J v over a tape, from first derivatives only: tangents forward, weighted
+   where they are observed (seed2, seed), and an adjoint sweep with these weights (mathematics, eq. 2.8). */
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"
@@ -9,7 +9,7 @@ typedef struct {
     size_t n;
     int m;
     double *weighed;            /* count by n*m: C^T W C V of each observation */
-    int code;                   /* what seed2 returned, and at which time */
+    int code;                   /* the return value of seed2, and its time */
     double t;
 } seen;
 
@@ -32,7 +32,7 @@ static int back(int k, double t, const double *y, int m, double *w, void *ctx)
     return 0;
 }
 
-/* V (N*m) at the end into lambda2, mu2 */
+/* calls seed with V (N*m) at the end to set lambda2, mu2 */
 static int end_values(costate *c, const costate_tape *tape, const costate_second *s, const double *V)
 {
     size_t all = (size_t)c->st.N * (size_t)s->m;

@@ -1,9 +1,9 @@
-/* integrate.c - a run from its begin to its end, around the step loop: onto a tape, after another, with tangents. */
+/* integrate.c - a run from start to end, around the step loop: with a tape, as a continuation, with tangents. */
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
 
-/* Nothing is known of earlier steps; their factorisations do not even precondition, as they may in a sweep. */
+/* Discards everything known of earlier steps; their factorisations are not even used as preconditioners. */
 static void anew(costate *c)
 {
     forget(c);
@@ -15,18 +15,18 @@ static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
     if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o, x->tape), &c->P, &from));
-    if (x->tape) x->tape->usable = 0;           /* until it ends: an exception leaves no half of it */
+    if (x->tape) x->tape->usable = 0;           /* until the run ends: after an exception the tape holds nothing */
     return run_loop(c, x);
 }
 
-/* Also of a run that failed: y is the last accepted state, and the tape holds the steps before it. */
+/* Ends a run, also one that failed: y is the last accepted state, and the tape holds the steps up to it. */
 int run_finish(costate *c, run *x, int status, double *y)
 {
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, x);
     c->watch.stamp = c->stamp;
-    if (complete) no_error(c);          /* with a hint, if there is one now */
+    if (complete) no_error(c);          /* with a hint, if there is one */
     else remark(c, status);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
@@ -60,7 +60,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
 
 int solver_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
-    if (tape) tape_clear(tape);          /* also when the call fails: an earlier run is not taken for this one */
+    if (tape) tape_clear(tape);          /* also if the call fails: the tape must not hold an earlier run */
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(maps_available(c, FORWARD, 0, 0));

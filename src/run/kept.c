@@ -1,9 +1,9 @@
-/* kept.c - the tangents of a sweep forward, for one back.
+/* kept.c - stores the tangents of a forward sweep for the backward sweep of second order.
 
-   All are kept where there is room.  Else the steps are cut into segments: kept are the tangents at the start of each,
-   and all within one; those of the others are made again when the sweep back comes to them.  options.tape_limit holds
-   for the tape and these together; beside a tape with checkpoints they take m times its memory, or what they need at
-   least. */
+   If there is room, all of them are stored.  Otherwise the steps are divided into segments: the tangents at the start
+   of each segment and all tangents of one segment are stored, and those of the others are recomputed when the backward
+   sweep reaches them.  options.tape_limit covers the tape and these tangents; with checkpoints they take m times the
+   memory of the tape, or the minimum that they need. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t doubles(const kept_tangents *k, int length)
            (size_t)segments(k->tape->count, length) * k->start;
 }
 
-/* as long as there is room for; 0: there is none */
+/* the longest segment for which there is room; 0: none */
 static int longest(const kept_tangents *k, size_t room)
 {
     int length = k->tape->count;
@@ -25,7 +25,7 @@ static int longest(const kept_tangents *k, size_t room)
     return length;
 }
 
-/* as takes the least memory: starts and steps of a segment as much as each other */
+/* the length that minimises memory: starts of segments and steps within one take the same */
 static int least(const kept_tangents *k)
 {
     int length = (int)sqrt((double)k->tape->count * (double)k->start / (double)k->step);
@@ -83,7 +83,7 @@ tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
 
 typedef struct { costate *c; kept_tangents *k; } keeper;
 
-/* an operation, which leaves what it began with */
+/* stores the tangents with which an operation started */
 static int keep(void *ctx, world *w, op o)
 {
     const keeper *x = ctx;
@@ -101,7 +101,7 @@ static int keep(void *ctx, world *w, op o)
     return 0;
 }
 
-/* with the tangents w->V, w->dt of its start */
+/* runs through one segment from the tangents w->V, w->dt at its start */
 static int through(costate *c, kept_tangents *k, world *w, int from)
 {
     int to = from + k->length < k->tape->count ? from + k->length : k->tape->count;

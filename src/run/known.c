@@ -1,10 +1,11 @@
-/* known.c - what a run knows where it begins fresh: to its tape's file, and from it. */
+/* known.c - the memory of a run at a fresh step (controller, guards): written to the file of its tape, and read back.
+   */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
 
-typedef struct {                /* beside t, y, y' and the guards, which stand behind it */
+typedef struct {                /* in addition to t, y, y'; the guards follow it in the file */
     double low, h_free, err_old, h_old, when[LAST_EVENTS];
     long taken;
     int control_rejected, cautious, armed, first, still, tangents;
@@ -34,7 +35,7 @@ int known_keep(costate *c, const run *x, int begins, long source)
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
 }
 
-/* what no run can have known: sums that are right do not say who made them */
+/* Refuses values that no run can have written: a correct checksum does not prove who wrote them. */
 static int sound(const costate *c, const known *k, const fresh_run *f)
 {
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
@@ -66,6 +67,6 @@ int known_again(costate *c, run *x, const fresh_run *f)
     w->armed = k.armed;
     w->first = k.first;
     w->still = k.still;
-    w->done = DONE_HERE;        /* what was due at the start was taken */
+    w->done = DONE_HERE;        /* the events at the start were applied */
     return 0;
 }

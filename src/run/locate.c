@@ -1,10 +1,11 @@
-/* locate.c - the length of a step that ends where a guard is zero: e(h) = 0, over the step that is solved again
+/* locate.c - the length h of a step at whose end a guard is zero: e(h) = 0, each e being a solution of the step
    (mathematics, section 10.3).
 
-   Newton's iteration with the slope of the dense output, corrected by differences of e itself while they tell more than
-   round-off, inside a bracket where there is one: whose ends were seen by the dense output, and are looked at where the
-   iteration leaves it.  It ends at round-off: of h, or, where e has more, where corrections do not get smaller; and at
-   the shortest step that the time can tell. */
+   Newton's iteration starts with the slope of the dense output and corrects it by differences of e, as long as these
+   exceed round-off.  Where a bracket is known, the iteration stays inside it.  The ends of the bracket come from the
+   dense output; they are verified with the step itself when the iteration leaves the bracket.  The iteration ends at
+   the round-off of h; if that of e is larger, where corrections no longer decrease; or at the shortest step that can be
+   represented at this time. */
 #include <float.h>
 #include <math.h>
 #include "run/watch.h"
@@ -12,16 +13,17 @@
 enum { TRIES = 80, NEWTON = 12 };
 
 typedef struct {
-    double h, e, step, slope;   /* the last try; from it to the next one */
-    double low, high;
-    int low_seen, high_seen;    /* with the step itself */
-    double last;                /* correction before this one */
-    int final;                  /* what the next one finds is round-off */
+    double h, e, step, slope;   /* of the last try; step: from its h to the next one */
+    double low, high;           /* bracket */
+    int low_seen, high_seen;    /* whether its ends were verified with the step itself */
+    double last;                /* size of the previous correction */
+    int final;                  /* the next correction is expected to be round-off */
 } iterate;
 
 static int bracketed(const search *s) { return s->low != s->high; }
 
-/* Newton's, or an end of the bracket that it leaves and that was not tried, or its middle, there or where it is slow */
+/* The next h: that of Newton's iteration; where this leaves the bracket, the end of the bracket that it crosses, if
+   that was not tried yet; else, and where the iteration is slow, the middle of the bracket. */
 static double next(const search *s, const iterate *x, int k)
 {
     double h = x->h + x->step, part = (h - x->low) / (x->high - x->low);
@@ -31,7 +33,8 @@ static double next(const search *s, const iterate *x, int k)
     return x->low + (x->high - x->low) / 2;
 }
 
-/* the bracket with what was found at x->h; below its lower end a wider one */
+/* Narrows the bracket by the value at x->h.  If the guard has passed zero at the lower end already, the bracket is
+   extended below it. */
 static void narrow(const search *s, iterate *x)
 {
     int before = x->e * s->sign > 0, at_low = x->h == x->low;
@@ -47,15 +50,16 @@ static void narrow(const search *s, iterate *x)
     x->low_seen = 0;
 }
 
-/* differences say more of the slope than the dense output while e is far from round-off */
+/* A difference gives a better slope than the dense output while e is far from round-off. */
 static void improve(iterate *x, double h, double e)
 {
     double slope = (e - x->e) / (h - x->h);
     if (fabs(h - x->h) > 1e-8 * fabs(h) && fabs(slope) < HUGE_VAL && slope / x->slope > 0.1) x->slope = slope;
 }
 
-/* Is h as good as it gets?  At a few last digits of h where corrections hardly fall any more, elsewhere where they
-   grow; or where the last one left, by its rate, less than round-off, and this one finds so. */
+/* Has the iteration converged?  Within a few units in the last place of h: when corrections hardly decrease any more;
+   farther away: when they grow.  Also if the rate of the previous correction predicted an error below round-off and
+   this correction confirms it. */
 static int settled(const search *s, const iterate *x, double miss)
 {
     double rough = fmax(1e-9 * fabs(x->h), 8 * DBL_EPSILON * fabs(s->t));

@@ -1,12 +1,12 @@
 /* loop.c - the step loop: the only place that decides about steps.
 
-   A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  Tangents, when carried, are
-   those of the accepted step; the last step is h = t1 - t. */
+   A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  If tangents are propagated,
+   they are those of the accepted step.  The last step has h = t1 - t. */
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
 
-/* after an event: the step size goes on */
+/* after an event: controller and predictor start afresh, but the step size is kept */
 static void restart(costate *c, run *x)
 {
     fresh(c, 0);
@@ -59,8 +59,8 @@ static int tangent_norm(costate *c, const run *x, double *norm)
     return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
 }
 
-/* Where memory is short, the run goes on as one whose tape keeps no factorisations.  Only the matrices of a step
-   allocate, before anything else of it was done: what is done again is done the same way. */
+/* If memory runs out, the run continues without keeping factorisations on the tape.  Only the matrices of a step
+   allocate, before anything else is computed, so that the repetition computes the same. */
 static int forward(costate *c, run *x)
 {
     int status = c->st.F->forward(&c->st, &x->now, &x->by);
@@ -79,7 +79,7 @@ static int step_once(costate *c, run *x)
     return 0;
 }
 
-/* One try: the step, its error norm, its tangents when they are to be judged or the step is accepted. */
+/* One try: the step, its error norm, and its tangents if they enter the error norm or the step is accepted. */
 static int try_step(costate *c, run *x, double *err)
 {
     c->count.steps++;
@@ -115,7 +115,7 @@ static int report(costate *c, run *x)
                                                     c->v.t) : COSTATE_OK);
 }
 
-/* A step that was cut to meet t1, and is no reason for smaller ones, takes nothing from what was proposed. */
+/* Proposes the next step size.  A step that was only shortened to meet t1 does not reduce the proposal before it. */
 static void propose(costate *c, run *x, double err)
 {
     double judged = fabs(x->judged);
@@ -130,7 +130,8 @@ static void propose(costate *c, run *x, double err)
     x->k.rejected = 0;
 }
 
-/* A fresh step may go on with the factorisations of the step before, where the tape has the state they were made at. */
+/* A fresh step may use the factorisations of the previous step if the tape has the state at which they were computed.
+   */
 static int matrices_go_on(costate *c, const run *x, long *source)
 {
     const factors *f = c->st.fac;
@@ -142,8 +143,9 @@ static int matrices_go_on(costate *c, const run *x, long *source)
     return 0;
 }
 
-/* Does the step begin fresh?  It may be made again later, from its state: the tape says where it wants such steps.  A
-   residual's y' is not known from the step before where a run begins, or goes on after an event. */
+/* Is the step fresh, that is, independent of earlier steps, so that it can be repeated later from its state alone?  The
+   tape decides where it needs such steps.  At the start of a run or after an event, y' of a residual is not known from
+   a previous step. */
 static int fresh_step(costate *c, run *x, unsigned *is_fresh)
 {
     int begins = !x->has_prev && (!x->begun || c->maps.residual);
@@ -157,7 +159,7 @@ static int fresh_step(costate *c, run *x, unsigned *is_fresh)
     return known_keep(c, x, begins, source);
 }
 
-/* Without a tape two places in turn: the step before is still needed. */
+/* Without a tape, two places are used in turn, because the previous step is still needed. */
 static int next_slot(costate *c, run *x)
 {
     unsigned is_fresh;
@@ -201,7 +203,7 @@ static int too_large(costate *c, const run *x, double err)
     return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
 }
 
-/* The step ends earlier where an event is in it, and its tangents are those of what was done. */
+/* Detects events: a step with an event ends there, and its tangents are those of the shortened step. */
 static int watched(costate *c, run *x, double err)
 {
     x->cut = 0;
@@ -214,7 +216,7 @@ static int watched(costate *c, run *x, double err)
     return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
-/* A try, judged: the step is taken, or RETRY says by what its h should change. */
+/* Tries a step and judges it: it is accepted, or RETRY is returned with the factor for h. */
 static int try_judged(costate *c, run *x)
 {
     double err = 0;
@@ -225,7 +227,7 @@ static int try_judged(costate *c, run *x)
     return accept(c, x, err);
 }
 
-/* h_free no longer than the family allows from here */
+/* Limits the proposed h to the longest step that the family allows here (stability of rkc). */
 static int shorten(costate *c, run *x)
 {
     double h;
@@ -258,7 +260,7 @@ static int one_step(costate *c, run *x, long budget)
     }
 }
 
-/* made: the values are consistent, and y' is there */
+/* made: the values are consistent already, and y' is known */
 static int cold_start(costate *c, run *x, int made)
 {
     double span = fabs(x->end - x->t);
@@ -269,7 +271,7 @@ static int cold_start(costate *c, run *x, int made)
     return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
 }
 
-/* at t0: what was proposed is for the values before */
+/* Events at t0 have changed the state: the step size is chosen anew. */
 static int begin_after_jump(costate *c, run *x)
 {
     restart(c, x);

@@ -5,23 +5,23 @@
 #include "run/run.h"
 
 typedef struct run {
-    int (*once)(costate *, struct run *);       /* the step of h alone, not judged (loop.c) */
+    int (*once)(costate *, struct run *);       /* one step of length h, not judged (loop.c) */
     double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
-    double end_low;             /* the time after it is now.end + end_low */
-    double end;                 /* of the run: t1 is it, or a given time of an event before it */
-    int last;                   /* h reaches t1 */
-    int cut;                    /* it was made shorter by an event */
-    int on;                     /* it goes on with an earlier one */
+    double end_low;             /* the time at its end is now.end + end_low */
+    double end;                 /* of the run; t1 is this, or a given time of an event before it */
+    int last;                   /* the step reaches t1 */
+    int cut;                    /* an event has shortened the step */
+    int on;                     /* the run continues an earlier one */
     int over;                   /* a terminal event ended the run */
-    double judged;              /* h of the step that the error is of */
-    double h_free;              /* the step proposed before it was cut to reach t1 */
+    double judged;              /* h of the step to which the error estimate belongs */
+    double h_free;              /* the proposed step, before it was shortened to reach t1 */
     control k;
     costate_tape *tape;
     trial by;                   /* what the step may use */
     record now, prev;
     int has_prev;
-    int begun;                  /* it has a step */
-    long rejected;              /* steps of this call; the accepted ones are c->at */
+    int begun;                  /* the run has a step */
+    long rejected;              /* rejected steps of this call; the number of accepted ones is c->at */
     directions *d;
     double *Va, *Vb;            /* tangents at t and at t + h */
     const costate_times *times;
@@ -31,35 +31,37 @@ typedef struct run {
 void run_begin(const costate *, run *, int predict);
 int run_loop(costate *, run *);
 /* integrate.c */
-int run_finish(costate *, run *, int status, double *y);    /* the status of all */
+int run_finish(costate *, run *, int status, double *y);    /* the common status of all processes */
 
-/* known.c: the run begins fresh here: what it knows goes to the tape's file, if it has one; and back */
+/* known.c: at a fresh step, writes the memory of the run to the file of the tape, if there is one; reads it back */
 int known_keep(costate *, const run *, int begins, long source);
 int known_again(costate *, run *, const fresh_run *);
 
 /* aim.c */
 void set_range(costate *, double t0, double t1);
-void aim(const costate *, run *);                   /* h, and whether it is the last */
-void set_times(run *);                              /* t, h, end of the step that h makes */
+void aim(const costate *, run *);                   /* sets h, and whether the step is the last */
+void set_times(run *);                              /* sets t, h and end of the step */
 int too_small(const costate *, const run *);
-int give_up(costate *, const run *);                /* a try failed, and h cannot be smaller */
-int no_room(costate *, const run *);                /* nothing was tried: h is too small from the start */
+int give_up(costate *, const run *);                /* a try failed, and h cannot be reduced */
+int no_room(costate *, const run *);                /* h is too small before anything was tried */
 
 /* start.c */
-int map_run(costate *, run *, int at_end);          /* the state made consistent, on the tape, with its tangents */
+int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 
 /* events.c */
-void events_begin(costate *, int on, const mapped *from);   /* of a run; on: it goes on, from an event, or NULL */
+void events_begin(costate *, int on, const mapped *from);   /* on: the run continues an earlier one, from an event, or
+                                                               NULL */
 double next_stop(const costate *, const run *);     /* x->end, or a given time before it */
 int events_at_start(costate *, run *, int *any);
-int events_after_step(costate *, run *);            /* those that ended it; the run begins anew where there are some */
+int events_after_step(costate *, run *);            /* the events that ended it; after some the run restarts */
 
-int refuse_algebraic(costate *, double t);          /* of a residual, by a method that cannot keep constraints */
+int refuse_algebraic(costate *, double t);          /* a residual with constraints, for a method that cannot keep them
+                                                       */
 
 /* warm.c */
 enum { COLD, WARM, WARM_WITH_MATRICES };
 int warm(const costate *, double t0, double t1, const double *y, const double *p, const costate_tape *);
-void warm_go_on(const costate *, run *, int matrices);      /* from where the last run ended */
-void warm_keep(costate *, const run *);                     /* where this one does */
+void warm_go_on(const costate *, run *, int matrices);      /* start from where the last run ended */
+void warm_keep(costate *, const run *);                     /* store the end of this run */
 
 #endif

@@ -1,4 +1,4 @@
-/* options.c - the options checked and their defaults filled in: zero means default. */
+/* options.c - checks the options and fills in defaults: zero means default. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ static int check_tolerances(costate *c, const double *vector, int count, const c
     return COSTATE_OK;
 }
 
-/* Positive: tangents are 0 in many components, those by parameters at t0 in all, where a relative tolerance is none. */
+/* Absolute tolerances of tangents must be positive: many components of tangents are 0 (with respect to parameters, all
+   of them at t0), where a relative tolerance has no effect. */
 static int check_positive(costate *c, const double *x, int rows, const char *name)
 {
     size_t count = (size_t)c->o.tangent_count * (size_t)rows;
@@ -110,10 +111,11 @@ static double smallest(const double *x, int n, double other)
     return other;
 }
 
-/* Stages coupled s at a time are those of collocation, whose estimate is of size h^(s+1) and held at rtol: the step's
-   own error, h^(2s) of Radau IIA, is rtol times rtol^((s-1)/(s+1)), and what Newton leaves is to be no larger.  Of
-   three stages that is the root, as in RADAU5, and of more the choice of RADAU (E. Hairer, G. Wanner, J. Comput. Appl.
-   Math. 111 (1999) 93-111): of seven the root is too loose where M is singular, steps fail until h is round-off. */
+/* The default of newton_tol of fully implicit methods.  Their error estimate is O(h^(s+1)) and is kept at rtol.  The
+   error of the step itself, O(h^(2s)) for Radau IIA, is then rtol times rtol^((s-1)/(s+1)), and the remainder of
+   Newton's iteration must not be larger.  For three stages this is the square root, as in RADAU5; for more stages it is
+   the choice of RADAU (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  For seven stages the square
+   root is too loose if M is singular: steps fail until h is round-off. */
 static double as_accurate(const costate *c, double rtol)
 {
     int s = c->st.m->block;

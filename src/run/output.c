@@ -1,4 +1,4 @@
-/* output.c - the state inside a step of a run, and of a tape. */
+/* output.c - dense output: the state inside a step, during a run and from a tape. */
 #include <string.h>
 #include "run/run.h"
 
@@ -17,7 +17,7 @@ int costate_step_eval(const costate_step *s, double t, double *y)
     return COSTATE_OK;
 }
 
-/* the step that holds t: the last whose start is not past it */
+/* the step that contains t: the last one that does not start after t */
 static int step_at(const costate_tape *tape, double t)
 {
     int low = 0, high = tape->count - 1, dir = tape_direction(tape);
@@ -43,9 +43,9 @@ int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y)
     }
     record r;
     maps_bind(&c->maps, tape->p);
-    double ended = c->v.t;                 /* of the last run; a failure is in this step */
+    double ended = c->v.t;                 /* the time of the last run, restored below; a failure reports this step */
     int k = step_at(tape, t);
-    if (!tape->list[k].X) forget(c);        /* its stages are made again */
+    if (!tape->list[k].X) forget(c);        /* its stages are recomputed */
     verdict_at(&c->v, tape->list[k].t);
     TRY(tape_take(&c->st, c->self, tape));
     int status = step_of_tape(c, tape, k, &r);

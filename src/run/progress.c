@@ -1,6 +1,6 @@
-/* progress.c - costate_progress, an on_step ready made: one line on a terminal that says how far a long run is.
+/* progress.c - costate_progress, a ready-made on_step: one line on a terminal that shows the progress of a long run.
 
-   The only function of the library that prints, and only where the user gives it as options.on_step. */
+   This is the only function of the library that prints, and only if the user passes it as options.on_step. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 #endif
 
-enum { STAMP, TERMINAL, BEGAN, SHOWN };       /* in c->work.clock: of this run; seconds */
-static const double EVERY = 0.2;              /* seconds from line to line */
+enum { STAMP, TERMINAL, BEGAN, SHOWN };       /* indices of c->work.clock; times in seconds */
+static const double EVERY = 0.2;              /* seconds between two lines */
 
 static int on_terminal(void)
 {

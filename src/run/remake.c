@@ -1,4 +1,4 @@
-/* remake.c - steps of a tape made again: the same computation, bit for bit. */
+/* remake.c - recomputes steps of a tape: the same computation, bit for bit. */
 #include <string.h>
 #include "run/run.h"
 
@@ -34,14 +34,14 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     return 0;
 }
 
-/* What is made again is kept, for sweeps to come: a callback that gave NaN this once is not to last. */
+/* Recomputed stages are kept for later sweeps, so NaN that a callback returned only this time must not enter them. */
 static int finite_step(const costate *c, const double *X)
 {
     TRY(space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, X, 1));
     return space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 1);
 }
 
-/* Alone, from its state: in derivative mode, too, the stages are those of the run. */
+/* Recomputes the stages of one step from its state, with the decisions of the run, also in derivative mode. */
 static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 {
     costate *c = who->run;
@@ -51,9 +51,9 @@ static int one_again(const reader *who, const costate_tape *t, int k, record *r)
     return frozen(&c->v, finite_step(c, r->X));
 }
 
-/* ---- one after the other ---- */
+/* ---- blocks of consecutive steps ---- */
 
-/* what the maps before step k left in y and y'; 0: there are none */
+/* Sets y and y' to what the maps before step k left; 0: there are none. */
 static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
 {
     int any = 0;
@@ -66,7 +66,8 @@ static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
     return any;
 }
 
-/* The state at the start of step k is there.  A run begins anew after maps, too. */
+/* The state at the start of step k is known: tells the store if this step is fresh, and restarts the run there.  A run
+   also restarts after maps. */
 static int come_to(costate *c, const costate_tape *t, const reader *who, int k, int after_map, int *begins)
 {
     *begins = k < t->count && (after_map || t->list[k].fresh);
@@ -76,7 +77,7 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
     return space_agree(&c->maps.space, t->store->came_to(t, who, k, c->work.y, c->work.yp));
 }
 
-/* Stages that the store does not keep are here: the step after it needs them. */
+/* Recomputes step k.  Stages that the store does not keep stay in the work space, because the next step needs them. */
 static int go_on(costate *c, const costate_tape *t, const reader *who, int k, const record *before, record *now)
 {
     const record *r = &t->list[k];

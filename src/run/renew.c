@@ -1,8 +1,8 @@
-/* renew.c - a solver as it was made: what is asked once a solver is asked again, and no earlier run is known.
+/* renew.c - resets a solver to the state in which it was created, for the members of an ensemble.
 
-   Runs begin anew by themselves (integrate.c, loop.c). What stays beyond them is here: counters, what options.warm
-   keeps, what was found out of the first Jacobian, and with options.tape_limit the blocks of a longer tape, which
-   count. */
+   Runs start afresh by themselves (integrate.c, loop.c).  This resets what outlives a run: the statistics, what
+   options.warm keeps, what was learnt from the first Jacobian, and with options.tape_limit the memory of a longer tape,
+   because it counts. */
 #include "run/run.h"
 
 void solver_renew(costate *c)

@@ -1,4 +1,4 @@
-/* replay.c - the run again over its tape: the same steps, but those that end in events or at given times meet them. */
+/* replay.c - repeats the steps of a tape.  Steps that end at events or at given times are adapted to meet them. */
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
@@ -6,12 +6,12 @@
 typedef struct {
     costate *c;
     const costate_tape *tape;
-    costate_tape *onto;         /* what is written, or NULL */
-    int k, next;                /* the step, and the next map */
+    costate_tape *onto;         /* the tape that is written, or NULL */
+    int k, next;                /* the current step, and the next map */
     record now, prev;
-    int begins;                 /* no step before it counts */
-    double shift;               /* t - t of the tape, at the start of the step */
-    int event;                  /* in which it ends */
+    int begins;                 /* the step does not use earlier ones */
+    double shift;               /* t minus the t of the tape, at the start of the step */
+    int event;                  /* in which the step ends */
 } replay;
 
 static int step_again(replay *x, double h)
@@ -35,7 +35,7 @@ static int guard_again(void *ctx, double h, double *e)
     return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
 }
 
-/* What was recorded is met at once where nothing changed: the same bits. */
+/* If y and p are unchanged, the recorded length meets the event immediately, with the same bits. */
 static int step_to_event(replay *x, const mapped *e)
 {
     double h = x->tape->list[x->k].h, miss, slope;
@@ -56,7 +56,7 @@ static int step_by_rule(replay *x)
     return 0;
 }
 
-/* from where it is fresh the other tape can be read, but not gone on with */
+/* The written tape can be read from its fresh steps, but the run cannot be resumed there. */
 static int write_fresh(const replay *x)
 {
     const fresh_run f = {.t = x->now.t, .t0 = x->tape->from.t0, .t1 = x->tape->from.t1, .mode = (int)x->now.mode,
@@ -68,7 +68,7 @@ static int write_fresh(const replay *x)
     return tape_fresh(&x->c->st, x->onto, &f);
 }
 
-/* the step that was made again onto the other tape */
+/* writes the repeated step to the other tape */
 static int write_step(replay *x)
 {
     costate *c = x->c;
@@ -93,7 +93,7 @@ static int consistent_again(replay *x, const mapped *of)
     return x->onto ? space_agree(&c->maps.space, tape_map(&c->st, x->onto, &c->start.mine, c->work.y)) : 0;
 }
 
-/* nothing changes there */
+/* the run was continued there: nothing changes */
 static int went_on_again(replay *x, mapped *e)
 {
     costate *c = x->c;
@@ -119,7 +119,7 @@ static int map_again(replay *x, const mapped *of)
     return 0;
 }
 
-/* those before a step, which then begins anew */
+/* applies the maps before a step, which then restarts the run */
 static int maps_again(replay *x)
 {
     for (; x->next < x->tape->map_count && x->tape->maps[x->next].before == x->k; x->next++) {
@@ -159,8 +159,8 @@ static int begin_onto(replay *x)
     if (!x->onto) return 0;
     tape_clear(x->onto);
     TRY(tape_start(&c->st, x->onto, storage_onto(x), &c->P, &from));
-    x->onto->keeps = 0;                /* the factorisations are the other tape's, */
-    x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* and so are numbers of iterations (forward.c) */
+    x->onto->keeps = 0;                /* the factorisations belong to the first tape, */
+    x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* and so do the numbers of iterations (forward.c) */
     return 0;
 }
 

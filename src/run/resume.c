@@ -1,9 +1,9 @@
-/* resume.c - a run that goes on from its tape's file, and tapes that are read from theirs. */
+/* resume.c - resumes a run from the file of its tape, and reads tapes from files. */
 #include <stdlib.h>
 #include <string.h>
 #include "run/loop.h"
 
-/* The files of all processes end at the same step, or this one's may not be gone on with. */
+/* The files of all processes must end at the same step; otherwise the run cannot be resumed. */
 static int same_step(costate *c, const costate_tape *tape, int status)
 {
     double sums[] = {1, tape->count, (double)tape->count * tape->count};
@@ -14,7 +14,7 @@ static int same_step(costate *c, const costate_tape *tape, int status)
                 tape->count);
 }
 
-/* those that go on where the run does */
+/* Recomputes the matrices that the run was using there. */
 static int matrices_again(costate *c, const costate_tape *tape, long source, double h)
 {
     if (source == 0) return 0;
@@ -45,7 +45,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     TRY(matrices_again(c, tape, f->source, x.h_free));
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
-    tape->usable = 0;                           /* until it ends */
+    tape->usable = 0;                           /* until the run ends */
     return run_finish(c, &x, run_loop(c, &x), y);
 }
 

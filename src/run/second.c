@@ -1,11 +1,11 @@
-/* second.c - over a tape: the gradient of a functional and its derivatives along directions, the exact derivatives of
-   what the adjoint sweep computes (mathematics, section 2.5): tangents forward, kept; then one sweep back that carries
-   both. */
+/* second.c - Hessian-vector products over a tape: the gradient of a functional and its derivatives along directions,
+   exact for what the adjoint sweep computes (mathematics, section 2.5).  Tangents are computed forward and stored; then
+   one backward sweep propagates the gradient and its derivatives. */
 #include <stdlib.h>
 #include <string.h>
 #include "run/run.h"
 
-/* ---- what is given ---- */
+/* ---- input ---- */
 
 int second_directions(costate *c, const costate_second *s, int least)
 {
@@ -74,7 +74,7 @@ typedef struct {
 
 static size_t event_count(const hessian *x) { return (size_t)x->tape->event_count; }
 
-/* to <- the user's columns of `rows` (NULL: zero), and zero in one that is ours */
+/* to <- the columns of the user (NULL: zero), followed by a zero column for `correct` */
 static void take_columns(const hessian *x, size_t rows, const double *from, double *to)
 {
     size_t given = rows * (size_t)x->given;
@@ -109,7 +109,7 @@ static int begin_hessian(hessian *x)
     return kept_new(c, x->tape, x->m, &x->kept);
 }
 
-/* either direction of time: nothing of the other is held */
+/* the state of a sweep in either direction of time */
 static world world_for(hessian *x, const reader *who, int m, const costate_times *times)
 {
     costate *c = x->c;
@@ -190,9 +190,9 @@ static int sweep_back(hessian *x)
     return 0;
 }
 
-/* ---- what is found ---- */
+/* ---- output ---- */
 
-/* The user's columns of the derivatives, and what correct removes from the functional's, column 0 of k. */
+/* Copies the columns of the user, and subtracts from the gradient what `correct` removes. */
 static void give(const hessian *x, size_t rows, size_t ld, const double *found, int add, double *of,
                  double *derivatives)
 {

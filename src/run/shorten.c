@@ -1,23 +1,24 @@
-/* shorten.c - the step that ends in an event: solved again, shorter or a little longer, until the guard is zero.
+/* shorten.c - the step that ends at an event: solved again with a smaller or slightly larger h until the guard is zero.
 
-   No event leaves a step of round-off behind: one that ends short of zero by so little is made longer to meet it, and
-   a guard that is zero at its end to the round-off of its own terms fires there. */
+   No event leaves a step of the size of round-off: a step that ends so little before the event is lengthened to meet
+   it, and a guard that is zero at the end of the step, to the round-off of its own terms, fires there. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
 #include "run/watch.h"
 
-/* Its slope where it passes zero, times the part of the step up to there, beside the largest that it was in that part:
-   about 1 where it passes, this where no derivative can be trusted. */
+/* The slope of a guard at zero times the part of the step up to there, relative to the largest value of the guard in
+   that part: about 1 for a transversal passage; below this bound no derivative can be trusted. */
 static const double GRAZING = 1e-7;
-/* An event so little behind a step, as a part of it, is met by a longer one: what is left would be so short a step that
-   round-off grows in it, divided by h.  Where the tolerance does not leave room for that, or steps are fixed, the step
-   goes on by round-off alone: as for t1 (aim.c), or a few last digits of t where they are more. */
+/* BEHIND: if an event follows a step within this fraction of its length, the step is lengthened to meet it; otherwise
+   the next step would be so short that round-off, divided by h, grows in it.  If the tolerance does not permit this, or
+   steps are fixed, a step is only lengthened by round-off: CRUMB of h, as at t1 (aim.c), or a few units in the last
+   place of t (CRUMB_OF_T) if these are larger. */
 static const double BEHIND = 0.1, CRUMB = 1e-8, CRUMB_OF_T = 32 * DBL_EPSILON, CRUMB_MOST = 0.5;
-/* A step so much shorter than the one before tells no more of the slope than that. */
+/* A step shorter than this fraction of the full one gives no better slope than the full one. */
 static const double TINY = 1e-6;
-/* A guard that was not larger than that many times its round-off may be zero all the time. */
+/* A guard that never exceeded this multiple of its round-off may be zero all the time. */
 static const double CLEAR = 8;
 
 double round_off(const record *r) { return 16 * DBL_EPSILON * fmax(fabs(r->h), fabs(r->end)); }
@@ -47,8 +48,8 @@ static int grazes(costate *c, const run *x, const crossing *at, double slope)
                 x->now.t + at->theta * x->now.h, at->size, at->theta * fabs(x->now.h), slope / x->now.h);
 }
 
-/* The step solved again up to where the guard is zero; ABSENT: a step without that event.  The one that is solved
-   again, to round-off, differs from its dense output, so that the bracket is a little wider. */
+/* Solves the step again up to the zero of the guard; ABSENT: it ends without that event.  The step, solved to
+   round-off, differs from its earlier dense output, so the bracket is widened a little. */
 int shorten_to(costate *c, run *x, const crossing *at)
 {
     guarded *g = &c->watch.guard[at->event];
@@ -61,7 +62,7 @@ int shorten_to(costate *c, run *x, const crossing *at)
     TRY(grazes(c, x, at, slope));
     search how = {solve, &s, &c->v, at->event, x->now.t, slope / full, at->noise * fabs(full / slope), low * full,
                   high * full, g->sign, least};
-    decisions as = {.degree = x->now.degree};           /* of rkc: another one would move the end */
+    decisions as = {.degree = x->now.degree};           /* rkc: another degree would move the end */
     x->by.exact = x->now.exact = 1;
     x->by.as = as.degree > 0 ? &as : NULL;
     int status = search_step(&how, &h, &g->miss, &g->slope);
@@ -74,8 +75,8 @@ int shorten_to(costate *c, run *x, const crossing *at)
     return grazes(c, x, at, slope * full / x->now.h);
 }
 
-/* Which other guards are zero to round-off at the end, of time or of their terms, and fire with it.  ABSENT: one has
-   passed before. */
+/* Finds the other guards that are zero at the end, to the round-off of the time or of their terms, and fire together
+   with the event.  ABSENT: one of them passed zero before. */
 int others(costate *c, const run *x, int event)
 {
     double e, slope, noise = 0;
@@ -105,7 +106,8 @@ void nobody_fires(costate *c)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
 }
 
-/* how the state goes where the step ends: guards that are not looked at yet may be asked where they come from */
+/* Stores the motion of the state at the end of the step: guards that become active there may need to know where they
+   come from. */
 static void leaves(costate *c, const run *x)
 {
     double D[STAGES_MOST], D1[STAGES_MOST];
@@ -126,8 +128,8 @@ int ends_in_event(costate *c, run *x)
     return 0;
 }
 
-/* The first guard whose zero lies a little behind the step, up to `most` of it, by its slope there; or that is zero at
-   its end to the round-off of its terms, having come from well outside. */
+/* Finds the first guard whose zero, by its slope, lies after the step by at most `most` of its length, or that is zero
+   at its end to the round-off of its terms and was clearly nonzero at its start. */
 static int behind(costate *c, const run *x, double most, crossing *first)
 {
     for (int k = 0; k < c->watch.count; k++) {
@@ -150,7 +152,7 @@ static int behind(costate *c, const run *x, double most, crossing *first)
     return 0;
 }
 
-/* How much longer may the step be, as a part of it?  By BEHIND where its error allows; else by a crumb. */
+/* By what fraction may the step be lengthened?  BEHIND if its error allows; else by round-off. */
 static double room_behind(const costate *c, const run *x, double err)
 {
     double h = fabs(x->now.h), most = (1 + BEHIND) * h, left = fabs((x->t1 - x->t) - x->low);
@@ -161,7 +163,7 @@ static double room_behind(const costate *c, const run *x, double err)
     return fmin(crumb, left / h - 1);
 }
 
-/* The step up to an event a little behind it; where there is none, as it was. */
+/* Lengthens the step to meet an event shortly after its end; without such an event it stays as it was. */
 int stretch(costate *c, run *x, double err)
 {
     double full = x->now.h, e;
@@ -185,7 +187,8 @@ int is_the_end(const run *x, const crossing *at)
     return x->last && (1 - at->theta) * fabs(x->now.h) <= round_off(&x->now);
 }
 
-/* Where a given time ends the step, to round-off: they fire with it; at t1 they are for a run that goes on. */
+/* A given time ends the step: events at the same time, to round-off, fire with it; at t1 they are left to a continued
+   run. */
 int at_the_end(costate *c, const run *x, int event)
 {
     if (event >= 0) c->watch.guard[event].fires = 1;

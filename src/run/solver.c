@@ -1,11 +1,11 @@
-/* solver.c - a solver made and freed: arguments checked, defaults filled in, the rooms below set up. */
+/* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
 #include <stdlib.h>
 #include "run/run.h"
 
 int begin(costate *c)
 {
     if (!c) return COSTATE_BAD_ARGUMENT;
-    if (!c->whole) return c->v.status;             /* the sentence of costate_new stays */
+    if (!c->whole) return c->v.status;             /* keep the message of costate_new */
     no_error(c);
     event_slopes_forget(c->slopes);
     return COSTATE_OK;
@@ -22,7 +22,7 @@ void forget(costate *c)
 
 /* ---- the rooms below ---- */
 
-/* What the rooms below are told of the problem and the options. */
+/* Passes problem and options to the rooms below. */
 static void furnish(costate *c)
 {
     c->maps = maps_of(&c->P);
@@ -40,7 +40,7 @@ static void furnish(costate *c)
     c->st.o = &c->o;
 }
 
-/* The maps with M; J of the step. */
+/* Allocates the maps with M, and J of a step. */
 static int matrices(costate *c)
 {
     if (c->o.sum && (c->st.F->is & IMPLICIT) && !c->sh.matfree)
@@ -99,8 +99,9 @@ static int refuse_singular(costate *c)
     return COSTATE_OK;
 }
 
-/* Where times move the last step, derivatives of unknowns of index 2 are of a lower order, or of none: the end is made
-   consistent.  Without second products this could not be differentiated. */
+/* With unknowns of index 2 a run ends consistently by default: otherwise their derivatives with respect to times would
+   have a lower order, or none, because times change the length of the last step.  Without second products this
+   operation could not be differentiated. */
 static void consistent_by_default(costate *c)
 {
     const costate_map *f = c->P.residual.value ? &c->P.residual : &c->P.rhs;
@@ -113,7 +114,7 @@ static void consistent_by_default(costate *c)
 
 /* ---- the solver ---- */
 
-/* in the order of enum costate_family; boundary value problems have no steps */
+/* in the order of enum costate_family; collocation is for boundary value problems and has no stepper */
 static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family,
                                         &rkc_family};
 
@@ -143,7 +144,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));
     TRY(c->st.F->prepare(&c->st));
-    options_newton(c);                  /* it depends on whether M is regular */
+    options_newton(c);                  /* depends on whether M is regular */
     TRY(refuse_singular(c));
     TRY(workspace_prepare(c));
     if (c->st.F->ready) c->st.F->ready(&c->st);

@@ -1,9 +1,9 @@
-/* start.c - consistent values in a run, at its start and at its end, and as a call of their own. */
+/* start.c - consistent values at the start and end of a run, and as a call of its own. */
 #include <math.h>
 #include <string.h>
 #include "run/loop.h"
 
-/* c->start.mine: before and k are there */
+/* requires c->start.mine.before and .k */
 static int find(costate *c, double t, int only_values)
 {
     size_t n = (size_t)c->st.n;
@@ -43,7 +43,7 @@ int refuse_algebraic(costate *c, double t)
     costate_point at = equation_point(&c->maps, t, c->work.y, c->work.yp);
     weights(&c->st, c->work.y, c->st.w);
     int status = linearise(&c->maps, 0, &at, c->st.w, &c->st.lin);
-    if (status) return status == RETRY ? COSTATE_OK : status;       /* the first step will say more */
+    if (status) return status == RETRY ? COSTATE_OK : status;       /* the first step will give a better message */
     c->count.decompositions++;
     int code = LS_Decomp(c->sh.mass, 1, 0, NULL, c->st.lin.M);
     if (code < 0) return shifts_failure(&c->sh, c->sh.backend, code);

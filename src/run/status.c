@@ -1,12 +1,13 @@
-/* status.c - statuses and their sentences. */
+/* status.c - statuses and messages. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "run/run.h"
 
-static const double MOSTLY_ZEROS = 0.1;      /* a sparse factorisation wins by far where no more is filled */
+static const double MOSTLY_ZEROS = 0.1;      /* fraction of nonzeros below which a sparse factorisation is much faster
+                                                */
 
-/* the family's word behind the sentence that is there */
+/* appends a remark of the family to the message */
 static void add_remark(costate *c, int failed)
 {
     size_t used = strlen(c->v.text);
@@ -14,7 +15,7 @@ static void add_remark(costate *c, int failed)
     if (made) c->st.F->remark(&c->st, failed, c->v.text + used, sizeof c->v.text - used);
 }
 
-/* of failures that another method may not have */
+/* for failures that another method may avoid */
 void remark(costate *c, int status)
 {
     int of_steps = status == COSTATE_STEP_TOO_SMALL || status == COSTATE_MAX_STEPS || status == COSTATE_NOT_FINITE;

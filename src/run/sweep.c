@@ -1,4 +1,4 @@
-/* sweep.c - over a tape: tangents forward, adjoints backward, loops over its operations. */
+/* sweep.c - sweeps over a tape: tangents forward, adjoints backward, as loops over its operations. */
 #include <math.h>
 #include <string.h>
 #include "run/run.h"
@@ -23,7 +23,7 @@ int tape_begin(costate *c, const costate_tape *tape)
 
 /* ---- the list of operations: steps of the tape, observations inside them ---- */
 
-/* An observation is of the last step that begins before it, or at it. */
+/* An observation belongs to the last step that starts before it or at its time. */
 static int lies_in(const costate_tape *tape, int k, double t)
 {
     int after = k == 0 || tape_direction(tape) * (t - tape->list[k].t) >= 0;
@@ -146,7 +146,7 @@ static int forward(costate *c, const costate_tape *tape, int m, double *V, const
                    const costate_times *times, const costate_observations *o)
 {
     c->st.lin.serial = 0;
-    double ended = c->v.t;              /* of the last run; a failure is in a step */
+    double ended = c->v.t;              /* the time of the last run, restored below; a failure reports its step */
     reader who = reader_of(c, 0);
     world w = world_of(c, tape, &who, m, times, o);
     w.V = V;
@@ -189,13 +189,13 @@ static void set_times(const costate_times *times, int m, const double *tau)
     }
 }
 
-/* no event has one yet */
+/* zeros, before any event adds to them */
 static void clear_events(const costate_times *times, size_t count, size_t m)
 {
     if (times && times->events) memset(times->events, 0, count * m * sizeof *times->events);
 }
 
-/* each process has its share of them */
+/* Sums derivatives with respect to times over the processes, each of which has a share. */
 int total_times(const costate *c, const costate_times *times, int m)
 {
     double *const all[] = {times->t0, times->t1, times->defect};
@@ -203,7 +203,7 @@ int total_times(const costate *c, const costate_times *times, int m)
     return 0;
 }
 
-/* pm_begin's back into mu */
+/* copies the parameter part of the work space of pm_begin back into mu */
 static void pm_end(const costate *c, int m, double *mu)
 {
     size_t np = (size_t)c->st.np, rows = np + (size_t)c->st.nm;
@@ -268,5 +268,5 @@ int solver_integrate_adj(costate *c, double t0, double t1, double *y, const doub
     if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))
         r = fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
     TRY(space_agree(&c->maps.space, r));
-    return backward(c, c->own, m, lambda, mu, times, NULL);       /* the last step's factorisation is still there */
+    return backward(c, c->own, m, lambda, mu, times, NULL);       /* uses the factorisation of the last step */
 }

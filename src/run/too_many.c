@@ -1,4 +1,5 @@
-/* too_many.c - more events than are allowed, or while the time stands still: the sentence, with the last times. */
+/* too_many.c - the message for too many events, or events without the time advancing, with the times of the last ones.
+   */
 #include <stdio.h>
 #include <string.h>
 #include "run/watch.h"

@@ -1,8 +1,8 @@
-/* version.c - which version this is, and whether a program was compiled with the structs that this library has.
+/* version.c - the version of the library, and whether a program was compiled with the same structs.
 
-   A struct of another size would be read past its end, or its fields in the wrong places.  So nothing of a program that
-   passes other sizes is read, and nothing is written to it but zeros, as far as it says that there is room.  Options of
-   the same first number may end earlier: they are copied in front of zeros. */
+   A struct of another size would be read past its end, or its members in the wrong places.  So if a program passes
+   other sizes, none of its structs is read, and only zeros are written to them, within the sizes that it states.
+   Options of a version with the same major number may be shorter: they are copied and the rest is set to zero. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ size_t costate_sizeof(const char *type)
     return size;
 }
 
-/* options of an earlier version that has our first number; the list begins with its version */
+/* Are these options of an earlier version with the same major number?  The list starts with its version. */
 static int grown_since(const costate_size *program, const costate_size *s)
 {
     size_t first = strcspn(COSTATE_VERSION, ".") + 1;

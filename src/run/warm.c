@@ -1,8 +1,9 @@
-/* warm.c - options.warm: a run that begins where the last one ended goes on with what that knew.
+/* warm.c - options.warm: a run that starts where the last one ended uses the memory of that run.
 
-   Step size and controller memory always; the Jacobian, factorisations and the last step's stages (starting values of
-   Newton, the slope of FSAL) only where no tape is written: what stages were computed with must be on it, or a replay
-   would compute others.  And only while they are there: a sweep between the runs uses their memory. */
+   Step size and controller memory are always used.  The Jacobian, factorisations and stages of the last step (starting
+   values of Newton's iteration, the slope of FSAL methods) are only used if no tape is written: a tape must record what
+   stages were computed with, or a replay would compute others.  They are also lost if a sweep between the runs has used
+   their memory. */
 #include <math.h>
 #include <string.h>
 #include "run/loop.h"
@@ -29,7 +30,7 @@ void warm_go_on(const costate *c, run *x, int matrices)
     x->has_prev = 1;
 }
 
-/* A run that was stopped, or reached a limit, may be gone on with; one that ended for want of a step begins anew. */
+/* A run that was stopped, or reached a limit, can be continued; one that found no step to take starts afresh. */
 void warm_keep(costate *c, const run *x)
 {
     ending *e = &c->ended;

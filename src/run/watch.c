@@ -1,20 +1,21 @@
-/* watch.c - guards over a step: which of them passes zero first, and the step that ends there
+/* watch.c - event detection in a step: which guard passes zero first, and the step that ends there
    (mathematics, section 10.3).
 
-   A guard is looked at in a few points of the dense output; between two of them where its sign changes its root there
-   is the first guess.  Several may pass in one step: the earliest ends it, and with it those that are zero at the same
-   time, to round-off. */
+   Guards are evaluated at a few points of the dense output.  Where the sign changes between two points, the root of the
+   dense output is the first guess for the event.  If several guards pass zero in one step, the earliest event ends it,
+   together with all events whose guards are zero at the same time to round-off. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/watch.h"
 
 enum { MOST_TRIES = 50, ROOT_MOST = 80, DIP_MOST = 40 };
-static const double ROOT_NEAR = 1e-10;          /* of theta: a first guess */
-static const double NEAR = 3;                   /* times its changes: a guard that far from zero does not reach it */
-static const double DIP_LEAST = 1e-9;           /* of theta: a shorter one is round-off */
+static const double ROOT_NEAR = 1e-10;          /* accuracy in theta of a first guess */
+static const double NEAR = 3;                   /* a guard farther from zero than so many of its changes does not reach
+                                                   it */
+static const double DIP_LEAST = 1e-9;           /* in theta: a shorter excursion is round-off */
 
-typedef struct { double a, b, ea, eb, sa, sb; } dip;    /* two points of a step, guard and slope there */
+typedef struct { double a, b, ea, eb, sa, sb; } dip;    /* two values of theta, with guard and slope there */
 
 /* e at theta of the step */
 static int value_at(costate *c, const run *x, int k, double theta, double *e)
@@ -26,7 +27,8 @@ static int value_at(costate *c, const run *x, int k, double theta, double *e)
     return guard_value(c, k, t, y, e);
 }
 
-/* a theta below `high` where the guard, zero at the start, has the sign that it took; 0: there is none */
+/* Of a guard that is zero at the start of the step: a theta below `high` where it has the sign that it took first; 0:
+   there is none. */
 static int left_zero(costate *c, const run *x, int k, double high, double *low)
 {
     double e;
@@ -38,8 +40,8 @@ static int left_zero(costate *c, const run *x, int k, double high, double *low)
     return 0;
 }
 
-/* The root of the dense output in the bracket, e there ea and eb: false position, halving the value of an end that
-   stays (Illinois), and in the end bisection. */
+/* The root of the guard along the dense output in the bracket, whose ends have the values ea and eb: regula falsi with
+   the Illinois modification (the value at an end that stays is halved), then bisection. */
 static int root(costate *c, const run *x, crossing *at, double ea, double eb)
 {
     double a = at->low, b = at->high, e;
@@ -64,7 +66,7 @@ static int root(costate *c, const run *x, crossing *at, double ea, double eb)
     return 0;
 }
 
-/* where guard k, which is e at `high`, passed zero since it was looked at last; theta 0: it did not, after all */
+/* Where guard k, which is e at `high`, has passed zero since its last evaluation; theta 0: it has not, after all. */
 static int cross(costate *c, const run *x, int k, double high, double e, crossing *at)
 {
     guarded *g = &c->watch.guard[k];
@@ -79,8 +81,8 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
     return root(c, x, at, ea, e);
 }
 
-/* A short step from here saw the guard leave zero for the side that it had in no point of this one.  A shorter one sees
-   where it comes back. */
+/* A short step from here found the guard leaving zero to one side, but at no point of this step is it on that side: it
+   has come back.  A shorter step will locate this. */
 static int too_coarse(costate *c, const run *x, int k)
 {
     if (c->o.controller != COSTATE_FIXED && fabs(x->now.h) > 1e4 * DBL_EPSILON * fabs(x->now.t))
@@ -89,7 +91,7 @@ static int too_coarse(costate *c, const run *x, int k)
                 "small part of the step, h = %.3g, too soon to be located: take shorter steps.", k, x->now.t, x->now.h);
 }
 
-/* one guard, e at theta; a passage into first, if it is earlier */
+/* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */
 static int judge_at(costate *c, const run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
@@ -104,7 +106,7 @@ static int judge_at(costate *c, const run *x, int k, double theta, double e, cro
     return 0;
 }
 
-/* it was looked at at theta */
+/* records the evaluation at theta */
 static void seen(guarded *g, double theta)
 {
     g->last_change = fabs(g->next - g->value);
@@ -115,9 +117,9 @@ static void seen(guarded *g, double theta)
     g->from_zero = g->led = 0;
 }
 
-/* The guard has one sign at both ends of a part of the step.  May it pass zero between them, and come back?  Its slopes
-   there must say so: towards zero, then away from it; and where they meet, its tangents must lie beyond zero, or the
-   change over this part, and the one before, must be large beside what is left to zero. */
+/* The guard has the same sign at both ends of a part of the step.  May it have crossed zero twice between them?  Only
+   if its slopes point towards zero at the first end and away from it at the second, and if its distance from zero is at
+   most NEAR times its change over this part and the previous one.  -1: a callback failed. */
 static int may_dip(costate *c, const run *x, int k, double theta, double e, dip *at)
 {
     guarded *g = &c->watch.guard[k];
@@ -126,7 +128,7 @@ static int may_dip(costate *c, const run *x, int k, double theta, double e, dip 
     if (sign == 0 || g->from_zero || sign_of(g->value) != sign || sign_of(e) == -sign) return 0;
     double least = fmin(fabs(e), fabs(g->value)), change = fabs(e - g->value) + g->last_change;
     if (least > NEAR * change) return 0;
-    for (int i = 0; i < 2; i++) {           /* the one first that is more likely to say no */
+    for (int i = 0; i < 2; i++) {           /* first the end that is more likely to exclude it */
         int at_b = i == nears ? 0 : 1;
         double *slope = at_b ? &at->sb : &at->sa;
         if (guard_turns(c, &x->now, k, at_b ? at->b : at->a, slope)) return -1;
@@ -135,7 +137,7 @@ static int may_dip(costate *c, const run *x, int k, double theta, double e, dip 
     return 1;
 }
 
-/* The point where a curve with these values and slopes at a and b, of third degree, turns; well inside. */
+/* The turning point of the cubic with these values and slopes at a and b, kept away from the ends. */
 static double turns(const dip *at)
 {
     double w = at->b - at->a, d = 3 * (at->eb - at->ea) / w, z = at->sa + at->sb - d;
@@ -144,8 +146,8 @@ static double turns(const dip *at)
     return at->a + w * fmax(0.01, fmin(0.99, part == part ? part : 0.5));
 }
 
-/* Where tangents at a and b meet, of a curve that turns between them once and has no turning point of the second kind:
-   it lies on the far side of them.  Does it stay away from zero? */
+/* Does the guard stay away from zero?  A curve that turns once between a and b and has no inflection point there lies
+   on the near side of the point where its tangents at a and b meet. */
 static int stays_away(const dip *at)
 {
     double w = at->b - at->a, s = at->sb - at->sa;
@@ -153,7 +155,7 @@ static int stays_away(const dip *at)
     return low * at->ea > 0 && fabs(low) > 0.5 * fmin(fabs(at->ea), fabs(at->eb));
 }
 
-/* theta: m, where the guard is e in a dip; 0: that is round-off */
+/* The guard is e beyond zero at m.  theta: m, or 0 if e is round-off. */
 static int is_beyond(costate *c, const run *x, int k, double m, double e, double *theta)
 {
     double noise;
@@ -162,7 +164,7 @@ static int is_beyond(costate *c, const run *x, int k, double m, double e, double
     return 0;
 }
 
-/* The lowest point of a dip, or one beyond zero; theta 0: it does not come there. */
+/* Searches the turning point of a dip for a theta where the guard is beyond zero; theta 0: it does not reach zero. */
 static int bottom(costate *c, const run *x, int k, dip *at, double *theta, double *e)
 {
     double slope;
@@ -179,7 +181,7 @@ static int bottom(costate *c, const run *x, int k, dip *at, double *theta, doubl
     return 0;
 }
 
-/* One guard, e at theta, and where it may have turned since it was looked at last, at that point, too. */
+/* Judges one guard, which is e at theta, including an excursion beyond zero since its last evaluation. */
 static int judge_between(costate *c, const run *x, int k, double theta, double e, crossing *first)
 {
     dip at;
@@ -197,8 +199,8 @@ static int judge_between(costate *c, const run *x, int k, double theta, double e
     return judge_at(c, x, k, theta, e, first);
 }
 
-/* One guard, e at theta.  A new segment may be as long as the mode before would have it: one that left zero, and has
-   not come back, is looked at more closely there. */
+/* Judges one guard, which is e at theta.  The first step of a segment is as long as the previous mode suggested, which
+   may be too long: a guard that has left zero is evaluated at more points there. */
 static int judge(costate *c, const run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
@@ -213,7 +215,8 @@ static int judge(costate *c, const run *x, int k, double theta, double e, crossi
     return judge_between(c, x, k, theta, e, first);
 }
 
-/* Guards at one point: all at the end, elsewhere those that are near.  Where none passed, the next look begins here. */
+/* Judges guards at one point: all of them at the end of the step, elsewhere those that are near zero.  If none has
+   passed, the next part of the step starts here. */
 static int look(costate *c, const run *x, double theta, crossing *first)
 {
     watch *w = &c->watch;
@@ -234,9 +237,9 @@ static int look(costate *c, const run *x, double theta, crossing *first)
     return 0;
 }
 
-/* Guards at the end; which of them are looked at inside, too: those that might pass zero and come back.  One that turns
-   like a parabola changes over a step, and the one before, by 8 times what it can come nearer inside, or by two thirds
-   of it where the step before was 8 times as short. */
+/* Evaluates guards at the end of the step, and decides which are also evaluated inside: those that might cross zero
+   twice. A guard that turns like a parabola changes over this step and the previous one by 8 times the amount by which
+   it can come nearer to zero inside; if the previous step was 8 times shorter, by 9/16 of it.  NEAR covers both. */
 static int ends(costate *c, const run *x, int *inside)
 {
     *inside = 0;
@@ -253,7 +256,7 @@ static int ends(costate *c, const run *x, int *inside)
     return 0;
 }
 
-/* The step that there is; ABSENT: it was made shorter, and no event is at its end. */
+/* Processes the step as it is; ABSENT: it was shortened, but no event is at its end. */
 static int watch_once(costate *c, run *x, double err)
 {
     watch *w = &c->watch;

@@ -1,4 +1,5 @@
-/* workspace.c - the work space of runs and of derivatives: a block each, laid out twice, first to count. */
+/* workspace.c - the work space of runs and of derivatives: one block each, laid out twice, first to determine its size.
+   */
 #include <stdlib.h>
 #include <string.h>
 #include "run/watch.h"
