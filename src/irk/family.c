@@ -72,11 +72,10 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
 void irk_layout_second(stepper *c, cursor *at, int m)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n, stride = n * (size_t)m, all = (size_t)c->s * stride;
-    a->MUd = take(at, all);
-    a->Kd = take(at, all);
-    a->Yd = take(at, stride);
-    a->sum_of = take(at, n);
+    size_t n = (size_t)c->n, columns = (size_t)m, s = (size_t)c->s;
+    a->P = take(at, s * n * (columns + 1));
+    a->Kd = take(at, s * n * columns);
+    a->Yd = take(at, n * columns);
     a->u = take(at, n);
     a->by_k = take(at, n);
 }

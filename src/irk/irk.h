@@ -25,7 +25,7 @@ typedef struct {
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
     int (*exact_factor)(const stage_system *);              /* the matrix with J at each stage, into own exact */
-    int (*exact_solve)(const stage_system *, int m, int from, double *X);       /* columns from .. m - 1 */
+    int (*exact_solve)(const stage_system *, int m, int from, int to, double *X);   /* columns from .. to - 1 */
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
@@ -61,8 +61,8 @@ typedef struct {
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
     column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
-    /* second.c: s*m*n each: derivatives of M^T u_i, K'_i; n*m: Y'_i; n each: sum of the functional, u_i, its k-part */
-    double *MUd, *Kd, *Yd, *sum_of, *u, *by_k;
+    /* of jets along m directions: s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i; n*m: Y'_i; n each: u_i, its k-part */
+    double *P, *Kd, *Yd, *u, *by_k;
     guesses guesses;            /* without a matrix: of a sweep's systems */
     LS *exact;                  /* the exact matrix of a block */
     int exact_there;            /* it is that of the last system, factored */
@@ -78,20 +78,6 @@ int irk_short_form(const stepper *);        /* tangents, adjoints: their product
 double irk_remainder(const costate_method *);        /* R = 1 - sum d_j; 0 where it should be */
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
-int irk_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
-
-/* adjoint.c, in pieces: functionals on their way back through a step */
-typedef struct {
-    const functionals *g;
-    double *MU;                 /* s*m*n: M^T u_i; NULL: u_i, where M is the identity */
-    double *sum;                /* n*m: what stages add to lambda */
-} irk_back;
-int irk_rates_back(stepper *, const record *, const irk_back *, int i);              /* U_i <- what the integrals add */
-void irk_right_hand_side(stepper *, const record *, const irk_back *, int i);        /* U_i: and all else */
-int irk_stage_back(stepper *, const record *, const irk_back *, int i, double *K);   /* K <- M^T u_i, or NULL */
-int irk_block_back(stepper *, const record *, const irk_back *, int block);
-int irk_first_stage_back(stepper *, const record *, const irk_back *);
-int irk_finish_back(stepper *, const record *, const irk_back *);
 
 /* what Newton left in the equations of stage i: -R_i, after begin */
 int irk_residuals_begin(stepper *, const record *);
@@ -115,13 +101,12 @@ static inline void irk_coupling(const stepper *c, double h, int transpose, int i
     stage_sum(c, c->m->W, transpose, i, from, to, a / h, X, stride, base, out);
 }
 
-/* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
+/* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, columns from .. to - 1 of m, in place.
    Stage i of the block, column j: X + (i*m + j)*n. */
 struct stage_system {
     stepper *c;
     const record *r;
     int block, transpose;
-    int first;                  /* X's first column is this one of the sweep */
     int same;                   /* the matrix is that of the system before */
 };
 
@@ -165,11 +150,11 @@ void irk_scatter(const stage_system *, int m, int j, const double *x, double *X)
 /* exact.c: by the exact matrix, len = block*n numbers a column */
 int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (own exact NULL) */
 int irk_exact_columns(const stage_system *, int m, double *x);      /* m columns side by side */
-int irk_exact_solve(const stage_system *, int m, int from, double *X);     /* columns from .. m - 1, refined */
+int irk_exact_solve(const stage_system *, int m, int from, int to, double *X);     /* and refined */
 
 /* stages.c: the way that suits the system */
 int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
-int irk_stage_solve(const stage_system *, int m, double *X);
+int irk_stage_solve(const stage_system *, int m, int from, int to, double *X);
 void irk_stage_layout(stepper *, cursor *, int m);                  /* the pools of first guesses */
 size_t irk_stage_work(const stepper *, int m);                      /* of column */
 size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
@@ -202,7 +187,6 @@ void irk_free(void *own);
     .forward = irk_forward,                                 \
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
-    .second = irk_second,                                   \
     .estimate = irk_estimate,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \

@@ -103,7 +103,7 @@ int irk_tangent(stepper *c, const record *r, const directions *d)
         for (int i = block * k; i < (block + 1) * k; i++)
             TRY(right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride));
         stage_system s = {.c = c, .r = r, .block = block};
-        TRY(irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride));
+        TRY(irk_stage_solve(&s, d->m, 0, d->m, d->Xd + (size_t)(block * k) * stride));
     }
     finish(c, d);
     for (int i = -1; c->nq && i < c->s; i++) TRY(quadrature(c, r, d, i));

@@ -52,7 +52,10 @@ static int free_eta(world *w, double *eta)
     double t = 0, *lambda = w->wide.lambda + 2 * (size_t)c->N;
     memcpy(lambda, w->g.lambda, (size_t)c->N * sizeof *lambda);
     *eta = w->tau[0] + (w->any ? w->eta_seen[0] : 0);
-    functionals g = {.m = 1, .times = 1, .lambda = lambda, .t = &t, .h = eta, .seed = w->any ? w->seeds : NULL,
+    double *seeds = w->g.U + (size_t)c->s * (size_t)c->n;               /* its own, of which others are beside it */
+    for (size_t i = 0; w->any && i < (size_t)c->s; i++)
+        memcpy(seeds + i * (size_t)c->n, w->seeds + i * (size_t)w->g.m * (size_t)c->n, (size_t)c->n * sizeof *seeds);
+    functionals g = {.m = 1, .times = 1, .lambda = lambda, .t = &t, .h = eta, .seed = w->any ? seeds : NULL,
                      .U = w->g.U};
     return c->F->adjoint(c, &w->now, &g);
 }
@@ -89,7 +92,6 @@ static void add_at_start(world *w, const gradient_of_guard *e, size_t j, double 
 
 int event_second(world *w, const mapped *at, double *shift)
 {
-    functionals g, gd;
     gradient_of_guard e;
     double eta;
     TRY(guard_back(w, at, &e));
@@ -98,8 +100,8 @@ int event_second(world *w, const mapped *at, double *shift)
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     add_at_end(w, &e, 0, eps);
     TRY(curve(w, at, eps));
-    world_split(w, &g, &gd);
-    TRY(w->st->F->second(w->st, &w->now, &w->d, &g, &gd));
+    w->g.seed = w->any ? w->seeds : NULL;
+    TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
     world_add_seen(w, w->g.lambda);
     shift[0] = eps;
     w->tau[0] += w->g.t[0] + (w->any ? w->tau_seen[0] : 0);

@@ -31,20 +31,13 @@ static int adjoint(world *w, const op *o)
 {
     const mapped *e = &w->tape->maps[o->which];
     double *tau = w->g.times ? w->tau : NULL;
+    size_t N = (size_t)w->st->N;
     w->held = -1;
-    if (e->event != CONSISTENT) return jump_adjoint(w->st, &w->wide, e, w->g.m, w->g.lambda, w->g.mu, w->tau);
-    return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, (size_t)w->st->N, w->g.mu, tau);
+    if (w->g.along) world_along(w);
+    if (e->event != CONSISTENT) return jump_adjoint(w, e);
+    if (!w->g.along) return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, N, w->g.mu, tau);
+    start_along along = {w->d.dt, w->d.V, w->d.Vp};
+    return start_second(w->start, hold(w, e), w->d.m, &along, w->g.lambda, N, w->g.mu, tau);
 }
 
-static int second(world *w, const op *o)
-{
-    const mapped *e = &w->tape->maps[o->which];
-    double *tau = w->g.times ? w->tau : NULL;
-    w->held = -1;
-    world_along(w);
-    if (e->event != CONSISTENT) return jump_second(w, e);
-    return start_second(w->start, hold(w, e), w->d.m, &(start_along){w->d.dt, w->d.V, w->d.Vp}, w->g.lambda,
-                        (size_t)w->st->N, w->g.mu, tau);
-}
-
-const op_rules map_rules = {tangent, adjoint, second};
+const op_rules map_rules = {tangent, adjoint};

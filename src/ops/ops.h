@@ -65,7 +65,6 @@ typedef struct {
 typedef struct {
     int (*tangent)(world *, const op *);
     int (*adjoint)(world *, const op *);
-    int (*second)(world *, const op *);
 } op_rules;
 
 extern const op_rules step_rules, map_rules, observe_rules;
@@ -74,7 +73,6 @@ int world_hold(world *, int step);              /* the record of the step into n
 void world_move(world *);                       /* V <- V1, t' += h' of the last step, if they are still to be */
 void world_add_seen(const world *, double *lambda);     /* what the observations of a step add beside its stages */
 void world_along(world *);                      /* d <- along, of a step or a map, with its memory in pm */
-void world_split(const world *, functionals *g, functionals *gd);   /* g of second: the functional, its derivatives */
 /* h' of a step from t' of its start (m each).  fixed: T' of the time that it is up to; NULL: zero */
 void step_directions(enum rule, const double *fixed, int m, const double *dt, double *dh);
 /* the errors that loosely solved systems leave, through this step (left.h) */
@@ -104,7 +102,6 @@ int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_G
 /* jump.c: an event's jump, and the cost that it adds */
 int jump_value(stepper *, const wide *, mapped *);               /* y1, from y */
 int jump_tangent(stepper *, const wide *, const mapped *, int m, const double *dt, double *V, const double *pm);
-int jump_adjoint(stepper *, const wide *, const mapped *, int m, double *lambda, double *pm, double *tau);
-int jump_second(world *, const mapped *);
+int jump_adjoint(world *, const mapped *);
 
 #endif

@@ -73,9 +73,10 @@ static int through(world *w)
 static int adjoint(world *w, const op *o)
 {
     TRY(world_hold(w, o->step));
+    if (w->g.along) world_along(w);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_adjoint(w, &w->tape->maps[o->which], w->g.h));
+        TRY((w->g.along ? event_second : event_adjoint)(w, &w->tape->maps[o->which], w->g.h));
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));
     TRY(step_left(w->st, &w->now, 1, w->g.m));
@@ -84,31 +85,4 @@ static int adjoint(world *w, const op *o)
     return 0;
 }
 
-/* ---- second order ---- */
-
-static int through_second(world *w)
-{
-    functionals g, gd;
-    for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
-    world_split(w, &g, &gd);
-    TRY(w->st->F->second(w->st, &w->now, &w->d, &g, &gd));
-    world_add_seen(w, w->g.lambda);
-    return 0;
-}
-
-static int second(world *w, const op *o)
-{
-    TRY(world_hold(w, o->step));
-    world_along(w);
-    left_step(w->st->sh);
-    if (o->rule == TO_EVENT) {
-        TRY(event_second(w, &w->tape->maps[o->which], w->g.h));
-        of_event(w, o, w->g.m, 1, w->g.h);
-    } else TRY(through_second(w));
-    TRY(step_left(w->st, &w->now, 1, w->g.m));
-    if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
-    w->any = 0;
-    return 0;
-}
-
-const op_rules step_rules = {tangent, adjoint, second};
+const op_rules step_rules = {tangent, adjoint};

@@ -53,20 +53,3 @@ void world_along(world *w)
     w->d.dh = w->along.dh;
     memory_to_pm(w->st, w->d.m, w->along.V, w->wide.pm);
 }
-
-void world_split(const world *w, functionals *g, functionals *gd)
-{
-    const stepper *c = w->st;
-    size_t n = (size_t)c->n, stages = (size_t)c->s * n;
-    *g = *gd = w->g;
-    g->m = 1;
-    gd->m = w->d.m;
-    gd->lambda = w->g.lambda + c->N;
-    gd->mu = w->g.mu ? w->g.mu + c->np + c->nm : NULL;
-    gd->t = w->g.t + 1;
-    gd->h = w->g.h + 1;
-    gd->defect = NULL;
-    g->seed = w->any ? w->seeds : NULL;
-    gd->seed = w->any ? w->seeds + stages : NULL;
-    gd->U = w->g.U + stages;
-}

@@ -201,7 +201,7 @@ int step_as_taped(costate *, const costate_tape *, int k, int as_often, const re
 /* sweep.c: over the operations of a tape */
 typedef struct { int (*row)(void *ctx, world *, op); void *ctx; } visit;
 int tangent_of(void *none, world *, op);                            /* the rows of the operations */
-int second_of(void *none, world *, op);
+int adjoint_of(void *none, world *, op);
 /* of steps from .. to - 1, with the maps before each, at the end of the tape those there, and their observations */
 int sweep_forward(world *, int from, int to, const visit *);
 int sweep_backward(world *, int from, int to, const visit *);

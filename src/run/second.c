@@ -155,7 +155,7 @@ static int second_along(void *ctx, world *w, op o)
 {
     const hessian *x = ctx;
     w->along = kept_of(x->c, &x->kept, &o);
-    return second_of(NULL, w, o);
+    return adjoint_of(NULL, w, o);
 }
 
 static void begin_times(const hessian *x, double *tau)
@@ -173,7 +173,7 @@ static int sweep_back(hessian *x)
     reader who = reader_of(c, 1);
     world w = world_for(x, &who, x->m + 1, &x->ends);
     int count = x->tape->count, length = x->kept.length;
-    w.g = (functionals){.m = x->m + 1, .times = timed(c, s), .lambda = c->second.lambda,
+    w.g = (functionals){.m = x->m + 1, .along = &w.d, .times = timed(c, s), .lambda = c->second.lambda,
                         .mu = c->st.nm || s->mu || s->mu2 ? c->second.mu : NULL, .t = c->d.t, .h = c->d.h,
                         .defect = s->times && s->times->defect ? &x->defect : NULL, .U = c->d.U};
     begin_times(x, w.tau);

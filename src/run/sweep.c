@@ -38,16 +38,10 @@ int tangent_of(void *none, world *w, op o)
     return frozen(w->st->v, rules[o.kind]->tangent(w, &o));
 }
 
-static int adjoint_of(void *none, world *w, op o)
+int adjoint_of(void *none, world *w, op o)
 {
     (void)none;
     return frozen(w->st->v, rules[o.kind]->adjoint(w, &o));
-}
-
-int second_of(void *none, world *w, op o)
-{
-    (void)none;
-    return frozen(w->st->v, rules[o.kind]->second(w, &o));
 }
 
 op step_of(const costate_tape *tape, int k, int next)
