@@ -2,7 +2,7 @@
 
        tangent   (y, m)+' = J'(t', y', m', p'),   q+' = q' + c'(t', y', m', p')
        adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone
-       second    the same of their derivatives, and [J'^T (lambda, nu)+]' + [c'^T theta]' along (t', y', m', p') */
+       second    the same of derivatives, and [J'^T (lambda, nu)+]' + [c'^T theta]' along (t', y', m', p') */
 #include <string.h>
 #include "base/vec.h"
 #include "ops/ops.h"
@@ -39,7 +39,7 @@ static int not_finite(const stepper *c, const map *f)
     return fail(c->v, COSTATE_NOT_FINITE, "The callback %s.value returned NaN or Inf at t = %.10g.", f->name, c->v->t);
 }
 
-int jump_value(stepper *c, const wide *w, mapped *e)
+int jump_value(stepper *c, const event_work *w, mapped *e)
 {
     const event_maps *f = maps_of_event(c, e);
     memcpy(e->y1, e->y, (size_t)c->N * sizeof *e->y1);
@@ -58,7 +58,7 @@ int jump_value(stepper *c, const wide *w, mapped *e)
     return 0;
 }
 
-int jump_tangent(stepper *c, const wide *w, const mapped *e, int m, const double *dt, double *V, const double *pm)
+int jump_tangent(stepper *c, const event_work *w, const mapped *e, int m, const double *dt, double *V, const double *pm)
 {
     const event_maps *f = maps_of_event(c, e);
     if (!f) return 0;
@@ -78,7 +78,7 @@ int jump_tangent(stepper *c, const wide *w, const mapped *e, int m, const double
 }
 
 /* [F'^T w]' along the directions of w->d onto the derivatives */
-static int curve(world *w, const map *f, const costate_point *x, const double *weights)
+static int curve(sweep_state *w, const map *f, const costate_point *x, const double *weights)
 {
     maps *a = w->st->maps;
     size_t N = (size_t)w->st->N;
@@ -90,10 +90,10 @@ static int curve(world *w, const map *f, const costate_point *x, const double *w
     return 0;
 }
 
-static int column_back(world *w, const event_maps *f, const costate_point *x, size_t j)
+static int column_back(sweep_state *w, const event_maps *f, const costate_point *x, size_t j)
 {
     const stepper *c = w->st;
-    double *lambda = w->g.lambda + j * (size_t)c->N, *weights = w->wide.jump;
+    double *lambda = w->g.lambda + j * (size_t)c->N, *weights = w->events.jump;
     costate_gradient to = into_pm(c->maps, w->tau + j, lambda, w->g.mu, j);
     if (f->jump.rows > 0) {
         take_jumped(c, lambda, weights);
@@ -104,16 +104,16 @@ static int column_back(world *w, const event_maps *f, const costate_point *x, si
     return f->cost.rows > 0 ? map_adjoint(c->maps, &f->cost, x, lambda + c->n, &to) : 0;
 }
 
-int jump_adjoint(world *w, const mapped *e)
+int jump_adjoint(sweep_state *w, const mapped *e)
 {
     const stepper *c = w->st;
     const event_maps *f = maps_of_event(c, e);
     if (!f) return 0;
     costate_point x = before(c, e);
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
-    if (w->g.along && f->jump.rows > 0) take_jumped(c, w->g.lambda, w->wide.after);
+    if (w->g.along && f->jump.rows > 0) take_jumped(c, w->g.lambda, w->events.after);
     for (size_t j = 0; j < (size_t)w->g.m; j++) TRY(column_back(w, f, &x, j));
-    TRY(curve(w, &f->jump, &x, w->wide.after));
+    TRY(curve(w, &f->jump, &x, w->events.after));
     TRY(curve(w, &f->cost, &x, w->g.lambda + c->n));
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
     return 0;

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "ops/ops.h"
 
-static int observed(world *w, int code, const char *name, double t)
+static int observed(sweep_state *w, int code, const char *name, double t)
 {
     int status = code == 0 ? 0 : fail(w->st->v, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = "
                                       "%.10g.", name, code, t);
@@ -19,7 +19,7 @@ static int observed(world *w, int code, const char *name, double t)
 }
 
 /* D, D' and y at the observation, y into z */
-static double look(world *w, double t, double *D, double *D1)
+static double look(sweep_state *w, double t, double *D, double *D1)
 {
     double theta = (t - w->now.t) / w->now.h;
     dense_weights(w->st->m, theta, D, D1);
@@ -28,13 +28,13 @@ static double look(world *w, double t, double *D, double *D1)
 }
 
 /* theta' along direction j */
-static double moved(const world *w, int j, double theta)
+static double moved(const sweep_state *w, int j, double theta)
 {
     return -(w->d.dt[j] + theta * w->d.dh[j]) / w->now.h;
 }
 
 /* u' into v (n*m) */
-static void tangents_at(const world *w, double theta, const double *D, const double *D1, double *v)
+static void tangents_at(const sweep_state *w, double theta, const double *D, const double *D1, double *v)
 {
     const stepper *c = w->st;
     const directions *d = &w->d;
@@ -46,7 +46,7 @@ static void tangents_at(const world *w, double theta, const double *D, const dou
     }
 }
 
-static int tangent(world *w, const op *o)
+static int tangent(sweep_state *w, const op *o)
 {
     const costate_observations *s = w->seen;
     const directions *d = &w->d;
@@ -56,7 +56,7 @@ static int tangent(world *w, const op *o)
 }
 
 /* the first observation of a step, from its end */
-static void begin_step(world *w)
+static void begin_step(sweep_state *w)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m;
     memset(w->seeds, 0, (size_t)w->st->s * n * m * sizeof *w->seeds);
@@ -66,7 +66,7 @@ static void begin_step(world *w)
 }
 
 /* the gradients w_j by y(t_o) of all columns into w->w */
-static int gradients(world *w, const op *o, double t, double theta, const double *D, const double *D1)
+static int gradients(sweep_state *w, const op *o, double t, double theta, const double *D, const double *D1)
 {
     const costate_observations *s = w->seen;
     size_t n = (size_t)w->st->n;
@@ -77,7 +77,7 @@ static int gradients(world *w, const op *o, double t, double theta, const double
 }
 
 /* w_0^T (sum D'_k X'_k + theta' sum D''_k X_k)/h - h' beta/h^2 along direction j; first: beta/h of the functional */
-static double curve(const world *w, int j, double moving, const double *D1, const double *D2, double first)
+static double curve(const sweep_state *w, int j, double moving, const double *D1, const double *D2, double first)
 {
     const stepper *c = w->st;
     size_t n = (size_t)c->n, m = (size_t)w->d.m;
@@ -87,7 +87,7 @@ static double curve(const world *w, int j, double moving, const double *D1, cons
 }
 
 /* column j onto seeds and lambda; moving: theta' of a derivative, else 0 */
-static void add_gradient(const world *w, int j, const double *D, const double *D1, double moving)
+static void add_gradient(const sweep_state *w, int j, const double *D, const double *D1, double moving)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m, column = (size_t)j * n;
     for (size_t i = 0; i < (size_t)w->st->s; i++) {
@@ -99,7 +99,7 @@ static void add_gradient(const world *w, int j, const double *D, const double *D
 }
 
 /* beta/h and theta beta/h of column j, or their derivatives */
-static int add_times(world *w, int j, int which, double beta, double theta_beta)
+static int add_times(sweep_state *w, int j, int which, double beta, double theta_beta)
 {
     const costate_observations *s = w->seen;
     w->tau_seen[j] -= beta;
@@ -110,13 +110,13 @@ static int add_times(world *w, int j, int which, double beta, double theta_beta)
     return space_total(&w->st->maps->space, 1, dt);
 }
 
-static int adjoint(world *w, const op *o)
+static int adjoint(sweep_state *w, const op *o)
 {
     const stepper *c = w->st;
     size_t n = (size_t)c->n;
     double D[STAGES_MOST], D1[STAGES_MOST], D2[STAGES_MOST], t = w->seen->t[o->which], first = 0;
-    TRY(world_hold(w, o->step));
-    if (w->g.along) world_along(w);
+    TRY(sweep_hold(w, o->step));
+    if (w->g.along) sweep_along(w);
     if (!w->any) begin_step(w);
     double theta = look(w, t, D, D1);
     TRY(gradients(w, o, t, theta, D, D1));

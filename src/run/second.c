@@ -109,10 +109,10 @@ static int begin_hessian(hessian *x)
 }
 
 /* either direction of time: nothing of the other is held */
-static world world_for(hessian *x, const reader *who, int m, const costate_times *times)
+static sweep_state sweep_for(hessian *x, const reader *who, int m, const costate_times *times)
 {
     costate *c = x->c;
-    world w = world_of(c, x->tape, who, m, times, x->s->observations);
+    sweep_state w = sweep_of(c, x->tape, who, m, times, x->s->observations);
     w.V = c->second.V;
     w.at = c->second.at;
     w.d = (directions){.m = x->m, .stages = w.seen && w.seen->count > 0, .solved = x->s->correct, .dt = w.dt,
@@ -130,7 +130,7 @@ static int tangents_forward(hessian *x, int from)
 {
     costate *c = x->c;
     reader who = reader_of(c, 0);
-    world w = world_for(x, &who, x->m, &x->along);
+    sweep_state w = sweep_for(x, &who, x->m, &x->along);
     sweep_begins(c);
     return from < 0 ? kept_forward(c, &x->kept, &w) : kept_segment(c, &x->kept, &w, from);
 }
@@ -151,7 +151,7 @@ static int end_values(hessian *x)
     return space_agree(&c->maps.space, r);
 }
 
-static int second_along(void *ctx, world *w, op o)
+static int second_along(void *ctx, sweep_state *w, op o)
 {
     const hessian *x = ctx;
     w->along = kept_of(x->c, &x->kept, &o);
@@ -171,7 +171,7 @@ static int sweep_back(hessian *x)
     costate *c = x->c;
     const costate_second *s = x->s;
     reader who = reader_of(c, 1);
-    world w = world_for(x, &who, x->m + 1, &x->ends);
+    sweep_state w = sweep_for(x, &who, x->m + 1, &x->ends);
     int count = x->tape->count, length = x->kept.length;
     w.g = (functionals){.m = x->m + 1, .along = &w.d, .times = timed(c, s), .lambda = c->second.lambda,
                         .mu = c->st.nm || s->mu || s->mu2 ? c->second.mu : NULL, .t = c->d.t, .h = c->d.h,
