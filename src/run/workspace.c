@@ -128,7 +128,7 @@ int seconds_prepare(costate *c, int m)
         d->direct = take(&at, (size_t)st->np * (k + 1));
         d->dt1 = take(&at, k);
         d->t1 = take(&at, k + 1);
-        st->F->layout_second(&c->st, &at, m);
+        if (st->F->layout_second) st->F->layout_second(&c->st, &at, m);
         if (block) break;
         free(d->block);
         d->block = NULL;

@@ -112,8 +112,8 @@ struct family {
     int (*prepare)(stepper *);                           /* makes own and what it holds; once */
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
-    void (*layout_second)(stepper *, cursor *, int m);   /* what a jet along m directions needs beside
-                                                            the work space of m + 1 columns */
+    void (*layout_second)(stepper *, cursor *, int m);   /* what a jet along m directions needs beside m + 1 columns;
+                                                            may be NULL */
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
     void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
     void (*sweep)(stepper *);                            /* a sweep begins, the same for tangents and adjoints */
