@@ -49,7 +49,7 @@ static void compute(const family *F, const costate_method *m, const problem *b, 
     one_step_free(&a);
 }
 
-/* of A, at least 1.  Second derivatives have terms through two of them: verner76's are up to 100 and cancel. */
+/* of A, at least 1.  Second derivatives have terms through two of them; those of high order are large, and cancel. */
 static double largest_coefficient(const costate_method *m)
 {
     double most = 1;

@@ -41,18 +41,10 @@ typedef struct {
     double *sum;                /* n*m: what stages add to lambda */
 } irk_back;
 
-/* x_i along all directions, i < 0: (t', y', p'), but for K'_i; NULL: there are none */
-static costate_point *stage_directions(const irk_back *b, int i)
+/* x_i along the directions of a jet, but for K'_i */
+static const costate_point *stage_directions(const irk_back *b, int i)
 {
-    const stepper *c = b->c;
-    const irk_work *a = work(c);
-    const directions *d = b->g->along;
-    if (!d) return NULL;
-    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
-    for (size_t j = 0; i >= 0 && j < m; j++)
-        add_scaled(n, a->Yd + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
-    columns_along(c, &a->columns, d, i < 0 ? 0 : c->m->c[i], i < 0 ? d->V : a->Yd, i < 0 ? N : n);
-    return a->columns.dx;
+    return b->g->along ? irk_stage_directions(b->c, b->g->along, i) : NULL;
 }
 
 /* h b r'(x)^T theta: y-parts added to `y`, p-parts to mu, t-parts to t and h */
@@ -60,13 +52,12 @@ static int quadrature(const irk_back *b, int i, double *y)
 {
     stepper *c = b->c;
     const irk_work *a = work(c);
-    double weight = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i];
+    double weight = irk_b(c, i);
     if (!c->nq || weight == 0) return 0;
-    size_t n = (size_t)c->n;
-    costate_point x = point(c->maps, b->r->t + ci * b->r->h, i < 0 ? b->r->y : a->stage + (size_t)i * n);
-    const costate_gradient *to = columns_to(c, &a->columns, b->g, y, n);
+    costate_point x = irk_node_point(c, b->r, i);
+    const costate_gradient *to = columns_to(c, &a->columns, b->g, y, (size_t)c->n);
     TRY(columns_integrate_back(c, &a->columns, b->r, b->g, weight, &x, stage_directions(b, i), to, a->r));
-    columns_times(&a->columns, b->g, ci);
+    columns_times(&a->columns, b->g, irk_c(c, i));
     return 0;
 }
 
@@ -140,7 +131,8 @@ static int curve(const irk_back *b, int i)
     const irk_work *a = work(c);
     const directions *d = b->g->along;
     size_t n = (size_t)c->n, m = (size_t)b->g->m, at = (size_t)i * m * n;
-    costate_point x = irk_stage_point(c, b->r, i), *dx = stage_directions(b, i);
+    costate_point x = irk_stage_point(c, b->r, i), *dx = a->columns.dx;
+    irk_stage_directions(c, d, i);
     columns_to(c, &a->columns, b->g, b->g->U + at, n);
     for (size_t j = 1; j < m; j++) {
         double *P = b->MU + at + j * n, dh = d->dh[j - 1];
@@ -192,7 +184,7 @@ static int first_stage_back(const irk_back *b)
     const column_work *a = &work(c)->columns;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     if (c->m->g) {
-        costate_point x = point(c->maps, b->r->t, b->r->y);
+        costate_point x = irk_node_point(c, b->r, -1);
         for (size_t j = 0; j < m; j++) combine(n, a->y + j * n, NULL, 1, c->s, c->m->g, g->U + j * n, n * m);
         const costate_gradient *to = columns_to(c, a, g, b->sum, n);
         TRY(columns_adjoints(c, &c->maps->rhs, g, &x, stage_directions(b, -1), a->y, n, to));

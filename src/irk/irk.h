@@ -5,8 +5,10 @@
        R_i = -E(t + c_i h, y + Z_i, K_i, p) - g_i f(t,y,p) = 0,   K_i = (1/h) sum_j W_ij Z_j,   W = A^-1,  g = W a,
 
    with a the column of an explicit first stage (ESDIRK, for M y' = f alone; else g = 0).  A block is the set of stages
-   that are solved together: one stage (sdirk, W lower triangular) or all of them (firk).  The explicit first stage is
-   recomputed from (t, y): a step is a map of (t, h, y, p) alone, like every other family's. */
+   that are solved together: one stage (sdirk, W lower triangular) or all of them (firk).
+
+   The explicit first stage has the index -1, c = 0, Z = 0.  It is recomputed from (t, y), so that a step is a map of
+   (t, h, y, p) alone, like every other family's.  Methods without one have it as a node of the integrals' error. */
 #ifndef COSTATE_IRK_H
 #define COSTATE_IRK_H
 
@@ -38,7 +40,7 @@ typedef struct {
     double *w;                  /* N: weights at an earlier step; of a tangent's estimate */
     double *wn;                 /* n: of Newton's increments, where unknowns have index 2 */
     double *r;                  /* nq */
-    double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
+    double *error_b;            /* 1 + s: bhat - b, weights of the integrals' error estimate, from stage -1 on */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta), */
@@ -60,9 +62,8 @@ typedef struct {
     double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
-    column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
-    /* of jets along m directions: s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i; n*m: Y'_i; n each: u_i, its k-part */
-    double *P, *Kd, *Yd, *u, *by_k;
+    column_work columns;        /* y: Y'_i, or sum g_i u_i */
+    double *P, *Kd, *u, *by_k;  /* of jets: s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i; n each: u_i, its k-part */
     guesses guesses;            /* without a matrix: of a sweep's systems */
     LS *exact;                  /* the exact matrix of a block */
     int exact_there;            /* it is that of the last system, factored */
@@ -137,6 +138,15 @@ typedef struct {
 } coupled_slope;
 /* E'(x) (dx_j, k'_j), dx: of columns; out: columns ld apart */
 int irk_tangents(stepper *, double h, const costate_point *x, const coupled_slope *, int m, double *out, size_t ld);
+/* Of stages from -1 on: c_i, b_i; (t + c_i h, Y_i, p), Y_i from `stage`; (t' + c_i h', Y'_i, p') of all columns, which
+   it leaves in columns.dx */
+static inline double irk_c(const stepper *c, int i) { return i < 0 ? 0 : c->m->c[i]; }
+static inline double irk_b(const stepper *c, int i) { return i < 0 ? c->m->b0 : c->m->b[i]; }
+static inline costate_point irk_node_point(const stepper *c, const record *r, int i)
+{
+    return point(c->maps, r->t + irk_c(c, i) * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * (size_t)c->n);
+}
+const costate_point *irk_stage_directions(const stepper *, const directions *, int i);
 static inline costate_point irk_stage_point(const stepper *c, const record *r, int i)
 {
     const irk_work *a = work(c);
