@@ -7,7 +7,8 @@
 #include "base/vec.h"
 #include "step/step.h"
 
-typedef struct { double *Y, *F, *dY, *dF; } trial_work;   /* a stage and its slopes, n and N; their derivatives */
+/* a stage and its slopes, n and N; their derivatives; N each: weights of a slope, the functional's of a jet */
+typedef struct { double *Y, *F, *dY, *dF, *W, *W0; } trial_work;
 
 static int prepare(stepper *c)
 {
@@ -28,6 +29,8 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     (void)m;            /* columns are taken one by one */
     a->dY = take(at, (size_t)c->n);
     a->dF = take(at, (size_t)c->N);
+    a->W = take(at, (size_t)c->N);
+    a->W0 = take(at, (size_t)c->N);
 }
 
 /* (t + c_i h, Y_i, p), from the slopes of the stages before */
@@ -63,20 +66,28 @@ static int forward(stepper *c, record *r, trial *t)
     return 0;
 }
 
-/* Y'_i = y' + sum_{j<i} a_ij X'_j,  Z_i = h F'(i)(t' + c_i h', Y'_i, p') + h' F_i,  z+' = z' + sum b_i Z_i */
+/* (t' + c_i h', Y'_i, p') along direction j, and F'(i) of it into dF;  Y'_i = y' + sum_{j<i} a_ij X'_j */
+static int along(stepper *c, const directions *d, int i, size_t j, const costate_point *x, costate_point *dx)
+{
+    const trial_work *a = c->own;
+    size_t n = (size_t)c->n, np = (size_t)c->np;
+    *dx = (costate_point){.t = d->dt[j] + c->m->c[i] * d->dh[j], .y = a->dY, .p = d->Vp ? d->Vp + j * np : NULL};
+    combine(n, a->dY, d->V + j * (size_t)c->N, 1, i, c->m->A + i * c->s, d->Xd + j * n, (size_t)d->m * n);
+    TRY(map_tangent(c->maps, &c->maps->rhs, x, dx, a->dF));
+    return c->nq ? map_tangent(c->maps, &c->maps->cost, x, dx, a->dF + n) : 0;
+}
+
+/* Z_i = h F'(i)(t' + c_i h', Y'_i, p') + h' F_i,  z+' = z' + sum b_i Z_i */
 static int tangent(stepper *c, const record *r, const directions *d)
 {
     const trial_work *a = c->own;
-    size_t n = (size_t)c->n, N = (size_t)c->N, np = (size_t)c->np, m = (size_t)d->m;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
     memcpy(d->V1, d->V, N * m * sizeof *d->V1);
     for (int i = 0; i < c->s; i++) {
-        costate_point x = stage(c, r, i);
+        costate_point x = stage(c, r, i), dx;
         TRY(slopes(c, &x, r->X + (size_t)i * n, a->F));
         for (size_t j = 0; j < m; j++) {
-            costate_point dx = {.t = d->dt[j] + c->m->c[i] * d->dh[j], .y = a->dY, .p = d->Vp ? d->Vp + j * np : NULL};
-            combine(n, a->dY, d->V + j * N, 1, i, c->m->A + i * c->s, d->Xd + j * n, m * n);
-            TRY(map_tangent(c->maps, &c->maps->rhs, &x, &dx, a->dF));
-            if (c->nq) TRY(map_tangent(c->maps, &c->maps->cost, &x, &dx, a->dF + n));
+            TRY(along(c, d, i, j, &x, &dx));
             for (size_t k = 0; k < N; k++) a->dF[k] = r->h * a->dF[k] + d->dh[j] * a->F[k];
             memcpy(d->Xd + ((size_t)i * m + j) * n, a->dF, n * sizeof *a->dF);
             axpy(N, c->m->b[i], a->dF, d->V1 + j * N);
@@ -85,29 +96,54 @@ static int tangent(stepper *c, const record *r, const directions *d)
     return 0;
 }
 
-/* the transpose, i = s..1:  W_i = b_i lambda + (sum_{j>i} a_ji U_j + seed_i, 0),  (tb_i, U_i, pb_i) = h F'(i)^T W_i,
+/* What the functional's weights W_0 of F_i add to a derivative of a jet:  (h W)' = h W' + h' W_0,  [h F'(i)^T W_0]'
+   with W_0 held fixed, and (F'(i) x_i)^T W_0 onto h' */
+static int curve(stepper *c, const record *r, const functionals *g, int i, size_t j, const costate_point *x,
+                 const costate_gradient *to)
+{
+    const trial_work *a = c->own;
+    size_t n = (size_t)c->n, N = (size_t)c->N;
+    double dh = g->along->dh[j - 1];
+    costate_point dx;
+    TRY(along(c, g->along, i, j - 1, x, &dx));
+    if (g->times) g->h[j] += dot(N, a->dF, a->W0);
+    axpy(N, dh, a->W0, a->W);
+    for (size_t k = 0; k < N; k++) a->dF[k] = r->h * a->W0[k];
+    TRY(map_adjoint_tangent(c->maps, &c->maps->rhs, x, &dx, a->dF, to));
+    return c->nq ? map_adjoint_tangent(c->maps, &c->maps->cost, x, &dx, a->dF + n, to) : 0;
+}
+
+/* W_i = b_i lambda + (sum_{j>i} a_ji U_j + seed_i, 0),  (tb_i, U_i, pb_i) = h F'(i)^T W_i of column j */
+static int column_back(stepper *c, const record *r, const functionals *g, int i, size_t j, const costate_point *x)
+{
+    const trial_work *a = c->own;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, row = (size_t)i * m * n;
+    double tb = 0, *W = a->W, *U = g->U + j * n;
+    costate_gradient to = {.t = g->times ? &tb : NULL, .y = U + row, .p = g->mu ? g->mu + j * (size_t)c->np : NULL};
+    add_scaled(N, W, NULL, c->m->b[i], g->lambda + j * N);
+    for (int k = i + 1; k < c->s; k++) axpy(n, c->m->A[k * c->s + i], U + (size_t)k * m * n, W);
+    if (g->seed) axpy(n, 1, g->seed + row + j * n, W);
+    if (g->times) g->h[j] += dot(N, a->F, W);
+    if (j == 0) memcpy(a->W0, W, N * sizeof *W);
+    for (size_t k = 0; k < N; k++) W[k] *= r->h;
+    if (g->along && j > 0) TRY(curve(c, r, g, i, j, x, &to));
+    TRY(map_adjoint(c->maps, &c->maps->rhs, x, W, &to));
+    if (c->nq) TRY(map_adjoint(c->maps, &c->maps->cost, x, W + n, &to));
+    if (g->times) { g->t[j] += tb; g->h[j] += c->m->c[i] * tb; }
+    return 0;
+}
+
+/* the transpose, i = s..1:
    lambda += (sum U_i, 0),  mu += sum pb_i,  t += sum tb_i,  h += sum (c_i tb_i + F_i^T W_i) */
 static int adjoint(stepper *c, const record *r, const functionals *g)
 {
     const trial_work *a = c->own;
-    size_t n = (size_t)c->n, N = (size_t)c->N, np = (size_t)c->np, m = (size_t)g->m;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m;
     memset(g->U, 0, (size_t)c->s * m * n * sizeof *g->U);
     for (int i = c->s - 1; i >= 0; i--) {
         costate_point x = stage(c, r, i);
         if (g->times) TRY(slopes(c, &x, r->X + (size_t)i * n, a->F));
-        for (size_t j = 0; j < m; j++) {
-            double tb = 0, *W = a->dF, *U = g->U + j * n;
-            costate_gradient to = {.t = g->times ? &tb : NULL, .y = U + (size_t)i * m * n,
-                                   .p = g->mu ? g->mu + j * np : NULL};
-            add_scaled(N, W, NULL, c->m->b[i], g->lambda + j * N);
-            for (int k = i + 1; k < c->s; k++) axpy(n, c->m->A[k * c->s + i], U + (size_t)k * m * n, W);
-            if (g->seed) axpy(n, 1, g->seed + ((size_t)i * m + j) * n, W);
-            if (g->times) g->h[j] += dot(N, a->F, W);
-            for (size_t k = 0; k < N; k++) W[k] *= r->h;
-            TRY(map_adjoint(c->maps, &c->maps->rhs, &x, W, &to));
-            if (c->nq) TRY(map_adjoint(c->maps, &c->maps->cost, &x, W + n, &to));
-            if (g->times) { g->t[j] += tb; g->h[j] += c->m->c[i] * tb; }
-        }
+        for (size_t j = 0; j < m; j++) TRY(column_back(c, r, g, i, j, &x));
     }
     for (size_t i = 0; i < (size_t)c->s; i++)
         for (size_t j = 0; j < m; j++) axpy(n, 1, g->U + (i * m + j) * n, g->lambda + j * N);
@@ -115,6 +151,7 @@ static int adjoint(stepper *c, const record *r, const functionals *g)
 }
 
 const family trial_family = {.is = REGULAR_MASS | SLOPES, .controller = COSTATE_PI, .pi_beta = 0.2,
-    .needs = {0, TANGENT_OF, ADJOINT_OF}, .costs = {0, TANGENT_OF, ADJOINT_OF}, .prepare = prepare, .layout = layout,
-    .layout_derivatives = layout_derivatives, .forward = forward, .tangent = tangent, .adjoint = adjoint,
-    .estimate = stage_estimate, .free = free};
+    .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF}, .prepare = prepare,
+    .layout = layout, .layout_derivatives = layout_derivatives, .forward = forward, .tangent = tangent,
+    .adjoint = adjoint, .estimate = stage_estimate, .free = free};

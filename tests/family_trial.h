@@ -19,8 +19,8 @@ typedef struct {                        /* one_step.c; zeroed before it is made 
     record r;
 } one_step;
 
-/* At b->t0, b->y0, integrals 0, with work space for m columns.  sh: where the family solves with M, or NULL.  0 or a
-   status, its sentence in v. */
+/* At b->t0, b->y0, integrals 0, with work space for m columns, or a jet of so many.  sh: where the family solves with
+   M, or NULL.  0 or a status, its sentence in v. */
 int one_step_new(one_step *, const family *, const costate_method *, const costate_problem *, int m, shifts *sh);
 void one_step_begin(one_step *, double t, const double *y, const double *p);
 int one_step_take(one_step *, double h);        /* to y1 at r.end */

@@ -13,6 +13,7 @@ static void layout(one_step *a, cursor *at, int m)
     maps_layout(&a->maps, at);
     c->F->layout(c, at);
     c->F->layout_derivatives(c, at, m);
+    if (c->F->layout_second) c->F->layout_second(c, at, m - 1);
 }
 
 int one_step_new(one_step *a, const family *F, const costate_method *method, const costate_problem *P, int m,

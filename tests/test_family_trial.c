@@ -1,5 +1,5 @@
 /* test_family_trial.c - step.h is enough: a family that the library knows nothing of takes steps with dopri5's
-   descriptor, to their order, and its adjoint is the transpose of its tangent.
+   descriptor, to their order, its adjoint is the transpose of its tangent, and that of a jet its derivative.
 
    Linked with the object files of the rooms base, maps and step alone (meson.build): no linear solver, no family of the
    library, no tape, no run.  That it links is the proof that what is asked of a family needs none of them. */
@@ -14,7 +14,7 @@ static void make(one_step *a, const problem *b)
 {
     const costate_method *m = costate_method_find("dopri5");
     assert_non_null(m);
-    TAKEN(a, one_step_new(a, &trial_family, m, &b->P, M, NULL));
+    TAKEN(a, one_step_new(a, &trial_family, m, &b->P, 1 + M, NULL));
     one_step_begin(a, b->t0, b->y0, b->p0);
 }
 
@@ -82,6 +82,89 @@ static void transpose(void **state)
     print_message("           largest gap %.1e\n", worst);
 }
 
+/* where a step is taken; and its gradients, by y, integrals, p, t, h */
+typedef struct { double y[N_MOST], p[N_MOST], t, h; } step_at;
+enum { INPUTS = 2 * N_MOST + 2 };
+
+/* of w.y1: column 0, and its derivatives along the directions; NULL: none */
+static void gradients(one_step *a, const step_at *x, const double *w, const directions *d, double (*out)[INPUTS])
+{
+    size_t N = (size_t)a->st.N, np = (size_t)a->st.np, m = d ? (size_t)d->m + 1 : 1;
+    double lambda[N_MOST * (1 + M)] = {0}, mu[N_MOST * (1 + M)] = {0}, t[1 + M] = {0}, h[1 + M] = {0};
+    double U[STAGES * N_MOST * (1 + M)];
+    one_step_begin(a, x->t, x->y, x->p);
+    TAKEN(a, one_step_take(a, x->h));
+    memcpy(lambda, w, N * sizeof *w);
+    if (d) TAKEN(a, a->st.F->tangent(&a->st, &a->r, d));
+    TAKEN(a, a->st.F->adjoint(&a->st, &a->r, &(functionals){.m = (int)m, .along = d, .times = 1, .lambda = lambda,
+                                                            .mu = np ? mu : NULL, .t = t, .h = h, .U = U}));
+    memset(out, 0, m * sizeof *out);
+    for (size_t j = 0; j < m; j++) {
+        memcpy(out[j], lambda + j * N, N * sizeof *w);
+        memcpy(out[j] + N_MOST, mu + j * np, np * sizeof *w);
+        out[j][INPUTS - 2] = t[j];
+        out[j][INPUTS - 1] = h[j];
+    }
+}
+
+/* by differences of 8th order */
+static void difference(one_step *a, const step_at *x, const step_at *along, const double *w, double *sum)
+{
+    static const double weight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, e = 4e-3;
+    memset(sum, 0, INPUTS * sizeof *sum);
+    for (int k = -4; k <= 4; k++) {
+        double at[1][INPUTS];
+        step_at moved = *x;
+        if (k == 0) continue;
+        for (size_t i = 0; i < sizeof moved / sizeof(double); i++)
+            ((double *)&moved)[i] += k * e * ((const double *)along)[i];
+        gradients(a, &moved, w, NULL, at);
+        for (int i = 0; i < INPUTS; i++) sum[i] += (k > 0 ? 1 : -1) * weight[abs(k) - 1] / e * at[0][i];
+    }
+}
+
+static double second_gap(one_step *a, const problem *b)
+{
+    size_t n = (size_t)a->st.n, N = (size_t)a->st.N, np = (size_t)a->st.np;
+    step_at x = {.t = b->t0, .h = 0.2}, along[M];
+    double w[N_MOST], V[N_MOST * M] = {0}, Vp[N_MOST * M], dt[M], dh[M], V1[N_MOST * M], Xd[STAGES * N_MOST * M];
+    double of[1 + M][INPUTS], expected[INPUTS], worst = 0;
+    unsigned r = 3;
+    memcpy(x.y, b->y0, n * sizeof *w);
+    if (np) memcpy(x.p, b->p0, np * sizeof *w);
+    random_fill(&r, N_MOST, w);
+    for (size_t j = 0; j < M; j++) {
+        random_fill(&r, sizeof along[j] / sizeof(double), (double *)&along[j]);
+        memcpy(V + j * N, along[j].y, n * sizeof *V);
+        memcpy(Vp + j * np, along[j].p, np * sizeof *V);
+        dt[j] = along[j].t;
+        dh[j] = along[j].h;
+    }
+    directions d = {.m = M, .stages = 1, .dt = dt, .dh = dh, .V = V, .Vp = np ? Vp : NULL, .V1 = V1, .Xd = Xd};
+    gradients(a, &x, w, &d, of);
+    for (int j = 0; j < M; j++) {
+        difference(a, &x, &along[j], w, expected);
+        worst = larger_of(worst, relative_gap(INPUTS, of[1 + j], expected));
+    }
+    return worst;
+}
+
+static void second(void **state)
+{
+    double worst = 0;
+    const problem *b;
+    (void)state;
+    for (int k = 0; (b = with_identity(k)); k++) {
+        one_step a = {0};
+        make(&a, b);
+        double gap = second_gap(&a, b);
+        if (!(gap <= 1e-9)) fail_msg("%s: %.2e", b->name, gap);
+        worst = larger_of(worst, gap);
+        one_step_free(&a);
+    }
+    print_message("           largest gap %.1e\n", worst);
+}
+
 typedef struct { double state, tangent, estimate; } errors;
 
 /* of a run of so many steps: state and integral, their derivatives by y0 (2) and by p (the first); of its first step:
@@ -140,7 +223,8 @@ static void mass_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transpose), cmocka_unit_test(orders), cmocka_unit_test(mass_refused),
+        cmocka_unit_test(transpose), cmocka_unit_test(second), cmocka_unit_test(orders),
+        cmocka_unit_test(mass_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* test_second_step.c - second is the derivative of adjoint, a step at a time, for all methods: the gradient of w.y1 +
-   S.X by t, h, y, p, where w and S move, too, against 8th-order differences of the adjoints of steps taken again, to
-   1e-9; its Hessian is symmetric to 1e-12; and the gradient beside it is that of adjoint. */
+/* test_second_step.c - the adjoint of a jet holds the derivatives of the adjoint, a step at a time, for all methods:
+   the gradient of w.y1 + S.X with respect to t, h, y, p, where w and S move, too, against 8th-order differences of the
+   adjoints of steps taken again, to 1e-9; its Hessian is symmetric to 1e-12; and the gradient in the first column is
+   that of the functional alone. */
 #include "run/run.h"           /* before cmocka, which has a macro fail */
 #include "common.h"
 #include "formula.h"
@@ -118,8 +119,8 @@ static gradient difference(tried *s, const step_at *d)
 /* the gradient, and behind it its derivatives */
 static void second(tried *s, gradient out[1 + M])
 {
-    double V[ALL * M], Vp[NP * M], dt[M], dh[M], V1[ALL * M], Xd[STAGES * M], Sd[STAGES * M], U[STAGES],
-           Ud[STAGES * M], lambda[ALL * (1 + M)], mu[NP * (1 + M)] = {0}, t[1 + M] = {0}, h[1 + M] = {0};
+    double V[ALL * M], Vp[NP * M], dt[M], dh[M], V1[ALL * M], Xd[STAGES * M], Sd[STAGES * (1 + M)],
+           U[STAGES * (1 + M)], lambda[ALL * (1 + M)], mu[NP * (1 + M)] = {0}, t[1 + M] = {0}, h[1 + M] = {0};
     stepper *c = &s->c->st;
     size_t s_of = (size_t)c->s;
     go_to(s, &s->x);
@@ -131,16 +132,16 @@ static void second(tried *s, gradient out[1 + M])
         dt[j] = d->t;
         dh[j] = d->h;
         memcpy(lambda + (j + 1) * ALL, d->w, sizeof d->w);
-        for (size_t i = 0; i < s_of; i++) memcpy(Sd + (i * M + j) * N, d->S + i * N, N * sizeof *Sd);
+        for (size_t i = 0; i < s_of; i++) memcpy(Sd + (i * (1 + M) + 1 + j) * N, d->S + i * N, N * sizeof *Sd);
     }
     directions d = {.m = M, .stages = 1, .dt = dt, .dh = dh, .V = V, .Vp = Vp, .V1 = V1, .Xd = Xd};
     DONE(s, c->F->tangent(c, &s->r, &d));
-    functionals g = into(1, lambda, mu, t, h), gd = into(M, lambda + ALL, mu + NP, t + 1, h + 1);
+    for (size_t i = 0; i < s_of; i++) memcpy(Sd + i * (1 + M) * N, s->x.S + i * N, N * sizeof *Sd);
+    functionals g = into(1 + M, lambda, mu, t, h);
+    g.along = &d;
     g.U = U;
-    gd.U = Ud;
-    g.seed = s->seeded ? s->x.S : NULL;
-    gd.seed = s->seeded ? Sd : NULL;
-    DONE(s, c->F->second(c, &s->r, &d, &g, &gd));
+    g.seed = s->seeded ? Sd : NULL;
+    DONE(s, c->F->adjoint(c, &s->r, &g));
     for (int j = 0; j <= M; j++) out[j] = joined(lambda + j * ALL, mu + j * NP, t[j], h[j]);
 }
 

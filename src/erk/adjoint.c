@@ -4,11 +4,19 @@
        w_i = b_i lambda + sum_{j>i} a_ji Yb_j + seed_i,   M^T v_i = h w_i                   i = s..1
        (tb_i, Yb_i, pb_i) = f'(i)^T v_i + h b_i r'(i)^T theta
        lambda <- lambda + sum Yb_i,  mu += sum pb_i,  t = sum tb_i,
-       h = sum [ c_i tb_i + b_i r_i^T theta + K_i^T w_i ] */
+       h = sum [ c_i tb_i + b_i r_i^T theta + K_i^T w_i ]
+
+   All of this is linear in lambda, theta and the seeds, so that derivatives of a functional along x_i = (t' + c_i h',
+   Y'_i, p') of tangent.c are further columns, to which terms are added that come from the functional
+   (mathematics, section 2.5):
+
+       M^T v'_i = h w'_i + h' w_i,   [f'(i)^T v_i]' with v_i held fixed, the same of h b_i r'(i)^T theta
+       h' gets K'_i^T w_i and b_i (r'(i) x_i)^T theta */
 #include <string.h>
 #include "erk/erk.h"
 
-int erk_matters(const stepper *c, const functionals *g, int i)
+/* does anything follow from stage i? */
+static int matters(const stepper *c, const functionals *g, int i)
 {
     if (c->m->b[i] != 0 || g->seed) return 1;
     for (int j = i + 1; j < c->s; j++)
@@ -16,11 +24,12 @@ int erk_matters(const stepper *c, const functionals *g, int i)
     return 0;
 }
 
-void erk_weights(const stepper *c, const record *r, const functionals *g, int i, double *to)
+/* w_i of all columns, and K_i^T w_i onto h */
+static void weights_of(const stepper *c, const record *r, const functionals *g, int i, double *to)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m, s = (size_t)c->s;
     double column[STAGES_MOST];
-    for (size_t k = 0; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
+    for (size_t k = (size_t)i + 1; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
     for (size_t j = 0; j < m; j++) {
         double *w = to + j * n;
         add_scaled(n, w, NULL, c->m->b[i], g->lambda + j * N);
@@ -30,17 +39,29 @@ void erk_weights(const stepper *c, const record *r, const functionals *g, int i,
     }
 }
 
-static int quadrature(stepper *c, const record *r, const functionals *g, int i, const costate_point *x,
-                      const costate_gradient *to)
+/* (h w)' / h = w' + (h'/h) w; of a derivative whose h stays, K'_i^T w onto h */
+static void moving_weights(const stepper *c, const record *r, const functionals *g, int i, double *w)
 {
-    const erk_work *a = c->own;
-    double b = c->m->b[i];
-    if (!c->nq || b == 0) return 0;
-    const double *theta = columns_theta(c, &a->columns, r, g, b);
-    TRY(map_adjoints(c->maps, &c->maps->cost, x, g->m, theta, (size_t)c->nq, to));
-    if (!g->times) return 0;
-    TRY(map_value(c->maps, &c->maps->cost, x->t, x->y, a->r));
-    columns_rate(c, g, b, a->r);
+    const directions *d = g->along;
+    size_t n = (size_t)c->n, m = (size_t)d->m;
+    for (size_t j = 0; j < m; j++) {
+        if (d->dh[j] != 0) axpy(n, d->dh[j] / r->h, w, w + (1 + j) * n);
+        else if (g->times) g->h[1 + j] += dot(n, d->Xd + ((size_t)i * m + j) * n, w) / r->h;
+    }
+}
+
+/* K'_i^T w_i = (f'(i) x_i)^T v_i/h of derivatives whose h moves: X'_i - h' K_i would leave few digits in a short
+   step */
+static int moving_slopes(stepper *c, const record *r, const functionals *g, const costate_point *x,
+                         const costate_point *dx, const double *v)
+{
+    const directions *d = g->along;
+    double *slope = work(c)->v;
+    for (int j = 0; g->times && j < d->m; j++) {
+        if (d->dh[j] == 0) continue;
+        TRY(map_tangent(c->maps, &c->maps->rhs, x, &dx[j], slope));
+        g->h[1 + j] += dot((size_t)c->n, slope, v) / r->h;
+    }
     return 0;
 }
 
@@ -48,20 +69,27 @@ static int stage(stepper *c, const record *r, const functionals *g, int i)
 {
     const erk_work *a = c->own;
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
-    double *v = a->columns.y, *Yb = g->U + (size_t)i * stride;
-    erk_weights(c, r, g, i, v);
+    double *v = a->columns.y, *Yb = g->U + (size_t)i * stride, b = c->m->b[i];
+    weights_of(c, r, g, i, v);
+    if (g->along) moving_weights(c, r, g, i, v);
     for (size_t k = 0; k < stride; k++) v[k] *= r->h;
     TRY(mass_solve(c->sh, 1, g->m, v));
     costate_point x = point(c->maps, erk_time(c, r, i), erk_stage(c, r, i, a->Y));
+    const costate_point *dx = NULL;
     memset(Yb, 0, stride * sizeof *Yb);
     const costate_gradient *to = columns_to(c, &a->columns, g, Yb, n);
     TRY(map_adjoints(c->maps, &c->maps->rhs, &x, g->m, v, n, to));
-    TRY(quadrature(c, r, g, i, &x, to));
+    if (g->along) {
+        dx = erk_directions(c, g->along, i, a->Yd);
+        TRY(columns_curve(c, &c->maps->rhs, g, &x, dx, v, to));
+        TRY(moving_slopes(c, r, g, &x, dx, v));
+    }
+    if (c->nq && b != 0) TRY(columns_integrate_back(c, &a->columns, r, g, b, &x, dx, to, a->r));
     columns_times(&a->columns, g, c->m->c[i]);
     return 0;
 }
 
-void erk_add_stages(const stepper *c, const functionals *g)
+static void add_stages(const stepper *c, const functionals *g)
 {
     size_t n = (size_t)c->n, stride = n * (size_t)g->m;
     double one[STAGES_MOST];
@@ -76,9 +104,9 @@ int erk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t stride = (size_t)c->n * (size_t)g->m;
     for (int i = c->s - 1; i >= 0; i--) {
-        if (erk_matters(c, g, i)) TRY(stage(c, r, g, i));
+        if (matters(c, g, i)) TRY(stage(c, r, g, i));
         else memset(g->U + (size_t)i * stride, 0, stride * sizeof *g->U);
     }
-    erk_add_stages(c, g);
+    add_stages(c, g);
     return 0;
 }

@@ -9,7 +9,7 @@ typedef struct {
     double *Y, *v;              /* a stage's state; N: a second estimate */
     double *r;                  /* nq: rates of the integrals */
     column_work columns;        /* y: Y'_i, or h w_i of a stage, solved with M^T */
-    double *Yd;                 /* second: n*m: Y'_i */
+    double *Yd;                 /* of jets: n*m: Y'_i */
 } erk_work;
 
 static inline erk_work *work(const stepper *c) { return c->own; }
@@ -17,13 +17,8 @@ static inline erk_work *work(const stepper *c) { return c->own; }
 int erk_forward(stepper *, record *, trial *);
 int erk_tangent(stepper *, const record *, const directions *);
 int erk_adjoint(stepper *, const record *, const functionals *);
-int erk_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 /* x_i along all directions; Y: n*m, work, Y'_i but of the first stage */
 const costate_point *erk_directions(const stepper *, const directions *, int i, double *Y);
-/* of stage i back: does anything follow from it?  w_i of all columns, and K_i^T w_i onto h; and all Yb_i onto lambda */
-int erk_matters(const stepper *, const functionals *, int i);
-void erk_weights(const stepper *, const record *, const functionals *, int i, double *w);
-void erk_add_stages(const stepper *, const functionals *);
 /* Y_i = y + h sum_{j<i} a_ij K_j: out, or y itself for the first stage */
 const double *erk_stage(const stepper *, const record *, int i, double *out);
 /* t + c_i h; at the end of the step the time at which the next begins, whose first slope may be this one (FSAL) */

@@ -40,7 +40,6 @@ const family erk_family = {
     .forward = erk_forward,
     .tangent = erk_tangent,
     .adjoint = erk_adjoint,
-    .second = erk_second,
     .estimate = stage_estimate,
     .free = free,
 };

@@ -162,10 +162,10 @@ int firk_exact_factor(const stage_system *s)
     return irk_exact_status(s, LS_Decomp(a->exact, 0, 0, k->value, NULL));
 }
 
-int firk_exact_solve(const stage_system *s, int m, int from, double *X)
+int firk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
 {
     double *x = work(s->c)->column;
-    for (int j = from; j < m; j++) {
+    for (int j = from; j < to; j++) {
         irk_gather(s, m, j, X, x);
         TRY(irk_exact_columns(s, 1, x));
         irk_scatter(s, m, j, x, X);

@@ -83,7 +83,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
     return 0;
 }
 
-int irk_exact_solve(const stage_system *s, int m, int from, double *X)
+int irk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
 {
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
@@ -91,8 +91,8 @@ int irk_exact_solve(const stage_system *s, int m, int from, double *X)
     if (!(s->same && work(c)->exact_there)) TRY(work(c)->by->exact_factor(s));
     work(c)->exact_there = 1;
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
-    TRY(work(c)->by->exact_solve(s, m, from, X));
-    for (int j = from; j < m; j++) {
+    TRY(work(c)->by->exact_solve(s, m, from, to, X));
+    for (int j = from; j < to; j++) {
         TRY(refine(s, m, j, rhs, X));
         c->maps->count->stage_direct++;
     }

@@ -41,7 +41,7 @@ void irk_layout(stepper *c, cursor *at)
     a->w = take(at, (size_t)c->N);
     a->wn = c->maps->index ? take(at, n) : NULL;
     a->r = take(at, nq);
-    a->error_b = take(at, (size_t)c->s);
+    a->error_b = take(at, 1 + (size_t)c->s);
     a->R = take(at, 2 * k * n);
     a->pair = take(at, 2 * n);
     irk_inexact_layout(c, at);
@@ -72,30 +72,27 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
 void irk_layout_second(stepper *c, cursor *at, int m)
 {
     irk_work *a = c->own;
-    size_t n = (size_t)c->n, stride = n * (size_t)m, all = (size_t)c->s * stride;
-    a->MUd = take(at, all);
-    a->Kd = take(at, all);
-    a->Yd = take(at, stride);
-    a->sum_of = take(at, n);
+    size_t n = (size_t)c->n, columns = (size_t)m, s = (size_t)c->s;
+    a->P = take(at, s * n * (columns + 1));
+    a->Kd = take(at, s * n * columns);
     a->u = take(at, n);
     a->by_k = take(at, n);
 }
 
-/* bhat - b from e + ex = (bhat - b)^T W:
-   error_b = A^T (e + ex),  error_b0 = est0 + e^T a,  a = A g (explicit first stage) */
+/* bhat - b from e + ex = (bhat - b)^T W:  A^T (e + ex),  of stage -1 est0 + e^T a,  a = A g */
 void irk_ready(stepper *c)
 {
     const costate_method *m = c->m;
-    irk_work *k = c->own;
+    double *first = work(c)->error_b, *error_b = first + 1;
     for (int i = 0; m->e && i < m->s; i++) {
         double a = 0;
         for (int j = 0; j < m->s; j++) {
-            k->error_b[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
+            error_b[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
             if (m->g) a += m->A[i * m->s + j] * m->g[j];
         }
-        k->error_b0 += m->e[i] * a;
+        *first += m->e[i] * a;
     }
-    if (m->e) k->error_b0 += m->est0;
+    if (m->e) *first += m->est0;
 }
 
 void irk_restart(stepper *c)

@@ -72,17 +72,16 @@ static void predict(const stepper *c, const record *r, const trial *t)
 static int quadrature(stepper *c, const record *r, const trial *t, double *q1, double *errq)
 {
     const irk_work *a = c->own;
-    const costate_method *m = c->m;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
     if (!nq) return 0;
     for (int i = -1; i < c->s; i++) {
-        double b = i < 0 ? m->b0 : m->b[i], e = i < 0 ? a->error_b0 : a->error_b[i];
+        double b = irk_b(c, i), error = a->error_b[1 + i];
         const double *Y = r->y;
-        if (b == 0 && e == 0) continue;
+        if (b == 0 && error == 0) continue;
         if (i >= 0) { add_scaled(n, a->Y, r->y, 1, r->X + (size_t)i * n); Y = a->Y; }
-        TRY(map_value(c->maps, &c->maps->cost, r->t + (i < 0 ? 0 : m->c[i] * r->h), Y, a->r));
+        TRY(map_value(c->maps, &c->maps->cost, r->t + irk_c(c, i) * r->h, Y, a->r));
         axpy(nq, r->h * b, a->r, q1);
-        axpy(nq, r->h * e, a->r, errq);
+        axpy(nq, r->h * error, a->r, errq);
     }
     if (c->m->estx == 0 || !t->estimate) return 0;
     TRY(irk_inner_value(c, &c->maps->cost, r, a->r));

@@ -5,8 +5,10 @@
        R_i = -E(t + c_i h, y + Z_i, K_i, p) - g_i f(t,y,p) = 0,   K_i = (1/h) sum_j W_ij Z_j,   W = A^-1,  g = W a,
 
    with a the column of an explicit first stage (ESDIRK, for M y' = f alone; else g = 0).  A block is the set of stages
-   that are solved together: one stage (sdirk, W lower triangular) or all of them (firk).  The explicit first stage is
-   recomputed from (t, y): a step is a map of (t, h, y, p) alone, like every other family's. */
+   that are solved together: one stage (sdirk, W lower triangular) or all of them (firk).
+
+   The explicit first stage has the index -1, c = 0, Z = 0.  It is recomputed from (t, y), so that a step is a map of
+   (t, h, y, p) alone, like every other family's.  Methods without one have it as a node of the integrals' error. */
 #ifndef COSTATE_IRK_H
 #define COSTATE_IRK_H
 
@@ -25,7 +27,7 @@ typedef struct {
     /* Z <- P^-1 Z or P^-T Z,  P = W_block x M/h - I x J  from f; Z: m columns of block*n */
     int (*solve)(stepper *, const factors *f, int transpose, int m, const accuracy *, double *Z);
     int (*exact_factor)(const stage_system *);              /* the matrix with J at each stage, into own exact */
-    int (*exact_solve)(const stage_system *, int m, int from, double *X);       /* columns from .. m - 1 */
+    int (*exact_solve)(const stage_system *, int m, int from, int to, double *X);   /* columns from .. to - 1 */
     void (*free)(void *own);
 } block_algebra;
 extern const block_algebra irk_one_stage;
@@ -38,7 +40,7 @@ typedef struct {
     double *w;                  /* N: weights at an earlier step; of a tangent's estimate */
     double *wn;                 /* n: of Newton's increments, where unknowns have index 2 */
     double *r;                  /* nq */
-    double *error_b, error_b0;  /* s: bhat - b, weights of the integrals' error estimate; of the explicit first stage */
+    double *error_b;            /* 1 + s: bhat - b, weights of the integrals' error estimate, from stage -1 on */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
     double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta), */
@@ -60,9 +62,8 @@ typedef struct {
     double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
     double *krylov, *weights;   /* GMRES: work space, weights of residuals */
     double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
-    column_work columns;        /* y: directions of the integrals, or sum g_i u_i */
-    /* second.c: s*m*n each: derivatives of M^T u_i, K'_i; n*m: Y'_i; n each: sum of the functional, u_i, its k-part */
-    double *MUd, *Kd, *Yd, *sum_of, *u, *by_k;
+    column_work columns;        /* y: Y'_i, or sum g_i u_i */
+    double *P, *Kd, *u, *by_k;  /* of jets: s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i; n each: u_i, its k-part */
     guesses guesses;            /* without a matrix: of a sweep's systems */
     LS *exact;                  /* the exact matrix of a block */
     int exact_there;            /* it is that of the last system, factored */
@@ -78,20 +79,6 @@ int irk_short_form(const stepper *);        /* tangents, adjoints: their product
 double irk_remainder(const costate_method *);        /* R = 1 - sum d_j; 0 where it should be */
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);
-int irk_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
-
-/* adjoint.c, in pieces: functionals on their way back through a step */
-typedef struct {
-    const functionals *g;
-    double *MU;                 /* s*m*n: M^T u_i; NULL: u_i, where M is the identity */
-    double *sum;                /* n*m: what stages add to lambda */
-} irk_back;
-int irk_rates_back(stepper *, const record *, const irk_back *, int i);              /* U_i <- what the integrals add */
-void irk_right_hand_side(stepper *, const record *, const irk_back *, int i);        /* U_i: and all else */
-int irk_stage_back(stepper *, const record *, const irk_back *, int i, double *K);   /* K <- M^T u_i, or NULL */
-int irk_block_back(stepper *, const record *, const irk_back *, int block);
-int irk_first_stage_back(stepper *, const record *, const irk_back *);
-int irk_finish_back(stepper *, const record *, const irk_back *);
 
 /* what Newton left in the equations of stage i: -R_i, after begin */
 int irk_residuals_begin(stepper *, const record *);
@@ -115,13 +102,12 @@ static inline void irk_coupling(const stepper *c, double h, int transpose, int i
     stage_sum(c, c->m->W, transpose, i, from, to, a / h, X, stride, base, out);
 }
 
-/* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, m columns, in place.
+/* Systems of one block with the exact stage Jacobians: B X = rhs or B^T X = rhs, columns from .. to - 1 of m, in place.
    Stage i of the block, column j: X + (i*m + j)*n. */
 struct stage_system {
     stepper *c;
     const record *r;
     int block, transpose;
-    int first;                  /* X's first column is this one of the sweep */
     int same;                   /* the matrix is that of the system before */
 };
 
@@ -152,6 +138,15 @@ typedef struct {
 } coupled_slope;
 /* E'(x) (dx_j, k'_j), dx: of columns; out: columns ld apart */
 int irk_tangents(stepper *, double h, const costate_point *x, const coupled_slope *, int m, double *out, size_t ld);
+/* Of stages from -1 on: c_i, b_i; (t + c_i h, Y_i, p), Y_i from `stage`; (t' + c_i h', Y'_i, p') of all columns, which
+   it leaves in columns.dx */
+static inline double irk_c(const stepper *c, int i) { return i < 0 ? 0 : c->m->c[i]; }
+static inline double irk_b(const stepper *c, int i) { return i < 0 ? c->m->b0 : c->m->b[i]; }
+static inline costate_point irk_node_point(const stepper *c, const record *r, int i)
+{
+    return point(c->maps, r->t + irk_c(c, i) * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * (size_t)c->n);
+}
+const costate_point *irk_stage_directions(const stepper *, const directions *, int i);
 static inline costate_point irk_stage_point(const stepper *c, const record *r, int i)
 {
     const irk_work *a = work(c);
@@ -165,11 +160,11 @@ void irk_scatter(const stage_system *, int m, int j, const double *x, double *X)
 /* exact.c: by the exact matrix, len = block*n numbers a column */
 int irk_exact_status(const stage_system *, int code);               /* of LS_Decomp, or of LS_Init (own exact NULL) */
 int irk_exact_columns(const stage_system *, int m, double *x);      /* m columns side by side */
-int irk_exact_solve(const stage_system *, int m, int from, double *X);     /* columns from .. m - 1, refined */
+int irk_exact_solve(const stage_system *, int m, int from, int to, double *X);     /* and refined */
 
 /* stages.c: the way that suits the system */
 int irk_stage_start(stepper *, const record *);                     /* the preconditioner of the step */
-int irk_stage_solve(const stage_system *, int m, double *X);
+int irk_stage_solve(const stage_system *, int m, int from, int to, double *X);
 void irk_stage_layout(stepper *, cursor *, int m);                  /* the pools of first guesses */
 size_t irk_stage_work(const stepper *, int m);                      /* of column */
 size_t irk_stage_krylov(const stepper *, int m);                    /* of krylov */
@@ -202,7 +197,6 @@ void irk_free(void *own);
     .forward = irk_forward,                                 \
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
-    .second = irk_second,                                   \
     .estimate = irk_estimate,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \

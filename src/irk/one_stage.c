@@ -22,9 +22,10 @@ static int exact_factor(const stage_system *s)
     return irk_exact_status(s, LS_Decomp(a->exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, a->M));
 }
 
-static int exact_solve(const stage_system *s, int m, int from, double *X)
+static int exact_solve(const stage_system *s, int m, int from, int to, double *X)
 {
-    return irk_exact_columns(s, m - from, X + (size_t)from * (size_t)s->c->n);
+    (void)m;
+    return irk_exact_columns(s, to - from, X + (size_t)from * (size_t)s->c->n);
 }
 
 /* An exact matrix gives transposes to round-off at any condition.  A dense factorisation a stage costs more than one

@@ -20,6 +20,15 @@ void irk_stage_states(stepper *c, const record *r, int slopes)
         irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, NULL, work(c)->slope + (size_t)i * n);
 }
 
+const costate_point *irk_stage_directions(const stepper *c, const directions *d, int i)
+{
+    const column_work *a = &work(c)->columns;
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
+    for (size_t j = 0; i >= 0 && j < m; j++)
+        add_scaled(n, a->y + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
+    return columns_along(c, a, d, irk_c(c, i), i < 0 ? d->V : a->y, i < 0 ? N : n);
+}
+
 int irk_residuals_begin(stepper *c, const record *r)
 {
     return c->m->g ? map_value(c->maps, &c->maps->rhs, r->t, r->y, work(c)->f0) : 0;

@@ -197,7 +197,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
                       .left = x + 3 * all,
                       .work = a->krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
-    if (columns == 1) TRY(guesses_make(&a->guesses, s->first + from, irk_sigma(c, s->r->h), b, x, &g.guess));
+    if (columns == 1) TRY(guesses_make(&a->guesses, from, irk_sigma(c, s->r->h), b, x, &g.guess));
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
@@ -208,7 +208,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good) {
         double *r = g.left + (size_t)*good * len;
         int exact = 1;
-        if (left_wanted(c->sh)) leave(s, s->first + from + *good, r);
+        if (left_wanted(c->sh)) leave(s, from + *good, r);
         else TRY(transposes(s, x + (size_t)*good * len, r, &exact));
         if (!exact) break;
         irk_scatter(s, m, from + *good, x + (size_t)*good * len, X);
@@ -216,7 +216,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     if (columns == 1 && *good) {
         costate_point at = irk_stage_point(c, s->r, s->block);      /* of a block of one stage: others have no pool */
         solved_system of = {&at, irk_sigma(c, s->r->h), s->transpose};
-        TRY(guesses_add(&a->guesses, s->first + from, &of, a->weights, b, NULL, x));
+        TRY(guesses_add(&a->guesses, from, &of, a->weights, b, NULL, x));
     }
     c->maps->count->stage_iterative += *good;
     return 0;
@@ -232,17 +232,17 @@ static int needs_a_matrix(const stage_system *s, int m, const double *X)
                 s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
 }
 
-int irk_stage_solve(const stage_system *s, int m, double *X)
+int irk_stage_solve(const stage_system *s, int m, int from, int to, double *X)
 {
     stepper *c = s->c;
     if (!s->same) work(c)->exact_there = 0;
     TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights));
-    for (int j = 0, good; !direct(c) && j < m; j += good) {
-        int columns = irk_stage_together(c, m - j);
+    for (int j = from, good; !direct(c) && j < to; j += good) {
+        int columns = irk_stage_together(c, to - j);
         int status = iterate(s, m, j, columns, X, &good);
         if (status < 0 || (status != 0 && c->sh->matfree)) return status;
         if (good < columns && c->sh->matfree) return needs_a_matrix(s, m, X);
-        if (good < columns) return irk_exact_solve(s, m, j + good, X);
+        if (good < columns) return irk_exact_solve(s, m, j + good, to, X);
     }
-    return direct(c) ? irk_exact_solve(s, m, 0, X) : 0;
+    return direct(c) ? irk_exact_solve(s, m, from, to, X) : 0;
 }

@@ -51,22 +51,17 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, int
 static int first_stage(stepper *c, const record *r, const directions *d, double *out)
 {
     if (!c->m->g) return 0;
-    costate_point x = point(c->maps, r->t, r->y);
-    const costate_point *dx = columns_along(c, &work(c)->columns, d, 0, d->V, (size_t)c->N);
-    return map_tangents(c->maps, &c->maps->rhs, &x, d->m, dx, out, (size_t)c->n);
+    costate_point x = irk_node_point(c, r, -1);
+    return map_tangents(c->maps, &c->maps->rhs, &x, d->m, irk_stage_directions(c, d, -1), out, (size_t)c->n);
 }
 
 static int quadrature(stepper *c, const record *r, const directions *d, int i)
 {
     const irk_work *a = c->own;
-    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
-    double b = i < 0 ? c->m->b0 : c->m->b[i], ci = i < 0 ? 0 : c->m->c[i], *y = a->columns.y;
+    double b = irk_b(c, i);
     if (b == 0) return 0;
-    costate_point x = point(c->maps, r->t + ci * r->h, i < 0 ? r->y : a->stage + (size_t)i * n);
-    for (size_t j = 0; i >= 0 && j < m; j++)
-        add_scaled(n, y + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
-    const costate_point *dx = columns_along(c, &a->columns, d, ci, i < 0 ? d->V : y, i < 0 ? N : n);
-    return columns_integrate(c, &a->columns, r, d, b, &x, dx, a->r);
+    costate_point x = irk_node_point(c, r, i);
+    return columns_integrate(c, &a->columns, r, d, b, &x, irk_stage_directions(c, d, i), a->r);
 }
 
 static int moving(const directions *d)
@@ -103,7 +98,7 @@ int irk_tangent(stepper *c, const record *r, const directions *d)
         for (int i = block * k; i < (block + 1) * k; i++)
             TRY(right_hand_side(c, r, d, i, f0dot, d->Xd + (size_t)i * stride));
         stage_system s = {.c = c, .r = r, .block = block};
-        TRY(irk_stage_solve(&s, d->m, d->Xd + (size_t)(block * k) * stride));
+        TRY(irk_stage_solve(&s, d->m, 0, d->m, d->Xd + (size_t)(block * k) * stride));
     }
     finish(c, d);
     for (int i = -1; c->nq && i < c->s; i++) TRY(quadrature(c, r, d, i));

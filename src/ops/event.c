@@ -29,7 +29,7 @@ static const map *guard_of(const stepper *c, const mapped *at)
 static double unit_of(double h) { return ldexp(1, ilogb(h)); }
 
 /* the columns of d, and one for h */
-static void widen(const stepper *c, const wide *w, const directions *d, double unit, double *dt, double *dh)
+static void widen(const stepper *c, const event_work *w, const directions *d, double unit, double *dt, double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, pm = (size_t)(c->np + c->nm);
     memcpy(w->V, d->V, N * m * sizeof *w->V);
@@ -55,7 +55,7 @@ static void narrow(const stepper *c, const directions *d, const double *V1, cons
     }
 }
 
-int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, const directions *d,
+int event_tangent(stepper *c, const event_work *w, const record *r, const mapped *at, const directions *d,
                   const double *shift, double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N;
@@ -87,7 +87,7 @@ int event_tangent(stepper *c, const wide *w, const record *r, const mapped *at, 
 /* ---- back ---- */
 
 /* seeds of the stages: m columns a stage become m + 1, the last one zero */
-static void widen_seeds(const world *w)
+static void widen_seeds(const sweep_state *w)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m;
     for (size_t i = (size_t)w->st->s; i-- > 0;) {
@@ -97,31 +97,31 @@ static void widen_seeds(const world *w)
 }
 
 /* the functionals and e through the step; e_t out */
-static int all_back(world *w, const mapped *at, functionals *all, double *e_t)
+static int all_back(sweep_state *w, const mapped *at, functionals *all, double *e_t)
 {
     stepper *c = w->st;
     const functionals *g = &w->g;
     size_t m = (size_t)g->m, N = (size_t)c->N;
-    double *pm = g->mu ? w->wide.dpm : NULL, *lambda = w->wide.lambda, one = 1;
+    double *pm = g->mu ? w->events.dpm : NULL, *lambda = w->events.lambda, one = 1;
     memcpy(lambda, g->lambda, N * m * sizeof *lambda);
     memset(lambda + N * m, 0, N * sizeof *lambda);
     if (pm) memset(pm, 0, (size_t)(c->np + c->nm) * (m + 1) * sizeof *pm);
-    memset(w->wide.one, 0, 3 * (m + 1) * sizeof one);
+    memset(w->events.one, 0, 3 * (m + 1) * sizeof one);
     *e_t = 0;
     costate_point x = point(c->maps, at->t, at->y);
     costate_gradient of = into_pm(c->maps, e_t, lambda + N * m, pm, m);
     TRY(map_adjoint(c->maps, guard_of(c, at), &x, &one, &of));
     if (w->any) widen_seeds(w);
-    *all = (functionals){.m = g->m + 1, .times = 1, .lambda = lambda, .mu = pm, .t = w->wide.one,
-                         .h = w->wide.one + m + 1, .defect = g->defect ? w->wide.one + 2 * (m + 1) : NULL,
+    *all = (functionals){.m = g->m + 1, .times = 1, .lambda = lambda, .mu = pm, .t = w->events.one,
+                         .h = w->events.one + m + 1, .defect = g->defect ? w->events.one + 2 * (m + 1) : NULL,
                          .seed = w->any ? w->seeds : NULL, .U = g->U};
     TRY(c->F->adjoint(c, &w->now, all));
-    world_add_seen(w, lambda);
+    sweep_add_seen(w, lambda);
     return 0;
 }
 
 /* In debug builds: h is fixed by the event, so nothing may depend on it. */
-static int settled(const world *w, const functionals *all, int j, double eps, double e_t)
+static int settled(const sweep_state *w, const functionals *all, int j, double eps, double e_t)
 {
 #ifndef NDEBUG
     double seen = w->any ? w->eta_seen[j] : 0, sum = 0, size = 0;
@@ -136,7 +136,7 @@ static int settled(const world *w, const functionals *all, int j, double eps, do
     return 0;
 }
 
-int event_adjoint(world *w, const mapped *at, double *shift)
+int event_adjoint(sweep_state *w, const mapped *at, double *shift)
 {
     const stepper *c = w->st;
     const functionals *g = &w->g;

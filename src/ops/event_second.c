@@ -2,10 +2,10 @@
 
        adjoint   lambda += eps e_y,  tau += eps e_t,  mu += eps e_pm, then the step's;   eps = -eta_0/D as in event.c
        second    lambda' += eps e_y',  tau' += eps e_t',  mu' += eps e_pm', the derivatives of e's gradient along
-                 (t', y', pm') at the end; then the step's second; and what it gives for lambda' + eps' e_y and so on by
-                 linearity, with eps' = -eta'_0/D
+                 (t', y', pm') at the end; then the step's adjoint of the jet; and what it gives for lambda' + eps' e_y
+                 and so on by linearity, with eps' = -eta'_0/D
 
-   Passes through the step: of e alone, of the functional as if h were free, and of both together with second. */
+   Passes through the step: of e alone, of the functional as if h were free, and of the jet. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
@@ -25,12 +25,12 @@ static const map *guard_of(const stepper *c, const mapped *at)
 
 static size_t rows_of_pm(const stepper *c) { return (size_t)(c->np + c->nm); }
 
-static int guard_back(world *w, const mapped *at, gradient_of_guard *e)
+static int guard_back(sweep_state *w, const mapped *at, gradient_of_guard *e)
 {
     stepper *c = w->st;
     size_t N = (size_t)c->N;
-    double *pm = w->g.mu ? w->wide.dpm : NULL, one = 1, h = 0;
-    *e = (gradient_of_guard){.y = w->wide.lambda, .y0 = w->wide.lambda + N, .pm = pm,
+    double *pm = w->g.mu ? w->events.dpm : NULL, one = 1, h = 0;
+    *e = (gradient_of_guard){.y = w->events.lambda, .y0 = w->events.lambda + N, .pm = pm,
                              .pm0 = pm ? pm + rows_of_pm(c) : NULL};
     memset(e->y, 0, N * sizeof *e->y);
     if (pm) memset(pm, 0, rows_of_pm(c) * sizeof *pm);
@@ -46,26 +46,28 @@ static int guard_back(world *w, const mapped *at, gradient_of_guard *e)
 }
 
 /* eta_0: adjoint of h of the functional as if h were free */
-static int free_eta(world *w, double *eta)
+static int free_eta(sweep_state *w, double *eta)
 {
     stepper *c = w->st;
-    double t = 0, *lambda = w->wide.lambda + 2 * (size_t)c->N;
+    size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)w->g.m;
+    double t = 0, *lambda = w->events.lambda + 2 * (size_t)c->N, *seeds = w->g.U + s * n;
     memcpy(lambda, w->g.lambda, (size_t)c->N * sizeof *lambda);
+    for (size_t i = 0; w->any && i < s; i++) memcpy(seeds + i * n, w->seeds + i * stride, n * sizeof *seeds);
     *eta = w->tau[0] + (w->any ? w->eta_seen[0] : 0);
-    functionals g = {.m = 1, .times = 1, .lambda = lambda, .t = &t, .h = eta, .seed = w->any ? w->seeds : NULL,
+    functionals g = {.m = 1, .times = 1, .lambda = lambda, .t = &t, .h = eta, .seed = w->any ? seeds : NULL,
                      .U = w->g.U};
     return c->F->adjoint(c, &w->now, &g);
 }
 
 /* column j of g += a (e_t, e_y, e_pm) at the end */
-static void add_at_end(world *w, const gradient_of_guard *e, size_t j, double a)
+static void add_at_end(sweep_state *w, const gradient_of_guard *e, size_t j, double a)
 {
     axpy((size_t)w->st->N, a, e->y, w->g.lambda + j * (size_t)w->st->N);
     if (w->g.mu) axpy(rows_of_pm(w->st), a, e->pm, w->g.mu + j * rows_of_pm(w->st));
     w->tau[j] += a * e->t;
 }
 
-static int curve(world *w, const mapped *at, double eps)
+static int curve(sweep_state *w, const mapped *at, double eps)
 {
     const maps *a = w->st->maps;
     costate_point x = point(a, at->t, at->y);
@@ -80,16 +82,15 @@ static int curve(world *w, const mapped *at, double eps)
 }
 
 /* column j of g += eps' times what the guard's gradient became before the step */
-static void add_at_start(world *w, const gradient_of_guard *e, size_t j, double a)
+static void add_at_start(sweep_state *w, const gradient_of_guard *e, size_t j, double a)
 {
     axpy((size_t)w->st->N, a, e->y0, w->g.lambda + j * (size_t)w->st->N);
     if (w->g.mu) axpy(rows_of_pm(w->st), a, e->pm0, w->g.mu + j * rows_of_pm(w->st));
     w->tau[j] += a * (e->t + e->t0);
 }
 
-int event_second(world *w, const mapped *at, double *shift)
+int event_second(sweep_state *w, const mapped *at, double *shift)
 {
-    functionals g, gd;
     gradient_of_guard e;
     double eta;
     TRY(guard_back(w, at, &e));
@@ -98,9 +99,9 @@ int event_second(world *w, const mapped *at, double *shift)
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     add_at_end(w, &e, 0, eps);
     TRY(curve(w, at, eps));
-    world_split(w, &g, &gd);
-    TRY(w->st->F->second(w->st, &w->now, &w->d, &g, &gd));
-    world_add_seen(w, w->g.lambda);
+    w->g.seed = w->any ? w->seeds : NULL;
+    TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
+    sweep_add_seen(w, w->g.lambda);
     shift[0] = eps;
     w->tau[0] += w->g.t[0] + (w->any ? w->tau_seen[0] : 0);
     for (size_t j = 1; j < (size_t)w->g.m; j++) {

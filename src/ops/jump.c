@@ -3,7 +3,7 @@
 
        tangent   (y, m)+' = J'(t', y', m', p'),   q+' = q' + c'(t', y', m', p')
        adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone
-       second    the same of their derivatives, and [J'^T (lambda, nu)+]' + [c'^T theta]' along (t', y', m', p') */
+       second    the same of derivatives, and [J'^T (lambda, nu)+]' + [c'^T theta]' along (t', y', m', p') */
 #include <string.h>
 #include "base/vec.h"
 #include "ops/ops.h"
@@ -40,7 +40,7 @@ static int not_finite(const stepper *c, const map *f)
     return fail(c->v, COSTATE_NOT_FINITE, "The callback %s.value returned NaN or Inf at t = %.10g.", f->name, c->v->t);
 }
 
-int jump_value(stepper *c, const wide *w, mapped *e)
+int jump_value(stepper *c, const event_work *w, mapped *e)
 {
     const event_maps *f = maps_of_event(c, e);
     memcpy(e->y1, e->y, (size_t)c->N * sizeof *e->y1);
@@ -59,7 +59,7 @@ int jump_value(stepper *c, const wide *w, mapped *e)
     return 0;
 }
 
-int jump_tangent(stepper *c, const wide *w, const mapped *e, int m, const double *dt, double *V, const double *pm)
+int jump_tangent(stepper *c, const event_work *w, const mapped *e, int m, const double *dt, double *V, const double *pm)
 {
     const event_maps *f = maps_of_event(c, e);
     if (!f) return 0;
@@ -78,54 +78,43 @@ int jump_tangent(stepper *c, const wide *w, const mapped *e, int m, const double
     return 0;
 }
 
-int jump_adjoint(stepper *c, const wide *w, const mapped *e, int m, double *lambda, double *pm, double *tau)
-{
-    const event_maps *f = maps_of_event(c, e);
-    size_t n = (size_t)c->n, nm = (size_t)c->nm;
-    if (!f) return 0;
-    costate_point x = before(c, e);
-    memory_from_pm(c, m, lambda, pm);
-    for (size_t j = 0; j < (size_t)m; j++) {
-        double *l = lambda + j * (size_t)c->N;
-        costate_gradient g = into_pm(c->maps, tau + j, l, pm, j);
-        if (f->jump.rows > 0) {
-            take_jumped(c, l, w->jump);
-            memset(l, 0, n * sizeof *l);
-            memset(l + c->n + c->nq, 0, nm * sizeof *l);
-            TRY(map_adjoint(c->maps, &f->jump, &x, w->jump, &g));
-        }
-        if (f->cost.rows > 0) TRY(map_adjoint(c->maps, &f->cost, &x, l + n, &g));
-    }
-    memory_from_pm(c, m, lambda, pm);
-    return 0;
-}
-
 /* [F'^T w]' along the directions of w->d onto the derivatives */
-static int curve(world *w, const map *f, const costate_point *x, const double *weights)
+static int curve(sweep_state *w, const map *f, const costate_point *x, const double *weights)
 {
-    const maps *a = w->st->maps;
-    functionals g, gd;
-    world_split(w, &g, &gd);
-    for (size_t j = 0; f->rows > 0 && j < (size_t)w->d.m; j++) {
-        size_t at = j * (size_t)w->st->N;
-        costate_point dx = along_pm(a, w->d.dt[j], w->d.V + at, w->d.Vp, j);
-        costate_gradient to = into_pm(a, w->tau + 1 + j, gd.lambda + at, gd.mu, j);
-        TRY(map_adjoint_tangent(w->st->maps, f, x, &dx, weights, &to));
+    maps *a = w->st->maps;
+    size_t N = (size_t)w->st->N;
+    for (size_t j = 0; w->g.along && f->rows > 0 && j < (size_t)w->d.m; j++) {
+        costate_point dx = along_pm(a, w->d.dt[j], w->d.V + j * N, w->d.Vp, j);
+        costate_gradient to = into_pm(a, w->tau + 1 + j, w->g.lambda + (1 + j) * N, w->g.mu, 1 + j);
+        TRY(map_adjoint_tangent(a, f, x, &dx, weights, &to));
     }
     return 0;
 }
 
-int jump_second(world *w, const mapped *e)
+static int column_back(sweep_state *w, const event_maps *f, const costate_point *x, size_t j)
+{
+    const stepper *c = w->st;
+    double *lambda = w->g.lambda + j * (size_t)c->N, *weights = w->events.jump;
+    costate_gradient to = into_pm(c->maps, w->tau + j, lambda, w->g.mu, j);
+    if (f->jump.rows > 0) {
+        take_jumped(c, lambda, weights);
+        memset(lambda, 0, (size_t)c->n * sizeof *lambda);
+        memset(lambda + c->n + c->nq, 0, (size_t)c->nm * sizeof *lambda);
+        TRY(map_adjoint(c->maps, &f->jump, x, weights, &to));
+    }
+    return f->cost.rows > 0 ? map_adjoint(c->maps, &f->cost, x, lambda + c->n, &to) : 0;
+}
+
+int jump_adjoint(sweep_state *w, const mapped *e)
 {
     const stepper *c = w->st;
     const event_maps *f = maps_of_event(c, e);
-    double *weights = w->wide.after;
     if (!f) return 0;
     costate_point x = before(c, e);
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
-    if (f->jump.rows > 0) take_jumped(c, w->g.lambda, weights);
-    TRY(jump_adjoint(w->st, &w->wide, e, w->g.m, w->g.lambda, w->g.mu, w->tau));
-    TRY(curve(w, &f->jump, &x, weights));
+    if (w->g.along && f->jump.rows > 0) take_jumped(c, w->g.lambda, w->events.after);
+    for (size_t j = 0; j < (size_t)w->g.m; j++) TRY(column_back(w, f, &x, j));
+    TRY(curve(w, &f->jump, &x, w->events.after));
     TRY(curve(w, &f->cost, &x, w->g.lambda + c->n));
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
     return 0;

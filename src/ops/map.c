@@ -3,7 +3,7 @@
 #include "ops/ops.h"
 
 /* Jacobians by differences ask for weights; integrals have none here. */
-static const start_values *hold(world *w, const mapped *e)
+static const start_values *hold(sweep_state *w, const mapped *e)
 {
     const start_values *f = &e->f;
     memory_bind(w->st, e->y1, e->to);
@@ -14,37 +14,30 @@ static const start_values *hold(world *w, const mapped *e)
     return f;
 }
 
-static int tangent(world *w, const op *o)
+static int tangent(sweep_state *w, const op *o)
 {
     const mapped *e = &w->tape->maps[o->which];
-    world_move(w);
+    sweep_move(w);
     w->held = -1;
     if (e->event != CONSISTENT) {
-        TRY(jump_tangent(w->st, &w->wide, e, w->d.m, w->dt, w->V, w->d.Vp));
-        memory_to_pm(w->st, w->d.m, w->V, w->wide.pm);
+        TRY(jump_tangent(w->st, &w->events, e, w->d.m, w->dt, w->V, w->d.Vp));
+        memory_to_pm(w->st, w->d.m, w->V, w->events.pm);
         return 0;
     }
     return start_tangent(w->start, hold(w, e), w->d.m, w->dt, w->V, (size_t)w->st->N, w->d.Vp);
 }
 
-static int adjoint(world *w, const op *o)
+static int adjoint(sweep_state *w, const op *o)
 {
     const mapped *e = &w->tape->maps[o->which];
     double *tau = w->g.times ? w->tau : NULL;
+    size_t N = (size_t)w->st->N;
     w->held = -1;
-    if (e->event != CONSISTENT) return jump_adjoint(w->st, &w->wide, e, w->g.m, w->g.lambda, w->g.mu, w->tau);
-    return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, (size_t)w->st->N, w->g.mu, tau);
+    if (w->g.along) sweep_along(w);
+    if (e->event != CONSISTENT) return jump_adjoint(w, e);
+    if (!w->g.along) return start_adjoint(w->start, hold(w, e), w->g.m, w->g.lambda, N, w->g.mu, tau);
+    start_along along = {w->d.dt, w->d.V, w->d.Vp};
+    return start_second(w->start, hold(w, e), w->d.m, &along, w->g.lambda, N, w->g.mu, tau);
 }
 
-static int second(world *w, const op *o)
-{
-    const mapped *e = &w->tape->maps[o->which];
-    double *tau = w->g.times ? w->tau : NULL;
-    w->held = -1;
-    world_along(w);
-    if (e->event != CONSISTENT) return jump_second(w, e);
-    return start_second(w->start, hold(w, e), w->d.m, &(start_along){w->d.dt, w->d.V, w->d.Vp}, w->g.lambda,
-                        (size_t)w->st->N, w->g.mu, tau);
-}
-
-const op_rules map_rules = {tangent, adjoint, second};
+const op_rules map_rules = {tangent, adjoint};

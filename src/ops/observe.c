@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "ops/ops.h"
 
-static int observed(world *w, int code, const char *name, double t)
+static int observed(sweep_state *w, int code, const char *name, double t)
 {
     int status = code == 0 ? 0 : fail(w->st->v, COSTATE_CALLBACK, "The callback observations.%s returned %d at t = "
                                       "%.10g.", name, code, t);
@@ -19,7 +19,7 @@ static int observed(world *w, int code, const char *name, double t)
 }
 
 /* D, D' and y at the observation, y into z */
-static double look(world *w, double t, double *D, double *D1)
+static double look(sweep_state *w, double t, double *D, double *D1)
 {
     double theta = (t - w->now.t) / w->now.h;
     dense_weights(w->st->m, theta, D, D1);
@@ -28,13 +28,13 @@ static double look(world *w, double t, double *D, double *D1)
 }
 
 /* theta' along direction j */
-static double moved(const world *w, int j, double theta)
+static double moved(const sweep_state *w, int j, double theta)
 {
     return -(w->d.dt[j] + theta * w->d.dh[j]) / w->now.h;
 }
 
 /* u' into v (n*m) */
-static void tangents_at(const world *w, double theta, const double *D, const double *D1, double *v)
+static void tangents_at(const sweep_state *w, double theta, const double *D, const double *D1, double *v)
 {
     const stepper *c = w->st;
     const directions *d = &w->d;
@@ -46,7 +46,7 @@ static void tangents_at(const world *w, double theta, const double *D, const dou
     }
 }
 
-static int tangent(world *w, const op *o)
+static int tangent(sweep_state *w, const op *o)
 {
     const costate_observations *s = w->seen;
     const directions *d = &w->d;
@@ -56,7 +56,7 @@ static int tangent(world *w, const op *o)
 }
 
 /* the first observation of a step, from its end */
-static void begin_step(world *w)
+static void begin_step(sweep_state *w)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m;
     memset(w->seeds, 0, (size_t)w->st->s * n * m * sizeof *w->seeds);
@@ -65,89 +65,72 @@ static void begin_step(world *w)
     w->any = 1;
 }
 
-static int adjoint(world *w, const op *o)
+/* the gradients w_j by y(t_o) of all columns into w->w */
+static int gradients(sweep_state *w, const op *o, double t, double theta, const double *D, const double *D1)
 {
-    const stepper *c = w->st;
     const costate_observations *s = w->seen;
-    size_t n = (size_t)c->n, m = (size_t)w->g.m;
-    TRY(world_hold(w, o->step));
-    if (!w->any) begin_step(w);
-    double D[STAGES_MOST], D1[STAGES_MOST], t = s->t[o->which], theta = look(w, t, D, D1);
-    memset(w->w, 0, n * m * sizeof *w->w);
-    TRY(observed(w, s->seed(o->which, t, w->z, w->g.m, w->w, s->ctx), "seed", t));
-    combine(n, w->f, NULL, dense_scale(c, &w->now), c->s, D1, w->now.X, n);
-    for (size_t j = 0; j < m; j++) {
-        const double *g = w->w + j * n;
-        double beta = dot(n, g, w->f) / w->now.h;
-        for (size_t i = 0; i < (size_t)c->s; i++) axpy(n, D[i], g, w->seeds + (i * m + j) * n);
-        axpy(n, 1, g, w->sum + j * n);
-        if (s->dt) {
-            double *dt = s->dt + j * (size_t)s->count + (size_t)o->which;
-            *dt = beta;
-            TRY(space_total(&c->maps->space, 1, dt));
-        }
-        w->tau_seen[j] -= beta;
-        w->eta_seen[j] -= theta * beta;
-    }
-    return 0;
+    size_t n = (size_t)w->st->n;
+    memset(w->w, 0, n * (size_t)w->g.m * sizeof *w->w);
+    if (!w->g.along) return observed(w, s->seed(o->which, t, w->z, w->g.m, w->w, s->ctx), "seed", t);
+    tangents_at(w, theta, D, D1, w->at);
+    return observed(w, s->seed2(o->which, t, w->z, w->d.m, w->at, w->w, w->w + n, s->ctx), "seed2", t);
 }
 
-/* ---- second order ---- */
+/* w_0^T (sum D'_k X'_k + theta' sum D''_k X_k)/h - h' beta/h^2 along direction j; first: beta/h of the functional */
+static double curve(const sweep_state *w, int j, double moving, const double *D1, const double *D2, double first)
+{
+    const stepper *c = w->st;
+    size_t n = (size_t)c->n, m = (size_t)w->d.m;
+    combine(n, w->z, NULL, 1, c->s, D1, w->d.Xd + (size_t)j * n, n * m);
+    combine(n, w->z, w->z, moving * dense_scale(c, &w->now), c->s, D2, w->now.X, n);
+    return (dot(n, w->w, w->z) - w->d.dh[j] * first) / w->now.h;
+}
 
-/* what column j of g adds, whose gradient by y(t_o) is w_j and whose (beta/h), (theta beta/h) are these */
-static int add_term(world *w, int j, int which, const double *wj, double by_time, double by_step)
+/* column j onto seeds and lambda; moving: theta' of a derivative, else 0 */
+static void add_gradient(const sweep_state *w, int j, const double *D, const double *D1, double moving)
+{
+    size_t n = (size_t)w->st->n, m = (size_t)w->g.m, column = (size_t)j * n;
+    for (size_t i = 0; i < (size_t)w->st->s; i++) {
+        double *seed = w->seeds + i * m * n + column;
+        axpy(n, D[i], w->w + column, seed);
+        if (moving != 0) axpy(n, D1[i] * moving, w->w, seed);
+    }
+    axpy(n, 1, w->w + column, w->sum + column);
+}
+
+/* beta/h and theta beta/h of column j, or their derivatives */
+static int add_times(sweep_state *w, int j, int which, double beta, double theta_beta)
 {
     const costate_observations *s = w->seen;
-    axpy((size_t)w->st->n, 1, wj, w->sum + (size_t)j * (size_t)w->st->n);
-    w->tau_seen[j] -= by_time;
-    w->eta_seen[j] -= by_step;
+    w->tau_seen[j] -= beta;
+    w->eta_seen[j] -= theta_beta;
     if (!s->dt) return 0;
     double *dt = s->dt + (size_t)j * (size_t)s->count + (size_t)which;
-    *dt = by_time;
+    *dt = beta;
     return space_total(&w->st->maps->space, 1, dt);
 }
 
-/* seeds of the functional, and their derivatives along its directions: g lies before gd (world_split) */
-static void add_seeds(const world *w, double theta, const double *D, const double *D1)
-{
-    size_t n = (size_t)w->st->n, m = (size_t)w->d.m, s = (size_t)w->st->s;
-    double *of = w->seeds, *dots = w->seeds + s * n;
-    for (size_t i = 0; i < s; i++) {
-        axpy(n, D[i], w->w, of + i * n);
-        for (size_t j = 0; j < m; j++) {
-            axpy(n, D[i], w->w + (j + 1) * n, dots + (i * m + j) * n);
-            axpy(n, D1[i] * moved(w, (int)j, theta), w->w, dots + (i * m + j) * n);
-        }
-    }
-}
-
-static int second(world *w, const op *o)
+static int adjoint(sweep_state *w, const op *o)
 {
     const stepper *c = w->st;
-    const costate_observations *s = w->seen;
-    size_t n = (size_t)c->n, m = (size_t)w->d.m;
-    double D[STAGES_MOST], D1[STAGES_MOST], D2[STAGES_MOST], t = s->t[o->which];
-    TRY(world_hold(w, o->step));
-    world_along(w);
+    size_t n = (size_t)c->n;
+    double D[STAGES_MOST], D1[STAGES_MOST], D2[STAGES_MOST], t = w->seen->t[o->which], first = 0;
+    TRY(sweep_hold(w, o->step));
+    if (w->g.along) sweep_along(w);
     if (!w->any) begin_step(w);
-    double h = w->now.h, theta = look(w, t, D, D1), scale = dense_scale(c, &w->now);
-    dense_curvature(c->m, theta, D2);
-    tangents_at(w, theta, D, D1, w->at);
-    memset(w->w, 0, n * (m + 1) * sizeof *w->w);
-    TRY(observed(w, s->seed2(o->which, t, w->z, w->d.m, w->at, w->w, w->w + n, s->ctx), "seed2", t));
-    add_seeds(w, theta, D, D1);
-    combine(n, w->f, NULL, scale, c->s, D1, w->now.X, n);
-    double beta = dot(n, w->w, w->f) / h;
-    TRY(add_term(w, 0, o->which, w->w, beta, theta * beta));
-    for (size_t j = 0; j < m; j++) {
-        const double *wd = w->w + (j + 1) * n;
-        double by = moved(w, (int)j, theta), moving = dot(n, wd, w->f);
-        combine(n, w->z, NULL, 1, c->s, D1, w->d.Xd + j * n, n * m);
-        combine(n, w->z, w->z, by * scale, c->s, D2, w->now.X, n);
-        moving = (moving + dot(n, w->w, w->z)) / h - w->d.dh[j] * beta / h;
-        TRY(add_term(w, (int)j + 1, o->which, wd, moving, theta * moving + by * beta));
+    double theta = look(w, t, D, D1);
+    TRY(gradients(w, o, t, theta, D, D1));
+    if (w->g.along) dense_curvature(c->m, theta, D2);
+    combine(n, w->f, NULL, dense_scale(c, &w->now), c->s, D1, w->now.X, n);
+    for (int j = 0; j < w->g.m; j++) {
+        int derivative = w->g.along && j > 0;
+        double moving = derivative ? moved(w, j - 1, theta) : 0, beta = dot(n, w->w + (size_t)j * n, w->f) / w->now.h;
+        if (derivative) beta += curve(w, j - 1, moving, D1, D2, first);
+        else first = beta;
+        add_gradient(w, j, D, D1, moving);
+        TRY(add_times(w, j, o->which, beta, derivative ? theta * beta + moving * first : theta * beta));
     }
     return 0;
 }
 
-const op_rules observe_rules = {tangent, adjoint, second};
+const op_rules observe_rules = {tangent, adjoint};

@@ -5,7 +5,7 @@
        MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
-   Second order is the derivative of the adjoint along directions whose tangents were kept (run/second.c).
+   Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (run/second.c).
    Forward the observations of a step follow it, backward they come before it: they are seen through its dense output.
    A sweep is a loop over the list (run/sweep.c); a new kind is a new row. */
 #ifndef COSTATE_OPS_H
@@ -24,58 +24,67 @@ typedef struct {
     enum rule rule;             /* of steps */
 } op;
 
-/* Work space for m columns, and one more for the h of steps that end in an event. */
+/* Work space of events for m columns.  The h of a step that ends in an event is one column more. */
 typedef struct {
     double *V, *lambda;         /* N*(m + 1): tangents before the step; adjoints, or tangents after it */
     double *pm, *dpm;           /* (np + nm)*(m + 1): the columns' own, and those of a step to an event */
     double *one;                /* 3 (m + 1): t, h and defects of a step to an event */
     double *jump;               /* n + nm */
-    double *after;              /* n + nm: second order: the functional's adjoint of (y, m) after a jump */
-} wide;
+    double *after;              /* n + nm: of a jet: the functional's adjoint of (y, m) after a jump */
+} event_work;
 
-/* Tangents as a sweep forward had them, for second: of a step at its start, V1 at its end where an event is, and of its
+/* Tangents as a sweep forward had them, for a jet: of a step at its start, V1 at its end where an event is, and of its
    stages; of a map before it. */
 typedef struct { double *V, *V1, *Xd, *dt, *dh; } tangents;     /* N*m, N*m, s*m*n, m, m */
 
-/* What rows work on.  m columns; tangents: V in and out; adjoints: lambda, mu in and out.  Second: d has m columns, g
-   1 + m: the functional, and its derivatives along each direction. */
+/* A sweep over the operations of a tape, and how far it is: what the operations read and update.
+
+   Forward it carries m tangents, d, whose V is that of the state before the next operation.  Backward it carries m
+   functionals, g, whose lambda, mu and tau are the derivatives with respect to the state, the parameters and the time
+   behind the next operation.  For second order g is a jet of 1 + m columns (step.h), and the tangents d of each
+   operation are those that were kept. */
 typedef struct {
+    /* what is swept over */
     stepper *st;
     starter *start;
     const costate_tape *tape;
-    const reader *who;          /* sweeps */
+    const reader *who;          /* reads the tape, and makes its steps again */
     const costate_times *times;
     const costate_observations *seen;
-    record now;                 /* the step of the operation, with its stages */
+    /* the step of the operation */
+    record now;                 /* with its stages */
     int held;                   /* its index; -1: none */
+    /* tangents */
     directions d;
     double *dt, *dh;            /* m: d.dt, d.dh */
     double *V;                  /* N*m: d.V, which moves on when the next step begins, or the sweep ends */
     int moved;                  /* d.V1 is still to be taken over, and h' by t' */
-    tangents along;             /* second: of the operation */
-    double *at;                 /* n*m: at an observation */
+    tangents along;             /* of a jet: those of the operation */
+    double *at;                 /* n*m: of a jet: at an observation */
+    /* functionals */
     functionals g;
     double *tau;                /* m: adjoint of t after the step */
     double *tau_seen, *eta_seen;    /* m: of t and h of the step, by its observations */
     double *seeds, *sum;        /* s*m*n, n*m: what its observations add to its stages and to lambda */
     int any;                    /* 1: they hold something */
-    double *f, *z, *w;          /* work: n, n, n*m */
-    wide wide;
-} world;
+    /* work space */
+    double *f, *z, *w;          /* n, N, n*m */
+    event_work events;
+} sweep_state;
 
+/* An operation forward, of all tangents; and backward, of functionals or a jet. */
 typedef struct {
-    int (*tangent)(world *, const op *);
-    int (*adjoint)(world *, const op *);
-    int (*second)(world *, const op *);
+    int (*tangent)(sweep_state *, const op *);
+    int (*adjoint)(sweep_state *, const op *);
 } op_rules;
 
 extern const op_rules step_rules, map_rules, observe_rules;
 
-int world_hold(world *, int step);              /* the record of the step into now, with weights at its start */
-void world_move(world *);                       /* V <- V1, t' += h' of the last step, if they are still to be */
-void world_add_seen(const world *, double *lambda);     /* what the observations of a step add beside its stages */
-void world_along(world *);                      /* d <- along, of a step or a map, with its memory in pm */
-void world_split(const world *, functionals *g, functionals *gd);   /* g of second: the functional, its derivatives */
+/* shared.c */
+int sweep_hold(sweep_state *, int step);        /* the record of the step into now, with weights at its start */
+void sweep_move(sweep_state *);                 /* V <- V1, t' += h' of the last step, if they are still to be */
+void sweep_add_seen(const sweep_state *, double *lambda);   /* what observations of a step add beside its stages */
+void sweep_along(sweep_state *);                /* of a jet: d <- along, of a step or a map, with its memory in pm */
 /* h' of a step from t' of its start (m each).  fixed: T' of the time that it is up to; NULL: zero */
 void step_directions(enum rule, const double *fixed, int m, const double *dt, double *dh);
 /* the errors that loosely solved systems leave, through this step (left.h) */
@@ -96,16 +105,15 @@ static inline void memory_bind(const stepper *c, const double *state, int mode) 
 
 /* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns; Xd of d
    with room for one more.  shift: m: what is added to the guard, or NULL; dh: m, out */
-int event_tangent(stepper *, const wide *, const record *, const mapped *at, const directions *d, const double *shift,
-                  double *dh);
+int event_tangent(stepper *, const event_work *, const record *, const mapped *at, const directions *d,
+                  const double *shift, double *dh);
 /* g.lambda, g.mu, tau through it; shift: m, out: the gradients by what is added to the guard; may be NULL */
-int event_adjoint(world *, const mapped *at, double *shift);
-int event_second(world *, const mapped *at, double *shift);         /* 1 + m */
+int event_adjoint(sweep_state *, const mapped *at, double *shift);
+int event_second(sweep_state *, const mapped *at, double *shift);   /* the same of a jet */
 int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */
 /* jump.c: an event's jump, and the cost that it adds */
-int jump_value(stepper *, const wide *, mapped *);               /* y1, from y */
-int jump_tangent(stepper *, const wide *, const mapped *, int m, const double *dt, double *V, const double *pm);
-int jump_adjoint(stepper *, const wide *, const mapped *, int m, double *lambda, double *pm, double *tau);
-int jump_second(world *, const mapped *);
+int jump_value(stepper *, const event_work *, mapped *);            /* y1, from y */
+int jump_tangent(stepper *, const event_work *, const mapped *, int m, const double *dt, double *V, const double *pm);
+int jump_adjoint(sweep_state *, const mapped *);                    /* g, of functionals or a jet */
 
 #endif

@@ -8,7 +8,7 @@
 #include "ops/ops.h"
 
 /* the entries by functional or direction of what is an event of the tape, gathered or scattered; NULL: not wanted */
-static double *of_event(const world *w, const op *o, int m, int scatter, double *x)
+static double *of_event(const sweep_state *w, const op *o, int m, int scatter, double *x)
 {
     double *all = w->times ? w->times->events : NULL;
     size_t count = (size_t)w->tape->event_count, at = all ? (size_t)w->tape->maps[o->which].number : 0;
@@ -21,21 +21,21 @@ static double *of_event(const world *w, const op *o, int m, int scatter, double 
 }
 
 /* T' of the time that a step is up to, or s' of its guard; NULL: zero */
-static const double *fixed_directions(const world *w, const op *o)
+static const double *fixed_directions(const sweep_state *w, const op *o)
 {
     if (o->rule == FROZEN) return NULL;
     if (o->rule == TO_END) return w->times ? w->times->t1 : NULL;
     return of_event(w, o, w->d.m, 0, w->tau);
 }
 
-static int tangent(world *w, const op *o)
+static int tangent(sweep_state *w, const op *o)
 {
-    world_move(w);
-    TRY(world_hold(w, o->step));
+    sweep_move(w);
+    TRY(sweep_hold(w, o->step));
     const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_tangent(w->st, &w->wide, &w->now, &w->tape->maps[o->which], &w->d, fixed, w->dh));
+        TRY(event_tangent(w->st, &w->events, &w->now, &w->tape->maps[o->which], &w->d, fixed, w->dh));
     } else {
         step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
         TRY(w->st->F->tangent(w->st, &w->now, &w->d));
@@ -46,7 +46,7 @@ static int tangent(world *w, const op *o)
 }
 
 /* tau of the steps that follow and eta of a step to a given time become gradients by t0 and that time */
-static void keep_times(world *w, const op *o)
+static void keep_times(sweep_state *w, const op *o)
 {
     double *fixed = o->rule == TO_END && w->times ? w->times->t1 : NULL;
     for (int j = 0; j < w->g.m; j++) {
@@ -61,21 +61,23 @@ static void keep_times(world *w, const op *o)
 }
 
 /* the adjoint of a step alone, and what observations in it add */
-static int through(world *w)
+static int through(sweep_state *w)
 {
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     w->g.seed = w->any ? w->seeds : NULL;
     TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
-    world_add_seen(w, w->g.lambda);
+    sweep_add_seen(w, w->g.lambda);
     return 0;
 }
 
-static int adjoint(world *w, const op *o)
+static int adjoint(sweep_state *w, const op *o)
 {
-    TRY(world_hold(w, o->step));
+    TRY(sweep_hold(w, o->step));
+    if (w->g.along) sweep_along(w);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_adjoint(w, &w->tape->maps[o->which], w->g.h));
+        const mapped *at = &w->tape->maps[o->which];
+        TRY(w->g.along ? event_second(w, at, w->g.h) : event_adjoint(w, at, w->g.h));
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));
     TRY(step_left(w->st, &w->now, 1, w->g.m));
@@ -84,31 +86,4 @@ static int adjoint(world *w, const op *o)
     return 0;
 }
 
-/* ---- second order ---- */
-
-static int through_second(world *w)
-{
-    functionals g, gd;
-    for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
-    world_split(w, &g, &gd);
-    TRY(w->st->F->second(w->st, &w->now, &w->d, &g, &gd));
-    world_add_seen(w, w->g.lambda);
-    return 0;
-}
-
-static int second(world *w, const op *o)
-{
-    TRY(world_hold(w, o->step));
-    world_along(w);
-    left_step(w->st->sh);
-    if (o->rule == TO_EVENT) {
-        TRY(event_second(w, &w->tape->maps[o->which], w->g.h));
-        of_event(w, o, w->g.m, 1, w->g.h);
-    } else TRY(through_second(w));
-    TRY(step_left(w->st, &w->now, 1, w->g.m));
-    if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
-    w->any = 0;
-    return 0;
-}
-
-const op_rules step_rules = {tangent, adjoint, second};
+const op_rules step_rules = {tangent, adjoint};

@@ -115,7 +115,6 @@ const family rkc_family = {
     .forward = rkc_forward,
     .tangent = rkc_tangent,
     .adjoint = rkc_adjoint,
-    .second = rkc_second,
     .estimate = stage_estimate,
     .free = free,
 };

@@ -72,7 +72,8 @@ int rkc_first_slope(stepper *, const record *, trial *);            /* f_0 */
 void rkc_recur(const degree *, int j, size_t len, double a, const double *y, const double *g1, const double *g2,
                const double *F, const double *F0, double *out);
 void rkc_start(const stepper *, const record *);                    /* start <- y, and no integrals */
-const double *rkc_row(const degree *, int i);                       /* of A: A_i1 .. A_i,i-1 */
+/* of A: A_i1 .. A_i,i-1 */
+static inline const double *rkc_row(const degree *d, int i) { return d->A + (i - 1) * (i - 2) / 2; }
 
 /* tangent.c: F' = h f' + h' f of all columns, with the slope F; rows: N, or n: without the integrals; of v and out */
 int rkc_slopes(stepper *, const record *, const directions *, double at, stage, const double *F, size_t rows,
@@ -101,37 +102,6 @@ static inline int rkc_stage_at(stepper *c, const record *r, stages *s, int j, st
     return 0;
 }
 
-/* adjoint.c: columns on their way back, of one functional after the other; its top says what is what */
-typedef struct {
-    const functionals *g;
-    degree d;
-    stages s;
-    stage end;                  /* of the recurrence, where it is asked for: a->Y is y+ then */
-    double nu, *now, *before;   /* gb_j; gb_j-1, to which nu gb_j+1 is still to be added */
-    double *yb, *phi, *lambda, *v;  /* N*m each; v: h times the weights of a slope */
-} way_back;
-
-int rkc_back(stepper *, const record *, const functionals *, const directions *along, int seeded, way_back *);
-void rkc_seeds(const stepper *, way_back *, int first, int m, const double *seed);  /* of m columns from `first` on */
-int rkc_seed_weights(stepper *, const record *, way_back *);        /* of the slope at y+ */
-const double *rkc_last_stage(const stepper *, const record *, const way_back *, int i);         /* Y_i, i > r: y+ */
-double *rkc_last_weights(const stepper *, const record *, way_back *, int i);   /* of K_i; returns Yb_i, zero */
-void rkc_last_sum(const stepper *, way_back *);                         /* gb_m */
-int rkc_weights(stepper *, const record *, way_back *, int j, stage *); /* of the slope of stage j - 1, which is out */
-/* On to j - 1: what was gb_j becomes gb_j-2, times a nu that is left to the pass that reads it next; products add to
-   what becomes gb_j-1 in its place. */
-static inline void rkc_turn(way_back *b, int j)
-{
-    double *now = b->now;
-    b->now = b->before;
-    b->before = now;
-    b->nu = b->d.nu[j - 1];
-}
-/* Adds h f'^T M^-T w of all columns to out (n*m each N apart), its parts by t, h and p to g; w is spoilt. */
-int rkc_pull(stepper *, const record *, const functionals *, double at, const double *y, double *w, double *out);
-void rkc_arrive(const stepper *, const way_back *);                     /* lambda */
-static inline double rkc_at(const way_back *b, int j) { return j > 1 ? b->d.c[j - 2] : 0; }    /* c of stage j - 1 */
-
 /* radius.c */
 int rkc_radius(stepper *, const record *, const trial *);           /* measured anew where it is too old */
 int rkc_longest(stepper *, const record *, trial *, double *h);
@@ -140,6 +110,5 @@ void rkc_remark(const stepper *, int failed, char *text, size_t room);
 int rkc_forward(stepper *, record *, trial *);
 int rkc_tangent(stepper *, const record *, const directions *);
 int rkc_adjoint(stepper *, const record *, const functionals *);
-int rkc_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 
 #endif

@@ -21,8 +21,6 @@ int rkc_find(const stepper *c, int s)
     return k;
 }
 
-const double *rkc_row(const degree *d, int i) { return d->A + (i - 1) * (i - 2) / 2; }
-
 void rkc_start(const stepper *c, const record *r)
 {
     double *start = rkc_of(c)->start;

@@ -121,7 +121,6 @@ const family ros_family = {
     .forward = ros_forward,
     .tangent = ros_tangent,
     .adjoint = ros_adjoint,
-    .second = ros_second,
     .estimate = ros_estimate,
     .keep = keep,
     .restart = sweep,

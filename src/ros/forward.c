@@ -29,11 +29,11 @@ void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, 
     couple(c, h, transpose, i, from, to, X, stride, out, out);
 }
 
-void ros_slope(const stepper *c, const record *r, int i, double *out)
+void ros_slope(const stepper *c, int i, const double *X, size_t stride, double *out)
 {
     size_t n = (size_t)c->n;
-    add_scaled(n, out, NULL, 1 / c->m->gamma, r->X + (size_t)i * n);
-    combine(n, out, out, -1, i, c->m->C + (size_t)i * (size_t)c->s, r->X, n);
+    add_scaled(n, out, NULL, 1 / c->m->gamma, X + (size_t)i * stride);
+    combine(n, out, out, -1, i, c->m->C + (size_t)i * (size_t)c->s, X, stride);
 }
 
 const double *ros_stage(const stepper *c, const record *r, int i, double *out)

@@ -17,7 +17,7 @@ typedef struct {
     column_work columns;        /* y: Y'_i */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
-    double *Mu, *by_t;          /* second: n: M^T u_i; m: u_i^T (f_t)' */
+    double *Mu, *by_t;          /* of jets: n: M^T u_i; m: [f_t^T u_i]' along x_0 */
 } ros_work;
 
 static inline ros_work *work(const stepper *c) { return c->own; }
@@ -32,26 +32,22 @@ static inline double ros_over_square(double h, double x)
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
 int ros_adjoint(stepper *, const record *, const functionals *);
-int ros_second(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
 int ros_estimate(stepper *, const record *, const directions *, int j, double *err);
 int ros_matrices(stepper *, const record *, const factors **);  /* E = M/(h gamma) - f_y(t, y), factored */
 int ros_time_slope(stepper *, const record *);                  /* unit, ft <- unit f_t(t, y) */
 /* out += (1/h) M sum_{from <= j < to} C_ij X_j (transposed: (1/h) M^T sum C_ji X_j) */
 void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out);
-/* h K_i = U_i/gamma - sum_{j<i} c_ij U_j */
-void ros_slope(const stepper *, const record *, int i, double *out);
+/* h K_i = U_i/gamma - sum_{j<i} c_ij U_j, U_j = X + j stride */
+void ros_slope(const stepper *, int i, const double *X, size_t stride, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
 int ros_solve(stepper *, const factors *, int transpose, int m, const accuracy *, double *X);   /* to krylov_tol */
-/* x_0 along direction j; x_i along all, in work(c)->columns */
+/* x_0, e'_i along direction j; x_i along all, in work(c)->columns */
 costate_point ros_start_direction(const stepper *, const directions *, int j);
+static inline costate_point ros_matrix_direction(const stepper *c, const directions *d, int i, int j)
+{
+    return (costate_point){.t = d->dh[j] * c->m->gi[i], .y = d->Xd + (size_t)(i * d->m + j) * (size_t)c->n};
+}
 const costate_point *ros_stage_directions(const stepper *, const directions *, int i);
-
-/* adjoint.c, in pieces: functionals on their way back; Yb: s*m*n, sum: n*m.  w: h b_i theta of all columns, or NULL */
-typedef struct { const functionals *g; double *Yb, *sum; } ros_back;
-const double *ros_theta(const stepper *, const record *, const functionals *, int i);
-int ros_right_hand_side(stepper *, const record *, const ros_back *, int i, const double *w);     /* of u_i, into U */
-int ros_stage_back(stepper *, const record *, const ros_back *, int i, const double *w);          /* all else */
-void ros_finish_back(const stepper *, const ros_back *);
 
 #endif

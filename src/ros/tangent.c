@@ -47,7 +47,7 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, con
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)j * n, stride, to);
     if (dh == 0) return 0;
     axpy(n, dh / a->unit * c->m->gi[b->i], a->ft, to);
-    ros_slope(c, r, b->i, a->v2);
+    ros_slope(c, b->i, r->X, n, a->v2);
     mass_multiply(c->maps, 0, ros_over_square(r->h, dh), 1, a->v2, to);
     return 0;
 }

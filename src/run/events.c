@@ -98,14 +98,14 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
 /* Applies one event to the state and its tangents, and records it on the tape; *stop: on_event requests the end. */
 static int take_one(costate *c, run *x, int k, int timed, int *stop)
 {
-    const wide w = {.jump = c->watch.jump};
+    const event_work w = {.jump = c->watch.jump};
     mapped e = event_here(c, x, k, timed);
     TRY(count_one(c, x));
     TRY(jump_value(&c->st, &w, &e));
     if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
     if (x->d) {
-        TRY(frozen(&c->v, jump_tangent(&c->st, &c->d.wide, &e, x->d->m, c->d.dt, x->Va, x->d->Vp)));
-        memory_to_pm(&c->st, x->d->m, x->Va, c->d.wide.pm);
+        TRY(frozen(&c->v, jump_tangent(&c->st, &c->d.events, &e, x->d->m, c->d.dt, x->Va, x->d->Vp)));
+        memory_to_pm(&c->st, x->d->m, x->Va, c->d.events.pm);
     }
     memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
     memory_bind(&c->st, c->work.y, e.to);

@@ -87,7 +87,7 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     TRY(check_no_events(c, times));
     directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = pm_begin(c, m, Vp), .Xd = c->d.X};
     run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
-    memory_to_pm(&c->st, m, V, c->d.wide.pm);
+    memory_to_pm(&c->st, m, V, c->d.events.pm);
     times_begin(times, m, c->d.dt);
     left_sweep(&c->sh);
     int status = run_all(c, t0, t1, y, p, tape, &x);

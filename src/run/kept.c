@@ -84,13 +84,13 @@ tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
 typedef struct { costate *c; kept_tangents *k; } keeper;
 
 /* stores the tangents with which an operation started */
-static int keep(void *ctx, world *w, op o)
+static int keep(void *ctx, sweep_state *w, op o)
 {
     const keeper *x = ctx;
     size_t NM = (size_t)x->c->st.N * (size_t)x->k->m, m = (size_t)x->k->m;
     if (o.kind == OBSERVE) return 0;
     tangents t = kept_of(x->c, x->k, &o);
-    world_move(w);
+    sweep_move(w);
     memcpy(t.V, w->V, NM * sizeof *t.V);
     memcpy(t.dt, w->dt, m * sizeof *t.dt);
     w->d.Xd = t.Xd;
@@ -102,16 +102,16 @@ static int keep(void *ctx, world *w, op o)
 }
 
 /* runs through one segment from the tangents w->V, w->dt at its start */
-static int through(costate *c, kept_tangents *k, world *w, int from)
+static int through(costate *c, kept_tangents *k, sweep_state *w, int from)
 {
     int to = from + k->length < k->tape->count ? from + k->length : k->tape->count;
     keeper x = {c, k};
     k->from = from;
-    memory_to_pm(&c->st, k->m, w->V, c->d.wide.pm);
+    memory_to_pm(&c->st, k->m, w->V, c->d.events.pm);
     return sweep_forward(w, from, to, &(visit){keep, &x});
 }
 
-int kept_forward(costate *c, kept_tangents *k, world *w)
+int kept_forward(costate *c, kept_tangents *k, sweep_state *w)
 {
     size_t NM = (size_t)c->st.N * (size_t)k->m;
     if (k->tape->count == 0) return through(c, k, w, 0);
@@ -124,7 +124,7 @@ int kept_forward(costate *c, kept_tangents *k, world *w)
     return 0;
 }
 
-int kept_segment(costate *c, kept_tangents *k, world *w, int from)
+int kept_segment(costate *c, kept_tangents *k, sweep_state *w, int from)
 {
     if (k->from == from) return 0;
     tangents t = of_map(c, k, k->starts + (size_t)(from / k->length) * k->start);

@@ -213,7 +213,7 @@ static int watched(costate *c, run *x, double err)
     set_directions(c, x);
     if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
     mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
-    return frozen(&c->v, event_tangent(&c->st, &c->d.wide, &x->now, &at, x->d, NULL, c->d.dh));
+    return frozen(&c->v, event_tangent(&c->st, &c->d.events, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
 /* Tries a step and judges it: it is accepted, or RETRY is returned with the factor for h. */

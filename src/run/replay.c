@@ -105,7 +105,7 @@ static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
     if (of->event == CONSISTENT) return consistent_again(x, of);
-    const wide w = {.jump = c->watch.jump};
+    const event_work w = {.jump = c->watch.jump};
     mapped e = *of;
     e.t += x->shift;
     if (of->event == WENT_ON) return went_on_again(x, &e);

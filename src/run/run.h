@@ -48,7 +48,7 @@ typedef struct {                /* work space of derivatives, for so many column
     double *seed;               /* s*m*n: adjoint seeds of the stages; n*m: tangents at an observation */
     double *w, *sum;            /* n*m: weights of an observation, their sum over a step */
     double *tau;                /* 3 m: adjoint of t; corrections by observations */
-    wide wide;                  /* of events and memory */
+    event_work events;          /* and of memory */
 } columns;
 
 typedef struct {                /* work space of second order, for so many directions: beside that of one column more */
@@ -142,8 +142,8 @@ typedef struct {
 } kept_tangents;
 int kept_new(costate *, const costate_tape *, int m, kept_tangents *);       /* COSTATE_TAPE_LIMIT, COSTATE_NO_MEMORY */
 void kept_free(kept_tangents *);
-int kept_forward(costate *, kept_tangents *, world *);              /* through the tape: w->V, w->dt of its end */
-int kept_segment(costate *, kept_tangents *, world *, int from);             /* again, for a sweep back through it */
+int kept_forward(costate *, kept_tangents *, sweep_state *);        /* through the tape: w->V, w->dt of its end */
+int kept_segment(costate *, kept_tangents *, sweep_state *, int from);  /* again, for a sweep back through it */
 tangents kept_of(const costate *, const kept_tangents *, const op *);
 
 /* arguments.c */
@@ -199,13 +199,13 @@ int step_as_taped(costate *, const costate_tape *, int k, int as_often, const re
                   record *now);
 
 /* sweep.c: over the operations of a tape */
-typedef struct { int (*row)(void *ctx, world *, op); void *ctx; } visit;
-int tangent_of(void *none, world *, op);                            /* the rows of the operations */
-int second_of(void *none, world *, op);
+typedef struct { int (*row)(void *ctx, sweep_state *, op); void *ctx; } visit;
+int tangent_of(void *none, sweep_state *, op);                      /* the rows of the operations */
+int adjoint_of(void *none, sweep_state *, op);
 /* of steps from .. to - 1, with the maps before each, at the end of the tape those there, and their observations */
-int sweep_forward(world *, int from, int to, const visit *);
-int sweep_backward(world *, int from, int to, const visit *);
-world world_of(costate *, const costate_tape *, const reader *, int m, const costate_times *,
+int sweep_forward(sweep_state *, int from, int to, const visit *);
+int sweep_backward(sweep_state *, int from, int to, const visit *);
+sweep_state sweep_of(costate *, const costate_tape *, const reader *, int m, const costate_times *,
                const costate_observations *);
 int check_observations(costate *, const costate_tape *, const costate_observations *, enum mode);
 int total_times(const costate *, const costate_times *, int m);     /* over all processes */

@@ -110,10 +110,10 @@ static int begin_hessian(hessian *x)
 }
 
 /* the state of a sweep in either direction of time */
-static world world_for(hessian *x, const reader *who, int m, const costate_times *times)
+static sweep_state sweep_for(hessian *x, const reader *who, int m, const costate_times *times)
 {
     costate *c = x->c;
-    world w = world_of(c, x->tape, who, m, times, x->s->observations);
+    sweep_state w = sweep_of(c, x->tape, who, m, times, x->s->observations);
     w.V = c->second.V;
     w.at = c->second.at;
     w.d = (directions){.m = x->m, .stages = w.seen && w.seen->count > 0, .solved = x->s->correct, .dt = w.dt,
@@ -131,7 +131,7 @@ static int tangents_forward(hessian *x, int from)
 {
     costate *c = x->c;
     reader who = reader_of(c, 0);
-    world w = world_for(x, &who, x->m, &x->along);
+    sweep_state w = sweep_for(x, &who, x->m, &x->along);
     sweep_begins(c);
     return from < 0 ? kept_forward(c, &x->kept, &w) : kept_segment(c, &x->kept, &w, from);
 }
@@ -152,11 +152,11 @@ static int end_values(hessian *x)
     return space_agree(&c->maps.space, r);
 }
 
-static int second_along(void *ctx, world *w, op o)
+static int second_along(void *ctx, sweep_state *w, op o)
 {
     const hessian *x = ctx;
     w->along = kept_of(x->c, &x->kept, &o);
-    return second_of(NULL, w, o);
+    return adjoint_of(NULL, w, o);
 }
 
 static void begin_times(const hessian *x, double *tau)
@@ -172,9 +172,9 @@ static int sweep_back(hessian *x)
     costate *c = x->c;
     const costate_second *s = x->s;
     reader who = reader_of(c, 1);
-    world w = world_for(x, &who, x->m + 1, &x->ends);
+    sweep_state w = sweep_for(x, &who, x->m + 1, &x->ends);
     int count = x->tape->count, length = x->kept.length;
-    w.g = (functionals){.m = x->m + 1, .times = timed(c, s), .lambda = c->second.lambda,
+    w.g = (functionals){.m = x->m + 1, .along = &w.d, .times = timed(c, s), .lambda = c->second.lambda,
                         .mu = c->st.nm || s->mu || s->mu2 ? c->second.mu : NULL, .t = c->d.t, .h = c->d.h,
                         .defect = s->times && s->times->defect ? &x->defect : NULL, .U = c->d.U};
     begin_times(x, w.tau);

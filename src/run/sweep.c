@@ -32,22 +32,16 @@ static int lies_in(const costate_tape *tape, int k, double t)
 
 static const op_rules *const rules[] = {[STEP] = &step_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
 
-int tangent_of(void *none, world *w, op o)
+int tangent_of(void *none, sweep_state *w, op o)
 {
     (void)none;
     return frozen(w->st->v, rules[o.kind]->tangent(w, &o));
 }
 
-static int adjoint_of(void *none, world *w, op o)
+int adjoint_of(void *none, sweep_state *w, op o)
 {
     (void)none;
     return frozen(w->st->v, rules[o.kind]->adjoint(w, &o));
-}
-
-int second_of(void *none, world *w, op o)
-{
-    (void)none;
-    return frozen(w->st->v, rules[o.kind]->second(w, &o));
 }
 
 op step_of(const costate_tape *tape, int k, int next)
@@ -59,7 +53,7 @@ op step_of(const costate_tape *tape, int k, int next)
 }
 
 /* the first observation in step k or later */
-static int first_seen(const world *w, int k)
+static int first_seen(const sweep_state *w, int k)
 {
     int seen = 0, count = w->seen ? w->seen->count : 0;
     if (k == w->tape->count) return count;
@@ -68,21 +62,21 @@ static int first_seen(const world *w, int k)
     return seen;
 }
 
-static int maps_at(world *w, const visit *of, int step, int *at)
+static int maps_at(sweep_state *w, const visit *of, int step, int *at)
 {
     for (; *at < w->tape->map_count && w->tape->maps[*at].before == step; (*at)++)
         TRY(of->row(of->ctx, w, (op){MAP, step, *at, FROZEN}));
     return 0;
 }
 
-static int maps_back(world *w, const visit *of, int step, int *at)
+static int maps_back(sweep_state *w, const visit *of, int step, int *at)
 {
     for (; *at > 0 && w->tape->maps[*at - 1].before == step; (*at)--)
         TRY(of->row(of->ctx, w, (op){MAP, step, *at - 1, FROZEN}));
     return 0;
 }
 
-int sweep_forward(world *w, int from, int to, const visit *of)
+int sweep_forward(sweep_state *w, int from, int to, const visit *of)
 {
     int seen = first_seen(w, from), count = w->seen ? w->seen->count : 0, next = tape_first_map(w->tape, from);
     for (int k = from; k < to; k++) {
@@ -91,11 +85,11 @@ int sweep_forward(world *w, int from, int to, const visit *of)
         for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
             TRY(of->row(of->ctx, w, (op){OBSERVE, k, seen, FROZEN}));
     }
-    world_move(w);
+    sweep_move(w);
     return to == w->tape->count ? maps_at(w, of, to, &next) : 0;
 }
 
-int sweep_backward(world *w, int from, int to, const visit *of)
+int sweep_backward(sweep_state *w, int from, int to, const visit *of)
 {
     int whole = to == w->tape->count, seen = first_seen(w, to);
     int next = whole ? w->tape->map_count : tape_first_map(w->tape, to);
@@ -129,15 +123,15 @@ int check_observations(costate *c, const costate_tape *tape, const costate_obser
     return COSTATE_OK;
 }
 
-world world_of(costate *c, const costate_tape *tape, const reader *who, int m, const costate_times *times,
-                      const costate_observations *o)
+sweep_state sweep_of(costate *c, const costate_tape *tape, const reader *who, int m, const costate_times *times,
+                     const costate_observations *o)
 {
     columns *d = &c->d;
     size_t k = (size_t)m;
-    return (world){.st = &c->st, .start = &c->start, .tape = tape, .who = who, .times = times,
-                   .seen = o, .held = -1, .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k,
-                   .eta_seen = d->tau + 2 * k, .seeds = d->seed, .sum = d->sum, .f = c->work.f, .z = c->work.z,
-                   .w = d->w, .wide = d->wide};
+    return (sweep_state){.st = &c->st, .start = &c->start, .tape = tape, .who = who, .times = times, .seen = o,
+                         .held = -1, .dt = d->dt, .dh = d->dh, .tau = d->tau, .tau_seen = d->tau + k,
+                         .eta_seen = d->tau + 2 * k, .seeds = d->seed, .sum = d->sum, .f = c->work.f,
+                         .z = c->work.z, .w = d->w, .events = d->events};
 }
 
 /* ---- tangents ---- */
@@ -148,11 +142,11 @@ static int forward(costate *c, const costate_tape *tape, int m, double *V, const
     c->st.lin.serial = 0;
     double ended = c->v.t;              /* the time of the last run, restored below; a failure reports its step */
     reader who = reader_of(c, 0);
-    world w = world_of(c, tape, &who, m, times, o);
+    sweep_state w = sweep_of(c, tape, &who, m, times, o);
     w.V = V;
     w.d = (directions){.m = m, .stages = o && o->count > 0, .dt = w.dt, .dh = w.dh, .V = V,
                        .Vp = pm_begin(c, m, Vp), .V1 = c->d.V, .Xd = c->d.X};
-    memory_to_pm(&c->st, m, V, c->d.wide.pm);
+    memory_to_pm(&c->st, m, V, c->d.events.pm);
     times_begin(times, m, w.dt);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
@@ -208,7 +202,7 @@ static void pm_end(const costate *c, int m, double *mu)
 {
     size_t np = (size_t)c->st.np, rows = np + (size_t)c->st.nm;
     for (size_t j = 0; c->st.nm > 0 && mu && j < (size_t)m; j++)
-        memcpy(mu + j * np, c->d.wide.pm + j * rows, np * sizeof *mu);
+        memcpy(mu + j * np, c->d.events.pm + j * rows, np * sizeof *mu);
 }
 
 static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
@@ -219,7 +213,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     double ended = c->v.t;
     double *pm = pm_begin(c, m, mu);
     reader who = reader_of(c, 1);
-    world w = world_of(c, tape, &who, m, times, o);
+    sweep_state w = sweep_of(c, tape, &who, m, times, o);
     w.g = (functionals){.m = m, .times = timed, .lambda = lambda, .mu = c->st.np + c->st.nm ? pm : NULL, .t = c->d.t,
                         .h = c->d.h, .defect = times ? times->defect : NULL, .U = c->d.U};
     if (times && times->end) memcpy(w.tau, times->end, k * sizeof *w.tau);

@@ -52,9 +52,9 @@ int guards(const costate *c)
     return count;
 }
 
-static void layout_wide(costate *c, cursor *at, size_t k)
+static void layout_events(costate *c, cursor *at, size_t k)
 {
-    wide *w = &c->d.wide;
+    event_work *w = &c->d.events;
     const stepper *st = &c->st;
     size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), events = c->P.nevents > 0, located = guards(c) > 0;
     w->V = take(at, located * N * k);
@@ -69,7 +69,7 @@ static void layout_wide(costate *c, cursor *at, size_t k)
 double *pm_begin(costate *c, int m, const double *of_p)
 {
     size_t np = (size_t)c->st.np, rows = np + (size_t)c->st.nm;
-    double *pm = c->d.wide.pm;
+    double *pm = c->d.events.pm;
     if (c->st.nm == 0) return (double *)of_p;
     memset(pm, 0, rows * (size_t)m * sizeof *pm);
     for (size_t j = 0; of_p && j < (size_t)m; j++) memcpy(pm + j * rows, of_p + j * np, np * sizeof *pm);
@@ -96,7 +96,7 @@ int columns_prepare(costate *c, int m)
         d->w = take(&at, n * k);
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
-        layout_wide(c, &at, k);
+        layout_events(c, &at, k);
         left_layout(&c->sh, &at, all);
         c->st.F->layout_derivatives(&c->st, &at, all);
         if (block) break;
@@ -129,7 +129,7 @@ int seconds_prepare(costate *c, int m)
         d->direct = take(&at, (size_t)st->np * (k + 1));
         d->dt1 = take(&at, k);
         d->t1 = take(&at, k + 1);
-        st->F->layout_second(&c->st, &at, m);
+        if (st->F->layout_second) st->F->layout_second(&c->st, &at, m);
         if (block) break;
         free(d->block);
         d->block = NULL;

@@ -16,7 +16,6 @@ void columns_layout(stepper *c, cursor *at, int m, column_work *w)
     w->t = take(at, k);
     w->y = take(at, n * k);
     w->rates = take(at, nq * k);
-    w->theta = take(at, nq);
     maps_layout_columns(c->maps, at, m);
 }
 
@@ -42,10 +41,22 @@ static const double *theta(const stepper *c, const functionals *g, int j)
     return g->lambda + (size_t)j * (size_t)c->N + c->n;
 }
 
+int columns_curve(stepper *c, const map *f, const functionals *g, const costate_point *x, const costate_point *dx,
+                  const double *w, const costate_gradient *to)
+{
+    for (int j = 1; j < g->m; j++) TRY(map_adjoint_tangent(c->maps, f, x, &dx[j - 1], w, &to[j]));
+    return 0;
+}
+
 const double *columns_theta(const stepper *c, const column_work *w, const record *r, const functionals *g, double b)
 {
-    for (int j = 0; j < g->m; j++)
-        for (int k = 0; k < c->nq; k++) w->rates[j * c->nq + k] = r->h * b * theta(c, g, j)[k];
+    size_t nq = (size_t)c->nq;
+    const double *dh = g->along ? g->along->dh : NULL;
+    for (size_t j = 0; j < (size_t)g->m; j++) {
+        double *to = w->rates + j * nq, hb = r->h * b;
+        for (size_t k = 0; k < nq; k++) to[k] = hb * theta(c, g, (int)j)[k];
+        if (dh && j > 0 && dh[j - 1] != 0) axpy(nq, dh[j - 1] * b, theta(c, g, 0), to);
+    }
     return w->rates;
 }
 
@@ -54,21 +65,23 @@ void columns_rate(const stepper *c, const functionals *g, double b, const double
     for (int j = 0; j < g->m; j++) g->h[j] += b * dot((size_t)c->nq, r, theta(c, g, j));
 }
 
-int columns_curve_rates(stepper *c, const column_work *w, const record *r, const directions *d, const functionals *g,
-                        const functionals *gd, double b, const costate_point *x, const costate_point *dx,
-                        const costate_gradient *to)
+int columns_moving_rate(stepper *c, const column_work *w, const functionals *g, double b, const costate_point *x,
+                        const costate_point *dx)
+{
+    size_t nq = (size_t)c->nq;
+    if (!g->along) return 0;
+    TRY(map_tangents(c->maps, &c->maps->cost, x, g->along->m, dx, w->rates, nq));
+    for (int j = 1; j < g->m; j++) g->h[j] += b * dot(nq, w->rates + (size_t)(j - 1) * nq, theta(c, g, 0));
+    return 0;
+}
+
+int columns_integrate_back(stepper *c, const column_work *w, const record *r, const functionals *g, double b,
+                           const costate_point *x, const costate_point *dx, const costate_gradient *to, double *value)
 {
     const map *cost = &c->maps->cost;
-    size_t nq = (size_t)c->nq;
-    for (int j = 0; j < d->m; j++) {
-        add_scaled(nq, w->theta, NULL, r->h * b, theta(c, g, 0));
-        TRY(map_adjoint_tangent(c->maps, cost, x, &dx[j], w->theta, &to[j]));
-        if (d->dh[j] == 0) continue;
-        add_scaled(nq, w->theta, NULL, d->dh[j] * b, theta(c, g, 0));
-        TRY(map_adjoint(c->maps, cost, x, w->theta, &to[j]));
-    }
-    if (!gd->times) return 0;
-    TRY(map_tangents(c->maps, cost, x, d->m, dx, w->rates, nq));
-    for (size_t j = 0; j < (size_t)d->m; j++) gd->h[j] += b * dot(nq, w->rates + j * nq, theta(c, g, 0));
-    return 0;
+    TRY(columns_adjoints(c, cost, g, x, dx, columns_theta(c, w, r, g, b), (size_t)c->nq, to));
+    if (!g->times) return 0;
+    TRY(map_value(c->maps, cost, x->t, x->y, value));
+    columns_rate(c, g, b, value);
+    return columns_moving_rate(c, w, g, b, x, dx);
 }

@@ -10,20 +10,9 @@ typedef struct {
     double *t;                  /* m: their parts of t */
     double *y;                  /* n*m: a family's y-parts of directions, or weights */
     double *rates;              /* nq*m: integrals: rates along directions, or weights */
-    double *theta;              /* nq: weights of the one functional of second */
 } column_work;
 
 void columns_layout(stepper *, cursor *, int m, column_work *);
-
-/* the work of the columns behind the first ones, so that one product serves both */
-static inline column_work columns_behind(const column_work *w, int first, int nq)
-{
-    column_work tail = *w;
-    tail.to += first;
-    tail.t += first;
-    tail.rates += first * nq;
-    return tail;
-}
 
 /* What follows is inline for systems of a few states. */
 
@@ -65,14 +54,25 @@ static inline void columns_times(const column_work *w, const functionals *g, dou
 /* q'_j += h b r'(x) dx_j + h'_j b r(x), in V1; value: nq, work */
 int columns_integrate(stepper *, const column_work *, const record *, const directions *, double b,
                       const costate_point *x, const costate_point *dx, double *value);
-/* h b theta, theta_j the integrals' part of lambda_j */
+/* of a jet: [f'(x)^T w]' along dx_j, w held fixed, to those of derivatives */
+int columns_curve(stepper *, const map *f, const functionals *, const costate_point *x, const costate_point *dx,
+                  const double *w, const costate_gradient *to);
+/* f'(x)^T w_j to `to`_j, of a jet with what w_0 adds to derivatives along dx; w_j = w + j ld */
+static inline int columns_adjoints(stepper *c, const map *f, const functionals *g, const costate_point *x,
+                                   const costate_point *dx, const double *w, size_t ld, const costate_gradient *to)
+{
+    TRY(map_adjoints(c->maps, f, x, g->m, w, ld, to));
+    return g->along ? columns_curve(c, f, g, x, dx, w, to) : 0;
+}
+/* h b theta_j, theta_j the integrals' part of lambda_j; of derivatives (h b theta)' = h b theta_j + h'_j b theta_0 */
 const double *columns_theta(const stepper *, const column_work *, const record *, const functionals *, double b);
 /* h_j += b r^T theta_j */
 void columns_rate(const stepper *, const functionals *, double b, const double *r);
-/* What is still to be added to the derivatives of h b r'(x)^T theta and b r^T theta along dx, where those by theta' are
-   there:  [h b r'(x)^T theta]' + h'_j b r'(x)^T theta  to `to`,  b (r'(x) dx_j)^T theta  to h_j */
-int columns_curve_rates(stepper *, const column_work *, const record *, const directions *, const functionals *g,
-                        const functionals *gd, double b, const costate_point *x, const costate_point *dx,
-                        const costate_gradient *to);
+/* onto h of derivatives: b (r'(x) dx_j)^T theta_0 */
+int columns_moving_rate(stepper *, const column_work *, const functionals *, double b, const costate_point *x,
+                        const costate_point *dx);
+/* h b r'(x)^T theta to `to`, b r(x)^T theta to h, and their derivatives along dx; value: nq, work */
+int columns_integrate_back(stepper *, const column_work *, const record *, const functionals *, double b,
+                           const costate_point *x, const costate_point *dx, const costate_gradient *to, double *value);
 
 #endif

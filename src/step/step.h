@@ -63,8 +63,13 @@ typedef struct {                /* m directions through a step */
     double *Xd;                 /* s*m*n out: tangents of the stage variables (erk: of h K) */
 } directions;
 
-typedef struct {                /* m functionals back through a step */
+/* m functionals back through a step.  Or a jet along directions: column 0 is one functional, and the columns behind it
+   are its derivatives along each direction, so that m is one more than the number of directions.  In every member with
+   m columns a derivative's column is the derivative of column 0, before the step and after it: the adjoint of a jet is
+   second order. */
+typedef struct {
     int m;
+    const directions *along;    /* with V, Xd, dt, dh as tangent had or left them; NULL: functionals, no derivatives */
     int times;                  /* 1: t and h are wanted */
     double *lambda;             /* N*m in and out */
     double *mu;                 /* (np + nm)*m, added to; NULL: not wanted */
@@ -107,17 +112,14 @@ struct family {
     int (*prepare)(stepper *);                           /* makes own and what it holds; once */
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
-    void (*layout_second)(stepper *, cursor *, int m);   /* what second needs beside that of m + 1 columns */
+    void (*layout_second)(stepper *, cursor *, int m);   /* what a jet along m directions needs beside m + 1 columns;
+                                                            may be NULL */
     void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
     void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
     void (*sweep)(stepper *);                            /* a sweep begins, the same for tangents and adjoints */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
-    /* A functional g (one column) back through the step as by adjoint, and with it its derivatives along the m
-       directions d, whose V, Xd, dt, dh are those that tangent had or left: gd, m columns, becomes the derivative of
-       what g becomes.  lambda, mu, t, h of gd lie behind those of g; seeds and U are of their own */
-    int (*second)(stepper *, const record *, const directions *, const functionals *g, const functionals *gd);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */

@@ -1,10 +1,10 @@
-/* world.c - what the rows of all kinds of operations share. */
+/* sweep_state.c - what the rows of all kinds of operations share. */
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/left.h"
 #include "ops/ops.h"
 
-int world_hold(world *w, int step)
+int sweep_hold(sweep_state *w, int step)
 {
     stepper *c = w->st;
     if (w->held == step) return 0;
@@ -19,7 +19,7 @@ int world_hold(world *w, int step)
     return 0;
 }
 
-void world_move(world *w)
+void sweep_move(sweep_state *w)
 {
     if (!w->moved) return;
     memcpy(w->V, w->d.V1, (size_t)w->st->N * (size_t)w->d.m * sizeof *w->V);
@@ -38,35 +38,18 @@ int step_left(stepper *c, const record *r, int transpose, int m)
     return left_follow(c->sh, r->kept ? r->kept : c->fac, &at, r->h, transpose, m);
 }
 
-void world_add_seen(const world *w, double *lambda)
+void sweep_add_seen(const sweep_state *w, double *lambda)
 {
     size_t n = (size_t)w->st->n;
     for (int j = 0; w->any && j < w->g.m; j++)
         axpy(n, 1, w->sum + (size_t)j * n, lambda + (size_t)j * (size_t)w->st->N);
 }
 
-void world_along(world *w)
+void sweep_along(sweep_state *w)
 {
     w->d.V = w->along.V;
     w->d.Xd = w->along.Xd;
     w->d.dt = w->along.dt;
     w->d.dh = w->along.dh;
-    memory_to_pm(w->st, w->d.m, w->along.V, w->wide.pm);
-}
-
-void world_split(const world *w, functionals *g, functionals *gd)
-{
-    const stepper *c = w->st;
-    size_t n = (size_t)c->n, stages = (size_t)c->s * n;
-    *g = *gd = w->g;
-    g->m = 1;
-    gd->m = w->d.m;
-    gd->lambda = w->g.lambda + c->N;
-    gd->mu = w->g.mu ? w->g.mu + c->np + c->nm : NULL;
-    gd->t = w->g.t + 1;
-    gd->h = w->g.h + 1;
-    gd->defect = NULL;
-    g->seed = w->any ? w->seeds : NULL;
-    gd->seed = w->any ? w->seeds + stages : NULL;
-    gd->U = w->g.U + stages;
+    memory_to_pm(w->st, w->d.m, w->along.V, w->events.pm);
 }
