@@ -119,7 +119,7 @@ static inline int how_much(void)
     return !s ? TESTS_USUAL : strcmp(s, "all") == 0 ? TESTS_ALL : strcmp(s, "few") == 0 ? TESTS_FEW : TESTS_USUAL;
 }
 
-/* Of combinations numbered k one in `one_in` is enough, unless all are asked for: a sum of indices is a Latin square. */
+/* Of combinations numbered k one in `one_in` is enough, unless all are asked for: a sum of indices is a Latin square */
 static inline int skipped(int k, int one_in) { return how_much() != TESTS_ALL && k % one_in != 0; }
 
 static inline int is_listed(const costate_method *m, const char *names)
