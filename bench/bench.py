@@ -8,12 +8,12 @@ import subprocess
 import sys
 import time
 
-from bvp_part import part_bvp
-from paper_part import part_papers
-from scale_part import part_scale
-from codes import codes, machine
-from report import Report, curve, faster_at, front, gain, number, time_at
-from runner import Runner
+from parts.bvp import part_bvp
+from parts.papers import part_papers
+from parts.scale import part_scale
+from peers.codes import codes, machine
+from report.tables import Report, curve, faster_at, front, gain, number, time_at
+from peers.runner import Runner
 
 QUICK = os.environ.get("BENCH_QUICK") == "1" or "--quick" in sys.argv
 
@@ -278,7 +278,7 @@ def part_small(run, rep):
     if run.has["hairer"]:
         entries.append(("hairer:radau5", "auto"))
     else:
-        rep.say("RADAU5 could not be built (bench/peers.sh says why): it does not race.")
+        rep.say("RADAU5 could not be built (bench/peers/build.sh says why): it does not race.")
     gains = {}
     for problem, size in problems:
         pattern = [] if problem == "vdpol" else [bdf(run, "klu", ("--sparse",), "")]
@@ -325,7 +325,7 @@ def part_counts(run, rep):
     rows, problems = [], ["vdpol", "hires"] if QUICK else ["vdpol", "hires", "robertson", "pollu"]
     there = [s for s in STEPPERS if run.has[s[2].split(":")[1].replace("radau5", "hairer")]]
     for code in [s[2] for s in STEPPERS if s not in there]:
-        rep.say("%s is not there (bench/peers.sh says why): it is not compared with." % code)
+        rep.say("%s is not there (bench/peers/build.sh says why): it is not compared with." % code)
     for problem in problems:
         for own, own_rtol, other, other_rtol, limit in there:
             pair = step_costs(run, problem, ((own, own_rtol), (other, other_rtol)))
@@ -608,7 +608,7 @@ def gradient_memory(run, rep):
 def part_dae(run, rep):
     """residuals against IDAS: by KLU, banded, and by GMRES with the same ILU(0)"""
     if not run.has["idas"]:
-        rep.say("IDAS is not there (bench/peers.sh says why): it does not race.")
+        rep.say("IDAS is not there (bench/peers/build.sh says why): it does not race.")
     exponents, methods = (1, 2, 3, 4, 5, 6, 7), ("sdirk4a", "sdirk4b", "radau2a", "radau2a5", "lobatto3c", "radau2a2")
     for problem, side in (("heat_dae", 24 if QUICK else 40), ("foodweb", 12 if QUICK else 20)):
         for solver, own in (("klu", methods), ("band", methods[:4])):
@@ -693,7 +693,7 @@ def part_fekete(run, rep):
     entries += [("costate:" + m, "klu", ("--sparse",), "", tols) for m in methods[:2]]
     peers = ["hairer radau5 dense"] if run.has["hairer"] else []
     if not peers:
-        rep.say("RADAU5 could not be built (bench/peers.sh says why): it does not race.")
+        rep.say("RADAU5 could not be built (bench/peers/build.sh says why): it does not race.")
     # the gradient by the eight numbers that the start is made of is that by y(0) times a matrix: it costs nothing
     pairs = [(code, solver, flags + ("--pairs",), *rest) for code, solver, flags, *rest in entries]
     gradients = sweep(run, pairs, "fekete", None, mode="adj")
@@ -1090,7 +1090,7 @@ def second_petsc(run, rep):
     rep.say("PETSc (Debian's, -O2): TSRK, -ts_adapt_type none -ts_trajectory_type basic in /dev/shm, in the row's rtol "
             "the step; f_y and f_p as shells with the problem's products; its tangent and sweep back are one product.  "
             "Its second-order adjoint is right with steps all alike and without zero weights alone (rk4, rk3bs; not "
-            "rk5dp, rk8vr), and by TSTheta along a single parameter (bench/race_petsc.c).")
+            "rk5dp, rk8vr), and by TSTheta along a single parameter (bench/peers/petsc.c).")
 
 
 PARTS = {"peers": part_peers, "swe": part_swe, "adj": part_adj, "growth": part_growth, "columns": part_columns,

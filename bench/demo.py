@@ -5,7 +5,7 @@ seconds", one a curve, and blocks without points that say what is not drawn."""
 import os
 import sys
 
-from runner import Runner
+from peers.runner import Runner
 
 FAMILIES = ["dopri5", "sdirk4a", "radau2a", "rodas4", "rock4"]     # one of each
 EXPLICIT = ["dopri5", "rock4"]

@@ -11,6 +11,6 @@ printf '\nA boundary layer, by continuation (examples/20_layer.c, lobatto3a4):\n
 PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" "$here/demo.py" "$build"
 echo
 for picture in height sensitivity hybrid layer work; do
-    gnuplot -e "data='$build/demo/$picture.dat'; image='$build/demo/$picture.png'" "$here/$picture.gp"
+    gnuplot -e "data='$build/demo/$picture.dat'; image='$build/demo/$picture.png'" "$here/report/$picture.gp"
     echo "picture: $build/demo/$picture.png"
 done

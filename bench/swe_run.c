@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "reference.h"
-#include "swe_problem.h"
+#include "swe.h"
 
 static double seconds(void)
 {

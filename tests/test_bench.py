@@ -16,10 +16,10 @@ sys.path.insert(0, os.path.join(root, "bench"))
 
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
-import bvp_part  # noqa: E402
-import paper_part  # noqa: E402
+from parts import bvp as bvp_part  # noqa: E402
+from parts import papers as paper_part  # noqa: E402
 import recommend  # noqa: E402
-from report import Report, faster_at, gain  # noqa: E402
+from report.tables import Report, faster_at, gain  # noqa: E402
 
 
 def rows(errors, seconds_of, slower=(1, 1, 1)):
@@ -250,7 +250,7 @@ def test_peers_that_cannot_be_had_are_left_out_aloud():
             with open(os.path.join(place, command), "w", encoding="utf-8") as file:
                 file.write("#!/bin/sh\nexit 100\n")
             os.chmod(os.path.join(place, command), 0o755)
-        done = subprocess.run(["sh", os.path.join(root, "bench", "peers.sh")], capture_output=True, text=True,
+        done = subprocess.run(["sh", os.path.join(root, "bench", "peers", "build.sh")], capture_output=True, text=True,
                               env=dict(os.environ, PATH=place + ":" + os.environ["PATH"], XDG_CACHE_HOME=place))
         left = os.listdir(os.path.join(place, "costate-bench"))
     assert done.returncode == 0 and done.stdout.strip() == "", done
