@@ -1,5 +1,4 @@
 /* swe_demo.c - the demonstration: all families forward, their tangents and adjoints, data for two pictures. */
-#define _POSIX_C_SOURCE 200112L
 #include "swe_demo.h"
 
 #include <costate/costate.h>

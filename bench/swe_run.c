@@ -1,5 +1,4 @@
 /* swe_run.c - a run of the shallow-water benchmark: solve, time, compare with the reference. */
-#define _POSIX_C_SOURCE 199309L
 #include "swe_run.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* bvp.c - one row of the race of boundary value problems: a problem, a code, a tolerance; see --help. */
-#define _POSIX_C_SOURCE 199309L
 #include "bvp_cases.h"
 #include "twpbvp.h"
 #include "cli.h"

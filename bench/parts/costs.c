@@ -1,7 +1,5 @@
 /* costs.c - the best times of the callbacks and of the linear solver's calls, for the cost model. */
 #include <costate/linsol.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
@@ -58,12 +56,12 @@ static void call_solve_complex(bench *w)
 /* The least of the times of a call, for a fifth of a second, but 5 times at least. */
 static double best(bench *w, void (*call)(bench *))
 {
-    double begin = race_clock(), least = INFINITY;
+    double begin = clock_now(), least = INFINITY;
     int inner = 1;
-    for (int k = 0; k < 5 || race_clock() - begin < 0.2; k++) {
-        double start = race_clock();
+    for (int k = 0; k < 5 || clock_now() - begin < 0.2; k++) {
+        double start = clock_now();
         for (int i = 0; i < inner; i++) call(w);
-        double each = (race_clock() - start) / inner;
+        double each = (clock_now() - start) / inner;
         if (each < least) least = each;
         if (each * inner < 2e-5) inner *= 2, k = 0;      /* so that the clock does not count */
     }

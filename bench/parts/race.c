@@ -1,11 +1,5 @@
 /* race.c - one code on one problem: a run from the command line, measured, compared with a reference. */
-#define _DEFAULT_SOURCE
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "cli.h"
 #include "json.h"
@@ -83,12 +77,6 @@ static void usage(FILE *file)
 
 /* ---- output ----------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double forward_of(const race_lap *l) { return l->forward; }
 static double backward_of(const race_lap *l) { return l->backward; }
 static double total_of(const race_lap *l) { return l->forward + l->backward; }
@@ -99,11 +87,10 @@ static double backward_ratio_of(const race_lap *l) { return l->backward / l->pla
 /* least: the smallest, else the median; NaN without laps */
 static double over_laps(const race_result *r, double (*what)(const race_lap *), int least)
 {
-    double x[RACE_REPEATS];
-    if (r->laps == 0) return NAN;
+    double x[RACE_REPEATS], middle;
     for (int k = 0; k < r->laps; k++) x[k] = what(&r->lap[k]);
-    qsort(x, (size_t)r->laps, sizeof *x, ascending);
-    return least ? x[0] : (x[(r->laps - 1) / 2] + x[r->laps / 2]) / 2;
+    middle = median(x, r->laps);
+    return least && r->laps ? x[0] : middle;
 }
 
 static void print_counters(json *j, const costate_stats *s)
@@ -119,20 +106,6 @@ static void print_counters(json *j, const costate_stats *s)
         {"factors_not_kept", s->factors_not_kept}, {"events", s->events}, {"guards", s->guards},
         {"located", s->located}, {"tangents_again", s->tangents_again}};
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) json_count(j, counters[k].name, counters[k].n);
-}
-
-/* The most memory this process ever had, in bytes.  Linux gives getrusage's number of the process that called exec to
-   the one that runs after it, and VmHWM only its own. */
-static double peak(void)
-{
-    struct rusage u;
-    FILE *file = fopen("/proc/self/status", "r");
-    char text[128];
-    long kB = 0;
-    while (file && kB == 0 && fgets(text, sizeof text, file)) sscanf(text, "VmHWM: %ld kB", &kB);
-    if (file) fclose(file);
-    if (kB > 0) return 1024.0 * (double)kB;
-    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
 }
 
 typedef struct { double y, functional, derivative; } errors;
@@ -180,7 +153,7 @@ static void print_json(const race_task *task, const ivp *b, const race_result *r
     json_number(&j, "plain", task->pairs ? over_laps(r, plain_of, 0) : NAN);
     json_number(&j, "ratio", task->pairs ? over_laps(r, ratio_of, 0) : NAN);
     json_number(&j, "ratio_backward", task->pairs ? over_laps(r, backward_ratio_of, 0) : NAN);
-    json_number(&j, "peak_bytes", peak());
+    json_number(&j, "peak_bytes", peak_bytes());
     json_number(&j, "error", e.y);
     json_number(&j, "error_functional", e.functional);
     json_number(&j, "error_derivative", e.derivative);
@@ -251,28 +224,12 @@ static errors compare(const command *c, const ivp *b, const race_result *r)
     return e;
 }
 
-static int drive(const race_task *task, const ivp *b, race_result *r)
-{
-    if (strncmp(task->code, "costate:", 8) == 0) return race_costate(task, b, r);
-    if (strncmp(task->code, "petsc:", 6) == 0) return race_petsc(task, b, r);
-    if (task->mode > RACE_ADJ) return race_fail(r, COSTATE_BAD_ARGUMENT, "the code has no such mode");
-    if (strncmp(task->code, "idas:", 5) == 0) return race_idas(task, b, r);
-    if (strncmp(task->code, "hairer:", 7) == 0) return race_hairer(task, b, r);
-    if (b->P.residual.value || b->P.mass)
-        return race_fail(r, COSTATE_BAD_ARGUMENT, "the problem is not for codes of y' = f");
-    if (strncmp(task->code, "cvodes:", 7) == 0 && b->P.nevents) return race_rooms(task, b, r);
-    if (strncmp(task->code, "cvodes:", 7) == 0) return race_cvodes(task, b, r);
-    if (strncmp(task->code, "arkode:", 7) == 0) return race_arkode(task, b, r);
-    return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
-                     "hairer:radau5, hairer:rodas, arkode:rkc2, arkode:rkl2, petsc:cn or petsc:rk4, ...");
-}
-
 static int race(const command *c, const ivp *b)
 {
     static race_result r;
     errors e = {NAN, NAN, NAN};
     if (c->write_reference) race_reference_make(&c->task, b, c->write_reference, &r);
-    else if (drive(&c->task, b, &r) == COSTATE_OK) e = compare(c, b, &r);
+    else if (race_by(&c->task, b, &r) == COSTATE_OK) e = compare(c, b, &r);
     if (r.status != COSTATE_OK) fprintf(stderr, "race: %s\n", r.message);
     if (c->json && strchr(c->task.code, ':')) print_json(&c->task, b, &r, e);
     else if (r.status == COSTATE_OK && !c->write_reference) print_text(&c->task, b, &r, e);

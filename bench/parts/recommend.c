@@ -11,7 +11,6 @@
 
    calls: f, Jacobians, products, second ones; factorisations, complex ones, solutions of each; of these factorisations
    those of all stages at once. */
-#define _POSIX_C_SOURCE 199309L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

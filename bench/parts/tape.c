@@ -6,7 +6,6 @@
    Prints one line of JSON: medians of R repetitions in seconds, bytes of the tape and of its file, steps made again,
    the largest resident memory of the process, and a sum of the bits of the end and of the gradient.  --resume goes
    on with the run in PATH.  No factorisation is kept on the tape. */
-#define _DEFAULT_SOURCE
 #include <costate/costate.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -15,9 +15,9 @@ int race_reference_make(const race_task *like, const ivp *b, const char *name, r
     task.pairs = task.sensitivity_error = 0;
     task.storage = COSTATE_STATES_ONLY;
     task.mode = like->mode == RACE_SECOND ? RACE_SECOND : RACE_TLM;
-    if (race_costate(&task, b, &tangent) != COSTATE_OK) race_fail(r, tangent.status, tangent.message);
+    if (race_by(&task, b, &tangent) != COSTATE_OK) race_fail(r, tangent.status, tangent.message);
     task.mode = RACE_ADJ;
-    if (r->status == COSTATE_OK && race_costate(&task, b, &gradient) != COSTATE_OK)
+    if (r->status == COSTATE_OK && race_by(&task, b, &gradient) != COSTATE_OK)
         race_fail(r, gradient.status, gradient.message);
     if (r->status == COSTATE_OK &&
         !reference_write(name, ivp_length(b) + b->P.np, gradient.y, tangent.derivative, gradient.derivative))

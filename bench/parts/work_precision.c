@@ -8,7 +8,6 @@
 
    Methods without an error estimate take fixed steps, (t1 - t0) 10^-1.5, 10^-1.75, .. of the interval, where the
    problem is not stiff, with Newton's tolerance of rtol = 1e-10. */
-#define _POSIX_C_SOURCE 199309L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

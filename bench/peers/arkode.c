@@ -5,7 +5,6 @@
 #include <arkode/arkode_lsrkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
@@ -13,8 +12,7 @@
 enum { MAX_STEPS = 10000000, STAGES = 200, OWN_STATUS = -100 };
 
 typedef struct {
-    const race_task *task;
-    const ivp *b;
+    ride of;
     double bound;
     long calls;
     SUNContext context;
@@ -27,7 +25,7 @@ static int rhs(sunrealtype t, N_Vector y, N_Vector out, void *data)
     rider *q = data;
     costate_point x = {.t = t, .y = N_VGetArrayPointer(y)};
     q->calls++;
-    return q->b->P.rhs.value(&x, N_VGetArrayPointer(out), q->b->P.ctx);
+    return q->of.b->P.rhs.value(&x, N_VGetArrayPointer(out), q->of.b->P.ctx);
 }
 
 static int dominant(sunrealtype t, N_Vector y, N_Vector fy, sunrealtype *real, sunrealtype *imaginary, void *data,
@@ -57,10 +55,10 @@ static double gershgorin(const ivp *b)
 
 static int make(rider *q)
 {
-    int rkl = strcmp(q->task->code, "arkode:rkl2") == 0;
-    q->y = N_VNew_Serial(q->b->P.n, q->context);
+    int rkl = strcmp(q->of.task.code, "arkode:rkl2") == 0;
+    q->y = N_VNew_Serial(q->of.b->P.n, q->context);
     if (!q->y) return ARK_MEM_FAIL;
-    memcpy(N_VGetArrayPointer(q->y), q->b->y0, (size_t)q->b->P.n * sizeof(double));
+    memcpy(N_VGetArrayPointer(q->y), q->of.b->y0, (size_t)q->of.b->P.n * sizeof(double));
     if (!(q->memory = LSRKStepCreateSTS(rhs, 0, q->y, q->context))) return ARK_MEM_FAIL;
     if (q->bound < 0) return ARK_MEM_FAIL;
     LSRKStepSetSTSMethod(q->memory, rkl ? ARKODE_LSRK_RKL_2 : ARKODE_LSRK_RKC_2);
@@ -69,56 +67,56 @@ static int make(rider *q)
     LSRKStepSetMaxNumStages(q->memory, STAGES);
     ARKodeSetUserData(q->memory, q);
     ARKodeSetMaxNumSteps(q->memory, MAX_STEPS);
-    ARKodeSetStopTime(q->memory, q->task->tf);
-    return ARKodeSStolerances(q->memory, q->task->rtol, q->task->atol);
+    ARKodeSetStopTime(q->memory, q->of.task.tf);
+    return ARKodeSStolerances(q->memory, q->of.task.rtol, q->of.task.atol);
 }
 
-static int run(rider *q, race_lap *lap)
+static int run(void *rides, race_lap *lap)
 {
+    rider *q = rides;
     sunrealtype t;
-    memcpy(N_VGetArrayPointer(q->y), q->b->y0, (size_t)q->b->P.n * sizeof(double));
+    memcpy(N_VGetArrayPointer(q->y), q->of.b->y0, (size_t)q->of.b->P.n * sizeof(double));
     int status = LSRKStepReInitSTS(q->memory, rhs, 0, q->y);
-    ARKodeSetStopTime(q->memory, q->task->tf);
+    ARKodeSetStopTime(q->memory, q->of.task.tf);
     q->calls = 0;
-    double start = race_clock();
-    if (status >= 0) status = ARKodeEvolve(q->memory, q->task->tf, q->y, &t, ARK_NORMAL);
-    lap->forward = race_clock() - start;
-    return status;
+    double start = clock_now();
+    if (status >= 0) status = ARKodeEvolve(q->memory, q->of.task.tf, q->y, &t, ARK_NORMAL);
+    lap->forward = clock_now() - start;
+    return status >= 0 ? COSTATE_OK : race_fail(q->of.r, OWN_STATUS + status, "ARKODE failed");
 }
 
-static void keep_results(rider *q, race_result *r)
+static void keep(void *rides)
 {
+    const rider *q = rides;
     long attempts = 0, steps = 0;
-    memcpy(r->y, N_VGetArrayPointer(q->y), (size_t)q->b->P.n * sizeof(double));
+    memcpy(q->of.r->y, N_VGetArrayPointer(q->y), (size_t)q->of.b->P.n * sizeof(double));
     ARKodeGetNumSteps(q->memory, &steps);
     ARKodeGetNumStepAttempts(q->memory, &attempts);
-    r->stats.steps = attempts;
-    r->stats.accepted = steps;
-    r->stats.rejected = attempts - steps;
-    r->stats.f = q->calls;
+    q->of.r->stats = (costate_stats){.steps = attempts, .accepted = steps, .rejected = attempts - steps, .f = q->calls};
 }
 
-int race_arkode(const race_task *task, const ivp *b, race_result *r)
+static int ready(void *rides)
 {
-    rider q = {.task = task, .b = b};
-    race_lap lap = {0, 0, 0};
+    rider *q = rides;
+    race_result *r = q->of.r;
+    const char *code = q->of.task.code;
     snprintf(r->solver, sizeof r->solver, "none");
-    if (task->mode != RACE_FORWARD || !b->P.pattern)
+    if (q->of.task.mode != RACE_FORWARD || !q->of.b->P.pattern)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "arkode runs forward, and with a pattern");
-    if (strcmp(task->code, "arkode:rkc2") != 0 && strcmp(task->code, "arkode:rkl2") != 0)
+    if (strcmp(code, "arkode:rkc2") != 0 && strcmp(code, "arkode:rkl2") != 0)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "arkode has rkc2 and rkl2");
-    if (!(r->y = malloc((size_t)b->P.n * sizeof *r->y)) || SUNContext_Create(SUN_COMM_NULL, &q.context) != 0)
-        return race_fail(r, COSTATE_NO_MEMORY, "no memory");
-    q.bound = gershgorin(b);
-    double start = race_clock();
-    int status = make(&q);
-    if (status >= 0) status = run(&q, &lap);
-    start = race_warmed_up(task, r, &lap, start);
-    for (; status >= 0 && race_again(task, r, start); r->lap[r->laps++] = lap) status = run(&q, &lap);
-    if (status >= 0) keep_results(&q, r);
-    else race_fail(r, OWN_STATUS + status, "ARKODE failed");
-    if (q.memory) ARKodeFree(&q.memory);
-    if (q.y) N_VDestroy(q.y);
-    SUNContext_Free(&q.context);
-    return r->status;
+    if (SUNContext_Create(SUN_COMM_NULL, &q->context) != 0) return race_fail(r, COSTATE_NO_MEMORY, "no memory");
+    q->bound = gershgorin(q->of.b);
+    int status = make(q);
+    return status >= 0 ? COSTATE_OK : race_fail(r, OWN_STATUS + status, "ARKODE failed");
 }
+
+static void drop(void *rides)
+{
+    rider *q = rides;
+    if (q->memory) ARKodeFree(&q->memory);
+    if (q->y) N_VDestroy(q->y);
+    if (q->context) SUNContext_Free(&q->context);
+}
+
+const peer peer_arkode = {.size = sizeof(rider), .open = ready, .run = run, .keep = keep, .close = drop};

@@ -1,51 +1,10 @@
 /* costate.c - the race by costate's methods. */
-#define _POSIX_C_SOURCE 199309L
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "peer.h"
 #include "ilu0.h"
-
-/* Of the processor, not of the wall: one thread runs, and what others do meanwhile is not its cost. */
-double race_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-int race_fail(race_result *r, int status, const char *message)
-{
-    r->status = status;
-    snprintf(r->message, sizeof r->message, "%s", message);
-    return status;
-}
-
-void race_result_free(race_result *r)
-{
-    free(r->y);
-    free(r->derivative);
-    r->y = r->derivative = NULL;
-}
-
-double race_warmed_up(const race_task *task, race_result *r, const race_lap *first, double began)
-{
-    double now = race_clock();
-    if (now - began < task->budget) return now;
-    r->lap[r->laps++] = *first;
-    return began;
-}
-
-int race_again(const race_task *task, const race_result *r, double start)
-{
-    double spent = race_clock() - start;
-    if (r->laps == 0) return 1;
-    if (r->laps >= RACE_REPEATS || spent >= task->budget) return 0;
-    return r->laps < task->repeat || (task->repeat > 1 && spent < task->budget / 7);
-}
+#include "peer.h"
 
 /* ---- ILU(0), the one that CVODES is raced with ---- */
 
@@ -88,39 +47,43 @@ static void incomplete_free(incomplete *q)
     free(q->z);
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const race_task *task;
-    const ivp *b;
+    ride of;
     costate *c;
     costate_tape *tape;
-    double t1;
-    double *y, *z;               /* N = ivp_length; (N + np) times directions: tangents, the gradient, or products: by y
+    double *z;                   /* (N + np) times directions, N = ivp_length: tangents, the gradient, or products: by y
                                     of all directions, then by p */
     double *V, *gradient;        /* second, differences: the directions, like z; N + np */
     double *p;                   /* np: b->p, or what differences made of it */
+    incomplete ilu0;
+    costate_preconditioner by;
 } runner;
 
-static size_t rows(const runner *u) { return (size_t)ivp_length(u->b); }
-static double *by_p(const runner *u, double *z, int m) { return u->b->P.np ? z + rows(u) * (size_t)m : NULL; }
+static size_t rows(const runner *u) { return (size_t)ivp_length(u->of.b); }
+static double *by_p(const runner *u, double *z, int m) { return u->of.b->P.np ? z + rows(u) * (size_t)m : NULL; }
 
 static void restart(const runner *u)
 {
-    size_t n = (size_t)u->b->P.n, N = rows(u), np = (size_t)u->b->P.np;
-    int m = u->task->directions;
-    memcpy(u->y, u->b->y0, N * sizeof *u->y);
-    if (np) memcpy(u->p, u->b->p, np * sizeof *u->p);
+    const ivp *b = u->of.b;
+    size_t n = (size_t)b->P.n, N = rows(u), np = (size_t)b->P.np;
+    int m = u->of.task.directions;
+    memcpy(u->of.r->y, b->y0, N * sizeof(double));
+    if (np) memcpy(u->p, b->p, np * sizeof *u->p);
     memset(u->z, 0, (N + np) * (size_t)m * sizeof *u->z);
     memset(u->gradient, 0, (N + np) * sizeof *u->gradient);
-    for (int k = 0; u->task->mode == RACE_TLM && k < m; k++) u->z[(size_t)k * N + (size_t)k % n] = 1;
+    for (int k = 0; u->of.task.mode == RACE_TLM && k < m; k++) u->z[(size_t)k * N + (size_t)k % n] = 1;
 }
 
-static int taped(const runner *u) { return costate_integrate(u->c, 0, u->t1, u->y, u->p, u->tape); }
+static int forward(const runner *u, costate_tape *tape)
+{
+    return costate_integrate(u->c, 0, u->of.task.tf, u->of.r->y, u->p, tape);
+}
 
 static int backward(const runner *u, double *out)
 {
-    ivp_seed(u->b, u->y, out);
+    ivp_seed(u->of.b, u->of.r->y, out);
     return costate_adjoint(u->c, u->tape, 1, out, by_p(u, out, 1), NULL, NULL);
 }
 
@@ -134,8 +97,8 @@ static int seed2(double t1, const double *y, const double *p, int m, const doubl
 
 static int products(const runner *u)
 {
-    int m = u->task->directions;
-    costate_second s = {.m = m, .V = u->V, .Vp = by_p(u, u->V, m), .seed = seed2, .ctx = (void *)(uintptr_t)u->b,
+    int m = u->of.task.directions;
+    costate_second s = {.m = m, .V = u->V, .Vp = by_p(u, u->V, m), .seed = seed2, .ctx = (void *)(uintptr_t)u->of.b,
                         .lambda = u->gradient, .mu = by_p(u, u->gradient, 1), .lambda2 = u->z,
                         .mu2 = by_p(u, u->z, m)};
     return costate_hessian(u->c, u->tape, &s);
@@ -144,125 +107,124 @@ static int products(const runner *u)
 /* z += factor times the gradient, a factor along the direction; times are added to the lap */
 static int gradient_at(const runner *u, double factor, race_lap *lap)
 {
-    size_t N = rows(u), np = (size_t)u->b->P.np;
-    double start = race_clock(), middle;
-    for (size_t i = 0; i < N; i++) u->y[i] = u->b->y0[i] + factor * u->V[i];
-    for (size_t i = 0; i < np; i++) u->p[i] = u->b->p[i] + factor * u->V[N + i];
-    int status = taped(u);
-    middle = race_clock();
+    const ivp *b = u->of.b;
+    size_t N = rows(u), np = (size_t)b->P.np;
+    double start = clock_now(), middle;
+    for (size_t i = 0; i < N; i++) u->of.r->y[i] = b->y0[i] + factor * u->V[i];
+    for (size_t i = 0; i < np; i++) u->p[i] = b->p[i] + factor * u->V[N + i];
+    int status = forward(u, u->tape);
+    middle = clock_now();
     memset(u->gradient, 0, (N + np) * sizeof *u->gradient);
     if (status == COSTATE_OK) status = backward(u, u->gradient);
     for (size_t i = 0; i < N + np; i++) u->z[i] += u->gradient[i] / (2 * factor);
     lap->forward += middle - start;
-    lap->backward += race_clock() - middle;
+    lap->backward += clock_now() - middle;
     return status;
 }
 
 static int differences(const runner *u, race_lap *lap)
 {
+    double eps = u->of.task.eps;
     lap->forward = lap->backward = 0;
-    int status = gradient_at(u, u->task->eps, lap);
-    return status == COSTATE_OK ? gradient_at(u, -u->task->eps, lap) : status;
+    int status = gradient_at(u, eps, lap);
+    return status == COSTATE_OK ? gradient_at(u, -eps, lap) : status;
 }
 
-static int run(const runner *u, race_lap *lap)
+static int once(const runner *u, race_lap *lap)
 {
-    int mode = u->task->mode, status;
-    double start = race_clock(), middle;
+    const race_task *task = &u->of.task;
+    int mode = task->mode, status;
+    double start = clock_now(), middle;
     if (mode == RACE_DIFFERENCES) return differences(u, lap);
     if (mode == RACE_TLM)
-        status = costate_integrate_tlm(u->c, 0, u->t1, u->y, u->p, u->task->directions, u->z, NULL, NULL, NULL);
-    else status = mode == RACE_FORWARD ? costate_integrate(u->c, 0, u->t1, u->y, u->p, NULL) : taped(u);
-    middle = race_clock();
+        status = costate_integrate_tlm(u->c, 0, task->tf, u->of.r->y, u->p, task->directions, u->z, NULL, NULL, NULL);
+    else status = forward(u, mode == RACE_FORWARD ? NULL : u->tape);
+    middle = clock_now();
     if (status == COSTATE_OK && mode == RACE_ADJ) status = backward(u, u->z);
     if (status == COSTATE_OK && mode == RACE_SECOND) status = products(u);
     lap->forward = middle - start;
-    lap->backward = mode == RACE_ADJ || mode == RACE_SECOND ? race_clock() - middle : 0;
+    lap->backward = mode == RACE_ADJ || mode == RACE_SECOND ? clock_now() - middle : 0;
     return status;
 }
 
-static int plain(const runner *u, race_lap *lap)
+/* in pairs: first a plain forward run */
+static int run(void *rides, race_lap *lap)
 {
-    double start = race_clock();
-    int status = costate_integrate(u->c, 0, u->t1, u->y, u->p, NULL);
-    lap->plain = race_clock() - start;
-    return status;
-}
-
-static int measure(const runner *u, race_result *r)
-{
-    double start = race_clock();
-    race_lap lap = {0, 0, 0};
-    int status = costate_status(u->c);
+    runner *u = rides;
+    int status = COSTATE_OK;
     restart(u);
-    if (status == COSTATE_OK && u->task->pairs) status = plain(u, &lap);
-    restart(u);
-    costate_reset_stats(u->c);
-    if (status == COSTATE_OK) status = run(u, &lap);
-    start = race_warmed_up(u->task, r, &lap, start);
-    for (; status == COSTATE_OK && race_again(u->task, r, start); r->lap[r->laps++] = lap) {
+    if (u->of.task.pairs) {
+        double start = clock_now();
+        status = forward(u, NULL);
+        lap->plain = clock_now() - start;
         restart(u);
-        if (u->task->pairs && (status = plain(u, &lap)) != COSTATE_OK) break;
-        restart(u);
-        costate_reset_stats(u->c);
-        status = run(u, &lap);
     }
-    r->stats = *costate_get_stats(u->c);
-    snprintf(r->solver, sizeof r->solver, "%s", costate_solver_name(u->c));
-    return status == COSTATE_OK ? status : race_fail(r, status, costate_message(u->c));
+    costate_reset_stats(u->c);
+    if (status == COSTATE_OK) status = once(u, lap);
+    u->of.r->stats = *costate_get_stats(u->c);
+    return status == COSTATE_OK ? status : race_fail(u->of.r, status, costate_message(u->c));
+}
+
+/* of several directions the first */
+static void keep(void *rides)
+{
+    const runner *u = rides;
+    size_t N = rows(u), np = (size_t)u->of.b->P.np;
+    double *out = u->of.r->derivative;
+    if (!out) return;
+    memcpy(out, u->z, N * sizeof *out);
+    if (np) memcpy(out + N, u->z + N * (size_t)u->of.task.directions, np * sizeof *out);
 }
 
 /* all of u's vectors, and the directions */
 static int vectors(runner *u)
 {
-    size_t N = rows(u), np = (size_t)u->b->P.np, m = (size_t)u->task->directions;
-    u->y = calloc(N + np, sizeof *u->y);
+    size_t N = rows(u), np = (size_t)u->of.b->P.np, m = (size_t)u->of.task.directions;
     u->z = calloc((N + np) * m, sizeof *u->z);
     u->V = calloc((N + np) * (m + 1) + np, sizeof *u->V);
-    if (!u->y || !u->z || !u->V) return 0;
+    if (!u->z || !u->V) return 0;
     u->gradient = u->V + (N + np) * m;
     u->p = np ? u->gradient + N + np : NULL;
-    for (size_t k = 0; k < m; k++) ivp_direction(u->b, (int)k, u->V + k * N, np ? u->V + m * N + k * np : NULL);
+    for (size_t k = 0; k < m; k++) ivp_direction(u->of.b, (int)k, u->V + k * N, np ? u->V + m * N + k * np : NULL);
     return 1;
 }
 
-/* r->derivative: of several directions the first */
-static void first_of_all(const runner *u)
+static int ready(void *rides)
 {
-    size_t N = rows(u), np = (size_t)u->b->P.np, m = (size_t)u->task->directions;
-    if (m > 1 && np) memmove(u->z + N, u->z + N * m, np * sizeof *u->z);
-}
-
-int race_costate(const race_task *task, const ivp *b, race_result *r)
-{
+    runner *u = rides;
+    const race_task *task = &u->of.task;
+    race_result *r = u->of.r;
+    const ivp *b = u->of.b;
     const costate_method *method = costate_method_find(strchr(task->code, ':') + 1);
     costate_options options = {
         .rtol = task->rtol, .atol = task->atol, .autonomous = !b->timed, .solver = task->solver, .max_steps = 10000000,
         .stage_solve = task->stage_solve, .keep_factors = task->keep_factors, .storage = task->storage,
         .derivative_mode = task->derivative_mode, .tangent_error = task->sensitivity_error,
-        .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress
+        .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress,
+        .preconditioner = task->ilu0 ? &u->by : NULL
     };
-    incomplete q = {0};
-    costate_preconditioner by = {ilu0_setup, ilu0_apply, &q};
+    u->by = (costate_preconditioner){ilu0_setup, ilu0_apply, &u->ilu0};
     if (task->ilu0 && !b->P.pattern)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu0 is for problems with a pattern");
-    if (task->ilu0 && !incomplete_new(b, &q)) {
-        incomplete_free(&q);
-        return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    }
-    if (task->ilu0) options.preconditioner = &by;
-    runner u = {.task = task, .b = b, .c = method ? costate_new(method, &b->P, &options) : NULL,
-                .tape = costate_tape_new(), .t1 = task->tf};
-    int room = vectors(&u);
-    r->y = u.y;
-    if (!method) race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");
-    else if (!u.c || !u.tape || !room) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    else if (measure(&u, r) == COSTATE_OK) first_of_all(&u);
-    if (task->mode == RACE_FORWARD || task->mode == RACE_TAPE) free(u.z);
-    else r->derivative = u.z;
-    free(u.V);
-    costate_tape_free(u.tape);
-    costate_free(u.c);
-    incomplete_free(&q);
-    return r->status;
+    if (!method) return race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");
+    if (task->ilu0 && !incomplete_new(b, &u->ilu0)) return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
+    u->c = costate_new(method, &b->P, &options);
+    u->tape = costate_tape_new();
+    if (!u->c || !u->tape || !vectors(u)) return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
+    snprintf(r->solver, sizeof r->solver, "%s", costate_solver_name(u->c));
+    int status = costate_status(u->c);
+    return status == COSTATE_OK ? status : race_fail(r, status, costate_message(u->c));
 }
+
+static void drop(void *rides)
+{
+    runner *u = rides;
+    free(u->z);
+    free(u->V);
+    costate_tape_free(u->tape);
+    costate_free(u->c);
+    incomplete_free(&u->ilu0);
+}
+
+const peer peer_costate = {.size = sizeof(runner), .any_mode = 1, .implicit = 1, .open = ready, .run = run,
+                           .keep = keep, .close = drop};

@@ -3,64 +3,53 @@
    As its best user would run it: what it holds is made once and reinitialised before each run, not timed; the adjoint
    has one checkpoint, so that no step is computed twice; KLU orders by the pattern's symmetry.  What was tried beside
    this is in bench.py, part `peers`. */
-#include <cvodes/cvodes.h>
-#include <nvector/nvector_serial.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "cvodes.h"
+
 #include <string.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
-#include "peer.h"
-#include "ilu0.h"
-#include "sundials.h"
-#include "sunlinsol.h"
-
 typedef struct {
-    sun_rider s;
-    void *memory;
-    N_Vector y, w;               /* w: the adjoint */
-    N_Vector *tangents;
-    sun_algebra forward, backward;
-    SUNNonlinearSolver functional, functional_back, sensitivities;       /* adams */
-    SUNLinearSolver shared;      /* whose analysis is shared by all runs */
-    double *J;                   /* values of the Jacobian, where CVODES wants them elsewhere; kept with ILU(0) */
-    ilu0 *preconditioner;        /* --ilu: of one direction after the other */
-    int which;
+    cvodes_rider c;
+    N_Vector w;                  /* the adjoint */
 } rider;
 
-static costate_point point(realtype t, N_Vector y) { return (costate_point){.t = t, .y = sun_values(y)}; }
+static costate_point point(const cvodes_rider *q, realtype t, N_Vector y)
+{
+    return (costate_point){.t = t, .y = sun_values(y), .p = q->s.of.b->p, .m = q->m};
+}
 /* a callback's status: both mean the same by the sign */
 
 /* ---- the problem as CVODES wants it ------------------------------------------------------------------------------ */
 
 static int rhs(realtype t, N_Vector y, N_Vector out, void *data)
 {
-    rider *q = data;
-    costate_point x = point(t, y);
-    q->s.count.f++;
-    return q->s.b->P.rhs.value(&x, sun_values(out), q->s.b->P.ctx);
+    cvodes_rider *q = data;
+    costate_point x = point(q, t, y);
+    q->s.of.count.f++;
+    return q->s.P->rhs.value(&x, sun_values(out), q->s.P->ctx);
+}
+
+static int tangent(cvodes_rider *q, realtype t, N_Vector y, N_Vector v, N_Vector out)
+{
+    costate_point x = point(q, t, y), d = {.y = sun_values(v)};
+    q->s.of.count.tangents++;
+    return q->s.P->rhs.tangent(&x, &d, sun_values(out), q->s.P->ctx);
 }
 
 static int times(N_Vector v, N_Vector out, realtype t, N_Vector y, N_Vector fy, void *data, N_Vector tmp)
 {
-    rider *q = data;
-    costate_point x = point(t, y), d = {.y = sun_values(v)};
     (void)fy, (void)tmp;
-    q->s.count.tangents++;
-    q->s.count.products++;
-    return q->s.b->P.rhs.tangent(&x, &d, sun_values(out), q->s.b->P.ctx);
+    ((cvodes_rider *)data)->s.of.count.products++;
+    return tangent(data, t, y, v, out);
 }
 
 static int sensitivity(int count, realtype t, N_Vector y, N_Vector ydot, int k, N_Vector s, N_Vector out, void *data,
                        N_Vector tmp1, N_Vector tmp2)
 {
-    rider *q = data;
-    costate_point x = point(t, y), d = {.y = sun_values(s)};
     (void)count, (void)ydot, (void)k, (void)tmp1, (void)tmp2;
-    q->s.count.tangents++;
-    return q->s.b->P.rhs.tangent(&x, &d, sun_values(out), q->s.b->P.ctx);
+    return tangent(data, t, y, s, out);
 }
 
 static void negate(double *x, size_t n)
@@ -69,14 +58,14 @@ static void negate(double *x, size_t n)
 }
 
 /* out = -J^T w: the adjoint's right-hand side, and its products */
-static int minus_transposed(rider *q, realtype t, N_Vector y, N_Vector w, N_Vector out)
+static int minus_transposed(cvodes_rider *q, realtype t, N_Vector y, N_Vector w, N_Vector out)
 {
-    costate_point x = point(t, y);
+    costate_point x = point(q, t, y);
     costate_gradient g = {.y = sun_values(out)};
-    size_t n = (size_t)q->s.b->P.n;
-    q->s.count.adjoints++;
+    size_t n = (size_t)q->s.P->n;
+    q->s.of.count.adjoints++;
     memset(sun_values(out), 0, n * sizeof(double));
-    int status = q->s.b->P.rhs.adjoint(&x, sun_values(w), &g, q->s.b->P.ctx);
+    int status = q->s.P->rhs.adjoint(&x, sun_values(w), &g, q->s.P->ctx);
     negate(sun_values(out), n);
     return status;
 }
@@ -90,73 +79,59 @@ static int adjoint_times(N_Vector v, N_Vector out, realtype t, N_Vector y, N_Vec
                          N_Vector tmp)
 {
     (void)w, (void)fw, (void)tmp;
-    ((rider *)data)->s.count.products++;
+    ((cvodes_rider *)data)->s.of.count.products++;
     return minus_transposed(data, t, y, v, out);
 }
 
-static int band_jacobian(rider *q, const costate_point *x, int transposed, SUNMatrix A)
+/* A = J, or -J^T; where CVODES has the layout of P->jac it is filled in place */
+static int put_jacobian(cvodes_rider *q, realtype t, N_Vector y, int back, SUNMatrix A)
 {
-    const costate_pattern *p = q->s.b->P.pattern;
-    int status = q->s.b->P.jac(x, q->J, q->s.b->P.ctx);
-    if (transposed) negate(q->J, (size_t)p->col[p->n]);
-    sun_put(p, q->J, transposed, A);
+    const costate_problem *P = q->s.P;
+    const costate_pattern *p = P->pattern;
+    costate_point x = point(q, t, y);
+    SUNMatrix_ID kind = SUNMatGetID(A);
+    double *to = kind == SUNMATRIX_SPARSE ? SM_DATA_S(A) : kind == SUNMATRIX_DENSE && !back ? SM_DATA_D(A) : q->s.J;
+    q->s.of.count.jac++;
+    if (kind == SUNMATRIX_SPARSE) sun_put_pattern(p, A);
+    int status = P->jac(&x, to, P->ctx);
+    if (back) negate(to, p ? (size_t)p->col[P->n] : (size_t)P->n * (size_t)P->n);
+    if (to == q->s.J) sun_put(P, to, back, A);
     return status;
 }
 
 static int jacobian(realtype t, N_Vector y, N_Vector fy, SUNMatrix A, void *data, N_Vector a, N_Vector b, N_Vector c)
 {
-    rider *q = data;
-    int sparse = SUNMatGetID(A) == SUNMATRIX_SPARSE;
-    costate_point x = point(t, y);
     (void)fy, (void)a, (void)b, (void)c;
-    q->s.count.jac++;
-    if (SUNMatGetID(A) == SUNMATRIX_BAND) return band_jacobian(q, &x, 0, A);
-    if (sparse) sun_put_pattern(q->s.b->P.pattern, A);
-    return q->s.b->P.jac(&x, sparse ? SM_DATA_S(A) : SM_DATA_D(A), q->s.b->P.ctx);
+    return put_jacobian(data, t, y, 0, A);
 }
 
-/* -J^T: the arrays of J by columns are those of J^T by rows */
 static int adjoint_jacobian(realtype t, N_Vector y, N_Vector w, N_Vector fw, SUNMatrix A, void *data, N_Vector a,
                             N_Vector b, N_Vector c)
 {
-    rider *q = data;
-    costate_point x = point(t, y);
-    int n = q->s.b->P.n, sparse = SUNMatGetID(A) == SUNMATRIX_SPARSE, status;
     (void)w, (void)fw, (void)a, (void)b, (void)c;
-    q->s.count.jac++;
-    if (SUNMatGetID(A) == SUNMATRIX_BAND) return band_jacobian(q, &x, 1, A);
-    if (sparse) {
-        sun_put_pattern(q->s.b->P.pattern, A);
-        status = q->s.b->P.jac(&x, SM_DATA_S(A), q->s.b->P.ctx);
-        negate(SM_DATA_S(A), (size_t)q->s.b->P.pattern->col[n]);
-        return status;
-    }
-    status = q->s.b->P.jac(&x, q->J, q->s.b->P.ctx);
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) SM_ELEMENT_D(A, i, j) = -q->J[(size_t)i * (size_t)n + (size_t)j];
-    return status;
+    return put_jacobian(data, t, y, 1, A);
 }
 
 /* ---- ILU(0): of I - gamma J, and of I + gamma J^T as the transpose of I + gamma J -------------------------------- */
 
 /* reuse: J is as good as new, and only gamma is another */
-static int factor(rider *q, realtype t, N_Vector y, booleantype reuse, booleantype *renewed, realtype gamma)
+static int factor(cvodes_rider *q, realtype t, N_Vector y, booleantype reuse, booleantype *renewed, realtype gamma)
 {
-    costate_point x = point(t, y);
+    costate_point x = point(q, t, y);
     *renewed = !reuse;
     if (!reuse) {
-        int status = q->s.b->P.jac(&x, q->J, q->s.b->P.ctx);
-        q->s.count.jac++;
+        int status = q->s.P->jac(&x, q->s.J, q->s.P->ctx);
+        q->s.of.count.jac++;
         if (status != 0) return status;
     }
-    q->s.count.decompositions++;
-    return ilu0_factor(q->preconditioner, q->J, gamma);
+    q->s.of.count.decompositions++;
+    return ilu0_factor(q->s.preconditioner, q->s.J, gamma);
 }
 
-static int precondition(rider *q, int transposed, N_Vector r, N_Vector z)
+static int precondition(cvodes_rider *q, int transposed, N_Vector r, N_Vector z)
 {
-    q->s.count.solves++;
-    ilu0_solve(q->preconditioner, transposed, sun_values(r), sun_values(z));
+    q->s.of.count.solves++;
+    ilu0_solve(q->s.preconditioner, transposed, sun_values(r), sun_values(z));
     return 0;
 }
 
@@ -190,247 +165,210 @@ static int adjoint_solve(realtype t, N_Vector y, N_Vector w, N_Vector fw, N_Vect
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
 
-static int adams(const rider *q) { return strcmp(q->s.task->code, "cvodes:adams") == 0; }
+int cvodes_adams(const cvodes_rider *q) { return strcmp(q->s.of.task.code, "cvodes:adams") == 0; }
 static int failed(int status) { return status < 0; }
 
-/* type: CSC_MAT, or CSR_MAT for the transpose */
-static int make_algebra(rider *q, int type, sun_algebra *a, SUNNonlinearSolver *functional)
+int cvodes_open(cvodes_rider *q)
 {
-    sun_setting setting = {q->s.task, &q->s.b->P, q->s.context, q->shared, &q->s.count.solves};
-    if (adams(q)) return !(*functional = SUNNonlinSol_FixedPoint(q->y, 0, q->s.context));
-    return sun_algebra_new(&setting, q->y, type, a);
+    if (!cvodes_adams(q) && strcmp(q->s.of.task.code, "cvodes:bdf") != 0)
+        return race_fail(q->s.of.r, COSTATE_BAD_ARGUMENT, "cvodes has bdf and adams");
+    return sun_open(&q->s, cvodes_adams(q), 1);
 }
 
-static void free_nonlinear(SUNNonlinearSolver *S)
+/* type: CSC_MAT, or CSR_MAT for the transpose */
+static int make_algebra(cvodes_rider *q, int type, sun_algebra *a, SUNNonlinearSolver *functional)
 {
-    if (*S) SUNNonlinSolFree(*S);
-    *S = NULL;
+    if (cvodes_adams(q)) return !(*functional = SUNNonlinSol_FixedPoint(q->y, 0, q->s.context));
+    return sun_algebra_new(&q->s, q->y, type, a);
+}
+
+void cvodes_free(cvodes_rider *q)
+{
+    SUNNonlinearSolver *const all[] = {&q->functional, &q->functional_back, &q->sensitivities};
+    if (q->memory) CVodeFree(&q->memory);
+    sun_algebra_free(&q->s.forward);
+    sun_algebra_free(&q->s.backward);
+    for (int k = 0; k < 3; k++) {
+        if (*all[k]) SUNNonlinSolFree(*all[k]);
+        *all[k] = NULL;
+    }
+    if (q->y) N_VDestroy(q->y);
+    if (q->tangents) N_VDestroyVectorArray(q->tangents, q->count);
+    q->y = NULL;
+    q->tangents = NULL;
 }
 
 static void free_all(void *rides)
 {
     rider *q = rides;
-    if (q->memory) CVodeFree(&q->memory);
-    sun_algebra_free(&q->forward);
-    sun_algebra_free(&q->backward);
-    free_nonlinear(&q->functional);
-    free_nonlinear(&q->functional_back);
-    free_nonlinear(&q->sensitivities);
-    if (q->y) N_VDestroy(q->y);
+    cvodes_free(&q->c);
     if (q->w) N_VDestroy(q->w);
-    if (q->tangents) N_VDestroyVectorArray(q->tangents, q->s.task->directions);
-    q->memory = NULL;
-    q->y = q->w = NULL;
-    q->tangents = NULL;
+    q->w = NULL;
 }
 
-static int attach(rider *q)
+static int attach(cvodes_rider *q, CVLsJacTimesVecFn by)
 {
+    if (make_algebra(q, CSC_MAT, &q->s.forward, &q->functional)) return CV_MEM_FAIL;
     if (q->functional) return CVodeSetNonlinearSolver(q->memory, q->functional);
-    int status = CVodeSetLinearSolver(q->memory, q->forward.S, q->forward.A);
+    int status = CVodeSetLinearSolver(q->memory, q->s.forward.S, q->s.forward.A);
     if (failed(status)) return status;
-    if (q->forward.A) return CVodeSetJacFn(q->memory, jacobian);
-    status = CVodeSetJacTimes(q->memory, NULL, times);
-    return failed(status) || !q->s.task->ilu ? status : CVodeSetPreconditioner(q->memory, setup, solve);
+    if (q->s.forward.A) return CVodeSetJacFn(q->memory, jacobian);
+    status = CVodeSetJacTimes(q->memory, NULL, by);
+    return failed(status) || !q->s.of.task.ilu ? status : CVodeSetPreconditioner(q->memory, setup, solve);
 }
 
-static void start_forward(rider *q)
-{
-    memcpy(sun_values(q->y), q->s.b->y0, (size_t)q->s.b->P.n * sizeof(double));
-}
+void cvodes_start(cvodes_rider *q) { memcpy(sun_values(q->y), q->s.of.b->y0, (size_t)q->s.P->n * sizeof(double)); }
 
-static int make_forward(rider *q)
+int cvodes_make(cvodes_rider *q, CVLsJacTimesVecFn by, int fused)
 {
-    const race_task *task = q->s.task;
+    const race_task *task = &q->s.of.task;
     int status;
-    q->y = N_VNew_Serial(q->s.b->P.n, q->s.context);
-    q->memory = CVodeCreate(adams(q) ? CV_ADAMS : CV_BDF, q->s.context);
+    q->y = N_VNew_Serial(q->s.P->n, q->s.context);
+    q->memory = CVodeCreate(cvodes_adams(q) ? CV_ADAMS : CV_BDF, q->s.context);
     if (!q->y || !q->memory) return CV_MEM_FAIL;
-    start_forward(q);
+    if (fused) N_VEnableFusedOps_Serial(q->y, 1);
+    cvodes_start(q);
     CVodeSetErrHandlerFn(q->memory, sun_keep_message, q);
     if (failed(status = CVodeInit(q->memory, rhs, 0, q->y))) return status;
     if (failed(status = CVodeSStolerances(q->memory, task->rtol, task->atol))) return status;
     CVodeSetUserData(q->memory, q);
     CVodeSetMaxNumSteps(q->memory, SUN_MAX_STEPS);
-    if (make_algebra(q, CSC_MAT, &q->forward, &q->functional)) return CV_MEM_FAIL;
-    return attach(q);
+    return attach(q, by);
 }
 
-static void start_sensitivities(rider *q)
+static void start_sensitivities(cvodes_rider *q)
 {
-    for (int k = 0; k < q->s.task->directions; k++) {
+    for (int k = 0; k < q->count; k++) {
         N_VConst(0, q->tangents[k]);
-        sun_values(q->tangents[k])[k % q->s.b->P.n] = 1;
+        sun_values(q->tangents[k])[k % q->s.P->n] = 1;
     }
 }
 
 /* Staggered: the tangents are corrected after the state. */
-static int make_sensitivities(rider *q)
+static int make_sensitivities(cvodes_rider *q)
 {
-    int m = q->s.task->directions, status;
+    int m = q->count = q->s.of.task.directions, status;
     if (!(q->tangents = N_VCloneVectorArray(m, q->y))) return CV_MEM_FAIL;
     start_sensitivities(q);
     if (failed(status = CVodeSensInit1(q->memory, m, CV_STAGGERED, sensitivity, q->tangents))) return status;
     if (failed(status = CVodeSensEEtolerances(q->memory))) return status;
-    CVodeSetSensErrCon(q->memory, q->s.task->sensitivity_error);
-    if (!adams(q)) return CV_SUCCESS;
+    CVodeSetSensErrCon(q->memory, q->s.of.task.sensitivity_error);
+    if (!cvodes_adams(q)) return CV_SUCCESS;
     if (!(q->sensitivities = SUNNonlinSol_FixedPointSens(m, q->y, 0, q->s.context))) return CV_MEM_FAIL;
     return CVodeSetNonlinearSolverSensStg(q->memory, q->sensitivities);
 }
 
-static int attach_backward(rider *q)
+static int attach_backward(cvodes_rider *q)
 {
     void *m = q->memory;
-    if (q->functional_back) return CVodeSetNonlinearSolverB(m, q->which, q->functional_back);
-    int status = CVodeSetLinearSolverB(m, q->which, q->backward.S, q->backward.A);
+    int which = q->s.which;
+    if (make_algebra(q, CSR_MAT, &q->s.backward, &q->functional_back)) return CV_MEM_FAIL;
+    if (q->functional_back) return CVodeSetNonlinearSolverB(m, which, q->functional_back);
+    int status = CVodeSetLinearSolverB(m, which, q->s.backward.S, q->s.backward.A);
     if (failed(status)) return status;
-    if (q->backward.A) return CVodeSetJacFnB(m, q->which, adjoint_jacobian);
-    status = CVodeSetJacTimesB(m, q->which, NULL, adjoint_times);
-    if (failed(status) || !q->s.task->ilu) return status;
-    return CVodeSetPreconditionerB(m, q->which, adjoint_setup, adjoint_solve);
+    if (q->s.backward.A) return CVodeSetJacFnB(m, which, adjoint_jacobian);
+    status = CVodeSetJacTimesB(m, which, NULL, adjoint_times);
+    if (failed(status) || !q->s.of.task.ilu) return status;
+    return CVodeSetPreconditionerB(m, which, adjoint_setup, adjoint_solve);
 }
 
-static void start_backward(rider *q)
-{
-    ivp_seed(q->s.b, sun_values(q->y), sun_values(q->w));
-}
+static void start_backward(rider *q) { ivp_seed(q->c.s.of.b, sun_values(q->c.y), sun_values(q->w)); }
 
 static int make_backward(rider *q)
 {
-    double atol = q->s.task->atol * (q->s.task->adjoint_atol > 0 ? q->s.task->adjoint_atol : 1);
-    int status;
-    if (!(q->w = N_VClone(q->y))) return CV_MEM_FAIL;
+    const race_task *task = &q->c.s.of.task;
+    void *m = q->c.memory;
+    int status, *which = &q->c.s.which;
+    if (!(q->w = N_VClone(q->c.y))) return CV_MEM_FAIL;
     start_backward(q);
-    if (failed(status = CVodeCreateB(q->memory, adams(q) ? CV_ADAMS : CV_BDF, &q->which))) return status;
-    if (failed(status = CVodeInitB(q->memory, q->which, adjoint_rhs, q->s.task->tf, q->w))) return status;
-    if (failed(status = CVodeSStolerancesB(q->memory, q->which, q->s.task->rtol, atol))) return status;
-    CVodeSetUserDataB(q->memory, q->which, q);
-    CVodeSetMaxNumStepsB(q->memory, q->which, SUN_MAX_STEPS);
-    if (make_algebra(q, CSR_MAT, &q->backward, &q->functional_back)) return CV_MEM_FAIL;
-    return attach_backward(q);
-}
-
-/* ---- counters ---------------------------------------------------------------------------------------------------- */
-
-static void count(const rider *q, void *memory, costate_stats *s)
-{
-    long steps = 0, rejected = 0, setups = 0, newton = 0, failures = 0, krylov = 0;
-    CVodeGetNumSteps(memory, &steps);
-    CVodeGetNumErrTestFails(memory, &rejected);
-    CVodeGetNumStepSolveFails(memory, &failures);
-    CVodeGetNumNonlinSolvIters(memory, &newton);
-    if (!adams(q)) CVodeGetNumLinSolvSetups(memory, &setups);
-    if (!adams(q)) CVodeGetNumLinIters(memory, &krylov);
-    s->accepted += steps;
-    s->rejected += rejected + failures;
-    s->steps += steps + rejected + failures;
-    s->newton += newton;
-    if (q->forward.A) s->decompositions += setups;
-    if (q->forward.A && q->s.task->solver != COSTATE_LS_UMFPACK) s->solves += newton;
-    if (!q->forward.A) s->krylov += krylov;
+    if (failed(status = CVodeCreateB(m, cvodes_adams(&q->c) ? CV_ADAMS : CV_BDF, which))) return status;
+    if (failed(status = CVodeInitB(m, *which, adjoint_rhs, task->tf, q->w))) return status;
+    if (failed(status = CVodeSStolerancesB(m, *which, task->rtol, sun_adjoint_atol(task)))) return status;
+    CVodeSetUserDataB(m, *which, q);
+    CVodeSetMaxNumStepsB(m, *which, SUN_MAX_STEPS);
+    return attach_backward(&q->c);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-static int forward(rider *q, realtype *t)
+void cvodes_count(cvodes_rider *q, void *memory)
 {
+    long steps = 0, rejected = 0, failures = 0, newton = 0, setups = 0, krylov = 0;
+    CVodeGetNumSteps(memory, &steps);
+    CVodeGetNumErrTestFails(memory, &rejected);
+    CVodeGetNumStepSolveFails(memory, &failures);
+    CVodeGetNumNonlinSolvIters(memory, &newton);
+    if (!cvodes_adams(q)) CVodeGetNumLinSolvSetups(memory, &setups);
+    if (!cvodes_adams(q)) CVodeGetNumLinIters(memory, &krylov);
+    sun_count(&q->s, steps, rejected, failures, newton, setups, krylov);
+}
+
+static void count(void *rides, int back)
+{
+    cvodes_rider *q = rides;
+    cvodes_count(q, back ? CVodeGetAdjCVodeBmem(q->memory, q->s.which) : q->memory);
+    if (q->s.of.task.mode == RACE_ADJ) sun_taped(&q->s, q->s.of.task.polynomial ? 1 : 2);
+}
+
+static int run_on(void *rides, int back)
+{
+    rider *q = rides;
+    cvodes_rider *c = &q->c;
+    const race_task *task = &c->s.of.task;
     int status, checkpoints;
-    if (q->s.task->mode == RACE_ADJ) return CVodeF(q->memory, q->s.task->tf, q->y, t, CV_NORMAL, &checkpoints);
-    status = CVode(q->memory, q->s.task->tf, q->y, t, CV_NORMAL);
-    if (!failed(status) && q->s.task->mode == RACE_TLM) status = CVodeGetSens(q->memory, t, q->tangents);
-    return status;
-}
-
-static int backward(rider *q, realtype *t)
-{
-    int status = CVodeB(q->memory, 0, CV_NORMAL);
-    return failed(status) ? status : CVodeGetB(q->memory, q->which, t, q->w);
-}
-
-/* made by the first run, as before the first call for the later ones */
-static int prepare_forward(rider *q)
-{
-    int status, mode = q->s.task->mode, made = q->memory != NULL;
-    if (!made) status = make_forward(q);
-    else start_forward(q), status = CVodeReInit(q->memory, 0, q->y);
-    if (failed(status) || mode == RACE_FORWARD) return status;
-    if (mode == RACE_TLM && !made) return make_sensitivities(q);
-    if (mode == RACE_TLM) return start_sensitivities(q), CVodeSensReInit(q->memory, CV_STAGGERED, q->tangents);
-    if (made) return CVodeAdjReInit(q->memory);
-    return CVodeAdjInit(q->memory, q->s.checkpoint_steps, q->s.task->polynomial ? CV_POLYNOMIAL : CV_HERMITE);
-}
-
-static int prepare_backward(rider *q)
-{
-    if (!q->w) return make_backward(q);
-    start_backward(q);
-    return CVodeReInitB(q->memory, q->which, q->s.task->tf, q->w);
-}
-
-/* What is not integrating is not timed, as for the other codes. */
-static int run(void *rides, race_lap *lap)
-{
-    rider *q = rides;
-    int status = prepare_forward(q);
-    size_t n = (size_t)q->s.b->P.n;
     realtype t;
-    q->s.count = (costate_stats){0};
-    double start = race_clock();
-    if (!failed(status)) status = forward(q, &t);
-    lap->forward = race_clock() - start;
-    if (failed(status)) return status;
-    count(q, q->memory, &q->s.count);
-    if (q->s.task->mode != RACE_ADJ) return status;
-    q->s.count.tape_bytes = ((size_t)q->s.checkpoint_steps + 1) * (q->s.task->polynomial ? 1 : 2) * n * sizeof(double);
-    status = prepare_backward(q);
-    start = race_clock();
-    if (!failed(status)) status = backward(q, &t);
-    lap->backward = race_clock() - start;
-    if (!failed(status)) count(q, CVodeGetAdjCVodeBmem(q->memory, q->which), &q->s.count);
+    if (back) {
+        status = CVodeB(c->memory, 0, CV_NORMAL);
+        return failed(status) ? status : CVodeGetB(c->memory, c->s.which, &t, q->w);
+    }
+    if (task->mode == RACE_ADJ) return CVodeF(c->memory, task->tf, c->y, &t, CV_NORMAL, &checkpoints);
+    status = CVode(c->memory, task->tf, c->y, &t, CV_NORMAL);
+    if (!failed(status) && task->mode == RACE_TLM) status = CVodeGetSens(c->memory, &t, c->tangents);
     return status;
 }
 
-static void keep_results(void *rides)
+static int prepare(void *rides, int back)
 {
     rider *q = rides;
-    size_t bytes = (size_t)q->s.b->P.n * sizeof(double);
-    N_Vector d = q->s.task->mode == RACE_ADJ ? q->w : q->tangents ? q->tangents[0] : NULL;
-    if (q->y && q->s.r->y) memcpy(q->s.r->y, sun_values(q->y), bytes);
-    if (d && q->s.r->derivative) memcpy(q->s.r->derivative, sun_values(d), bytes);
-    q->s.r->stats = q->s.count;
+    cvodes_rider *c = &q->c;
+    int status = CV_SUCCESS, mode = c->s.of.task.mode, made = c->memory != NULL;
+    if (back && !q->w) return make_backward(q);
+    if (back) return start_backward(q), CVodeReInitB(c->memory, c->s.which, c->s.of.task.tf, q->w);
+    if (!made) status = cvodes_make(c, times, 0);
+    else cvodes_start(c), status = CVodeReInit(c->memory, 0, c->y);
+    if (failed(status) || mode == RACE_FORWARD) return status;
+    if (mode == RACE_TLM && !made) return make_sensitivities(c);
+    if (mode == RACE_TLM) return start_sensitivities(c), CVodeSensReInit(c->memory, CV_STAGGERED, c->tangents);
+    if (made) return CVodeAdjReInit(c->memory);
+    return CVodeAdjInit(c->memory, c->s.checkpoint_steps, c->s.of.task.polynomial ? CV_POLYNOMIAL : CV_HERMITE);
 }
 
-static const sun_code this_code = {"CVODES failed", run, keep_results, free_all};
+static const sun_code this_code = {"CVODES failed", prepare, run_on, count, free_all};
 
-static int suited(const race_task *task, const ivp *b, race_result *r)
+static int run(void *rides, race_lap *lap) { return sun_run(rides, &this_code, lap); }
+
+static void keep(void *rides)
 {
-    if (strcmp(task->code, "cvodes:adams") == 0) {
-        snprintf(r->solver, sizeof r->solver, "none");
-        return COSTATE_OK;
-    }
-    if (strcmp(task->code, "cvodes:bdf") != 0) return race_fail(r, COSTATE_BAD_ARGUMENT, "cvodes has bdf and adams");
-    return sun_suited(task, b, r);
+    rider *q = rides;
+    const ride *of = &q->c.s.of;
+    size_t bytes = (size_t)of->b->P.n * sizeof(double);
+    N_Vector d = of->task.mode == RACE_ADJ ? q->w : q->c.tangents ? q->c.tangents[0] : NULL;
+    memcpy(of->r->y, sun_values(q->c.y), bytes);
+    if (d) memcpy(of->r->derivative, sun_values(d), bytes);
+    of->r->stats = of->count;
 }
 
-int race_cvodes(const race_task *given, const ivp *b, race_result *r)
+static int ready(void *rides)
 {
-    race_task task = *given;
-    size_t n = (size_t)b->P.n;
-    if (task.solver == COSTATE_LS_AUTO) task.solver = b->P.pattern ? COSTATE_LS_KLU : COSTATE_LS_DENSE;
-    rider q = {.s = {.task = &task, .b = b, .r = r}};
-    if (suited(&task, b, r) != COSTATE_OK) return r->status;
-    r->y = malloc(n * sizeof *r->y);
-    r->derivative = task.mode != RACE_FORWARD ? malloc(n * sizeof *r->derivative) : NULL;
-    q.J = malloc((b->P.pattern ? (size_t)b->P.pattern->col[n] : n * n) * sizeof *q.J);
-    if (SUNContext_Create(NULL, &q.s.context) != 0) return free(q.J), race_fail(r, COSTATE_NO_MEMORY, "no context");
-    if (task.solver == COSTATE_LS_UMFPACK)
-        q.shared = race_sunlinsol(costate_backend_find("umfpack"), b->P.pattern, NULL, &q.s.count.solves, q.s.context);
-    q.preconditioner = task.ilu ? ilu0_new(b->P.pattern) : NULL;
-    if (task.ilu && !q.preconditioner) race_fail(r, COSTATE_NO_MEMORY, "no memory for ILU(0)");
-    else sun_measure(&q.s, &this_code);
-    ilu0_free(q.preconditioner);
-    if (q.shared) SUNLinSolFree(q.shared);
-    SUNContext_Free(&q.s.context);
-    free(q.J);
-    return r->status;
+    int status = cvodes_open(rides);
+    return status ? status : sun_count_steps(rides, &this_code);
 }
+
+static void drop(void *rides)
+{
+    free_all(rides);
+    sun_close(rides);
+}
+
+const peer peer_cvodes = {.size = sizeof(rider), .events = &peer_cvodes_events, .open = ready, .run = run,
+                          .keep = keep, .close = drop};

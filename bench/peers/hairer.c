@@ -1,19 +1,28 @@
 /* hairer.c - the race by RADAU5 of Hairer and Wanner (Fortran, as R's deSolve has it), and by their RODAS where
    its source was there: full matrices, forward. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
 
 enum { PARAMETERS = 20, MAX_STEPS = 10000000 };
 
-/* What its callbacks get as IPAR: passed on by address, never looked into. */
+typedef struct context context;
 typedef struct {
-    const ivp *b;
+    const char *name, *failed;
+    int (*run)(const race_task *, context *, double *y);
+    costate_stats (*count)(const int *iwork);
+} entrant;
+
+/* What its callbacks get as IPAR: passed on by address, never looked into. */
+struct context {
+    ride of;
+    const entrant *by;
     int failed;                  /* a callback's status */
     double *M;                   /* P.mass, by diagonals; NULL: the identity */
     int lower, upper;            /* how many of them */
-} context;
+    double *work;
+    int *iwork, lwork, liwork;
+};
 
 typedef void fortran_rhs(const int *n, const double *t, const double *y, double *f, double *rpar, int *ipar);
 /* deSolve's copy passes the bandwidths, too */
@@ -59,14 +68,14 @@ static void rhs(const int *n, const double *t, const double *y, double *f, doubl
 {
     context *q = (void *)ipar;
     (void)n, (void)rpar;
-    if (q->b->P.rhs.value(&(costate_point){.t = *t, .y = y}, f, q->b->P.ctx) != 0) q->failed = 1;
+    if (q->of.b->P.rhs.value(&(costate_point){.t = *t, .y = y}, f, q->of.b->P.ctx) != 0) q->failed = 1;
 }
 
 static void form(const int *n, const double *t, const double *y, double *J, const int *ld, double *rpar, int *ipar)
 {
     context *q = (void *)ipar;
     (void)n, (void)ld, (void)rpar;
-    if (q->b->P.jac(&(costate_point){.t = *t, .y = y}, J, q->b->P.ctx) != 0) q->failed = 1;
+    if (q->of.b->P.jac(&(costate_point){.t = *t, .y = y}, J, q->of.b->P.ctx) != 0) q->failed = 1;
 }
 
 static void jacobian(const int *n, const double *t, const double *y, const int *ml, const int *mu, double *J,
@@ -100,10 +109,10 @@ static void bandwidths(int n, const double *full, context *q)
 /* M_ij at i - j + upper of column j, as the manual of RADAU5 has it; 0: no memory, or no M */
 static int by_diagonals(context *q)
 {
-    int n = q->b->P.n;
+    int n = q->of.b->P.n;
     size_t N = (size_t)n;
     double *full = malloc(N * N * sizeof *full);
-    int ok = full && q->b->P.mass(full, q->b->P.ctx) == 0;
+    int ok = full && q->of.b->P.mass(full, q->of.b->P.ctx) == 0;
     if (ok) bandwidths(n, full, q);
     size_t ld = (size_t)(q->lower + q->upper + 1);
     if (ok) ok = (q->M = calloc(ld * N, sizeof *q->M)) != NULL;
@@ -124,21 +133,16 @@ static int by_index(const ivp *b)
 
 /* ---- the codes ------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    double *work;
-    int *iwork, lwork, liwork;
-} space;
-
 /* With the parameters that are their defaults, but for the number of steps allowed; h: their own guess. */
-static int radau5(const race_task *task, context *q, double *y, const space *s)
+static int radau5(const race_task *task, context *q, double *y)
 {
-    int n = q->b->P.n, zero = 0, one = 1, idid = 0, implicit = q->M != NULL;
+    int n = q->of.b->P.n, zero = 0, one = 1, idid = 0, implicit = q->M != NULL;
     double t = 0, t1 = task->tf, h = 0, rpar = 0;
-    s->iwork[1] = MAX_STEPS;
-    s->iwork[4] = ivp_before_index2(q->b);
-    s->iwork[5] = n - s->iwork[4];
+    q->iwork[1] = MAX_STEPS;
+    q->iwork[4] = ivp_before_index2(q->of.b);
+    q->iwork[5] = n - q->iwork[4];
     radau5_(&n, rhs, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, jacobian, &one, &n, &n, diagonals, &implicit,
-            &q->lower, &q->upper, unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q,
+            &q->lower, &q->upper, unused, &zero, q->work, &q->lwork, q->iwork, &q->liwork, &rpar, (int *)(void *)q,
             &idid);
     return idid;
 }
@@ -152,13 +156,13 @@ static costate_stats radau5_count(const int *iwork)
 
 #ifdef RACE_RODAS
 /* autonomous, as costate's methods are told; it takes 1e-6 where h is 0 */
-static int rodas(const race_task *task, context *q, double *y, const space *s)
+static int rodas(const race_task *task, context *q, double *y)
 {
-    int n = q->b->P.n, zero = 0, one = 1, idid = 0;
+    int n = q->of.b->P.n, zero = 0, one = 1, idid = 0;
     double t = 0, t1 = task->tf, h = 0, rpar = 0;
-    s->iwork[0] = MAX_STEPS;
+    q->iwork[0] = MAX_STEPS;
     rodas_(&n, rhs, &zero, &t, y, &t1, &h, &task->rtol, &task->atol, &zero, form, &one, &n, &n, unused, &zero, unused,
-           &zero, &n, &n, unused, &zero, s->work, &s->lwork, s->iwork, &s->liwork, &rpar, (int *)(void *)q, &idid);
+           &zero, &n, &n, unused, &zero, q->work, &q->lwork, q->iwork, &q->liwork, &rpar, (int *)(void *)q, &idid);
     return idid;
 }
 
@@ -168,12 +172,6 @@ static costate_stats rodas_count(const int *iwork)
                            .rejected = iwork[17], .decompositions = iwork[18], .solves = iwork[19]};
 }
 #endif
-
-typedef struct {
-    const char *name, *failed;
-    int (*run)(const race_task *, context *, double *y, const space *);
-    costate_stats (*count)(const int *iwork);
-} entrant;
 
 static const entrant entrants[] = {
     {"hairer:radau5", "RADAU5 failed", radau5, radau5_count},
@@ -189,51 +187,50 @@ static const entrant *find(const char *name)
     return NULL;
 }
 
-static int run(const entrant *e, const race_task *task, context *q, double *y, const space *s, race_lap *lap)
+static int run(void *rides, race_lap *lap)
 {
-    memcpy(y, q->b->y0, (size_t)q->b->P.n * sizeof *y);
-    memset(s->work, 0, PARAMETERS * sizeof *s->work);
-    memset(s->iwork, 0, PARAMETERS * sizeof *s->iwork);
-    double start = race_clock();
-    int idid = e->run(task, q, y, s);
-    lap->forward = race_clock() - start;
-    return idid == 1 && !q->failed ? COSTATE_OK : COSTATE_STEP_TOO_SMALL;
+    context *q = rides;
+    race_result *r = q->of.r;
+    memcpy(r->y, q->of.b->y0, (size_t)q->of.b->P.n * sizeof(double));
+    memset(q->work, 0, PARAMETERS * sizeof *q->work);
+    memset(q->iwork, 0, PARAMETERS * sizeof *q->iwork);
+    double start = clock_now();
+    int idid = q->by->run(&q->of.task, q, r->y);
+    lap->forward = clock_now() - start;
+    r->stats = q->by->count(q->iwork);
+    return idid == 1 && !q->failed ? COSTATE_OK : race_fail(r, COSTATE_STEP_TOO_SMALL, q->by->failed);
 }
 
-static int measure(const entrant *e, const race_task *task, context *q, const space *s, race_result *r)
+static int ready(void *rides)
 {
-    race_lap lap = {0, 0, 0};
-    double start = race_clock();
-    int status = run(e, task, q, r->y, s, &lap);
-    start = race_warmed_up(task, r, &lap, start);
-    for (; status == COSTATE_OK && race_again(task, r, start); r->lap[r->laps++] = lap)
-        status = run(e, task, q, r->y, s, &lap);
-    r->stats = e->count(s->iwork);
-    return status == COSTATE_OK ? status : race_fail(r, status, e->failed);
-}
-
-int race_hairer(const race_task *task, const ivp *b, race_result *r)
-{
+    context *q = rides;
+    const race_task *task = &q->of.task;
+    const ivp *b = q->of.b;
+    race_result *r = q->of.r;
     size_t n = (size_t)b->P.n;
-    const entrant *e = find(task->code);
-    context q = {.b = b};
+    const entrant *e = q->by = find(task->code);
     if (!e) return race_fail(r, COSTATE_BACKEND, "hairer has radau5, and rodas where its source was there");
     if (b->P.pattern || task->mode != RACE_FORWARD)
         return race_fail(r, COSTATE_BACKEND, "radau5 and rodas run forward here, with full matrices");
     if (b->P.residual.value) return race_fail(r, COSTATE_BACKEND, "radau5 and rodas solve y' = f or M y' = f");
     if (b->P.mass && e->run != radau5) return race_fail(r, COSTATE_BACKEND, "M y' = f is for radau5 here");
     if (!by_index(b)) return race_fail(r, COSTATE_BACKEND, "radau5 takes unknowns of index 2 behind all others");
-    if (b->P.mass && !by_diagonals(&q)) return race_fail(r, COSTATE_NO_MEMORY, "no mass matrix for radau5");
-    size_t of_mass = q.M ? (size_t)(q.lower + q.upper + 1) : 0;
-    space s = {.lwork = (int)(n * (4 * n + of_mass + 14)) + PARAMETERS, .liwork = 3 * (int)n + PARAMETERS};
-    s.work = malloc((size_t)s.lwork * sizeof *s.work);
-    s.iwork = malloc((size_t)s.liwork * sizeof *s.iwork);
-    r->y = malloc(n * sizeof *r->y);
+    if (b->P.mass && !by_diagonals(q)) return race_fail(r, COSTATE_NO_MEMORY, "no mass matrix for radau5");
+    size_t of_mass = q->M ? (size_t)(q->lower + q->upper + 1) : 0;
+    q->lwork = (int)(n * (4 * n + of_mass + 14)) + PARAMETERS;
+    q->liwork = 3 * (int)n + PARAMETERS;
+    q->work = malloc((size_t)q->lwork * sizeof *q->work);
+    q->iwork = malloc((size_t)q->liwork * sizeof *q->iwork);
     strcpy(r->solver, "dense");
-    if (!s.work || !s.iwork || !r->y) race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    else measure(e, task, &q, &s, r);
-    free(s.work);
-    free(s.iwork);
-    free(q.M);
-    return r->status;
+    return q->work && q->iwork ? COSTATE_OK : race_fail(r, COSTATE_NO_MEMORY, "out of memory");
 }
+
+static void drop(void *rides)
+{
+    context *q = rides;
+    free(q->work);
+    free(q->iwork);
+    free(q->M);
+}
+
+const peer peer_hairer = {.size = sizeof(context), .implicit = 1, .open = ready, .run = run, .close = drop};

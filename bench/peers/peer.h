@@ -1,10 +1,12 @@
-/* peer.h - one entrant of the race: what to run, what came out. */
+/* peer.h - the race: what to run, what came out, and what a code is that can be raced. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
 #include <costate/costate.h>
+#include <stddef.h>
 
 #include "ivp.h"
+#include "measure.h"
 
 /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h; costate: y(t1), onto a tape; costate, petsc: Hessian products along the
    directions of ivp.h, and the gradient with them; costate: the first of them by central differences of gradients */
@@ -56,23 +58,37 @@ typedef struct {
                                     ivp_length, and np more, 0 but for what is by p; race_result_free */
 } race_result;
 
-double race_clock(void);         /* seconds of processor time */
 int race_fail(race_result *, int status, const char *message);
 void race_result_free(race_result *);
-/* After the first run, which warms up caches, the analysis of the pattern, memory: it counts only when it used up the
-   budget.  began: race_clock() before it; the result is `start` of race_again. */
-double race_warmed_up(const race_task *, race_result *, const race_lap *first, double began);
-/* Whether to run again: minds repeat and budget; a seventh of the budget is always used, for the shortest runs need
-   most repeats. */
-int race_again(const race_task *, const race_result *, double start);
 
-int race_costate(const race_task *, const ivp *, race_result *);
-int race_cvodes(const race_task *, const ivp *, race_result *);     /* these: a status also when not built in */
-int race_rooms(const race_task *, const ivp *, race_result *);      /* by CVODES */
-int race_idas(const race_task *, const ivp *, race_result *);
-int race_hairer(const race_task *, const ivp *, race_result *);
-int race_arkode(const race_task *, const ivp *, race_result *);
-int race_petsc(const race_task *, const ivp *, race_result *);
+/* ---- codes ------------------------------------------------------------------------------------------------------ */
+
+/* What each code's own data begin with. */
+typedef struct {
+    race_task task;              /* a copy: a code may choose what was left to it */
+    const ivp *b;
+    race_result *r;              /* y and derivative are there, zero */
+    costate_stats count;         /* of this run */
+} ride;
+
+/* A code is a file that fills in one of these, whatever the problem.  Its calls return 0, or what race_fail did. */
+typedef struct peer peer;
+struct peer {
+    size_t size;                 /* of its data, which begin with a ride; zero before open */
+    int any_mode;                /* 0: it has none beyond RACE_ADJ */
+    int implicit;                /* 0: it is for y' = f alone */
+    const peer *events;          /* what runs in its place where the problem has events; NULL: itself */
+    int (*open)(void *ride);     /* whether it can do the task, r->solver, and what runs share */
+    int (*run)(void *ride, race_lap *);      /* what is not solving is not timed */
+    void (*keep)(void *ride);    /* results, after the last run; NULL: run has left them in r */
+    void (*close)(void *ride);   /* also after an open that failed */
+};
+extern const peer peer_costate, peer_cvodes, peer_cvodes_events, peer_idas, peer_hairer, peer_arkode, peer_petsc;
+
+/* The task by the code that its name begins with; a status also where that was not built in. */
+int race_by(const race_task *, const ivp *, race_result *);
+
+/* ---- beside the race -------------------------------------------------------------------------------------------- */
 
 /* Best times of what the codes are made of: seconds; NaN: not there. */
 typedef struct {

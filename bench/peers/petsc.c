@@ -11,7 +11,6 @@
    rk3bs are right, rk5dp and rk8vr are not; and TSTheta's tangent is that of a single parameter. */
 #include <petscts.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
@@ -20,9 +19,9 @@
 #define TRY(call) do { PetscErrorCode code_ = (call); if (code_) return code_; } while (0)
 
 typedef struct {
-    const race_task *task;
-    const ivp *b;
-    race_result *r;
+    ride of;
+    int started;                     /* PETSc */
+    double h;                        /* the step, as its options have it */
     TS ts;
     Mat J, P;                        /* f_y, f_p */
     Vec y, dir, lambda, mu, lambda2, mu2, uu, up, pu, pp;
@@ -37,11 +36,11 @@ typedef struct {
 
 /* ---- callbacks ------------------------------------------------------------------------------------------------- */
 
-static int t_is_state(const rider *q) { return q->n > q->b->P.n; }
+static int t_is_state(const rider *q) { return q->n > q->of.b->P.n; }
 
 static costate_point point_of(const rider *q, double t, const double *y)
 {
-    return (costate_point){.t = t_is_state(q) ? y[q->n - 1] : t, .y = y, .p = q->b->p};
+    return (costate_point){.t = t_is_state(q) ? y[q->n - 1] : t, .y = y, .p = q->of.b->p};
 }
 
 static costate_point direction_of(const rider *q, const double *v, const double *p)
@@ -63,8 +62,8 @@ static PetscErrorCode rhs(TS ts, PetscReal t, Vec y, Vec out, void *ctx)
     TRY(VecGetArrayRead(y, &in));
     TRY(VecGetArray(out, &f));
     costate_point x = point_of(q, t, in);
-    q->r->stats.f++;
-    int failed = q->b->P.rhs.value(&x, f, q->b->P.ctx);
+    q->of.r->stats.f++;
+    int failed = q->of.b->P.rhs.value(&x, f, q->of.b->P.ctx);
     if (t_is_state(q)) f[q->n - 1] = 1;
     TRY(VecRestoreArray(out, &f));
     TRY(VecRestoreArrayRead(y, &in));
@@ -81,7 +80,7 @@ static PetscErrorCode take(rider *q, double t, Vec y)
 static PetscErrorCode jacobian(TS ts, PetscReal t, Vec y, Mat A, Mat B, void *ctx)
 {
     rider *q = ctx;
-    const costate_problem *P = &q->b->P;
+    const costate_problem *P = &q->of.b->P;
     const double *in;
     double *values;
     (void)ts, (void)B;
@@ -89,7 +88,7 @@ static PetscErrorCode jacobian(TS ts, PetscReal t, Vec y, Mat A, Mat B, void *ct
     if (q->to_row) {
         TRY(VecGetArrayRead(y, &in));
         costate_point x = point_of(q, t, in);
-        q->r->stats.jac++;
+        q->of.r->stats.jac++;
         if (P->jac(&x, q->by_column, P->ctx) != 0) return PETSC_ERR_USER;
         TRY(VecRestoreArrayRead(y, &in));
         TRY(MatSeqAIJGetArray(A, &values));
@@ -119,8 +118,8 @@ static PetscErrorCode multiply(Mat A, Vec in, Vec out, int by_p)
     TRY(VecGetArrayRead(in, &v));
     TRY(VecGetArray(out, &f));
     costate_point x = point_of(q, q->t, y), dx = direction_of(q, by_p ? NULL : v, by_p ? v : NULL);
-    q->r->stats.tangents++;
-    int failed = q->b->P.rhs.tangent(&x, &dx, f, q->b->P.ctx);
+    q->of.r->stats.tangents++;
+    int failed = q->of.b->P.rhs.tangent(&x, &dx, f, q->of.b->P.ctx);
     if (t_is_state(q)) f[q->n - 1] = 0;
     TRY(VecRestoreArray(out, &f));
     TRY(VecRestoreArrayRead(in, &v));
@@ -140,8 +139,8 @@ static PetscErrorCode multiply_transposed(Mat A, Vec in, Vec out, int by_p)
     TRY(VecGetArray(out, &g));
     costate_point x = point_of(q, q->t, y);
     costate_gradient to = gradient_of(q, by_p ? NULL : g, by_p ? g : NULL);
-    q->r->stats.adjoints++;
-    int failed = q->b->P.rhs.adjoint(&x, w, &to, q->b->P.ctx);
+    q->of.r->stats.adjoints++;
+    int failed = q->of.b->P.rhs.adjoint(&x, w, &to, q->of.b->P.ctx);
     TRY(VecRestoreArray(out, &g));
     TRY(VecRestoreArrayRead(in, &w));
     TRY(VecRestoreArrayRead(q->last, &y));
@@ -170,8 +169,8 @@ static PetscErrorCode curve(TS ts, PetscReal t, Vec y, Vec *weights, Vec directi
     TRY(VecGetArray(q->pu, &gp));
     costate_point x = point_of(q, t, in), dx = direction_of(q, v, q->along_p ? p : NULL);
     costate_gradient to = gradient_of(q, g, q->along_p ? gp : NULL);
-    q->r->stats.adjoints2++;
-    int failed = q->b->P.rhs.adjoint_tangent(&x, &dx, w, &to, q->b->P.ctx);
+    q->of.r->stats.adjoints2++;
+    int failed = q->of.b->P.rhs.adjoint_tangent(&x, &dx, w, &to, q->of.b->P.ctx);
     TRY(VecRestoreArray(q->pu, &gp));
     TRY(VecRestoreArray(out[0], &g));
     TRY(VecRestoreArrayRead(q->dir, &p));
@@ -189,7 +188,7 @@ static PetscErrorCode made_already(TS ts, PetscReal t, Vec y, Vec *weights, Vec 
 
 /* ---- what a run needs ------------------------------------------------------------------------------------------ */
 
-static int explicit_method(const rider *q) { return strncmp(q->task->code, "petsc:rk", 8) == 0; }
+static int explicit_method(const rider *q) { return strncmp(q->of.task.code, "petsc:rk", 8) == 0; }
 
 static PetscErrorCode shell(rider *q, int columns, Mat *A, PetscErrorCode (*times)(Mat, Vec, Vec),
                             PetscErrorCode (*transposed)(Mat, Vec, Vec))
@@ -204,7 +203,7 @@ static PetscErrorCode shell(rider *q, int columns, Mat *A, PetscErrorCode (*time
 /* The pattern by rows; jac's entries are by columns, or all of a small matrix. */
 static PetscErrorCode matrix(rider *q)
 {
-    const costate_problem *P = &q->b->P;
+    const costate_problem *P = &q->of.b->P;
     const costate_pattern *S = P->pattern;
     int n = P->n, count = S ? S->col[n] : n * n, *column = malloc((size_t)count * sizeof *column);
     double *zeros = calloc((size_t)count, sizeof *zeros);
@@ -229,8 +228,8 @@ static PetscErrorCode matrix(rider *q)
 
 static PetscErrorCode make(rider *q)
 {
-    int n = q->n = q->b->P.n + (explicit_method(q) && q->b->timed), np = q->along_p ? q->b->P.np : n;
-    const char *method = strchr(q->task->code, ':') + 1;
+    int n = q->n = q->of.b->P.n + (explicit_method(q) && q->of.b->timed), np = q->along_p ? q->of.b->P.np : n;
+    const char *method = strchr(q->of.task.code, ':') + 1;
     Vec *const states[] = {&q->y, &q->last, &q->lambda, &q->lambda2, &q->uu, &q->up},
         *const others[] = {&q->dir, &q->mu, &q->mu2, &q->pu, &q->pp};
     for (size_t k = 0; k < sizeof states / sizeof *states; k++) TRY(VecCreateSeq(PETSC_COMM_SELF, n, states[k]));
@@ -246,11 +245,11 @@ static PetscErrorCode make(rider *q)
     TRY(TSSetEquationType(q->ts, TS_EQ_ODE_EXPLICIT));
     TRY(TSSetType(q->ts, explicit_method(q) ? TSRK : strcmp(method, "cn") == 0 ? TSCN : TSTHETA));
     if (explicit_method(q)) TRY(TSRKSetType(q->ts, method + 2));
-    TRY(TSSetMaxTime(q->ts, q->task->tf));
+    TRY(TSSetMaxTime(q->ts, q->of.task.tf));
     TRY(TSSetMaxSteps(q->ts, 10000000));
     TRY(TSSetExactFinalTime(q->ts, TS_EXACTFINALTIME_MATCHSTEP));
-    TRY(TSSetTolerances(q->ts, q->task->atol, NULL, q->task->rtol, NULL));
-    if (q->task->mode == RACE_SECOND) TRY(TSSetSaveTrajectory(q->ts));
+    TRY(TSSetTolerances(q->ts, q->of.task.atol, NULL, q->of.task.rtol, NULL));
+    if (q->of.task.mode == RACE_SECOND) TRY(TSSetSaveTrajectory(q->ts));
     return TSSetFromOptions(q->ts);
 }
 
@@ -275,20 +274,20 @@ static PetscErrorCode get(Vec x, int n, double *to)
 
 static PetscErrorCode forward(rider *q, double h)
 {
-    TRY(set(q->y, q->b->P.n, q->n, q->b->y0));
+    TRY(set(q->y, q->of.b->P.n, q->n, q->of.b->y0));
     TRY(TSSetTime(q->ts, 0));
     TRY(TSSetStepNumber(q->ts, 0));
     TRY(TSSetTimeStep(q->ts, h));
     return TSSolve(q->ts, q->y);
 }
 
-/* The product along the first direction of ivp.h: from y(t1) on, q->r->derivative. */
+/* The product along the first direction of ivp.h: from y(t1) on, q->of.r->derivative. */
 static PetscErrorCode backward(rider *q)
 {
-    int n = q->b->P.n;
-    double *d = q->r->derivative;
-    TRY(get(q->y, n, q->r->y));
-    ivp_seed(q->b, q->r->y, d);
+    int n = q->of.b->P.n;
+    double *d = q->of.r->derivative;
+    TRY(get(q->y, n, q->of.r->y));
+    ivp_seed(q->of.b, q->of.r->y, d);
     TRY(set(q->lambda, n, q->n, d));
     TRY(VecSet(q->lambda2, 0));
     TRY(VecSet(q->mu, 0));
@@ -298,74 +297,109 @@ static PetscErrorCode backward(rider *q)
                                q));
     TRY(TSAdjointSolve(q->ts));
     TRY(get(q->lambda2, n, d));
-    return q->along_p ? get(q->mu2, q->b->P.np, d + n) : 0;
+    return q->along_p ? get(q->mu2, q->of.b->P.np, d + n) : 0;
 }
 
-static PetscErrorCode lap(rider *q, double h, race_lap *l)
+static PetscErrorCode lap(rider *q, race_lap *l)
 {
-    int second = q->task->mode == RACE_SECOND;
-    double start = race_clock();
+    int second = q->of.task.mode == RACE_SECOND;
+    double start = clock_now();
+    q->of.r->stats = (costate_stats){0};
     if (second) {
         TRY(TSSetCostHessianProducts(q->ts, 1, &q->lambda2, q->along_p ? &q->mu2 : NULL, q->dir));
         TRY(TSAdjointSetForward(q->ts, NULL));
     }
-    TRY(forward(q, h));
+    TRY(forward(q, q->h));
     TRY(TSGetStepNumber(q->ts, &q->steps));
-    l->forward = race_clock() - start;
-    if (!second) return get(q->y, q->b->P.n, q->r->y);
-    start = race_clock();
+    l->forward = clock_now() - start;
+    if (!second) return get(q->y, q->of.b->P.n, q->of.r->y);
+    start = clock_now();
     TRY(backward(q));
     TRY(TSAdjointReset(q->ts));
     TRY(TSAdjointResetForward(q->ts));
-    l->backward = race_clock() - start;
+    l->backward = clock_now() - start;
     return 0;
 }
 
 /* the first direction of ivp.h */
 static PetscErrorCode direct(rider *q)
 {
-    int n = q->b->P.n, np = q->b->P.np;
+    int n = q->of.b->P.n, np = q->of.b->P.np;
     double *V = calloc((size_t)(n + np), sizeof *V);
     if (!V) return PETSC_ERR_MEM;
-    ivp_direction(q->b, 0, V, V + n);
+    ivp_direction(q->of.b, 0, V, V + n);
     TRY(set(q->dir, q->along_p ? np : n, q->along_p ? np : q->n, q->along_p ? V + n : V));
     free(V);
     return 0;
 }
 
-static PetscErrorCode laps(rider *q)
+static PetscErrorCode name_solver(rider *q)
 {
-    race_result *r = q->r;
-    double start = race_clock(), h;
-    race_lap l = {0, 0, 0};
     PCType pc;
     KSP ksp;
     SNES snes;
     PC of;
-    TRY(make(q));
-    TRY(direct(q));
-    TRY(TSGetTimeStep(q->ts, &h));
-    TRY(lap(q, h, &l));
-    start = race_warmed_up(q->task, r, &l, start);
-    for (; race_again(q->task, r, start); r->lap[r->laps++] = l) {
-        r->stats = (costate_stats){0};
-        TRY(lap(q, h, &l));
-    }
-    r->stats.accepted = r->stats.steps = q->steps;
-    strcpy(r->solver, "none");
+    strcpy(q->of.r->solver, "none");
     if (explicit_method(q)) return 0;
     TRY(TSGetSNES(q->ts, &snes));
     TRY(SNESGetKSP(snes, &ksp));
     TRY(KSPGetPC(ksp, &of));
     TRY(PCGetType(of, &pc));
-    strncpy(r->solver, pc, sizeof r->solver - 1);
+    strncpy(q->of.r->solver, pc, sizeof q->of.r->solver - 1);
     return 0;
 }
 
-static void drop(rider *q)
+static int status_of(rider *q, PetscErrorCode code)
 {
+    const char *text;
+    if (!code) return COSTATE_OK;
+    PetscErrorMessage(code, &text, NULL);
+    return race_fail(q->of.r, -100 - code, text ? text : "PETSc failed");
+}
+
+static int run(void *rides, race_lap *l)
+{
+    rider *q = rides;
+    int status = status_of(q, lap(q, l));
+    q->of.r->stats.accepted = q->of.r->stats.steps = q->steps;
+    return status;
+}
+
+static void keep(void *rides) { name_solver(rides); }            /* which PETSc chooses in a run */
+
+static PetscErrorCode begin(rider *q)
+{
+    TRY(PetscOptionsInsertString(NULL, "-ts_trajectory_type basic -ts_trajectory_dirname /dev/shm/race_petsc "
+                                       "-ts_adapt_type none"));
+    if (q->of.task.petsc) TRY(PetscOptionsInsertString(NULL, q->of.task.petsc));
+    TRY(make(q));
+    TRY(direct(q));
+    return TSGetTimeStep(q->ts, &q->h);
+}
+
+static int ready(void *rides)
+{
+    rider *q = rides;
+    const race_task *task = &q->of.task;
+    const costate_problem *P = &q->of.b->P;
+    race_result *r = q->of.r;
+    q->along_p = P->np > 0;
+    if (P->nq || P->nevents || (P->np > 0) != (q->of.b->nu > 0))
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "PETSc races on problems without integrals and events");
+    if (task->mode != RACE_FORWARD && task->mode != RACE_SECOND)
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "PETSc races in the modes forward and second");
+    if (PetscInitializeNoArguments() != 0) return race_fail(r, COSTATE_BACKEND, "PETSc does not start");
+    q->started = 1;
+    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    return status_of(q, begin(q));
+}
+
+static void drop(void *rides)
+{
+    rider *q = rides;
     Vec *const all[] = {&q->y, &q->dir, &q->lambda, &q->mu, &q->lambda2, &q->mu2, &q->uu, &q->up, &q->pu, &q->pp,
                         &q->last};
+    if (!q->started) return;
     TSDestroy(&q->ts);
     MatDestroy(&q->J);
     MatDestroy(&q->P);
@@ -373,32 +407,8 @@ static void drop(rider *q)
     free(q->by_column);
     free(q->to_row);
     free(q->row);
+    PetscFinalize();
 }
 
-int race_petsc(const race_task *task, const ivp *b, race_result *r)
-{
-    rider q = {.task = task, .b = b, .r = r};
-    size_t N = (size_t)(b->P.n + b->P.np);
-    q.along_p = b->P.np > 0;
-    if (b->P.nq || b->P.nevents || (b->P.np > 0) != (b->nu > 0))
-        return race_fail(r, COSTATE_BAD_ARGUMENT, "PETSc races on problems without integrals and events");
-    if (task->mode != RACE_FORWARD && task->mode != RACE_SECOND)
-        return race_fail(r, COSTATE_BAD_ARGUMENT, "PETSc races in the modes forward and second");
-    r->y = calloc(N, sizeof *r->y);
-    r->derivative = calloc(N, sizeof *r->derivative);
-    if (!r->y || !r->derivative) return race_fail(r, COSTATE_NO_MEMORY, "out of memory");
-    if (PetscInitializeNoArguments() != 0) return race_fail(r, COSTATE_BACKEND, "PETSc does not start");
-    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
-    PetscErrorCode code = PetscOptionsInsertString(NULL, "-ts_trajectory_type basic -ts_trajectory_dirname "
-                                                         "/dev/shm/race_petsc -ts_adapt_type none");
-    if (!code && task->petsc) code = PetscOptionsInsertString(NULL, task->petsc);
-    if (!code) code = laps(&q);
-    if (code) {
-        const char *text;
-        PetscErrorMessage(code, &text, NULL);
-        race_fail(r, -100 - code, text ? text : "PETSc failed");
-    }
-    drop(&q);
-    PetscFinalize();
-    return r->status;
-}
+const peer peer_petsc = {.size = sizeof(rider), .any_mode = 1, .implicit = 1, .open = ready, .run = run, .keep = keep,
+                         .close = drop};

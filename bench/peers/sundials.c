@@ -18,25 +18,25 @@
 
 /* ---- linear solvers ---------------------------------------------------------------------------------------------- */
 
-static SUNLinearSolver dense_solver(const sun_setting *q, N_Vector y, SUNMatrix A)
+static SUNLinearSolver dense_solver(const sun_rider *q, N_Vector y, SUNMatrix A)
 {
 #ifdef RACE_LAPACK
-    if (q->task->lapack) return SUNLinSol_LapackDense(y, A, q->context);
+    if (q->of.task.lapack) return SUNLinSol_LapackDense(y, A, q->context);
 #endif
     return SUNLinSol_Dense(y, A, q->context);
 }
 
 /* KLU's own default, COLAMD, is for patterns without symmetry: on grids AMD fills several times less. */
-static SUNLinearSolver klu_solver(const sun_setting *q, N_Vector y, SUNMatrix A)
+static SUNLinearSolver klu_solver(const sun_rider *q, N_Vector y, SUNMatrix A)
 {
     enum { AMD = 0, COLAMD = 1 };
     SUNLinearSolver S = SUNLinSol_KLU(y, A, q->context);
-    if (S) SUNLinSol_KLUSetOrdering(S, q->task->colamd ? COLAMD : AMD);
+    if (S) SUNLinSol_KLUSetOrdering(S, q->of.task.colamd ? COLAMD : AMD);
     return S;
 }
 
 /* bandwidths of the pattern, above and below the diagonal */
-static SUNMatrix band_matrix(const sun_setting *q, int transposed)
+static SUNMatrix band_matrix(const sun_rider *q, int transposed)
 {
     const costate_pattern *p = q->P->pattern;
     int up = 0, down = 0;
@@ -48,13 +48,13 @@ static SUNMatrix band_matrix(const sun_setting *q, int transposed)
     return transposed ? SUNBandMatrix(p->n, down, up, q->context) : SUNBandMatrix(p->n, up, down, q->context);
 }
 
-int sun_algebra_new(const sun_setting *q, N_Vector like, int type, sun_algebra *a)
+int sun_algebra_new(sun_rider *q, N_Vector like, int type, sun_algebra *a)
 {
     const costate_pattern *p = q->P->pattern;
-    int solver = q->task->solver, n = q->P->n;
+    int solver = q->of.task.solver, n = q->P->n;
     if (solver == COSTATE_LS_GMRES) {
-        int side = !q->task->ilu ? SUN_PREC_NONE : q->task->right ? SUN_PREC_RIGHT : SUN_PREC_LEFT;
-        return !(a->S = SUNLinSol_SPGMR(like, side, q->task->krylov, q->context));
+        int side = !q->of.task.ilu ? SUN_PREC_NONE : q->of.task.right ? SUN_PREC_RIGHT : SUN_PREC_LEFT;
+        return !(a->S = SUNLinSol_SPGMR(like, side, q->of.task.krylov, q->context));
     }
     if (solver == COSTATE_LS_DENSE) {
         a->A = SUNDenseMatrix(n, n, q->context);
@@ -69,7 +69,8 @@ int sun_algebra_new(const sun_setting *q, N_Vector like, int type, sun_algebra *
     if (!(a->A = SUNSparseMatrix(n, n, p->col[n], type, q->context))) return 1;
     sun_put_pattern(p, a->A);
     if (solver == COSTATE_LS_KLU) a->S = klu_solver(q, like, a->A);
-    else a->S = race_sunlinsol(costate_backend_find("umfpack"), p, q->shared, q->solves, q->context);
+    else a->S = race_sunlinsol(costate_backend_find("umfpack"), p, q->shared, &q->of.count.solves,
+                               q->context);
     return !a->S;
 }
 
@@ -87,20 +88,26 @@ void sun_put_pattern(const costate_pattern *p, SUNMatrix A)
     for (int k = 0; k < p->col[p->n]; k++) SM_INDEXVALS_S(A)[k] = p->row[k];
 }
 
-void sun_put(const costate_pattern *p, const double *values, int transposed, SUNMatrix A)
+void sun_put(const costate_problem *P, const double *values, int transposed, SUNMatrix A)
 {
+    const costate_pattern *p = P->pattern;
     if (SUNMatGetID(A) == SUNMATRIX_SPARSE) {       /* arrays by columns are those of the transpose by rows */
         sun_put_pattern(p, A);
         memcpy(SM_DATA_S(A), values, (size_t)p->col[p->n] * sizeof *values);
-        return;
-    }
-    for (int j = 0; j < p->n; j++)
-        for (int k = p->col[j]; k < p->col[j + 1]; k++)
-            if (transposed) SM_ELEMENT_B(A, j, p->row[k]) = values[k];
-            else SM_ELEMENT_B(A, p->row[k], j) = values[k];
+    } else if (SUNMatGetID(A) == SUNMATRIX_DENSE) {
+        for (int j = 0; j < P->n; j++)
+            for (int i = 0; i < P->n; i++, values++)
+                if (transposed) SM_ELEMENT_D(A, j, i) = *values;
+                else SM_ELEMENT_D(A, i, j) = *values;
+    } else
+        for (int j = 0; j < p->n; j++)
+            for (int k = p->col[j]; k < p->col[j + 1]; k++)
+                if (transposed) SM_ELEMENT_B(A, j, p->row[k]) = values[k];
+                else SM_ELEMENT_B(A, p->row[k], j) = values[k];
 }
 
-int sun_suited(const race_task *task, const ivp *b, race_result *r)
+/* whether the task's linear solver fits the problem; r->solver is its name */
+static int suited(const race_task *task, const ivp *b, race_result *r)
 {
     static const struct { int solver; const char *name; } known[] = {
         {COSTATE_LS_DENSE, "dense"}, {COSTATE_LS_BAND, "band"}, {COSTATE_LS_KLU, "klu"},
@@ -127,38 +134,83 @@ int sun_suited(const race_task *task, const ivp *b, race_result *r)
     return COSTATE_OK;
 }
 
+int sun_open(sun_rider *q, int functional, int matrices)
+{
+    race_result *r = q->of.r;
+    race_task *task = &q->of.task;
+    const costate_pattern *p = (q->P = &q->of.b->P)->pattern;
+    size_t n = (size_t)q->P->n, entries = p ? (size_t)p->col[n] : n * n;
+    if (task->solver == COSTATE_LS_AUTO) task->solver = p ? COSTATE_LS_KLU : COSTATE_LS_DENSE;
+    if (functional) snprintf(r->solver, sizeof r->solver, "none");
+    else if (suited(task, q->of.b, r) != COSTATE_OK) return r->status;
+    q->J = malloc((size_t)matrices * entries * sizeof *q->J);
+    if (!q->J || SUNContext_Create(NULL, &q->context) != 0) return race_fail(r, COSTATE_NO_MEMORY, "no context");
+    q->preconditioner = task->ilu ? ilu0_new(p) : NULL;
+    if (task->ilu && !q->preconditioner) return race_fail(r, COSTATE_NO_MEMORY, "no memory for ILU(0)");
+    if (task->solver == COSTATE_LS_UMFPACK && !functional)
+        q->shared = race_sunlinsol(costate_backend_find("umfpack"), p, NULL, &q->of.count.solves, q->context);
+    return COSTATE_OK;
+}
+
+void sun_close(sun_rider *q)
+{
+    ilu0_free(q->preconditioner);
+    if (q->shared) SUNLinSolFree(q->shared);
+    if (q->context) SUNContext_Free(&q->context);
+    free(q->J);
+}
+
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-static int count_steps(sun_rider *q, const sun_code *of)
+int sun_status(sun_rider *q, const char *failed, int status)
 {
-    const race_task *task = q->task;
-    race_task plain = *task;
+    return status >= 0 ? COSTATE_OK : race_fail(q->of.r, SUN_OWN_STATUS + status, q->said[0] ? q->said : failed);
+}
+
+/* What is not integrating is not timed, as for the other codes. */
+int sun_run(sun_rider *q, const sun_code *code, race_lap *lap)
+{
+    int status = 0, sweeps = q->of.task.mode == RACE_ADJ;
+    for (int back = 0; status >= 0 && back <= sweeps; back++) {
+        costate_stats before = q->of.count;
+        status = code->prepare(q, back);
+        q->of.count = back ? before : (costate_stats){0};
+        double start = clock_now();
+        if (status >= 0) status = code->solve(q, back);
+        *(back ? &lap->backward : &lap->forward) = clock_now() - start;
+        if (status >= 0) code->count(q, back);
+    }
+    return sun_status(q, code->failed, status);
+}
+
+int sun_count_steps(sun_rider *q, const sun_code *code)
+{
     race_lap lap;
-    plain.mode = RACE_FORWARD;
-    q->task = &plain;
-    int status = of->run(q, &lap);
-    q->checkpoint_steps = (int)q->count.accepted + 2;
-    of->free(q);
-    q->task = task;
+    int mode = q->of.task.mode, status = COSTATE_OK;
+    if (mode != RACE_ADJ) return status;
+    q->of.task.mode = RACE_FORWARD;
+    status = sun_run(q, code, &lap);
+    q->of.task.mode = mode;
+    q->checkpoint_steps = (int)q->of.count.accepted + 2;
+    code->free(q);
     return status;
 }
 
-static int laps(sun_rider *q, const sun_code *of, int status)
+void sun_count(sun_rider *q, long steps, long rejected, long failures, long newton, long setups, long krylov)
 {
-    race_lap lap = {0, 0, 0};
-    double start = race_clock();
-    if (status >= 0) status = of->run(q, &lap);
-    start = race_warmed_up(q->task, q->r, &lap, start);
-    for (; status >= 0 && race_again(q->task, q->r, start); q->r->lap[q->r->laps++] = lap) status = of->run(q, &lap);
-    return status;
+    costate_stats *s = &q->of.count;
+    s->accepted += steps;
+    s->rejected += rejected + failures;
+    s->steps += steps + rejected + failures;
+    s->newton += newton;
+    if (q->forward.A) s->decompositions += setups;
+    if (q->forward.A && !q->shared) s->solves += newton;
+    if (!q->forward.A) s->krylov += krylov;
 }
 
-int sun_measure(sun_rider *q, const sun_code *of)
+void sun_taped(sun_rider *q, int vectors)
 {
-    int status = laps(q, of, q->task->mode == RACE_ADJ ? count_steps(q, of) : 0);
-    if (status >= 0) of->keep(q);
-    of->free(q);
-    return status >= 0 ? q->r->status : race_fail(q->r, SUN_OWN_STATUS + status, q->said[0] ? q->said : of->failed);
+    q->of.count.tape_bytes = ((size_t)q->checkpoint_steps + 1) * (size_t)vectors * (size_t)q->P->n * sizeof(double);
 }
 
 void sun_keep_message(int code, const char *module, const char *function, char *message, void *rider)
