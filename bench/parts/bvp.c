@@ -3,11 +3,9 @@
 #include "twpbvp.h"
 #include "cli.h"
 #include "json.h"
+#include "measure.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LAPS = 1000 };
 
@@ -41,13 +39,6 @@ typedef struct {
     char message[300];
 } result;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- costate ---- */
 
 static int eval(double t, double *Y, void *solver) { return costate_bvp_eval(solver, t, Y); }
@@ -73,16 +64,16 @@ static int solve(costate_bvp *b, const bvp_case *z, const command *c, result *r)
 /* a lap: the solver made, the problem solved, and the gradient, apart; error: look at it as well */
 static void lap(const bvp_case *z, const command *c, int error, result *r)
 {
-    double end = z->b, lambda[3] = {0, 0, 1}, mu[BVP_NP] = {0}, from = now();
+    double end = z->b, lambda[3] = {0, 0, 1}, mu[BVP_NP] = {0}, from = clock_now();
     costate_bvp_options o = {.rtol = c->tol, .atol = c->tol, .nbreaks = z->nbreaks, .breaks = z->breaks,
                              .intervals = c->intervals, .fixed = c->fixed, .max_mesh = c->most};
     costate_bvp *b = costate_bvp_new(costate_method_find(c->code + strlen("costate:")), &z->P, &z->g, &o);
     costate_bvp_adjoints back = {.m = 1, .points = 1, .t = &end, .lambda = lambda, .mu = mu};
     r->status = solve(b, z, c, r);
-    r->forward[r->laps] = now() - from;
-    from = now();
+    r->forward[r->laps] = clock_now() - from;
+    from = clock_now();
     if (r->status == COSTATE_OK && c->gradient) r->status = costate_bvp_adjoint(b, &back);
-    r->backward[r->laps] = now() - from;
+    r->backward[r->laps] = clock_now() - from;
     if (error) {
         r->intervals = costate_bvp_intervals(b);
         r->f = costate_bvp_get_stats(b)->calls.f;
@@ -118,38 +109,15 @@ static void twp_lap(const bvp_case *z, const command *c, result *r)
 static int race(const bvp_case *z, const command *c, result *r)
 {
     int twp = strncmp(c->code, "twp:", 4) == 0;
-    double began = now();
+    double began = clock_now();
     if (twp) twp_lap(z, c, r);
     else lap(z, c, 1, r);
     for (r->laps = 0; r->status == 0 && r->laps < LAPS; r->laps++) {
-        if (r->laps >= c->repeat && now() - began > c->budget) break;
+        if (r->laps >= c->repeat && clock_now() - began > c->budget) break;
         if (twp) twp_lap(z, c, r);
         else lap(z, c, 0, r);
     }
     return r->status;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-static double median(double *x, int count)
-{
-    if (count == 0) return NAN;
-    qsort(x, (size_t)count, sizeof *x, by_size);
-    return (x[count / 2] + x[(count - 1) / 2]) / 2;
-}
-
-/* of this program: getrusage's begins with that of the process that started it */
-static double peak(void)
-{
-    char line[200];
-    double kilobytes = NAN;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "VmHWM:", 6) == 0) kilobytes = strtod(line + 6, NULL);
-    if (file) fclose(file);
-    return 1024 * kilobytes;
 }
 
 static void print(const command *c, result *r)
@@ -172,7 +140,7 @@ static void print(const command *c, result *r)
     json_count(&j, "laps", r->laps);
     json_number(&j, "seconds", forward);
     json_number(&j, "backward", backward);
-    json_number(&j, "peak_bytes", peak());
+    json_number(&j, "peak_bytes", peak_bytes());
     json_end(&j);
 }
 

@@ -3,16 +3,12 @@
    columns [GRID]: cells a side (40).  Times are processor seconds, the least of a few turns that all cases share. */
 #include <costate/costate.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "measure.h"
 #include "swe.h"
 
 enum { TURNS = 5, MOST = 20 };
-
-static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* ---- the problem with a clock in its callbacks ---------------------------------------------------------------- */
 
@@ -22,7 +18,8 @@ typedef struct {
     double inside;                       /* seconds in the callbacks */
 } timed;
 
-#define INSIDE(call) timed *s = ctx; double from = now(); int code = call; s->inside += now() - from; return code
+#define INSIDE(call) \
+    timed *s = ctx; double from = clock_now(); int code = call; s->inside += clock_now() - from; return code
 
 static int value(const costate_point *x, double *out, void *ctx) { INSIDE(s->f->value(x, out, s->ctx)); }
 static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
@@ -70,18 +67,18 @@ static void must(const bench *b, int status)
 static double forward(const bench *b, int m)
 {
     start(b, m);
-    double from = now();
+    double from = clock_now();
     must(b, m ? costate_integrate_tlm(b->c, 0, 0.011, b->y, NULL, m, b->V, NULL, NULL, NULL)
               : costate_integrate(b->c, 0, 0.011, b->y, NULL, NULL));
-    return now() - from;
+    return clock_now() - from;
 }
 
 static double backward(const bench *b, int m)
 {
     start(b, m);
-    double from = now();
+    double from = clock_now();
     must(b, costate_adjoint(b->c, b->tape, m, b->V, NULL, NULL, NULL));
-    return now() - from;
+    return clock_now() - from;
 }
 
 static double lesser(double a, double b) { return a > 0 && a < b ? a : b; }

@@ -6,11 +6,9 @@
    times counts, and their median is printed.  Beside it processor time of all threads over that of one: 1 where threads
    cost nothing, whatever the machine does beside.  Ends with 0 when all results have the same bits. */
 #include <costate/ensemble.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "measure.h"
 
 /* ---- the problem: A -> B k[0], B + B -> B + C k[1], B + C -> A + C k[2] ---- */
 
@@ -58,13 +56,6 @@ static const costate_problem problem = {.n = 3, .np = 3, .rhs = {.value = f, .ad
 typedef struct { double *p, *y, *lambda, *mu; } arrays;
 typedef struct { double seconds, processor; } cost;
 
-static double seconds(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* constants within a factor of 2 */
 static void begin(arrays *a, int count)
 {
@@ -84,25 +75,12 @@ static int run(arrays *a, int count, int threads, cost *of, costate_ensemble_rep
     costate_members all = {.count = count, .threads = threads, .pin = 1, .t1 = 1e4, .y = a->y, .p = a->p, .m = 1,
                            .lambda = a->lambda, .mu = a->mu};
     begin(a, count);
-    double t = seconds();
-    clock_t c = clock();
+    double t = wall_now(), c = clock_now();
     int status = costate_ensemble(costate_method_find("sdirk4a"), &problem, &options, &all, report);
-    of->seconds = seconds() - t;
-    of->processor = (double)(clock() - c) / CLOCKS_PER_SEC;
+    of->seconds = wall_now() - t;
+    of->processor = clock_now() - c;
     if (status != COSTATE_OK) fprintf(stderr, "%s\n", report->text);
     return status;
-}
-
-static int order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int count)
-{
-    qsort(x, (size_t)count, sizeof *x, order);
-    return (x[(count - 1) / 2] + x[count / 2]) / 2;
 }
 
 /* ---- pairs of them ---- */

@@ -10,13 +10,10 @@
    without and with options.sum.  explicit, implicit: several tolerances or steps of both codes; PETSc's are TSRK 5dp,
    whose Jacobian is a shell of the same products, and TSTHETA as Crank-Nicolson's method, with the same matrix.  Its
    trajectories stay in memory with their stages.  Both codes' linear systems have block Jacobi with ILU(0). */
-#include <math.h>
 #include <petscts.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "measure.h"
 #include "swe_mpi.h"
 #include "swe.h"
 
@@ -39,28 +36,13 @@ typedef struct { double forward, backward, error; long steps, laps; } row;
 /* One process: its own seconds, which others that are busy beside it do not lengthen; several: those of the clock. */
 static double now(const bench *b)
 {
-    struct timespec t;
-    if (b->ranks == 1) return (double)clock() / CLOCKS_PER_SEC;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return b->ranks == 1 ? clock_now() : wall_now();
 }
 
 static double weight(const swe_mpi *s, int k)
 {
     PetscInt cell = k / 3, i = s->x + cell % s->mx, j = s->y + cell / s->mx;
     return sin(0.7 * (double)i + 0.2 * (double)j) + 0.1 * (k % 3);
-}
-
-static int larger(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(long n, double *x)
-{
-    qsort(x, (size_t)n, sizeof *x, larger);
-    return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
 /* laps as one function of either code: forward and backward seconds, steps; the gradient is left in b->gradient */
@@ -77,8 +59,8 @@ static int laps(bench *b, lap one, void *of, row *r)
         more = b->rank == 0 && (r->laps < 2 || now(b) - start < b->seconds);
         TRY(MPI_Bcast(&more, 1, MPI_DOUBLE, 0, b->comm));
     }
-    r->forward = median(r->laps, forward);
-    r->backward = median(r->laps, backward);
+    r->forward = median(forward, (int)r->laps);
+    r->backward = median(backward, (int)r->laps);
     for (int i = 0; i < b->model.P.n; i++) {
         double d = b->gradient[i] - b->reference[i];
         error[0] += d * d;

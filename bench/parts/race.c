@@ -11,7 +11,7 @@
 typedef struct {
     race_task task;
     int json, costs, help;
-    const char *reference, *write_reference;
+    const char *reference, *write_reference, *result;
 } command;
 
 /* in the order of the enums of costate.h and race.h */
@@ -60,6 +60,8 @@ static const cli_option options[] = {
     {"--reference", CLI_TEXT, IN(reference), NULL, 0, "FILE", "compare with this"},
     {"--write-reference", CLI_TEXT, IN(write_reference), NULL, 0, "FILE",
      "only make a reference, by a tight run; --mode second: of Hessian products"},
+    {"--result", CLI_TEXT, IN(result), NULL, 0, "FILE",
+     "write y(tf), or its tangent, product or gradient: a number a line"},
     {"--costs", CLI_FLAG, IN(costs), NULL, 0, "", "only measure callbacks, factorisations, solves"},
     {"--steps", CLI_COUNT, IN(task.steps), NULL, 0, "K", "costs: I/(h gamma) - J with h = tf/K, gamma = 1/4 (20)"},
     {"--json", CLI_FLAG, IN(json), NULL, 0, "", "print one JSON object (--costs always does)"},
@@ -224,12 +226,22 @@ static errors compare(const command *c, const ivp *b, const race_result *r)
     return e;
 }
 
+static int write_result(const command *c, const ivp *b, const race_result *r)
+{
+    const double *z = r->derivative ? r->derivative : r->y;
+    FILE *file = fopen(c->result, "w");
+    for (int i = 0; file && i < b->P.n; i++) fprintf(file, "%.17g\n", z[i]);
+    return file && fclose(file) == 0;
+}
+
 static int race(const command *c, const ivp *b)
 {
     static race_result r;
     errors e = {NAN, NAN, NAN};
     if (c->write_reference) race_reference_make(&c->task, b, c->write_reference, &r);
     else if (race_by(&c->task, b, &r) == COSTATE_OK) e = compare(c, b, &r);
+    if (c->result && r.status == COSTATE_OK && !write_result(c, b, &r))
+        race_fail(&r, COSTATE_BAD_ARGUMENT, "cannot write the result");
     if (r.status != COSTATE_OK) fprintf(stderr, "race: %s\n", r.message);
     if (c->json && strchr(c->task.code, ':')) print_json(&c->task, b, &r, e);
     else if (r.status == COSTATE_OK && !c->write_reference) print_text(&c->task, b, &r, e);

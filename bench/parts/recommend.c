@@ -11,25 +11,16 @@
 
    calls: f, Jacobians, products, second ones; factorisations, complex ones, solutions of each; of these factorisations
    those of all stages at once. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "json.h"
+#include "measure.h"
 #include "recommend.h"
 
 static const double ENOUGH = 2e-11, TIGHT = 1e-13, LESS_TIGHT = 1e-12;
 
 /* What a run leaves; one at a time, and the references. */
 typedef struct { double y[TRIAL_MOST], lambda[TRIAL_MOST], mu[TRIAL_MOST], gradient[TRIAL_MOST]; } outcome;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct { int status; costate_stats forward, whole; double forward_time, time; } cost;
 
@@ -42,14 +33,14 @@ static cost run(const trial *k, const costate_method *m, double rtol, int max_st
     cost spent = {.status = COSTATE_NO_MEMORY};
     memset(o, 0, sizeof *o);
     memcpy(o->y, k->y0, (size_t)k->P.n * sizeof *o->y);
-    double began = seconds();
+    double began = clock_now();
     if (c && tape) spent.status = costate_integrate(c, k->t0, k->t1, o->y, k->p, tape);
-    spent.forward_time = seconds() - began;
+    spent.forward_time = clock_now() - began;
     if (c) spent.forward = *costate_get_stats(c);
     k->seed(k, o->y, o->lambda);
     if (spent.status == COSTATE_OK)
         spent.status = costate_adjoint(c, tape, 1, o->lambda, k->P.np ? o->mu : NULL, NULL, NULL);
-    spent.time = seconds() - began;
+    spent.time = clock_now() - began;
     if (c) spent.whole = *costate_get_stats(c);
     k->gradient(k, o->lambda, o->mu, o->gradient);
     costate_tape_free(tape);

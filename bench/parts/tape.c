@@ -8,12 +8,10 @@
    on with the run in PATH.  No factorisation is kept on the tape. */
 #include <costate/costate.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
+
+#include "measure.h"
 #include "swe.h"
 
 enum { REPEAT_MOST = 99 };
@@ -31,25 +29,6 @@ typedef struct {
     int steps;
     uint64_t bits;
 } result;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int count)
-{
-    qsort(x, (size_t)count, sizeof *x, by_size);
-    return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
 
 static uint64_t bits_of(const double *x, size_t n, uint64_t sum)
 {
@@ -87,12 +66,12 @@ static int lap(const task *k, const swe *s, double *y, double *lambda, int turn,
     swe_initial(s, y);
     memset(lambda, 0, n * sizeof *lambda);
     lambda[0] = 1;
-    double began = now();
+    double began = wall_now();
     int status = k->resume ? costate_resume(c, tape, y) : costate_integrate(c, 0, k->steps * k->h, y, NULL, tape);
-    double went = now();
+    double went = wall_now();
     if (!status) status = costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL);
     r->forward[turn] = went - began;
-    r->backward[turn] = now() - went;
+    r->backward[turn] = wall_now() - went;
     r->tape = costate_tape_bytes(tape) > costate_get_stats(c)->tape_bytes ? costate_tape_bytes(tape)
                                                                         : costate_get_stats(c)->tape_bytes;
     r->remade = costate_get_stats(c)->remade;
@@ -106,12 +85,10 @@ static int lap(const task *k, const swe *s, double *y, double *lambda, int turn,
 
 static void print(const task *k, int n, result *r)
 {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
     printf("{\"method\": \"%s\", \"n\": %d, \"steps\": %d, \"forward\": %.6g, \"backward\": %.6g, \"tape_bytes\": %zu, "
            "\"file_bytes\": %zu, \"remade\": %ld, \"peak_bytes\": %.0f, \"bits\": \"%016llx\"}\n", k->method, n,
            r->steps, median(r->forward, k->repeat), median(r->backward, k->repeat), r->tape, r->file, r->remade,
-           1024.0 * (double)used.ru_maxrss, (unsigned long long)r->bits);
+           peak_bytes(), (unsigned long long)r->bits);
 }
 
 static int run(const task *k)

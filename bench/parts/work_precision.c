@@ -8,15 +8,13 @@
 
    Methods without an error estimate take fixed steps, (t1 - t0) 10^-1.5, 10^-1.75, .. of the interval, where the
    problem is not stiff, with Newton's tolerance of rtol = 1e-10. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <costate/costate.h>
 
 #include "problems.h"
 #include "json.h"
+#include "measure.h"
 
 enum { REPEATS = 3, LEVELS = 17 };               /* rtol = 10^-2, 10^-2.5, .. 10^-10 */
 #define LONG 0.02                                /* seconds: a run of this length is not repeated */
@@ -55,22 +53,15 @@ static double error_of(const problem *b, const double *y)
     return worst;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One run; its time, or -1 where it failed. */
 static double run(costate *c, const problem *b, double *y)
 {
     memset(y, 0, sizeof *y * (size_t)(b->P.n + b->P.nq));
     memcpy(y, b->y0, sizeof *y * (size_t)b->P.n);
     costate_reset_stats(c);
-    double began = seconds();
+    double began = clock_now();
     int status = costate_integrate(c, b->t0, b->t1, y, b->p0, NULL);
-    return status == COSTATE_OK ? seconds() - began : -1;
+    return status == COSTATE_OK ? clock_now() - began : -1;
 }
 
 static void report(const task *k, const costate_method_info *method, double rtol, double error, double time,

@@ -3,9 +3,8 @@
 #include "twpbvp.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <time.h>
+
+#include "measure.h"
 
 typedef void function(int *n, double *t, double *y, double *out, double *rpar, int *ipar);
 typedef void condition(int *i, int *n, double *y, double *out, double *rpar, int *ipar);
@@ -80,12 +79,12 @@ int bvp_twp(const bvp_case *z, int lobatto, int conditioning, double tol, int mo
         for (int i = 0; i < 2; i++) yguess[2 * k + i] = u[2 * k + i] = guess[i] + k * (guess[2 + i] - guess[i]) / 10;
     }
     of = z;
-    clock_t from = clock();
+    double from = clock_now();
     (lobatto ? twpbvplc_ : twpbvpc_)(
         &n, &nlbc, &a, &b, &nfix, fix, &ntol, ltol, tols, &linear, &givmsh, &giveu, &nmsh, &nxxdim, xx, &nudim, u,
         &nmax, &lwrk, wrk, &liwrk, iwrk, precis, f, df, g, dg, &ckappa1, &gamma1, &sigma, &ckappa, &ckappa2, &rpar,
         &ipar, &r->status, &lseries, series, &indnms, &full, &use_c, &nmguess, xguess, &nygdim, yguess, iset);
-    r->seconds = (double)(clock() - from) / CLOCKS_PER_SEC;
+    r->seconds = clock_now() - from;
     r->intervals = nmsh - 1;
     r->meshes = indnms;
     r->f = iset[0];

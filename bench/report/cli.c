@@ -1,7 +1,6 @@
 /* cli.c - command lines as tables: values are checked, and a message says what there is instead of a wrong one. */
 #include "cli.h"
 
-#include <costate/costate.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,16 +19,6 @@ void cli_usage(FILE *file, const char *heading, const cli_option *options, int c
         fprintf(file, "%26sone of:", "");
         print_words(file, options[k].words);
     }
-}
-
-static int unknown_method(const char *program, const char *name)
-{
-    costate_method_info info;
-    fprintf(stderr, "%s: no method \"%s\"; there are:", program, name);
-    for (int k = 0; k < costate_method_count(); k++)
-        if (costate_method_describe(costate_method_at(k), &info) == COSTATE_OK) fprintf(stderr, " %s", info.name);
-    fputc('\n', stderr);
-    return 2;
 }
 
 static int word(const char *program, const cli_option *o, const char *value, int *at)
@@ -61,7 +50,6 @@ static int number(const char *program, const cli_option *o, const char *value, v
 static int assign(const char *program, const cli_option *o, void *command, const char *value)
 {
     void *at = (char *)command + o->where;
-    if (o->kind == CLI_METHOD && !costate_method_find(value)) return unknown_method(program, value);
     if (o->kind == CLI_WORD) return word(program, o, value, at);
     if (o->kind == CLI_COUNT || o->kind == CLI_POSITIVE) return number(program, o, value, at);
     if (o->kind == CLI_FLAG) *(int *)at = 1;

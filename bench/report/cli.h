@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What they fill: int, text, int, int, double, text. */
-enum cli_kind { CLI_FLAG, CLI_METHOD, CLI_WORD, CLI_COUNT, CLI_POSITIVE, CLI_TEXT };
+/* What they fill: int, int, int, double, text. */
+enum cli_kind { CLI_FLAG, CLI_WORD, CLI_COUNT, CLI_POSITIVE, CLI_TEXT };
 
 typedef struct {
     const char *name;

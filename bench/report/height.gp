@@ -1,4 +1,4 @@
-# height.gp - the water surface; data and image are set by demo.sh
+# height.gp - the water surface; data and image are set by demo.py
 set terminal pngcairo size 900,700 enhanced font "sans,12"
 set output image
 set title "Water height at t = 0.05: the hump at the centre has become a ring, half way to the boundary"

@@ -1,4 +1,4 @@
-# hybrid.gp - a ball on a vibrating table, and its derivative by the drop height; data and image are set by demo.sh
+# hybrid.gp - a ball on a vibrating table, and its derivative by the drop height; data and image are set by demo.py
 set terminal pngcairo size 900,800 enhanced font "sans,12"
 set output image
 set grid linecolor rgb "#dddddd"

@@ -1,4 +1,4 @@
-# layer.gp - a boundary layer that becomes thinner, and the mesh that follows it; data and image are set by demo.sh
+# layer.gp - a boundary layer that becomes thinner, and the mesh that follows it; data and image are set by demo.py
 set terminal pngcairo size 900,800 enhanced font "sans,12"
 set output image
 set grid linecolor rgb "#dddddd"

@@ -1,4 +1,4 @@
-# sensitivity.gp - which initial heights the height of one cell depends on; data and image are set by demo.sh
+# sensitivity.gp - which initial heights the height of one cell depends on; data and image are set by demo.py
 set terminal pngcairo size 800,700 enhanced font "sans,12"
 set output image
 set title "dh_{cell}(0.05) / dh(0): one adjoint run"

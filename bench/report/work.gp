@@ -1,4 +1,4 @@
-# work.gp - error against time, all families, three problems, forward and gradient; data and image are set by demo.sh
+# work.gp - error against time, all families, three problems, forward and gradient; data and image are set by demo.py
 set terminal pngcairo size 1100,1350 enhanced font "sans,12"
 set output image
 set logscale xy
