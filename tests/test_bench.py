@@ -16,8 +16,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
-from parts import bvp as bvp_part  # noqa: E402
-from parts import papers as paper_part  # noqa: E402
+from parts import bvp as bvp_part, papers as paper_part, second  # noqa: E402
 import recommend  # noqa: E402
 from report.tables import Report, faster_at, gain  # noqa: E402
 
@@ -103,7 +102,7 @@ class Failing:
 def test_hessian_products_that_fail_are_said_to():
     with contextlib.redirect_stdout(io.StringIO()):
         report = Report(".")
-        bench.part_second(Failing(), report)
+        second.part_second(Failing(), report)
     assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
     assert any("PETSc is not there" in line for line in report.lines), report.lines
 
@@ -123,7 +122,7 @@ def test_costs_of_hessian_products():
             return 700
 
     with contextlib.redirect_stdout(io.StringIO()):
-        row = bench.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
+        row = second.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
     assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
     assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
 
