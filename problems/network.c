@@ -2,16 +2,17 @@
 
    A reaction has the rate k a b, with the concentrations a, b of its reactants; each loses the rate, each product gains
    it.  The equations, starts and end times are those of the Test Set for IVP Solvers and of E. Hairer, G. Wanner,
-   Solving Ordinary Differential Equations II; HIRES and Robertson's problem are written as reactions here. */
+   Solving Ordinary Differential Equations II; HIRES and Robertson's problem are written as reactions here, POLLU's are
+   those of the examples. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../examples/pollu.h"
 #include "ivp.h"
 
-enum { SPECIES = 20, REACTIONS = 25, TOUCHED = 6, NONE = -1 };
+enum { SPECIES = POLLU_SPECIES, REACTIONS = POLLU_REACTIONS, TOUCHED = 6, NONE = -1 };
 
-/* Species count from 1; 0: none. */
-typedef struct { double k; int in[2], out[4]; } reaction;
+typedef pollu_reaction reaction;            /* species count from 1; 0: none */
 
 static const reaction hires[] = {
     {1.71, {1}, {2}}, {0.43, {2}, {1}}, {8.32, {2}, {4}}, {8.32, {3}, {1}}, {1.71, {3}, {4}}, {0.43, {4}, {3}},
@@ -22,16 +23,6 @@ static const double hires_start[8] = {[0] = 1, [7] = 0.0057};
 
 static const reaction robertson[] = {{0.04, {1}, {2}}, {3e7, {2, 2}, {2, 3}}, {1e4, {2, 3}, {1, 3}}};
 static const double robertson_start[3] = {1};
-
-static const reaction pollu[] = {
-    {0.35, {1}, {2, 3}}, {26.6, {2, 4}, {1}}, {1.23e4, {5, 2}, {1, 6}}, {8.6e-4, {7}, {5, 5, 8}}, {8.2e-4, {7}, {8}},
-    {1.5e4, {7, 6}, {5, 8}}, {1.3e-4, {9}, {10, 5, 8}}, {2.4e4, {9, 6}, {11}}, {1.65e4, {11, 2}, {1, 10, 12}},
-    {9e3, {11, 1}, {13}}, {0.022, {13}, {11, 1}}, {1.2e4, {10, 2}, {14, 1}}, {1.88, {14}, {7, 5}},
-    {1.63e4, {1, 6}, {15}}, {4.8e6, {3}, {4}}, {3.5e-4, {4}, {16}}, {0.0175, {4}, {3}}, {1e8, {16}, {6, 6}},
-    {4.44e11, {16}, {3}}, {1240, {17, 6}, {18, 5}}, {2.1, {19}, {2}}, {5.78, {19}, {1, 3}}, {0.0474, {1, 4}, {19}},
-    {1780, {19, 1}, {20}}, {3.12, {20}, {19, 1}},
-};
-static const double pollu_start[SPECIES] = {[1] = 0.2, [3] = 0.04, [6] = 0.1, [7] = 0.3, [8] = 0.01, [16] = 0.007};
 
 /* ---- a network, made for speed ---------------------------------------------------------------------------- */
 
@@ -230,9 +221,9 @@ int ivp_robertson(ivp *b, int sparse)
 
 int ivp_pollu(ivp *b, int sparse)
 {
-    int status = make(b, SPECIES, LENGTH(pollu), pollu, pollu_start, sparse);
+    int status = make(b, SPECIES, REACTIONS, pollu_reactions, pollu_start, sparse);
     b->t1 = 60;
     b->atol = 1e-4;
-    b->functional = 3;                       /* ozone */
+    b->functional = POLLU_O3;
     return status;
 }

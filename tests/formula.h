@@ -23,6 +23,8 @@ struct formula {
     double size;                      /* of a grid, where the formula has one */
 };
 
+void problem_robertson(const formula *, num t, const num *y, const num *p, num *out);  /* problems.c */
+
 int formula_rhs_value(const costate_point *, double *, void *);
 int formula_rhs_tangent(const costate_point *, const costate_point *, double *, void *);
 int formula_rhs_adjoint(const costate_point *, const double *, const costate_gradient *, void *);

@@ -18,7 +18,7 @@
 
 /* ---- formulas ------------------------------------------------------------------------------------------ */
 
-static void rober_f(const formula *s, num t, const num *y, const num *p, num *f)
+void problem_robertson(const formula *s, num t, const num *y, const num *p, num *f)
 {
     num a = mul(p[0], y[0]), b = mul3(p[1], y[1], y[2]), c = mul(p[2], square(y[1]));
     UNUSED(s), UNUSED(t);
@@ -167,7 +167,7 @@ static void rotor_dae_solution(num t0, const num *x0, num t, const num *p, num *
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static const formula rober_formula = {.n = 3, .np = 3, .nq = 1, .f = rober_f, .r = rober_r};
+static const formula rober_formula = {.n = 3, .np = 3, .nq = 1, .f = problem_robertson, .r = rober_r};
 static const formula orego_formula = {.n = 3, .np = 3, .nq = 1, .f = orego_f, .r = orego_r};
 static const formula hires_formula = {.n = 8, .np = 10, .nq = 1, .f = hires_f, .r = hires_r};
 static const formula vdpol_formula = {.n = 2, .np = 1, .nq = 1, .f = vdpol_f, .r = half_square_r};

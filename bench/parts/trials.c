@@ -135,10 +135,7 @@ static int open_grid(trial *k)
    gradient by them. */
 static void robertson_f(const formula *s, num t, const num *y, const num *p, num *f)
 {
-    num a = mul(p[0], y[0]), b = mul3(p[1], y[1], y[2]), c = mul(p[2], square(y[1]));
-    (void)s, (void)t;
-    f[0] = sub(b, a);
-    f[1] = sub(sub(a, b), c);
+    problem_robertson(s, t, y, p, f);
     f[2] = plus(add(add(y[0], y[1]), y[2]), -1);
 }
 
