@@ -1,6 +1,6 @@
 /* nums.h - what a map's callbacks return, from one formula over num of t, y, y', p, m and the mode. */
-#ifndef TESTS_NUMS_H
-#define TESTS_NUMS_H
+#ifndef PROBLEMS_NUMS_H
+#define PROBLEMS_NUMS_H
 
 #include <costate/costate.h>
 #include "num.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "formula.h"
-#include "reference.h"
+#include "known.h"
 
 #define UNUSED(x) ((void)(x))
 

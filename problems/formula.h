@@ -2,8 +2,8 @@
 
    ctx of the problem is the formula.  Directions may have NULL members (zero), gradients NULL members (not
    wanted).  Adjoints run over unit directions, grouped by colour where the pattern allows it. */
-#ifndef TESTS_FORMULA_H
-#define TESTS_FORMULA_H
+#ifndef PROBLEMS_FORMULA_H
+#define PROBLEMS_FORMULA_H
 
 #include <costate/costate.h>
 #include "num.h"

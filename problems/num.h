@@ -3,8 +3,8 @@
    A num is  v + a alpha + b beta + ab alpha beta + gamma (c + ac alpha + bc beta + abc alpha beta)  with
    alpha^2 = beta^2 = gamma^2 = 0: value, derivatives along a, b, c, the mixed second ones and the mixed third, exact:
    no differences.  Most formulas are asked for two directions: third says that there is another. */
-#ifndef TESTS_NUM_H
-#define TESTS_NUM_H
+#ifndef PROBLEMS_NUM_H
+#define PROBLEMS_NUM_H
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* daes.h - fully implicit test problems F(t, y, y', p) = 0 of index 0 to 2, with starts and references. */
-#ifndef TESTS_DAES_H
-#define TESTS_DAES_H
+#ifndef PROBLEMS_DAES_H
+#define PROBLEMS_DAES_H
 
 #include <costate/costate.h>
 #include "num.h"

@@ -1,9 +1,9 @@
-/* reference.h - reference values of the test problems, as decimals longer than a double.
+/* known.h - reference values of the test problems, as decimals longer than a double.
 
    End states, integrals and gradients were made in quadruple precision by two independent routes that agree to
    15 digits or more.  For problems.c alone. */
-#ifndef TESTS_REFERENCE_H
-#define TESTS_REFERENCE_H
+#ifndef PROBLEMS_KNOWN_H
+#define PROBLEMS_KNOWN_H
 
 #include "problems.h"
 

@@ -1,6 +1,6 @@
 /* problems.h - the test problems: every derivative exact, reference values where they are known. */
-#ifndef TESTS_PROBLEMS_H
-#define TESTS_PROBLEMS_H
+#ifndef PROBLEMS_PROBLEMS_H
+#define PROBLEMS_PROBLEMS_H
 
 #include <costate/costate.h>
 #include "num.h"
