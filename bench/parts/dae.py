@@ -3,7 +3,7 @@ import re
 import statistics
 
 from report.sweeps import (
-    asked_of_peers, best_at, compete, ladder, peer_table, QUICK, ratio, show, sweep, timed, tolerances)
+    alternatives, asked_of_peers, best_at, compete, ladder, peer_table, QUICK, ratio, show, sweep, timed, tolerances)
 from report.tables import curve
 
 
@@ -70,13 +70,10 @@ def idas_options(run, rep):
     rows = []
     for problem in ("heat_dae", "foodweb"):
         for solver, ways in choices.items():
-            turns = [[run.row("idas:bdf", problem, solver=solver, flags=flags, turn=turn) for flags in ways]
-                     for turn in range(run.turns)]
-            for k, flags in enumerate(ways):
-                ratios = [t[k]["seconds"] / t[0]["seconds"] for t in turns if t[k].get("seconds")]
+            for flags, ratios, _, row in alternatives(run, "idas:bdf", problem, ways, solver=solver):
                 rows.append([problem, solver, " ".join(flags) or "as raced"] + (
-                    ["%.2f" % statistics.median(ratios), "%.1e" % turns[0][k]["error_derivative"]] if ratios
-                    else [turns[0][k].get("message", ""), ""]))
+                    ["%.2f" % statistics.median(ratios), "%.1e" % row["error_derivative"]] if ratios
+                    else [row.get("message", ""), ""]))
     rep.plain_table("What IDAS was given, rtol 1e-6: time of the alternatives over that of what is raced",
                     ["problem", "solver", "options", "ratio", "error"], rows)
     rep.say()

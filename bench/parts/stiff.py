@@ -1,7 +1,8 @@
 """stiff.py - parts brusselator, krylov, stiff, direct, inexact of the benchmark: reaction and diffusion on grids."""
 from report.sweeps import (
-    ASKED, bdf, best_against, compete, ladder, preconditioned, QUICK, show, sweep, timed, tolerances)
-from report.tables import curve, faster_at, front, time_at
+    asked_of_peers, bdf, best_against, best_at, compete, gain_cells, ladder, preconditioned, QUICK, show, sweep, timed,
+    tolerances)
+from report.tables import curve, front, time_at
 
 
 def part_brusselator(run, rep):
@@ -72,19 +73,12 @@ def part_stiff(run, rep):
 def against_cvodes(run, rep, table, what, error, limit):
     """a target for each tolerance of CVODES: the best of its variants, at the error that it reached"""
     rows = []
-    for rtol in ASKED[:1] if QUICK else ASKED:
-        peers = [(name, row) for name in table if name.startswith(run.peer) for row in table[name]
-                 if row["asked"] == rtol and not row.get("status")]
-        best = {}
-        for name, _ in STIFF:
-            found = [(faster_at(table[name], row, error), peer, row) for peer, row in peers]
-            found = [f for f in found if f[0]]
-            best[name] = min(found, key=lambda f: f[0].median) if found else None
-        for name, f in best.items():
-            rows.append(["%.0e" % rtol, name] + (["-"] * 4 if not f else [
-                f[1], "%.1e" % f[2][error], "%.2f" % f[0].median, "%.2f to %.2f" % (f[0].low, f[0].high)]))
+    for rtol in asked_of_peers():
+        best = {name: best_at(table, run.peer, rtol, error, [name]) for name, _ in STIFF}
+        rows += [["%.0e" % rtol, name] + ([f[2]] + gain_cells(f, error) if f else ["-"] * 4)
+                 for name, f in best.items()]
         top = best["rock4"]
-        peer = top[1] if top else run.peer
+        peer = top[2] if top else run.peer
         rep.target("%s: rock4, times faster than %s at its error at rtol %g" % (what, peer, rtol),
                    top and top[0].median, limit, True)
         rep.ratio("%s, rtol %g" % (what, rtol), "rock4", peer, top and top[0])
@@ -133,16 +127,11 @@ def part_inexact(run, rep):
 def direct_targets(run, rep, table, names, kinds, what, error, limit):
     """the best of ours at the error that CVODES reached at each of its tolerances, for each of its solvers"""
     rows = []
-    own = [name for name in table if name.split()[0] in names]
+    ours = [name for name in table if name.split()[0] in names]
     for solver, said in kinds.items():
-        peer = "%s bdf %s" % (run.peer, solver)
-        for rtol in ASKED[:1] if QUICK else ASKED:
-            reached = [row for row in table.get(peer, []) if row["asked"] == rtol and not row.get("status")]
-            found = [(faster_at(table[name], row, error), name, row) for name in own for row in reached]
-            best = max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)
-            if best:
-                rows.append(["%.0e" % rtol, said, best[1], "%.1e" % best[2][error], "%.2f" % best[0].median,
-                             "%.2f to %.2f" % (best[0].low, best[0].high)])
+        for rtol in asked_of_peers():
+            best = best_at(table, "%s bdf %s" % (run.peer, solver), rtol, error, ours)
+            rows += [["%.0e" % rtol, said, best[1]] + gain_cells(best, error)] if best else []
             rep.target("%s: times faster than CVODES with %s at its error at rtol %g" % (what, said, rtol),
                        best and best[0].median, limit, True)
     rep.plain_table(what + ": times faster than CVODES at its error",

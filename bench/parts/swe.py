@@ -4,7 +4,7 @@ import re
 import statistics
 import subprocess
 
-from report.sweeps import adams, bdf, compete, packaged, QUICK, ratio, show, sweep, tolerances
+from report.sweeps import adams, alternatives, bdf, compete, packaged, QUICK, ratio, show, sweep, tolerances
 
 
 def part_peers(run, rep):
@@ -19,14 +19,11 @@ def part_peers(run, rep):
              ("pollu", None, "forward", "bdf", "dense", [(), ("--lapack",)])]
     rows = []
     for problem, size, mode, method, solver, choices in cases:
-        turns = [[run.row("%s:%s" % (run.peer, method), problem, size=size, solver=solver, mode=mode, flags=flags,
-                          turn=turn) for flags in choices] for turn in range(run.turns)]
-        base = statistics.median(t[0].get("seconds") or float("nan") for t in turns)
-        for k, flags in enumerate(choices):
-            ratios = [t[k]["seconds"] / t[0]["seconds"] for t in turns if t[k].get("seconds") and t[0].get("seconds")]
+        ways = alternatives(run, "%s:%s" % (run.peer, method), problem, choices, size=size, solver=solver, mode=mode)
+        for k, (flags, ratios, seconds, row) in enumerate(ways):
             rows.append(["%s %s" % (problem, size or ""), method + " " + solver, " ".join(flags) or "as raced",
-                         "%.3g" % base if k == 0 else "",
-                         "%.2f" % statistics.median(ratios) if ratios else turns[0][k].get("message")])
+                         "%.3g" % seconds if k == 0 else "",
+                         "%.2f" % statistics.median(ratios) if ratios else row.get("message")])
     rep.plain_table("What CVODES was given, rtol 1e-6: time of the alternatives over that of what is raced",
                     ["problem", "CVODES", "options", "seconds", "ratio"], rows)
     rep.say()

@@ -109,14 +109,14 @@ def preconditioned(run, mode):
     return [bdf(run, "gmres", ("--ilu",) + flags, name, tols) for flags, name in choices]
 
 
-def best_at(table, peer, rtol, error):
-    """the best of ours against each way of a peer at the error that it reached: (Gain, ours, the way, its row) of the
-    way that is best for it"""
+def best_at(table, peer, rtol, error, ours=None):
+    """the best of ours (names; None: all that are not the peer's) against each way of a peer at the error that it
+    reached: (Gain, ours, the way, its row) of the way that is best for it"""
+    ours = [name for name in table if not name.startswith(peer)] if ours is None else ours
     ways = []
     for name in (n for n in table if n.startswith(peer)):
         reached = [row for row in table[name] if row["asked"] == rtol and not row.get("status")]
-        found = [(faster_at(table[own], row, error), own, name, row) for row in reached for own in table
-                 if not own.startswith(peer)]
+        found = [(faster_at(table[own], row, error), own, name, row) for row in reached for own in ours]
         ways += [max((f for f in found if f[0]), key=lambda f: f[0].median, default=None)]
     return min((w for w in ways if w), key=lambda w: w[0].median, default=None)
 
@@ -125,10 +125,14 @@ def asked_of_peers():
     return ASKED[:1] if QUICK else ASKED
 
 
+def gain_cells(found, error):
+    """of what best_at found: the error, the ratio, its range over turns"""
+    return ["%.1e" % found[3][error], "%.2f" % found[0].median, "%.2f to %.2f" % found[0][1:]]
+
+
 def peer_table(rep, what, said, error, found):
     """found: {rtol: best_at}"""
-    rows = [["%.0e" % rtol, f[1], f[2], "%.1e" % f[3][error], "%.2f" % f[0].median, "%.2f to %.2f" % f[0][1:]]
-            for rtol, f in found.items() if f]
+    rows = [["%.0e" % rtol, f[1], f[2]] + gain_cells(f, error) for rtol, f in found.items() if f]
     rep.plain_table("%s: times faster than %s at its error" % (what, said),
                     ["rtol", "costate", said, "error", "ratio", "turns"], rows)
 
@@ -147,3 +151,11 @@ def timed(row, time):
     if not time or row.get("status"):
         return row
     return dict(row, seconds=row[time], turns=[dict(turn, seconds=turn[time]) for turn in row["turns"]])
+
+
+def alternatives(run, code, problem, ways, **more):
+    """[(flags, times over those of the first way in each turn, seconds, row)] for ways to set the options of a code"""
+    turns = [[run.row(code, problem, flags=flags, turn=turn, **more) for flags in ways] for turn in range(run.turns)]
+    return [(flags, [t[k]["seconds"] / t[0]["seconds"] for t in turns if t[k].get("seconds") and t[0].get("seconds")],
+             statistics.median(t[k].get("seconds") or float("nan") for t in turns), turns[0][k])
+            for k, flags in enumerate(ways)]
