@@ -12,7 +12,7 @@ enum { LAPS = 1000 };
 typedef struct {
     const char *code, *problem;
     double eps, tol, budget;
-    int intervals, most, repeat, fixed, from_wide, gradient, json, help;
+    int intervals, most, repeat, fixed, from_wide, gradient, known, json, help;
 } command;
 
 #define AT(member) offsetof(command, member)
@@ -28,6 +28,7 @@ static const cli_option options[] = {
     {"--gradient", CLI_FLAG, AT(gradient), NULL, 0, "", "by all parameters, of the integral"},
     {"--repeat", CLI_COUNT, AT(repeat), NULL, 0, "N", "times at least, after the first"},
     {"--budget", CLI_POSITIVE, AT(budget), NULL, 0, "S", "seconds in which it repeats further"},
+    {"--known", CLI_FLAG, AT(known), NULL, 0, "", "only print parameters, and what is known of the solution, as JSON"},
     {"--json", CLI_FLAG, AT(json), NULL, 0, "", "as one line of JSON"},
     {"--help", CLI_FLAG, AT(help), NULL, 0, "", "this"}};
 enum { OPTIONS = sizeof options / sizeof *options };
@@ -144,6 +145,27 @@ static void print(const command *c, result *r)
     json_end(&j);
 }
 
+/* y, and y' where that is known */
+static void print_known(const bvp_case *z)
+{
+    enum { MOST = 2000 };
+    static double t[MOST], y[2][MOST], pair[2];
+    int count = 0;
+    json j = {stdout, 0};
+    for (int k = 0; k < z->points && k < MOST; k++) {
+        t[k] = z->time(z->p, k);
+        count = z->known(z->p, t[k], pair);
+        y[0][k] = pair[0], y[1][k] = pair[1];
+    }
+    json_numbers(&j, "p", z->P.np, z->p);
+    json_numbers(&j, "ends", 2, (const double[]){z->p[z->start], z->p[z->end]});
+    json_count(&j, "breaks", z->nbreaks);
+    json_numbers(&j, "t", z->points, t);
+    json_numbers(&j, "y", z->points, y[0]);
+    if (count == 2) json_numbers(&j, "y'", z->points, y[1]);
+    json_end(&j);
+}
+
 int main(int argc, char **argv)
 {
     static result r;
@@ -155,6 +177,7 @@ int main(int argc, char **argv)
     if (bvp_case_new(&z, c.problem, c.eps) != 0) return fprintf(stderr, "bvp_race: no problem \"%s\"\n", c.problem), 2;
     if (strncmp(c.code, "twp:", 4) != 0 && strncmp(c.code, "costate:", 8) != 0)
         return fprintf(stderr, "bvp_race: no code \"%s\"\n", c.code), 2;
+    if (c.known) return print_known(&z), 0;
     race(&z, &c, &r);
     if (c.json) print(&c, &r);
     else printf("%s %s: status %d, %d intervals, error %.2e, %.3g s %s\n", c.code, c.problem, r.status, r.intervals,

@@ -42,7 +42,7 @@ class Rows:
                           "--repeat", "5", "--budget", str(self.budget), "--json", *flags], name)
 
     def scipy(self, jac, problem, tol, eps=0.1):
-        row = self._run([self.python, SCIPY, problem, repr(eps),
+        row = self._run([self.python, SCIPY, self.program, problem, repr(eps),
                          repr(tol), str(jac), str(self.budget)], "SciPy, fun_jac" if jac else "SciPy")
         self.version = row.get("version", self.version)
         return row

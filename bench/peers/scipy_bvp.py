@@ -1,10 +1,12 @@
-"""scipy_bvp.py PROBLEM EPS TOL JAC BUDGET - SciPy's solve_bvp on a problem of bvp_cases.c, vectorised as its users
-write it; prints a row as bvp_race does.  JAC: 1: with fun_jac and bc_jac, 0: without.
+"""scipy_bvp.py BVP_RACE PROBLEM EPS TOL JAC BUDGET - SciPy's solve_bvp on a problem of bvp_cases.c, vectorised as its
+users write it; prints a row as bvp_race does.  Parameters and known solutions are those of the program BVP_RACE.
+JAC: 1: with fun_jac and bc_jac, 0: without.
 
 Times are of the processor, the median of as many solves as the budget in seconds allows, after one that warms up."""
 import json
 import os
 import statistics
+import subprocess
 import sys
 import time
 
@@ -12,12 +14,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402
 from scipy.integrate import solve_bvp  # noqa: E402
-
-ARM = [(0, 0, 0.08282322120549214), (0.125, 0.009701891627932141, 0.082824195167925774),
-       (0.25, 0.022659457425876543, 0.1297073245708098), (0.3, 0.029686685165635843, 0.14971588405666506),
-       (0.375, 0.041478672844363726, 0.16098974571225128), (0.5, 0.059653802666936456, 0.1141970596191435),
-       (0.625, 0.066774810513401825, -0.010672769889378524), (0.75, 0.05633433029757929, -0.15117340817921568),
-       (0.875, 0.031257490780447789, -0.2370468426807899), (1, 0, -0.25266148465696775)]
 
 
 def of_curvature(value, by_y):
@@ -33,51 +29,34 @@ def of_curvature(value, by_y):
     return f, jac
 
 
-def arm(eps):
-    nodes, u = np.linspace(0, 1, 9), np.array([0.5, 1.5, 2, 1, -0.5, -1.5, -1, 0.25, 1.25])
-    f = of_curvature(lambda t, y, v: (np.interp(t, nodes, u) - np.cos(y)) / 2, lambda t, y, v: (np.sin(y) / 2, 0))
-    table = np.array(ARM)
-    return f, (0, 0), nodes, table[:, 0], table[:, 1:].T
+# right-hand sides by the parameters p of bvp_cases.c
+def arm(p):
+    nodes, u = np.linspace(0, 1, 9), p[:9]
+    return of_curvature(lambda t, y, v: (np.interp(t, nodes, u) - np.cos(y)) / 2, lambda t, y, v: (np.sin(y) / 2, 0))
 
 
-def layer_times(eps):
-    inside = np.minimum(1, 20 * eps * np.arange(100) / 100)
-    return np.concatenate((np.linspace(0, 1, 1001), inside, 1 - inside))
+def layer_a(p):
+    eps, b, c, s = p[:4]
+    return of_curvature(lambda t, y, v: (s - b * v - c * y) / eps, lambda t, y, v: (-c / eps, -b / eps))
 
 
-def layer_a(eps):
-    b, c, s, left, right = 1, 0.5, 0.25, 2, 1
-    root = np.sqrt(b * b - 4 * eps * c)
-    slow, fast = -2 * c / (b + root), -(b + root) / 2 / eps
-    al, be, det = left - s / c, right - s / c, np.exp(fast - slow) - 1
-    c1, c2 = (al * np.exp(fast) - be) / det, (be * np.exp(-slow) - al) / det
-    f = of_curvature(lambda t, y, v: (s - b * v - c * y) / eps, lambda t, y, v: (-c / eps, -b / eps))
-    t = layer_times(eps)
-    return f, (left, right), np.linspace(0, 1, 11), t, [s / c + c1 * np.exp(slow * (t - 1)) + c2 * np.exp(fast * t)]
+def layer_b(p):
+    eps = p[0]
+    return of_curvature(lambda t, y, v: -y * v / eps, lambda t, y, v: (-v / eps, -y / eps))
 
 
-def layer_b(eps):
-    left, right = 0.25, 1
-    c = right
-    for _ in range(50):
-        c = right / np.tanh(c / (2 * eps) + np.arctanh(left / c))
-    f = of_curvature(lambda t, y, v: -y * v / eps, lambda t, y, v: (-v / eps, -y / eps))
-    t = layer_times(eps)
-    return f, (left, right), np.linspace(0, 1, 11), t, [c * np.tanh(c * t / (2 * eps) + np.arctanh(left / c))]
+def layer_c(p):
+    eps, f, kappa = p[:3]
+    return of_curvature(lambda t, y, v: (y - f * np.cos(kappa * t)) / eps ** 2, lambda t, y, v: (1 / eps ** 2, 0))
 
 
-def layer_c(eps):
-    kappa, left, right = 3, 2, -1
-    scale, e = 1 / (1 + (eps * kappa) ** 2), np.exp(-1 / eps)
-    al, be = left - scale, right - scale * np.cos(kappa)
-    f = of_curvature(lambda t, y, v: (y - np.cos(kappa * t)) / eps ** 2, lambda t, y, v: (1 / eps ** 2, 0))
-    t = layer_times(eps)
-    return f, (left, right), np.linspace(0, 1, 11), t, [scale * np.cos(kappa * t) + (
-        (al - be * e) * np.exp(-t / eps) + (be - al * e) * np.exp((t - 1) / eps)) / (1 - e * e)]
-
-
-def main(problem, eps, tol, jac, budget):
-    (f, f_jac), (left, right), mesh, t, known = globals()[problem](eps)
+def main(program, problem, eps, tol, jac, budget):
+    case = json.loads(subprocess.run([program, "--problem", problem, "--eps", repr(eps), "--known"], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    f, f_jac = globals()[problem](case["p"])
+    left, right = case["ends"]
+    mesh, t = np.linspace(0, 1, case["breaks"] + 2 if case["breaks"] else 11), np.array(case["t"])
+    known = [np.array(case[name]) for name in ("y", "y'") if name in case]
     guess = np.zeros((2, mesh.size))
     if problem == "layer_b":
         guess[0], guess[1] = np.linspace(left, right, mesh.size), right - left
@@ -103,4 +82,4 @@ def main(problem, eps, tol, jac, budget):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+    main(*sys.argv[1:3], float(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]))
