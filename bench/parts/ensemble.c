@@ -9,47 +9,7 @@
 #include <string.h>
 
 #include "measure.h"
-
-/* ---- the problem: A -> B k[0], B + B -> B + C k[1], B + C -> A + C k[2] ---- */
-
-static int f(const costate_point *x, double *out, void *ctx)
-{
-    const double *y = x->y, *k = x->p, a = k[0] * y[0], b = k[1] * y[1] * y[1], c = k[2] * y[1] * y[2];
-    (void)ctx;
-    out[0] = c - a;
-    out[1] = a - b - c;
-    out[2] = b;
-    return 0;
-}
-
-static int jac(const costate_point *x, double *J, void *ctx)
-{
-    const double *y = x->y, *k = x->p, b = 2 * k[1] * y[1], c1 = k[2] * y[2], c2 = k[2] * y[1];
-    (void)ctx;
-    J[0] = -k[0]; J[3] = c1;      J[6] = c2;
-    J[1] = k[0];  J[4] = -b - c1; J[7] = -c2;
-    J[2] = 0;     J[5] = b;       J[8] = 0;
-    return 0;
-}
-
-static int f_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    const double *y = x->y, *k = x->p, wa = w[1] - w[0], wb = w[2] - w[1], wc = w[0] - w[1];
-    (void)ctx;
-    if (g->y) {
-        g->y[0] += k[0] * wa;
-        g->y[1] += 2 * k[1] * y[1] * wb + k[2] * y[2] * wc;
-        g->y[2] += k[2] * y[1] * wc;
-    }
-    if (g->p) {
-        g->p[0] += y[0] * wa;
-        g->p[1] += y[1] * y[1] * wb;
-        g->p[2] += y[1] * y[2] * wc;
-    }
-    return 0;
-}
-
-static const costate_problem problem = {.n = 3, .np = 3, .rhs = {.value = f, .adjoint = f_adjoint}, .jac = jac};
+#include "robertson.h"
 
 /* ---- one ensemble ---- */
 
@@ -59,11 +19,10 @@ typedef struct { double seconds, processor; } cost;
 /* constants within a factor of 2 */
 static void begin(arrays *a, int count)
 {
-    static const double k[3] = {0.04, 3e7, 1e4};
     unsigned state = 1;
     for (int i = 0; i < 3 * count; i++) {
         state = state * 1664525u + 1013904223u;
-        a->p[i] = k[i % 3] * exp2((double)(state >> 8) / 8388608.0 - 1);
+        a->p[i] = robertson_rates[i % 3] * exp2((double)(state >> 8) / 8388608.0 - 1);
         a->y[i] = a->lambda[i] = i % 3 == 0;
         a->mu[i] = 0;
     }
@@ -76,7 +35,7 @@ static int run(arrays *a, int count, int threads, cost *of, costate_ensemble_rep
                            .lambda = a->lambda, .mu = a->mu};
     begin(a, count);
     double t = wall_now(), c = clock_now();
-    int status = costate_ensemble(costate_method_find("sdirk4a"), &problem, &options, &all, report);
+    int status = costate_ensemble(costate_method_find("sdirk4a"), &robertson_problem, &options, &all, report);
     of->seconds = wall_now() - t;
     of->processor = clock_now() - c;
     if (status != COSTATE_OK) fprintf(stderr, "%s\n", report->text);
