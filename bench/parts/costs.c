@@ -93,54 +93,52 @@ static const costate_backend *named(const race_task *task, const costate_pattern
     return costate_backend_find(task->solver == COSTATE_LS_AUTO ? p ? "umfpack" : "dense" : names[task->solver]);
 }
 
-static void time_solver(bench *w, race_costs *c)
+/* what a backend has of one of the two matrices; NULL: it cannot, or the matrix is singular */
+static void *factored(const bench *w, int complex, const double *values)
 {
-    const costate_pattern *p = w->backend->dense ? NULL : w->b->P.pattern;
-    int n = w->b->P.n;
-    if (w->backend->init(&w->real, n, p, 0, NULL) != 0) w->real = NULL;
-    if (w->backend->init(&w->complex, n, p, 1, NULL) != 0) w->complex = NULL;
-    if (w->real && w->backend->factor(w->real, w->A) == 0) {
-        c->factor = best(w, call_factor);
-        c->solve = best(w, call_solve);
-        c->solve_transposed = best(w, call_solve_transposed);
-    }
-    if (w->complex && w->backend->factor(w->complex, w->Z) == 0) {
-        c->factor_complex = best(w, call_factor_complex);
-        c->solve_complex = best(w, call_solve_complex);
-    }
-    if (w->real) w->backend->free(w->real);
-    if (w->complex) w->backend->free(w->complex);
+    const costate_backend *by = w->backend;
+    void *self = NULL;
+    if (!by || by->init(&self, w->b->P.n, by->dense ? NULL : w->b->P.pattern, complex, NULL) != 0) return NULL;
+    if (by->factor(self, values) == 0) return self;
+    by->free(self);
+    return NULL;
 }
 
-static void time_callbacks(bench *w, race_costs *c)
+static void measure(bench *w, json *j)
 {
-    size_t n = (size_t)w->b->P.n;
-    memcpy(w->x, w->b->y0, n * sizeof *w->x);
-    for (size_t i = 0; i < n; i++) w->u[i] = 1e-3 * (double)(i % 7);
-    c->f = best(w, call_f);
-    c->jac = best(w, call_jac);
-    c->tangent = best(w, call_tangent);
-    refill(w, n);
-    c->adjoint = best(w, call_adjoint);
-    c->tangent2 = best(w, call_tangent2);
-    refill(w, n);
-    c->adjoint2 = best(w, call_adjoint2);
+    enum { ALWAYS, REAL, COMPLEX };
+    const struct { const char *name; void (*call)(bench *); int with; } costs[] = {
+        {"f", call_f, ALWAYS}, {"jac", call_jac, ALWAYS}, {"tangent", call_tangent, ALWAYS},
+        {"adjoint", call_adjoint, ALWAYS}, {"tangent2", call_tangent2, ALWAYS}, {"adjoint2", call_adjoint2, ALWAYS},
+        {"factor", call_factor, REAL}, {"factor_complex", call_factor_complex, COMPLEX}, {"solve", call_solve, REAL},
+        {"solve_transposed", call_solve_transposed, REAL}, {"solve_complex", call_solve_complex, COMPLEX}};
+    for (size_t k = 0; k < sizeof costs / sizeof *costs; k++) {
+        int there = costs[k].with == ALWAYS || (costs[k].with == REAL ? w->real : w->complex) != NULL;
+        refill(w, (size_t)w->b->P.n);                    /* adjoints add to it */
+        json_number(j, costs[k].name, there ? best(w, costs[k].call) : NAN);
+    }
 }
 
-int race_measure_costs(const race_task *task, const ivp *b, race_costs *c)
+int race_measure_costs(const race_task *task, const ivp *b, json *j)
 {
     size_t n = (size_t)b->P.n, values = b->P.pattern ? (size_t)b->P.pattern->col[n] : n * n;
     bench w = {.b = b, .backend = named(task, b->P.pattern), .values = values};
-    *c = (race_costs){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (w.backend && w.backend->dense && b->P.pattern) w.backend = NULL;
     if (!(w.x = malloc((4 * n + 4 * values) * sizeof *w.x))) return COSTATE_NO_MEMORY;
     w.u = w.x + n;
     w.v = w.u + n;
     w.J = w.v + 2 * n;
     w.A = w.J + values;
     w.Z = w.A + values;
-    time_callbacks(&w, c);
+    memcpy(w.x, b->y0, n * sizeof *w.x);
+    for (size_t i = 0; i < n; i++) w.u[i] = 1e-3 * (double)(i % 7);
+    call_jac(&w);
     form(&w, task->steps / (0.25 * task->tf));
-    if (w.backend && !(w.backend->dense && b->P.pattern)) time_solver(&w, c);
+    w.real = factored(&w, 0, w.A);
+    w.complex = factored(&w, 1, w.Z);
+    measure(&w, j);
+    if (w.real) w.backend->free(w.real);
+    if (w.complex) w.backend->free(w.complex);
     free(w.x);
     return COSTATE_OK;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
 #include "peer.h"
 #include "reference.h"
 
@@ -175,23 +174,6 @@ static void print_text(const race_task *task, const ivp *b, const race_result *r
            over_laps(r, backward_of, 0), e.y, e.derivative);
 }
 
-static void print_costs(const race_costs *c)
-{
-    json j = {stdout, 0};
-    json_number(&j, "f", c->f);
-    json_number(&j, "jac", c->jac);
-    json_number(&j, "tangent", c->tangent);
-    json_number(&j, "adjoint", c->adjoint);
-    json_number(&j, "tangent2", c->tangent2);
-    json_number(&j, "adjoint2", c->adjoint2);
-    json_number(&j, "factor", c->factor);
-    json_number(&j, "factor_complex", c->factor_complex);
-    json_number(&j, "solve", c->solve);
-    json_number(&j, "solve_transposed", c->solve_transposed);
-    json_number(&j, "solve_complex", c->solve_complex);
-    json_end(&j);
-}
-
 /* ---- the race ---------------------------------------------------------------------------------------------------- */
 
 /* of the gradients by y(0), or by what y(0) is made of; work: 2 na */
@@ -254,7 +236,7 @@ int main(int argc, char **argv)
     command c = {.task = {.code = "costate:rodas4", .problem = "swe", .directions = 1, .rtol = 1e-6, .repeat = 1,
                           .budget = 20, .steps = 20, .eps = 1e-4}};
     ivp b;
-    race_costs costs;
+    json j = {stdout, 0};
     int status = cli_parse("race", options, OPTIONS, &c, argc, argv);
     if (status != 0) return status;
     if (c.help) return usage(stdout), 0;
@@ -267,7 +249,8 @@ int main(int argc, char **argv)
     if (c.costs && (b.P.residual.value || b.P.nevents))
         status = (fputs("race: no costs of a residual or events\n", stderr), 2);
     else if (c.costs) {
-        if ((status = race_measure_costs(&c.task, &b, &costs)) == COSTATE_OK) print_costs(&costs);
+        status = race_measure_costs(&c.task, &b, &j);
+        json_end(&j);
     } else status = race(&c, &b);
     ivp_free(&b);
     return status;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "ivp.h"
+#include "json.h"
 #include "measure.h"
 
 /* y(t1); dy(t1)/dy_0(0); the gradient of ivp.h; costate: y(t1), onto a tape; costate, petsc: Hessian products along the
@@ -90,12 +91,8 @@ int race_by(const race_task *, const ivp *, race_result *);
 
 /* ---- beside the race -------------------------------------------------------------------------------------------- */
 
-/* Best times of what the codes are made of: seconds; NaN: not there. */
-typedef struct {
-    double f, jac, tangent, adjoint, tangent2, adjoint2;
-    double factor, factor_complex, solve, solve_transposed, solve_complex;
-} race_costs;
-int race_measure_costs(const race_task *, const ivp *, race_costs *);
+/* Best times of what the codes are made of, callbacks and a linear solver's calls: seconds; null: not there. */
+int race_measure_costs(const race_task *, const ivp *, json *);
 
 /* A reference file (reference.h): y, the tangent by y_0(0) or, in mode second, the Hessian product, the gradient. */
 int race_reference_make(const race_task *, const ivp *, const char *file, race_result *);
