@@ -157,21 +157,25 @@ static void cost_of(const void *of, const num_point *x, num *out) { ((const dae 
 static num_map residual_map(const dae *d) { return (num_map){d->n, d->np, 0, d->n, residual_of, d}; }
 static num_map cost_map(const dae *d) { return (num_map){d->n, d->np, 0, 1, cost_of, d}; }
 
-static int residual_value(const costate_point *x, double *out, void *ctx)
-{
-    num_map F = residual_map(ctx);
-    return num_value(&F, x, out), 0;
-}
-static int residual_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    num_map F = residual_map(ctx);
-    return num_tangent(&F, x, dx, NULL, out), 0;
-}
-static int residual_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    num_map F = residual_map(ctx);
-    return num_adjoint(&F, x, NULL, w, g), 0;
-}
+#define MAP(part)                                                                                                      \
+    static int part##_value(const costate_point *x, double *out, void *ctx)                                            \
+    {                                                                                                                  \
+        num_map F = part##_map(ctx);                                                                                   \
+        return num_value(&F, x, out), 0;                                                                               \
+    }                                                                                                                  \
+    static int part##_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)                 \
+    {                                                                                                                  \
+        num_map F = part##_map(ctx);                                                                                   \
+        return num_tangent(&F, x, dx, NULL, out), 0;                                                                   \
+    }                                                                                                                  \
+    static int part##_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)           \
+    {                                                                                                                  \
+        num_map F = part##_map(ctx);                                                                                   \
+        return num_adjoint(&F, x, NULL, w, g), 0;                                                                      \
+    }
+MAP(residual)
+MAP(cost)
+
 static int residual_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out,
                              void *ctx)
 {
@@ -183,21 +187,6 @@ static int residual_adjoint_tangent(const costate_point *x, const costate_point 
 {
     num_map F = residual_map(ctx);
     return num_adjoint(&F, x, dx, w, g), 0;
-}
-static int cost_value(const costate_point *x, double *out, void *ctx)
-{
-    num_map F = cost_map(ctx);
-    return num_value(&F, x, out), 0;
-}
-static int cost_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    num_map F = cost_map(ctx);
-    return num_tangent(&F, x, dx, NULL, out), 0;
-}
-static int cost_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    num_map F = cost_map(ctx);
-    return num_adjoint(&F, x, NULL, w, g), 0;
 }
 
 static int columns(const costate_point *x, int slope, double *J, const dae *d)

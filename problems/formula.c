@@ -105,61 +105,37 @@ static int transposed(const formula *F, formula_map *map, int k, const costate_p
     return 0;
 }
 
-int formula_rhs_value(const costate_point *x, double *out, void *ctx)
-{
-    const formula *F = ctx;
-    return value(F, F->f, F->n, x, out);
-}
-int formula_rhs_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    const formula *F = ctx;
-    return tangent(F, F->f, F->n, x, dx, out);
-}
-int formula_rhs_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    return transposed(F, F->f, F->n, x, NULL, w, g);
-}
-int formula_rhs_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
-                         void *ctx)
-{
-    const formula *F = ctx;
-    return tangent2(F, F->f, F->n, x, dx1, dx2, out);
-}
-int formula_rhs_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
-                                const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    return transposed(F, F->f, F->n, x, dx, w, g);
-}
-
-int formula_cost_value(const costate_point *x, double *out, void *ctx)
-{
-    const formula *F = ctx;
-    return value(F, F->r, F->nq, x, out);
-}
-int formula_cost_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    const formula *F = ctx;
-    return tangent(F, F->r, F->nq, x, dx, out);
-}
-int formula_cost_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    return transposed(F, F->r, F->nq, x, NULL, w, g);
-}
-int formula_cost_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
-                          void *ctx)
-{
-    const formula *F = ctx;
-    return tangent2(F, F->r, F->nq, x, dx1, dx2, out);
-}
-int formula_cost_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
-                                 const costate_gradient *g, void *ctx)
-{
-    const formula *F = ctx;
-    return transposed(F, F->r, F->nq, x, dx, w, g);
-}
+/* the callbacks of f and of r, whose values are n and nq */
+#define MAP(part, map, rows)                                                                                           \
+    int formula_##part##_value(const costate_point *x, double *out, void *ctx)                                         \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return value(F, F->map, F->rows, x, out);                                                                      \
+    }                                                                                                                  \
+    int formula_##part##_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)              \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return tangent(F, F->map, F->rows, x, dx, out);                                                                \
+    }                                                                                                                  \
+    int formula_##part##_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)        \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return transposed(F, F->map, F->rows, x, NULL, w, g);                                                          \
+    }                                                                                                                  \
+    int formula_##part##_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, \
+                                  void *ctx)                                                                           \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return tangent2(F, F->map, F->rows, x, a, b, out);                                                             \
+    }                                                                                                                  \
+    int formula_##part##_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,             \
+                                         const costate_gradient *g, void *ctx)                                         \
+    {                                                                                                                  \
+        const formula *F = ctx;                                                                                        \
+        return transposed(F, F->map, F->rows, x, dx, w, g);                                                            \
+    }
+MAP(rhs, f, n)
+MAP(cost, r, nq)
 
 int formula_jac(const costate_point *x, double *J, void *ctx)
 {

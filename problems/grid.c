@@ -292,12 +292,14 @@ static int line_adjoint_tangent(const costate_point *x, const costate_point *dx,
     return 0;
 }
 
-static int line_jacobian(const costate_point *x, double *J, void *ctx)
+/* of both: neighbours d, itself -2 d a dimension */
+static int linear_jacobian(const costate_point *x, double *J, void *ctx)
 {
     const grid *g = ctx;
+    double itself = (g->S.n > g->side ? -4 : -2) * g->d;
     (void)x;
-    for (int j = 0; j < g->side; j++)
-        for (int e = g->col[j]; e < g->col[j + 1]; e++) J[e] = g->row[e] == j ? -2 * g->d : g->d;
+    for (int j = 0; j < g->S.n; j++)
+        for (int e = g->col[j]; e < g->col[j + 1]; e++) J[e] = g->row[e] == j ? itself : g->d;
     return 0;
 }
 
@@ -316,7 +318,7 @@ int ivp_diffusion(ivp *b, int points)
         for (int i = j > 0 ? j - 1 : 0; i <= j + 1 && i < points; i++) g->row[next++] = i;
     }
     g->col[points] = next;
-    *b = (ivp){.P = {.n = points, .ctx = g, .jac = line_jacobian, .pattern = &g->S,
+    *b = (ivp){.P = {.n = points, .ctx = g, .jac = linear_jacobian, .pattern = &g->S,
                      .rhs = {.value = line_value, .tangent = line_tangent, .adjoint = line_adjoint,
                              .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
                .y0 = g->y0, .t1 = 0.1, .atol = 1, .functional = points / 2, .stiff = 1, .own = g,
@@ -367,15 +369,6 @@ static int heat_adjoint(const costate_point *x, const double *w, const costate_g
     return 0;
 }
 
-static int heat_jacobian(const costate_point *x, double *J, void *ctx)
-{
-    const grid *g = ctx;
-    (void)x;
-    for (int j = 0; j < g->S.n; j++)
-        for (int e = g->col[j]; e < g->col[j + 1]; e++) J[e] = g->row[e] == j ? -4 * g->d : g->d;
-    return 0;
-}
-
 static void heat_column(grid *g, int j)
 {
     int N = g->side, i = j / N, k = j % N, next = g->col[j];
@@ -402,7 +395,7 @@ int ivp_heat2d(ivp *b, int side)
         heat_column(g, j);
     }
     for (int k = 0; k < side; k++) g->y0[n + (size_t)k] = 0;
-    *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = heat_jacobian, .pattern = &g->S,
+    *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = linear_jacobian, .pattern = &g->S,
                      .rhs = {.value = heat_value, .tangent = heat_tangent, .adjoint = heat_adjoint,
                              .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
                .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1, .own = g,
