@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "swe_problem.h"
+#include "swe.h"
 
 enum { TIMES = 8, APART = 3, SMOOTHINGS = 20, ITERATIONS = 100, FORECAST = 3, CURVE = 60 };
 static const double window = 0.1, noise = 0.5, deviation[3] = {3, 60, 60};      /* of height, momenta */

@@ -16,10 +16,9 @@ sys.path.insert(0, os.path.join(root, "bench"))
 
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
-import bvp_part  # noqa: E402
-import paper_part  # noqa: E402
+from parts import bvp as bvp_part, papers as paper_part, second  # noqa: E402
 import recommend  # noqa: E402
-from report import Report, faster_at, gain  # noqa: E402
+from report.tables import Report, faster_at, gain  # noqa: E402
 
 
 def rows(errors, seconds_of, slower=(1, 1, 1)):
@@ -103,7 +102,7 @@ class Failing:
 def test_hessian_products_that_fail_are_said_to():
     with contextlib.redirect_stdout(io.StringIO()):
         report = Report(".")
-        bench.part_second(Failing(), report)
+        second.part_second(Failing(), report)
     assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
     assert any("PETSc is not there" in line for line in report.lines), report.lines
 
@@ -123,7 +122,7 @@ def test_costs_of_hessian_products():
             return 700
 
     with contextlib.redirect_stdout(io.StringIO()):
-        row = bench.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
+        row = second.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
     assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
     assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
 
@@ -250,7 +249,7 @@ def test_peers_that_cannot_be_had_are_left_out_aloud():
             with open(os.path.join(place, command), "w", encoding="utf-8") as file:
                 file.write("#!/bin/sh\nexit 100\n")
             os.chmod(os.path.join(place, command), 0o755)
-        done = subprocess.run(["sh", os.path.join(root, "bench", "peers.sh")], capture_output=True, text=True,
+        done = subprocess.run(["sh", os.path.join(root, "bench", "peers", "build.sh")], capture_output=True, text=True,
                               env=dict(os.environ, PATH=place + ":" + os.environ["PATH"], XDG_CACHE_HOME=place))
         left = os.listdir(os.path.join(place, "costate-bench"))
     assert done.returncode == 0 and done.stdout.strip() == "", done

@@ -1,6 +1,6 @@
 /* test_bench_bvp.c - the benchmark's boundary value problems: their callbacks are right, their solutions those that are
    known of them, and the arm's gradient is that of the references. */
-#include "../bench/bvp_cases.h"
+#include "bvp_cases.h"
 #include "common.h"
 
 static const char *const names[] = {"arm", "layer_a", "layer_b", "layer_c"};

@@ -2,7 +2,7 @@
 
    The references are of |y(t1)|^2, the benchmark's functional is half of it. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 
 /* by_start: by y_at(0), 0: smaller than 1e-40; t1 0: the problem's */
 typedef struct { const char *name; int at; double g, by_p[2], by_start, t1; } truth;

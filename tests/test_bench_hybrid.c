@@ -1,6 +1,6 @@
 /* test_bench_hybrid.c - the benchmark's problems with events have the values and gradients that are known of them. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 
 enum { LINE = 3 };
 

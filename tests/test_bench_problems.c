@@ -1,6 +1,6 @@
 /* test_bench_problems.c - the problems of the benchmark and the demonstration: every derivative is right. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 
 static void right(void **state)
 {

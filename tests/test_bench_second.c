@@ -1,6 +1,6 @@
 /* test_bench_second.c - the benchmark's problems of second order have the Hessian products that are known of them. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 #include "seconds.h"
 
 enum { MOST = 80 };

@@ -1,6 +1,7 @@
 /* test_first_step.c - a run begins wherever its interval lies and however long it is: far from t = 0, where f is huge,
    over spans from 1e-12 to 1e12; a start that cannot succeed ends soon, with a sentence about it. */
 #include "common.h"
+#include "ivp.h"
 #include <float.h>
 
 typedef struct {
@@ -162,37 +163,17 @@ static void any_span(void **state)
 
 /* ---- Robertson over 11 decades: the floor relative to the span is far below its first transient ----------------- */
 
-static int robertson(const costate_point *x, double *out, void *ctx)
-{
-    const double *y = x->y;
-    (void)ctx;
-    out[0] = -0.04 * y[0] + 1e4 * y[1] * y[2];
-    out[2] = 3e7 * y[1] * y[1];
-    out[1] = -out[0] - out[2];
-    return 0;
-}
-static int robertson_jac(const costate_point *x, double *J, void *ctx)
-{
-    const double *y = x->y;
-    const double column[3][2] = {{-0.04, 0}, {1e4 * y[2], 6e7 * y[1]}, {1e4 * y[1], 0}};
-    (void)ctx;
-    for (int j = 0; j < 3; j++) {
-        J[3 * j] = column[j][0];
-        J[3 * j + 2] = column[j][1];
-        J[3 * j + 1] = -column[j][0] - column[j][1];
-    }
-    return 0;
-}
-
 static void long_span(void **state)
 {
     static const double h0[] = {0, 1e-6, 1e-10, 1e-20};
     const costate_method *m = *state;
     NEEDS_ESTIMATE(m);
     if (!implicit(m) || !(method_info(m).properties & COSTATE_L_STABLE)) return;
+    ivp b;
+    assert_int_equal(ivp_robertson(&b, 0), COSTATE_OK);
     for (int k = 0; k < 4; k++) {
-        const costate_problem P = {.n = 3, .rhs = {.value = robertson}, .jac = robertson_jac};
-        costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-4, .atol = 1e-10, .h0 = h0[k], .autonomous = 1});
+        const costate_options o = {.rtol = 1e-4, .atol = 1e-10, .h0 = h0[k], .autonomous = 1};
+        costate *c = costate_new(m, &b.P, &o);
         double y[3] = {1, 0, 0};
         CHECK_OK(c, costate_integrate(c, 0, 1e11, y, NULL, NULL));
         /* 2.0833e-8 at 1e11 (Hairer & Wanner II, IV.10) */
@@ -201,6 +182,7 @@ static void long_span(void **state)
             fail_msg("%s, h0 = %g: y1 = %.4e", method_name(m), h0[k], y[0]);
         costate_free(c);
     }
+    ivp_free(&b);
 }
 
 /* ---- a start that cannot succeed ------------------------------------------------------------------------------------

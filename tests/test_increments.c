@@ -3,6 +3,7 @@
    that jac finds regular are so without it, solutions are the same, and Newton's iteration is about as fast. */
 #include "step/method.h"
 #include "common.h"
+#include "ivp.h"
 
 /* ---- y' + k y = k g(t) beside an algebraic z = y/2 + c, y in units S, t in units T, rows in units R ---- */
 
@@ -134,14 +135,14 @@ static int constant(const costate_point *x, double *out, void *ctx)
     (void)x, out[0] = x->yp[0] - *(const double *)ctx;
     return 0;
 }
+/* y1 + y2 + y3 = 1 in place of the third equation */
 static int robertson(const costate_point *x, double *out, void *ctx)
 {
-    const double *y = x->y, *d = x->yp;
-    (void)ctx;
-    out[0] = d[0] + 0.04 * y[0] - 1e4 * y[1] * y[2];
-    out[1] = d[1] - 0.04 * y[0] + 1e4 * y[1] * y[2] + 3e7 * y[1] * y[1];
-    out[2] = y[0] + y[1] + y[2] - 1;
-    return 0;
+    const costate_problem *P = ctx;
+    int status = P->rhs.value(x, out, P->ctx);
+    for (int i = 0; i < 2; i++) out[i] = x->yp[i] - out[i];
+    out[2] = x->y[0] + x->y[1] + x->y[2] - 1;
+    return status;
 }
 
 static void solves(const costate_method *m, const char *what, const costate_problem *P, const costate_options *o,
@@ -158,7 +159,9 @@ static void starts(void **state)
 {
     const costate_method *m = *state;
     static const int index[] = {0, 0, 1};
+    ivp reactions;
     if (!forms_taken(m, 1, 0) || !method_info(m).embedded) return;
+    assert_int_equal(ivp_robertson(&reactions, 0), COSTATE_OK);
     for (double a = 1e-9; a < 2e9; a *= 1e3) {
         double y = 0;
         costate_problem P = {.n = 1, .ctx = &a, .residual = {.value = constant}};
@@ -173,10 +176,11 @@ static void starts(void **state)
     for (double atol = 1e-6; atol > 1e-15; atol *= 1e-3)
         for (int k = 0; k < 6 && forms_taken(m, 1, 1); k++) {
             double small = k % 3 == 0 ? 0 : k % 3 == 1 ? 1e-12 : 1e-6, y[3] = {1 - 2 * small, small, small};
-            costate_problem P = {.n = 3, .residual = {.value = robertson}, .index = index};
+            costate_problem P = {.n = 3, .ctx = &reactions.P, .residual = {.value = robertson}, .index = index};
             const costate_options o = {.rtol = 1e-4, .atol = atol, .consistent = k / 3};
             solves(m, "Robertson", &P, &o, 40, y, 0.7158271, 3e-3);
         }
+    ivp_free(&reactions);
 }
 
 /* ---- tangents by differences, of y' = 10 (cos t - y) from 0: e^(-10 t) ---- */

@@ -5,7 +5,7 @@
    two, which share cores where a test runs, it is a selection. */
 #include "mpi_line.h"
 #include "swe_mpi.h"
-#include "swe_problem.h"
+#include "swe.h"
 #include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
@@ -474,7 +474,7 @@ static void test_sums_are_the_same_everywhere(void **state)
 
 enum { SIDE_X = 11, SIDE_Y = 9, UNKNOWNS = 3 * SIDE_X * SIDE_Y };
 
-/* numbers of the whole grid, in the order of swe_problem.h, and a process's own, in that of swe_mpi.h */
+/* numbers of the whole grid, in the order of swe.h, and a process's own, in that of swe_mpi.h */
 static void own_part(const swe_mpi *s, const double *whole, double *part)
 {
     for (PetscInt j = 0; j < s->my; j++)

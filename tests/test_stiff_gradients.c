@@ -5,7 +5,7 @@
    POLLU: the adjoint against all 20 tangents, which are the same numbers; and the slow species against a run by
    another method at a tight tolerance. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 #include <float.h>
 
 enum { MOST = 20 };

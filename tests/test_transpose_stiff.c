@@ -6,7 +6,7 @@
    Oregonator |lambda_k|^T |V_k| is 440 times what it is at the end. In the 2000 steps of sdirk4a at 1e-6 the sum is
    3.4e-11; so the bound is 4e-11 there, and runs of more than STEPS steps are left out. */
 #include "common.h"
-#include "../bench/ivp.h"
+#include "ivp.h"
 
 enum { MOST = 24, M = 2, STEPS = 3000 };
 
