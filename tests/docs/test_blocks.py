@@ -83,7 +83,7 @@ def compiled_and_run(name, text, run=True):
 
 
 def harness(name):
-    text = read("tests", "blocks", name)
+    text = read("tests", "docs", "blocks", name)
 
     def block(found):
         return textwrap.indent(named(*found.groups()[1:]).rstrip("\n"), found.group(1))
@@ -96,7 +96,7 @@ def harnesses():
 
 def test_every_block_has_a_place():
     """none is left out; a place has its block"""
-    taken = [named(*place[1:]) for name in harnesses() for place in PLACE.findall(read("tests", "blocks", name))]
+    taken = [named(*place[1:]) for name in harnesses() for place in PLACE.findall(read("tests", "docs", "blocks", name))]
     left = [text.splitlines()[0] for _, text in blocks() if text not in taken and not whole(text)]
     assert not left, "these are in no file of tests/docs/blocks: %s" % left
     assert len(taken) == len(set(taken)), "a block stands in two files"
