@@ -96,7 +96,8 @@ def harnesses():
 
 def test_every_block_has_a_place():
     """none is left out; a place has its block"""
-    taken = [named(*place[1:]) for name in harnesses() for place in PLACE.findall(read("tests", "docs", "blocks", name))]
+    texts = [read("tests", "docs", "blocks", name) for name in harnesses()]
+    taken = [named(*place[1:]) for text in texts for place in PLACE.findall(text)]
     left = [text.splitlines()[0] for _, text in blocks() if text not in taken and not whole(text)]
     assert not left, "these are in no file of tests/docs/blocks: %s" % left
     assert len(taken) == len(set(taken)), "a block stands in two files"
