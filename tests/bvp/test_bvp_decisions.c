@@ -37,7 +37,7 @@ static int first_damping(const costate_bvp_iteration *it, void *ctx)
     return 0;
 }
 
-static double damping_from(double guess)
+static double damping_and_work(double guess, costate_bvp_stats *work)
 {
     double damping = NAN;
     const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
@@ -46,9 +46,12 @@ static double damping_from(double guess)
     costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
     CHECK_BVP(c, costate_bvp_guess(c, 1, &(double){0}, &guess));
     CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    if (work) *work = *costate_bvp_get_stats(c);
     costate_bvp_free(c);
     return damping;
 }
+
+static double damping_from(double guess) { return damping_and_work(guess, NULL); }
 
 /* Deuflhard's restricted test |d+| <= (1 - a/4) |d|: the whole correction from y leads to y+ = y - (1 + y^2) atan y,
    where the next one by the same matrix is atan(y+)/atan(y) of it.  A ratio of 0.7 is taken, and 0.8 is damped, though
@@ -64,6 +67,29 @@ static void damps_slow_contraction(void **state)
     }
     assert_true(damping_from(taken) == 1);
     assert_true(damping_from(damped) < 1);
+}
+
+/* Where the whole correction is refused, what is taken is found in few tries, and is no less than a twentieth of
+   the most that the test would have let pass. */
+static void damps_no_more_than_needed(void **state)
+{
+    (void)state;
+    for (double y = 1.5; y < 20; y *= 1.5) {
+        double d = -(1 + y * y) * atan(y), most = 0;
+        for (double a = 1e-4; a <= 1; a += 1e-4)
+            if (fabs(atan(y + a * d) / atan(y)) <= 1 - a / 4) most = a;
+        double taken = damping_from(y);
+        if (!(taken < 1 && taken > most / 20 && taken <= most + 1e-3)) fail_msg("y = %g: %g of %g", y, taken, most);
+    }
+}
+
+/* A matrix that contracts slowly is not kept: from y = 1, corrections by the first one fall by less than half each. */
+static void renews_a_slow_matrix(void **state)
+{
+    (void)state;
+    costate_bvp_stats work;
+    assert_true(damping_and_work(1, &work) == 1);
+    assert_true(work.solves <= 5 * work.decompositions);
 }
 
 /* ---- integrals -------------------------------------------------------------------------------------------------- */
@@ -140,8 +166,9 @@ static void amplification_begins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(unit_of_integrals),
-        cmocka_unit_test(amplification_begins),
+        cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(damps_no_more_than_needed),
+        cmocka_unit_test(renews_a_slow_matrix),
+        cmocka_unit_test(unit_of_integrals), cmocka_unit_test(amplification_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
