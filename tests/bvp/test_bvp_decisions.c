@@ -1,5 +1,6 @@
-/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped, in which
-   unit errors of integrals are measured, and how far ill-conditioned problems are believed to amplify errors. */
+/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped and a matrix
+   renewed, in which unit errors of integrals are measured, how fast meshes grow, and how far ill-conditioned problems
+   are believed to amplify errors. */
 #include "bvp/bvp.h"                /* before cmocka, whose fail is a macro */
 #include "bvp_common.h"
 
@@ -122,6 +123,52 @@ static void unit_of_integrals(void **state)
     costate_bvp_free(c);
 }
 
+/* An integrand that jumps inside an interval makes its samples disagree; in no other interval they do. */
+static int jumping_rate(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = exp(x->t) + (x->t > 0.3);
+    return 0;
+}
+
+static void finds_jumps(void **state)
+{
+    const costate_problem P = {
+        .n = 1, .nq = 1, .rhs = {.value = value, .tangent = tangent}, .cost = {.value = jumping_rate}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.atol = 1e-6, .intervals = 4, .fixed = 1, .differences = 1};
+    (void)state;
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    for (int i = 0; i < 4; i++) assert_int_equal(c->rough[i], i == 1);
+    costate_bvp_free(c);
+}
+
+/* ---- meshes ----------------------------------------------------------------------------------------------------- */
+
+/* Halving keeps all points and adds the middles; a mesh for however large errors has at most twice the intervals and
+   eight more. */
+static void new_meshes(void **state)
+{
+    static const double t[] = {0, 0.1, 0.4, 1}, errors_of[] = {1e12, 1, 1e6};
+    const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.atol = 1e-6, .fixed = 1, .differences = 1};
+    (void)state;
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_mesh(c, 4, t));
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    solution finer = {0};
+    assert_int_equal(mesh_halved(c, &c->now, &finer), 0);
+    assert_int_equal(finer.N, 6);
+    for (int i = 0; i <= 6; i++)
+        assert_true(fabs(finer.t[i] - (t[i / 2] + (i % 2 ? 0.5 * (t[i / 2 + 1] - t[i / 2]) : 0))) < 1e-15);
+    assert_int_equal(mesh_next(c, errors_of, 1, &finer), 0);
+    if (!(finer.N > 4 && finer.N <= 2 * 3 + 8 + 1)) fail_msg("%d intervals", finer.N);
+    solution_free(&finer);
+    costate_bvp_free(c);
+}
+
 /* ---- amplification ---------------------------------------------------------------------------------------------- */
 
 static double movement;             /* of the solution by the random forces, as the fake system answers */
@@ -168,7 +215,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(damps_no_more_than_needed),
         cmocka_unit_test(renews_a_slow_matrix),
-        cmocka_unit_test(unit_of_integrals), cmocka_unit_test(amplification_begins),
+        cmocka_unit_test(unit_of_integrals), cmocka_unit_test(finds_jumps), cmocka_unit_test(new_meshes),
+        cmocka_unit_test(amplification_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
