@@ -1,5 +1,5 @@
-/* check.c - the public check of a boundary value problem: its conditions' products, and derivatives of its solution
-   against each other and against differences of 8th order of solutions on the frozen mesh. */
+/* check.c - the public check of a boundary value problem: the products of its conditions, and the derivatives of its
+   solution against each other and against 8th-order differences of solutions on the frozen mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +11,23 @@
 enum { POINTS = 5, DIRECTIONS = 2 };
 static const double TRANSPOSED = 1e-10;
 
-typedef struct {                    /* by x: p (np), then a and b */
+typedef struct {                    /* with respect to x: p (np), then a and b */
     bvp *b;
-    int tangents, adjoints, second; /* products that are there */
+    int tangents, adjoints, second; /* available products */
     double from, to;                /* a, b */
     const double *p;
     size_t np, nends, X, in;        /* X = N POINTS; in = np + 2 */
-    int at[POINTS];                 /* intervals: points inside are in their middles and move with the mesh: no */
-    double t[POINTS];               /* difference steps across a mesh point */
-    double *v;                      /* in, of two directions: of p, a, b; */
-    double *Vp, *Vends;             /* np, nends of two: as calls take them */
-    double *Vtimes;                 /* POINTS of two: of the points */
+    int at[POINTS];                 /* intervals: inner points are at midpoints and move with the mesh, so that */
+    double t[POINTS];               /* no difference crosses a mesh point */
+    double *v;                      /* in, of two directions: p, a, b; */
+    double *Vp, *Vends;             /* np, nends, of two: as the calls expect them */
+    double *Vtimes;                 /* POINTS, of two */
     double *moved;                  /* np */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
     double *value, *V;              /* X; X of two */
     double *gradient, *mu, *ends, *times;       /* in; np, nends, POINTS */
     double *Hv, *mu2, *ends2, *times2;          /* in of two; np, nends, POINTS of two */
-    double *diff;                   /* the larger of X and in */
+    double *diff;                   /* max(X, in) */
     double *block;
 } attempt;
 
@@ -55,7 +55,7 @@ static void layout(attempt *x, cursor *at)
     x->diff = take(at, x->X > x->in ? x->X : x->in);
 }
 
-/* where the points are on the mesh that is there now */
+/* places the points on the present mesh */
 static void set_points(attempt *x)
 {
     const solution *mesh = &x->b->now;
@@ -64,7 +64,7 @@ static void set_points(attempt *x)
     for (int k = 1; k < POINTS - 1; k++) x->t[k] = mesh->t[x->at[k]] + 0.5 * mesh->h[x->at[k]];
 }
 
-/* parts of the ends e, e' of its piece in point k, which is inside */
+/* weights of the ends e, e' of its piece in the inner point k */
 static void shares(const attempt *x, int k, int *piece, double *of_next)
 {
     const solution *mesh = &x->b->now;
@@ -115,7 +115,7 @@ static int choose(attempt *x)
 
 /* ---- solutions on the frozen mesh ---- */
 
-/* at base + e v: the mesh is that of the solution before, stretched */
+/* solves at base + e v on the mesh of the previous solution, stretched */
 static int solve_at(attempt *x, double e, const double *v)
 {
     for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + e * v[i];
@@ -133,7 +133,7 @@ static int seed(int points, const double *t, const double *X, const double *p, i
     return 0;
 }
 
-/* gradients by p, the ends and the points, which move with the ends, as they follow in x */
+/* gradient with respect to x from those with respect to p, the ends and the points, which move with the ends */
 static void join(const attempt *x, const double *mu, double *ends, const double *times, double *to)
 {
     for (int k = 1; k < POINTS - 1; k++) {
@@ -150,7 +150,7 @@ static void join(const attempt *x, const double *mu, double *ends, const double 
 
 static int gradient(attempt *x)
 {
-    double *seeds = x->V;                       /* free here */
+    double *seeds = x->V;                       /* unused here */
     costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = seeds, .mu = x->mu, .ends = x->ends,
                               .times = x->times};
     TRY(evaluate(x));
@@ -161,7 +161,7 @@ static int gradient(attempt *x)
     return 0;
 }
 
-/* the derivative along v of what `of` leaves in `result`, count of them, into diff, by steps of e */
+/* differences along v, with step e, of the `count` values that `of` leaves in `result`, into diff */
 static int differences(attempt *x, const double *v, size_t count, const double *result, int with_gradient, double e)
 {
     static const double weight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
@@ -175,9 +175,9 @@ static int differences(attempt *x, const double *v, size_t count, const double *
     return solve_at(x, 0, v);
 }
 
-static const double LEAST = 1e-3;       /* of what is differenced: a derivative less than that is round-off of it */
+static const double LEAST = 1e-3;       /* relative to what is differenced: a smaller derivative is its round-off */
 
-/* the largest difference of d and given, beside the largest of units: unit NULL: of each other; of: what was
+/* the largest difference of d and given relative to the largest of the units; unit NULL: to each other; of: what was
    differenced */
 static double apart(size_t count, const double *given, const double *d, const double *of, const double *unit)
 {
@@ -215,7 +215,7 @@ static double product(size_t count, const double *a, const double *b, double *si
     return sum;
 }
 
-/* X's derivatives along the first direction into V's second half */
+/* derivatives of X along the first direction, into the second half of V */
 static int tangent(attempt *x)
 {
     costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
@@ -223,8 +223,8 @@ static int tangent(attempt *x)
     return call_bvp_tangent(x->b, &s);
 }
 
-/* How far derivatives are from differences along v, by the steps that suit best: solutions may change by more than
-   themselves within a hundredth of p. */
+/* The distance of derivatives from differences along v with the best step: solutions may change by more than their size
+   within a hundredth of p. */
 typedef double compared(attempt *);
 static int best_of(attempt *x, const double *v, size_t count, const double *result, int with_gradient, compared *of,
                    double *error)
@@ -251,7 +251,7 @@ static double first_apart(attempt *x)
     return fabs(along - right) / fmax(fmax(size, LEAST * none), 1e-300);
 }
 
-/* adjoint and tangent, each where it is there, against each other and against differences */
+/* compares adjoint and tangent, where available, with each other and with differences */
 static int check_first(attempt *x, costate_report *r)
 {
     double *V = x->V + x->X, *seeds = x->V, size = 0, along = 0, all = 0;
@@ -287,7 +287,7 @@ static int check_second(attempt *x, costate_report *r)
     return best_of(x, x->v, x->in, x->gradient, 1, second_apart, &r->hessian);
 }
 
-/* which products all of f, r and g have */
+/* the products that f, r and g all have */
 static void products_of(attempt *x)
 {
     const bvp *b = x->b;
@@ -341,7 +341,7 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     else {
         cursor at = {.base = x.block};
         layout(&x, &at);
-        memcpy(base, b->p, x.np * sizeof *base);        /* b->p moves with the solutions */
+        memcpy(base, b->p, x.np * sizeof *base);        /* solves change b->p */
         x.p = base;
         products_of(&x);
         status = choose(&x);
