@@ -7,8 +7,8 @@
 !
 ! Pointers to solvers, tapes, methods and steps are type(c_ptr), passed by value; c_null_ptr for NULL.  Structs are
 ! types with the members' names, all zero unless set; an array member is c_loc of a target, a procedure member
-! c_funloc of a bind(c) function with one of the abstract interfaces below.  Arguments that may be NULL in C are optional.
-! Matrices are stored as in Fortran: V(N, m) can be passed directly.
+! c_funloc of a bind(c) function with one of the abstract interfaces below.  Arguments that may be NULL in C are
+! optional.  Matrices are stored as in Fortran: V(N, m) can be passed directly.
 !
 ! tests/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  If costate.h
 ! grows: a constant is a line in "constants", a member is a line of its type (in the same place), a function is an
