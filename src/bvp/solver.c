@@ -97,7 +97,7 @@ static void furnish(bvp *b)
     b->maps.differences = b->edges.differences = b->o.differences;
     b->maps.count = b->edges.count = &b->count.calls;
     b->maps.v = b->maps.space.v = b->edges.v = b->edges.space.v = &b->v;
-    b->g = (map){&b->user.map, "conditions.map", b->n, 0, b->edges.ctx, NULL};
+    b->g = map_new(&b->edges, &b->user.map, "conditions.map", b->n, 1, b->edges.ctx);
 }
 
 static void layout(bvp *b, cursor *at)

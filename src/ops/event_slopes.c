@@ -104,7 +104,7 @@ static void see(event_slopes *s, int k, map *f)
     seeing *to = &s->seeing[k];
     if (f->rows == 0) return;
     *to = (seeing){ways, *f, &s->before};
-    f->as = &to->as;
+    map_compose(f, &to->as);
 }
 
 static int allocate(event_slopes *s, stepper *c, shifts *sh, const costate_problem *P)

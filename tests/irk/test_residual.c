@@ -364,7 +364,8 @@ static void wrong_jacobians(void **state)
         right = slope ? b->P.jac_yp : b->P.jac;
         *(slope ? &b->P.jac_yp : &b->P.jac) = half;
         assert_int_equal(costate_check_problem(&b->P, &x, &r, NULL), COSTATE_CHECK_FAILED);
-        const char *said = slope ? "jac_yp WRONG: row 0 by y'[0]" : "jac WRONG: row 0 by y[0]";
+        const char *said = slope ? "jac_yp WRONG: row 0 with respect to y'[0]"
+                                 : "jac WRONG: row 0 with respect to y[0]";
         if (!strstr(r.text, said)) fail_msg("%s", r.text);
         residual_free(b);
     }

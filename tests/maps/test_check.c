@@ -82,18 +82,18 @@ static void planted(void **state)
     for (int where = TANGENT; where <= JAC; where++)
         for (int row = 0; row < 3; row++)
             for (int input = 0; input < (where == JAC ? 3 : 6); input++) {
-                char wrong[32], place[32];
+                char wrong[32], place[64];
                 plant s = {b, where, row, input};
                 int status = check(&s, &r);
                 double error[] = {r.tangent, r.adjoint, r.tangent2, r.adjoint_tangent, r.jac};
                 snprintf(wrong, sizeof wrong, "%s WRONG", names[where]);
-                if (input == 5) snprintf(place, sizeof place, "by t ");
-                else snprintf(place, sizeof place, "by %c[%d] ", input < 3 ? 'y' : 'p', input < 3 ? input : input - 3);
+                if (input == 5) snprintf(place, sizeof place, "with respect to t ");
+                else snprintf(place, sizeof place, "with respect to %c[%d] ", "yp"[input / 3], input % 3);
                 if (status != COSTATE_CHECK_FAILED || !strstr(r.text, wrong) || !strstr(r.text, place) ||
                     !(error[where] > 1e-6))
                     fail_msg("%s, row %d %s: %d: %s", wrong, row, place, status, r.text);
                 if (where != ADJOINT && where != ADJOINT_TANGENT) {          /* an adjoint's rows come summed */
-                    snprintf(place, sizeof place, "WRONG: row %d by", row);
+                    snprintf(place, sizeof place, "WRONG: row %d with", row);
                     if (!strstr(r.text, place)) fail_msg("%s, row %d: %s", wrong, row, r.text);
                 }
             }

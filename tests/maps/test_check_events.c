@@ -249,11 +249,11 @@ static void right(void **state)
 
 static void name_input(int i, char *out, size_t size)
 {
-    if (i == 0) snprintf(out, size, "by t ");
-    else if (i < AT_P) snprintf(out, size, "by y[%d] ", i - AT_Y);
-    else if (i < AT_M) snprintf(out, size, "by p[%d] ", i - AT_P);
-    else if (i < AT_YP) snprintf(out, size, "by m[%d] ", i - AT_M);
-    else snprintf(out, size, "by y'[%d] ", i - AT_YP);
+    if (i == 0) snprintf(out, size, "with respect to t ");
+    else if (i < AT_P) snprintf(out, size, "with respect to y[%d] ", i - AT_Y);
+    else if (i < AT_M) snprintf(out, size, "with respect to p[%d] ", i - AT_P);
+    else if (i < AT_YP) snprintf(out, size, "with respect to m[%d] ", i - AT_M);
+    else snprintf(out, size, "with respect to y'[%d] ", i - AT_YP);
 }
 
 static int acts(int map, int input)
@@ -270,7 +270,7 @@ static void one(int map, int product, int row, int input)
                                            "tangents", "adjoints"};
     plant s = {.map = map, .product = product, .row = row, .input = input};
     costate_report r, cost;
-    char wrong[64], by[32];
+    char wrong[64], by[64];
     int status = check(&s, map == RESIDUAL, &r, &cost);
     const costate_report *where = map == COST ? &cost : &r;
     const double errors[] = {where->tangent, where->adjoint, where->tangent2, where->adjoint_tangent,
@@ -326,7 +326,7 @@ static void values(void **state)
         {{.map = GUARD, .guard = NAN}, "event[1].guard: value WRONG: row 0 of 1 is nan"},
         {{.map = GUARD, .guard = INFINITY}, "event[1].guard: value WRONG: row 0 of 1 is inf"},
         {{.map = RHS, .unset = 2}, "value WRONG: row 1 of 2 is nan"},
-        {{.map = JUMP, .product = UNSET, .row = 3}, "event[1].jump: tangent WRONG: row 3 by t is nan"}};
+        {{.map = JUMP, .product = UNSET, .row = 3}, "event[1].jump: tangent WRONG: row 3 with respect to t is nan"}};
     (void)state;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         plant s = table[k].s;

@@ -57,7 +57,7 @@ static void shows_entry(const gap *g, const char *text, const char *call)
 {
     char place[64];
     double value = NAN;
-    snprintf(place, sizeof place, "row %d by y[%d], which is ", g->row, g->column);
+    snprintf(place, sizeof place, "row %d with respect to y[%d], which is ", g->row, g->column);
     const char *at = strstr(text, place);
     if (!at || sscanf(at + strlen(place), "%lf", &value) != 1 || !(fabs(value - g->value) <= 1e-3 * fabs(g->value)))
         fail_msg("%s: no %s%.8g: %s", call, place, g->value, text);
