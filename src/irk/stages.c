@@ -62,7 +62,7 @@ static int mean_jacobian(stepper *c, const record *r)
 {
     const irk_work *a = c->own;
     size_t entries = c->maps->entries;
-    c->lin.serial = 0;
+    linearisation_outdate(&c->lin);
     memset(c->lin.J, 0, entries * sizeof *c->lin.J);
     if (c->maps->residual) memset(c->lin.M, 0, entries * sizeof *c->lin.M);
     for (int i = 0; i < c->s; i++) {

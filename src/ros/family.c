@@ -98,7 +98,7 @@ static void ready(stepper *c)
 /* J is that of the step, always */
 static double keep(stepper *c, double factor)
 {
-    c->lin.serial = 0;
+    linearisation_outdate(&c->lin);
     return factor;
 }
 

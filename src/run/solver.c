@@ -15,7 +15,7 @@ void claim(costate *c) { c->stamp++; }
 
 void forget(costate *c)
 {
-    c->st.lin.serial = 0;
+    linearisation_outdate(&c->st.lin);
     factors_forget(c->st.fac);
     claim(c);
 }
