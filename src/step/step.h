@@ -48,6 +48,8 @@ typedef struct {                /* one try */
     int exact;                  /* stages to round-off: the end is to be a smooth function of h */
     int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
+    int new_jacobian;           /* out, when forward returns RETRY: it may succeed with the same h, because it used the
+                                   Jacobian of an earlier step; the next try computes a new one */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: about y' at the end, of a residual */
 } trial;
