@@ -54,7 +54,7 @@ static int direct(const stepper *c)
     const block_algebra *by = work(c)->by;
     if (c->sh->matfree) return 0;
     if (c->o->stage_solve != COSTATE_STAGE_AUTO) return c->o->stage_solve == COSTATE_STAGE_DIRECT;
-    return c->n * c->m->block <= (c->sh->backend == &LS_band ? by->band_most : by->direct_most);
+    return c->n * c->m->block <= (LS_Banded(c->sh->backend) ? by->band_most : by->direct_most);
 }
 
 /* the means of the stage Jacobians: nearer to all of them than those at the start of the step */

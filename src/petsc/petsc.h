@@ -44,7 +44,7 @@ struct costate_petsc {
 /* message.c: the sentence becomes the message; returns minus PETSC_ERR_USER */
 int petsc_fail(costate_petsc *, const char *sentence);
 PetscErrorCode petsc_record(MPI_Comm, int line, const char *function, const char *file, PetscErrorCode,
-                            PetscErrorType, const char *text, void *ctx);      /* an error handler; ctx: costate_petsc */
+                            PetscErrorType, const char *text, void *ctx);   /* error handler; ctx: costate_petsc */
 /* shell.c: 0, or a status with a sentence if a product (with the transpose) is missing or needs `prepare` */
 int shell_possible(costate_petsc *, int transpose, const char *who);
 int shell_mass(costate_petsc *);                                /* evaluates the mass matrix, once */
