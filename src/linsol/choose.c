@@ -6,9 +6,9 @@
 
 /* The rows of a matrix have the units of its equations, and elimination with a pivot that is large only because of its
    unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK and KLU scale rows themselves.  LAPACK takes
-   the largest pivots, in the order of the columns: that is as good as scaling while every row has sigma on its diagonal,
-   that is, while M is the identity.  SuperLU prefers pivots on the diagonal to others up to ten times as large, in an
-   order of its own. */
+   the largest pivots, in the order of the columns: that is as good as scaling while M is the identity, because every
+   row then has sigma on its diagonal.  SuperLU prefers pivots on the diagonal to others up to ten times as large, in
+   an order of its own. */
 static const struct { const costate_backend *backend; enum unscaled which; int banded; } table[] = {
     {&LS_dense, UNSCALED_WITH_MASS, 0},
     {&LS_band, UNSCALED_WITH_MASS, 1},
