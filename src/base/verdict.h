@@ -15,7 +15,7 @@ enum { CAUSES = WHY_PRECONDITIONER + 1 };
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
-    double factor;              /* and what it proposes: h_new/h; 0.5 where nothing tells how much would do */
+    double factor;              /* the h_new/h that it proposes; 0.5 if nothing tells how much would suffice */
     double t;                   /* where the run is */
     char text[800];
 } verdict;
