@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "swe_problem.h"
+#include "swe.h"
 
 enum { TIMES = 40, APART = 4, ITERATIONS = 50 };
 static const double t_end = 0.1, noise = 0.1, background = 10, cells_smooth = 4, momentum = 2;

@@ -15,7 +15,7 @@ STEP = """costate *c = costate_new(costate_method_find("{name}"), &problem, &opt
 BOUNDARY = """costate_bvp *c = costate_bvp_new(costate_method_find("{name}"), &problem, &conditions, &options);"""
 NOTE = """<p class="note">The methods of the family in grey, this one in blue: rtol = 10^-2 to 10^-10 by half decades,
 one thread, the fastest of three runs where they are short; without an error estimate, fixed steps.
-<a href="{source}">bench/work_precision.c</a> says what the error is. Further to the right is more
+<a href="{source}">bench/parts/work_precision.c</a> says what the error is. Further to the right is more
 exact, lower is cheaper.</p>"""
 
 
@@ -56,7 +56,7 @@ def method_page(root, links, m, row, report, stability, against):
     coefficients = [*([derived(*m.coefficients)] if "nodes" in keys else []), blocks(path),
                     f'<p class="note"><a href="{links.source(links.relative(path))}">The file as it is</a>, and its '
                     '<a href="coefficient-files.html">format</a></p>']
-    note = NOTE.format(source=links.source("bench/work_precision.c"))
+    note = NOTE.format(source=links.source("bench/parts/work_precision.c"))
     body += section("stability", "Stability", images(stability))
     body += section("coefficients", "Coefficients", coefficients)
     body += section("work", "Error against work", [*images(against), note] if against else [])

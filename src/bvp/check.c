@@ -1,33 +1,34 @@
-/* check.c - the public check of a boundary value problem: its conditions' products, and derivatives of its solution
-   against each other and against differences of 8th order of solutions on the frozen mesh. */
+/* check.c (bvp) - the public check of a boundary value problem: the products of its conditions, and the derivatives of
+   its solution, a map of p and the ends, against each other and against differences of solutions on the same mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
+#include "base/vec.h"
 #include "bvp/bvp.h"
 #include "maps/callbacks.h"
 #include "maps/check.h"
 
 enum { POINTS = 5, DIRECTIONS = 2 };
-static const double TRANSPOSED = 1e-10;
+static const double LEAST = 1e-3;       /* of what is differentiated: a derivative less than that is round-off of it */
 
-typedef struct {                    /* by x: p (np), then a and b */
+typedef struct {                    /* inputs: p (np), then a and b; X: values at all points */
     bvp *b;
     int tangents, adjoints, second; /* products that are there */
     double from, to;                /* a, b */
     const double *p;
     size_t np, nends, X, in;        /* X = N POINTS; in = np + 2 */
-    int at[POINTS];                 /* intervals: points inside are in their middles and move with the mesh: no */
-    double t[POINTS];               /* difference steps across a mesh point */
+    int at[POINTS];                 /* intervals of the points: in their middles, so that they move with the mesh */
+    double t[POINTS];               /* and no difference steps across a mesh point */
     double *v;                      /* in, of two directions: of p, a, b; */
     double *Vp, *Vends;             /* np, nends of two: as calls take them */
     double *Vtimes;                 /* POINTS of two: of the points */
     double *moved;                  /* np */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
-    double *value, *V;              /* X; X of two */
+    double *value, *V, *seeds;      /* X: values, their derivatives along v, the functional's with respect to them */
     double *gradient, *mu, *ends, *times;       /* in; np, nends, POINTS */
     double *Hv, *mu2, *ends2, *times2;          /* in of two; np, nends, POINTS of two */
-    double *diff;                   /* the larger of X and in */
+    double *d, *out;                /* the larger of X and in: differences, work */
     double *block;
 } attempt;
 
@@ -43,7 +44,8 @@ static void layout(attempt *x, cursor *at)
     x->lambda = take(at, x->X);
     x->bend = take(at, x->X);
     x->value = take(at, x->X);
-    x->V = take(at, DIRECTIONS * x->X);
+    x->V = take(at, x->X);
+    x->seeds = take(at, x->X);
     x->gradient = take(at, x->in);
     x->mu = take(at, x->np + 1);
     x->ends = take(at, x->nends);
@@ -52,7 +54,8 @@ static void layout(attempt *x, cursor *at)
     x->mu2 = take(at, DIRECTIONS * x->np + 1);
     x->ends2 = take(at, DIRECTIONS * x->nends);
     x->times2 = take(at, DIRECTIONS * POINTS);
-    x->diff = take(at, x->X > x->in ? x->X : x->in);
+    x->d = take(at, x->X > x->in ? x->X : x->in);
+    x->out = take(at, x->X > x->in ? x->X : x->in);
 }
 
 /* where the points are on the mesh that is there now */
@@ -133,7 +136,7 @@ static int seed(int points, const double *t, const double *X, const double *p, i
     return 0;
 }
 
-/* gradients by p, the ends and the points, which move with the ends, as they follow in x */
+/* gradients with respect to p, the ends and the points, which move with the ends, as one with respect to the inputs */
 static void join(const attempt *x, const double *mu, double *ends, const double *times, double *to)
 {
     for (int k = 1; k < POINTS - 1; k++) {
@@ -148,143 +151,103 @@ static void join(const attempt *x, const double *mu, double *ends, const double 
     to[x->np + 1] = ends[x->nends - 1];
 }
 
-static int gradient(attempt *x)
+static void set_seeds(attempt *x)
 {
-    double *seeds = x->V;                       /* free here */
-    costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = seeds, .mu = x->mu, .ends = x->ends,
+    for (size_t i = 0; i < x->X; i++) x->seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
+}
+
+static int gradient(attempt *x, double *to)
+{
+    costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = x->seeds, .mu = x->mu, .ends = x->ends,
                               .times = x->times};
     TRY(evaluate(x));
-    for (size_t i = 0; i < x->X; i++) seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
+    set_seeds(x);
     memset(x->mu, 0, (x->np + 1) * sizeof *x->mu);
     TRY(call_bvp_adjoint(x->b, &s));
-    join(x, x->mu, x->ends, x->times, x->gradient);
+    join(x, x->mu, x->ends, x->times, to);
     return 0;
 }
 
-/* the derivative along v of what `of` leaves in `result`, count of them, into diff, by steps of e */
-static int differences(attempt *x, const double *v, size_t count, const double *result, int with_gradient, double e)
+/* ---- what is differenced, at base + a v ---- */
+
+static int values_at(void *ctx, double a, double *out)
 {
-    static const double weight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-    memset(x->diff, 0, count * sizeof *x->diff);
-    for (int k = 1; k <= 4; k++)
-        for (int side = -1; side <= 1; side += 2) {
-            TRY(solve_at(x, side * k * e, v));
-            if (with_gradient) TRY(gradient(x));
-            for (size_t i = 0; i < count; i++) x->diff[i] += side * weight[k - 1] / e * result[i];
-        }
-    return solve_at(x, 0, v);
+    attempt *x = ctx;
+    TRY(solve_at(x, a, x->v));
+    memcpy(out, x->value, x->X * sizeof *out);
+    return 0;
 }
 
-static const double LEAST = 1e-3;       /* of what is differenced: a derivative less than that is round-off of it */
-
-/* the largest difference of d and given, beside the largest of units: unit NULL: of each other; of: what was
-   differenced */
-static double apart(size_t count, const double *given, const double *d, const double *of, const double *unit)
+static int seeded_value_at(void *ctx, double a, double *out)
 {
-    double most = 0, size = 0;
-    for (size_t i = 0; i < count; i++) {
-        double u = unit ? fabs(unit[i]) : 1;
-        most = fmax(most, fabs(given[i] - d[i]) * u);
-        size = fmax(size, fmax(fmax(fabs(given[i]), fabs(d[i])), LEAST * fabs(of[i])) * u);
-    }
-    return size > 0 ? most / size : 0;
+    attempt *x = ctx;
+    TRY(solve_at(x, a, x->v));
+    *out = dot(x->X, x->seeds, x->value);
+    return 0;
 }
+
+static int gradient_at(void *ctx, double a, double *out)
+{
+    TRY(solve_at(ctx, a, ((attempt *)ctx)->v));
+    return gradient(ctx, out);
+}
+
+/* the next differences begin at the solution that is checked */
+static int back(void *ctx) { return solve_at(ctx, 0, ((attempt *)ctx)->v); }
+
+/* solutions may change by more than themselves within a hundredth of p */
+static const check_steps STEPS = {.first = CHECK_STEP, .shorter = 8, .count = 4, .enough = 1e-2 * CHECK_RIGHT};
 
 /* ---- the checks ---- */
+
+static const space HERE = {0};          /* one process */
 
 static int check_conditions(attempt *x, costate_report *r)
 {
     bvp *b = x->b;
-    costate_point at = conditions_point(b, &b->now);
-    double *both = malloc(2 * (size_t)b->n * sizeof *both);
-    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    memcpy(both, at.y, 2 * (size_t)b->n * sizeof *both);
-    at = (costate_point){.y = both, .p = x->p};
-    int status = costate_check_map(&b->user.map, 2 * b->n, b->np, b->n, &at, b->edges.ctx, r);
-    free(both);
-    return status;
+    costate_point at = {.y = conditions_point(b, &b->now).y, .p = x->p};
+    return costate_check_map(&b->user.map, 2 * b->n, b->np, b->n, &at, b->edges.ctx, r);
 }
 
-static double product(size_t count, const double *a, const double *b, double *size)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += a[i] * b[i];
-        *size += fabs(a[i] * b[i]);
-    }
-    return sum;
-}
-
-/* X's derivatives along the first direction into V's second half */
 static int tangent(attempt *x)
 {
     costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
-                              .Vtimes = x->Vtimes, .V = x->V + x->X};
+                              .Vtimes = x->Vtimes, .V = x->V};
     return call_bvp_tangent(x->b, &s);
-}
-
-/* How far derivatives are from differences along v, by the steps that suit best: solutions may change by more than
-   themselves within a hundredth of p. */
-typedef double compared(attempt *);
-static int best_of(attempt *x, const double *v, size_t count, const double *result, int with_gradient, compared *of,
-                   double *error)
-{
-    enum { LENGTHS = 4 };
-    const double GOOD = 1e-2 * CHECK_RIGHT;
-    double e = 2e-3;
-    for (int k = 0; k < LENGTHS && !(*error <= GOOD); k++, e /= 8) {
-        int status = differences(x, v, count, result, with_gradient, e);
-        if (status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && k == LENGTHS - 1)) return status;
-        if (status) { TRY(solve_at(x, 0, v)); continue; }
-        double now = of(x);
-        if (!(now >= *error)) *error = now;
-    }
-    return 0;
-}
-
-static double first_apart(attempt *x)
-{
-    double *V = x->V + x->X, *seeds = x->V, size = 0, none = 0;
-    if (x->tangents) return apart(x->X, V, x->diff, x->value, NULL);
-    double along = product(x->in, x->gradient, x->v, &size), right = product(x->X, seeds, x->diff, &size);
-    product(x->X, seeds, x->value, &none);
-    return fabs(along - right) / fmax(fmax(size, LEAST * none), 1e-300);
 }
 
 /* adjoint and tangent, each where it is there, against each other and against differences */
 static int check_first(attempt *x, costate_report *r)
 {
-    double *V = x->V + x->X, *seeds = x->V, size = 0, along = 0, all = 0;
+    double along = 0, size = 0;
     if (x->adjoints) {
-        TRY(gradient(x));
-        along = product(x->in, x->gradient, x->v, &size);
+        TRY(gradient(x, x->gradient));
+        along = dot(x->in, x->gradient, x->v);
     }
     if (x->tangents) TRY(tangent(x));
-    for (size_t i = 0; i < x->X; i++) seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
-    if (x->tangents && x->adjoints) {
-        double left = product(x->X, seeds, V, &size);
-        product(x->X, seeds, x->value, &all);
-        r->transpose = fabs(left - along) / fmax(fmax(size, LEAST * all), 1e-300);
-    }
-    return best_of(x, x->v, x->X, x->value, 0, first_apart, &r->taylor);
+    set_seeds(x);
+    for (size_t i = 0; i < x->X; i++) size += fabs(x->seeds[i] * x->value[i]);
+    if (x->tangents && x->adjoints)
+        TRY(check_gap(&HERE, x->X, x->seeds, x->V, x->in, x->gradient, x->v, LEAST * size, &r->transpose));
+    check_derivative c = {.line = {values_at, x, x->X}, .steps = &STEPS, .given = x->V, .of = x->value, .d = x->d,
+                          .out = x->out, .back = back};
+    if (!x->tangents) c.line = (line){seeded_value_at, x, 1}, c.given = &along, c.of = &size;
+    return check_along(&HERE, &c, &r->taylor);
 }
-
-static double second_apart(attempt *x) { return apart(x->in, x->Hv, x->diff, x->gradient, x->v + x->in); }
 
 static int check_second(attempt *x, costate_report *r)
 {
     costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
                             .Vtimes = x->Vtimes, .seed = seed, .ctx = x, .mu2 = x->mu2, .ends2 = x->ends2,
                             .times2 = x->times2};
-    double size = 0, first = 0;
     TRY(call_bvp_hessian(x->b, &s));
     for (size_t j = 0; j < DIRECTIONS; j++)
         join(x, x->mu2 + j * x->np, x->ends2 + j * x->nends, x->times2 + j * POINTS, x->Hv + j * x->in);
-    double left = product(x->in, x->v + x->in, x->Hv, &size), right = product(x->in, x->v, x->Hv + x->in, &size);
-    TRY(gradient(x));
-    product(x->in, x->gradient, x->v, &first);
-    r->symmetry = fabs(left - right) / fmax(fmax(size, LEAST * first), 1e-300);
-    return best_of(x, x->v, x->in, x->gradient, 1, second_apart, &r->hessian);
+    TRY(gradient(x, x->gradient));
+    TRY(check_symmetry(&HERE, x->in, x->v, x->Hv, x->gradient, LEAST / 2, &r->symmetry));
+    const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &STEPS, .given = x->Hv, .of = x->gradient,
+                                .unit = x->v + x->in, .d = x->d, .out = x->out, .back = back};
+    return check_along(&HERE, &c, &r->hessian);
 }
 
 /* which products all of f, r and g have */
@@ -312,14 +275,14 @@ static int checks(attempt *x, costate_report *r)
     bvp *b = x->b;
     int fixed = b->o.fixed, status;
     if (!x->tangents && !x->adjoints)
-        return check_says(r, COSTATE_MISSING, "There are neither tangents nor adjoints of all maps: nothing to check.");
+        return check_says(r, COSTATE_MISSING, "Nothing can be checked: some maps lack tangent, some adjoint.");
     b->o.fixed = 1;
     status = check_first(x, r);
     if (status == 0 && x->second) status = check_second(x, r);
     b->o.fixed = fixed;
     if (status) return check_says(r, status, "%s", b->v.text);
     say(x, r);
-    int wrong = r->transpose > TRANSPOSED || r->taylor > CHECK_RIGHT || r->symmetry > TRANSPOSED ||
+    int wrong = r->transpose > CHECK_TRANSPOSED || r->taylor > CHECK_RIGHT || r->symmetry > CHECK_TRANSPOSED ||
                 r->hessian > CHECK_RIGHT;
     return wrong ? COSTATE_CHECK_FAILED : COSTATE_OK;
 }
@@ -337,7 +300,7 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     cursor counting = {0};
     layout(&x, &counting);
     x.block = calloc(counting.used + 1, sizeof *x.block);
-    if (!x.block || !base) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    if (!x.block || !base) status = check_no_memory(r);
     else {
         cursor at = {.base = x.block};
         layout(&x, &at);

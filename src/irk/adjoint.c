@@ -1,5 +1,5 @@
-/* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c
-   (mathematics, eq. 5.14 to 5.17).
+/* adjoint.c (irk) - m functionals back through one implicit step: the transpose of tangent.c (mathematics, eq. 5.14 to
+   5.17).
 
        B^T u = rho,   rho_j = d_j lambda + h b_j r_y(j)^T theta + seed_j                      last block first
        lambda <- lambda + sum [ E_y(i)^T u_i + h b_i r_y(i)^T theta ] + f_y(0)^T sum g_i u_i + h b0 r_y(0)^T theta
@@ -7,12 +7,12 @@
        h       = sum c_i [ E_t(i)^T u_i + h b_i r_t(i)^T theta ] + sum b_i r_i^T theta + b0 r_0^T theta
                  + (1/h) sum K_i^T M(i)^T u_i
    Without an explicit first stage the sum of all equations gives, with R = 1 - sum d_j,
-       lambda <- R lambda + (1/h) sum (W 1)_i M(i)^T u_i - sum seed_i                             (mathematics, eq. 5.19)
+       lambda <- R lambda + (1/h) sum (W 1)_i M(i)^T u_i - sum seed_i               (mathematics, eq. 5.19)
    and neither products nor their cancellation where f_y is large; algebraic components are exactly zero where R is.
 
    All of this is linear in lambda, theta and the seeds, so that derivatives of a functional along x_i = (t' + c_i h',
-   y' + Z'_i, K'_i, p') are further columns, to which terms are added that come from the functional (mathematics, section 2.5).  Of a
-   block they are solved after it, with the same matrix:
+   y' + Z'_i, K'_i, p') are further columns, to which terms are added that come from the functional (mathematics,
+   section 2.5).  Of a block they are solved after it, with the same matrix:
 
        V_i = [E'(i)^T u_i]' = (V^t, V^y, V^k, V^p)_i, u_i held fixed,   K'_i = (1/h) (sum W_ij Z'_j - h' K_i)
        P_i = h [(1/h) M(i)^T u_i]' = M^T u'_i - V_i^k - (h'/h) M^T u_i
@@ -229,7 +229,7 @@ static void step_size(const irk_back *b)
     const functionals *g = b->g;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     for (size_t i = 0; i < (size_t)c->s; i++) {
-        const double *MU = mass_products(b) + i * m * n, *Kd = work(c)->jet.Kd + i * (m - 1) * n;
+        const double *MU = mass_products(b) + i * m * n, *Kd = g->along ? work(c)->jet.Kd + i * (m - 1) * n : NULL;
         for (size_t j = 0; j < m; j++) g->h[j] += dot(n, MU + j * n, work(c)->systems.slope + i * n) / b->r->h;
         for (size_t j = 1; g->along && j < m; j++) g->h[j] += dot(n, Kd + (j - 1) * n, MU) / b->r->h;
     }

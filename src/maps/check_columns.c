@@ -1,7 +1,6 @@
 /* check_columns.c - the public check of what is there for speed: several columns at once must be what single ones are,
    and products what they are whenever prepare was called at their point. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
@@ -9,7 +8,7 @@
 #include "maps/check.h"
 
 /* each of the columns lacks other parts */
-enum { COLUMNS = CHECK_COLUMNS };
+enum { COLUMNS = 3 };
 
 typedef struct {
     const probe *q;
@@ -21,10 +20,9 @@ typedef struct {
 
 static void column_wrong(const char *name, const worst *w, costate_report *r)
 {
-    size_t used = strlen(r->text), room = sizeof r->text - used;
-    if (check_relative(w) <= CHECK_RIGHT) snprintf(r->text + used, room, "%s right (%.1e). ", name, check_relative(w));
-    else snprintf(r->text + used, room, "%s WRONG: column %d, row %d is %.8g, should be %.8g. ", name, w->input, w->row,
-                  w->given, w->expected);
+    if (check_relative(w) <= CHECK_RIGHT) check_adds(r, "%s right (%.1e). ", name, check_relative(w));
+    else check_adds(r, "%s WRONG: column %d, row %d is %.8g, should be %.8g. ", name, w->input, w->row, w->given,
+                    w->expected);
 }
 
 /* columns are compared each by its own size: that of a wrong one may be small */
@@ -44,10 +42,10 @@ static int check_tangents(const blocks *b, costate_report *r)
 {
     const probe *q = b->q;
     size_t k = (size_t)q->k;
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], b->expected + j * k, q->ctx));
+    TRY(call_prepare(q->map, &q->at, q->ctx));
+    for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, &q->at, &b->dx[j], b->expected + j * k, q->ctx));
     for (size_t i = 0; i < COLUMNS * k; i++) b->got[i] = NAN;
-    TRY(q->map->tangents(q->x, COLUMNS, b->dx, b->got, q->ctx));
+    TRY(q->map->tangents(&q->at, COLUMNS, b->dx, b->got, q->ctx));
     compare(b, "tangents", k, &r->tangent, r);
     return 0;
 }
@@ -60,19 +58,19 @@ static void aim(blocks *b, double *out)
         for (size_t i = 0; i < b->in; i++) g[i] = 0.5;
         b->to[j] = check_gradient(b->q, g, g + 1);
         if (j == 1) b->to[j].t = b->to[j].p = NULL;
-        if (j == 2) b->to[j].y = b->to[j].m = NULL;
+        if (j == 2) b->to[j].y = b->to[j].yp = b->to[j].m = NULL;
     }
 }
 
 static int check_adjoints(blocks *b, costate_report *r)
 {
     const probe *q = b->q;
-    TRY(call_prepare(q->map, q->x, q->ctx));
+    TRY(call_prepare(q->map, &q->at, q->ctx));
     aim(b, b->expected);
     for (size_t j = 0; j < COLUMNS; j++)
-        TRY(call_adjoint(q->map, q->x, b->w + j * (size_t)q->k, &b->to[j], q->ctx));
+        TRY(call_adjoint(q->map, &q->at, b->w + j * (size_t)q->k, &b->to[j], q->ctx));
     aim(b, b->got);
-    TRY(q->map->adjoints(q->x, COLUMNS, b->w, b->to, q->ctx));
+    TRY(q->map->adjoints(&q->at, COLUMNS, b->w, b->to, q->ctx));
     compare(b, "adjoints", b->in, &r->adjoint, r);
     return 0;
 }
@@ -81,19 +79,17 @@ static int check_adjoints(blocks *b, costate_report *r)
 static int check_prepare(const blocks *b, costate_report *r)
 {
     const probe *q = b->q;
-    size_t n = (size_t)q->n, np = (size_t)q->np, nm = (size_t)q->nm, k = (size_t)q->k;
+    size_t k = (size_t)q->k, bytes = (b->in - 1) * sizeof *b->w;
     if (!has_tangent(q->map)) return 0;
     for (int again = 0; again < 2; again++) {
         double *y = b->w, *out = again ? b->got : b->expected, by = again ? 0.5 : 0;
-        costate_point z = check_point(q, q->x->t, y);
-        memcpy(y, q->x->y, n * sizeof *y);
-        if (np) memcpy(y + n, q->x->p, np * sizeof *y);
-        if (nm) memcpy(y + n + np, q->x->m, nm * sizeof *y);
+        costate_point z = check_point(q, y);
+        memcpy(y, q->base, bytes);
         TRY(q->map->prepare(&z, q->ctx));
-        for (size_t i = 0; i < n; i++) y[i] += by * check_size(q, (int)i) * 1e-3;
+        for (int i = 0; i < q->ny + q->nyp; i++) y[i] += by * check_size(q, i) * 1e-3;
         TRY(q->map->value(&z, q->d, q->ctx));
         for (size_t i = 0; again && i + 1 < b->in; i++) y[i] = NAN;
-        for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, q->x, &b->dx[j], out + j * k, q->ctx));
+        for (size_t j = 0; j < COLUMNS; j++) TRY(call_tangent(q->map, &q->at, &b->dx[j], out + j * k, q->ctx));
     }
     compare(b, "prepare", k, &r->tangent, r);
     return 0;
@@ -109,18 +105,18 @@ static int check_given_columns(blocks *b, costate_report *r)
 
 static size_t longest(const probe *q)
 {
-    size_t in = (size_t)check_inputs(q) + 1, k = (size_t)q->k;
+    size_t in = (size_t)q->in + 1, k = (size_t)q->k;
     return in > k ? in : k;
 }
 
 size_t check_columns_work(const probe *q) { return 3 * COLUMNS * longest(q); }
 
-int check_columns(const probe *q, double *work, costate_report *r)
+int check_columns(const probe *q, costate_report *r)
 {
     size_t most = COLUMNS * longest(q);
     costate_point a = check_direction(q);
-    blocks b = {.q = q, .dx = {a, {.y = a.y}, {.t = 2 * a.t, .p = a.p, .m = a.m}}, .w = work, .got = work + most,
-                .expected = work + 2 * most, .in = (size_t)check_inputs(q) + 1};
+    blocks b = {.q = q, .dx = {a, {.y = a.y, .yp = a.yp}, {.t = 2 * a.t, .p = a.p, .m = a.m}}, .w = q->columns,
+                .got = q->columns + most, .expected = q->columns + 2 * most, .in = (size_t)q->in + 1};
     for (int i = 0; i < COLUMNS * q->k; i++) b.w[i] = q->w[i % q->k] * (1 + 0.25 * i);
     return check_given_columns(&b, r);
 }

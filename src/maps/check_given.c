@@ -16,6 +16,8 @@ int check_says(costate_report *r, int status, const char *format, ...)
     return status;
 }
 
+int check_no_memory(costate_report *r) { return check_says(r, COSTATE_NO_MEMORY, "No memory for the check."); }
+
 void check_adds(costate_report *r, const char *format, ...)
 {
     size_t used = strlen(r->text);

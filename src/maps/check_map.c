@@ -1,8 +1,6 @@
 /* check_map.c - the public check of a map: derivatives against differences and each other. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/random.h"
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "maps/callbacks.h"
@@ -14,9 +12,9 @@ static int product(const probe *q, int of, int i, double *out)
 {
     costate_point unit = check_unit(q, i), a = check_direction(q);
     for (int j = 0; j < q->k; j++) out[j] = NAN;         /* it sets them all */
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    if (of == OF_VALUE) return call_tangent(q->map, q->x, &unit, out, q->ctx);
-    return q->map->tangent2(q->x, &a, &unit, out, q->ctx);
+    TRY(call_prepare(q->map, &q->at, q->ctx));
+    if (of == OF_VALUE) return call_tangent(q->map, &q->at, &unit, out, q->ctx);
+    return q->map->tangent2(&q->at, &a, &unit, out, q->ctx);
 }
 
 /* the same by differences, into d; uses b */
@@ -30,7 +28,7 @@ static int difference(const probe *q, int of, int i, worst *w)
 /* products against differences */
 static int compare_products(const probe *q, int of, worst *w)
 {
-    for (int i = -1; i < check_inputs(q); i++) {
+    for (int i = -1; i < q->in; i++) {
         TRY(difference(q, of, i, w));
         TRY(product(q, of, i, q->b));
         check_compare(w, i, check_size(q, i), q->k, q->b, q->d);
@@ -43,7 +41,7 @@ static int compare_products(const probe *q, int of, worst *w)
 static int compare_adjoint(const probe *q, int of, double t, worst *w)
 {
     int known = of == OF_VALUE ? has_tangent(q->map) : of == OF_TANGENT && q->map->tangent2;
-    for (int i = -1; i < check_inputs(q); i++) {
+    for (int i = -1; i < q->in; i++) {
         TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
         double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
         check_compare(w, i, check_size(q, i), 1, &given, &expected);
@@ -55,8 +53,7 @@ static int check_products(const probe *q, int of, const char *name, double *erro
 {
     worst w = {0};
     TRY(compare_products(q, of, &w));
-    *error = check_relative(&w);
-    check_describe(q, name, &w, r);
+    check_judge(q, name, &w, error, r);
     return 0;
 }
 
@@ -66,16 +63,15 @@ static int check_back(const probe *q, int of, int known, const char *name, doubl
     worst w = {0};
     double t = 0;
     costate_point a = check_direction(q), c = check_second_direction(q);
-    memset(q->g, 0, (size_t)check_inputs(q) * sizeof *q->g);
+    memset(q->g, 0, (size_t)q->in * sizeof *q->g);
     costate_gradient g = check_gradient(q, &t, q->g);
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    TRY(of == OF_VALUE ? call_adjoint(q->map, q->x, q->w, &g, q->ctx) :
-        of == OF_TANGENT ? q->map->adjoint_tangent(q->x, &a, q->w, &g, q->ctx) :
-        q->map->adjoint_tangent2(q->x, &a, &c, q->w, &g, q->ctx));
+    TRY(call_prepare(q->map, &q->at, q->ctx));
+    TRY(of == OF_VALUE ? call_adjoint(q->map, &q->at, q->w, &g, q->ctx) :
+        of == OF_TANGENT ? q->map->adjoint_tangent(&q->at, &a, q->w, &g, q->ctx) :
+        q->map->adjoint_tangent2(&q->at, &a, &c, q->w, &g, q->ctx));
     if (!known) return 0;
     TRY(compare_adjoint(q, of, t, &w));
-    *error = check_relative(&w);
-    check_describe(q, name, &w, r);
+    check_judge(q, name, &w, error, r);
     return 0;
 }
 
@@ -85,7 +81,7 @@ static int check_value(const probe *q, double *out, costate_report *r)
     int k = q->k, row = 0, over = k;
     for (int i = 0; i < k; i++) out[i] = NAN;
     for (int i = k; i <= 2 * k; i++) out[i] = CHECK_GUARD;
-    TRY(q->map->value(q->x, out, q->ctx));
+    TRY(q->map->value(&q->at, out, q->ctx));
     while (row < k && isfinite(out[row])) row++;
     while (over <= 2 * k && out[over] == CHECK_GUARD) over++;
     if (row < k) check_adds(r, "value WRONG: row %d of %d is %g, or not set. ", row, k, out[row]);
@@ -94,10 +90,10 @@ static int check_value(const probe *q, double *out, costate_report *r)
 }
 
 /* what cannot be called, or has no value, has no derivatives */
-static int check_all(const probe *q, double *work, costate_report *r)
+static int check_all(const probe *q, costate_report *r)
 {
     const costate_map *f = q->map;
-    TRY(check_value(q, work, r));
+    TRY(check_value(q, q->columns, r));
     if (!check_right(r)) return 0;
     if (has_tangent(f)) TRY(check_products(q, OF_VALUE, tangent_name(f), &r->tangent, r));
     if (has_adjoint(f)) TRY(check_back(q, OF_VALUE, 1, adjoint_name(f), &r->adjoint, r));
@@ -106,34 +102,15 @@ static int check_all(const probe *q, double *work, costate_report *r)
         TRY(check_back(q, OF_TANGENT, f->tangent2 || has_tangent(f), "adjoint_tangent", &r->adjoint_tangent, r));
     if (f->adjoint_tangent2)
         TRY(check_back(q, OF_SECOND, f->tangent2 || f->adjoint_tangent, "adjoint_tangent2", &r->adjoint_tangent2, r));
-    return check_columns(q, work, r);
+    return check_columns(q, r);
 }
 
-int check_right(const costate_report *r)
+int check_map(probe *q, costate_report *r)
 {
-    const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac, r->adjoint_tangent2};
-    for (size_t i = 0; i < sizeof e / sizeof *e; i++) if (e[i] > CHECK_RIGHT) return 0;
-    return strstr(r->text, "WRONG") == NULL;
-}
-
-int check_map(const probe *given, costate_report *r)
-{
-    probe q = *given;
-    size_t in = (size_t)check_inputs(&q), k = (size_t)q.k, most = k > in ? k : in;
-    double *at = calloc(5 * in + 2 * k + 3 * most + check_columns_work(&q), sizeof *at);
-    if (!at) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    q.y = at, q.p = q.y + q.n, q.m = q.p + q.np;
-    q.e = at + in, q.a = at + 2 * in, q.g = at + 3 * in;
-    q.c = at + 4 * in;
-    q.w = at + 5 * in, q.d = q.w + k, q.b = q.d + k, q.r = q.b + most;
-    unsigned state = 7;
-    for (int i = 0; i < q.k; i++) q.w[i] = random_number(&state);
-    for (int i = 0; i < check_inputs(&q); i++) q.a[i] = random_number(&state) * check_size(&q, i);
-    for (int i = 0; i < check_inputs(&q); i++) q.c[i] = random_number(&state) * check_size(&q, i);
-    int code = check_all(&q, q.r + 2 * most, r);
-    free(at);
-    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+    TRY(check_begin(q, r));
+    int status = check_result(check_all(q, r), r);
+    check_end(q);
+    return status;
 }
 
 int costate_check_map(const costate_map *f, int n, int np, int k, const costate_point *x, void *ctx, costate_report *r)
@@ -143,5 +120,5 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
     TRY(check_given(n, np, k, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
-    return check_map(&(probe){.map = f, .n = n, .np = np, .k = k, .x = x, .ctx = ctx}, r);
+    return check_map(&(probe){.map = f, .n = n, .np = np, .k = k, .x = x, .ctx = ctx, .sides = 1}, r);
 }

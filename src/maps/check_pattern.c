@@ -5,9 +5,7 @@
    However small an entry is beside its row, a pattern without it is wrong: only what may be an error of the products is
    let through. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "maps/callbacks.h"
@@ -25,8 +23,8 @@ static int product(void *ctx, const double *v, double *out)
 {
     const probe *q = &((const holding *)ctx)->q;
     costate_point dx = {.y = v};
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    if (has_tangent(q->map)) return call_tangent(q->map, q->x, &dx, out, q->ctx);
+    TRY(call_prepare(q->map, &q->at, q->ctx));
+    if (has_tangent(q->map)) return call_tangent(q->map, &q->at, &dx, out, q->ctx);
     return check_difference_along(q, v, out, q->b);
 }
 
@@ -66,7 +64,7 @@ static int search(holding *s, const costate_pattern *a, missing_entry *found, do
 
 static int examine(holding *s, const costate_problem *P, missing_entry *found, double *gap)
 {
-    TRY(P->rhs.value(s->q.x, s->noise, P->ctx));
+    TRY(P->rhs.value(&s->q.at, s->noise, P->ctx));
     for (int i = 0; i < P->n; i++) {
         s->size[i] = check_size(&s->q, i);
         s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
@@ -81,11 +79,10 @@ static int judge(holding *s, const costate_problem *P, costate_report *r)
     double gap = 0;
     int code = examine(s, P, &found, &gap);
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    size_t used = strlen(r->text), room = sizeof r->text - used;
     r->jac = gap;
-    if (found.row < 0) snprintf(r->text + used, room, "pattern right (%.1e). ", gap);
-    else snprintf(r->text + used, room, "pattern WRONG: it leaves out row %d by y[%d], which is %.8g. ", found.row,
-                  found.column, found.value);
+    if (found.row < 0) check_adds(r, "pattern right (%.1e). ", gap);
+    else check_adds(r, "pattern WRONG: it leaves out row %d with respect to y[%d], which is %.8g. ",
+                    found.row, found.column, found.value);
     return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
@@ -93,17 +90,15 @@ int check_pattern(const costate_problem *P, const costate_point *x, costate_repo
 {
     const costate_pattern *a = P->pattern;
     size_t n = (size_t)P->n;
-    double *at = calloc((size_t)a->col[P->n] + 9 * n, sizeof *at);
-    int *color = calloc(n, sizeof *color), ncolor = at && color ? colour(a, color) : -1, status;
-    if (ncolor < 0) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    else {
-        probe q = probe_of(P, &P->rhs, P->n, x);
-        q.y = at, q.b = at + n;
-        holding s = {.q = q, .size = at + 2 * n, .noise = at + 3 * n, .seed = at + 4 * n, .work = at + 5 * n,
-                     .J = at + 9 * n, .color = color, .ncolor = ncolor};
-        status = judge(&s, P, r);
-    }
-    free(color);
+    holding s = {.q = probe_of(P, &P->rhs, P->n, x)};
+    TRY(check_begin(&s.q, r));
+    double *at = calloc((size_t)a->col[P->n] + 7 * n, sizeof *at);
+    s.color = calloc(n, sizeof *s.color);
+    s.ncolor = at && s.color ? colour(a, s.color) : -1;
+    s.size = at, s.noise = at + n, s.seed = at + 2 * n, s.work = at + 3 * n, s.J = at + 7 * n;
+    int status = s.ncolor < 0 ? check_no_memory(r) : judge(&s, P, r);
+    free(s.color);
     free(at);
+    check_end(&s.q);
     return status;
 }

@@ -1,6 +1,5 @@
 /* check_problem.c - the public check of a problem: its maps, jac, the pattern, mass. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/pattern.h"
@@ -33,9 +32,8 @@ static int overrun(const guarded *g)
 
 static int written_outside(const costate_problem *P, const guarded *g, const char *name, costate_report *r)
 {
-    size_t used = strlen(r->text);
-    snprintf(r->text + used, sizeof r->text - used, "%s WRONG: it writes outside of the %zu entries of the pattern, as "
-             "if the matrix were %d by %d. ", name, g->count, P->n, P->n);
+    check_adds(r, "%s WRONG: it writes outside of the %zu entries of the pattern, as if the matrix were %d by %d. ",
+               name, g->count, P->n, P->n);
     return COSTATE_CHECK_FAILED;
 }
 
@@ -53,15 +51,14 @@ static void place_of(const costate_problem *P, size_t k, int *row, int *column)
 static int judge_mass(const costate_problem *P, const guarded *g, const guarded *again, costate_report *r)
 {
     int row, column;
-    size_t used = strlen(r->text), room = sizeof r->text - used;
     if (overrun(g)) return written_outside(P, g, "mass", r);
     for (size_t k = 0; k < g->count; k++) {
         double a = g->entry[k], b = again->entry[k];
         if (isfinite(a) && a == b) continue;
         place_of(P, k, &row, &column);
-        if (!isfinite(a)) snprintf(r->text + used, room, "mass WRONG: row %d of column %d is %g. ", row, column, a);
-        else snprintf(r->text + used, room, "mass WRONG: not constant: row %d of column %d is %.8g, in a second call "
-                      "%.8g. ", row, column, a, b);
+        if (!isfinite(a)) check_adds(r, "mass WRONG: row %d of column %d is %g. ", row, column, a);
+        else check_adds(r, "mass WRONG: not constant: row %d of column %d is %.8g, in a second call %.8g. ", row,
+                        column, a, b);
         return COSTATE_CHECK_FAILED;
     }
     return COSTATE_OK;
@@ -72,7 +69,7 @@ static int check_mass(const costate_problem *P, const costate_point *x, costate_
     (void)x;
     guarded g = guarded_new(P), again = guarded_new(P);
     int status;
-    if (!g.entry || !again.entry) status = check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    if (!g.entry || !again.entry) status = check_no_memory(r);
     else {
         int code = P->mass(g.entry, P->ctx);
         if (code == 0) code = P->mass(again.entry, P->ctx);
@@ -90,10 +87,10 @@ static int check_mass(const costate_problem *P, const costate_point *x, costate_
 static int column_of_f(const probe *q, int j, worst *w)
 {
     costate_point dx = check_unit(q, j);
-    TRY(call_prepare(q->map, q->x, q->ctx));
-    if (has_tangent(q->map)) return call_tangent(q->map, q->x, &dx, q->d, q->ctx);
-    TRY(check_difference(q, OF_VALUE, j, q->n, q->d, q->b));
-    check_allow(w, q->n, q->b);
+    TRY(call_prepare(q->map, &q->at, q->ctx));
+    if (has_tangent(q->map)) return call_tangent(q->map, &q->at, &dx, q->d, q->ctx);
+    TRY(check_difference(q, OF_VALUE, j, q->k, q->d, q->b));
+    check_allow(w, q->k, q->b);
     return 0;
 }
 
@@ -125,35 +122,27 @@ static int compare_jac(const jacobian_check *c, const probe *q, double *J, doubl
         column_of_jac(P, J, j, column);
         check_compare(&w, c->first + j, check_size(q, c->first + j), P->n, column, q->d);
     }
-    r->jac = r->jac >= check_relative(&w) ? r->jac : check_relative(&w);
-    check_describe(q, c->name, &w, r);
+    check_judge(q, c->name, &w, &r->jac, r);
     if (!(check_relative(&w) <= CHECK_RIGHT) && P->pattern &&
-        !pattern_holds(P->pattern, w.row, w.input - c->first)) {
-        size_t used = strlen(r->text);
-        snprintf(r->text + used, sizeof r->text - used, "The pattern leaves it out. ");
-    }
+        !pattern_holds(P->pattern, w.row, w.input - c->first))
+        check_adds(r, "The pattern leaves it out. ");
     return 0;
 }
 
-static int check_one_jac(const jacobian_check *c, const probe *given, costate_report *r)
+static int check_one_jac(const jacobian_check *c, probe *q, costate_report *r)
 {
-    const costate_problem *P = c->P;
-    size_t n = (size_t)given->n, in = (size_t)check_inputs(given);
-    guarded g = guarded_new(P);
-    double *at = calloc(6 * n + in, sizeof *at);
-    if (!at || !g.entry) {
-        free(at);
-        free(g.entry);
-        return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
+    guarded g = guarded_new(c->P);
+    double *column = calloc((size_t)c->P->n, sizeof *column);
+    int status = COSTATE_NO_MEMORY;
+    if (!column || !g.entry) check_no_memory(r);
+    else if ((status = check_begin(q, r)) == COSTATE_OK) {
+        int code = compare_jac(c, q, g.entry, column, r);
+        status = overrun(&g) ? written_outside(c->P, &g, c->name, r) : check_result(code, r);
+        check_end(q);
     }
-    probe q = *given;
-    q.y = at, q.b = at + n, q.d = at + 2 * n, q.e = at + 6 * n, q.r = at + 4 * n;
-    int code = compare_jac(c, &q, g.entry, at + 3 * n, r), outside = overrun(&g);
-    free(at);
+    free(column);
     free(g.entry);
-    if (outside) return written_outside(P, &g, c->name, r);
-    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
+    return status;
 }
 
 static int check_jac(const costate_problem *P, const costate_point *x, costate_report *r)
@@ -188,26 +177,17 @@ static int check_equations(const costate_problem *P, const costate_point *x, cos
     return COSTATE_OK;
 }
 
-/* F(t, y, y', p): as a map of (y, y'); its Jacobians are by halves of it */
+/* F(t, y, y', p): its inputs are y, then y', and each Jacobian holds the columns of one of them */
 static int check_residual(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
 {
-    slope_map ctx = {&P->residual, P->ctx, P->n};
-    costate_map f = check_slope_map(&P->residual);
-    costate_point z;
-    int n = P->n, status;
-    double *both = calloc(2 * (size_t)n, sizeof *both);
-    if (!both) return check_says(r, COSTATE_NO_MEMORY, "No memory for the check.");
-    check_join(n, x, both, &z);
-    const jacobian_check jacs[] = {{P, "jac", P->jac, x, 0}, {P, "jac_yp", P->jac_yp, x, n}};
-    probe q = {.map = &f, .n = 2 * n, .states = n, .np = P->np, .nm = P->nm, .k = n, .x = &z, .ctx = &ctx};
-    status = check_map(&q, r);
-    for (int k = 0; k < 2 && (status == COSTATE_OK || status == COSTATE_CHECK_FAILED); k++) {
+    const jacobian_check jacs[] = {{P, "jac", P->jac, x, 0}, {P, "jac_yp", P->jac_yp, x, P->n}};
+    probe q = probe_of(P, &P->residual, P->n, x);
+    q.slopes = 1;
+    for (int k = -1; k < 2; k++) {
+        int status = k < 0 ? check_map(&q, r) : jacs[k].of ? check_one_jac(&jacs[k], &q, r) : COSTATE_OK;
         if (status == COSTATE_CHECK_FAILED) *wrong = 1;
-        status = jacs[k].of ? check_one_jac(&jacs[k], &q, r) : COSTATE_OK;
+        else TRY(status);
     }
-    free(both);
-    if (status != COSTATE_CHECK_FAILED) return status;
-    *wrong = 1;
     return COSTATE_OK;
 }
 

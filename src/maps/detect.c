@@ -22,7 +22,6 @@ enum { TRIES = 40 };                     /* halvings, to 4e-12 of the first dist
 
 typedef struct {
     const costate_problem *P;
-    probe q;                             /* at x; for sizes */
     costate_point at[POINTS];
     double *y[POINTS], *p[POINTS], *f[POINTS], *yp[POINTS];         /* n, np, n, n (of a residual, else NULL) */
     double *size, *move, *out;           /* n each */
@@ -42,7 +41,7 @@ static int finite_value(probing *s, const costate_point *x, double *out)
     return all_finite((size_t)s->P->n, out) ? 0 : 1;
 }
 
-/* like check_size, of y' */
+/* like check_size_among, of y': where all are zero, it is as if one were 1 */
 static double slope_size(const double *yp, int n, int i)
 {
     double most = 0;
@@ -57,7 +56,7 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
     double near = k > 0 ? NEAR : 0;
     for (int tries = 0; code > 0 && tries < TRIES; tries++, near = tries < TRIES - 1 ? near / 2 : 0) {
         double side = tries % 2 ? -1 : 1;
-        s->at[k] = (costate_point){.t = x->t + near * random_number(seed) * check_size(&s->q, -1),
+        s->at[k] = (costate_point){.t = x->t + near * random_number(seed) * fmax(fabs(x->t), 1e-2),
                                     .y = s->y[k],
                                     .p = s->p[k],
                                     .yp = s->yp[k],
@@ -68,7 +67,8 @@ static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
         for (int i = 0; i < n + np; i++) {
             double from = i < n ? x->y[i] : x->p[i - n], r = random_number(seed);
             double *to = i < n ? s->y[k] + i : s->p[k] + i - n;
-            *to = from + near * (from == 0 ? side * fabs(r) : r) * check_size(&s->q, i);
+            double size = i < n ? check_size_among(n, x->y, i) : check_size_among(np, x->p, i - n);
+            *to = from + near * (from == 0 ? side * fabs(r) : r) * size;
         }
         code = finite_value(s, &s->at[k], s->f[k]);
         if (near == 0) break;
@@ -202,8 +202,7 @@ static int allocate(probing *s)
 static int detect(probing *s, const costate_point *x, costate_pattern **out, costate_report *r)
 {
     if (!allocate(s)) return check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
-    s->q = (probe){.n = s->P->n, .np = s->P->np, .x = x};
-    for (int i = 0; i < s->P->n; i++) s->size[i] = check_size(&s->q, i);
+    for (int i = 0; i < s->P->n; i++) s->size[i] = check_size_among(s->P->n, x->y, i);
     TRY(all_columns(s, x, r));
     *out = s->found;
     **out = (costate_pattern){s->P->n, s->col, s->row};

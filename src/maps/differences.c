@@ -136,14 +136,12 @@ int difference_tangent(maps *a, const map *f, const costate_point *x, const cost
 }
 
 /* g += F'(x)^T w one entry at a time: <w, F'(x) e> */
-int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const double *w,
-                       const costate_gradient *g)
+int difference_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
     double *e = a->zeros, *de = level(a, OF_ADJOINT).a;
     costate_point dt = {.t = 1};
-    int timed = !a->autonomous || (f != &a->rhs && f != &a->cost);
-    if (g->t && timed) {
-        TRY(tangent(a, f, x, &dt, de));
+    if (g->t && f->timed) {
+        TRY(f->tangent(a, f, x, &dt, de));
         *g->t += dot((size_t)f->rows, w, de);
     }
     const struct { double *to, *e; int count; costate_point dx; } parts[] = {
@@ -155,7 +153,7 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
     for (int k = 0; k < 4; k++)
         for (int i = 0; parts[k].to && i < parts[k].count; i++) {
             parts[k].e[i] = 1;
-            int status = tangent(a, f, x, &parts[k].dx, de);
+            int status = f->tangent(a, f, x, &parts[k].dx, de);
             parts[k].e[i] = 0;
             TRY(status);
             parts[k].to[i] += dot((size_t)f->rows, w, de);
@@ -163,7 +161,7 @@ int difference_adjoint(maps *a, const map *f, tangent_of *tangent, const costate
     return 0;
 }
 
-int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costate_point *x, const costate_point *dx1,
+int difference_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
                         const costate_point *dx2, double *out)
 {
     steps by;
@@ -175,7 +173,7 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
     a->count->differences++;
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx2, side * e, &u);
-        TRY(tangent(a, f, &z, dx1, u.a));
+        TRY(f->tangent(a, f, &z, dx1, u.a));
         axpy((size_t)f->rows, side / (2 * e), u.a, out);
     }
     return 0;
@@ -183,8 +181,6 @@ int difference_tangent2(maps *a, const map *f, tangent_of *tangent, const costat
 
 /* What is differenced: adjoint, or adjoint_tangent along a direction; with buffers of which level, by which step. */
 typedef struct {
-    adjoint_of *adjoint;
-    adjoint_tangent_of *adjoint_tangent;
     const costate_point *along;
     int level;
     double eps;
@@ -203,25 +199,24 @@ static int difference_back(maps *a, const map *f, const lower *of, const costate
     for (int side = -1; side <= 1; side += 2) {
         costate_point z = moved(a, x, dx, side * e, &u);
         add_scaled((size_t)f->rows, u.a, NULL, side / (2 * e), w);
-        TRY(of->along ? of->adjoint_tangent(a, f, &z, of->along, u.a, g) : of->adjoint(a, f, &z, u.a, g));
+        TRY(of->along ? f->adjoint_tangent(a, f, &z, of->along, u.a, g) : f->adjoint(a, f, &z, u.a, g));
     }
     return 0;
 }
 
-int difference_adjoint_tangent(maps *a, const map *f, adjoint_of *adjoint, const costate_point *x,
-                               const costate_point *dx, const double *w, const costate_gradient *g)
+int difference_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, const double *w,
+                               const costate_gradient *g)
 {
-    lower of = {.adjoint = adjoint, .level = OF_SECOND, .eps = CUBE_ROOT};
+    lower of = {.level = OF_SECOND, .eps = CUBE_ROOT};
     return difference_back(a, f, &of, x, dx, w, g);
 }
 
 /* A difference of exact products is wrong by round-off over its step, 4e-11, and one of such differences by 6e-6: the
    step is the cube root of that. */
-int difference_adjoint_tangent2(maps *a, const map *f, adjoint_tangent_of *adjoint_tangent, int below,
-                                const costate_point *x, const costate_point *dx1, const costate_point *dx2,
-                                const double *w, const costate_gradient *g)
+int difference_adjoint_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
+                                const costate_point *dx2, const double *w, const costate_gradient *g)
 {
     static const double eps[] = {CUBE_ROOT, 3e-4, 2e-2};
-    lower of = {.adjoint_tangent = adjoint_tangent, .along = dx1, .level = OF_THIRD, .eps = eps[below]};
+    lower of = {.along = dx1, .level = OF_THIRD, .eps = eps[f->below]};
     return difference_back(a, f, &of, x, dx2, w, g);
 }

@@ -14,22 +14,16 @@ static inline int map_code(maps *a, int r, const char *of, const char *name)
 
 enum { DIFFERENCE_LEVELS = 4 };         /* a difference of third order may be one of values */
 
-/* what is differenced */
-typedef int tangent_of(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
-typedef int adjoint_of(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
-typedef int adjoint_tangent_of(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
-                               const costate_gradient *g);
+int map_missing(maps *, const map *, const char *name, const char *way);        /* maps.c: COSTATE_MISSING, said */
 
+/* products of a map, as in struct map */
 int difference_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
-int difference_adjoint(maps *, const map *, tangent_of *, const costate_point *x, const double *w,
-                       const costate_gradient *g);
-int difference_tangent2(maps *, const map *, tangent_of *, const costate_point *x, const costate_point *dx1,
+int difference_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
+int difference_tangent2(maps *, const map *, const costate_point *x, const costate_point *dx1,
                         const costate_point *dx2, double *out);
-int difference_adjoint_tangent(maps *, const map *, adjoint_of *, const costate_point *x, const costate_point *dx,
-                               const double *w, const costate_gradient *g);
-/* below: how many differences lie in what is differenced, 0 to 2 */
-int difference_adjoint_tangent2(maps *, const map *, adjoint_tangent_of *, int below, const costate_point *x,
-                                const costate_point *dx1, const costate_point *dx2, const double *w,
-                                const costate_gradient *g);
+int difference_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
+                               const costate_gradient *g);
+int difference_adjoint_tangent2(maps *, const map *, const costate_point *x, const costate_point *dx1,
+                                const costate_point *dx2, const double *w, const costate_gradient *g);
 
 #endif

@@ -66,8 +66,8 @@ static int whole(forming *s, const double *J)
     if (status != 0) return status < 0 ? status : 0;     /* not defined so near: the next one is asked */
     a->seen_whole = 1;
     if (found.row < 0) return 0;
-    return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d by y[%d], which is %.8g at t = %.10g: "
-                "the Jacobian formed in the pattern by products is wrong (costate_check_problem says the same).",
+    return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d with respect to y[%d], which is %.8g at "
+                "t = %.10g: the Jacobian formed in the pattern by products is wrong (see costate_check_problem).",
                 found.row, found.column, found.value, s->x.t);
 }
 

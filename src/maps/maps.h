@@ -25,26 +25,49 @@ struct composed {
                            const costate_gradient *g);
 };
 
-typedef struct {
+typedef struct maps maps;
+typedef struct map map;
+typedef struct known_point known_point;
+
+/* A map and how each of its products is computed: by the user's callback, from jac, by differences, or not at all,
+   which is COSTATE_MISSING.  That is chosen once (products.c); calls go by way of map_tangent and its like, below. */
+struct map {
     const costate_map *user;
     const char *name;                   /* "rhs", "residual", "cost", "event[2].guard" */
-    int rows, counted;                  /* counted: in the user's statistics */
+    int rows;
     void *ctx;                          /* of its callbacks */
+    int counted;                        /* its calls are in the user's statistics */
+    int timed;                          /* it depends on t */
+    known_point *ready;                 /* where its prepare was called last; NULL: not remembered */
+    int below;                          /* differences that lie in its adjoint_tangent: 0 to 2 */
     composed *as;                       /* NULL: it is a map of the state */
-} map;
+    int (*value)(maps *, const map *, const costate_point *x, double *out);
+    int (*tangent)(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
+    int (*adjoint)(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
+    int (*tangents)(maps *, const map *, const costate_point *x, int m, const costate_point *dx, double *out,
+                    size_t ld);
+    int (*adjoints)(maps *, const map *, const costate_point *x, int m, const double *w, size_t ld,
+                    const costate_gradient *g);
+    int (*tangent2)(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,
+                    double *out);
+    int (*adjoint_tangent)(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
+                           const costate_gradient *g);
+    int (*adjoint_tangent2)(maps *, const map *, const costate_point *x, const costate_point *a,
+                            const costate_point *b, const double *w, const costate_gradient *g);
+};
 
-typedef struct {                        /* a point that something was made for */
+struct known_point {                    /* a point that something was made for */
     int held;                           /* 0: none */
     double t;
     double *y, *yp;                     /* n; its p is the bound one; yp: NULL but of a residual */
-} known_point;
+};
 
 typedef struct {                        /* of an event; rows 0: it has none */
     map guard, jump, cost;
     char name[3][32];
 } event_maps;
 
-typedef struct maps {
+struct maps {
     space space;
     int n, np, nq, nm, nevents;
     int autonomous, differences;        /* options */
@@ -86,7 +109,7 @@ typedef struct maps {
     known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
     double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
     double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
-} maps;
+};
 
 static inline costate_point point(const maps *a, double t, const double *y)
 {
@@ -128,33 +151,65 @@ void maps_free(maps *);
 void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep; */
 void maps_bind_step(maps *, const double *m, int mode);   /* memory and mode, of a step */
 
-int map_value(maps *, const map *, double t, const double *y, double *out);
+/* J v is known for all v from callbacks: of a residual both Jacobians are needed */
+static inline int jac_serves(const maps *a) { return a->jac && (a->jac_yp || !a->residual); }
+
+/* products.c: a map with its products, for the options in *maps; timed: it depends on t */
+map map_new(const maps *, const costate_map *user, const char *name, int rows, int timed, void *ctx);
+void map_by_jac(map *);                         /* it is the equation: jac gives products that are missing */
+void map_compose(map *, composed *);            /* it becomes a map of the state alone */
+
 int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y, */
 int map_jac_yp(maps *, const costate_point *, double *M);           /* and F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
-int map_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, double *out);
-int map_adjoint(maps *, const map *, const costate_point *x, const double *w, const costate_gradient *g);
-int map_tangent2(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,
-                 double *out);
-int map_adjoint_tangent(maps *, const map *, const costate_point *x, const costate_point *dx, const double *w,
-                        const costate_gradient *g);
-int map_adjoint_tangent2(maps *, const map *, const costate_point *x, const costate_point *a, const costate_point *b,
-                         const double *w, const costate_gradient *g);
+
+static inline int map_value(maps *a, const map *f, double t, const double *y, double *out)
+{
+    costate_point x = point(a, t, y);
+    return f->value(a, f, &x, out);
+}
+static inline int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
+{
+    return f->tangent(a, f, x, dx, out);
+}
+/* gradients that the problem has */
+static inline costate_gradient map_wanted(const maps *a, const costate_gradient *g)
+{
+    return (costate_gradient){.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp, .m = a->nm ? g->m : NULL};
+}
+static inline int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
+{
+    costate_gradient want = map_wanted(a, g);
+    return f->adjoint(a, f, x, w, &want);
+}
+static inline int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
+                               const costate_point *dx2, double *out)
+{
+    return f->tangent2(a, f, x, dx1, dx2, out);
+}
+static inline int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx,
+                                      const double *w, const costate_gradient *g)
+{
+    costate_gradient want = map_wanted(a, g);
+    return f->adjoint_tangent(a, f, x, dx, w, &want);
+}
+static inline int map_adjoint_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
+                                       const costate_point *dx2, const double *w, const costate_gradient *g)
+{
+    costate_gradient want = map_wanted(a, g);
+    return f->adjoint_tangent2(a, f, x, dx1, dx2, w, &want);
+}
 /* The same for m columns, by one call where the user has one for them; out, w: columns ld apart.  A gradient's p is
    NULL where there are no parameters.  One column goes straight through, for systems of a few states. */
-int map_all_tangents(maps *, const map *, const costate_point *x, int m, const costate_point *dx, double *out,
-                     size_t ld);
-int map_all_adjoints(maps *, const map *, const costate_point *x, int m, const double *w, size_t ld,
-                     const costate_gradient *g);
 static inline int map_tangents(maps *a, const map *f, const costate_point *x, int m, const costate_point *dx,
                                double *out, size_t ld)
 {
-    return m == 1 ? map_tangent(a, f, x, dx, out) : map_all_tangents(a, f, x, m, dx, out, ld);
+    return m == 1 ? map_tangent(a, f, x, dx, out) : f->tangents(a, f, x, m, dx, out, ld);
 }
 static inline int map_adjoints(maps *a, const map *f, const costate_point *x, int m, const double *w, size_t ld,
                                const costate_gradient *g)
 {
-    return m == 1 ? map_adjoint(a, f, x, w, g) : map_all_adjoints(a, f, x, m, w, ld, g);
+    return m == 1 ? map_adjoint(a, f, x, w, g) : f->adjoints(a, f, x, m, w, ld, g);
 }
 /* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);

@@ -69,7 +69,7 @@ static map map_of_event(const maps *a, event_maps *e, int k, int which, const ch
 {
     void *ctx = a->user_events[k].ctx;
     snprintf(e->name[which], sizeof e->name[which], "event[%d].%s", k, name);
-    return (map){user, e->name[which], user->value ? rows : 0, 0, ctx ? ctx : a->ctx, NULL};
+    return map_new(a, user, e->name[which], user->value ? rows : 0, 1, ctx ? ctx : a->ctx);
 }
 
 static int events_init(maps *a)
@@ -88,17 +88,24 @@ static int events_init(maps *a)
     return 0;
 }
 
+static void equation_init(maps *a)
+{
+    int zero = a->nq > 0 && !a->user_cost.value;            /* events alone add to q */
+    if (zero) a->user_cost = ZERO;
+    a->rhs = map_new(a, &a->user_rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, a->ctx);
+    a->cost = map_new(a, &a->user_cost, "cost", a->nq, !a->autonomous, zero ? &a->nq : a->ctx);
+    a->rhs.counted = 1;
+    a->rhs.ready = &a->ready[0];
+    a->cost.ready = &a->ready[1];
+    if (jac_serves(a)) map_by_jac(&a->rhs);
+}
+
 int maps_init(maps *a, int with_jacobian, size_t entries)
 {
     TRY(events_init(a));
-    a->rhs = (map){&a->user_rhs, a->residual ? "residual" : "rhs", a->n, 1, a->ctx, NULL};
-    a->cost = (map){&a->user_cost, "cost", a->nq, 0, a->ctx, NULL};
-    if (a->nq > 0 && !a->user_cost.value) {             /* events alone add to q */
-        a->user_cost = ZERO;
-        a->cost.ctx = &a->nq;
-    }
+    equation_init(a);
     a->entries = entries;
-    int whole = a->jac && (a->jac_yp || !a->residual);
+    int whole = jac_serves(a);
     a->differenced = !whole && !has_tangent(&a->user_rhs);
     if ((a->jac && !(a->product = calloc(entries + 1, sizeof *a->product))) ||
         (a->jac_yp && !(a->product_yp = calloc(entries + 1, sizeof *a->product_yp))))

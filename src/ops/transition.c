@@ -393,7 +393,7 @@ int transition_new(transition **out, slopes *before, slopes *after, shifts *sh, 
                       .N = equations, .problem = *P};
     s->problem.start = s->N;
     TRY(allocate(s, sh));
-    jump->as = &s->as;
+    map_compose(jump, &s->as);
     return 0;
 }
 

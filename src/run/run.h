@@ -173,15 +173,6 @@ int residual_start(costate *, double t, double span);               /* the same,
 int make_consistent(costate *, double t, int only_values);          /* work.y, work.yp, which is the guess of y', too;
                                                                        how, in c->start.mine */
 
-/* check_run.c: for checks of whole runs.  The same solver again, without callbacks that watch, and Newton to round-off:
-   differences of runs see what it leaves; the size of a component of y that is 0, or nearly */
-costate *solver_for_checks(const costate *);
-double least_size(const costate *, const double *y);
-/* Of index 2: y put onto the constraints, and v, vp to what is along them at y; else nothing.  work: 2 N + np */
-int onto_constraints(costate *, double t0, double *y, const double *p);
-int along_constraints(costate *, double t0, const double *y, const double *p, double *v, const double *vp,
-                      double *work);
-
 /* second.c: what is given is sound: directions, at least so many; where their derivatives go, and what of */
 int second_directions(costate *, const costate_second *, int least);
 int second_derivatives(costate *, const costate_second *);

@@ -8,21 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "bytes.h"
+#include "robertson.h"
 #include "tape/file.h"
 
 enum { TAPES = 6, N = 3, NP = 3, HEAD_BYTES = 16 };
-
-static const double start[N] = {1, 0, 0}, rates[NP] = {0.04, 3e7, 1e4};
-
-static int f(const costate_point *x, double *out, void *ctx)
-{
-    const double *y = x->y, *k = x->p, a = k[0] * y[0], b = k[1] * y[1] * y[1], c = k[2] * y[1] * y[2];
-    (void)ctx;
-    out[0] = c - a;
-    out[1] = a - b - c;
-    out[2] = b;
-    return 0;
-}
 
 static int guard(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = x->y[0] - 0.9, 0; }
 
@@ -31,7 +20,7 @@ static costate *solver(int k)
     static const char *const names[] = {"dopri5", "rodas4", "radau2a"};
     static const costate_event event = {.guard.value = guard, .passes = 1, .from = COSTATE_ANY_MODE,
                                         .to = COSTATE_SAME_MODE};
-    costate_problem p = {.n = N, .np = NP, .rhs.value = f, .nevents = k == 4, .event = &event};
+    costate_problem p = {.n = N, .np = NP, .rhs.value = robertson_value, .nevents = k == 4, .event = &event};
     costate_options o = {.rtol = 1e-2, .atol = 1e-9, .max_steps = 300, .differences = 1, .checkpoints = 30,
                          .storage = k % 2 ? COSTATE_CHECKPOINTS : COSTATE_ALL_STAGES};
     return costate_new(costate_method_find(names[k / 2]), &p, &o);
@@ -53,8 +42,8 @@ static image whole(int k)
     costate *c = solver(k);
     costate_tape *t = costate_tape_open(path);
     double y[N];
-    memcpy(y, start, sizeof y);
-    if (costate_integrate(c, 0, end_of(k), y, rates, t) != COSTATE_OK) {
+    memcpy(y, robertson_start, sizeof y);
+    if (costate_integrate(c, 0, end_of(k), y, robertson_rates, t) != COSTATE_OK) {
         fprintf(stderr, "%s\n", costate_message(c));
         abort();
     }
@@ -111,7 +100,7 @@ static void use(int k, const char *path, int resume)
     judge(c, status);
     if (!status) judge(c, costate_adjoint(c, t, 1, lambda, mu, NULL, NULL));
     if (!status) judge(c, costate_tangent(c, t, 1, V, NULL, NULL, NULL));
-    if (!status) judge(c, costate_replay(c, t, (double[]){1, 0, 0}, rates));
+    if (!status) judge(c, costate_replay(c, t, (double[]){1, 0, 0}, robertson_rates));
     costate_tape_free(t);
     costate_free(c);
 }

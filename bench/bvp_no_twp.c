@@ -1,7 +1,0 @@
-/* bvp_no_twp.c - the race without TWPBVP: no source of it was named when the peers were built. */
-#include "bvp_twp.h"
-
-int bvp_twp(const bvp_case *z, int lobatto, int conditioning, double tol, int most, bvp_twp_result *r)
-{
-    return (void)z, (void)lobatto, (void)conditioning, (void)tol, (void)most, (void)r, -1;
-}

@@ -1,0 +1,28 @@
+/* tight.c - references: made by tight runs of another method. */
+#include "peer.h"
+#include "reference.h"
+
+/* An explicit method of order 8 where it is not stiff; Radau IIA of order 9 where it is. */
+int race_reference_make(const race_task *like, const ivp *b, const char *name, race_result *r)
+{
+    race_task task = *like;
+    race_result tangent = {0}, gradient = {0};
+    task.code = b->stiff ? "costate:radau2a5" : "costate:dopri853";
+    task.rtol = b->stiff ? 1e-12 : 1e-13;
+    task.atol = task.rtol * b->atol;
+    task.repeat = task.directions = 1;
+    task.budget = 0;
+    task.pairs = task.sensitivity_error = 0;
+    task.storage = COSTATE_STATES_ONLY;
+    task.mode = like->mode == RACE_SECOND ? RACE_SECOND : RACE_TLM;
+    if (race_by(&task, b, &tangent) != COSTATE_OK) race_fail(r, tangent.status, tangent.message);
+    task.mode = RACE_ADJ;
+    if (r->status == COSTATE_OK && race_by(&task, b, &gradient) != COSTATE_OK)
+        race_fail(r, gradient.status, gradient.message);
+    if (r->status == COSTATE_OK &&
+        !reference_write(name, ivp_length(b) + b->P.np, gradient.y, tangent.derivative, gradient.derivative))
+        race_fail(r, COSTATE_BAD_ARGUMENT, "cannot write the reference");
+    race_result_free(&tangent);
+    race_result_free(&gradient);
+    return r->status;
+}

@@ -1,0 +1,129 @@
+"""runner.py - runs the race: one process a row and turn, rows and references kept."""
+import json
+import os
+import re
+import subprocess
+
+
+class Runner:
+    def __init__(self, build, quick):
+        self.build = build
+        self.quick = quick
+        self.out = os.path.join(build, "bench")
+        self.programs = {code: os.path.join(self.out, name) for code, name in
+                         (("costate", "race"), ("cvodes", "race"), ("idas", "race"), ("hairer", "race"),
+                          ("packaged", "race-packaged"), ("arkode", "race-arkode"), ("petsc", "race-petsc"))}
+        self.rows = {}
+        self.turns = 1 if quick else 3
+        self.repeat = 3
+        self.budget = 0.2 if quick else 0.5
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
+        self.has = {code: self._runs(code, method) for code, method in
+                    (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        self.has["idas"] = self._runs("idas", "bdf", "heat_dae")
+        self.has["rodas"] = self.has["hairer"] and self._runs("hairer", "rodas")
+        for code in ("arkode", "petsc"):
+            self.has[code] = os.access(self.programs[code], os.X_OK)
+        # the CVODES that costate races: the one at -O3, or what there is
+        self.peer = "packaged" if self.has["packaged"] and not self.has["cvodes"] else "cvodes"
+
+    def _runs(self, code, method, problem="vdpol"):
+        if not os.access(self.programs[code], os.X_OK):
+            return False
+        return not self.row("%s:%s" % (code, method), problem, mode="forward", compare=False).get("status")
+
+    def reference(self, problem, size, tf, mode="adj"):
+        """The file that rows of this problem are compared with; made once a build.  Hessian products have their own."""
+        products = mode in ("second", "differences")
+        if problem == "swe" and size == 40 and tf in (None, 0.011) and not products:
+            return os.path.join(os.path.dirname(os.path.dirname(__file__)), "reference", "swe_40x40_0.011.f64")
+        folder = os.path.join(self.out, "references")
+        os.makedirs(folder, exist_ok=True)
+        name = os.path.join(folder, "%s_%s_%s%s.f64" % (problem, size or "", tf or "", "_second" if products else ""))
+        if not os.path.exists(name):
+            made = subprocess.run([self.programs["costate"], "--problem", problem, *option("--size", size),
+                                   *option("--tf", tf), *(["--mode", "second"] if products else []),
+                                   "--write-reference", name + ".new"], stderr=subprocess.DEVNULL)
+            if made.returncode != 0:
+                return None
+            os.rename(name + ".new", name)
+        return name
+
+    def row(self, code, problem, size=None, solver="auto", mode="adj", rtol=1e-6, tf=None, compare=True, repeat=None,
+            budget=None, flags=(), turn=0):
+        """One row of a table: the dictionary that race prints, with a message when it failed.  turn: the how manieth
+        time it runs."""
+        family, method = code.split(":")
+        own = code.replace("packaged", "cvodes")
+        arguments = ["--code", own, "--problem", problem, *option("--size", size), "--solver", solver, "--mode", mode,
+                     "--rtol", repr(rtol), *option("--tf", tf), *flags, "--repeat", str(repeat or self.repeat),
+                     "--budget", str(budget or self.budget), "--json"]
+        key = (family, turn, *arguments)
+        if key in self.rows:
+            return self.rows[key]
+        file = self.reference(problem, size, tf, mode) if compare else None
+        done = subprocess.run([self.programs[family], *arguments, *option("--reference", file)], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+        try:
+            row = json.loads(done.stdout)
+        except ValueError:
+            row = {"message": "no answer (exit status %d)" % done.returncode, "status": 1, "seconds": None}
+        solver = "" if row.get("solver") in (None, "none") else row["solver"]
+        row["name"] = " ".join(w for w in (family if family != "costate" else "", method, solver) if w)
+        row["code"] = family
+        row["asked"] = rtol
+        self.rows[key] = row
+        return row
+
+    def instructions(self, code, problem, rtol, mode="forward", size=None, solver="auto"):
+        """Of a run in a mode, beyond what is made once: two runs less one, as callgrind counts them; None: it
+        cannot."""
+        counts = [self._counted([], self._command(code, problem, rtol, mode, size, solver, budget))
+                  for budget in ("1e9", "1e-9")]
+        return counts[0] - counts[1] if all(counts) else None
+
+    def _command(self, code, problem, rtol, mode, size, solver, budget):
+        """race repeats what its budget allows: a run after the first, or none"""
+        return [self.programs[code.split(":")[0]], "--code", code, "--problem", problem, *option("--size", size),
+                "--solver", solver, "--mode", mode, "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
+
+    def _counted(self, options, command):
+        try:
+            done = subprocess.run(
+                ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *options, *command],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, OPENBLAS_CORETYPE="Haswell"))     # valgrind knows no AVX-512
+        except OSError:
+            return None
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        return int(found[1]) if done.returncode == 0 and found else None
+
+    def instructions_of(self, function, code, problem, rtol, mode, size=None, solver="auto"):
+        """Of the calls of a function in one run; None: they cannot be counted."""
+        return self._counted(["--toggle-collect=" + function],
+                             self._command(code, problem, rtol, mode, size, solver, "1e-9"))
+
+    def costs(self, problem, size, solver, steps):
+        command = [self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver]
+        command += ["--costs", "--steps", str(steps)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(done.stdout)
+
+
+def option(name, value):
+    return [] if value is None else [name, str(value)]
+
+
+def best_kernel():
+    """OpenBLAS falls back to its slowest kernel on a processor newer than itself; the same choice for all codes."""
+    flags = set()
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("flags"):
+                    flags = set(line.split())
+                    break
+    except OSError:
+        pass
+    return "SkylakeX" if "avx512f" in flags else "Haswell" if "avx2" in flags else ""

@@ -1,0 +1,68 @@
+/* check_solution.c - derivatives of a whole solution, checked along random directions: of a run (run/check.c) or of a
+   boundary value problem (bvp/check.c).  Tangent and adjoint must be transposes, Hessians symmetric, and both must be
+   the derivatives that differences of solutions on the same steps show. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/vec.h"
+#include "maps/maps.h"
+#include "maps/check.h"
+
+int check_gap(const space *s, size_t na, const double *a, const double *b, size_t nc, const double *c, const double *d,
+              double least, double *gap)
+{
+    double sums[3] = {dot(na, a, b), dot(nc, c, d), 0};
+    for (size_t i = 0; i < na; i++) sums[2] += fabs(a[i] * b[i]);
+    TRY(space_total(s, 3, sums));
+    *gap = fabs(sums[0] - sums[1]) / fmax(fmax(sums[2], least), 1e-300);
+    return 0;
+}
+
+int check_symmetry(const space *s, size_t in, const double *v, const double *Hv, const double *g, double least,
+                   double *gap)
+{
+    const double *w = v + in, *Hw = Hv + in;
+    double sums[4] = {0};
+    for (size_t i = 0; i < in; i++) {
+        sums[0] += w[i] * Hv[i];
+        sums[1] += v[i] * Hw[i];
+        sums[2] += fabs(w[i] * Hv[i]) + fabs(v[i] * Hw[i]);
+        sums[3] += fabs(g[i]) * (fabs(v[i]) + fabs(w[i]));
+    }
+    TRY(space_total(s, 4, sums));
+    *gap = fabs(sums[0] - sums[1]) / fmax(fmax(sums[2], least * sums[3]), 1e-300);
+    return 0;
+}
+
+int check_fatal(int status, int nearest)
+{
+    return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && nearest);
+}
+
+static int error_of(const space *s, const check_derivative *c, double *error)
+{
+    const double LEAST = 1e-3;
+    double sums[3] = {0};
+    for (size_t i = 0; i < c->line.count; i++) {
+        double unit = c->unit ? c->unit[i] : 1, gap = (c->given[i] - c->d[i]) * unit, d = c->d[i] * unit;
+        sums[0] += gap * gap;
+        sums[1] += d * d;
+        sums[2] += c->of[i] * unit * c->of[i] * unit;
+    }
+    TRY(space_total(s, 3, sums));
+    *error = sums[0] == 0 ? 0 : sqrt(sums[0]) / (sqrt(sums[1]) + LEAST * sqrt(sums[2]));
+    return 0;
+}
+
+int check_along(const space *s, const check_derivative *c, double *error)
+{
+    double e = c->steps->first, now;
+    for (int k = 0; k < c->steps->count && !(*error <= c->steps->enough); k++, e /= c->steps->shorter) {
+        int status = check_differentiate(&c->line, e, c->out, c->d);
+        if (check_fatal(status, k == c->steps->count - 1)) return status;
+        if (c->back) TRY(c->back(c->line.ctx));
+        if (status) continue;
+        TRY(error_of(s, c, &now));
+        if (!(now >= *error)) *error = now;
+    }
+    return 0;
+}

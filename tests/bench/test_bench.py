@@ -1,0 +1,261 @@
+"""What the benchmark says of its numbers is so: ratios at equal error, misses said as such, peers left out aloud.
+
+    test_bench.py SOURCE     reports in the format of cmocka"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+root = sys.argv[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(root, "bench"))
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from cases import run_all  # noqa: E402
+import bench  # noqa: E402
+from parts import bvp as bvp_part, papers as paper_part, second  # noqa: E402
+import recommend  # noqa: E402
+from report.tables import Report, faster_at, gain  # noqa: E402
+
+
+def rows(errors, seconds_of, slower=(1, 1, 1)):
+    """as bench.py's sweep leaves them: one turn a factor"""
+    turns = [[{"error": e, "seconds": f * seconds_of(e)} for f in slower] for e in errors]
+    return [dict(t[0], turns=t) for t in turns]
+
+
+def test_ratio_of_two_power_laws():
+    """time = c error^(-1/4): lines in the log-log plane, which interpolation hits; their quotient is that of the c"""
+    ours = rows([1e-2, 1e-4, 1e-8], lambda e: 3 * e ** -0.25)
+    theirs = rows([3e-3, 1e-5, 1e-6, 1e-9], lambda e: 6 * e ** -0.25)
+    found = gain(ours, theirs, "error")
+    assert all(abs(x - 2) < 1e-12 for x in found), found
+
+
+def test_ratio_compares_within_a_turn():
+    """A machine three times slower in the second turn, for all codes, changes no ratio."""
+    ours = rows([1e-2, 1e-8], lambda e: e ** -0.25, (1, 3, 1))
+    theirs = rows([1e-2, 1e-8], lambda e: 2 * e ** -0.25, (1, 3, 1))
+    found = gain(ours, theirs, "error")
+    assert all(abs(x - 2) < 1e-12 for x in found), found
+
+
+def test_times_at_the_error_of_one_row():
+    """Between ours by interpolation; a row that is worse than all of ours meets the cheapest; a better one none."""
+    ours = rows([1e-2, 1e-6], lambda e: e ** -0.25)
+    for e, times in ((1e-4, 5), (1e-2, 5), (1, 5 * 1e-2 ** 0.25)):
+        peer = rows([e], lambda e: 5 * e ** -0.25)[0]
+        assert all(abs(x - times) < 1e-12 for x in faster_at(ours, peer, "error")), (e, times)
+    assert faster_at(ours, rows([1e-8], lambda e: 1)[0], "error") is None
+
+
+def test_added_part_replaces_its_section():
+    """and leaves what else is there"""
+    found = []
+    with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
+        where = os.path.join(place, "RESULTS.md")
+        with open(where, "w", encoding="utf-8") as file:
+            file.write("# whole\n\n## Tables\n\n## Added: other\n\nkept\n")
+        bench.machine = bench.codes = lambda *_: []
+        run = type("Run", (), {"turns": 3})
+        for text in ("first", "second"):
+            report = Report(place)
+            report.say(text)
+            bench.add_results(run, report, where, ["stiff"], 0)
+            with open(where, encoding="utf-8") as file:
+                found.append(file.read())
+    assert "first" in found[0] and "first" not in found[1] and "second" in found[1], found
+    for text in found:
+        assert text.startswith("# whole\n\n## Tables\n\n## Added: other\n\nkept\n"), text
+        assert text.count("## Added: stiff") == 1 and text.endswith("\n") and not text.endswith("\n\n"), text
+
+
+def test_no_ratio_without_a_common_error():
+    assert gain(rows([1e-2, 1e-3], lambda e: 1 / e), rows([1e-5, 1e-6], lambda e: 1 / e), "error") is None
+
+
+def test_verdicts():
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        for reached, limit, at_least in ((2, 1, True), (0.5, 1, True), (2, 1, False), (None, 1, True)):
+            report.target("x", reached, limit, at_least)
+    verdicts = [line.split(": ")[1] for line in report.targets]
+    assert verdicts == ["met (2)", "MISSED (reached 0.5)", "MISSED (reached 2)", "not measured"], verdicts
+
+
+class Failing:
+    """a runner whose rows all failed, without valgrind, and without PETSc"""
+    turns, has = 1, {"petsc": False}
+
+    def row(self, *_, **__):
+        return {"status": 1, "message": "it failed"}
+
+    def instructions(self, *_, **__):
+        return None
+
+    instructions_of = instructions
+
+
+def test_hessian_products_that_fail_are_said_to():
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        second.part_second(Failing(), report)
+    assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
+    assert any("PETSc is not there" in line for line in report.lines), report.lines
+
+
+def test_costs_of_hessian_products():
+    """0.5 of a forward run, ten directions 3 times that, 700 instructions in 200"""
+    class Runs(Failing):
+        def row(self, *_, mode="adj", flags=(), **__):
+            ten = "10" in flags
+            return {"plain": 2.0, "ratio": 1.5, "ratio_backward": 1.5 if ten else 0.5, "n": 1, "accepted": 1, "f": 7 if
+                    mode == "second" else 3}
+
+        def instructions(self, *_, **__):
+            return 200
+
+        def instructions_of(self, *_, **__):
+            return 700
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        row = second.second_row(Runs(), "ros", "rodas4", "umfpack", 20, True)
+    assert row["time"] == 0.5 and row["ten"] == [3, 3] and row["instructions"] == 3.5, row
+    assert [counts[2:4] for counts in row["counts"]] == [["forward", 3], ["product", 4]], row
+
+
+def papers(run):
+    """the report of the part papers, and the tables of its text"""
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        paper_part.part_papers(run, report)
+    return report.lines, "\n".join(report.lines).split("```\n")[1::2]
+
+
+def test_tables_of_papers_say_what_failed():
+    lines, tables = papers(type("Run", (Failing,), {"quick": True})())
+    assert len(tables) == 5 and all("failed" in row for table in tables for row in table.splitlines()[1:]), tables
+    assert sum(line.startswith("failed: ") and line.endswith(": it failed") for line in lines) == 5, lines
+
+
+def test_ratios_of_tables_of_papers_are_of_one_turn():
+    """SuperLU takes 4, dense 8, UMFPACK 2 s; two directions 3, one 2.  The machine is 1, 5, 2 times slower in the three
+    turns; in the last something else slows all but what takes 2 s by 3, which the median leaves out."""
+    class Runs(Failing):
+        turns, quick = 3, True
+
+        def row(self, code, problem, solver="auto", mode="adj", flags=(), turn=0, **_):
+            slow = (1, 5, 2)[turn]
+            seconds = 3 if "--directions" in flags else {"dense": 8, "superlu": 4}.get(solver, 2)
+            seconds *= slow * (3 if turn == 2 and seconds != 2 else 1)
+            keys = ("f", "jac", "steps", "rejected", "decompositions", "complex", "solves", "complex_solves", "plain",
+                    "ratio", "ratio_backward", "tape_bytes", "peak_bytes", "error", "error_derivative")
+            return dict.fromkeys(keys, 7) | {"status": 0, "seconds": seconds, "backward": seconds, "gradient": [1, 2],
+                                             "functional": [54]}
+
+    _, tables = papers(Runs())
+    fatode, heat = ([line.split() for line in table.splitlines()[1:]] for table in tables[:2])
+    assert {(row[2], row[10], row[14]) for row in fatode} == {
+        ("dense", "40", "4.00"), ("umfpack", "4", "1.00"), ("superlu", "20", "2.00")}, fatode
+    assert all(row[10:12] == ["1.50", "1.50"] for row in heat), heat
+
+
+def test_boundary_values_that_fail_are_said_to():
+    """without the program, SciPy and TWPBVP"""
+    bvp_part.scipy_python = lambda: None
+    run = type("Run", (), {"out": "nowhere", "turns": 1, "budget": 0.1, "quick": True})
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        bvp_part.part_bvp(run, report)
+    assert report.targets and all(line.endswith(": not measured") for line in report.targets), report.targets
+    for peer in ("SciPy", "TWPBVP"):
+        assert any(line.startswith(peer + " is not there") for line in report.lines), report.lines
+
+
+def test_intervals_of_wrong_solutions_do_not_count():
+    assert bvp_part.number({"status": 0, "error": 1e-4, "intervals": 9}, 1e-6) == "wrong"
+    assert bvp_part.number({"status": 1, "error": None, "intervals": 9}, 1e-6) == "failed"
+    assert bvp_part.number({"status": 0, "error": 1e-7, "intervals": 9}, 1e-6) == "9"
+
+
+def powers(order, factor, errors=(1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11)):
+    """runs of a method, work = factor error^(-1/order)"""
+    return [{"method": "x", "problem": "p", "block": 1, "error": e, "gradient": e,
+             "forward": [factor * e ** (-1 / order)] + [0] * 8, "whole": [2 * factor * e ** (-1 / order)] + [0] * 8}
+            for e in errors]
+
+
+def work_at(runs, e):
+    return recommend.at_error(runs, lambda run: run["error"], lambda run: run["forward"][0], e)
+
+
+def test_work_at_an_error():
+    """a line in logarithms; the loosest run, where all are better; none, where none is; after the last that is worse"""
+    runs = powers(4, 3)
+    assert abs(work_at(runs, 1e-6) / (3 * 1e-6 ** -0.25) - 1) < 1e-12
+    assert work_at(runs, 1) == runs[0]["forward"][0] and work_at(runs, 1e-12) is None
+    runs[1]["error"] = 1e-8                                            # by chance: the next are worse
+    assert abs(work_at(runs, 1e-6) / (3 * 1e-6 ** -0.25) - 1) < 1e-12
+
+
+def test_recommended_are_those_of_least_work_that_reach_the_error():
+    """rodas4 twice as dear as dopri5 on one problem, half as dear on the other; tsit5 ends at 1e-5 on one"""
+    about = {"trait": "t", "prices": "small"}
+    found = {"a": {"about": about, "dopri5": powers(4, 1), "rodas4": powers(4, 2.2), "tsit5": powers(4, 0.1)},
+             "b": {"about": about, "dopri5": powers(4, 2), "rodas4": powers(4, 1), "tsit5": powers(4, 0.1)[:3]}}
+    kept = recommend.kept_of(found)
+    means = recommend.means(kept, "t", "value", recommend.ALL, 3)
+    assert set(means) == {"dopri5", "rodas4"} and means["dopri5"] == 1, means
+    assert abs(means["rodas4"] - 1.1 ** 0.5) < 1e-3, means
+    assert recommend.one_for_all([means, {"rodas4": 1, "dopri5": 1.01}])[0] == "dopri5"
+    assert set(recommend.means(kept, "t", "gradient", ("ros",), 3)) == {"rodas4"}
+
+
+def test_table_of_recommendations():
+    """is what the kept data give, of methods that there are"""
+    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+        text = file.read()
+    kept, methods = recommend.kept_data(), recommend.family_of()
+    assert recommend.spliced(text, recommend.tables(kept)) == text, "choosing.md has another table: bench/recommend.py"
+    for name, problem in kept.items():
+        gone = (set(problem["value"]) | set(problem["gradient"])) - set(methods)
+        assert not gone, "bench/recommend.json, %s: no methods %s" % (name, sorted(gone))
+
+
+def test_advice_is_that_of_the_data():
+    """methods of the short answers are within 1.2 of the least work somewhere in a row of their kind of problem"""
+    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+        text = file.read()
+    short = text[text.index("## Which method"):text.index("### Measured")]
+    traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "M y'": "singular",
+              "a residual": "index 2"}
+    made, seen = list(zip(recommend.ROWS, recommend.rows_of(recommend.kept_data()))), set()
+    for line in short.splitlines():
+        start = next((start for start in traits if line.startswith("| " + start)), None)
+        for name in re.findall("`([a-z0-9]+)`", line.split("|")[2]) if start else ():
+            seen.add(start)
+            least = min(column.get(name, 9) for row, (_, columns, _) in made if row[1] == traits[start]
+                        for column in columns)
+            assert least <= recommend.NEAR, "%s: %s at %.2f of the least work at best" % (start, name, least)
+    assert seen == set(traits), seen
+
+
+def test_peers_that_cannot_be_had_are_left_out_aloud():
+    with tempfile.TemporaryDirectory() as place:
+        for command in ("apt-get", "apt-cache", "dpkg-query"):
+            with open(os.path.join(place, command), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nexit 100\n")
+            os.chmod(os.path.join(place, command), 0o755)
+        done = subprocess.run(["sh", os.path.join(root, "bench", "peers", "build.sh")], capture_output=True, text=True,
+                              env=dict(os.environ, PATH=place + ":" + os.environ["PATH"], XDG_CACHE_HOME=place))
+        left = os.listdir(os.path.join(place, "costate-bench"))
+    assert done.returncode == 0 and done.stdout.strip() == "", done
+    assert "no source of sundials" in done.stderr and "no source of r-cran-desolve" in done.stderr, done.stderr
+    assert left == [], left
+
+
+run_all(globals())

@@ -1,0 +1,120 @@
+"""Every block of C and C++ in the documents compiles without a warning and runs: as a program where it is one, else in
+the place that a file of tests/docs/blocks has for it:  @ manual FIRST LINE  stands for the block of docs/manual.md that
+begins so.
+
+    test_blocks.py SOURCE BUILD SANITIZE CC... -- CXX...     reports in the format of cmocka"""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from tempfile import TemporaryDirectory as folder
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from cases import Skipped, run_all  # noqa: E402
+
+root, build, sanitize = sys.argv[1:4]
+at = sys.argv.index("--")
+compilers = {".c": sys.argv[4:at] + ["-std=c11"], ".cpp": sys.argv[at + 1:] + ["-std=c++17"]}
+DOCUMENTS = {"readme": "README.md"}
+DOCUMENTS.update((os.path.basename(name)[:-3], os.path.join("docs", os.path.basename(name)))
+                 for name in glob.glob(os.path.join(root, "docs", "*.md")))
+PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
+COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
+NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp"}
+
+
+def read(*name):
+    with open(os.path.join(root, *name), encoding="utf-8") as f:
+        return f.read()
+
+
+def blocks():
+    """(document, text) of all"""
+    return [(key, text) for key, name in sorted(DOCUMENTS.items())
+            for text in re.findall(r"^```(?:c|c\+\+|cpp)\n(.*?)^```", read(name), re.M | re.S)]
+
+
+def whole(text):
+    return "int main(" in text
+
+
+def named(key, start):
+    found = [text for document, text in blocks() if document == key and text.startswith(start)]
+    assert len(found) == 1, "%d blocks of %s begin with %s" % (len(found), DOCUMENTS[key], start)
+    return found[0]
+
+
+def flags_of(needed):
+    if needed is None:
+        return []
+    if needed.endswith(".hpp"):
+        if subprocess.run(compilers[".cpp"] + ["-fsyntax-only", "-x", "c++", "-include", needed, os.devnull],
+                          capture_output=True).returncode:
+            raise Skipped("%s is not installed" % needed)
+        return ["-lcppad_lib"]
+    library = os.path.join(build, "libcostate_petsc.so")
+    if sanitize != "none" or not os.path.exists(library):
+        raise Skipped("built without %s, or with a sanitizer" % needed)
+    asked = subprocess.run(["pkg-config", "--cflags", "--libs", needed, "mpi-c"], capture_output=True, text=True)
+    return [library] + asked.stdout.replace("-I", "-isystem").split()
+
+
+def compiled_and_run(name, text, run=True):
+    """what it prints"""
+    flags = flags_of(NEEDS.get(name))
+    kind = os.path.splitext(name)[1]
+    with folder() as place:
+        source, exe = os.path.join(place, name), os.path.join(place, "program")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text)
+        command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source] + [
+            "-I" + os.path.join(root, part) for part in ("include", "tests/docs/blocks", "examples")]
+        if sanitize != "none":
+            command.append("-fsanitize=" + sanitize)
+        command += ["-o", exe] + (["-pedantic", "-L" + build, "-Wl,-rpath," + build, *flags, "-lcostate", "-lm"] if run
+                                  else ["-c"])
+        subprocess.run(command, check=True)
+        if run:
+            return subprocess.run([exe], check=True, cwd=place, capture_output=True, text=True).stdout
+
+
+def harness(name):
+    text = read("tests", "docs", "blocks", name)
+
+    def block(found):
+        return textwrap.indent(named(*found.groups()[1:]).rstrip("\n"), found.group(1))
+    compiled_and_run(name, PLACE.sub(block, text), name not in COMPILED_ONLY)
+
+
+def harnesses():
+    return sorted(name for name in os.listdir(os.path.join(root, "tests", "docs", "blocks")) if not name.endswith(".h"))
+
+
+def test_every_block_has_a_place():
+    """none is left out; a place has its block"""
+    texts = [read("tests", "docs", "blocks", name) for name in harnesses()]
+    taken = [named(*place[1:]) for text in texts for place in PLACE.findall(text)]
+    left = [text.splitlines()[0] for _, text in blocks() if text not in taken and not whole(text)]
+    assert not left, "these are in no file of tests/docs/blocks: %s" % left
+    assert len(taken) == len(set(taken)), "a block stands in two files"
+
+
+def test_whole_programs():
+    """they print the first indented line behind them"""
+    for name in sorted(DOCUMENTS.values()):
+        text = read(name)
+        for found in re.finditer(r"^```c\n(.*?)^```", text, re.M | re.S):
+            if whole(found.group(1)):
+                shown = re.search(r"^    (\S.*)$", text[found.end():], re.M).group(1)
+                out = compiled_and_run("program.c", found.group(1)).strip()
+                assert out == shown, "%s shows %s, its program prints %s" % (name, shown, out)
+
+
+for name in harnesses():
+    globals()["test_" + name.replace(".", "_")] = lambda name=name: harness(name)
+
+run_all(globals())

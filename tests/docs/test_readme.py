@@ -1,0 +1,160 @@
+"""What the documents say is so: the program of README.md compiles as printed and prints its numbers, the table of
+methods is the generated one, the manual names all there is, links lead somewhere.
+
+    test_readme.py SOURCE BUILD SANITIZE COMPILER...     reports in the format of cmocka"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from cases import run_all, tracked  # noqa: E402
+
+root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+
+
+DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
+             "docs/recipes.md", "docs/extending.md", "docs/methods.md", "docs/examples.md", "docs/applications.md",
+             "docs/installing.md", "docs/cost.md", "docs/mathematics.md")
+
+
+def read(name):
+    with open(os.path.join(root, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def program():
+    return re.search(r"```c\n(.*?)```", read("README.md"), re.S).group(1)
+
+
+def test_program_is_the_first_example():
+    assert program() == read("examples/01_decay.c")
+    assert program().count("\n") <= 30, "more than 30 lines"
+
+
+def output_of(text):
+    """what a program prints, compiled from its text without a warning"""
+    with tempfile.TemporaryDirectory() as place:
+        source, exe = os.path.join(place, "program.c"), os.path.join(place, "program")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text)
+        command = compiler + ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", source, "-o", exe,
+                              "-I" + os.path.join(root, "include"),
+                              "-L" + build, "-Wl,-rpath," + build, "-lcostate", "-lm"]
+        if sanitize != "none":
+            command.insert(len(compiler), "-fsanitize=" + sanitize)
+        subprocess.run(command, check=True)
+        return subprocess.run([exe], check=True, capture_output=True, text=True).stdout
+
+
+def test_program_compiles_and_is_right():
+    out = output_of(program())
+    printed = [float(x) for x in re.findall(r"= (-?[\d.]+)", out)]
+    expected = [2 * math.exp(-3), math.exp(-3), -2 * math.exp(-3)]
+    assert len(printed) == 3 and all(abs(a - b) < 1e-7 for a, b in zip(printed, expected)), out
+    assert out.strip() in read("README.md"), "README.md shows another output than:\n" + out
+
+
+def test_table_of_methods():
+    """Every row of docs/methods.md is as the generator makes it; a method of yours (not in git) needs no row."""
+    made = subprocess.run([sys.executable, "-m", "codegen", "table", "methods"], cwd=root, check=True,
+                          capture_output=True, text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).stdout
+    made = {first_cell(row): cells(row) for row in made.splitlines()}
+    width = len(next(iter(made.values())))                          # other tables name methods, too
+    rows = [row for row in read("docs/methods.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
+    shown = {first_cell(row): cells(row) for row in rows}
+    shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked(root, "methods")} & made.keys()
+    assert shown, "docs/methods.md has no table of methods"
+    for method in shipped | shown.keys():
+        assert shown.get(method) == made[method], (
+            "docs/methods.md has another row %s than: python3 -m codegen table methods" % method)
+
+
+def cells(row):
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def first_cell(row):
+    return cells(row)[0] if row.startswith("|") else None
+
+
+HEADERS = tuple("include/costate/%s.h" % name for name in ("costate", "bvp", "ensemble", "linsol", "petsc"))
+
+
+def header_names():
+    """Options, counters and members of costate_times; functions; enumerators; of all public headers."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(read(name) for name in HEADERS), flags=re.S)
+    names = set(re.findall(r"\b(costate_\w+)\s*\(", text)) | set(re.findall(r"\bCOSTATE_[A-Z][A-Z_0-9]+\b", text))
+    names -= {"COSTATE_VERSION", "COSTATE_H", "COSTATE_LINSOL_H", "COSTATE_BVP_H", "COSTATE_ENSEMBLE_H",
+              "COSTATE_PETSC_H"}
+    for struct in ("costate_options", "costate_stats", "costate_times", "costate_conditions", "costate_bvp_options",
+                   "costate_bvp_stats", "costate_bvp_tangents", "costate_bvp_adjoints", "costate_bvp_second",
+                   "costate_members", "costate_ensemble_report"):
+        body = re.findall(r"typedef struct \{([^{}]*)\} " + struct + ";", text)[0]
+        for line in body.split(";"):
+            line = re.sub(r"\(\*(\w+)\)(\([^)]*\)|\[\w+\])", r"\1", line)
+            for part in line.split(",") if line.strip() else []:
+                names.add(re.findall(r"(\w+)(?:\[\d+\])?\s*$", part)[0])
+    return names
+
+
+def test_manual_names_everything():
+    manual = read("docs/manual.md")
+    lost = sorted(n for n in header_names() if not re.search(r"\b" + n + r"\b", manual))
+    assert not lost, "docs/manual.md does not mention: " + ", ".join(lost)
+
+
+def test_manual_names_nothing_else():
+    """but PETSc's options, -costate_..."""
+    there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in"))
+    for document in DOCUMENTS:
+        for name in sorted(set(re.findall(r"(?<!-)\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
+            if name.startswith("COSTATE_HAVE_"):
+                continue
+            assert re.search(r"\b" + name + r"\b", there), document + " mentions " + name + ", which is not there"
+
+
+def test_links():
+    for document in DOCUMENTS + ("CHANGELOG.md", "methods/README.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(document)):
+            where = os.path.normpath(os.path.join(root, os.path.dirname(document), target))
+            assert os.path.exists(where), document + " links to " + target + ", which is not there"
+
+
+def table_after(text, heading):
+    """rows of the first table behind a heading, without its head"""
+    rows = []
+    for line in text[text.index(heading):].splitlines():
+        if line.startswith("|"):
+            rows.append(cells(line))
+        elif rows:
+            break
+    return rows[2:]
+
+
+def test_measured_numbers_are_of_the_results():
+    """The document of costs, its comparisons are those of bench/RESULTS.md, made in one run by peers at -O3."""
+    results = read("bench/RESULTS.md")
+    for code in ("costate: ", "SUNDIALS ", "RADAU5 "):
+        line = re.search(r"^[-* ]*" + code + r".*$", results, re.M)
+        assert line and "-O3" in line.group(), "bench/RESULTS.md does not say how " + code + "was compiled"
+    block = results[results.index("times over that of a forward run"):]
+    for row in table_after(read("docs/cost.md"), "| method | forward |"):
+        found = re.search(r"^%s +\S+ +(.*)$" % row[0], block, re.M).group(1).split()
+        for ours, theirs in zip(row[1:], found, strict=True):
+            a, b = float(ours.split()[0]), float(theirs)
+            assert abs(a - b) <= 0.006 * b, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
+    for what, ours, theirs, ratio in table_after(read("docs/cost.md"), "| at equal error"):
+        what, *note = what.split(", median")
+        what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)
+        name = what + ", times faster than " + theirs + " at equal error" + "".join(", median" + n for n in note)
+        found = re.search("^- " + re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results, re.M)
+        assert found and found.group(1) == ratio, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (
+            ratio, name, found and found.group(1))
+
+
+run_all(globals())
