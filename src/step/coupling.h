@@ -1,4 +1,4 @@
-/* coupling.h - what other stages add to the equation of a stage: a row, or column, of a table times the stages. */
+/* coupling.h - the terms of other stages in the equation of a stage: a row or column of a table times the stages. */
 #ifndef COSTATE_COUPLING_H
 #define COSTATE_COUPLING_H
 #include "base/vec.h"

@@ -1,21 +1,21 @@
 /* method.h - the descriptor of a method, as the code generator writes it from a coefficient file.
 
    One struct for all families; arrays that a family does not use are NULL.  X_j are the stage variables that
-   the family computes and the tape keeps:
+   the family computes and the tape stores:
 
        erk          X_j = K_j:  y+ = y + h sum_j d_j X_j,   est = h sum_j e_j X_j,  d = b, e = bhat - b
        sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h est0 f(t,y) + sum_j e_j X_j
                     (firk, c_1 = 0:  + h estx f(t + at h, u(at)) + sum_j ex_j X_j)
        ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
-       rkc          X_j as rkc.h has them, whatever the degree
+       rkc          X_j as in rkc.h, for all degrees
        collocation  X_j = h K_j, K_j = f(t + c_j h, y + h sum_k a_jk K_k):  y+ = y + sum_j d_j X_j,  d = b
 
    dense output u(theta) = y + sum_j D_j(theta) X_j (erk: h X_j),  D_j(theta) = sum_k D[j*degree + k-1] theta^k.
    Matrices are stored by rows.
 
-   collocation is for boundary value problems alone, of stages in K-form, since A may be singular, as those of Lobatto
-   IIIA whose first row is 0.  s counts all stages; there is no estimate, and what belongs to A^-1 (W, T, Ti, eig) is
-   NULL, block 0. */
+   collocation methods are only for boundary value problems.  Their stages are in K-form because A may be singular, as
+   in Lobatto IIIA, whose first row is 0.  s counts all stages; there is no estimate; the members that need A^-1
+   (W, T, Ti, eig) are NULL, and block is 0. */
 #ifndef COSTATE_METHOD_H
 #define COSTATE_METHOD_H
 
@@ -25,8 +25,8 @@ enum { STAGES_MOST = 32 };      /* the generator refuses more */
 
 /* All degrees of a stabilised explicit method (rkc.h has the formulas). */
 typedef struct {
-    int degrees, r;             /* how many; stages after the recurrence */
-    const int *s;               /* degrees: f a step, ascending */
+    int degrees, r;             /* number of degrees; stages after the recurrence */
+    const int *s;               /* degrees: evaluations of f per step, ascending */
     const int *first;           /* degrees + 1: the coefficients of j of the k-th degree are at first[k] + j - 1 */
     const double *beta;         /* degrees: stable where h rho <= beta */
     const double *noise;        /* degrees: independent errors of 1 in all stages change y+ by this, in the root mean
@@ -45,21 +45,21 @@ struct costate_method {
     int dense, degree;          /* order of the dense output, degree of its polynomials */
     unsigned is;                /* enum costate_property */
     double r_infinity;
-    double rounding;            /* order conditions hold to this, as the table has so many digits; tests ask for it */
+    double rounding;            /* accuracy of the order conditions, given the digits of the table; for tests */
     double gamma;               /* sdirk, ros: the diagonal; firk: 1/(real eigenvalue of A^-1), 0 if none */
     const double *A;            /* s*s: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
     const double *b;            /* s: quadrature weights (ros: the original b) */
     const double *c;            /* s: stage times (ros: alpha_i) */
     const double *d;            /* s: update */
-    const double *e;            /* s: error estimate, times its factor (codegen/scale.py); NULL if none */
+    const double *e;            /* s: error estimate, with its factor (codegen/scale.py); NULL if none */
     const double *e2;           /* s: second estimate of lower order, err = |e|^2/sqrt(|e|^2 + 0.01 |e2|^2); or NULL */
     const double *D;            /* s*degree: dense output */
     /* sdirk, firk: W = A^-1 over the unknown stages */
     const double *W;            /* s*s */
     const double *g;            /* s: W a, a the column of the explicit first stage; NULL if none */
     double b0, est0;            /* quadrature weight of the explicit first stage; weight of h f(t,y) in est */
-    double at, estx;            /* est sees the defect of the dense output u at theta = at; estx 0: no such part */
-    const double *ex;           /* s: its weights, NULL if none */
+    double at, estx;            /* est includes the defect of the dense output u at theta = at; estx 0: it does not */
+    const double *ex;           /* s: weights of that part, NULL if none */
     int block;                  /* stages solved together: sdirk 1, firk s */
     int nreal, npair;           /* nreal + 2 npair = block: eigenvalues of (a diagonal block of) W */
     const double *eig;          /* nreal real ones, then (re, im > 0) of each pair */
@@ -71,7 +71,7 @@ struct costate_method {
     /* ros */
     const double *C;            /* s*s: diag(1/gamma) - Gamma^-1, strictly lower */
     const double *gi;           /* s: gamma_i, row sums of Gamma */
-    const unsigned char *newf;  /* s: 0 where the stage has the point of the one before, and so its f */
+    const unsigned char *newf;  /* s: 0 if the stage has the same point, and so the same f, as the previous one */
     const costate_rkc *rkc;     /* rkc: its degrees */
 };
 

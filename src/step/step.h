@@ -1,9 +1,9 @@
-/* step.h - one step, no run: what a family of methods is given, and what it gives.
+/* step.h - the interface of a family of methods: one step and its derivatives.
 
-   A step is a map (t, h, y, p) -> y at t + h.  forward takes it and leaves in the record all that a derivative of the
-   step needs; tangent, adjoint and estimate read what forward left, compute no stage and judge nothing.  Shapes: n
+   A step is a map (t, h, y, p) -> y at t + h.  forward computes it and stores in the record all that derivatives of
+   the step need; tangent, adjoint and estimate read the record; they compute no stage and make no decision.  Shapes: n
    states, nq integrals, nm memory variables, N = n + nq + nm, np parameters, m columns, s stages.  A family reads
-   memory by the maps and leaves its rows alone: who runs copies them. */
+   memory variables through the maps and does not write them: the run copies them. */
 #ifndef COSTATE_STEP_H
 #define COSTATE_STEP_H
 
@@ -12,52 +12,53 @@
 #include "maps/maps.h"
 #include "step/method.h"
 
-typedef struct {                /* one step: what the tape keeps */
-    double t, h, end;           /* end: t of the next step, t + h but for the rounding of time (aim.c) */
-    int degree;                 /* rkc: of this step, a decision; else 0 */
+typedef struct {                /* one step, as stored on the tape */
+    double t, h, end;           /* end: t of the next step: t + h, rounded as in aim.c */
+    int degree;                 /* rkc: degree chosen for this step; else 0 */
     unsigned mode : 30;         /* of a hybrid system */
     unsigned exact : 1;         /* its stages were solved to round-off */
-    unsigned fresh : 1;         /* it uses nothing of the steps before, though there are some, but a linearisation that
-                                   the tape has the state of */
-    long jacobian;              /* serial of the linearisation that it was solved with; explicit methods: 0 */
-    const double *y;            /* N: state at t, its memory behind */
-    const double *yp;           /* n: of a residual: about y', where it is linearised; NULL: of right-hand sides */
+    unsigned fresh : 1;         /* it depends on no earlier step, though there are some, except through a linearisation
+                                   whose state is on the tape */
+    long jacobian;              /* serial number of the linearisation used; explicit methods: 0 */
+    const double *y;            /* N: state at t, memory variables last */
+    const double *yp;           /* n: for residuals, the y' of the linearisation; NULL for right-hand sides */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
-    const unsigned char *iterations; /* irk: Newton iterations, one a block */
-    factors *kept;              /* the step's factorisations, when the tape keeps them, or NULL */
+    const unsigned char *iterations; /* irk: Newton iterations of each block */
+    factors *kept;              /* the factorisations of the step if the tape stores them, else NULL */
 } record;
 
-typedef struct { double *X; unsigned char *iterations; } place; /* where forward writes what X, iterations read */
+typedef struct { double *X; unsigned char *iterations; } place; /* where forward writes X and iterations */
 
-typedef struct {                /* what a step is to repeat */
-    long jacobian;              /* with this linearisation, */
-    const record *from;         /* taken at the start of that step; NULL: of this one */
-    const unsigned char *iterations; /* so many iterations; NULL: as many as it takes */
-    int counted;                /* they were those of an iteration with factorisations */
+typedef struct {                /* decisions of a step that is to be repeated */
+    long jacobian;              /* use this linearisation, */
+    const record *from;         /* made at the start of that step; NULL: of this one */
+    const unsigned char *iterations; /* use these numbers of iterations; NULL: iterate to convergence */
+    int counted;                /* they are counts of an iteration with factorisations */
     int degree;                 /* rkc */
 } decisions;
 
-typedef struct {                /* one try */
-    const record *before;       /* NULL: the first step; its stages serve as the first one, and for starting values */
+typedef struct {                /* one attempt at a step */
+    const record *before;       /* the previous step, for starting values and its last stage; NULL: there is none */
     const decisions *as;        /* NULL: free to decide */
-    long serial;                /* names a linearisation made at this step */
+    long serial;                /* serial number for a linearisation made in this step */
     place to;
-    int cautious;               /* first step, or the last try was rejected */
-    int predict;                /* starting values of Newton from the step before */
-    int estimate;               /* err is wanted */
-    int exact;                  /* stages to round-off: the end is to be a smooth function of h */
-    int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
+    int cautious;               /* 1: first step, or the last attempt was rejected */
+    int predict;                /* 1: starting values of Newton's iteration from the previous step */
+    int estimate;               /* 1: compute err */
+    int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
+    int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
     int new_jacobian;           /* out, when forward returns RETRY: it may succeed with the same h, because it used the
                                    Jacobian of an earlier step; the next try computes a new one */
     double *y1, *err;           /* N each, out */
-    double *yp1;                /* n, out: about y' at the end, of a residual */
+    double *yp1;                /* n, out: an approximation of y' at the end, for residuals */
 } trial;
 
 typedef struct {                /* m directions through a step */
     int m;
-    int stages;                 /* 1: Xd is wanted of stages, too, that do not enter V1 */
-    int solved;                 /* 1: the last column goes to stages solved exactly, by what Newton left in them */
+    int stages;                 /* 1: compute Xd also of stages that do not enter V1 */
+    int solved;                 /* 1: the last column leads to exactly solved stages, by the residuals that Newton left
+                                   */
     const double *dt, *dh;      /* m each */
     const double *V;            /* N*m in */
     const double *Vp;           /* (np + nm)*m, NULL: zero */
@@ -65,36 +66,35 @@ typedef struct {                /* m directions through a step */
     double *Xd;                 /* s*m*n out: tangents of the stage variables (erk: of h K) */
 } directions;
 
-/* m functionals back through a step.  Or a jet along directions: column 0 is one functional, and the columns behind it
-   are its derivatives along each direction, so that m is one more than the number of directions.  In every member with
-   m columns a derivative's column is the derivative of column 0, before the step and after it: the adjoint of a jet is
-   second order. */
+/* m functionals, propagated backward through a step; or a jet: column 0 is one functional, and columns 1 .. m - 1 are
+   its derivatives along m - 1 directions.  In every member with m columns, these columns are derivatives of column 0,
+   before and after the step: the adjoint of a jet is the second-order adjoint. */
 typedef struct {
     int m;
-    const directions *along;    /* with V, Xd, dt, dh as tangent had or left them; NULL: functionals, no derivatives */
-    int times;                  /* 1: t and h are wanted */
+    const directions *along;    /* NULL: m functionals; else a jet along these, with V, Xd, dt, dh of the tangent */
+    int times;                  /* 1: compute t and h */
     double *lambda;             /* N*m in and out */
-    double *mu;                 /* (np + nm)*m, added to; NULL: not wanted */
+    double *mu;                 /* (np + nm)*m, added to; NULL: not requested */
     double *t, *h;              /* m each, added to when times */
-    double *defect;             /* m, added to; NULL: not wanted */
+    double *defect;             /* m, added to; NULL: not requested */
     const double *seed;         /* s*m*n adjoint of the stage variables (erk: of h K), or NULL */
     double *U;                  /* s*m*n out: adjoints of the stages */
 } functionals;
 
 enum mode { FORWARD, TANGENT, ADJOINT, SECOND, MODES };
 enum trait {
-    IMPLICIT = 1,               /* solves with sigma M - J, and asks for weights at the start of each step */
-    REGULAR_MASS = 2,           /* M must be regular */
+    IMPLICIT = 1,               /* solves with sigma M - J, and needs w at the start of each step */
+    REGULAR_MASS = 2,           /* M must be nonsingular */
     SLOPES = 4,                 /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
-    REMAKES = 16,               /* its sweeps make their stages themselves, and need no X */
-    WEIGHTS = 8,                /* asks for weights at the start of each step, as implicit ones do */
+    REMAKES = 16,               /* sweeps recompute the stages and need no X */
+    WEIGHTS = 8,                /* needs w at the start of each step, as implicit families do */
     RUNGE_KUTTA_INVERSE = 32    /* implicit Runge-Kutta stages Z, solved with W = A^-1: takes residuals F(t, y, y', p)
                                    and unknowns of index 2, and serves boundary value problems */
 };
 
 typedef struct family family;
 
-typedef struct stepper {        /* what a family sees: a method, the problem, a linear room */
+typedef struct stepper {        /* what a family works with: method, problem, linear solver */
     const costate_method *m;
     const family *F;
     const costate_options *o;
@@ -102,10 +102,10 @@ typedef struct stepper {        /* what a family sees: a method, the problem, a 
     shifts *sh;
     verdict *v;
     int n, np, nq, nm, N, s;
-    double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step; written by who runs */
-    linearisation lin;          /* the last one made, and */
-    factors *fac;               /* factorisations: of the step, unless it was kept; NULL: explicit */
-    void *own;                  /* erk_work, irk_work, ros_work: theirs alone */
+    double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step; written by the run */
+    linearisation lin;          /* the last one made */
+    factors *fac;               /* factorisations of the step, unless they are stored; NULL: explicit */
+    void *own;                  /* private to the family: erk_work, irk_work .. */
 } stepper;
 
 struct family {
@@ -113,23 +113,26 @@ struct family {
     unsigned needs[MODES], costs[MODES];                 /* products of rhs and of cost, by mode */
     int controller;                                      /* enum costate_controller, of COSTATE_AUTO */
     double pi_beta;                                      /* of the PI controller, times 1/k */
-    int (*prepare)(stepper *);                           /* makes own and what it holds; once */
+    int (*prepare)(stepper *);                           /* allocates `own`; once */
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
-    void (*layout_second)(stepper *, cursor *, int m);   /* what a jet along m directions needs beside m + 1 columns;
-                                                            may be NULL */
-    void (*ready)(stepper *);                            /* what needs the work space; may be NULL */
-    void (*restart)(stepper *);                          /* a run begins: own remembers no other; may be NULL */
-    void (*sweep)(stepper *);                            /* a sweep begins, the same for tangents and adjoints */
+    void (*layout_second)(stepper *, cursor *, int m);   /* additional work space of a jet along m directions, besides
+                                                            m + 1 columns; may be NULL */
+    void (*ready)(stepper *);                            /* called when the work space exists; may be NULL */
+    void (*restart)(stepper *);                          /* a run begins: forget earlier ones; may be NULL */
+    void (*sweep)(stepper *);                            /* a sweep begins, of tangents or adjoints */
     int (*forward)(stepper *, record *, trial *);
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
-    int (*longest)(stepper *, const record *, trial *, double *h);  /* that a step from here may have; may be NULL */
-    double (*keep)(stepper *, double factor);            /* h_new/h as it is, or 1 to keep what is held; may be NULL */
-    double (*loosely)(const stepper *);                  /* stages are solved as far as errors count: the default of
-                                                            newton_tol, whatever rtol; 0: not so; may be NULL */
-    void (*remark)(const stepper *, int failed, char *text, size_t room);   /* on a run; "": none; may be NULL */
+    int (*longest)(stepper *, const record *, trial *, double *h);  /* reduces *h to the longest stable step; may be
+                                                                       NULL */
+    double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
+    double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
+                                                            only to the accuracy of the error estimate; 0: they are not;
+                                                            may be NULL */
+    void (*remark)(const stepper *, int failed, char *text, size_t room);   /* remark about a run, "": none; may be NULL
+                                                                               */
     void (*free)(void *own);
 };
 
@@ -138,30 +141,31 @@ int own_new(stepper *, size_t size);                     /* own: zeros */
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
 void dense_curvature(const costate_method *, double theta, double *D2);            /* s: its second derivative */
-double dense_scale(const stepper *, const record *);     /* what X_j is multiplied by: h or 1 */
+double dense_scale(const stepper *, const record *);     /* the factor of X_j: h or 1 */
 void dense_state(const stepper *, const record *, const double *D, double *y);
 void dense_eval(const stepper *, const record *, double t, double *y);
 
 /* norm.c */
-/* x_i times |h|^(index - 1) of unknowns of index 2, whose errors are larger by 1/h than those of the others
-   (mathematics, eq. 13.2): of increments, estimates, or the weights they are measured with */
+/* multiplies x_i by |h|^(index - 1) for index-2 unknowns, whose errors are larger by 1/h than those of the others
+   (mathematics, eq. 13.2); x: increments, estimates or weights of their norms */
 void index_scale(const stepper *, double h, double *x);
 void weights(const stepper *, const double *y, double *w);
 /* NaN: y1 is not finite */
 int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);
-/* The option that gives tangents tolerances of their own, one of them; NULL: they have those of y */
+/* the name of an option that sets tolerances of tangents; NULL: they have those of y */
 const char *tangent_tolerances(const costate_options *);
-/* The norm of direction j, V to V1, with tolerances of its own if there are any */
+/* the error norm of direction j, V to V1, with its own tolerances if there are any */
 int tangent_error_norm(const stepper *, int j, const double *V, const double *V1, const double *err, double *norm);
-/* 1/(atol_ij + rtol_j |V_ij|) in room (N) where tangents have tolerances of their own, else w of the step */
+/* 1/(atol_ij + rtol_j |V_ij|) in room (N) if tangents have their own tolerances, else w of the step */
 const double *tangent_weights(const stepper *, int j, const double *V, double *room);
 
 int stage_estimate(stepper *, const record *, const directions *, int j, double *err);     /* sum e_i X'_i: erk, ros */
 
-/* Singular M: an accepted step leaves a residual in the constraints, Newton's remainder, or more where the method is
-   not stiffly accurate.  The stages of the next step remove it, and an estimate from the last state and these stages
-   holds it, the same for every h: no step would be small enough.  Such an estimate is filtered once more, from M err:
-   this is 0 on the kernel of M, where what was removed lies, and elsewhere the filter is 1 + O(h), so that the order
-   stays.  A family says which of its estimates these are. */
+/* Singular M: an accepted step leaves a residual in the constraints, of the size of Newton's error, or larger if the
+   method is not stiffly accurate.  The stages of the next step remove it.  An estimate computed from the last state and
+   these stages contains it, with the same size for every h, so that no step would be small enough.  Such an estimate is
+   filtered a second time, from M err: M err is 0 on the kernel of M, which contains the removed residual, and elsewhere
+   the filter is 1 + O(h), so that the order of the estimate does not change.  Each family chooses the estimates that
+   need this. */
 
 #endif

@@ -231,8 +231,8 @@ def test_advice_is_that_of_the_data():
     with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
         text = file.read()
     short = text[text.index("## Which method"):text.index("### Measured")]
-    traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "M y'": "singular",
-              "a residual": "index 2"}
+    traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "DAE M y'": "singular",
+              "DAE in residual form": "index 2"}
     made, seen = list(zip(recommend.ROWS, recommend.rows_of(recommend.kept_data()))), set()
     for line in short.splitlines():
         start = next((start for start in traits if line.startswith("| " + start)), None)
