@@ -134,15 +134,15 @@ static int prepare(const stage_system *s)
     stepper *c = s->c;
     irk_work *a = c->own;
     int code = 0;
-    if (a->exact) return 0;
+    if (a->systems.exact) return 0;
     TRY(make(c));
     const coupled_matrix *k = a->algebra;
     const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
-    a->exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
-    if (a->exact && c->maps->index) code = LS_Balance(a->exact);
+    a->systems.exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
+    if (a->systems.exact && c->maps->index) code = LS_Balance(a->systems.exact);
     if (code) {
-        LS_Free(a->exact);
-        a->exact = NULL;
+        LS_Free(a->systems.exact);
+        a->systems.exact = NULL;
     }
     return code ? irk_exact_status(s, code) : 0;
 }
@@ -159,12 +159,12 @@ int firk_exact_factor(const stage_system *s)
             for (int q = 0; q < c->n; q++) column(c, s->r->h, i, j, q, a->J);
     }
     const coupled_matrix *k = a->algebra;
-    return irk_exact_status(s, LS_Decomp(a->exact, 0, 0, k->value, NULL));
+    return irk_exact_status(s, LS_Decomp(a->systems.exact, 0, 0, k->value, NULL));
 }
 
 int firk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
 {
-    double *x = work(s->c)->column;
+    double *x = work(s->c)->systems.column;
     for (int j = from; j < to; j++) {
         irk_gather(s, m, j, X, x);
         TRY(irk_exact_columns(s, 1, x));

@@ -26,7 +26,7 @@ static int solve_part(stepper *c, const factors *f, int k, int transpose, int m,
 {
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n;
     int real = k < f->nreal;
-    double sign = transpose ? -1 : 1, *row = m == 1 ? work(c)->pair : work(c)->pairs;
+    double sign = transpose ? -1 : 1, *row = m == 1 ? work(c)->pair : work(c)->systems.pairs;
     if (real && m == 1) return factors_solve(c->sh, f, k, transpose, m, to, R);
     for (size_t j = 0; j < (size_t)m; j++) {
         if (real) memcpy(row + j * n, R + j * len, n * sizeof *row);
@@ -46,7 +46,7 @@ int firk_solve(stepper *c, const factors *f, int transpose, int m, const accurac
 {
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, columns = (size_t)m;
     int k = c->m->block;
-    double *R = m == 1 ? work(c)->R + len : work(c)->split;
+    double *R = m == 1 ? work(c)->R + len : work(c)->systems.split;
     for (size_t j = 0; j < columns; j++)
         transform(n, k, transpose ? c->m->T : c->m->Ti, transpose, Z + j * len, R + j * len);
     for (int i = 0; i < f->nreal; i++) TRY(solve_part(c, f, i, transpose, m, to, R + (size_t)i * n));

@@ -56,9 +56,9 @@ static int quadrature(const irk_back *b, int i, double *y)
     double weight = irk_b(c, i);
     if (!c->nq || weight == 0) return 0;
     costate_point x = irk_node_point(c, b->r, i);
-    const costate_gradient *to = columns_to(c, &a->columns, b->g, y, (size_t)c->n);
-    TRY(columns_integrate_back(c, &a->columns, b->r, b->g, weight, &x, stage_directions(b, i), to, a->r));
-    columns_times(&a->columns, b->g, irk_c(c, i));
+    const costate_gradient *to = columns_to(c, &a->systems.columns, b->g, y, (size_t)c->n);
+    TRY(columns_integrate_back(c, &a->systems.columns, b->r, b->g, weight, &x, stage_directions(b, i), to, a->r));
+    columns_times(&a->systems.columns, b->g, irk_c(c, i));
     return 0;
 }
 
@@ -85,7 +85,7 @@ static void right_hand_side(const irk_back *b, int i, int earlier, int from, int
 static int products(stepper *c, const functionals *g, const costate_point *x, double ci, const double *w, double *y,
                     double *K)
 {
-    const column_work *a = &work(c)->columns;
+    const column_work *a = &work(c)->systems.columns;
     size_t n = (size_t)c->n;
     columns_to(c, a, g, y, n);
     TRY(equation_adjoints(c->maps, x, g->m, w, n, a->to, K, n));
@@ -112,7 +112,7 @@ static int stage_back(const irk_back *b, int i, int from, int to)
     if (!b->MU && irk_short_form(c) && !g->mu && !g->times) return 0;
     size_t at = ((size_t)i * (size_t)g->m + first) * n;
     double *y = irk_short_form(c) ? NULL : b->sum + first * n, *MU = b->MU ? b->MU + at : NULL;
-    double *K = equation_plain(c->maps) ? NULL : from ? work(c)->MX : MU;
+    double *K = equation_plain(c->maps) ? NULL : from ? work(c)->systems.MX : MU;
     const double *u = g->U + at;
     if (K || y || g->mu || g->times) {
         costate_point x = irk_stage_point(c, b->r, i);
@@ -132,21 +132,21 @@ static int curve(const irk_back *b, int i)
     const irk_work *a = work(c);
     const directions *d = b->g->along;
     size_t n = (size_t)c->n, m = (size_t)b->g->m, at = (size_t)i * m * n;
-    costate_point x = irk_stage_point(c, b->r, i), *dx = a->columns.dx;
+    costate_point x = irk_stage_point(c, b->r, i), *dx = a->systems.columns.dx;
     irk_stage_directions(c, d, i);
-    columns_to(c, &a->columns, b->g, b->g->U + at, n);
+    columns_to(c, &a->systems.columns, b->g, b->g->U + at, n);
     for (size_t j = 1; j < m; j++) {
         double *P = b->MU + at + j * n, dh = d->dh[j - 1];
-        costate_gradient to = a->columns.to[j];
-        if (c->maps->residual) dx[j - 1].yp = a->Kd + ((size_t)i * (m - 1) + j - 1) * n;
-        memcpy(a->u, b->g->U + at, n * sizeof *a->u);
-        memset(a->by_k, 0, n * sizeof *a->by_k);
-        to.yp = c->maps->residual ? a->by_k : NULL;
-        TRY(equation_adjoint_tangent(c->maps, &x, &dx[j - 1], a->u, &to));
-        add_scaled(n, P, NULL, -1, a->by_k);
+        costate_gradient to = a->systems.columns.to[j];
+        if (c->maps->residual) dx[j - 1].yp = a->jet.Kd + ((size_t)i * (m - 1) + j - 1) * n;
+        memcpy(a->jet.u, b->g->U + at, n * sizeof *a->jet.u);
+        memset(a->jet.by_k, 0, n * sizeof *a->jet.by_k);
+        to.yp = c->maps->residual ? a->jet.by_k : NULL;
+        TRY(equation_adjoint_tangent(c->maps, &x, &dx[j - 1], a->jet.u, &to));
+        add_scaled(n, P, NULL, -1, a->jet.by_k);
         if (dh != 0) axpy(n, -dh / b->r->h, b->MU + at, P);
     }
-    columns_times(&a->columns, b->g, c->m->c[i]);
+    columns_times(&a->systems.columns, b->g, c->m->c[i]);
     return 0;
 }
 
@@ -182,7 +182,7 @@ static int first_stage_back(const irk_back *b)
 {
     stepper *c = b->c;
     const functionals *g = b->g;
-    const column_work *a = &work(c)->columns;
+    const column_work *a = &work(c)->systems.columns;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     if (c->m->g) {
         costate_point x = irk_node_point(c, b->r, -1);
@@ -216,9 +216,9 @@ static void slopes(const irk_back *b)
     size_t n = (size_t)c->n, m = (size_t)d->m;
     for (size_t i = 0; i < (size_t)c->s; i++)
         for (size_t j = 0; j < m; j++) {
-            double *k = work(c)->Kd + (i * m + j) * n;
+            double *k = work(c)->jet.Kd + (i * m + j) * n;
             irk_coupling(c, b->r->h, 0, (int)i, 0, c->s, 1, d->Xd + j * n, n * m, NULL, k);
-            if (d->dh[j] != 0) axpy(n, -d->dh[j] / b->r->h, work(c)->slope + i * n, k);
+            if (d->dh[j] != 0) axpy(n, -d->dh[j] / b->r->h, work(c)->systems.slope + i * n, k);
         }
 }
 
@@ -229,8 +229,8 @@ static void step_size(const irk_back *b)
     const functionals *g = b->g;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     for (size_t i = 0; i < (size_t)c->s; i++) {
-        const double *MU = mass_products(b) + i * m * n, *Kd = g->along ? work(c)->Kd + i * (m - 1) * n : NULL;
-        for (size_t j = 0; j < m; j++) g->h[j] += dot(n, MU + j * n, work(c)->slope + i * n) / b->r->h;
+        const double *MU = mass_products(b) + i * m * n, *Kd = g->along ? work(c)->jet.Kd + i * (m - 1) * n : NULL;
+        for (size_t j = 0; j < m; j++) g->h[j] += dot(n, MU + j * n, work(c)->systems.slope + i * n) / b->r->h;
         for (size_t j = 1; g->along && j < m; j++) g->h[j] += dot(n, Kd + (j - 1) * n, MU) / b->r->h;
     }
 }
@@ -254,7 +254,7 @@ static void finish(const irk_back *b)
 int irk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     const irk_work *a = work(c);
-    const irk_back b = {c, r, g, g->along ? a->P : a->MU, a->sum};
+    const irk_back b = {c, r, g, g->along ? a->jet.P : a->systems.MU, a->systems.sum};
     irk_stage_states(c, r, g->times || g->defect || g->along);
     if (g->along && (g->times || c->maps->residual)) slopes(&b);
     memset(b.sum, 0, (size_t)c->n * (size_t)g->m * sizeof *b.sum);

@@ -145,16 +145,16 @@ static int add_tangent(stepper *c, const record *r, const directions *d, int j, 
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     double h = r->h, dh = d->dh[j], scale = p->w0 != 0 ? -1 / (h * p->w0) : 1;
     costate_point dx = direction(c, d, j, ci, dy);
-    combine(n, a->kdot, NULL, scale, c->s, p->w, d->Xd + (size_t)j * n, stride);
+    combine(n, a->systems.kdot, NULL, scale, c->s, p->w, d->Xd + (size_t)j * n, stride);
     if (p->w0 == 0) {
-        TRY(apply_mass(c, r, a->kdot));
-        add_scaled(n, err, onto ? err : NULL, 1, a->kdot);
+        TRY(apply_mass(c, r, a->systems.kdot));
+        add_scaled(n, err, onto ? err : NULL, 1, a->systems.kdot);
         return 0;
     }
     combine(n, a->slope_of_part, NULL, scale, c->s, p->w, r->X, n);
-    axpy(n, -dh / h, a->slope_of_part, a->kdot);
+    axpy(n, -dh / h, a->slope_of_part, a->systems.kdot);
     costate_point x = equation_point(c->maps, p->t, p->y, a->slope_of_part);
-    TRY(equation_tangents(c->maps, &x, 1, &dx, a->kdot, n, a->k, n));
+    TRY(equation_tangents(c->maps, &x, 1, &dx, a->systems.kdot, n, a->k, n));
     add_scaled(n, err, onto ? err : NULL, h * p->w0, a->k);
     if (dh == 0) return 0;
     TRY(equation_value(c->maps, p->t, p->y, a->slope_of_part, a->k));

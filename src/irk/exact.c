@@ -40,7 +40,7 @@ int irk_exact_status(const stage_system *s, int code)
 
 int irk_exact_columns(const stage_system *s, int m, double *x)
 {
-    int code = LS_Solve(work(s->c)->exact, s->transpose, m, x);
+    int code = LS_Solve(work(s->c)->systems.exact, s->transpose, m, x);
     if (code <= 0) return irk_exact_status(s, code);
     return fail(s->c->v, COSTATE_NOT_FINITE, "A stage system of the %s has a NaN or Inf in it, or in its solution, at "
                 "t = %.10g (h = %.3g).", s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
@@ -59,7 +59,7 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
 {
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
-    double *size = work(c)->column, *b = size + len, *x = b + len, *r = x + len, *dx = r + len;
+    double *size = work(c)->systems.column, *b = size + len, *x = b + len, *r = x + len, *dx = r + len;
     gmres_result got = {.error = HUGE_VAL, .norm = HUGE_VAL}, next = got;
     irk_gather(s, m, j, rhs, b);
     irk_gather(s, m, j, X, dx);
@@ -70,8 +70,8 @@ static int refine(const stage_system *s, int m, int j, const double *rhs, double
         TRY(irk_stage_apply(s, 1, dx, r));
         for (size_t l = 0; l < len; l++) r[l] = b[l] - r[l];
         moduli(len, b, size);
-        LS_AddModuli(work(c)->exact, s->transpose, dx, size);
-        TRY(backward_error(&c->maps->space, len, work(c)->weights, size, r, 0, &next));
+        LS_AddModuli(work(c)->systems.exact, s->transpose, dx, size);
+        TRY(backward_error(&c->maps->space, len, work(c)->systems.weights, size, r, 0, &next));
         int falls = next.error < SLOWEST * got.error || next.norm < SLOWEST * got.norm;
         if (!(next.error < got.error || falls)) break;
         got = next;
@@ -89,9 +89,9 @@ int irk_exact_solve(const stage_system *s, int m, int from, int to, double *X)
 {
     stepper *c = s->c;
     size_t len = (size_t)c->m->block * (size_t)c->n;
-    double *rhs = work(c)->rhs + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
-    if (!(s->same && work(c)->exact_there)) TRY(work(c)->by->exact_factor(s));
-    work(c)->exact_there = 1;
+    double *rhs = work(c)->systems.rhs + (size_t)(s->block * c->m->block) * (size_t)c->n * (size_t)m;
+    if (!(s->same && work(c)->systems.exact_there)) TRY(work(c)->by->exact_factor(s));
+    work(c)->systems.exact_there = 1;
     memcpy(rhs, X, len * (size_t)m * sizeof *X);
     TRY(work(c)->by->exact_solve(s, m, from, to, X));
     for (int j = from; j < to; j++) {

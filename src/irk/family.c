@@ -22,7 +22,7 @@ void irk_free(void *own)
 {
     irk_work *a = own;
     if (!a) return;
-    LS_Free(a->exact);
+    LS_Free(a->systems.exact);
     if (a->algebra) a->by->free(a->algebra);
     free(a->J);
     free(a);
@@ -52,31 +52,31 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     irk_work *a = c->own;
     size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m, block = (size_t)c->m->block;
     size_t together = (size_t)irk_stage_together(c, m);
-    a->stage = take(at, s * n);
-    a->slope = take(at, s * n);
-    a->kdot = take(at, stride);
-    a->MU = equation_plain(c->maps) ? NULL : take(at, s * stride);
-    a->MX = equation_plain(c->maps) ? NULL : take(at, s * stride);
-    a->column = take(at, irk_stage_work(c, m));
-    a->rhs = take(at, s * stride);
-    a->weights = take(at, block * n);
-    a->krylov = take(at, irk_stage_krylov(c, m));
-    columns_layout(c, at, m, &a->columns);
+    a->systems.stage = take(at, s * n);
+    a->systems.slope = take(at, s * n);
+    a->systems.kdot = take(at, stride);
+    a->systems.MU = equation_plain(c->maps) ? NULL : take(at, s * stride);
+    a->systems.MX = equation_plain(c->maps) ? NULL : take(at, s * stride);
+    a->systems.column = take(at, irk_stage_work(c, m));
+    a->systems.rhs = take(at, s * stride);
+    a->systems.weights = take(at, block * n);
+    a->systems.krylov = take(at, irk_stage_krylov(c, m));
+    columns_layout(c, at, m, &a->systems.columns);
     irk_stage_layout(c, at, m);
-    a->f0dot = take(at, stride);
-    a->split = take(at, block > 1 ? together * block * n : 0);
-    a->pairs = take(at, block > 1 ? together * 2 * n : 0);
-    a->sum = take(at, stride);
+    a->systems.f0dot = take(at, stride);
+    a->systems.split = take(at, block > 1 ? together * block * n : 0);
+    a->systems.pairs = take(at, block > 1 ? together * 2 * n : 0);
+    a->systems.sum = take(at, stride);
 }
 
 void irk_layout_second(stepper *c, cursor *at, int m)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, columns = (size_t)m, s = (size_t)c->s;
-    a->P = take(at, s * n * (columns + 1));
-    a->Kd = take(at, s * n * columns);
-    a->u = take(at, n);
-    a->by_k = take(at, n);
+    a->jet.P = take(at, s * n * (columns + 1));
+    a->jet.Kd = take(at, s * n * columns);
+    a->jet.u = take(at, n);
+    a->jet.by_k = take(at, n);
 }
 
 /* bhat - b from e + ex = (bhat - b)^T W:  A^T (e + ex),  of stage -1 est0 + e^T a,  a = A g */
@@ -107,8 +107,8 @@ void irk_restart(stepper *c)
 
 void irk_sweep(stepper *c)
 {
-    guesses_clear(&work(c)->guesses);
-    work(c)->last_krylov = 0;
+    guesses_clear(&work(c)->systems.guesses);
+    work(c)->systems.last_krylov = 0;
 }
 
 /* Jacobian and factorisation are kept while Newton contracts fast and h would change little. */

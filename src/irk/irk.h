@@ -32,6 +32,30 @@ typedef struct {
 } block_algebra;
 extern const block_algebra irk_one_stage;
 
+/* Of the linear stage systems of tangents and adjoints (stages.c). */
+typedef struct {
+    double *stage, *slope;      /* s*n: Y_i; K_i */
+    double *kdot;               /* n*m: directions of K_i */
+    double *MU, *MX;            /* s*m*n each: M^T u_i; the same of a block's product; NULL: M is the identity */
+    double *rhs;                /* s*m*n: right-hand sides */
+    double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
+    double *krylov, *weights;   /* GMRES: work space, weights of residuals */
+    double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
+    double *split, *pairs;      /* several columns solved together, transformed: block*n each; 2 n each */
+    column_work columns;        /* y: Y'_i, or sum g_i u_i */
+    guesses guesses;            /* without a matrix: first guesses of the systems of a sweep */
+    LS *exact;                  /* the exact matrix of a block */
+    int exact_there;            /* it is that of the last system, factored */
+    const factors *pre;         /* preconditioner of the systems of this step */
+    int last_krylov;            /* most iterations that a system of the last step took */
+} stage_systems;
+
+/* Of adjoints of jets. */
+typedef struct {
+    double *P, *Kd;             /* s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i */
+    double *u, *by_k;           /* n each: u_i, its k-part */
+} jet_work;
+
 typedef struct {
     const block_algebra *by;
     void *algebra;              /* its own */
@@ -42,7 +66,6 @@ typedef struct {
     double *r;                  /* nq */
     double *error_b;            /* 1 + s: bhat - b, weights of the integrals' error estimate, from stage -1 on */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
-    double *split, *pairs;      /* of several columns solved together: transformed, block*n each; 2 n each */
     double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta), */
     double least_eta;           /* which starts with no less */
     double *J, *M;              /* entries: the Jacobians at a stage; M: of a residual, else the maps' */
@@ -54,21 +77,8 @@ typedef struct {
     double amplified, amplified_before;     /* see loose.h; at the begin of the step */
     long tried;                 /* serial of the last try */
     int added;                  /* pairs, in it */
-    /* of stage systems */
-    double *stage, *slope;      /* s*n: Y_i; K_i */
-    double *kdot;               /* n*m: directions of K_i */
-    double *MU, *MX;            /* s*m*n each: M^T u_i; the same of a block's product; NULL: M is the identity */
-    double *rhs;                /* s*m*n: right-hand sides */
-    double *column;             /* irk_stage_work: columns, residuals, corrections, moduli */
-    double *krylov, *weights;   /* GMRES: work space, weights of residuals */
-    double *f0dot, *sum;        /* n*m each: f'(t, y) along directions; adjoint of (t, y, p) at the start of the step */
-    column_work columns;        /* y: Y'_i, or sum g_i u_i */
-    double *P, *Kd, *u, *by_k;  /* of jets: s*(m+1)*n: M^T u_i and P_i; s*m*n: K'_i; n each: u_i, its k-part */
-    guesses guesses;            /* without a matrix: of a sweep's systems */
-    LS *exact;                  /* the exact matrix of a block */
-    int exact_there;            /* it is that of the last system, factored */
-    const factors *pre;         /* preconditioner of this step's systems */
-    int last_krylov;            /* most iterations of the last step's systems */
+    stage_systems systems;
+    jet_work jet;
 } irk_work;
 
 static inline irk_work *work(const stepper *c) { return c->own; }
@@ -144,14 +154,14 @@ static inline double irk_c(const stepper *c, int i) { return i < 0 ? 0 : c->m->c
 static inline double irk_b(const stepper *c, int i) { return i < 0 ? c->m->b0 : c->m->b[i]; }
 static inline costate_point irk_node_point(const stepper *c, const record *r, int i)
 {
-    return point(c->maps, r->t + irk_c(c, i) * r->h, i < 0 ? r->y : work(c)->stage + (size_t)i * (size_t)c->n);
+    return point(c->maps, r->t + irk_c(c, i) * r->h, i < 0 ? r->y : work(c)->systems.stage + (size_t)i * (size_t)c->n);
 }
 const costate_point *irk_stage_directions(const stepper *, const directions *, int i);
 static inline costate_point irk_stage_point(const stepper *c, const record *r, int i)
 {
     const irk_work *a = work(c);
     size_t at = (size_t)i * (size_t)c->n;
-    return equation_point(c->maps, r->t + c->m->c[i] * r->h, a->stage + at, a->slope + at);
+    return equation_point(c->maps, r->t + c->m->c[i] * r->h, a->systems.stage + at, a->systems.slope + at);
 }
 int irk_stage_apply(const stage_system *, int m, const double *X, double *out);  /* B X or B^T X, block*n by m */
 void irk_gather(const stage_system *, int m, int j, const double *X, double *x);     /* column j of X, and back */

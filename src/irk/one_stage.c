@@ -14,12 +14,13 @@ static int exact_factor(const stage_system *s)
     irk_work *a = c->own;
     int code = 0, i = s->block;
     double im;
-    if (!a->exact) a->exact = LS_Init(c->sh->backend, c->n, c->maps->pattern, 0, c->fac->lu[0], c->maps->count, &code);
-    if (a->exact && c->maps->index) code = LS_Balance(a->exact);
+    if (!a->systems.exact)
+        a->systems.exact = LS_Init(c->sh->backend, c->n, c->maps->pattern, 0, c->fac->lu[0], c->maps->count, &code);
+    if (a->systems.exact && c->maps->index) code = LS_Balance(a->systems.exact);
     if (code) return irk_exact_status(s, code);
     costate_point x = irk_stage_point(c, s->r, i);
     TRY(jacobian(c->maps, &x, c->w, a->J, a->M));
-    return irk_exact_status(s, LS_Decomp(a->exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, a->M));
+    return irk_exact_status(s, LS_Decomp(a->systems.exact, shifts_sigma(c->sh, 0, &im) / s->r->h, 0, a->J, a->M));
 }
 
 static int exact_solve(const stage_system *s, int m, int from, int to, double *X)

@@ -15,14 +15,14 @@ void irk_stage_states(stepper *c, const record *r, int slopes)
 {
     size_t n = (size_t)c->n;
     for (int i = 0; i < c->s; i++)
-        add_scaled(n, work(c)->stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
+        add_scaled(n, work(c)->systems.stage + (size_t)i * n, r->y, 1, r->X + (size_t)i * n);
     for (int i = 0; (slopes || c->maps->residual) && i < c->s; i++)
-        irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, NULL, work(c)->slope + (size_t)i * n);
+        irk_coupling(c, r->h, 0, i, 0, c->s, 1, r->X, n, NULL, work(c)->systems.slope + (size_t)i * n);
 }
 
 const costate_point *irk_stage_directions(const stepper *c, const directions *d, int i)
 {
-    const column_work *a = &work(c)->columns;
+    const column_work *a = &work(c)->systems.columns;
     size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)d->m;
     for (size_t j = 0; i >= 0 && j < m; j++)
         add_scaled(n, a->y + j * n, d->V + j * N, 1, d->Xd + ((size_t)i * m + j) * n);
@@ -38,7 +38,7 @@ int irk_residual_left(stepper *c, const record *r, int i, double *out)
 {
     const irk_work *a = c->own;
     size_t n = (size_t)c->n, at = (size_t)i * n;
-    TRY(equation_value(c->maps, r->t + c->m->c[i] * r->h, a->stage + at, a->slope + at, out));
+    TRY(equation_value(c->maps, r->t + c->m->c[i] * r->h, a->systems.stage + at, a->systems.slope + at, out));
     if (c->m->g) axpy(n, c->m->g[i], a->f0, out);
     return 0;
 }
@@ -46,7 +46,7 @@ int irk_residual_left(stepper *c, const record *r, int i, double *out)
 /* E_y^T x_i into out, M^T x_i into K (NULL: it is x_i), all columns of stage i of the block */
 static int stage_back(const stage_system *s, int m, int i, const double *X, double *out, double *K)
 {
-    const column_work *a = &work(s->c)->columns;
+    const column_work *a = &work(s->c)->systems.columns;
     size_t n = (size_t)s->c->n, len = (size_t)s->c->m->block * n, at = (size_t)i * n;
     costate_point x = irk_stage_point(s->c, s->r, s->block * s->c->m->block + i);
     for (size_t j = 0; j < (size_t)m; j++) a->to[j] = (costate_gradient){.y = out + at + j * len};
@@ -60,7 +60,7 @@ static void add_slope(const stepper *c, double h, const coupled_slope *z, size_t
     size_t n = (size_t)c->n;
     irk_coupling(c, h, 0, z->i, z->from, z->to, a, z->X + j * z->column, z->stride, base, out);
     if (z->less) axpy(n, -a * irk_row_sum(c->m, z->i) / h, z->less + j * z->less_column, out);
-    if (z->dh && z->dh[j] != 0) axpy(n, -a * z->dh[j] / h, work(c)->slope + (size_t)z->i * n, out);
+    if (z->dh && z->dh[j] != 0) axpy(n, -a * z->dh[j] / h, work(c)->systems.slope + (size_t)z->i * n, out);
 }
 
 int irk_tangents(stepper *c, double h, const costate_point *x, const coupled_slope *z, int m, double *out, size_t ld)
@@ -68,8 +68,8 @@ int irk_tangents(stepper *c, double h, const costate_point *x, const coupled_slo
     const irk_work *a = c->own;
     size_t n = (size_t)c->n;
     int plain = equation_plain(c->maps);
-    for (size_t j = 0; !plain && j < (size_t)m; j++) add_slope(c, h, z, j, 1, NULL, a->kdot + j * n);
-    TRY(equation_tangents(c->maps, x, m, a->columns.dx, plain ? NULL : a->kdot, n, out, ld));
+    for (size_t j = 0; !plain && j < (size_t)m; j++) add_slope(c, h, z, j, 1, NULL, a->systems.kdot + j * n);
+    TRY(equation_tangents(c->maps, x, m, a->systems.columns.dx, plain ? NULL : a->systems.kdot, n, out, ld));
     for (size_t j = 0; plain && j < (size_t)m; j++) add_slope(c, h, z, j, -1, out + j * ld, out + j * ld);
     return 0;
 }
@@ -82,7 +82,7 @@ static int stage_forward(const stage_system *s, int m, int i, const double *X, d
     int k = c->m->block, i0 = s->block * k;
     costate_point x = irk_stage_point(c, s->r, i0 + i);
     coupled_slope z = {.i = i0 + i, .from = i0, .to = i0 + k, .X = X - (size_t)i0 * n, .stride = n, .column = len};
-    for (size_t j = 0; j < (size_t)m; j++) work(c)->columns.dx[j] = (costate_point){.y = X + j * len + at};
+    for (size_t j = 0; j < (size_t)m; j++) work(c)->systems.columns.dx[j] = (costate_point){.y = X + j * len + at};
     return irk_tangents(c, s->r->h, &x, &z, m, out + at, len);
 }
 
@@ -91,7 +91,7 @@ int irk_stage_apply(const stage_system *s, int m, const double *X, double *out)
     stepper *c = s->c;
     size_t n = (size_t)c->n, len = (size_t)c->m->block * n, all = len * (size_t)m;
     int k = c->m->block, i0 = s->block * k;
-    double *K = s->transpose && !equation_plain(c->maps) ? work(c)->MX : NULL;
+    double *K = s->transpose && !equation_plain(c->maps) ? work(c)->systems.MX : NULL;
     if (s->transpose) memset(out, 0, all * sizeof *out);
     for (int i = 0; i < k; i++) TRY(s->transpose ? stage_back(s, m, i, X, out, K) : stage_forward(s, m, i, X, out));
     for (size_t l = 0; l < all; l++) out[l] = -out[l];

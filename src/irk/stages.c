@@ -80,9 +80,9 @@ int irk_stage_start(stepper *c, const record *r)
 {
     irk_work *a = c->own;
     factors *f = r->kept ? r->kept : c->fac;
-    int last = a->last_krylov;
-    a->pre = f;
-    a->last_krylov = 0;
+    int last = a->systems.last_krylov;
+    a->systems.pre = f;
+    a->systems.last_krylov = 0;
     if (direct(c) || r->kept) return 0;
     double ratio = f->h / r->h;
     if (ratio == 1 && f->serial == r->jacobian) return 0;
@@ -91,7 +91,7 @@ int irk_stage_start(stepper *c, const record *r)
     costate_point x = equation_point(c->maps, r->t, r->y, r->yp);
     TRY(c->sh->matfree ? linearise(c->maps, 0, &x, c->w, &c->lin) : mean_jacobian(c, r));
     TRY(shifts_factor(c->sh, &c->lin, r->h, &c->fac));
-    a->pre = c->fac;
+    a->systems.pre = c->fac;
     return 0;
 }
 
@@ -99,7 +99,7 @@ int irk_stage_start(stepper *c, const record *r)
 
 void irk_stage_layout(stepper *c, cursor *at, int m)
 {
-    if (c->sh->matfree && c->m->block == 1) guesses_layout(&work(c)->guesses, at, c->maps, m);
+    if (c->sh->matfree && c->m->block == 1) guesses_layout(&work(c)->systems.guesses, at, c->maps, m);
 }
 
 static int apply(void *s, int m, const double *X, double *out) { return irk_stage_apply(s, m, X, out); }
@@ -109,7 +109,7 @@ static int precondition(void *s, int m, double *X)
     const stage_system *q = s;
     const irk_work *a = q->c->own;
     accuracy to = irk_accuracy(q->c, 0);
-    if (!q->c->sh->matfree) return a->by->solve(q->c, a->pre, q->transpose, m, &to, X);
+    if (!q->c->sh->matfree) return a->by->solve(q->c, a->systems.pre, q->transpose, m, &to, X);
     return a->by->preconditioned ? matfree_precondition(q->c->sh, q->transpose, X) : 0;
 }
 
@@ -129,7 +129,7 @@ static int nearly_backward_error(void *system, const double *b, const double *x,
     stepper *c = s->c;
     int k = c->m->block, i0 = s->block * k;
     size_t n = (size_t)c->n, len = (size_t)k * n;
-    double *size = work(c)->column;
+    double *size = work(c)->systems.column;
     if (c->sh->matfree) {
         memset(size, 0, len * sizeof *size);
         for (int i = 0; i < k; i++) {
@@ -140,9 +140,10 @@ static int nearly_backward_error(void *system, const double *b, const double *x,
         moduli_of_terms(len, b, r, size);
     } else {
         moduli(len, b, size);
-        for (size_t at = 0; at < len; at += n) LS_AddModuli(work(c)->pre->lu[0], s->transpose, x + at, size + at);
+        const LS *pre = work(c)->systems.pre->lu[0];
+        for (size_t at = 0; at < len; at += n) LS_AddModuli(pre, s->transpose, x + at, size + at);
     }
-    TRY(backward_error(&c->maps->space, len, work(c)->weights, size, r, ITERATED, out));
+    TRY(backward_error(&c->maps->space, len, work(c)->systems.weights, size, r, ITERATED, out));
     if (k > 5) out->error *= COUPLED;
     return 0;
 }
@@ -176,7 +177,7 @@ static int transposes(const stage_system *s, const double *x, double *r, int *is
     *is = 1;
     if (c->sh->matfree || c->m->block == 1) return 0;
     TRY(precondition((void *)s, 1, r));
-    TRY(space_norms(&c->maps->space, len, 2, work(c)->weights, both, size));
+    TRY(space_norms(&c->maps->space, len, 2, work(c)->systems.weights, both, size));
     *is = size[0] <= TRANSPOSED * size[1];
     return 0;
 }
@@ -187,27 +188,27 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     stepper *c = s->c;
     irk_work *a = c->own;
     size_t len = (size_t)c->m->block * (size_t)c->n, all = (size_t)columns * len;
-    double *b = a->column + len, *x = b + all;
+    double *b = a->systems.column + len, *x = b + all;
     gmres_result got[GMRES_COLUMNS] = {{0}};
     gmres_system g = {.space = &c->maps->space,
                       .n = (int)len,
                       .columns = columns,
                       .limit = krylov_most(c),
                       .tol = c->o->krylov_tol,
-                      .w = a->weights,
+                      .w = a->systems.weights,
                       .apply = apply,
                       .precondition = precondition,
                       .backward_error = c->o->krylov_tol > EXACT_KRYLOV ? NULL : nearly_backward_error,
                       .ctx = (void *)s,
                       .left = x + 3 * all,
-                      .work = a->krylov};
+                      .work = a->systems.krylov};
     for (int j = 0; j < columns; j++) irk_gather(s, m, from + j, X, b + (size_t)j * len);
-    if (columns == 1) TRY(guesses_make(&a->guesses, from, irk_sigma(c, s->r->h), b, x, &g.guess));
+    if (columns == 1) TRY(guesses_make(&a->systems.guesses, from, irk_sigma(c, s->r->h), b, x, &g.guess));
     int status = gmres(&g, b, x, x + all, got);
     *good = 0;
     for (int j = 0; j < columns; j++) {
         c->maps->count->krylov += got[j].iterations;
-        if (got[j].longest > a->last_krylov) a->last_krylov = got[j].longest;
+        if (got[j].longest > a->systems.last_krylov) a->systems.last_krylov = got[j].longest;
     }
     TRY(status);
     for (; *good < columns && solved(c->maps, &got[*good], c->o->krylov_tol); ++*good) {
@@ -221,7 +222,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     if (columns == 1 && *good) {
         costate_point at = irk_stage_point(c, s->r, s->block);      /* of a block of one stage: others have no pool */
         solved_system of = {&at, irk_sigma(c, s->r->h), s->transpose};
-        TRY(guesses_add(&a->guesses, from, &of, a->weights, b, NULL, x));
+        TRY(guesses_add(&a->systems.guesses, from, &of, a->systems.weights, b, NULL, x));
     }
     c->maps->count->stage_iterative += *good;
     return 0;
@@ -240,8 +241,8 @@ static int needs_a_matrix(const stage_system *s, int m, const double *X)
 int irk_stage_solve(const stage_system *s, int m, int from, int to, double *X)
 {
     stepper *c = s->c;
-    if (!s->same) work(c)->exact_there = 0;
-    TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->weights));
+    if (!s->same) work(c)->systems.exact_there = 0;
+    TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->systems.weights));
     for (int j = from, good; !direct(c) && j < to; j += good) {
         int columns = irk_stage_together(c, to - j);
         int status = iterate(s, m, j, columns, X, &good);

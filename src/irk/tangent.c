@@ -31,11 +31,11 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, int
 {
     size_t n = (size_t)c->n, N = (size_t)c->N;
     costate_point x = irk_stage_point(c, r, i);
-    columns_along(c, &work(c)->columns, d, c->m->c[i], d->V, N);
+    columns_along(c, &work(c)->systems.columns, d, c->m->c[i], d->V, N);
     coupled_slope z = {.i = i, .to = i / c->m->block * c->m->block, .X = d->Xd, .stride = n * (size_t)d->m, .column = n,
                        .dh = d->dh};
     if (by_states(c)) {
-        for (int j = 0; j < d->m; j++) work(c)->columns.dx[j].y = NULL;
+        for (int j = 0; j < d->m; j++) work(c)->systems.columns.dx[j].y = NULL;
         z.less = d->V;
         z.less_column = N;
     }
@@ -61,7 +61,7 @@ static int quadrature(stepper *c, const record *r, const directions *d, int i)
     double b = irk_b(c, i);
     if (b == 0) return 0;
     costate_point x = irk_node_point(c, r, i);
-    return columns_integrate(c, &a->columns, r, d, b, &x, irk_stage_directions(c, d, i), a->r);
+    return columns_integrate(c, &a->systems.columns, r, d, b, &x, irk_stage_directions(c, d, i), a->r);
 }
 
 static int moving(const directions *d)
@@ -91,7 +91,7 @@ int irk_tangent(stepper *c, const record *r, const directions *d)
     int k = c->m->block;
     irk_stage_states(c, r, moving(d) || d->solved);
     if (d->solved) TRY(irk_residuals_begin(c, r));
-    double *f0dot = work(c)->f0dot;
+    double *f0dot = work(c)->systems.f0dot;
     TRY(irk_stage_start(c, r));
     TRY(first_stage(c, r, d, f0dot));
     for (int block = 0; block < c->s / k; block++) {

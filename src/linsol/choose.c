@@ -1,4 +1,4 @@
-/* choose.c - the table of backends, and the one that suits a pattern. */
+/* choose.c - the table of backends, and the choice of one for a sparsity pattern. */
 #include <string.h>
 
 #include "linsol/backends.h"

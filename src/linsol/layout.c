@@ -1,4 +1,4 @@
-/* layout.c - where the entries of J and M go in the matrix that a backend factors. */
+/* layout.c - the places of the entries of J and M in the matrix that a backend factors. */
 #include <stdint.h>
 #include <stdlib.h>
 

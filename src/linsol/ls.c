@@ -1,4 +1,4 @@
-/* ls.c - form (re + i im) M - J once for all backends, count, dispatch, distrust the result. */
+/* ls.c - forms (re + i im) M - J for all backends, calls the backend, counts, and checks that results are finite. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* orthogonal.h - a vector made orthogonal to others. */
+/* orthogonal.h - makes a vector orthogonal to others (Gram-Schmidt). */
 #ifndef COSTATE_LINSOL_ORTHOGONAL_H
 #define COSTATE_LINSOL_ORTHOGONAL_H
 

@@ -1,4 +1,4 @@
-/* pivots.c - tell a singular matrix from a badly scaled one, in the same way for every backend. */
+/* pivots.c - distinguishes singular from badly scaled matrices, in the same way for every backend. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* sigma.c - the table of shifts read, and a backend's code turned into a status with its sentence. */
+/* sigma.c - reads the table of shifts, and converts the code of a backend to a status with a message. */
 #include "linsol/shifts.h"
 
 double shifts_sigma(const shifts *s, int k, double *im)

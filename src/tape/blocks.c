@@ -1,4 +1,4 @@
-/* blocks.c - memory of blocks of steps: states at the begin of some, whole ones with their stages. */
+/* blocks.c - the memory of blocks of steps: states at the beginning of some, and whole blocks with their stages. */
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"

@@ -1,7 +1,7 @@
-/* blocks.h - blocks of steps, states at the begin of some, and whole ones with their stages: what checkpoints.c keeps.
+/* blocks.h - what checkpoints.c keeps: states at the beginning of some blocks of steps, and whole blocks.
 
-   Steps form blocks.  The first step of a block is fresh: it uses nothing of the steps before, so the block can be made
-   again from its state alone, to the same bits. */
+   Consecutive steps form blocks.  The first step of a block is fresh, that is, independent of earlier steps, so the
+   block can be recomputed from its first state, to the same bits. */
 #ifndef COSTATE_TAPE_BLOCKS_H
 #define COSTATE_TAPE_BLOCKS_H
 

@@ -1,7 +1,7 @@
-/* file.c - a file of frames, each with its length and its sums: appended to, read back, cut.
+/* file.c - a file of frames, each with its length and checksums: appends, reads and truncates.
 
-   MAGIC, then frames.  A process that is killed leaves a file that ends within a frame, or between two; anything else
-   that is not as it was written is damage. */
+   The file begins with MAGIC; frames follow.  If the process is killed, the file ends within a frame or between two.
+   Any other difference from what was written is damage. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>

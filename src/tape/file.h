@@ -1,4 +1,4 @@
-/* file.h - a file of frames, each with its length and its sums: appended to, read back, cut. */
+/* file.h - a file of frames, each with its length and checksums: appends, reads and truncates. */
 #ifndef COSTATE_TAPE_FILE_H
 #define COSTATE_TAPE_FILE_H
 

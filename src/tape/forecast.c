@@ -1,4 +1,4 @@
-/* forecast.c - what a sweep over a tape with checkpoints will make again: the same plans, of block numbers alone. */
+/* forecast.c - how many steps a sweep over checkpoints will recompute: the same plans, with block numbers alone. */
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"

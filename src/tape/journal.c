@@ -1,4 +1,4 @@
-/* journal.c - frames of a tape's file, as its run goes on. */
+/* journal.c - writes the frames of a tape's file during the run. */
 #include <string.h>
 #include "tape/journal.h"
 

@@ -1,4 +1,4 @@
-/* journal.h - what the frames of a tape's file hold: enough to read the tape again, and to go on with its run. */
+/* journal.h - the contents of the frames of a tape's file: enough to read the tape again and to resume its run. */
 #ifndef COSTATE_TAPE_JOURNAL_H
 #define COSTATE_TAPE_JOURNAL_H
 

@@ -1,4 +1,4 @@
-/* look.c - what a tape tells of itself: steps, bytes, states, events, what a sweep will cost, whom it serves. */
+/* look.c - queries of a tape: steps, bytes, states, events, cost of a sweep, and which solvers may use it. */
 #include <string.h>
 #include "tape/tape.h"
 

@@ -1,4 +1,4 @@
-/* remade.c - blocks of steps made again, as a sweep asks for them. */
+/* remade.c - recomputes blocks of steps when a sweep needs them. */
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"

@@ -1,8 +1,8 @@
 /* tape.c - the record of a run: for each step t, h, state, stages (or not), Newton's counts, kept factorisations.
 
-   Memory comes in blocks that never move, so a step writes its stages where they stay; a cleared tape keeps its blocks
-   for the next run.  The options' byte limit covers blocks, list and kept factorisations; factorisations that would
-   exceed it are not kept, a step that would is a status. */
+   Memory is allocated in blocks that never move, so a step writes its stages directly to their final place.  A cleared
+   tape keeps its blocks for the next run.  options.tape_limit covers blocks, lists and kept factorisations.  A
+   factorisation that would exceed the limit is not kept; a step that would exceed it is an error. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/machine.h"

@@ -1,0 +1,54 @@
+"""Each family of src/run/families.c is named in each place of the checklist in docs/extending.md.
+
+    test_families.py SOURCE     reports in the format of cmocka"""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from cases import run_all  # noqa: E402
+
+source = sys.argv[1]
+
+
+def read(path):
+    with open(os.path.join(source, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def families():
+    return [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/run/families.c"))]
+
+
+def places():
+    section = read("docs/extending.md").split("### Checklist for a new family")[1].split("\n#")[0]
+    return re.findall(r"^\| `([^`]+)` \|", section, re.M)
+
+
+def names(path, family):
+    """whether the place is there for this family, and names it"""
+    path = path.replace("<family>", family)
+    full = os.path.join(source, path)
+    if os.path.isdir(full):
+        return any(x.endswith(".toml") for x in os.listdir(full))
+    word = r"(?<![a-z])%s(?![a-z])" % family
+    return os.path.isfile(full) and re.search(word, read(path), re.I) is not None
+
+
+def test_there_are_families_and_places():
+    assert len(families()) >= 5 and len(places()) >= 10, (families(), places())
+
+
+def test_each_place_names_each_family():
+    missing = ["%s: %s" % (p, f) for p in places() for f in families() if not names(p, f)]
+    assert not missing, missing
+
+
+def test_a_family_added_halfway_is_found():
+    assert not any(names(p, "nofamily") for p in places())
+
+
+if __name__ == "__main__":
+    run_all(globals())
