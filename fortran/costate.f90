@@ -10,8 +10,8 @@
 ! bind(c) function with one of the abstract interfaces below.  What C lets be NULL is optional.  Matrices are stored as
 ! Fortran stores them: V(N, m) can be handed over as it is.
 !
-! tests/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  For something new there:
-! a constant is a line in "constants", a member one in its type (same place), a function an interface.
+! tests/packaging/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  For something
+! new there: a constant is a line in "constants", a member one in its type (same place), a function an interface.
 module costate
     use, intrinsic :: iso_c_binding
     implicit none

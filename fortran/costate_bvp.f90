@@ -6,8 +6,8 @@
 !     gfortran -c INCLUDEDIR/costate/costate.f90 INCLUDEDIR/costate/costate_bvp.f90
 !     gfortran program.f90 costate_bvp.o costate.o -lcostate
 !
-! tests/test_fortran.py compares sizes, offsets and procedures with bvp.h.  For something new there: a member is one in
-! its type (same place), a function an interface.
+! tests/packaging/test_fortran.py compares sizes, offsets and procedures with bvp.h.  For something new there: a
+! member is one in its type (same place), a function an interface.
 module costate_bvp
     use, intrinsic :: iso_c_binding
     use costate

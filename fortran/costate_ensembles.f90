@@ -8,8 +8,8 @@
 !
 ! Procedures that several threads call at the same time keep nothing in saved variables: gfortran's -frecursive.
 !
-! tests/test_fortran.py compares sizes, offsets and procedures with ensemble.h.  For something new there: a member is
-! one in its type (same place), a function an interface.
+! tests/packaging/test_fortran.py compares sizes, offsets and procedures with ensemble.h.  For something new there: a
+! member is one in its type (same place), a function an interface.
 module costate_ensembles
     use, intrinsic :: iso_c_binding
     use costate

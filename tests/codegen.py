@@ -1,11 +1,11 @@
-"""codegen.py ROOT MODULE: runs a module of codegen/tests and reports its tests in the format of cmocka, which ./run
+"""codegen.py ROOT: runs the tests of codegen/tests and reports them in the format of cmocka, which ./run
 counts."""
 import os
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-root, name = sys.argv[1:]
+root, = sys.argv[1:]
 sys.path.insert(0, root)
 os.chdir(root)
 
@@ -25,11 +25,14 @@ class Cmocka(unittest.TestResult):
         super().stopTest(test)
 
 
-suite = unittest.defaultTestLoader.loadTestsFromName("codegen.tests." + name)
+suite = unittest.TestSuite()
+for file in sorted(os.listdir(os.path.join("codegen", "tests"))):
+    if file.startswith("test_") and file.endswith(".py"):
+        suite.addTests(unittest.defaultTestLoader.loadTestsFromName("codegen.tests." + file[:-3]))
 print("[==========] Running %d test(s)." % suite.countTestCases())
 result = suite.run(Cmocka())
 if result.skipped:
     print("[  SKIPPED ] %d test(s), listed below:" % len(result.skipped))
 if not result.testsRun:
-    print("no tests in codegen.tests." + name)
+    print("no tests in codegen/tests")
 sys.exit(0 if result.testsRun and result.wasSuccessful() else 1)

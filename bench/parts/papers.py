@@ -24,9 +24,9 @@ CAN = {(5, 100): (2.2, 0.51), (5, 500): (3.5, 0.48), (10, 100): (2.2, 0.53), (10
 # S. Li, L. Petzold, Description of DASPKADJOINT, table 3: sensitivities, parameters: g by alpha and by beta, CPU
 WEB = (("FD", 2, 6467.01, 3287.73, 6.09), ("FD", 10, 6467.01, 3287.73, 14.73), ("FD", 20, 6467.01, 3287.73, 26.77),
        ("AD", 402, 6467.12, 3287.79, 13.14))
-# the same, made without costate and with more digits (tests/test_bench_dae.c has them, too)
+# the same, made without costate and with more digits (tests/bench/test_bench_dae.c has them, too)
 WEB_EXACT = (6467.01571535234575, 3287.73286667779953)
-# the largest of log V, where RADAU5 at tolerances of 1e-12 leaves the points (tests/test_bench_dae.c)
+# the largest of log V, where RADAU5 at tolerances of 1e-12 leaves the points (tests/bench/test_bench_dae.c)
 FEKETE_LOG_V = 54.01112997458417
 
 

@@ -5,7 +5,7 @@
        solve     W^T nu = Psi_z^T
        gradient  of w_j . E at the stages, w_j = -h nu_j, and omega_j . r by p, T_j and h:  T_j = t + c_j h,  K = X/h
 
-   What is said of t and h of an interval goes to the ends of its piece. */
+   Gradients with respect to t and h of an interval are passed on to the ends of its piece. */
 #include <string.h>
 #include "base/vec.h"
 #include "bvp/derive.h"
@@ -33,7 +33,7 @@ static void seed_states(derivation *d, const double *lambda, int k)
 
 /* ---- q ---- */
 
-/* omega of stage j: q's lambda beyond the interval, and of the points inside */
+/* omega of stage j: the part of lambda that belongs to q after the interval, and at points inside it */
 static void weigh(derivation *d, const double *lambda, int i, int j)
 {
     bvp *b = d->b;
@@ -47,7 +47,7 @@ static void weigh(derivation *d, const double *lambda, int i, int j)
     }
 }
 
-/* tail += q's lambda of the points of interval i that are, or are not, at its end */
+/* tail += the part of lambda that belongs to q at the points of interval i (right: only those at its end) */
 static void gather(derivation *d, const double *lambda, int i, int right)
 {
     size_t nq = (size_t)d->b->nq;
@@ -202,7 +202,7 @@ int gradients_finite(bvp *b, int m, int points, const double *mu, const double *
     return 0;
 }
 
-/* what gradients are added to */
+/* checks that the arrays to which gradients are added are finite */
 int sums_finite(bvp *b, int m, const double *mu, const char *name)
 {
     if (!mu || m < 1 || all_finite((size_t)b->np * (size_t)m, mu)) return 0;

@@ -1,14 +1,14 @@
-/* bidiagonal.c - a chain of blocks, closed by conditions at its ends, by orthogonal elimination
-   (mathematics, eq. 12.4).
+/* bidiagonal.c - solves a block-bidiagonal system with boundary conditions by orthogonal elimination (mathematics, eq.
+   12.4).
 
-       y_1, y_2, .. y_{N-1} are eliminated one after the other.  What is left of the blocks before i is one block row,
-       G y_0 + H y_i = g;  with the next,  [G H 0; 0 A B] (y_0, y_i, y_{i+1}),  the QR decomposition of [H; A] gives
-       R y_i + U y_0 + V y_{i+1} = .., which is kept, and the next [G H].  In the end [G H] and the conditions are 2n
-       equations for y_0 and y_N.
+       y_1, y_2, .. y_{N-1} are eliminated one after the other.  The blocks before i reduce to one block row,
+       G y_0 + H y_i = g.  Together with the next one, [G H 0; 0 A B] (y_0, y_i, y_{i+1}), the QR decomposition of
+       [H; A] gives R y_i + U y_0 + V y_{i+1} = .., which is stored, and the next [G H].  Finally [G H] and the boundary
+       conditions are 2n equations for y_0 and y_N.
 
-   This is the QR decomposition of the whole matrix (S. J. Wright, SIAM J. Sci. Stat. Comput. 13 (1992) 742): backward
-   stable, whatever grows or decays along the chain.  Gauss elimination with partial pivoting of the same chain is not:
-   its pivots may grow like 2^N (Wright, ibid. 14 (1993) 231). */
+   This is the QR decomposition of the whole matrix (S. J. Wright, SIAM J. Sci. Stat. Comput. 13 (1992) 742), which is
+   backward stable for any growth or decay along the chain.  Gaussian elimination with partial pivoting of the same
+   matrix is not: its pivots may grow like 2^N (Wright, ibid. 14 (1993) 231). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static inline void reflect(int rows, double tau, const double *v, double *x)
     for (int i = 1; i < rows; i++) x[i] -= sum * v[i];
 }
 
-/* a (rows) becomes (r, v below); returns tau.  Entries are of the order of one: their columns were scaled. */
+/* a (rows) becomes r with v below; returns tau.  Entries are of order one, because columns were scaled. */
 static double reflection(int rows, double *a)
 {
     double below = 0, r;
@@ -137,7 +137,7 @@ int chain_next(chain *c, int i, const double *A, const double *B, size_t ld)
     return undetermined;
 }
 
-/* rows and columns to a largest entry of one */
+/* scales rows and columns to a largest entry of one */
 static void equilibrate(chain *c)
 {
     size_t k = 2 * (size_t)c->n;
@@ -166,9 +166,9 @@ static double norm1(const double *A, size_t k)
     return most;
 }
 
-/* The reciprocal condition of F in the units of rows and columns that are best for it: the largest eigenvalue of
-   |F^-1| |F| is the least condition of all scalings (F. L. Bauer, Numer. Math. 5 (1963) 73).  Units that are wrong, of
-   components of which nothing is known yet, make the condition of F larger, but not this one.  0: singular. */
+/* The reciprocal condition number of F under the best scaling of rows and columns: the largest eigenvalue of |F^-1| |F|
+   is the least condition number of all scalings (F. L. Bauer, Numer. Math. 5 (1963) 73).  Bad units of components that
+   are not known yet increase the condition number of F, but not this one.  0: singular. */
 static double best_rcond(const chain *c)
 {
     const double *A = c->before;

@@ -1,13 +1,14 @@
-/* bvp.h - what the files of boundary value problems share: a system of equations on a mesh, its solution, its factors.
+/* bvp.h - shared by the files for boundary value problems: the system of equations on a mesh, its solution and its
+   factors.
 
    An interval of the mesh, from t of length h, in K-form (mathematics, eq. 7.1 to 7.2) with X_j = h K_j:
 
        h E(t + c_j h, Y_j, X_j/h, p) = 0,  Y_j = y_i + sum_l a_jl X_l        s stages,     E = f - M k or -F
        y_{i+1} - y_i - sum_j b_j X_j = 0                                    continuity
-       g(y_0, y_N, p) = 0                                                   at the end of all
+       g(y_0, y_N, p) = 0                                                   boundary conditions, last
 
-   Vectors of unknowns z lie as y_0, X_1 .. X_s, y_1, .. , y_N; those of equations as the s stages, continuity, .. , g:
-   both L = (s + 1) n an interval, and n at the end. */
+   Vectors of unknowns are stored as y_0, X_1 .. X_s, y_1, .. , y_N, and vectors of equations as the s stages,
+   continuity, .. , g: both have L = (s + 1) n values for each interval, and n at the end. */
 #ifndef COSTATE_BVP_INTERNAL_H
 #define COSTATE_BVP_INTERNAL_H
 
@@ -17,40 +18,40 @@
 #include "maps/maps.h"
 #include "step/method.h"
 
-/* ---- rk.c: a method as it is used here ---- */
+/* ---- rk.c: the tables of a method in the form used here ---- */
 
 enum { SAMPLES_MOST = 4 };
 typedef struct {
     const char *name;
     int s, order, dense, degree;
-    double *A, *b, *c;              /* s*s by rows, s, s: all stages */
+    double *A, *b, *c;              /* s*s by rows, s, s: including an explicit first stage */
     double *D;                      /* s*degree: u(theta) = y + sum_j D_j(theta) X_j */
     int collocates;
-    int samples;                    /* where defects are looked at */
+    int samples;                    /* points of an interval at which the defect is evaluated */
     double theta[SAMPLES_MOST];
     double at[SAMPLES_MOST][2][STAGES_MOST];    /* D and D' there */
     double share[SAMPLES_MOST];     /* largest error of u / (h defect there), to leading order, with its sign */
 } rk;
 int rk_takes(const costate_method *);
 int rk_init(rk *, const costate_method *, verdict *);
-/* D_j(theta), and its first two derivatives; NULL: not wanted */
+/* D_j(theta), and its first two derivatives; NULL: not requested */
 void rk_weights(const rk *, double theta, double *D, double *D1, double *D2);
 void rk_free(rk *);
 
 /* ---- solution.c: values on a mesh ---- */
 
 typedef struct {
-    int N;                          /* intervals; 0: nothing is there */
-    int *piece;                     /* N: between breaks, from 0 */
+    int N;                          /* intervals; 0: there is no solution */
+    int *piece;                     /* N: the piece between breaks that the interval is in, from 0 */
     double *from, *part;            /* N: t = e + from (e' - e), h = part (e' - e), e and e' the ends of its piece */
     double *t, *h;                  /* N + 1, N */
     double *z;                      /* N L + n */
     double *q;                      /* (N + 1) nq */
     double *block;
 } solution;
-typedef struct {                    /* a point of [a, b] */
-    int i, end;                     /* its interval; end: -1: inside, else it is this one of the ends, */
-    int right;                      /* 1: at the end of the interval, 0: at its begin; else */
+typedef struct {                    /* position of a point of [a, b] in the mesh */
+    int i, end;                     /* its interval; end: -1, or the number of the end that it is, */
+    int right;                      /* 1: at the end of the interval, 0: at its start; otherwise */
     double theta;
 } place;
 
@@ -59,60 +60,60 @@ typedef struct {                    /* a point of [a, b] */
 typedef struct costate_bvp bvp;
 typedef struct {
     const char *name;
-    int (*prepare)(bvp *, int N);                   /* for a mesh of N intervals */
+    int (*prepare)(bvp *, int N);                   /* allocates for a mesh of N intervals */
     int (*factor)(bvp *);                           /* at b->now */
-    int (*solve)(bvp *, int transpose, int m, double *x);   /* in place, columns of all unknowns, or equations */
+    int (*solve)(bvp *, int transpose, int m, double *x);   /* in place, m columns */
     void (*free)(bvp *);
 } linear_system;
-extern const linear_system eliminated, whole;       /* by intervals; by a sparse solver */
-int whole_fits(verdict *, int N, size_t all, size_t entries);           /* 0, or COSTATE_BACKEND: it counts with int */
+extern const linear_system eliminated, whole;       /* elimination interval by interval; a sparse solver */
+int whole_fits(verdict *, int N, size_t all, size_t entries);           /* COSTATE_BACKEND: sizes overflow int */
 
-typedef struct {                    /* how one stage is linearised */
+typedef struct {                    /* the linearisation of one stage */
     double *J, *M;                  /* entries; M NULL: identity */
 } stage_matrices;
 
 struct costate_bvp {
     verdict v;
     call_entry entry;
-    int fixed;                      /* options.fixed, which checks set for a while */
+    int fixed;                      /* options.fixed, which checks set temporarily */
     costate_problem P;
     costate_conditions user;
     costate_bvp_options o;
     costate_bvp_stats count;
     rk rk;
     int n, np, nq, s, N_all, L;     /* N_all = n + nq; L = (s + 1) n */
-    maps maps, edges;               /* edges: of the conditions, over (y(a), y(b)) */
+    maps maps, edges;               /* edges: of the boundary conditions, functions of (y(a), y(b)) */
     map g;
-    double *tolerances;             /* N_all: atol of each */
+    double *tolerances;             /* N_all: atol of each component */
     const double *atol;
 
     double *p;                      /* np, a copy: of the last solve */
     int nends;
     double *ends;                   /* a, breaks, b; of now */
     double *ends_last;              /* of last */
-    solution now, last;             /* the last iterate; the last solution, where now is none */
-    int solved;                     /* now is a solution */
-    int guess_points, mesh_points;  /* of the next solve; 0: not given */
+    solution now, last;             /* the last iterate; the last solution if `now` is none */
+    int solved;                     /* `now` is a solution */
+    int guess_points, mesh_points;  /* for the next solve; 0: not given */
     double *guess_t, *guess_y, *mesh_t;
 
     const linear_system *system;
-    void *own;                      /* the system's */
-    int factored;                   /* it is of now, to round-off */
-    double *unit;                   /* n: powers of 2, sizes of unknowns: columns are scaled by them */
-    int loose;                      /* the unknown of (y(a), y(b)) that the conditions determine least */
-    LS *filter;                     /* of defects, complex: see errors.c */
+    void *own;                      /* data of the linear system */
+    int factored;                   /* the factors are those at `now`, to round-off */
+    double *unit;                   /* n: powers of 2, by which the columns of unknowns are scaled */
+    int loose;                      /* the unknown of (y(a), y(b)) that the boundary conditions determine worst */
+    LS *filter;                     /* filter of defects, complex: see errors.c */
     double *filtered;               /* n pairs */
 
-    double *block;                  /* work of one stage: */
-    double *w, *Y, *K, *E, *E2;     /* N_all, n, n, n, larger of n and nq; */
+    double *block;                  /* work space of one stage: */
+    double *w, *Y, *K, *E, *E2;     /* N_all, n, n, n, max(n, nq); */
     double *rates;                  /* s nq */
     double *errors, *defects;       /* SAMPLES_MOST N_all each */
-    double *forcing;                /* N n: h times the defects of intervals */
-    char *rough;                    /* N: samples of an interval do not tell the same */
-    double *both, *dboth, *gboth, *edge_w;  /* 2 n each: (y(a), y(b)), its weights */
+    double *forcing;                /* N n: h times the largest defect of each interval */
+    char *rough;                    /* N: 1 if the samples of an interval disagree */
+    double *both, *dboth, *gboth, *edge_w;  /* 2 n each: (y(a), y(b)), directions, gradients, weights */
     stage_matrices at;              /* of one stage */
-    LS *mass;                       /* of M or F_y', which are to be regular */
-    double *B;                      /* n * 2n: Jacobian of the conditions */
+    LS *mass;                       /* of M or F_y', which must be nonsingular */
+    double *B;                      /* n * 2n: Jacobian of the boundary conditions */
     size_t entries;                 /* of at.J */
     double *D, *D1, *D2;            /* s */
 };
@@ -123,57 +124,59 @@ int bvp_begin(bvp *);
 /* ---- solution.c ---- */
 static inline size_t solution_unknowns(const bvp *b, int N) { return (size_t)N * (size_t)b->L + (size_t)b->n; }
 static inline size_t unknowns(const bvp *b) { return solution_unknowns(b, b->now.N); }
-int solution_new(bvp *, solution *, int N);                     /* 0, or no memory; what was there is freed */
+int solution_new(bvp *, solution *, int N);                     /* frees the previous contents */
 void solution_free(solution *);
-void solution_place(const bvp *, const double *ends, solution *);   /* t, h from pieces and ends */
+void solution_place(const bvp *, const double *ends, solution *);   /* computes t and h from pieces and ends */
 static inline double *y_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L; }
 static inline double *X_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L + b->n; }
-/* where t is in x; 0: not in [a, b] */
+/* finds t in the mesh; 0: it is not in [a, b] */
 int solution_find(const bvp *, const double *ends, const solution *, double t, place *);
-/* y there, or its derivative by theta; n */
+/* y at a place; dy/dtheta; n values */
 void solution_state(const bvp *, const solution *, const place *, double *y);
 void solution_slope(const bvp *, const solution *, int i, double theta, double *dy);
-int solution_integrals(bvp *, solution *);                      /* q at mesh points */
+int solution_integrals(bvp *, solution *);                      /* computes q at mesh points */
 int solution_integral_at(bvp *, const solution *, const place *, double *q);
 
-/* ---- stages.c: one stage of an interval of x ---- */
+/* ---- stages.c: one stage of an interval ---- */
 double stage_time(const bvp *, const solution *, int i, int j);
 void stage_state(const bvp *, const solution *, int i, int j, double *Y, double *K);       /* K = X_j/h */
-/* the point of stage j of interval i, in b->Y, b->K; of a residual x.yp is set */
+/* the point of stage j of interval i, stored in b->Y and b->K; for residuals with x.yp */
 costate_point stage_point(bvp *, const solution *, int i, int j);
-int stage_matrix(bvp *, const solution *, int i, int j);        /* into b->at; the first stage's M is to be regular */
-int regular_slopes(bvp *, double t);                            /* is b->at.M, F_y' of a residual, regular? */
-int bvp_residual(bvp *, const solution *, double *out);         /* all equations; RETRY where they are not defined */
-int not_determined(bvp *);                                      /* COSTATE_SINGULAR, said of now */
-int bvp_failed(bvp *, int status, const char *where);           /* a RETRY that nothing more is tried for */
+int stage_matrix(bvp *, const solution *, int i, int j);        /* into b->at; first stage: nonsingular M */
+int regular_slopes(bvp *, double t);                            /* is b->at.M, or F_y', nonsingular? */
+int bvp_residual(bvp *, const solution *, double *out);         /* all equations; RETRY if f is undefined there */
+int not_determined(bvp *);                                      /* COSTATE_SINGULAR, with a message about `now` */
+int bvp_failed(bvp *, int status, const char *where);           /* turns a RETRY into a failure */
 int conditions_value(bvp *, const solution *, double *g);
 int conditions_matrix(bvp *, const solution *);                 /* into b->B */
 costate_point conditions_point(bvp *, const solution *);
-/* 1/(atol + rtol |y|), of the larger of both; n; z may be NULL */
+/* 1/(atol + rtol max(|y|, |z|)); n; z may be NULL */
 void weights_at(const bvp *, const double *y, const double *z, double *w);
 
 /* ---- newton.c ---- */
 typedef struct { double rms, most; int interval, component; } size_of;
-/* Until corrections are at most goal of the tolerances; goal 0: to round-off.  kept: begins with the matrix that is
-   factored, of this mesh.  *near: it failed, but its iterate has six digits */
+/* Iterates until corrections are at most `goal` times the tolerance; goal 0: until round-off.  kept: starts with the
+   present factors, which are of this mesh.  *near: the iteration failed, but its iterate has six digits */
 int bvp_newton(bvp *, double goal, int kept, double error_before, int *near);
 
 /* ---- errors.c ---- */
-typedef struct { double error, t; int component; } defects;     /* the largest, in units of the tolerance; n + : of q */
-int mesh_errors(bvp *, double *error, defects *worst);          /* N: of each interval */
-int mesh_amplification(bvp *, double error, double *factor);    /* >= 1: what ill-conditioned problems make of them */
+typedef struct { double error, t; int component; } defects;     /* the largest, in units of the tolerance; components
+                                                                   from n: of q */
+int mesh_errors(bvp *, double *error, defects *worst);          /* N: error of each interval */
+int mesh_amplification(bvp *, double error, double *factor);    /* >= 1: amplification of errors by an ill-conditioned
+                                                                   problem */
 
 /* ---- mesh.c ---- */
-/* What the errors call for, more times as fine, but of no more than max_mesh intervals; */
+/* The mesh for these errors, refined by a further factor `more`, of at most max_mesh intervals */
 int mesh_next(bvp *, const double *error, double more, solution *out);
 int mesh_halved(bvp *, const solution *from, solution *out);
-int mesh_given(bvp *, solution *out);           /* the user's, else that of last or the guess's, else equidistant */
+int mesh_given(bvp *, solution *out);           /* the user's; else that of `last` or of the guess; else equidistant */
 
 /* ---- guess.c ---- */
-/* y and X of `to` from those of `from`, stretched, or where that is NULL by what the next solve begins with */
+/* y and X of `to`: those of `from`, stretched; if it is NULL, the initial guess of the next solve */
 void bvp_guess(bvp *, const solution *from, solution *to);
 
-/* calls.c: the public calls as they are inside */
+/* calls.c: the public calls, after their checks of arguments */
 int call_bvp_solve(costate_bvp *b, double from, double to, const double *p);
 int call_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s);
 int call_bvp_adjoint(costate_bvp *b, const costate_bvp_adjoints *s);

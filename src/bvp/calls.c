@@ -1,8 +1,8 @@
-/* calls.c (bvp) - the public calls of a solver: one at a time, and what a call leaves that an exception or longjmp
-   ended. */
+/* calls.c (bvp) - the public calls of a solver: only one at a time, and recovery after an exception or longjmp ended a
+   call. */
 #include "bvp/bvp.h"
 
-/* What the call that was left had begun is not known: there is no solution, as before the first. */
+/* It is not known what the interrupted call had done: the solver is left without a solution. */
 static void mend(bvp *b)
 {
     b->o.fixed = b->fixed;
@@ -12,7 +12,7 @@ static void mend(bvp *b)
 
 static int enter(bvp *b, uintptr_t frame)
 {
-    if (!b) return 1;                               /* bvp_begin will tell */
+    if (!b) return 1;                               /* bvp_begin reports it */
     int how = entry_begin(&b->entry, frame), status = b->v.status;
     if (how == AFTER_ONE_LEFT) mend(b);
     if (how != REFUSED) return 1;
@@ -31,7 +31,7 @@ static int leave(bvp *b, long call, int status)
     return status;
 }
 
-/* The moat lies between this call's frame and those of its callbacks. */
+/* The unused array separates the stack frame of this call from those of its callbacks. */
 #define ENTER(b)                                            \
     HOLD_MOAT();                                            \
     if (!enter(b, FRAME)) return COSTATE_BAD_ARGUMENT;      \

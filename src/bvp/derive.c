@@ -1,5 +1,5 @@
-/* derive.c - a call for derivatives begun: what it needs is there, its points are found, W is factored, work laid out;
-   how the mesh moves with its ends (mathematics, eq. 12.2). */
+/* derive.c - prepares a call for derivatives: checks that products are available, finds its points, factors W, lays out
+   work space; and the motion of the mesh with its ends (mathematics, eq. 12.2). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "bvp/derive.h"
 #include "maps/callbacks.h"
 
-/* ---- what is needed ---- */
+/* ---- products that are required ---- */
 
 static int missing(bvp *b, const char *product)
 {

@@ -23,8 +23,8 @@ typedef struct {                    /* a call; m columns */
     double *mu, *ends, *times, *c;                  /* of adjoints: where gradients are added, NULL: not wanted */
     double *z;                      /* all*m */
     double *V;                      /* N*points by m: tangents of the points, out */
-    double *dt, *dh;                /* m each: of the interval's t and h; of adjoints what belongs to them */
-    double *tb;                     /* m: what a product says of t */
+    double *dt, *dh;                /* m each: tangents of t and h of the interval; in adjoints their gradients */
+    double *tb;                     /* m: gradients of a product with respect to t */
     costate_point *dx;              /* m */
     costate_gradient *to;           /* m */
     double *y, *k, *w, *K;          /* n*m each */
@@ -36,7 +36,7 @@ typedef struct {                    /* a call; m columns */
 } derivation;
 
 enum { BY_TANGENT = 1, BY_ADJOINT = 2, BY_SECOND = 4 };
-/* Checks and lays out; which: the modes it is for.  Then W is factored, unless it is already. */
+/* Checks and lays out work space; which: the modes it is for.  Factors W unless that was done already. */
 int derivation_begin(bvp *, derivation *, int which);
 void derivation_end(derivation *);
 int directions_finite(bvp *, int m, int points, const double *Vp, const double *Vends, const double *Vtimes,
@@ -49,9 +49,9 @@ void derivation_motion(derivation *, int i);
 double derivation_theta(const derivation *, int k, int j);      /* theta' of point k, inside an interval, along j */
 /* dx of stage j of interval i along all columns of z; y, k: its parts */
 costate_point derivation_stage(derivation *, int i, int j);
-/* what Y_j of interval i is given, y (n), to y_i and X of z */
+/* adds the gradient y (n) with respect to Y_j of interval i to y_i and X of z */
 void derivation_to_unknowns(const bvp *, int i, int j, const double *y, double *z);
-/* dt, dh, as gradients of the interval's t and h, to the ends */
+/* passes dt, dh, the gradients with respect to t and h of the interval, on to the ends */
 void derivation_to_ends(derivation *, int i);
 
 int tangents(derivation *);         /* z; */

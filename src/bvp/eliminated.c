@@ -1,16 +1,16 @@
-/* eliminated.c - the linear system by elimination: each interval's stages first, then the chain of its mesh points
+/* eliminated.c - solves the linear system by elimination: first the stages of each interval, then the mesh points
    (mathematics, eq. 12.3).
 
        [h J_j a_jl - M_j]  h J_j   0     X_i         s n rows of stages
        [     -b_l       ]  -I      I     y_i         n rows of continuity
                                          y_{i+1}
 
-   The X_i are eliminated by pivots from all (s + 1) n rows: from those of stages alone the matrix may be singular,
-   where a growing mode e^(h lambda) is a pole of the method, although the interval as a whole is not.  The n rows left
-   over are A_i y_i + B_i y_{i+1} (bidiagonal.h).
+   The X_i are eliminated with pivots from all (s + 1) n rows: the rows of the stages alone may form a singular matrix,
+   where a growing mode e^(h lambda) is a pole of the method, although the interval as a whole is regular.  The
+   remaining n rows are A_i y_i + B_i y_{i+1} (bidiagonal.h).
 
-   Unknowns are measured by b->unit, rows are scaled to a largest entry of about one, both by powers of 2: so pivots do
-   not depend on anybody's units. */
+   Unknowns are scaled by b->unit and rows to a largest entry of about one, both by powers of 2, so that the choice of
+   pivots does not depend on the units of the user. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 typedef struct {
     int N, R, S, W;                 /* rows, stages' unknowns, columns of an interval */
-    double *A;                      /* N R W: columns X, y_i, y_{i+1}; L and U of X, then what is left of the others */
+    double *A;                      /* N R W: columns X, y_i, y_{i+1}; L and U of X, then the remainder of the others */
     double *row;                    /* N R: scale of the rows */
     int *pivot;                     /* N S */
     double *y;                      /* (N + 1) n: of a solve */
@@ -150,7 +150,7 @@ static inline void exchange(double *x, int k, int p)
     x[p] = swap;
 }
 
-/* The same by LAPACK, for matrices so large that blocks of columns pay. */
+/* The same with LAPACK, for matrices large enough for blocked elimination to pay. */
 static int eliminate_large(const elimination *e, double *A, int *pivot)
 {
     const double one = 1, minus = -1;

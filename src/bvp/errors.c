@@ -1,16 +1,16 @@
-/* errors.c - errors of a solution on its mesh, in tolerances, by the defects of its dense output
+/* errors.c - error estimates of a solution on its mesh, in tolerances, from the defects of its dense output
    (mathematics, eq. 12.12 to 12.13).
 
-   The defect d = E(t, u, u', p) of the dense output u between the nodes tells the error of u (rk.c):
+   The defect d = E(t, u, u', p) of the dense output u between the nodes gives the error of u (rk.c):
 
        e = |(i M/(share h) - J)^-1 d|,   component by component, in units of its tolerance, atol + rtol |y_c|
 
-   For h J small this is share h M^-1 d.  A stiff J, of modes that decay or that grow, which need opposite signs, is
-   taken by its modulus, |i/(share h) - lambda|: where h is larger than a layer is wide, outside of it, an error of y
-   makes a defect lambda times as large, which is no reason for a finer mesh.
+   For small h J this is share h M^-1 d.  For stiff J, growing and decaying modes would need opposite signs; the factor
+   i replaces them by the modulus |i/(share h) - lambda|.  Where h is larger than the width of a layer, outside the
+   layer, an error of y causes a defect that is lambda times as large, which does not require a finer mesh.
 
-   Such an error is one of its interval.  What the problem makes of errors that are handed on from mesh point to mesh
-   point is asked of its linear system, once: amplification. */
+   This is the local error of an interval.  How the problem amplifies errors that propagate from mesh point to mesh
+   point is determined once with its linear system: see amplification. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/random.h"
@@ -23,7 +23,7 @@ static void larger_of(defects *most, double error, double t, int component)
     *most = (defects){isnan(error) ? HUGE_VAL : error, t, component};
 }
 
-/* sample k of interval i: its point is in b->Y, b->K */
+/* The point of sample k of interval i; its y and y' are in b->Y, b->K. */
 static costate_point sample(bvp *b, int i, int k)
 {
     size_t n = (size_t)b->n;
@@ -34,7 +34,7 @@ static costate_point sample(bvp *b, int i, int k)
     return equation_point(&b->maps, x->t[i] + b->rk.theta[k] * x->h[i], b->Y, b->K);
 }
 
-/* b->filtered: (i M/share h - J)^-1 of the defect of sample k, complex; sh: share h.  1: that is singular */
+/* b->filtered <- (i M/(share h) - J)^-1 times the defect of sample k, complex; sh: share h.  RETRY: singular */
 static int filter(bvp *b, int i, int k, double sh)
 {
     size_t n = (size_t)b->n;
@@ -48,7 +48,7 @@ static int filter(bvp *b, int i, int k, double sh)
     return failed ? retry(&b->v, WHY_SINGULAR, 0.5) : 0;
 }
 
-/* e (N_all): errors in tolerances that sample k tells of y, and d: its defects times sh */
+/* e (N_all): errors of y in tolerances, estimated from sample k; d: its defects times sh */
 static int of_equations(bvp *b, int i, int k, double sh, double *e, double *d)
 {
     const double *y = y_of(b, b->now.z, i);
@@ -61,7 +61,7 @@ static int of_equations(bvp *b, int i, int k, double sh, double *e, double *d)
     return 0;
 }
 
-/* and of q, whose defect is r(u) - sum_j D_j' r_j */
+/* The same for q, whose defect is r(u) - sum_j D_j' r_j. */
 static int of_integrals(bvp *b, int i, int k, double sh, double *e, double *d)
 {
     size_t n = (size_t)b->n, nq = (size_t)b->nq;
@@ -77,7 +77,7 @@ static int of_integrals(bvp *b, int i, int k, double sh, double *e, double *d)
     return 0;
 }
 
-/* of all samples; shares: as of something smooth */
+/* All samples of an interval; shares: assume that the solution is smooth. */
 static int of_samples(bvp *b, int i, int shares)
 {
     for (int k = 0; k < b->rk.samples; k++) {
@@ -89,8 +89,8 @@ static int of_samples(bvp *b, int i, int shares)
     return 0;
 }
 
-/* Of something smooth all samples tell the same, but for higher terms, their signs included.  Where they do not - a
-   jump of f inside, a layer that the interval does not see - a defect may be that of the whole interval. */
+/* Do the samples disagree?  For a smooth solution all samples give the same error up to higher-order terms, including
+   its sign.  Otherwise - f jumps inside the interval, or a layer is not resolved - the defect may have any shape. */
 static int rough(const bvp *b)
 {
     const double APART = 4, HARMLESS = 0.02;
@@ -107,7 +107,7 @@ static int rough(const bvp *b)
     return 0;
 }
 
-/* h times the largest defect of each equation */
+/* stores h times the largest defect of each equation */
 static void keep_force(bvp *b, int i, int shares)
 {
     for (int c = 0; c < b->n; c++) {
@@ -126,7 +126,7 @@ static int of_interval(bvp *b, int i, int shares, defects *most)
         costate_point at = stage_point(b, &b->now, i, j);
         TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->rates + (size_t)j * (size_t)b->nq));
     }
-    stage_point(b, &b->now, i, 0);              /* the piece */
+    stage_point(b, &b->now, i, 0);              /* selects the piece */
     TRY(of_samples(b, i, shares));
     for (int k = 0; k < b->rk.samples; k++)
         for (int c = 0; c < b->N_all; c++)
@@ -145,8 +145,8 @@ static int look_at(bvp *b, int i, int shares, double *error, defects *worst)
     return 0;
 }
 
-/* Where a derivative of something smooth passes through zero samples differ as well, but the error is no more than that
-   beside it. */
+/* Is the error larger than in the neighbouring intervals?  Where a derivative of a smooth solution passes through zero
+   the samples disagree, too, but the error is not larger there. */
 static int stands_out(const bvp *b, const double *error, int i)
 {
     double before = i > 0 ? error[i - 1] : 0, behind = i + 1 < b->now.N ? error[i + 1] : 0;
@@ -166,7 +166,7 @@ int mesh_errors(bvp *b, double *error, defects *worst)
     return 0;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- amplification ---- */
 
 static double least_share(const bvp *b)
 {
@@ -175,7 +175,7 @@ static double least_share(const bvp *b)
     return least;
 }
 
-/* x: the right sides of all stages: defects times h, of one random sign an interval */
+/* x: right-hand sides of all stages: defects times h, with one random sign for each interval */
 static void force(const bvp *b, double *x)
 {
     size_t n = (size_t)b->n;
@@ -186,7 +186,7 @@ static void force(const bvp *b, double *x)
     }
 }
 
-/* The largest of y at mesh points, in tolerances. */
+/* The largest change of y at mesh points, in tolerances. */
 static double largest(bvp *b, const double *x)
 {
     double most = 0;
@@ -198,9 +198,9 @@ static double largest(bvp *b, const double *x)
     return most;
 }
 
-/* Random forces as large as the defects move the solution by sqrt(N) times what one makes of its interval, which is
-   error/share, where nothing grows.  Defects are no such forces, but orthogonal to polynomials, by which the order at
-   mesh points is higher: so much is allowed for. */
+/* Random forces of the size of the defects change the solution by sqrt(N) times the effect of one interval,
+   error/share, if nothing is amplified.  Actual defects are nearly orthogonal to polynomials, which is why the order at
+   mesh points is higher than that of the dense output: for such methods a factor of ALLOWED is tolerated. */
 static int amplification(bvp *b, double error, double *x, double *factor)
 {
     const double ALLOWED = b->rk.order > b->rk.dense + 1 ? 5 : 1;

@@ -1,10 +1,10 @@
-/* given.c - what the user gives a solver before it solves, a guess and a mesh, and what it gives the user after it. */
+/* given.c - the initial guess and mesh given by the user, and access to the solution. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
 
-/* ---- what the next solve begins with ---- */
+/* ---- guess and mesh for the next solve ---- */
 
 static int times_sound(bvp *b, const char *what, int points, const double *t)
 {
@@ -60,7 +60,7 @@ int call_bvp_mesh(costate_bvp *b, int points, const double *t)
     return COSTATE_OK;
 }
 
-/* ---- what there is ---- */
+/* ---- the solution ---- */
 
 int costate_bvp_intervals(const costate_bvp *b) { return b ? b->now.N : 0; }
 

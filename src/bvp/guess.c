@@ -1,10 +1,10 @@
-/* guess.c - values that Newton's iteration begins with: those of another mesh by their dense output, or of straight
-   lines between points that the user gives. */
+/* guess.c - initial values of Newton's iteration: the dense output on another mesh, or linear interpolation between
+   points given by the user. */
 #include <string.h>
 #include "base/vec.h"
 #include "bvp/bvp.h"
 
-/* ---- from another mesh: by places in a piece, so that other ends stretch it ---- */
+/* ---- from another mesh: relative positions in a piece are kept, so that other ends stretch it ---- */
 
 static int interval_at(const solution *x, int piece, double from)
 {
@@ -46,7 +46,7 @@ static double time_of(const bvp *b, int k)
     return b->guess_points == 1 ? a : a + (end - a) * k / (b->guess_points - 1);
 }
 
-/* y on the line at t, and its slope */
+/* the linear interpolant at t, and its slope */
 static void line(const bvp *b, double t, double *y, double *slope)
 {
     size_t n = (size_t)b->n;

@@ -1,17 +1,17 @@
-/* mesh.c - meshes: the first, the one that errors call for, one of halves (mathematics, eq. 12.14).
+/* mesh.c - meshes: the initial mesh, the one adapted to error estimates, and halving (mathematics, eq. 12.14).
 
-   Errors go like h^(order of u + 1): an interval is cut into (error/TARGET)^(1/(order + 1)) new ones, points lying
-   where their sum is a multiple of one part (equidistribution). */
+   Errors are O(h^(order of u + 1)): an interval should be divided into (error/TARGET)^(1/(order + 1)) new ones.  The
+   new mesh points equidistribute the sum of these numbers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
 
-static const double TARGET = 0.3;               /* error aimed at: estimates of a coarse mesh are rough */
-static const double GROWTH = 2;                 /* of a mesh, at most, beside a few intervals */
-static const double FINEST = 10, COARSEST = 0.1;        /* parts of one interval: of its inside little is known */
+static const double TARGET = 0.3;               /* target error: estimates on a coarse mesh are rough */
+static const double GROWTH = 2;                 /* largest growth of the number of intervals, apart from a few */
+static const double FINEST = 10, COARSEST = 0.1;        /* limits of the parts of one interval */
 
-/* parts that each interval is to be cut into, for errors of target; their sum */
+/* the number of parts for each interval that gives errors of `target`; returns their sum */
 static double parts_for(const bvp *b, const double *error, double target, double *parts)
 {
     double sum = 0;
@@ -23,7 +23,7 @@ static double parts_for(const bvp *b, const double *error, double target, double
     return sum;
 }
 
-/* Far from the end errors are no measure of how fine the mesh must be, but of where: it grows by a factor at most. */
+/* While errors are large they show where the mesh must be refined, but not how much: its growth is limited. */
 static void choose_parts(const bvp *b, const double *error, double more, double *parts)
 {
     double target = TARGET, most = GROWTH * b->now.N + 8;
@@ -38,7 +38,7 @@ static int piece_end(const solution *x, int from)
     return to;
 }
 
-/* count intervals in place of those from `from` to `to`, from interval `at` on */
+/* replaces the intervals from `from` to `to` by `count` new ones, stored from interval `at` on */
 static void cut(const solution *x, int from, int to, const double *parts, double sum, int count, solution *out, int at)
 {
     double before = 0;                          /* parts before interval i */
@@ -52,7 +52,7 @@ static void cut(const solution *x, int from, int to, const double *parts, double
     for (int k = 0; k < count; k++) out->part[at + k] = (k + 1 < count ? out->from[at + k + 1] : 1) - out->from[at + k];
 }
 
-/* how many intervals each piece gets; shrunk to max_mesh */
+/* the number of intervals of each piece, reduced to fit max_mesh */
 static int share_out(const bvp *b, const double *sums, int pieces, int *count)
 {
     double all = 0;
@@ -99,7 +99,7 @@ int mesh_halved(bvp *b, const solution *x, solution *out)
     return 0;
 }
 
-/* ---- the first mesh ---- */
+/* ---- the initial mesh ---- */
 
 static int equidistant(bvp *b, solution *out)
 {
@@ -119,7 +119,7 @@ static int equidistant(bvp *b, solution *out)
     return 0;
 }
 
-/* the user's points t, or where NULL as many equidistant ones, and the breaks: those of a piece lie between its ends */
+/* the points t of the user (NULL: equidistant ones), and the breaks */
 static int from_points(bvp *b, int points, const double *times, solution *out)
 {
     int pieces = b->nends - 1, at = 0;
@@ -153,7 +153,7 @@ static int as_before(bvp *b, solution *out)
     return 0;
 }
 
-/* A guess of more intervals than the first mesh would have knows of something that they do not see. */
+/* A guess with more intervals than the initial mesh would have may resolve details that this mesh does not. */
 static int guess_is_mesh(const bvp *b)
 {
     int intervals = b->guess_points - 1;

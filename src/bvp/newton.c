@@ -1,11 +1,11 @@
-/* newton.c - the damped Newton iteration for all equations at once (mathematics, eq. 12.5).
+/* newton.c - the damped Newton iteration for the whole system (mathematics, eq. 12.5).
 
-       W d = -G(z),  z+ = z + a d,  W again, or kept:  W d+ = -G(z+)
+       W d = -G(z),  z+ = z + a d,  then with the same W:  W d+ = -G(z+)
 
-   A step is taken where |d+| <= (1 - a/4) |d|: the natural monotonicity test, in the root mean square of all unknowns
-   in units of their tolerances; else a is what the same numbers say it might be (P. Deuflhard, Newton Methods for
-   Nonlinear Problems (2004), 3.3).  It does not depend on how anybody scales equations.  d+ is the next correction by
-   the old W: where it is small beside d, it is added, and W is kept. */
+   A step is accepted if |d+| <= (1 - a/4) |d|: the restricted natural monotonicity test, in the root mean square of all
+   unknowns in units of their tolerances.  Otherwise a is reduced to the value that the same norms predict (P.
+   Deuflhard, Newton Methods for Nonlinear Problems (2004), 3.3).  The test does not depend on the scaling of equations.
+   d+ is the simplified correction with the old W: if it is small relative to d, it is added, and W is kept. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,31 +14,31 @@
 #include "base/vec.h"
 #include "bvp/bvp.h"
 
-enum { ROUNDS_MOST = 40 };                      /* with one W */
-static const double IMMENSE = 1e250;            /* an iterate that has gone astray */
-static const double LEAST_DAMPING = 1e-6;       /* Deuflhard's 1e-4 gives up some that are solved */
-static const double FAST = 0.1;                 /* |d+|/|d| up to this: W is kept */
-static const double NEAR = 1;                   /* tolerances: no damping is needed so near the solution */
-static const double ILL_CONDITIONED = 1e-12;    /* a rcond below it may be why the iteration stalls */
-static const double SHARP = 1e3;                /* W is of the solution if it was taken so many round-offs from it */
+enum { ROUNDS_MOST = 40 };                      /* simplified corrections with one W */
+static const double IMMENSE = 1e250;            /* an iterate beyond this has diverged */
+static const double LEAST_DAMPING = 1e-6;       /* with Deuflhard's 1e-4 some solvable problems fail */
+static const double FAST = 0.1;                 /* W is kept while |d+|/|d| is at most this */
+static const double NEAR = 1;                   /* in tolerances: so near the solution no damping is needed */
+static const double ILL_CONDITIONED = 1e-12;    /* an rcond below this explains why the iteration stalls */
+static const double SHARP = 1e3;                /* W counts as that of the solution within so many round-offs */
 
 typedef struct {
     bvp *b;
     solution *x;                    /* b->now */
     size_t all;
     double *d, *next;               /* corrections: all */
-    double *from;                   /* all: z before */
+    double *from;                   /* all: the previous z */
     double *scale;                  /* n */
     size_of size, next_size;
     double damping;
     int its;
-    int near;                       /* it stalled, by round-off, so near the solution that its errors tell a mesh */
+    int near;                       /* it stalled by round-off, but near enough to the solution to choose a mesh */
 } iteration;
 
 /* ---- sizes of corrections ---- */
 
-/* the tolerances of the largest y_c of the mesh, not of each y_c: a layer may be elsewhere in the next iterate, and
-   what is compared by the monotonicity test is to be measured alike */
+/* Uses the tolerance of the largest y_c on the mesh, not of each y_c: a layer may move from one iterate to the next,
+   and the monotonicity test must compare norms with the same weights. */
 static void set_scale(iteration *k)
 {
     const bvp *b = k->b;
@@ -63,7 +63,7 @@ static double root_mean_square(const iteration *k, const double *d)
     return sqrt(sum / (double)k->all);
 }
 
-/* and the largest in units of the tolerance where it stands: of y at mesh points, and of X in the intervals */
+/* Also the largest entry in units of its local tolerance: of y at mesh points, and of X in the intervals. */
 static size_of measure(const iteration *k, double *d)
 {
     const bvp *b = k->b;
@@ -81,7 +81,7 @@ static size_of measure(const iteration *k, double *d)
     return s;
 }
 
-/* what round-off of z is in units of the tolerance */
+/* the round-off of z in units of the tolerance */
 static double round_off(const bvp *b, const solution *x)
 {
     double most = 0;
@@ -93,7 +93,7 @@ static double round_off(const bvp *b, const solution *x)
     return fmax(8 * DBL_EPSILON * most, 1e-300);
 }
 
-/* powers of 2, so that scaling by them rounds nothing */
+/* units of unknowns: powers of 2, so that scaling by them is exact */
 static void set_units(bvp *b)
 {
     size_t n = (size_t)b->n;
@@ -140,8 +140,8 @@ static int tell(const iteration *k, double error_before)
                 k->its, k->x->N);
 }
 
-/* On a mesh that does not see a layer the matrix may be so ill-conditioned that round-off keeps corrections above the
-   tolerance.  Six digits are enough to know where the mesh is to be finer. */
+/* On a mesh that does not resolve a layer the matrix may be so ill-conditioned that round-off keeps corrections above
+   the tolerance.  Six digits are enough to find out where the mesh must be refined. */
 static int six_digits(const iteration *k)
 {
     const bvp *b = k->b;
@@ -167,7 +167,7 @@ static int stalled(iteration *k, const char *how)
                 x->t[i]);
 }
 
-/* z <- from + a d, until the next correction is smaller; next, next_size: it */
+/* Reduces a in z = from + a d until the next correction (next, next_size) is smaller. */
 static int damped(iteration *k)
 {
     double a = k->damping;
@@ -181,7 +181,7 @@ static int damped(iteration *k)
             k->b->count.damped += tries > 0;
             return 0;
         }
-        if (status == 0) {                      /* |d+ - (1 - a) d| tells the curvature */
+        if (status == 0) {                      /* |d+ - (1 - a) d| measures the curvature */
             for (size_t i = 0; i < k->all; i++) k->next[i] -= (1 - a) * k->d[i];
             double bend = root_mean_square(k, k->next);
             a *= fmax(0.1, fmin(0.5, 0.5 * k->size.rms * a / bend));
@@ -192,7 +192,8 @@ static int damped(iteration *k)
     return stalled(k, "stalled");
 }
 
-/* The next correction by the same W is there: take it, and so on while they become small fast.  1: at the goal. */
+/* Adds simplified corrections with the same W, the first of which is known, while they decrease fast.  1: at the goal.
+   */
 static int simplified(iteration *k, double goal)
 {
     if (k->damping < 1) return 0;
@@ -211,8 +212,8 @@ static int simplified(iteration *k, double goal)
     return 0;
 }
 
-/* z + d, by a W that is of z, and on until corrections are round-off: they no longer become smaller, which those of
-   Newton's iteration so near the solution do.  A W of another iterate may be why: then 0 is returned. */
+/* Adds d and further simplified corrections until they are round-off, that is, no longer decrease.  If W belongs to
+   another iterate (fresh 0), that may be the reason why they do not decrease: then 0 is returned. */
 static int settle(iteration *k, int fresh)
 {
     double round_off_ = round_off(k->b, k->x);
@@ -227,13 +228,13 @@ static int settle(iteration *k, int fresh)
         double ratio = k->next_size.most / k->size.most;
         k->size = k->next_size;
         if (k->size.most * ratio > round_off_) continue;
-        add_scaled(k->all, k->x->z, k->x->z, 1, k->d);         /* the one after it would be round-off */
+        add_scaled(k->all, k->x->z, k->x->z, 1, k->d);         /* the next correction would be round-off */
         return 1;
     }
     return fresh;
 }
 
-/* by W as it is, of this mesh, of an iterate before this one */
+/* Continues with the existing W, of an earlier iterate on this mesh. */
 static int go_on(iteration *k)
 {
     set_scale(k);
@@ -242,7 +243,7 @@ static int go_on(iteration *k)
     return k->size.most <= NEAR ? settle(k, 0) : 0;
 }
 
-/* goal 0: to round-off */
+/* Newton's iteration; goal 0: to round-off. */
 static int iterate(iteration *k, double goal, double error_before)
 {
     bvp *b = k->b;

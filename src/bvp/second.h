@@ -1,4 +1,4 @@
-/* second.h - what a Hessian product of a boundary value problem works on. */
+/* second.h - the work space of a Hessian product of a boundary value problem. */
 #ifndef COSTATE_BVP_SECOND_H
 #define COSTATE_BVP_SECOND_H
 
@@ -18,7 +18,7 @@ typedef struct {
     double *block;
 } products;
 
-/* [Psi_z^T]' - [W^T]' nu into rho, and what of the results is known without nu' */
+/* [Psi_z^T]' - [W^T]' nu into rho, and the parts of the results that do not depend on nu' */
 int second_sides(products *);
 
 #endif

@@ -1,15 +1,15 @@
-/* second_sides.c - the right sides of a Hessian product: points, integrals, stages and conditions, each along the
-   directions, their multipliers held (mathematics, eq. 7.5 to 7.7).
+/* second_sides.c - the right-hand sides of a Hessian product: points, integrals, stages and conditions, differentiated
+   along the directions with their multipliers held fixed (mathematics, eq. 7.5 to 7.7).
 
-   A stage says  phi = w . E(T, Y, K, p),  w = -h nu_j;  T = t + c_j h,  Y = y + sum_l a_jl X_l,  K = X_j/h.  Along
-   x' = (T', Y', K', p'), with w' = -h nu' - h' nu:
+   A stage contributes  phi = w . E(T, Y, K, p),  w = -h nu_j;  T = t + c_j h,  Y = y + sum_l a_jl X_l,  K = X_j/h.
+   Along x' = (T', Y', K', p'), with w' = -h nu' - h' nu:
 
        phi_x'   = E_x^T w' + (E''[x', .])^T w
        to       Y' -> y_i, a_jl X_l;   K' -> X_j:  phi_K'/h - phi_K h'/h^2;   T' -> t;   p' -> p
        h        c_j phi_T' - (phi_K'.X + phi_K.X')/h^2 + 2 phi_K.X h'/h^3
 
-   Terms with nu' are on the left of its equation, and come to the results when it is known.  omega_j . r alike, and
-   with omega's own dependence on h and on the points' theta. */
+   Terms with nu' are on the left-hand side of its equation, and are added to the results when it is known.  omega_j . r
+   is treated alike, including the dependence of omega on h and on theta of the points. */
 #include <string.h>
 #include "base/vec.h"
 #include "bvp/second.h"
@@ -208,7 +208,7 @@ static int condition_column(products *s, const costate_point *x, int c)
 
 /* ---- all of them ---- */
 
-/* what is known without nu': from the last interval to the first */
+/* everything that does not depend on nu', from the last interval to the first */
 int second_sides(products *s)
 {
     derivation *d = s->d;

@@ -1,8 +1,8 @@
-/* solution.c - values on a mesh: their place in memory, the mesh in time, y and q at any time between a and b
+/* solution.c - a solution on a mesh: its layout in memory, the times of the mesh, y and q at any time between a and b
    (mathematics, eq. 12.2).
 
-   A mesh point keeps its place in its piece, between two of the ends a, breaks, b:  t = e + from (e' - e),
-   h = part (e' - e), so that derivatives by the ends are those of the mesh that moves with them. */
+   A mesh point keeps its relative position in its piece, between two of the ends a, breaks, b:  t = e + from (e' - e),
+   h = part (e' - e).  Derivatives with respect to the ends are those of the mesh that moves with them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,18 @@
-/* solve.c - a boundary value problem solved: on a mesh, then on better ones, until the errors are within the tolerance.
+/* solve.c - solves a boundary value problem on adapted meshes until the errors are within the tolerance.
 
        first mesh -> Newton's iteration -> errors -> next mesh ... -> Newton's iteration to round-off
 
-   Where Newton's iteration stalls, the mesh may be too coarse for the problem to look like itself: it is halved, a few
-   times.  So may be the mesh before, whose solution it began with: then all begins again, with what the user gave, on a
-   finer first mesh. */
+   If Newton's iteration stalls, the mesh may be too coarse to represent the problem: its intervals are halved, a few
+   times.  The previous mesh, whose solution was the initial guess, may have been too coarse, too: then everything
+   starts again from the guess of the user, on a finer initial mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
 
 enum { HALVINGS = 3, BEGINNINGS = 7, MESHES_MOST = 60 };
-static const double WELL_CONDITIONED = 0.05;    /* y(a) and y(b) by the conditions: no error grows much */
-static const double GOAL = 0.01;                /* of corrections, in tolerances, on meshes that are not the last */
+static const double WELL_CONDITIONED = 0.05;    /* rcond above which no error is amplified much */
+static const double GOAL = 0.01;                /* size of corrections, in tolerances, on meshes other than the last */
 
 /* ---- arguments ---- */
 
@@ -63,7 +63,7 @@ static void bind(bvp *b)
     maps_bind(&b->edges, b->p);
 }
 
-/* What there is becomes the last solution, if it is one. */
+/* The present solution, if there is one, becomes the last solution. */
 static void begin(bvp *b, double from, double to, const double *p)
 {
     if (b->solved) {
@@ -92,7 +92,7 @@ static void forget_given(bvp *b)
 
 /* ---- meshes ---- */
 
-/* now: on its mesh, from the values of `from` */
+/* Initial values on the mesh of b->now, from those of `from`. */
 static void begin_mesh(bvp *b, const solution *from)
 {
     b->count.meshes++;
@@ -110,7 +110,8 @@ static int halve(bvp *b)
     return 0;
 }
 
-/* On this mesh, or where it stalls on halved ones, begun alike; from NULL: with what the user gave, on this one. */
+/* Solves on this mesh, or if the iteration stalls on halved ones.  from: the previous solution; NULL: start from the
+   guess of the user, without halving. */
 static int solve_on(bvp *b, const solution *from, double error)
 {
     for (int k = 0;; k++) {
@@ -129,7 +130,7 @@ static int polish(bvp *b, double error)
     TRY(bvp_newton(b, 0, 1, error, &near));
     TRY(bvp_failed(b, solution_integrals(b, &b->now), "the solution"));
     b->solved = 1;
-    verdict_clear(&b->v);                       /* what was said of coarser meshes */
+    verdict_clear(&b->v);                       /* discard failures on coarser meshes */
     return 0;
 }
 
@@ -144,7 +145,7 @@ static int out_of_mesh(bvp *b, const defects *worst)
 
 typedef struct { int meshes; double more; int largest; } progress;
 
-/* A mesh of no more points than before that did not do is made finer the next time. */
+/* If the number of points does not grow and the tolerance is still not met, later meshes are refined more. */
 static double more_points(progress *p, int N)
 {
     p->meshes++;
@@ -175,7 +176,7 @@ static int errors(bvp *b, defects *worst, double **error)
     return 0;
 }
 
-/* from the first mesh on, which is there */
+/* Solves and adapts, starting on the mesh of b->now. */
 static int adapt(bvp *b, double **error)
 {
     progress p = {.more = 1};
@@ -195,7 +196,7 @@ static int adapt(bvp *b, double **error)
     }
 }
 
-/* the first mesh, halved so many times */
+/* The initial mesh, halved this many times. */
 static int first_mesh(bvp *b, int halvings)
 {
     TRY(mesh_given(b, &b->now));

@@ -1,5 +1,5 @@
-/* solver.c - a solver of boundary value problems made and freed: arguments checked, defaults filled in, rooms below set
-   up. */
+/* solver.c - creates and frees a solver of boundary value problems: checks arguments, fills in defaults, sets up the
+   rooms below. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 int bvp_begin(bvp *b)
 {
     if (!b) return COSTATE_BAD_ARGUMENT;
-    if (!b->block) return b->v.status;          /* costate_bvp_new failed: its sentence stays */
+    if (!b->block) return b->v.status;          /* costate_bvp_new failed: keep its message */
     verdict_clear(&b->v);
     return COSTATE_OK;
 }
@@ -18,7 +18,7 @@ int bvp_begin(bvp *b)
 
 static int refuse_problem(bvp *b, const costate_problem *P)
 {
-    if (!P) return 0;                           /* problem_sound says it */
+    if (!P) return 0;                           /* problem_sound reports it */
     if (P->nm > 0 || P->nevents > 0)
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.nevents = %d, nm = %d: boundary value problems have no "
                     "events; where f jumps at given times, set options.breaks.", P->nevents, P->nm);
@@ -156,7 +156,7 @@ static int solver_of(bvp *b, int is_complex, LS **of)
     return *of ? 0 : fail(&b->v, COSTATE_NO_MEMORY, "No memory for the linear solver %s.", backend->name);
 }
 
-/* M is to be regular: factored once; F_y' of a residual where they are formed (stages.c) */
+/* M must be regular: it is factored once; F_y' of a residual is checked where it is formed (stages.c). */
 static int small_solvers(bvp *b)
 {
     TRY(solver_of(b, 1, &b->filter));
@@ -217,7 +217,7 @@ costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, 
     costate_bvp *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     verdict_clear(&b->v);
-    set_up(b, m, P, g, o);          /* where it fails, the verdict stays: see bvp_begin */
+    set_up(b, m, P, g, o);          /* after a failure the verdict stays: see bvp_begin */
     return b;
 }
 

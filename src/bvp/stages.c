@@ -1,4 +1,4 @@
-/* stages.c - the equations of one stage, of all intervals and of the ends, and their matrices
+/* stages.c - the equations of a stage, of the boundary conditions and of the whole system, and their Jacobians
    (mathematics, eq. 7.1 to 7.2). */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void stage_state(const bvp *b, const solution *x, int i, int j, double *Y, doubl
     add_scaled(n, K, NULL, 1 / x->h[i], X + (size_t)j * n);
 }
 
-/* The maps are told of each new piece. */
+/* binds the maps to piece k, which is x->mode of callbacks */
 static void piece(bvp *b, int k) { if (b->maps.mode != k) maps_bind_step(&b->maps, NULL, k); }
 
 costate_point stage_point(bvp *b, const solution *x, int i, int j)
@@ -64,7 +64,7 @@ costate_point conditions_point(bvp *b, const solution *x)
 int conditions_value(bvp *b, const solution *x, double *g)
 {
     costate_point at = conditions_point(b, x);
-    const double UNSET = -1.2345678e-300;           /* no callback writes it */
+    const double UNSET = -1.2345678e-300;           /* a value that no callback writes */
     for (int i = 0; i < b->n; i++) g[i] = UNSET;
     TRY(map_value(&b->edges, &b->g, 0, at.y, g));
     for (int i = 0; i < b->n; i++)
@@ -74,7 +74,7 @@ int conditions_value(bvp *b, const solution *x, double *g)
     return 0;
 }
 
-/* B by rows e_i^T g' where adjoints alone are given */
+/* B by rows e_i^T g' if only the adjoint is given */
 static int rows_by_adjoints(bvp *b, const costate_point *at)
 {
     size_t n = (size_t)b->n;

@@ -1,4 +1,4 @@
-/* version.c - calls of programs that may have been compiled with the header of another version. */
+/* version.c - calls from programs that may have been compiled with the header of another version. */
 #include <stdlib.h>
 #include "bvp/bvp.h"
 #include "run/version.h"

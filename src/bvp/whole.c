@@ -1,5 +1,5 @@
-/* whole.c - the linear system as one sparse matrix: all stages and mesh points, in the problem's pattern, by a sparse
-   solver.  For many states, of which an elimination interval by interval would fill blocks of n*n. */
+/* whole.c - the linear system of all stages and mesh points as one sparse matrix in the pattern of the problem, for a
+   sparse solver.  For many states, for which elimination interval by interval would fill blocks of n*n. */
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -162,8 +162,8 @@ static void put_last(const bvp *b, sparse *w, writer *to)
 
 /* ---- the system ---- */
 
-/* The system's factors fill up, whatever the pattern of f: UMFPACK's dense kernels were up to forty times as fast as
-   KLU, on diffusion in a second dimension. */
+/* The factors of this system have much fill-in for any pattern of f: with diffusion in a second dimension, UMFPACK with
+   its dense kernels was up to forty times faster than KLU. */
 static const costate_backend *chosen(const bvp *b, const sparse *w)
 {
     const costate_backend *umfpack = costate_backend_find("umfpack");

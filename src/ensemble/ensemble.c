@@ -1,4 +1,4 @@
-/* ensemble.c - many runs over threads: the call, and what it reports. */
+/* ensemble.c - many runs on several threads: the public call and its report. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 int costate_cores(void) { return cores_of_process(); }
 
-/* ---- its workers ---- */
+/* ---- workers ---- */
 
 static int workers_new(ensemble *e)
 {
@@ -23,7 +23,7 @@ static int workers_new(ensemble *e)
     return 0;
 }
 
-/* the calling thread's: what is wrong with the method, the problem or the options, it finds */
+/* the worker of the calling thread, which finds errors in the method, the problem and the options */
 static int open_first(ensemble *e)
 {
     worker *w = &e->workers[0];
@@ -48,7 +48,7 @@ static void end(ensemble *e)
     free(e->workers);
 }
 
-/* ---- members that were not begun ---- */
+/* ---- members that were not started ---- */
 
 static void not_begun(const ensemble *e, int from, int status, const char *text)
 {
@@ -57,7 +57,7 @@ static void not_begun(const ensemble *e, int from, int status, const char *text)
     for (int k = from; a->message && k < a->count; k++) cut(a->message[k], sizeof a->message[k], text);
 }
 
-/* how many were begun: the first so many */
+/* the number of members that were started: members 0 .. number - 1 */
 static int begun(ensemble *e)
 {
     size_t next = atomic_load(&e->next);

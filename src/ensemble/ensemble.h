@@ -1,4 +1,4 @@
-/* ensemble.h - inside an ensemble: what its threads share, and what each has of its own. */
+/* ensemble.h - internals of an ensemble: the data shared by its threads and the data of each thread. */
 #ifndef COSTATE_ENSEMBLE_ROOM_H
 #define COSTATE_ENSEMBLE_ROOM_H
 
@@ -9,21 +9,21 @@
 
 typedef struct ensemble ensemble;
 
-typedef struct {                    /* of one thread; its own alone until it has ended */
+typedef struct {                    /* of one thread, which alone uses it until it ends */
     ensemble *of;
     int number;
-    costate_problem P;              /* as each_thread left them */
+    costate_problem P;              /* as each_thread set them */
     costate_options o;
-    costate *c;                     /* NULL: it takes no members */
+    costate *c;                     /* NULL: this worker runs no members */
     costate_tape *tape;             /* NULL: none is needed */
-    double *block;                  /* a member's derivatives, so that threads do not write side by side: */
-    size_t doubles;                 /* in it */
+    double *block;                  /* derivatives of a member, private so that threads do not share cache lines: */
+    size_t doubles;                 /* in block */
     double *V, *lambda, *mu;
     costate_times along, times;
-    int member;                     /* the one that is run, and its sentence */
+    int member;                     /* the member being run, and its message */
     char said[sizeof ((verdict *)0)->text];
-    int done, failed, first;        /* first: -1: none failed */
-    int status;                     /* of that one, and its sentence; without a solver: why */
+    int done, failed, first;        /* first: first failed member; -1: none */
+    int status;                     /* its status and message; without a solver: the reason */
     char text[400];
     costate_stats stats;
 } worker;
@@ -33,31 +33,31 @@ struct ensemble {
     const costate_method *method;
     const costate_problem *P;
     const costate_options *o;
-    verdict v;                      /* before members are begun */
+    verdict v;                      /* errors before any member is started */
     size_t N, np;
     affinity cores;                 /* of the calling thread */
-    atomic_size_t next;             /* the member to be begun next; beyond count: none */
+    atomic_size_t next;             /* the next member; >= count: none is left */
     atomic_int stop;
-    struct lock *lock;              /* of what follows */
+    struct lock *lock;              /* protects the members below */
     int done, failed;
     worker *workers;
-    int threads;                    /* of workers */
+    int threads;                    /* number of workers */
 };
 
 /* given.c */
 int given_sound(ensemble *);
-/* worker.c: its copies, and each_thread; its solver and its room, both or neither; its members; all freed */
+/* worker.c: copies and each_thread; solver and memory, both or neither; running members; freeing */
 int worker_given(worker *);
 int worker_open(worker *);
 void worker_run(worker *);
 void worker_close(worker *);
 void stats_add(costate_stats *to, const costate_stats *);
-/* member.c: the status of the member w->member, its sentence in w->said */
+/* member.c: runs w->member; returns its status, message in w->said */
 int member_run(worker *);
 void cut(char *to, size_t size, const char *text);
-/* threads.c: the workers' members, by as many threads as there can be; worker 0 is open, and the calling thread's */
+/* threads.c: runs the workers on as many threads as can be started; worker 0 is ready and runs on the calling thread */
 void threads_run(ensemble *);
-/* lock.c: NULL is no lock; there is nobody to be locked out */
+/* lock.c: NULL: no lock is needed */
 struct lock *lock_new(void);
 void lock_free(struct lock *);
 void lock(struct lock *);

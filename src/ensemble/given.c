@@ -1,4 +1,4 @@
-/* given.c (ensemble) - what is given to an ensemble, checked before anything is begun. */
+/* given.c (ensemble) - checks of the arguments of an ensemble, before any run starts. */
 #include <stdint.h>
 #include "ensemble/ensemble.h"
 #include "maps/maps.h"
@@ -9,7 +9,7 @@ static int range(ensemble *e, const char *name, int value, int least, int most)
     return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.%s = %d lies outside [%d, %d].", name, value, least, most);
 }
 
-/* rows by columns by count numbers, where they are wanted */
+/* checks an array of rows by columns by count numbers, if it is used */
 static int array(ensemble *e, const char *name, const double *x, size_t rows, int columns)
 {
     size_t column = rows * (size_t)columns;                 /* rows are at most 2^31 */

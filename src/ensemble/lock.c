@@ -1,4 +1,4 @@
-/* lock.c (ensemble) - one thread at a time; where there are no threads, nothing. */
+/* lock.c (ensemble) - a mutex; without thread support it does nothing. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include "ensemble/ensemble.h"

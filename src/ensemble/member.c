@@ -1,18 +1,18 @@
-/* member.c (ensemble) - one member: the calls of costate.h that it is, with its part of the arrays. */
+/* member.c (ensemble) - runs one member: calls costate.h with its part of the arrays. */
 #include <stdio.h>
 #include <string.h>
 #include "ensemble/ensemble.h"
 #include "run/run.h"
 
-/* ---- its part of the arrays ---- */
+/* ---- the member's part of the arrays ---- */
 
 static void copy(double *to, const double *from, size_t count) { if (to) memcpy(to, from, count * sizeof *to); }
 
-/* the k-th part, of so many numbers; NULL: there is none */
+/* the k-th part of an array of parts of `count` numbers; NULL: there is no array */
 static double *part(double *all, int k, size_t size) { return all ? all + (size_t)k * size : NULL; }
 static const double *part_of(const double *all, int k, size_t size) { return all ? all + (size_t)k * size : NULL; }
 
-/* what the run does not set, where it fails, is zero */
+/* results that a failed run does not set are zero */
 static void take_in(worker *w, int k)
 {
     const ensemble *e = w->of;
@@ -43,7 +43,7 @@ static void give_out(const worker *w, int k)
     copy(part(a->times->defect, k, m), w->times.defect, m);
 }
 
-/* ---- its run ---- */
+/* ---- the run ---- */
 
 static int seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
 {
@@ -55,7 +55,7 @@ static int seed(double t1, const double *y, const double *p, int m, double *lamb
     return 0;
 }
 
-/* costate_integrate_adj, where the tape is to be seen or the run carried tangents */
+/* costate_integrate_adj in two calls, if the user sees the tape or the run has tangents */
 static int backward(worker *w, const double *y, const double *p)
 {
     int m = w->of->all->m;
@@ -81,7 +81,7 @@ static int integrate(worker *w, int k)
     return a->m > 0 ? backward(w, y, p) : COSTATE_OK;
 }
 
-/* With a limit its blocks count, also those that only a longer tape needed. */
+/* With a memory limit, blocks count that only a longer tape needed, too. */
 static int fresh_tape(worker *w)
 {
     if (!w->tape || !w->o.tape_limit) return COSTATE_OK;
@@ -95,7 +95,7 @@ static int fresh_tape(worker *w)
 
 static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }
 
-/* what on_member returned, if it is to be the member's status */
+/* the status from on_member, if it replaces that of the member */
 static int added(worker *w, int status)
 {
     const costate_members *a = w->of->all;

@@ -1,4 +1,5 @@
-/* threads.c (ensemble) - its workers on threads: started, pinned, waited for.  Where there are no threads, one does. */
+/* threads.c (ensemble) - starts, pins and joins the threads of the workers.  Without thread support one worker runs all
+   members. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include "ensemble/ensemble.h"

@@ -1,4 +1,4 @@
-/* version.c (ensemble) - calls of programs that may have been compiled with the header of another version. */
+/* version.c (ensemble) - handles programs that were compiled with the header of another version. */
 #include <costate/ensemble.h>
 #include "run/version.h"
 

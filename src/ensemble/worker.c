@@ -1,4 +1,4 @@
-/* worker.c (ensemble) - one thread of an ensemble: its solver, its room, and the members that it takes. */
+/* worker.c (ensemble) - one thread of an ensemble: its solver, its memory and the members that it runs. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/larger.h"
 #include "ensemble/ensemble.h"
 
-/* ---- made and freed ---- */
+/* ---- creation and freeing ---- */
 
 void cut(char *to, size_t size, const char *text) { snprintf(to, size, "%.*s", (int)size - 1, text); }
 
@@ -119,7 +119,7 @@ static void keep(worker *w, int status)
     stats_add(&w->stats, costate_get_stats(w->c));
 }
 
-/* what all threads have done */
+/* the work of all threads */
 static void tell(ensemble *e, int failed)
 {
     const costate_members *a = e->all;

@@ -229,7 +229,7 @@ static void step_size(const irk_back *b)
     const functionals *g = b->g;
     size_t n = (size_t)c->n, m = (size_t)g->m;
     for (size_t i = 0; i < (size_t)c->s; i++) {
-        const double *MU = mass_products(b) + i * m * n, *Kd = work(c)->Kd + i * (m - 1) * n;
+        const double *MU = mass_products(b) + i * m * n, *Kd = g->along ? work(c)->Kd + i * (m - 1) * n : NULL;
         for (size_t j = 0; j < m; j++) g->h[j] += dot(n, MU + j * n, work(c)->slope + i * n) / b->r->h;
         for (size_t j = 1; g->along && j < m; j++) g->h[j] += dot(n, Kd + (j - 1) * n, MU) / b->r->h;
     }

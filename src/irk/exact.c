@@ -1,22 +1,24 @@
-/* exact.c (irk) - a stage system by its exact matrix, factored, and refined with the problem's own products
-   (mathematics, section 8.4).
+/* exact.c (irk) - solves a stage system by factoring its exact matrix, with iterative refinement using the products of
+   the problem (mathematics, section 8.4).
 
-   A solution is corrected until every component is at round-off, or falls no more (Skeel, Math. Comp. 35 (1980) 817;
-   Higham, Accuracy and Stability of Numerical Algorithms, 12); and refused only where the norm is not. */
+   A solution is corrected until every component of the residual is at round-off, or no longer decreases (Skeel, Math.
+   Comp. 35 (1980) 817; Higham, Accuracy and Stability of Numerical Algorithms, 12).  It is refused only if the norm is
+   not at round-off. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
 #include "linsol/gmres.h"
 
-/* After a pass that leaves more than SLOWEST of the error there is no other: a digit would take six or seven like it.
-   REFINEMENTS only bounds the loop: as many passes at SLOWEST are nine digits (0.7^60 = 5e-10). */
+/* Refinement stops after a pass that leaves more than SLOWEST of the error: six or seven such passes would gain one
+   digit. REFINEMENTS only bounds the loop: as many passes at SLOWEST gain nine digits (0.7^60 = 5e-10). */
 enum { REFINEMENTS = 60 };
 static const double SLOWEST = 0.7;
-/* What is left adds up over the steps of a run; 32 eps, where an iteration ends, gave gaps six times as large. */
+/* Remaining errors add up over the steps of a run; with 32 eps, where an iteration ends, gaps were six times larger. */
 static const double EXACT = 4 * DBL_EPSILON;
-/* Where corrections bring no more although the norm is below NOISE, it is the round-off of the problem's products, in
-   which terms cancel: 1.5e-13 on the Oregonator.  A wrong jac either converges all the same or stays far above it. */
+/* If corrections have no effect although the norm is below NOISE, the residual is round-off of the products of the
+   problem, in which terms cancel: 1.5e-13 for the Oregonator.  With a wrong jac refinement still converges, or stays
+   far above. */
 static const double NOISE = 1e-10;
 
 static int unsolved(const stage_system *s, double error)
@@ -44,7 +46,7 @@ int irk_exact_columns(const stage_system *s, int m, double *x)
                 "t = %.10g (h = %.3g).", s->transpose ? "adjoint" : "tangent", s->r->t, s->r->h);
 }
 
-/* so small that parts of the system are denormal numbers, which have no 16 digits to be solved to */
+/* Is b so small that parts of the system are denormal numbers, which do not have 16 digits? */
 static int vanishes(size_t n, const double *b)
 {
     const double LEAST = DBL_MIN / (DBL_EPSILON * DBL_EPSILON);
@@ -52,7 +54,7 @@ static int vanishes(size_t n, const double *b)
     return 1;
 }
 
-/* One column with the exact factor, from the solution in X: a wrong jac is found out. */
+/* Refines one column, starting from the solution in X; this detects a wrong jac. */
 static int refine(const stage_system *s, int m, int j, const double *rhs, double *X)
 {
     stepper *c = s->c;

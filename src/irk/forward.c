@@ -7,11 +7,13 @@
 #include <string.h>
 #include "irk/irk.h"
 
-/* From so many unknowns on, J costs little beside the factorisation that a new h asks for anyway, and a new one lets
-   Newton converge faster.  A coarse bound between small dense systems, where J is dear, and large sparse ones. */
+/* From this size on, J costs little compared with the factorisation that a new h requires anyway, and a new J makes
+   Newton's iteration converge faster.  A rough bound between small dense systems, where J is expensive, and large
+   sparse ones. */
 enum { LARGE = 100 };
 
-/* Jacobian and factorisation of the step, kept where they still hold; a replay takes the recorded Jacobian's step. */
+/* Jacobian and factorisation of the step; old ones are kept while they are good enough.  A replay uses the recorded
+   ones. */
 static int prepare_matrices(stepper *c, record *r, const trial *t)
 {
     const decisions *as = t->as;
@@ -36,12 +38,12 @@ static int start_slope(stepper *c, const record *r, trial *t)
     return 0;
 }
 
-/* What the step before continued as far as stage i would multiply errors of its stages by, in the maximum norm, beyond
-   which Newton had better begin with nothing: radau2a at h = fac_max h_prev 1.8e4; of 7 stages 1.3e5 at h = h_prev,
-   where steps that resolve no more than they must begin outside Newton's convergence. */
+/* If extrapolation of the previous step multiplies errors of its stages by more than FAR (maximum norm), Newton's
+   iteration starts from zero instead.  radau2a at h = fac_max h_prev: 1.8e4.  Seven stages at h = h_prev: 1.3e5; with
+   steps as large as the tolerance permits, such guesses lie outside the region of convergence. */
 static const double FAR = 1e5;
 
-/* u_prev(1 + c_i h/h_prev) - y = sum_j D_ij X_j; 0: too far */
+/* weights D of the extrapolation u_prev(1 + c_i h/h_prev) - y = sum_j D_ij X_j; 0: it goes too far */
 static int continued(const stepper *c, double ratio, double *D)
 {
     double most = 0;
@@ -54,8 +56,8 @@ static int continued(const stepper *c, double ratio, double *D)
     return most <= FAR;
 }
 
-/* Z_i = u_prev(1 + c_i h/h_prev) - y, the dense output of the step before continued; else of a residual c_i h y', with
-   which K_i = y': what is not linear in y' wants a start near it */
+/* Initial guess: Z_i = u_prev(1 + c_i h/h_prev) - y, the extrapolated dense output of the previous step.  Otherwise
+   zero, or for a residual c_i h y', so that K_i = y': if F is not linear in y', the iteration must start near it. */
 static void predict(const stepper *c, const record *r, const trial *t)
 {
     size_t n = (size_t)c->n;
@@ -96,13 +98,14 @@ static int stages(stepper *c, record *r, trial *t)
     TRY(prepare_matrices(c, r, t));
     if (c->maps->residual) TRY(newton_begin(c, r, t->as != NULL));
     predict(c, r, t);
-    int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* of inexact.c: not these */
+    int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* recorded by inexact.c: not
+                                                                                         applicable here */
     const unsigned char *fixed = t->as && !others ? t->as->iterations : NULL;
     enum newton_to far = fixed ? SO_MANY : t->exact ? ROUND_OFF : AS_ERRORS_COUNT;
     accuracy to = irk_accuracy(c, t->exact || (fixed && t->as->counted));
     unsigned char *iterations = t->to.iterations;
     double theta = 0;
-    if (others) work(c)->eta = 1;                   /* nothing is known of how they contract */
+    if (others) work(c)->eta = 1;                   /* their contraction is not known */
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) iterations[b] = fixed[b];

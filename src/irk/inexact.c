@@ -1,27 +1,31 @@
-/* inexact.c (irk) - stages of one block each without a matrix: Newton and a Krylov iteration, each as far as it counts
-   (mathematics, eq. 8.11).
+/* inexact.c (irk) - single stages solved without a matrix: Newton's iteration with a Krylov method, each only as
+   accurate as the error of the step requires (mathematics, eq. 8.11).
 
-   Of stage i all but Y_i is known:  (W_ii/h) M (Z_i - k) = f(T_i, y + Z_i),  k: the rest of R_i = 0, when M is the
-   identity or there is no explicit first stage, else near it.  A finished stage gives a pair with no product:
-       D = Z_i - k,   J D = (W_ii/h) M D - r(k),   r = -R_i
-   and the next stage begins with its k + the combination of the last USE pairs that makes its residual least, which is
-   better than any polynomial through earlier stages, and than both together (the residual's change by M - J is seen).
+   In the equation of stage i only Y_i is unknown:  (W_ii/h) M (Z_i - k) = f(T_i, y + Z_i).  k collects the other terms
+   of R_i = 0 (if M is not the identity and there is an explicit first stage, approximately).  A solved stage provides a
+   pair (D, J D) without an additional product,
+       D = Z_i - k,   J D = (W_ii/h) M D - r(k),   r = -R_i.
+   The next stage starts from its own k plus the combination of the last USE pairs that minimises its residual.  This is
+   a better guess than a polynomial through earlier stages, or both combined.
 
-   J is that of the iterate: Newton converges quadratically, and a correction is accepted by FIRST of it when it is the
-   first.  Of a residual k is where K_i is y' at the begin of the step, which F is sure to take, and M that of the
-   finished stage.  The preconditioner is kept, until sigma has changed four-fold: it trades nothing but iterations.  A
-   replay has the pairs that the run had, as it makes the same steps: those of a rejected try are dropped. */
+   J is that of the iterate, so Newton's iteration converges quadratically.  The first correction is assumed to leave
+   the fraction FIRST of itself as error.  For a residual, k is the point where K_i equals y' at the start of the step,
+   where F is certainly defined, and M is that of the solved stage.  The preconditioner is kept until sigma has changed
+   fourfold; an old one only costs iterations.  Pairs of a rejected try are dropped, so that a replay has the same pairs
+   as the run. */
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
 
-/* USE: measured, 5 pairs of 2-D Brusselator and heat.  KEPT: steps that a preconditioner serves at most, as in CVODES.
-   LINEAR: of newton_tol, what the Krylov iteration may leave.  UNKNOWN: what errors are undervalued by at first
-   (Brusselator with diffusion 100: 1 gave one step of five rejected, and errors two to three times as large). */
+/* USE: 5 pairs were best for a 2-D Brusselator and heat.  KEPT: most steps for which a preconditioner is used, as in
+   CVODES.  LINEAR: the fraction of newton_tol that the Krylov iteration may leave.  UNKNOWN: the factor by which errors
+   are assumed to be underestimated at first (with 1, a Brusselator with diffusion 100 rejected one step of five, and
+   its errors were two to three times larger). */
 enum { USE = 5, KEPT = 20 };
 static const double FOURFOLD = 4, FIRST = 0.1, LINEAR = 0.5, DIVERGES = 0.9, UNKNOWN = 10;
 
-/* Constraints are judged beside increments of y by P alone: where M may be singular there has to be one. */
+/* Can stages be solved this way?  Only a preconditioner weighs constraints against increments of y, so it is required
+   where M may be singular. */
 int irk_inexact(const stepper *c)
 {
     int scaled = c->maps->residual ? matfree_preconditioned(c->sh) && !c->maps->index : !c->sh->singular;
@@ -37,7 +41,7 @@ void irk_inexact_layout(stepper *c, cursor *at)
     pairs_layout(&work(c)->pool, at, (size_t)c->n, room, equation_plain(c->maps));
 }
 
-/* A run's first step knows no others, nor does one that is made again alone. */
+/* The first step of a run, and a step that is recomputed alone, have no earlier pairs. */
 static void begin_step(stepper *c, const trial *t)
 {
     irk_work *a = c->own;
@@ -53,7 +57,7 @@ static void begin_step(stepper *c, const trial *t)
     a->added = 0;
 }
 
-/* of the step at whose begin it was made, with that step's h */
+/* Chooses the preconditioner: made at the start of this or an earlier step, with the h of that step. */
 static int precondition(stepper *c, record *r, const trial *t)
 {
     const decisions *as = t->as;
@@ -83,7 +87,8 @@ static void known(const stepper *c, const record *r, int i, double *Z)
     if (c->maps->residual) axpy((size_t)c->n, r->h / Wii, r->yp, Z);
 }
 
-/* The pair that starts here: k and r(k); Z <- k + what the pool suggests; *moved: r is to be formed anew */
+/* Starts a pair with k and r(k), and sets Z to the guess from the pool; *moved: Z differs from k, so r must be formed
+   again */
 static int guess(stepper *c, const record *r, int i, const double *earlier, double *Z, int *moved)
 {
     irk_work *a = c->own;
@@ -111,7 +116,7 @@ static int remember(stepper *c, const record *r, int i, const double *Z)
     return pair_of_solution(&a->pool, c->maps, USE, &of, c->w);
 }
 
-/* enough: theta |d| is below the tolerance, theta: the contraction, FIRST where none is known */
+/* *enough: theta |d| is below the tolerance, where theta is the contraction, or FIRST if it is not known yet */
 static int accepts(stepper *c, int it, double size, double old, int *enough)
 {
     double theta = it > 1 ? (old > 0 ? size / old : 0) : FIRST;
@@ -161,15 +166,17 @@ int irk_inexact_stages(stepper *c, record *r, trial *t)
     return 0;
 }
 
-/* newton_tol measured at equal error: COARSE takes a tenth to a quarter fewer iterations than FINE where it does not
-   spoil the estimate; where that is filtered, runs at COARSE reject steps, and their errors grow.  CONSTRAINED, of
-   residuals: sdirk4a on a food web at rtol 1e-6, near its steady state, where errors of steps fade and what the last
-   stages are wrong by does not: 806 iterations forward and backward and an error of 2.8e-8, FINE 654 and 7e-7. */
+/* Defaults of newton_tol, compared at equal error.  COARSE takes 10 to 25 % fewer iterations than FINE where it does
+   not spoil the error estimate; where the estimate is filtered, runs with COARSE reject steps and their errors grow.
+   CONSTRAINED is for residuals: near the steady state of a food web errors of steps decay, but errors of the last
+   stages do not.  sdirk4a at rtol 1e-6 took 806 iterations forward and backward for an error of 2.8e-8; with FINE 654
+   for 7e-7. */
 static const double COARSE = 0.1, FINE = 0.03, CONSTRAINED = 0.003;
 
-/* An estimate from Z alone is bounded where J is stiff; what stages leave in it is newton_tol sum |e_j| at most, and
-   only where that is more than step control tells (sdirk4a: 32 newton_tol) need it be filtered.  Where COARSE would be
-   more, so is FINE, at times: cash4 of the literature, sum |e_j| 2 to 6, took a third more steps in short runs. */
+/* Must the estimate be filtered?  An estimate that only uses Z is bounded where J is stiff.  The error of the stages in
+   it is at most newton_tol sum |e_j|; the filter is only needed if that would affect step size control (sdirk4a: 32
+   newton_tol).  Where COARSE exceeds this bound, FINE sometimes does, too: Cash's method of order 4, with sum |e_j|
+   from 2 to 6, took a third more steps in short runs. */
 static int tells(const costate_method *m, double newton_tol)
 {
     const double TELLS = 0.2;
@@ -187,7 +194,7 @@ double irk_loosely(const stepper *c)
     return c->maps->residual ? CONSTRAINED : tells(c->m, COARSE) ? COARSE : FINE;
 }
 
-/* x <- sigma (sigma M - J)^-1 x of an error estimate, as far as step control tells */
+/* x <- sigma (sigma M - J)^-1 x for an error estimate, as accurately as step size control requires */
 int irk_inexact_filter(stepper *c, const record *r, const double *w, double *x)
 {
     const double TELLS = 0.03;

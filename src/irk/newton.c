@@ -9,22 +9,23 @@
 #include <string.h>
 #include "irk/irk.h"
 
-/* Those of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: theta up to which an iteration does.  FADES: eta =
-   theta/(1 - theta) of the last block is eta^0.8 for the next, trusted the less, the smaller it is.  A step given up as
-   too slow becomes CUT q^(-1/(3 + left)) as large, q what the iterations left would miss the tolerance by, between the
-   two bounds.  LEAST_ETA: of a residual whose M = dF/dy' changes, or has not been seen not to: a step that begins at
-   its solution may converge at once although the next does not, as M there is another; theta 0.1 leaves less than
-   newton_tol's tenfold. */
+/* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  FADES: the
+   next block starts with eta^0.8, where eta = theta/(1 - theta) of the last one: the smaller eta is, the less it is
+   trusted.  A step that converges too slowly is shortened by CUT q^(-1/(3 + left)), where q, between the two bounds, is
+   the factor by which the remaining iterations would miss the tolerance.  LEAST_ETA applies to a residual whose M =
+   dF/dy' varies, or has not been found constant: an iteration that starts at its solution converges immediately,
+   although the next one, with another M, may not; with theta = 0.1 the error stays below ten times newton_tol. */
 static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20, LEAST_ETA = 1e-2;
 
 enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
 
-/* Newton corrects what an iteration leaves; 1e-3 slows its contraction by about as much, far below theta_reuse.  1e-10
-   where a tape prescribes how often Newton went with factorisations; where M is singular: beside M/h, constraints are
-   small in the residual's norm however wrong they are; and in derivative mode, which would take a standstill of such
-   components for round-off.  Stages coupled are solved for in the coordinates of T, which multiplies such errors by its
-   condition at most, 10 of radau2a, 154 and 283 of radau2a5 and gauss5, 2.4e3 of seven stages, of which 1e-3 would not
-   contract: 1e-5. */
+/* The accuracy of linear solutions inside Newton's iteration, which corrects their errors.  1e-3 slows its contraction
+   by about as much, far below theta_reuse.  1e-10 is used in three cases: where a tape prescribes the number of
+   iterations of a run with factorisations; where M is singular, because next to M/h errors in constraints are small in
+   the norm of the residual; and in derivative mode, which would mistake the stagnation of such components for
+   round-off.  Coupled stages are solved in the coordinates of T, which multiplies such errors by at most its condition
+   number: 10 for radau2a, 154 and 283 for radau2a5 and gauss5, and 2.4e3 for seven stages, which would not contract
+   with 1e-3 and use 1e-5. */
 accuracy irk_accuracy(const stepper *c, int counted)
 {
     int tight = counted || c->sh->singular || c->o->derivative_mode;
@@ -41,7 +42,7 @@ static void add_slopes(const stepper *c, double h, int i0, const double *Z, doub
     else irk_coupling(c, h, 0, i0, i0, i0 + 1, -1, Z - (size_t)i0 * n, n, R, R);
 }
 
-/* K_i of the block behind R, which is free there */
+/* K_i of the block, stored after R, where there is room */
 static double *slopes(const stepper *c, double h, int i0, const double *Z, const double *earlier)
 {
     size_t n = (size_t)c->n;
@@ -81,7 +82,7 @@ const double *irk_earlier(stepper *c, const record *r, int i)
 
 static const double *newton_weights(const stepper *c) { return c->maps->index ? work(c)->wn : c->w; }
 
-/* M from linearisation to linearisation, where its entries are there: 1 if all are as they were */
+/* Compares the entries of M with those of the previous linearisation; *same: 1 if all are equal. */
 static int same_entries(stepper *c, int *same)
 {
     irk_work *a = c->own;
@@ -93,7 +94,7 @@ static int same_entries(stepper *c, int *same)
     return 0;
 }
 
-/* What repeats a step sees the run's linearisations in another order, or none: there M counts as changing. */
+/* Steps that are repeated see the linearisations of the run in another order, or none: there M is assumed to vary. */
 int newton_begin(stepper *c, const record *r, int repeats)
 {
     irk_work *a = c->own;
@@ -119,9 +120,9 @@ static int diverges(stepper *c, double factor)
     return DIVERGES;
 }
 
-/* To round-off: the increment is at the rounding of y, which counts as 1e-3 tolerances at least (y may be 0); or it has
-   converged and twice not fallen below the least so far: the rounding of a badly conditioned system.  Once may be
-   chance, and falling slowly is not having arrived. */
+/* Is the iteration at round-off?  Either the increment is at the rounding of y (at least 1e-3 tolerances, as y may be
+   0); or it is below the tolerance and has failed twice to become smaller than the least one so far, which is the
+   round-off of an ill-conditioned system.  Once may be chance, and slow convergence is not stagnation. */
 static int exhausted(const stepper *c, monitor *m)
 {
     if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;

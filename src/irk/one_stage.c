@@ -28,8 +28,9 @@ static int exact_solve(const stage_system *s, int m, int from, int to, double *X
     return irk_exact_columns(s, to - from, X + (size_t)from * (size_t)s->c->n);
 }
 
-/* An exact matrix gives transposes to round-off at any condition.  A dense factorisation a stage costs more than one
-   with iterations from n about 35 on (mathematics, section 8.4), but up to 100 that is little of a run. */
+/* Exact matrices make tangent and adjoint transposes to round-off at any condition number.  From about n = 35 on, a
+   dense factorisation for each stage costs more than one factorisation with iterations (mathematics, section 8.4), but
+   up to n = 100 this is a small part of a run. */
 const block_algebra irk_one_stage = {
     .most_columns = GMRES_COLUMNS,
     .direct_most = 100,

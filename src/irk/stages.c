@@ -15,21 +15,21 @@
 #include "linsol/gmres.h"
 #include "linsol/left.h"
 
-/* Iterations of a cycle.  Whole runs need at most 10 a system with the Jacobian of the step, and at rtol 1e-4 at most
-   28 with factors three steps old (mathematics, section 8.4: to 1e-12, n up to 120): what needs more wants a better
-   matrix. */
+/* Most iterations of a cycle.  Systems need at most 10 with the Jacobian of the step, and at rtol 1e-4 at most 28 with
+   factors that are three steps old (mathematics, section 8.4: to 1e-12, n up to 120).  If more are needed, a better
+   matrix is worth its cost. */
 enum { KRYLOV_MOST = 30 };
 
-/* The last factors go on as preconditioner while h is within a factor REUSE of theirs and KRYLOV_CHEAP iterations did
-   in the last step.  They trade iterations against factorisations.  Six is about what fresh factors take on a
-   discretised PDE (mathematics, section 8.4); 1.6 is a choice: no measurement of it is kept. */
+/* The last factors remain the preconditioner while h is within a factor REUSE of theirs and the last step took at most
+   KRYLOV_CHEAP iterations.  This trades iterations for factorisations.  Six is about what new factors take for a
+   discretised PDE (mathematics, section 8.4); 1.6 is a choice without a recorded measurement. */
 enum { KRYLOV_CHEAP = 6 };
 static const double REUSE = 1.6;
 
-/* matrix-free there is no preconditioner but the user's or the incomplete LU, and they are for single stages */
+/* without a matrix, the only preconditioners are that of the user and the incomplete LU, for single stages */
 static int krylov_most(const stepper *c) { return c->sh->matfree ? matfree_limit() : KRYLOV_MOST; }
 
-/* columns iterated together; matrix-free, several would be as many products */
+/* Columns that are iterated together; without a matrix this would save nothing. */
 int irk_stage_together(const stepper *c, int m)
 {
     int most = c->sh->matfree ? 1 : work(c)->by->most_columns;
@@ -41,14 +41,14 @@ size_t irk_stage_krylov(const stepper *c, int m)
     return gmres_work(c->n * c->m->block, irk_stage_together(c, m), krylov_most(c));
 }
 
-/* right-hand sides, solutions, residuals and corrections of the columns iterated together, residuals that stay where
-   they count, one vector of moduli */
+/* Work space: right-hand sides, solutions, residuals and corrections of the columns that are iterated together, their
+   final residuals, and one vector of moduli. */
 size_t irk_stage_work(const stepper *c, int m)
 {
     return (5 * (size_t)irk_stage_together(c, m) + 1) * (size_t)c->m->block * (size_t)c->n;
 }
 
-/* Is the exact matrix factored, rather than iterated with? */
+/* Is the exact matrix factored, instead of iterating? */
 static int direct(const stepper *c)
 {
     const block_algebra *by = work(c)->by;
@@ -57,7 +57,7 @@ static int direct(const stepper *c)
     return c->n * c->m->block <= (c->sh->backend == &LS_band ? by->band_most : by->direct_most);
 }
 
-/* the means of the stage Jacobians: nearer to all of them than those at the start of the step */
+/* The mean of the stage Jacobians is closer to all of them than the Jacobian at the start of the step. */
 static int mean_jacobian(stepper *c, const record *r)
 {
     const irk_work *a = c->own;
@@ -74,7 +74,8 @@ static int mean_jacobian(stepper *c, const record *r)
     return 0;
 }
 
-/* Kept factors, else the forward step's, else the last ones while they precondition well, else new ones. */
+/* Chooses the preconditioner: factors kept by the tape, else those of the forward step, else the last ones while they
+   precondition well, else new ones. */
 int irk_stage_start(stepper *c, const record *r)
 {
     irk_work *a = c->own;
@@ -112,13 +113,16 @@ static int precondition(void *s, int m, double *X)
     return a->by->preconditioned ? matfree_precondition(q->c->sh, q->transpose, X) : 0;
 }
 
-/* What is left of r enters the gap as r^T v, up to error |x|^T |B| |v|, and |W|, a row sum of A^-1, grows with the
-   stages: 18 of three, 55 of five, 113 of seven (radau2a), twice in unknowns of index 2.  At 32 eps seven stages gave a
-   gap of 1.8e-12 there, 8 times less 7e-14; of five and fewer it is at most 2e-13 (test_events_stopped). */
+/* Methods with more than five coupled stages require a smaller backward error.  A residual r contributes r^T v to the
+   gap between tangent and adjoint, up to error |x|^T |B| |v|, and |W|, the row sums of A^-1, grow with the number of
+   stages: 18 for three, 55 for five, 113 for seven (radau2a), twice that for unknowns of index 2.  With 32 eps seven
+   stages gave a gap of 1.8e-12, with an eighth of it 7e-14; with five or fewer stages the gap is at most 2e-13
+   (test_events_stopped). */
 static const double COUPLED = 8;
 
-/* While iterating, B is known by products alone, and P stands for it.  The coupling of stages needs no term: it
-   balances the others. */
+/* Backward error of a solution while iterating.  Its components need moduli of B, of which only products are known;
+   moduli of the preconditioner P (without a matrix: of the mass terms and the result) take their place.  The coupling
+   of stages is omitted: it is balanced by the other terms. */
 static int nearly_backward_error(void *system, const double *b, const double *x, const double *r, gmres_result *out)
 {
     const stage_system *s = system;
@@ -143,8 +147,8 @@ static int nearly_backward_error(void *system, const double *b, const double *x,
     return 0;
 }
 
-/* r: the residual of a column's system.  Where J is small, residuals add h J^T sum c_i r_i to an adjoint, h sum b_i r_i
-   to a tangent. */
+/* Records the residual r of the system of a column.  For small J, residuals add h J^T sum c_i r_i to an adjoint and
+   h sum b_i r_i to a tangent. */
 static void leave(const stage_system *s, int column, const double *r)
 {
     stepper *c = s->c;
@@ -153,15 +157,16 @@ static void leave(const stage_system *s, int column, const double *r)
         left_add(c->sh, column, weight[s->block * c->m->block + i], r + (size_t)i * (size_t)c->n);
 }
 
-/* A tangent and an adjoint are transposes of each other as far as their systems are solved.  With residuals r, q of
-   B x = b and B^T u = rho the gap is  u^T b - rho^T x = u^T r - q^T x,  relative to u^T b about |B^-1 r|/|x| +
-   |B^-T q|/|u|.  So the error of x counts, not its residual, and where B is badly conditioned they differ by many
-   digits.  The preconditioner tells it.  On grids of diffusion and reaction, waves, and smog medians
-   of runs are below 2e-15, and all values below 2e-14 except two of 2e-12 and 5e-12. */
+/* A tangent and an adjoint are transposes of each other as far as their systems are solved.  With residuals r, q of B x
+   = b and B^T u = rho the gap is  u^T b - rho^T x = u^T r - q^T x,  relative to u^T b about |B^-1 r|/|x| + |B^-T
+   q|/|u|.  So the error of x is decisive, not its residual; if B is ill-conditioned they differ by many digits.  The
+   preconditioner estimates the error.  For reaction-diffusion grids, waves and smog chemistry the medians of runs are
+   below 2e-15, and all values below 2e-14 except two of 2e-12 and 5e-12. */
 static const double TRANSPOSED = 1e-13;
 
-/* Is the error of x small?  Of single stages the unknowns are not the states (tangent.c): what counts is not relative
-   to x.  Matrix-free there is no other way to solve the system.  r: overwritten. */
+/* Is the error of x small?  Not checked for single stages, whose unknowns are not the states (tangent.c), so that a
+   relative error of x has no meaning; nor without a matrix, where there is no other way to solve the system.  r:
+   overwritten. */
 static int transposes(const stage_system *s, const double *x, double *r, int *is)
 {
     const stepper *c = s->c;
@@ -176,7 +181,7 @@ static int transposes(const stage_system *s, const double *x, double *r, int *is
     return 0;
 }
 
-/* Columns from, from + 1 .. of X by GMRES; *good: how many of them, from the first, are solved. */
+/* Solves the columns from, from + 1 .. of X with GMRES; *good: how many of them, counted from the first, succeeded. */
 static int iterate(const stage_system *s, int m, int from, int columns, double *X, int *good)
 {
     stepper *c = s->c;

@@ -6,10 +6,10 @@
 enum { LS_FEW = 32 };
 
 typedef struct {
-    /* A <- its factors with LAPACK's pivots, the diagonal of U inverted, what it was in diagonal.  0, or 1 where a
-       pivot is 0: what is factored then is of no use. */
+    /* factors A in place with LAPACK's pivots; U's diagonal is stored inverted, its values in `diagonal`.  1: a pivot
+       is 0, and the factors are useless; else 0. */
     int (*factor)(int n, double *A, int *pivot, double *diagonal);
-    /* X <- A^-1 X, or A^-T X (solve[1]), nrhs columns; 0: nothing goes wrong */
+    /* X <- A^-1 X, or A^-T X (solve[1]), nrhs columns; returns 0 */
     int (*solve[2])(int n, int nrhs, const double *A, const int *pivot, double *X);
 } LS_few_routines;
 

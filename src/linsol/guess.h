@@ -1,4 +1,4 @@
-/* guess.h - first guesses for the systems of a step or a sweep, by pairs of the last ones: a pool a column. */
+/* guess.h - initial guesses for linear systems from earlier solutions: each column has a pool of (x, A x). */
 #ifndef COSTATE_LINSOL_GUESS_H
 #define COSTATE_LINSOL_GUESS_H
 
@@ -13,16 +13,16 @@ typedef struct guesses {
     pairs of[GUESSES];
 } guesses;
 
-void guesses_layout(guesses *, cursor *, maps *, int m);               /* of m columns the first; empty */
+void guesses_layout(guesses *, cursor *, maps *, int m);               /* for the first of m columns; starts empty */
 void guesses_clear(guesses *);
-/* of column j, into x; *good: 0: there is none */
+/* the guess for column j, into x; *good 0: there is none */
 int guesses_make(guesses *, int j, double sigma, const double *b, double *x, int *good);
-/* (sigma M - J) x = b - r is solved, or transposed; r NULL: zero.  at: where M is, of a residual */
+/* records that x solves (sigma M - J) x = b - r, or its transpose; r NULL: zero.  at: the point of M, for residuals */
 typedef struct { const costate_point *at; double sigma; int transpose; } solved_system;
 /* w: weights of residuals */
 int guesses_add(guesses *, int j, const solved_system *, const double *w, const double *b, const double *r,
                 const double *x);
-/* the same as a pair of any pool: x and b - r stand in its next x and v, and guesses are by the last `use` */
+/* the same for any pool: x and b - r are stored in its next x and v; guesses use the last `use` pairs */
 int pair_of_solution(pairs *, maps *, int use, const solved_system *, const double *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* lapack.h - the few LAPACK routines used, as Fortran compilers spell them.
+/* lapack.h - declarations of the LAPACK routines that are used, with Fortran's names.
 
    Complex arrays are double here: pairs (re, im) in memory either way, and real and complex routines then
    have one type.  The last argument is the length of the character argument, which Fortran passes by value. */
@@ -40,7 +40,7 @@ extern lapack_gbtrs dgbtrs_, zgbtrs_;
 extern lapack_getc2 dgetc2_;
 extern lapack_gesc2 dgesc2_;
 
-/* The rows in the order in which LAPACK's exchanges take them as pivots. */
+/* The permutation of rows that LAPACK's sequence of exchanges produces. */
 static inline void LS_row_order(int n, const int *pivot, int *order)
 {
     for (int k = 0; k < n; k++) order[k] = k;

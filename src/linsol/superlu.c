@@ -1,8 +1,8 @@
 /* superlu.c - the backends "superlu", sequential SuperLU, supernodal LU by columns, and "ilu", its incomplete LU: no
    solver but a preconditioner, whatever its quality (Li, Shao, ACM TOMS 37 (2011) 43).
 
-   What SuperLU does not let us keep of our promises, read in 5.3.0 and tried by tests/test_memory.c: nearly every
-   malloc of its own that fails ends the process, by superlu_abort_and_exit, which prints.  These are
+   What SuperLU does not let us keep of our promises, read in 5.3.0 and tried by tests/robust/test_memory.c: nearly
+   every malloc of its own that fails ends the process, by superlu_abort_and_exit, which prints.  These are
 
        StatInit, get_perm_c, sp_preorder       all
        gstrf      all of n entries (xsup, supno, xlsub, xlusup, xusub, iwork, iperm_c, relax_end, heap_relax_snode),

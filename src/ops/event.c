@@ -5,8 +5,8 @@
        adjoint   eps = -eta_0/D,  eta_0: adjoint of h of all that follows, as if h were free;
                  lambda <- lambda + eps e_y and so on, through the step: by linearity with a column of its own for e
 
-   Phi_h is a direction more of the step, e_y a functional more: one pass through it serves both, stored is neither.
-   The adjoint of h is then eta_0 + eps D = 0; observations inside the step are in eta_0. */
+   Phi_h is one more direction of the step, and e_y one more functional: a single pass computes both, and neither is
+   stored. The total adjoint of h is eta_0 + eps D = 0; eta_0 includes observations inside the step. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -25,10 +25,10 @@ static const map *guard_of(const stepper *c, const mapped *at)
     return &c->maps->events[at->event].guard;
 }
 
-/* A power of two about |h|: with h' = 1, f_t h' of times of 1e-160 were no number. */
+/* A power of two near |h| as unit of h': with h' = 1, f_t h' would overflow for times of 1e-160. */
 static double unit_of(double h) { return ldexp(1, ilogb(h)); }
 
-/* the columns of d, and one for h */
+/* the columns of d, followed by one for h */
 static void widen(const stepper *c, const event_work *w, const directions *d, double unit, double *dt, double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, pm = (size_t)(c->np + c->nm);
@@ -41,7 +41,7 @@ static void widen(const stepper *c, const event_work *w, const directions *d, do
     dh[m] = unit;
 }
 
-/* units of h' times the column of h onto the others, of V1 and of the stages, whose columns then lie m apart */
+/* Adds h' times the column of h to the others, in V1 and in the stages, whose columns then are m apart. */
 static void narrow(const stepper *c, const directions *d, const double *V1, const double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, n = (size_t)c->n;
@@ -62,7 +62,7 @@ int event_tangent(stepper *c, const event_work *w, const record *r, const mapped
     directions all = *d;
     double D, unit = unit_of(r->h);
     all.m = d->m + 1;
-    all.solved = 0;                     /* they are, here */
+    all.solved = 0;                     /* the steps of an event are solved to round-off */
     all.dt = w->one;
     all.dh = w->one + m + 1;
     widen(c, w, d, unit, w->one, w->one + m + 1);
@@ -86,7 +86,7 @@ int event_tangent(stepper *c, const event_work *w, const record *r, const mapped
 
 /* ---- back ---- */
 
-/* seeds of the stages: m columns a stage become m + 1, the last one zero */
+/* the m columns of seeds of each stage become m + 1, the last one zero */
 static void widen_seeds(const sweep_state *w)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m;
@@ -96,7 +96,7 @@ static void widen_seeds(const sweep_state *w)
     }
 }
 
-/* the functionals and e through the step; e_t out */
+/* takes the functionals and e back through the step; *e_t: out */
 static int all_back(sweep_state *w, const mapped *at, functionals *all, double *e_t)
 {
     stepper *c = w->st;

@@ -9,12 +9,12 @@
        second    [G'^T w]' along (t', y*', k*', p') through S'^T, and [S'^T (lambda, kappa)]' with lambda = G_y^T w,
                  kappa = G_k^T w held
 
-   so that all who run and differentiate events see a map of the state. */
+   so that the code that runs and differentiates events only sees maps of the state. */
 #include <stdlib.h>
 #include "maps/differences.h"
 #include "ops/slopes.h"
 
-/* a map of an event as one of the state alone; inner: what the user gave */
+/* a map of an event as a map of the state only; inner: the map of the user */
 typedef struct { composed as; map inner; slopes *of; } seeing;
 
 struct event_slopes {

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "ops/ops.h"
 
-/* Jacobians by differences ask for weights; integrals have none here. */
+/* Binds the maps to the operation and sets weights, which Jacobians by differences need; integrals have none here. */
 static const start_values *hold(sweep_state *w, const mapped *e)
 {
     const start_values *f = &e->f;

@@ -1,6 +1,6 @@
 /* memory.c - memory variables: constant between jumps, where they are parameters of the steps (mathematics, eq. 10.1).
 
-   Their tangents stand in rows of V and, for the steps, in pm; what the steps add to pm are their adjoints. */
+   Their tangents are rows of V and, for the steps, part of pm; their adjoints are what the steps add to pm. */
 #include <string.h>
 #include "base/vec.h"
 #include "ops/ops.h"

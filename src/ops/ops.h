@@ -1,21 +1,21 @@
-/* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated
-   (mathematics, section 10).
+/* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated (mathematics,
+   section 10).
 
        STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
        MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
-   Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (run/second.c).
-   Forward the observations of a step follow it, backward they come before it: they are seen through its dense output.
-   A sweep is a loop over the list (run/sweep.c); a new kind is a new row. */
+   Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (run/second.c). Observations
+   use the dense output of their step: in a forward sweep they follow it, in a backward sweep they precede it. A sweep
+   is a loop over the list (run/sweep.c); a new kind of operation is a new row of rules. */
 #ifndef COSTATE_OPS_H
 #define COSTATE_OPS_H
 
 #include "tape/tape.h"
 
 enum kind { STEP, MAP, OBSERVE };
-/* how the h of a step was fixed: by nothing that moves; as t1 - t; as T - t with a given time T; by a guard that is
-   zero at its end */
+/* how the h of a step is determined: it is constant; t1 - t; T - t with a given time T; by a guard that is zero at its
+   end */
 enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* sweep_state.c - what the rows of all kinds of operations share. */
+/* shared.c - functions that all kinds of operations share. */
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/left.h"

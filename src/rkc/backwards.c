@@ -1,18 +1,18 @@
-/* backwards.c (rkc) - the stages of the recurrence, and for second order their tangents, for a way back through a step
-   (mathematics, section 4.3).
+/* backwards.c (rkc) - recomputes the stages of the recurrence, and for second order their tangents, for the adjoint of
+   a step (mathematics, section 4.3).
 
-   They are made again, from the first, and kept as far as there is room: else in segments, each from the last two
-   stages before it. */
+   All stages are stored if there is room; otherwise they are recomputed in segments, each from the two stages before
+   it. */
 #include <math.h>
 #include <string.h>
 #include "rkc/rkc.h"
 
 static int segments(int count, int length) { return (count + length - 1) / length; }
 
-/* of segments: as long as the pairs of all take together */
+/* the segment length for which a segment and the pairs of stages before all segments take the same memory */
 static int shortest(int count) { return (int)fmax(2, ceil(sqrt(2.0 * count))); }
 
-/* The stages in memory: all, or segments of a length that takes least. */
+/* The number of stages in memory: all, or a segment of the length that minimises memory. */
 static int length_for(size_t room, int count) { return (size_t)count <= room ? count : shortest(count); }
 
 size_t rkc_stage_room(const stepper *c, int count, size_t numbers)
@@ -74,7 +74,7 @@ int rkc_segment(stepper *c, const record *r, stages *s, int k)
     return 0;
 }
 
-/* the first stage of the next segment from the last two of this */
+/* computes the first stage of the next segment from the last two of this one */
 static int go_on(stepper *c, const record *r, stages *s, int next)
 {
     size_t n = (size_t)c->n;

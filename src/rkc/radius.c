@@ -1,11 +1,11 @@
-/* radius.c (rkc) - the spectral radius of f_y, given or measured, and how long a step it allows
-   (mathematics, eq. 4.12).
+/* radius.c (rkc) - the spectral radius of f_y, given or measured, and the longest step that it allows (mathematics, eq.
+   4.12).
 
-   Measured by the power iteration, kept warm.  Eigenvalues of diffusion lie densely at the end of the spectrum: k
-   products leave rho too small by about c/k, and the last one shows c/k^2 of it; so k times that is added.  From random
-   vectors on meshes of one to three dimensions this is within 0.7 % for k = 16, the plain iteration 5 %.  Where one
-   eigenvalue stands alone both converge fast.  Too low a rho leaves y plausible and gradients wrong: SAFETY covers what
-   changes until it is refreshed, too. */
+   It is measured by the power iteration, starting from the last vector.  The eigenvalues of diffusion are dense at the
+   end of the spectrum: after k products rho is too small by about c/k, and the last product changes it by c/k^2; so k
+   times that change is added.  With random vectors on meshes in one to three dimensions this is within 0.7 % for k =
+   16, the plain iteration within 5 %.  For a separate dominant eigenvalue both converge fast.  If rho is too small, y
+   looks plausible but gradients are wrong: SAFETY also covers changes until rho is measured again. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 static const double SHOWN = 2e-3, SAFETY = 1.15;
 enum { FIRST_LEAST = 16, LEAST = 3, MOST = 60, REFRESHED = 25, COUNTED = 40 };
 
-/* A step's round-off, eps noise |y|, as a part of the tolerance: degrees that bring more are not taken.  EXACT: as one
-   of y, in derivative mode, where differences and transposes are to show nothing of it. */
+/* Limits of the round-off of a step, eps noise |y|; degrees with more are not used.  NOISE: relative to the tolerance.
+   EXACT: relative to y, in derivative mode, where it must not show in differences and transposes. */
 static const double NOISE = 0.1, EXACT = 2e-12;
 
-/* The real part of the eigenvalue in units of rho: above it the stability intervals, which are real, mean nothing. */
+/* If the real part of the eigenvalue, in units of rho, is larger, the real stability intervals do not apply. */
 static const double REAL = -0.7;
 
-/* Jv <- M^-1 f_y v, by a product where there is one, else by a difference along v as long as sqrt(eps) |y|, but no less
-   than of a tolerance, in the norm of errors */
+/* Jv <- M^-1 f_y v, by a product if there is one, else by a difference along v of length sqrt(eps) max(|y|, tolerance)
+   in the error norm. */
 static int product(stepper *c, const record *r, double size)
 {
     rkc_work *a = rkc_of(c);
@@ -56,7 +56,8 @@ static int begin(stepper *c)
     return 0;
 }
 
-/* rho <- |Jv|, real <- v.Jv/rho, v <- Jv/rho.  Where squares of rates would be lost the largest is their unit. */
+/* rho <- |Jv|, real <- v.Jv/rho, v <- Jv/rho.  If squares of rates would overflow or underflow, the largest is the
+   unit. */
 static int stretched(stepper *c, double *rho)
 {
     rkc_work *a = rkc_of(c);
@@ -100,7 +101,7 @@ static int measure(stepper *c, const record *r)
     return 0;
 }
 
-/* A step made a try since rho was measured, and the try was rejected: rho may have been too low. */
+/* Must rho be measured?  Also after a rejected step, if rho was not measured for that step: it may be too small. */
 static int stale(const rkc_work *a, const trial *t)
 {
     return a->rho == 0 || a->age >= REFRESHED || (t->cautious && a->tried);
@@ -122,7 +123,7 @@ int rkc_radius(stepper *c, const record *r, const trial *t)
     return 0;
 }
 
-/* the highest degree whose round-off the tolerance bears; size: |y| in tolerances */
+/* the highest degree whose round-off is acceptable; size: |y| in tolerances */
 static int highest(const stepper *c, double size)
 {
     const costate_rkc *all = c->m->rkc;
@@ -144,8 +145,8 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
     return 0;
 }
 
-/* Of a run that failed, or in which one try of five was rejected: was the family the wrong one, or rho too low?  And of
-   one that went at the longest h. */
+/* A remark on a run that failed, or that rejected one try of five: the family may be unsuitable, or rho too small; and
+   on a run limited by the longest step. */
 void rkc_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const rkc_work *a = rkc_of(c);

@@ -16,10 +16,11 @@ static int prepare(stepper *c)
     return c->fac ? 0 : c->v->status;
 }
 
-/* What a guess leaves is smooth, and the solve damps it less than what a start from zero leaves: forward, where nothing
-   tells of it, guesses are made only where krylov_tol is FINE below rtol.  rodas5p on 2-D Brusselator and heat at rtol
-   1e-5: with krylov_tol 1e-5 guesses make the error of y 50 times larger, with 1e-6 two to four times, with 1e-7 they
-   leave it as it is.  A vector of rtol may be another one in each process, and all must decide alike. */
+/* Are initial guesses of GMRES used in forward steps?  The error that remains after a good guess is smooth and is
+   damped less than that after starting from zero.  Nothing detects this in forward steps, so guesses are only used if
+   krylov_tol is FINE below rtol.  rodas5p on a 2-D Brusselator and heat at rtol 1e-5: guesses make the error of y 50
+   times larger with krylov_tol 1e-5, two to four times with 1e-6, and leave it unchanged with 1e-7.  Not with a vector
+   of rtol, which may differ between processes, as all must decide alike. */
 static int guesses_forward(const stepper *c)
 {
     const double FINE = 0.01;
@@ -56,9 +57,10 @@ static void layout_second(stepper *c, cursor *at, int m)
     work(c)->by_t = take(at, (size_t)m);
 }
 
-/* Does est hold what the step before left in the constraints?  Of 0 = g(z) with residual g = 1, g_z = 1 the stages are
-   U_i = -1 - sum a_ij U_j: est = -(R^(inf) - R(inf)), R^ of the embedded solution.  Stiffly accurate methods leave the
-   constraints solved but for a remainder of second order; the weights of their estimates need not. */
+/* Does the estimate contain the residual that the previous step left in the constraints?  For 0 = g(z) with residual g
+   = 1 and g_z = 1 the stages are U_i = -1 - sum a_ij U_j, so that est = -(R^(inf) - R(inf)), with R^ of the embedded
+   solution. Stiffly accurate methods solve the constraints up to second-order terms, but their estimates may still
+   contain it. */
 static int holds_remainder(const costate_method *m)
 {
     double U[STAGES_MOST], est = 0, size = 0;
@@ -70,10 +72,10 @@ static int holds_remainder(const costate_method *m)
         est += m->e[i] * U[i];
         size += fabs(m->e[i] * U[i]);
     }
-    return fabs(est) > 1e-10 * size;       /* digits that a table may lack; filtering once more costs a solution only */
+    return fabs(est) > 1e-10 * size;       /* tables may have few digits; a needless filter only costs one solution */
 }
 
-/* Is row i of A (i = s: m) the one before it and 1 beside? */
+/* Is row i of A (i = s: m) the previous row with a 1 appended? */
 static int extends(const costate_method *m, int i)
 {
     const double *row = i < m->s ? m->A + i * m->s : m->d, *before = m->A + (i - 1) * m->s;
@@ -95,14 +97,14 @@ static void ready(stepper *c)
     for (int i = 1; i <= m->s; i++) work(c)->extends[i] = (unsigned char)extends(m, i);
 }
 
-/* J is that of the step, always */
+/* J is always that of the step, so nothing is kept */
 static double keep(stepper *c, double factor)
 {
     c->lin.serial = 0;
     return factor;
 }
 
-/* what a run or a sweep begins with: nothing of others */
+/* a run or a sweep starts without the guesses of earlier ones */
 static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
 const family ros_family = {

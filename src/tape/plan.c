@@ -9,12 +9,13 @@
    Algorithm 799: revolve), and no fewer; each is then made once more with its stages.  A block with its stages takes
    the memory of many states, but saves that.  So w of them stay at the end of each way, l/w groups of blocks are run
    through as above, and w is what costs least: 2 % above the least there is on average, and the least where one fits
-   (tests/test_plan.c; Zhang & Constantinescu, ACM TOMS 49 (2023), ask the same and solve it by dynamic programming).
+   (tests/tape/test_plan.c; Zhang & Constantinescu, ACM TOMS 49 (2023), ask the same and solve it by dynamic
+   programming).
 
    While the run goes on, its number of blocks is not known.  A new state takes the place of the one whose two
    neighbours are nearest to each other; a gap counts up to twice as long the later it is, since fewer states are free
    there when the way back begins.  Where one block fits, that costs 3 % more than the best for a known number on
-   average, 9 % at most, up to 2 S^2 blocks (tests/test_plan.c).  Wang, Moin & Iaccarino (SIAM J. Sci. Comput. 31
+   average, 9 % at most, up to 2 S^2 blocks (tests/tape/test_plan.c).  Wang, Moin & Iaccarino (SIAM J. Sci. Comput. 31
    (2009)) keep the least number of repetitions instead. */
 #include "tape/plan.h"
 

@@ -1,6 +1,6 @@
-"""Writes tests/bvp_reference.h from the values of boundary value problems of the shared oracles.
+"""Writes tests/bvp/bvp_reference.h from the values of boundary value problems of the shared oracles.
 
-    python3 tests/house/bvp_reference.py VALUES.json > tests/bvp_reference.h
+    python3 tests/house/bvp_reference.py VALUES.json > tests/bvp/bvp_reference.h
 
 VALUES.json: {problem: {q_names, q, trajectory, starts with their gradients, functionals or points}}, numbers as decimal
 strings.  What comes out is a list of functionals a problem: time, what it is, value, gradient by q."""

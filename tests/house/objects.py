@@ -1,6 +1,6 @@
 """What the files of src need of each other: by their include lines, and by the symbols of the library's object files.
 
-Shared by tests/test_rooms.py, which says what they may need, and by measure, which counts circles."""
+Shared by tests/house/test_rooms.py, which says what they may need, and by measure, which counts circles."""
 import glob
 import os
 import re

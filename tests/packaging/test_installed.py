@@ -41,7 +41,7 @@ def test_headers_compile_as_cxx():
     with folder() as place:
         installed = Installed(place, "shared", "static")
         run("c++", "-std=c++11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-fsyntax-only",
-            "-I" + installed.include, os.path.join(root, "tests", "headers.cpp"))
+            "-I" + installed.include, os.path.join(root, "tests", "packaging", "headers.cpp"))
 
 
 def test_pkg_config_shared():

@@ -11,8 +11,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(sys.path[0], "house"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from cases import Skipped, run_all  # noqa: E402
 from objects import LIBRARY, Library, circles  # noqa: E402

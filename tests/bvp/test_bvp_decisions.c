@@ -1,5 +1,6 @@
-/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped, in which
-   unit errors of integrals are measured, and how far ill-conditioned problems are believed to amplify errors. */
+/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped and a matrix
+   renewed, in which unit errors of integrals are measured, how fast meshes grow, and how far ill-conditioned problems
+   are believed to amplify errors. */
 #include "bvp/bvp.h"                /* before cmocka, whose fail is a macro */
 #include "bvp_common.h"
 
@@ -37,7 +38,7 @@ static int first_damping(const costate_bvp_iteration *it, void *ctx)
     return 0;
 }
 
-static double damping_from(double guess)
+static double damping_and_work(double guess, costate_bvp_stats *work)
 {
     double damping = NAN;
     const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
@@ -46,9 +47,12 @@ static double damping_from(double guess)
     costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
     CHECK_BVP(c, costate_bvp_guess(c, 1, &(double){0}, &guess));
     CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    if (work) *work = *costate_bvp_get_stats(c);
     costate_bvp_free(c);
     return damping;
 }
+
+static double damping_from(double guess) { return damping_and_work(guess, NULL); }
 
 /* Deuflhard's restricted test |d+| <= (1 - a/4) |d|: the whole correction from y leads to y+ = y - (1 + y^2) atan y,
    where the next one by the same matrix is atan(y+)/atan(y) of it.  A ratio of 0.7 is taken, and 0.8 is damped, though
@@ -64,6 +68,29 @@ static void damps_slow_contraction(void **state)
     }
     assert_true(damping_from(taken) == 1);
     assert_true(damping_from(damped) < 1);
+}
+
+/* Where the whole correction is refused, what is taken is found in few tries, and is no less than a twentieth of
+   the most that the test would have let pass. */
+static void damps_no_more_than_needed(void **state)
+{
+    (void)state;
+    for (double y = 1.5; y < 20; y *= 1.5) {
+        double d = -(1 + y * y) * atan(y), most = 0;
+        for (double a = 1e-4; a <= 1; a += 1e-4)
+            if (fabs(atan(y + a * d) / atan(y)) <= 1 - a / 4) most = a;
+        double taken = damping_from(y);
+        if (!(taken < 1 && taken > most / 20 && taken <= most + 1e-3)) fail_msg("y = %g: %g of %g", y, taken, most);
+    }
+}
+
+/* A matrix that contracts slowly is not kept: from y = 1, corrections by the first one fall by less than half each. */
+static void renews_a_slow_matrix(void **state)
+{
+    (void)state;
+    costate_bvp_stats work;
+    assert_true(damping_and_work(1, &work) == 1);
+    assert_true(work.solves <= 5 * work.decompositions);
 }
 
 /* ---- integrals -------------------------------------------------------------------------------------------------- */
@@ -93,6 +120,52 @@ static void unit_of_integrals(void **state)
         double growth = exp(0.25 * i) / ((exp(0.25 * (i + 1)) - 1) / (exp(0.25) - 1));
         if (!(fabs(error[i] / error[0] / growth - 1) < 1e-3)) fail_msg("%d: %g of %g", i, error[i] / error[0], growth);
     }
+    costate_bvp_free(c);
+}
+
+/* An integrand that jumps inside an interval makes its samples disagree; in no other interval they do. */
+static int jumping_rate(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = exp(x->t) + (x->t > 0.3);
+    return 0;
+}
+
+static void finds_jumps(void **state)
+{
+    const costate_problem P = {
+        .n = 1, .nq = 1, .rhs = {.value = value, .tangent = tangent}, .cost = {.value = jumping_rate}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.atol = 1e-6, .intervals = 4, .fixed = 1, .differences = 1};
+    (void)state;
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    for (int i = 0; i < 4; i++) assert_int_equal(c->rough[i], i == 1);
+    costate_bvp_free(c);
+}
+
+/* ---- meshes ----------------------------------------------------------------------------------------------------- */
+
+/* Halving keeps all points and adds the middles; a mesh for however large errors has at most twice the intervals and
+   eight more. */
+static void new_meshes(void **state)
+{
+    static const double t[] = {0, 0.1, 0.4, 1}, errors_of[] = {1e12, 1, 1e6};
+    const costate_problem P = {.n = 1, .rhs = {.value = value, .tangent = tangent}};
+    const costate_conditions C = {.map = {.value = atan_of, .tangent = atan_tangent}, .count = 1};
+    const costate_bvp_options o = {.atol = 1e-6, .fixed = 1, .differences = 1};
+    (void)state;
+    costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
+    CHECK_BVP(c, costate_bvp_mesh(c, 4, t));
+    CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
+    solution finer = {0};
+    assert_int_equal(mesh_halved(c, &c->now, &finer), 0);
+    assert_int_equal(finer.N, 6);
+    for (int i = 0; i <= 6; i++)
+        assert_true(fabs(finer.t[i] - (t[i / 2] + (i % 2 ? 0.5 * (t[i / 2 + 1] - t[i / 2]) : 0))) < 1e-15);
+    assert_int_equal(mesh_next(c, errors_of, 1, &finer), 0);
+    if (!(finer.N > 4 && finer.N <= 2 * 3 + 8 + 1)) fail_msg("%d intervals", finer.N);
+    solution_free(&finer);
     costate_bvp_free(c);
 }
 
@@ -140,7 +213,9 @@ static void amplification_begins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(unit_of_integrals),
+        cmocka_unit_test(damps_slow_contraction), cmocka_unit_test(damps_no_more_than_needed),
+        cmocka_unit_test(renews_a_slow_matrix),
+        cmocka_unit_test(unit_of_integrals), cmocka_unit_test(finds_jumps), cmocka_unit_test(new_meshes),
         cmocka_unit_test(amplification_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

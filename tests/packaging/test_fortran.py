@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]

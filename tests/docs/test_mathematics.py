@@ -11,6 +11,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all, tracked  # noqa: E402
 
 root = sys.argv[1]
@@ -135,7 +136,7 @@ def files():
 
 
 def is_this(name):
-    return name == "tests/" + os.path.basename(__file__)
+    return name == "tests/docs/" + os.path.basename(__file__)
 
 
 def test_citations():

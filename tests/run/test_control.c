@@ -173,11 +173,42 @@ static void combined_estimate(void **state)
     }
 }
 
+/* ---- the filter of implicit methods ---------------------------------------------------------------------- */
+
+/* For y' = f(t), whose J is 0, the filtered estimate Re sigma (sigma M - J)^-1 est is est itself:
+   h est0 f + sum e_j Z_j.  gauss2 has a complex sigma alone, gauss3 a real one. */
+static void filter_of_nothing(void **state)
+{
+    static const char *const names[] = {"gauss2", "gauss3", "gauss4", "radau2a", "sdirk4a"};
+    (void)state;
+    for (size_t l = 0; l < sizeof names / sizeof *names; l++) {
+        const costate_problem P = {.n = 2, .rhs = {.value = rates}};
+        const costate_options o = {.atol = 1, .rtol = 1e-12};
+        costate *c = costate_new(costate_method_find(names[l]), &P, &o);
+        const costate_method *m = c->st.m;
+        double y[2] = {0}, y1[2], err[2], X[2 * 32], h = 0.2, f0[2] = {1, 1};
+        unsigned char iterations[32];
+        record r = {.h = h, .end = h, .y = y, .X = X, .iterations = iterations};
+        trial t = {.cautious = 1, .estimate = 1, .to = {.X = X, .iterations = iterations}, .y1 = y1, .err = err,
+                   .serial = 1};
+        weights(&c->st, y, c->st.w);
+        maps_bind(&c->maps, NULL);
+        assert_int_equal(c->st.F->forward(&c->st, &r, &t), 0);
+        for (int i = 0; i < 2; i++) {
+            double raw = h * m->est0 * f0[i];
+            for (int j = 0; j < m->s; j++) raw += m->e[j] * X[2 * j + i];
+            if (!(fabs(err[i] - raw) < 1e-8 * fabs(raw))) fail_msg("%s: %g instead of %g", names[l], err[i], raw);
+        }
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementary), cmocka_unit_test(proportional_integral), cmocka_unit_test(gustafsson),
         cmocka_unit_test(without_memory), cmocka_unit_test(limits), cmocka_unit_test(combined_estimate),
+        cmocka_unit_test(filter_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

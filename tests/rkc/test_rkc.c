@@ -286,6 +286,21 @@ static void test_measured_again_after_a_rejection(void **state)
     }
 }
 
+/* a fixed step beyond the stability interval of the highest degree is not taken */
+static void test_steps_too_long_for_any_degree(void **state)
+{
+    (void)state;
+    for (int l = 0; l < METHODS; l++) {
+        double y[4] = {2, 2, 2, 2};
+        const costate_problem P = {.n = 4, .rhs.value = steeper};
+        const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1, .spectral_bound = 1e9};
+        costate *c = costate_new(costate_method_find(names[l]), &P, &o);
+        assert_int_equal(costate_integrate(c, 0, 1, y, NULL, NULL), COSTATE_STEP_TOO_SMALL);
+        assert_non_null(strstr(costate_message(c), "beyond what the highest degree allows"));
+        costate_free(c);
+    }
+}
+
 /* ---- what is refused, and what is said ------------------------------------------------------------------------ */
 
 static int radius_of(const costate_point *x, double *rho, void *ctx)
@@ -460,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_measured_to_a_hundredth),
         cmocka_unit_test(test_the_callback_is_asked_once_a_step),
         cmocka_unit_test(test_measured_again_after_a_rejection),
+        cmocka_unit_test(test_steps_too_long_for_any_degree),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_diagonal_mass),
         cmocka_unit_test(test_what_it_says),

@@ -83,7 +83,7 @@ static void same_resumed(const task *k, const result *r, unsigned *seed)
 {
     bytes_of whole = file_bytes(path);
     size_t head = first_end(&whole, 3), N = states_of(k->b);          /* behind the first state */
-    for (int cut = 0; cut < 4; cut++) {
+    for (int cut = how_much() == TESTS_ALL ? 0 : 3; cut < 4; cut++) {
         char piece[72];
         result again = {.c = new_for_test(k->m, &k->b->P, &k->o)};
         snprintf(piece, sizeof piece, "%s.cut", path);
@@ -122,7 +122,7 @@ static void of_problem(const costate_method *m, const problem *b, unsigned *seed
 static void kept(void **state)
 {
     unsigned seed = 17;
-    problem *line = problem_brusselator(20), *heat = problem_heat_dae(4, 1);
+    problem *line = problem_brusselator(how_much() == TESTS_ALL ? 20 : 10), *heat = problem_heat_dae(4, 1);
     assert_non_null(line);
     assert_non_null(heat);
     of_problem(*state, line, &seed);

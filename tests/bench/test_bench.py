@@ -14,6 +14,7 @@ root = sys.argv[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(root, "bench"))
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
 from parts import bvp as bvp_part, papers as paper_part, second  # noqa: E402

@@ -7,6 +7,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all, tracked  # noqa: E402
 
 root = sys.argv[1]

@@ -1,5 +1,5 @@
 """Every block of C and C++ in the documents compiles without a warning and runs: as a program where it is one, else in
-the place that a file of tests/blocks has for it:  @ manual FIRST LINE  stands for the block of docs/manual.md that
+the place that a file of tests/docs/blocks has for it:  @ manual FIRST LINE  stands for the block of docs/manual.md that
 begins so.
 
     test_blocks.py SOURCE BUILD SANITIZE CC... -- CXX...     reports in the format of cmocka"""
@@ -13,6 +13,7 @@ import textwrap
 from tempfile import TemporaryDirectory as folder
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all  # noqa: E402
 
 root, build, sanitize = sys.argv[1:4]
@@ -71,7 +72,7 @@ def compiled_and_run(name, text, run=True):
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
         command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source] + [
-            "-I" + os.path.join(root, part) for part in ("include", "tests/blocks", "examples")]
+            "-I" + os.path.join(root, part) for part in ("include", "tests/docs/blocks", "examples")]
         if sanitize != "none":
             command.append("-fsanitize=" + sanitize)
         command += ["-o", exe] + (["-pedantic", "-L" + build, "-Wl,-rpath," + build, *flags, "-lcostate", "-lm"] if run
@@ -82,7 +83,7 @@ def compiled_and_run(name, text, run=True):
 
 
 def harness(name):
-    text = read("tests", "blocks", name)
+    text = read("tests", "docs", "blocks", name)
 
     def block(found):
         return textwrap.indent(named(*found.groups()[1:]).rstrip("\n"), found.group(1))
@@ -90,14 +91,15 @@ def harness(name):
 
 
 def harnesses():
-    return sorted(name for name in os.listdir(os.path.join(root, "tests", "blocks")) if not name.endswith(".h"))
+    return sorted(name for name in os.listdir(os.path.join(root, "tests", "docs", "blocks")) if not name.endswith(".h"))
 
 
 def test_every_block_has_a_place():
     """none is left out; a place has its block"""
-    taken = [named(*place[1:]) for name in harnesses() for place in PLACE.findall(read("tests", "blocks", name))]
+    texts = [read("tests", "docs", "blocks", name) for name in harnesses()]
+    taken = [named(*place[1:]) for text in texts for place in PLACE.findall(text)]
     left = [text.splitlines()[0] for _, text in blocks() if text not in taken and not whole(text)]
-    assert not left, "these are in no file of tests/blocks: %s" % left
+    assert not left, "these are in no file of tests/docs/blocks: %s" % left
     assert len(taken) == len(set(taken)), "a block stands in two files"
 
 

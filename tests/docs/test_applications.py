@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 
 root, programs = sys.argv[1], sys.argv[2:]

@@ -8,11 +8,11 @@ import sys
 
 sys.dont_write_bytecode = True
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [here, os.path.join(here, "house")]
+sys.path[:0] = [os.path.dirname(here), here]
 
 from cases import run_all  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("measure", os.path.join(here, "house", "measure"))
+loader = importlib.machinery.SourceFileLoader("measure", os.path.join(here, "measure"))
 measure = importlib.util.module_from_spec(importlib.util.spec_from_loader("measure", loader))
 loader.exec_module(measure)
 

@@ -14,7 +14,7 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 loader.exec_module(mutants)
 
 with open(os.path.join(root, "tests", "meson.build"), encoding="utf-8") as file:
-    tests = set(re.findall(r"'(test_\w+)'", file.read()))
+    tests = {"test_" + name for name in re.findall(r"'(\w+)'", file.read())}
 with open(mutants.TABLE, encoding="utf-8") as file:
     table = mutants.read_table(file.read())
 wrong = list(mutants.mistakes(table, root, tests))

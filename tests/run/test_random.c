@@ -11,8 +11,8 @@
 #include <float.h>
 #include <costate/linsol.h>
 
-/* SHARE: unless all are asked for, a method has every third try, beginning with one of its own */
-enum { TRIES = 20, SHARE = 3, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
+/* SHARE: unless all are asked for, a method has every fifth try, beginning with one of its own */
+enum { TRIES = 20, SHARE = 5, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
 
 /* rkc: up to this degree round-off is not enlarged by more than ENLARGED (rock4), and stays below 1e-12 in a step; with
    it stiffness is up to 1e3.  Hessian products, whose two sides are different sums, see it in every step. */

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from math import pi
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all  # noqa: E402
 
 root = sys.argv[1]
