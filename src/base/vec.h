@@ -7,7 +7,7 @@
 enum { TERMS_MOST = 32 };       /* of combine: stages of a method */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
              size_t stride);
-/* k sums of the same k vectors: out_i = sum_j scale A_ij X_j; onto: beside what it is.  X and out: k vectors of n,
+/* k sums of the same k vectors: out_i = sum_j scale A_ij X_j; onto: added to its old value.  X and out: k vectors of n,
    apart. */
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X);
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);

@@ -116,7 +116,8 @@ typedef struct {
     int (*back)(void *ctx);
 } check_derivative;
 int check_along(const space *, const check_derivative *, double *error);
-/* A step failed: must the check fail, too?  At the nearest step, and for want of memory or by a callback */
+/* Does a failed solution end the check?  Yes at the smallest step, and for want of memory or by a callback; else the
+   step may have been too long. */
 int check_fatal(int status, int nearest);
 
 #endif

@@ -193,7 +193,7 @@ static double largest(int size, const double *x)
     return most;
 }
 
-/* how far d and the next are apart, beside what they are, or the round-off of what was differenced */
+/* the difference of d and next, relative to them, or to the round-off of what was differenced */
 static double apart(int size, double unit, const double *d, const double *next, const double *differenced)
 {
     double most = 0, scale = fmax(largest(size, d), largest(size, next)) * unit;
