@@ -1,4 +1,4 @@
-/* 01_decay.c - y' = -p y, y(0) = 2: y(1), and its gradient by y(0) and p from one adjoint run. */
+/* 01_decay.c - y' = -p y, y(0) = 2: y(1), and its gradient with respect to y(0) and p by one adjoint. */
 #include <costate/costate.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@ static int f(const costate_point *x, double *out, void *ctx)
 }
 static int f_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    if (g->y) g->y[0] -= x->p[0] * w[0];       /* g += f'(x)^T w, where it is wanted */
+    if (g->y) g->y[0] -= x->p[0] * w[0];       /* g += f'(x)^T w, if requested */
     if (g->p) g->p[0] -= x->y[0] * w[0];
     return (void)ctx, 0;
 }
 int main(void)
 {
-    double y = 2, p = 3, lambda = 1, mu = 0;   /* lambda: the gradient of y(1) by y(1) */
+    double y = 2, p = 3, lambda = 1, mu = 0;   /* lambda: gradient of y(1) w.r.t. y(1) */
     costate_problem problem = {.n = 1, .np = 1, .rhs = {.value = f, .adjoint = f_adjoint}};
     costate_options options = {.rtol = 1e-9, .atol = 1e-9};
     costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);

@@ -68,7 +68,7 @@ typedef struct {
     int runs;
 } fit;
 
-/* The gradient by y(t_k) of the term of time k; its value on the way. */
+/* The gradient w.r.t. y(t_k) of the term of time k; its value on the way. */
 static int residual(int i, double t, const double *y, int m, double *w, void *ctx)
 {
     fit *z = ctx;

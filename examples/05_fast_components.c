@@ -1,10 +1,10 @@
-/* 05_fast_components.c - the gradient by a component that reacts within the first step.
+/* 05_fast_components.c - the gradient with respect to a component that reacts within the first step.
 
    How much ozone does a ppm of OH more make after 60 minutes, in the air pollution model of pollu.c?  OH reacts in 1e-3
    minutes, and what becomes of it is settled soon after.  The state hardly shows it: OH never exceeds 6e-7 ppm, which
    atol = 1e-6 does not see, and after some minutes it is in equilibrium with the rest and moves no more by itself.  So
    steps get longer than OH lives - and the gradient, which is exact for these steps, follows the steps, not the
-   tolerance.  The manual says why ("Gradients by fast components").
+   tolerance.  The manual says why ("Gradients with respect to fast components").
 
    OH added at t = 0, where it comes from nothing, and at t = 10, in equilibrium: against a reference by another method
    at a tight tolerance, loose runs and remedies. */

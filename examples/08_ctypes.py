@@ -1,4 +1,4 @@
-"""08_ctypes.py [libcostate.so] - the library from Python by ctypes alone: x' = a x - b x y, y' = d x y - c y, and the
+"""08_ctypes.py [libcostate.so] - the library from Python using only ctypes: x' = a x - b x y, y' = d x y - c y, and the
 gradient of V = d x - c log x + b y - a log y at t = 10.  V does not change, so its gradients are those at t = 0."""
 import ctypes
 import math

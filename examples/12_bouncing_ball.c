@@ -5,7 +5,7 @@
 
    An event is where a guard passes through zero: here y, falling.  The step that ends there is solved again until the
    guard is zero to round-off, and then the jump is applied.  The mode counts the impacts, which is all that the events
-   differ in; the third ends the run.  When that is follows from the run: its gradient is asked for by times.end, the
+   differ in; the third ends the run.  When that is follows from the run: its gradient is requested with times.end, the
    weight of the time where the run ended. */
 #include <costate/costate.h>
 #include <math.h>

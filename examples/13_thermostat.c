@@ -31,7 +31,7 @@ static int heating(const costate_point *x, double *out, void *ctx)
 }
 static int heating_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
-    return (void)x, (void)w, (void)g, (void)ctx, 0;     /* depends on the mode alone */
+    return (void)x, (void)w, (void)g, (void)ctx, 0;     /* depends only on the mode */
 }
 
 /* T - low or T - high, whichever the mode waits for */

@@ -98,7 +98,7 @@ typedef struct {
     int runs;
 } fit;
 
-/* The gradient by y(t_k) of the term of time k; its value, and its derivative by V, on the way. */
+/* The gradient w.r.t. y(t_k) of the term of time k; its value, and its derivative by V, on the way. */
 static int residual(int i, double t, const double *y, int m, double *w, void *ctx)
 {
     fit *z = ctx;

@@ -133,7 +133,7 @@ static void gradient(control_problem *z, double *g)
     if (costate_adjoint(z->solver, z->tape, 1, lambda, g, NULL, NULL) != COSTATE_OK) z->failed = 1;
 }
 
-/* the functional is q alone: its gradient by (y, q) is constant */
+/* the functional is only q: its gradient by (y, q) is constant */
 static int seed(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
                 double *mu, double *lambda2, double *mu2, void *ctx)
 {

@@ -102,7 +102,7 @@ typedef struct {
     int status;
 } fit;
 
-/* The gradient by y(t_i) of the term of time i, and its derivatives along the tangents V.  costate_gauss_newton has no
+/* The gradient w.r.t. y(t_i) of term i, and its derivatives along the tangents V.  costate_gauss_newton has no
    w: the Jacobian of what is measured, y, is 1, so that C^T W C V is the same. */
 static int residual(int i, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx)
 {

@@ -66,7 +66,7 @@ static int f_adjoint(const costate_point *x, const double *w, const costate_grad
         g->p[J] += by_I;
         g->p[G] -= v * p[M] * p[L] * c;
     }
-    if (g->t) *g->t += v * PIECES * (p[x->mode + 1] - p[x->mode]);      /* for gradients by ends or breaks alone */
+    if (g->t) *g->t += v * PIECES * (p[x->mode + 1] - p[x->mode]);      /* gradients w.r.t. ends, breaks */
     return (void)ctx, 0;
 }
 

@@ -1,4 +1,4 @@
-/* 23_swe_mpi.c - shallow water on a grid that is spread over processes, and a gradient by its initial state.
+/* 23_swe_mpi.c - shallow water on a grid that is distributed over processes, and a gradient by its initial state.
 
    The collapsing hill of 03_4dvar.c.  PETSc's DMDA gives each process a part of the grid; costate runs on each with the
    cells of that part, and options.sum makes all of them take the same steps.  Wanted is the gradient of
@@ -123,7 +123,7 @@ static int compare(spread *z, double J, int ranks)
 
 /* ---- all of it ---- */
 
-/* COSTATE_OK, or what one process at least found: no solver may go on without the others. */
+/* COSTATE_OK, or what one process at least found: no solver may continue without the others. */
 static int set_up(spread *z, int side, const char *name)
 {
     costate_options options = {.rtol = 1e-6, .atol = 1e-6, .sum = costate_petsc_sum, .sum_ctx = &z->comm,

@@ -64,7 +64,7 @@ static double energy(const double *y, double *by_y)
     return (speed * speed + omega * omega * a * a) / 2;
 }
 
-/* over a tape: lambda is the gradient by y at 0, mu that by alpha */
+/* over a tape: lambda is the gradient w.r.t. y at 0, mu that w.r.t. alpha */
 static int gradient(costate *c, const costate_tape *tape, const double *y1, double *lambda, double *mu)
 {
     energy(y1, lambda);

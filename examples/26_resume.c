@@ -1,4 +1,4 @@
-/* 26_resume.c - a run that is killed, and gone on with by another process: the same end, to the bit, and its gradient.
+/* 26_resume.c - a run that is killed, and resumed by another process: the same end, to the bit, and its gradient.
 
    Robertson's reaction (1966), stiff: A -> B,  2 B -> B + C,  B + C -> A + C, to t = 1e8 by radau2a.  The run writes
    its tape into a file.  A child process kills itself on the way, so that nothing of it is left but the file; the

@@ -3,7 +3,7 @@
    Shallow water on a 40 x 40 grid, all of its 4800 numbers unknown.  The truth is the state of a run; the background,
    all that is known before, is the truth with smooth errors of covariance B; stations in one half of the basin measure
    the height (never the momenta), 8 times in a window, with errors of standard deviation R.  The analysis is the state
-   x at the begin of the window that minimises
+   x at the start of the window that minimises
 
        J(v) = |v|^2/2 + sum over times and stations of (height - observed)^2/(2 R^2),   x = background + U v,
 
@@ -35,7 +35,7 @@ typedef struct {
     double t[TIMES], unit;                      /* unit: makes smoothed noise one of variance 1 */
     int *station;                               /* its cell */
     double *observed;                           /* stations by TIMES */
-    double *truth, *background, *analysis;      /* n each: states at the begin of the window */
+    double *truth, *background, *analysis;      /* n each: states at the start of the window */
     double *y, *lambda, *v, *g, *scratch;       /* n each */
     double misfit;
 } twin;
@@ -210,7 +210,7 @@ static FILE *open_file(const char *directory, const char *file)
     return out;
 }
 
-/* all three go on from the begin of the window: errors of the height; returns how much smaller the last is */
+/* all three go on from the start of the window: errors of the height; returns how much smaller the last is */
 static double forecast(twin *z, const char *directory)
 {
     double *y[3] = {z->y, z->lambda, z->g}, *from[3] = {z->truth, z->background, z->analysis}, error[2] = {0};

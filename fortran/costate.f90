@@ -1,17 +1,18 @@
-! costate.f90 - costate.h for Fortran (2018: optional arguments of bind(c) procedures), by iso_c_binding.
+! costate.f90 - costate.h for Fortran (2018: optional arguments of bind(c) procedures) with iso_c_binding.
 !
-! The same names as in C, and the same meanings: costate.h says what they are.  Compile it with your program, as
-! the files that compilers make of modules are not each other's:
+! Names and meanings are those of C: costate.h documents them.  Compile this file with your program, because module
+! files of different compilers are not compatible:
 !
 !     gfortran -c INCLUDEDIR/costate/costate.f90 && gfortran program.f90 costate.o -lcostate
 !
 ! Pointers to solvers, tapes, methods and steps are type(c_ptr), passed by value; c_null_ptr for NULL.  Structs are
-! types with the members' names, all zero unless set; an array in one is c_loc of a target, a procedure c_funloc of a
-! bind(c) function with one of the abstract interfaces below.  What C lets be NULL is optional.  Matrices are stored as
-! Fortran stores them: V(N, m) can be handed over as it is.
+! types with the members' names, all zero unless set; an array member is c_loc of a target, a procedure member
+! c_funloc of a bind(c) function with one of the abstract interfaces below.  Arguments that may be NULL in C are
+! optional.  Matrices are stored as in Fortran: V(N, m) can be passed directly.
 !
-! tests/packaging/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  For something
-! new there: a constant is a line in "constants", a member one in its type (same place), a function an interface.
+! tests/packaging/test_fortran.py compares constants, sizes, offsets and procedures with costate.h.  If costate.h
+! grows: a constant is a line in "constants", a member is a line of its type (in the same place), a function is an
+! interface.
 module costate
     use, intrinsic :: iso_c_binding
     implicit none
@@ -282,8 +283,8 @@ module costate
         real(c_double) :: hessian = 0
     end type
 
-    ! ---- what a user's procedures look like: bind(c) functions ------------------------------------------------
-    ! c_f_pointer(x%y, y, [n]) makes an array of a member; c_associated(g%p) tells whether it is wanted (or not zero).
+    ! ---- interfaces of the user's procedures: bind(c) functions ------------------------------------------------
+    ! c_f_pointer(x%y, y, [n]) makes an array of a member; c_associated(g%p): it is requested (or not zero).
 
     abstract interface
         integer(c_int) function costate_value(x, out, ctx) bind(c)
@@ -718,7 +719,7 @@ module costate
 
 contains
 
-    ! Are the types above those of the library that the program runs with?  Ask once; else nothing here may be called.
+    ! Do the types above match the library that the program runs with?  Check once; if not, call nothing of it.
     logical function costate_library_fits()
         type(costate_point) :: point
         type(costate_event) :: event
@@ -743,13 +744,13 @@ contains
         fits = costate_sizeof(name // c_null_char) == bytes
     end function
 
-    ! costate_method_find of a Fortran string: without blanks at its end, and terminated.  c_null_ptr: no such method.
+    ! costate_method_find of a Fortran string: without trailing blanks, and terminated.  c_null_ptr: no such method.
     type(c_ptr) function costate_method_named(name)
         character(*), intent(in) :: name
         costate_method_named = costate_method_find(trim(name) // c_null_char)
     end function
 
-    ! costate_tape_open likewise.
+    ! costate_tape_open of a Fortran string, in the same way.
     type(c_ptr) function costate_tape_in(path)
         character(*), intent(in) :: path
         costate_tape_in = costate_tape_open(trim(path) // c_null_char)

@@ -1,4 +1,4 @@
-! costate_bvp.f90 - bvp.h for Fortran: boundary value problems, beside the module costate.
+! costate_bvp.f90 - bvp.h for Fortran: boundary value problems, in addition to the module costate.
 !
 ! The same names as in C, and the same meanings: bvp.h says what they are.  Compile it with your program, behind
 ! costate.f90, whose types and conventions it takes:
@@ -101,7 +101,7 @@ module costate_bvp
         type(c_ptr) :: c2 = c_null_ptr
     end type
 
-    ! ---- what a user's procedures look like: bind(c) functions ------------------------------------------------
+    ! ---- interfaces of the user's procedures: bind(c) functions ------------------------------------------------
 
     abstract interface
         integer(c_int) function costate_on_iteration(iteration, ctx) bind(c)
@@ -219,7 +219,7 @@ module costate_bvp
 
 contains
 
-    ! Are the types above those of the library that the program runs with?  Those of costate.f90, too.
+    ! Are the types above those of the library that the program runs with?  Those of costate.f90 as well.
     logical function costate_bvp_library_fits()
         type(costate_conditions) :: conditions
         type(costate_bvp_options) :: options

@@ -1,4 +1,4 @@
-! costate_ensembles.f90 - ensemble.h for Fortran: many runs of one problem over threads, beside the module costate.
+! costate_ensembles.f90 - ensemble.h for Fortran: many runs of one problem in threads; it uses the module costate.
 !
 ! The same names as in C, and the same meanings: ensemble.h says what they are.  (The module's name is not that of its
 ! function, costate_ensemble.)  Compile it with your program, behind costate.f90, whose types and conventions it takes:
@@ -58,7 +58,7 @@ module costate_ensembles
         character(kind=c_char) :: text(512) = c_null_char
     end type
 
-    ! ---- what a user's procedures look like: bind(c) functions; members and threads count from 0 -----------------
+    ! ---- interfaces of the user's procedures: bind(c) functions; members and threads count from 0 -----------------
 
     abstract interface
         integer(c_int) function costate_member_seed(member, t1, y, p, m, lambda, mu, ctx) bind(c)
@@ -108,7 +108,7 @@ module costate_ensembles
 
 contains
 
-    ! Are the types above those of the library that the program runs with?  Those of costate.f90, too.
+    ! Are the types above those of the library that the program runs with?  Those of costate.f90 as well.
     logical function costate_ensemble_library_fits()
         type(costate_members) :: members
         type(costate_ensemble_report) :: report

@@ -14,7 +14,7 @@ static const double LEAST = 1e-3;       /* of what is differentiated: a derivati
 
 typedef struct {                    /* inputs: p (np), then a and b; X: values at all points */
     bvp *b;
-    int tangents, adjoints, second; /* available products */
+    int tangents, adjoints, second; /* products that are there */
     double from, to;                /* a, b */
     const double *p;
     size_t np, nends, X, in;        /* X = N POINTS; in = np + 2 */
@@ -58,7 +58,7 @@ static void layout(attempt *x, cursor *at)
     x->out = take(at, x->X > x->in ? x->X : x->in);
 }
 
-/* places the points on the present mesh */
+/* where the points are on the mesh that is there now */
 static void set_points(attempt *x)
 {
     const solution *mesh = &x->b->now;
@@ -67,7 +67,7 @@ static void set_points(attempt *x)
     for (int k = 1; k < POINTS - 1; k++) x->t[k] = mesh->t[x->at[k]] + 0.5 * mesh->h[x->at[k]];
 }
 
-/* weights of the ends e, e' of its piece in the inner point k */
+/* parts of the ends e, e' of its piece in point k, which is inside */
 static void shares(const attempt *x, int k, int *piece, double *of_next)
 {
     const solution *mesh = &x->b->now;
@@ -118,7 +118,7 @@ static int choose(attempt *x)
 
 /* ---- solutions on the frozen mesh ---- */
 
-/* solves at base + e v on the mesh of the previous solution, stretched */
+/* at base + e v: the mesh is that of the solution before, stretched */
 static int solve_at(attempt *x, double e, const double *v)
 {
     for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + e * v[i];
@@ -250,7 +250,7 @@ static int check_second(attempt *x, costate_report *r)
     return check_along(&HERE, &c, &r->hessian);
 }
 
-/* the products that f, r and g all have */
+/* which products all of f, r and g have */
 static void products_of(attempt *x)
 {
     const bvp *b = x->b;
@@ -304,7 +304,7 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     else {
         cursor at = {.base = x.block};
         layout(&x, &at);
-        memcpy(base, b->p, x.np * sizeof *base);        /* solves change b->p */
+        memcpy(base, b->p, x.np * sizeof *base);        /* b->p moves with the solutions */
         x.p = base;
         products_of(&x);
         status = choose(&x);

@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
+#include "run/families.h"
 
-int rk_takes(const costate_method *m)
-{
-    return m->family == COSTATE_SDIRK || m->family == COSTATE_FIRK || m->family == COSTATE_COLLOCATION;
-}
+int rk_takes(const costate_method *m) { return has_implicit_stages(m); }
 
 int costate_bvp_method_count(void)
 {
@@ -56,11 +54,11 @@ static void table(rk *k, const costate_method *m)
     memcpy(k->c, m->c, s * sizeof *k->c);
 }
 
-/* D of slopes: D_j = sum_i A_ij D_i of Z */
+/* D of slopes: D_j = sum_i A_ij D_i of Z; a method without W = A^-1 has slopes for its stages already */
 static void dense_by_slopes(rk *k, const costate_method *m)
 {
     size_t all = (size_t)k->s, first = all - (size_t)m->s, degree = (size_t)k->degree;
-    if (m->family == COSTATE_COLLOCATION) { memcpy(k->D, m->D, all * degree * sizeof *k->D); return; }
+    if (!m->W) { memcpy(k->D, m->D, all * degree * sizeof *k->D); return; }
     for (size_t i = 0; i < (size_t)m->s; i++)
         for (size_t j = 0; j < all; j++)
             for (size_t e = 0; e < degree; e++)
@@ -69,16 +67,7 @@ static void dense_by_slopes(rk *k, const costate_method *m)
 
 void rk_weights(const rk *k, double theta, double *D, double *D1, double *D2)
 {
-    for (int j = 0; j < k->s; j++) {
-        const double *a = k->D + (size_t)j * (size_t)k->degree;
-        double v = 0, first = 0, second = 0;
-        for (int e = k->degree; e > 0; e--) v = (v + a[e - 1]) * theta;
-        for (int e = k->degree; D1 && e > 0; e--) first = first * theta + e * a[e - 1];
-        for (int e = k->degree; D2 && e > 1; e--) second = second * theta + e * (e - 1) * a[e - 1];
-        if (D) D[j] = v;
-        if (D1) D1[j] = first;
-        if (D2) D2[j] = second;
-    }
+    dense_polynomials(k->s, k->degree, k->D, theta, D, D1, D2);
 }
 
 /* ---- defects ---- */

@@ -116,6 +116,6 @@ double irk_keep(stepper *c, double factor)
 {
     if (irk_inexact(c)) return factor;
     double theta = work(c)->theta;
-    if (theta > c->o->theta_reuse || c->o->theta_reuse < 0) c->lin.serial = 0;
+    if (theta > c->o->theta_reuse || c->o->theta_reuse < 0) linearisation_outdate(&c->lin);
     return c->lin.serial && factor >= c->o->q_min && factor <= c->o->q_max ? 1 : factor;
 }

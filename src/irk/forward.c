@@ -17,7 +17,8 @@ enum { LARGE = 100 };
 static int prepare_matrices(stepper *c, record *r, const trial *t)
 {
     const decisions *as = t->as;
-    if (!as && c->n >= LARGE && c->fac->h != r->h && c->lin.serial != t->serial) c->lin.serial = 0;
+    if (!as && c->n >= LARGE && c->fac->h != r->h && c->lin.serial != t->serial)
+        linearisation_outdate(&c->lin);
     long want = as ? as->jacobian : c->lin.serial ? c->lin.serial : t->serial;
     if (c->lin.serial != want) {
         const record *at = as && as->from ? as->from : r;
@@ -120,16 +121,15 @@ static int stages(stepper *c, record *r, trial *t)
 int irk_forward(stepper *c, record *r, trial *t)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
+    t->new_jacobian = 0;
     TRY(start_slope(c, r, t));
     if (c->maps->index) {
         memcpy(work(c)->wn, c->w, n * sizeof *c->w);
         index_scale(c, r->h, work(c)->wn);
     }
     int status = stages(c, r, t);
-    if (status == RETRY && c->v->why == WHY_NEWTON && c->lin.serial != t->serial && !t->as) {
-        c->lin.serial = 0;                   /* an old Jacobian: the same step once more with a new one */
-        c->v->factor = 1;
-    }
+    t->new_jacobian = status == RETRY && c->v->why == WHY_NEWTON && c->lin.serial != t->serial && !t->as;
+    if (t->new_jacobian) linearisation_outdate(&c->lin);
     TRY(status);
     if (nq) memcpy(t->y1 + n, r->y + n, nq * sizeof *t->y1);
     if (nq) memset(t->err + n, 0, nq * sizeof *t->err);

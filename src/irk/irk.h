@@ -183,7 +183,7 @@ void irk_free(void *own);
 
 /* the table of sdirk or firk, which differ in how they prepare: with which algebra of blocks */
 #define IRK_FAMILY(prepare_it) {                            \
-    .is = IMPLICIT,                                         \
+    .is = IMPLICIT | RUNGE_KUTTA_INVERSE,                   \
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF}, \
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF}, \
     .controller = COSTATE_GUSTAFSSON,                       \

@@ -54,7 +54,7 @@ static int direct(const stepper *c)
     const block_algebra *by = work(c)->by;
     if (c->sh->matfree) return 0;
     if (c->o->stage_solve != COSTATE_STAGE_AUTO) return c->o->stage_solve == COSTATE_STAGE_DIRECT;
-    return c->n * c->m->block <= (c->sh->backend == &LS_band ? by->band_most : by->direct_most);
+    return c->n * c->m->block <= (LS_Banded(c->sh->backend) ? by->band_most : by->direct_most);
 }
 
 /* The mean of the stage Jacobians is closer to all of them than the Jacobian at the start of the step. */
@@ -62,7 +62,7 @@ static int mean_jacobian(stepper *c, const record *r)
 {
     const irk_work *a = c->own;
     size_t entries = c->maps->entries;
-    c->lin.serial = 0;
+    linearisation_outdate(&c->lin);
     memset(c->lin.J, 0, entries * sizeof *c->lin.J);
     if (c->maps->residual) memset(c->lin.M, 0, entries * sizeof *c->lin.M);
     for (int i = 0; i < c->s; i++) {

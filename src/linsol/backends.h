@@ -6,10 +6,11 @@
 #include "base/pattern.h"
 
 extern const costate_backend LS_dense, LS_band, LS_umfpack, LS_superlu, LS_ilu, LS_klu;
-/* Which matrices sigma M - J must be scaled for it, rows and columns: none, those with an M that is not the identity,
-   all */
+/* The matrices sigma M - J whose rows and columns must be scaled for a backend: none, those with an M that is not the
+   identity, or all */
 enum unscaled { NEVER_UNSCALED, UNSCALED_WITH_MASS, ALWAYS_UNSCALED };
 enum unscaled LS_Unscaled(const costate_backend *);
+int LS_Banded(const costate_backend *);     /* the backend stores a band, whose width grows with coupled stages */
 
 /* order[k]: the k-th unknown in an order that keeps the fill of grids small.  COSTATE_LS_...  Part of "umfpack". */
 int LS_dissect(const costate_pattern *, int *order);

@@ -4,38 +4,52 @@
 #include "linsol/backends.h"
 #include "linsol/ls.h"
 
-static const costate_backend *const table[] = {
-    &LS_dense,
-    &LS_band,
+/* The rows of a matrix have the units of its equations, and elimination with a pivot that is large only because of its
+   unit loses digits: eleven of them with [1e12 -2; 1e-6 1e-6].  UMFPACK and KLU scale rows themselves.  LAPACK takes
+   the largest pivots, in the order of the columns: that is as good as scaling while M is the identity, because every
+   row then has sigma on its diagonal.  SuperLU prefers pivots on the diagonal to others up to ten times as large, in
+   an order of its own. */
+static const struct { const costate_backend *backend; enum unscaled which; int banded; } table[] = {
+    {&LS_dense, UNSCALED_WITH_MASS, 0},
+    {&LS_band, UNSCALED_WITH_MASS, 1},
 #ifdef COSTATE_HAVE_UMFPACK
-    &LS_umfpack,
+    {&LS_umfpack, NEVER_UNSCALED, 0},
 #endif
 #ifdef COSTATE_HAVE_SUPERLU
-    &LS_superlu,
-    &LS_ilu,
+    {&LS_superlu, ALWAYS_UNSCALED, 0},
+    {&LS_ilu, NEVER_UNSCALED, 0},
 #endif
 #ifdef COSTATE_HAVE_KLU
-    &LS_klu,
+    {&LS_klu, NEVER_UNSCALED, 0},
 #endif
 };
+enum { BACKENDS = sizeof table / sizeof *table };
 
-/* Rows of a matrix have the units of its equations, and elimination with what a unit makes large loses digits: of
-   [1e12 -2; 1e-6 1e-6] eleven.  UMFPACK and KLU scale rows.  LAPACK takes the largest pivots, in the order of the
-   columns: that is as good while all rows have sigma on their diagonal, where M is the identity.  SuperLU prefers
-   pivots on the diagonal to others up to ten times as large, in an order of its own. */
+/* the row of a backend; BACKENDS: it is the user's */
+static int row_of(const costate_backend *b)
+{
+    int k = 0;
+    while (k < BACKENDS && table[k].backend != b) k++;
+    return k;
+}
+
 enum unscaled LS_Unscaled(const costate_backend *b)
 {
-#ifdef COSTATE_HAVE_SUPERLU
-    if (b == &LS_superlu) return ALWAYS_UNSCALED;
-#endif
-    return b == &LS_dense || b == &LS_band ? UNSCALED_WITH_MASS : NEVER_UNSCALED;
+    int k = row_of(b);
+    return k < BACKENDS ? table[k].which : NEVER_UNSCALED;
+}
+
+int LS_Banded(const costate_backend *b)
+{
+    int k = row_of(b);
+    return k < BACKENDS && table[k].banded;
 }
 
 const costate_backend *costate_backend_find(const char *name)
 {
     if (!name) return NULL;
-    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
-        if (!strcmp(table[k]->name, name)) return table[k];
+    for (int k = 0; k < BACKENDS; k++)
+        if (!strcmp(table[k].backend->name, name)) return table[k].backend;
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "maps/check.h"
 
 /* each of the columns lacks different parts */
-enum { COLUMNS = 3 };
+enum { COLUMNS = CHECK_COLUMNS };
 
 typedef struct {
     const probe *q;
@@ -109,8 +109,6 @@ static size_t longest(const probe *q)
     size_t in = (size_t)q->in + 1, k = (size_t)q->k;
     return in > k ? in : k;
 }
-
-size_t check_columns_work(const probe *q) { return 3 * COLUMNS * longest(q); }
 
 int check_columns(const probe *q, costate_report *r)
 {

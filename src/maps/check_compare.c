@@ -72,7 +72,7 @@ int check_begin(probe *q, costate_report *r)
     q->nyp = q->slopes ? q->ny : 0;
     q->in = q->ny + q->nyp + q->np + q->nm;
     size_t in = (size_t)q->in, k = (size_t)q->k, most = k > in ? k : in;
-    q->memory = calloc(6 * in + k + 4 * most + check_columns_work(q), sizeof *q->memory);
+    q->memory = calloc(6 * in + k + 4 * most + 3 * CHECK_COLUMNS * (most + 1), sizeof *q->memory);
     if (!q->memory) return check_no_memory(r);
     double **const inputs[] = {&q->base, &q->moved, &q->e, &q->a, &q->c, &q->g};
     for (size_t i = 0; i < 6; i++) *inputs[i] = q->memory + i * in;

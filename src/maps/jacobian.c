@@ -122,9 +122,11 @@ int jacobian(maps *a, const costate_point *x, const double *w, double *J, double
     return 0;
 }
 
+void linearisation_outdate(linearisation *at) { at->serial = 0; }
+
 int linearise(maps *a, long serial, const costate_point *x, const double *w, linearisation *at)
 {
-    at->serial = 0;
+    linearisation_outdate(at);
     at->t = x->t;
     if (at->J) TRY(jacobian(a, x, w, at->J, at->M));
     else {

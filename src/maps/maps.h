@@ -269,6 +269,8 @@ typedef struct {
 /* jacobian.c: J = E_y at a point, and M = -E_k of a residual; w: the weights there */
 int jacobian(maps *, const costate_point *, const double *w, double *J, double *M);
 int linearise(maps *, long serial, const costate_point *, const double *w, linearisation *);
+/* The linearisation is out of date: whoever needs one computes it anew. */
+void linearisation_outdate(linearisation *);
 int jacobian_colour(maps *);                                        /* the pattern, where jac is missing */
 int colour(const costate_pattern *, int *color);                    /* of each column; how many, -1: no memory */
 void mass_apply(const maps *, double *x, double *work);             /* x <- M x; work: n */

@@ -1,5 +1,5 @@
 /* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated (mathematics,
-   section 10).
+   section 10) (mathematics, section 10).
 
        STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
        MAP      an event's jump and cost, or values made consistent

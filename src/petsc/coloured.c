@@ -1,8 +1,8 @@
-/* coloured.c - the entries of sigma M - J in the pattern of A, by one product for each colour of columns.
+/* coloured.c - the entries of sigma M - J in the pattern of A, computed with one product for each colour of columns.
 
-   No row has entries in two columns of one colour, so that in the product with the sum of their unit vectors each entry
-   stands alone (Curtis, Powell, Reid, J. Inst. Maths Applics 13 (1974) 117).  Columns are coloured over all processes;
-   a row has columns of other processes, whose colours are fetched once. */
+   Columns of one colour have no row in common.  The product with the sum of their unit vectors therefore contains each
+   of their entries separately (Curtis, Powell, Reid, J. Inst. Maths Applics 13 (1974) 117).  Columns of all processes
+   are coloured together.  Local rows have entries in columns of other processes; their colours are fetched once. */
 #include <stdlib.h>
 #include "petsc/petsc.h"
 
@@ -13,7 +13,7 @@ void coloured_free(colours *s)
     *s = (colours){0};
 }
 
-/* rows of A on this process: s->start, s->column */
+/* the pattern of the local rows of A: s->start, s->column */
 static int read_rows(costate_petsc *c, colours *s, PetscInt first_row)
 {
     size_t n = (size_t)c->P.n;
@@ -69,7 +69,7 @@ static int colour_columns(costate_petsc *c, colours *s, Vec colour)
     return -(int)MatColoringDestroy(&how);
 }
 
-/* of[k] = the colour of entry k's column, wherever that is */
+/* of[k] = the colour of the column of entry k, which may belong to another process */
 static int fetch_colours(const colours *s, PetscInt entries, Vec colour, Vec *of)
 {
     IS from;
@@ -83,7 +83,7 @@ static int fetch_colours(const colours *s, PetscInt entries, Vec colour, Vec *of
     return -(int)ISDestroy(&from);
 }
 
-/* entries in the order of their colours */
+/* sorts the entries by colour: s->at, s->row, s->first */
 static void sort(colours *s, int n, const double *colour)
 {
     PetscInt entries = s->start[n];
@@ -129,7 +129,7 @@ static int make(costate_petsc *c, colours *s)
 
 int coloured_make(costate_petsc *c) { return c->by_colour.count > 0 ? 0 : make(c, &c->by_colour); }
 
-/* All products are made, whatever they return: the others wait for this process's cells in theirs. */
+/* Computes all products even if one fails, because the products of other processes wait for values from this one. */
 int coloured_fill(costate_petsc *c)
 {
     colours *s = &c->by_colour;

@@ -1,34 +1,15 @@
-/* ksp.c - a KSP as a costate_preconditioner: made, set up at a point, applied both ways.
+/* ksp.c - a Krylov solver of PETSc (KSP) as a preconditioner of costate: creation, set-up at a point, solution with the
+   matrix and with its transpose.
 
-   What one process finds, all learn before PETSc waits for all of them: callbacks by a sum of theirs here, products
-   inside KSP by NaN (shell.c), what is returned from here by costate itself. */
+   PETSc's calls are collective: if one process returned early, the others would wait for ever.  So a failure on one
+   process is made known to all.  The status of a callback is summed over the processes here, a failed product inside
+   KSP fills the result with NaN (shell.c), and a status returned from this file is shared by costate itself. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "petsc/petsc.h"
 
-int petsc_fail(costate_petsc *c, const char *sentence)
-{
-    snprintf(c->message, sizeof c->message, "%s", sentence);
-    return -(int)PETSC_ERR_USER;
-}
-
-/* PETSc's error handler: the first word counts, the callers' add nothing. */
-static PetscErrorCode record(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
-                             PetscErrorType kind, const char *text, void *ctx)
-{
-    costate_petsc *c = ctx;
-    const char *general = NULL;
-    (void)comm, (void)file;
-    if (kind != PETSC_ERROR_INITIAL) return code;
-    PetscErrorMessage((int)code, &general, NULL);
-    snprintf(c->message, sizeof c->message, "PETSc, error %d in %s, line %d: %s%s%s", (int)code, function, line,
-             general ? general : "", general && text ? ": " : "", text ? text : "");
-    return code;
-}
-
-/* *answer: 1 on all processes if it is not 0 on one */
+/* *answer becomes 1 on all processes if it is not 0 on one of them */
 static int any(MPI_Comm comm, int *answer)
 {
     int mine = *answer != 0;
@@ -73,8 +54,8 @@ static size_t kept_by(const costate_problem *P)
     return (size_t)P->n * (P->residual.value ? 2 : 1) + (size_t)P->np + (size_t)P->nm;
 }
 
-/* At the first setup: what may fail on one process alone, then what costs products or what a user may have set until
-   then.  *stop: as of fill. */
+/* Work of the first set-up: first what may fail on one process alone, then what takes products, and options that the
+   user may have set since costate_petsc_new.  *stop: see fill. */
 static int get_ready(costate_petsc *c, int *stop)
 {
     const char *prefix;
@@ -121,8 +102,8 @@ static void keep_point(costate_petsc *c, double sigma, const costate_point *x)
     c->x.m = keep(&to, (size_t)c->P.nm, x->m);
 }
 
-/* *stop: a process failed, and all go no further; what is returned is of this one.  A is assembled all the same: one
-   that has values of its own would refuse to be set to zero. */
+/* Fills A.  *stop is set on all processes if one of them failed; the status returned is that of this process.  A is
+   assembled even then, because PETSc does not set a matrix to zero that has unassembled entries. */
 static int fill(costate_petsc *c, int *stop)
 {
     int status = -(int)MatZeroEntries(c->A);
@@ -143,8 +124,8 @@ static int set_up_here(costate_petsc *c, double sigma, const costate_point *x)
     keep_point(c, sigma, x);
     TRY(get_ready(c, &stop));
     if (c->A && !stop) TRY(fill(c, &stop));
-    if (stop) return 0;                                   /* another process says so */
-    ASK(MatAssemblyBegin(c->shell, MAT_FINAL_ASSEMBLY));                /* its entries, were there any, are others */
+    if (stop) return 0;                                   /* another process failed and reports it */
+    ASK(MatAssemblyBegin(c->shell, MAT_FINAL_ASSEMBLY));                /* tells PETSc that the operator has changed */
     ASK(MatAssemblyEnd(c->shell, MAT_FINAL_ASSEMBLY));
     ASK(KSPSetOperators(c->ksp, c->shelled ? c->shell : c->A, c->A ? c->A : c->shell));
     ASK(KSPSetUp(c->ksp));
@@ -155,7 +136,7 @@ static int set_up_here(costate_petsc *c, double sigma, const costate_point *x)
 
 static int set_up(double sigma, const costate_point *x, void *ctx)
 {
-    ASK(PetscPushErrorHandler(record, ctx));
+    ASK(PetscPushErrorHandler(petsc_record, ctx));
     int status = set_up_here(ctx, sigma, x);
     ASK(PetscPopErrorHandler());
     return status;
@@ -182,7 +163,7 @@ static int solve_here(costate_petsc *c, int transpose, double *x)
 
 static int solve(int transpose, double *x, void *ctx)
 {
-    ASK(PetscPushErrorHandler(record, ctx));
+    ASK(PetscPushErrorHandler(petsc_record, ctx));
     int status = solve_here(ctx, transpose, x);
     ASK(PetscPopErrorHandler());
     return status;
@@ -205,7 +186,7 @@ costate_petsc *costate_petsc_new(MPI_Comm comm, const costate_problem *P, Mat A,
     *c = (costate_petsc){.P = *P, .comm = comm, .A = A, .form = matrix, .ctx = ctx, .kept = kept, .scaled = scaled};
     c->pre = (costate_preconditioner){.setup = set_up, .solve = solve, .ctx = c};
     strcpy(c->message, "No error.");
-    PetscPushErrorHandler(record, c);
+    PetscPushErrorHandler(petsc_record, c);
     c->broken = make(c, comm);
     PetscPopErrorHandler();
     return c;

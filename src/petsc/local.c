@@ -1,7 +1,7 @@
-/* local.c - cells of other processes beside a process's own, and the transpose of fetching them. */
+/* local.c - ghost cells: copies values of neighbouring processes beside the local ones, and the transpose of that. */
 #include "petsc/petsc.h"
 
-/* v has y for its array between begin and end */
+/* v uses y as its array from begin to end */
 static int begin(DM dm, const double *y, Vec *v)
 {
     ASK(DMGetGlobalVector(dm, v));

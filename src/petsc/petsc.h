@@ -1,19 +1,19 @@
-/* petsc.h - what the files of this room share: a preconditioner by KSP, its point and its products. */
+/* petsc.h - what the files of this folder share: the preconditioner, the point where it was set up, its products. */
 #ifndef COSTATE_SRC_PETSC_H
 #define COSTATE_SRC_PETSC_H
 
 #include <costate/petsc.h>
 
-/* as in the library: a status goes up as soon as it is one */
+/* returns from the caller with any status that is not 0, as in base/verdict.h */
 #define TRY(call) do { int status_ = (int)(call); if (status_) return status_; } while (0)
-/* PETSc's code as a status */
+/* the same for an error code of PETSc, as a negative status */
 #define ASK(call) TRY(-(int)(call))
 
-typedef struct {                  /* entries of A by products with directions of one colour each */
-    int count;                    /* colours; 0: not made yet */
+typedef struct {                  /* columns of A in colours; one product gives the entries of a colour */
+    int count;                    /* number of colours; 0: not computed yet */
     double *seed, *product;       /* n each */
     double *value;                /* entries of the local rows, row by row */
-    PetscInt *column;             /* theirs, global */
+    PetscInt *column;             /* their global columns */
     PetscInt *start;              /* n + 1: where rows begin */
     int *colour;                  /* n, of local columns */
     int *first;                   /* count + 1: the entries of a colour are at[first[c]] .. at[first[c + 1] - 1] */
@@ -22,10 +22,10 @@ typedef struct {                  /* entries of A by products with directions of
 
 struct costate_petsc {
     costate_problem P;
-    costate_point x;              /* of the last setup; what it points to is in kept */
+    costate_point x;              /* of the last set-up; its vectors lie in kept */
     double sigma;
     double *kept;                 /* y, y', p, m */
-    double *M, *scaled;           /* entries of mass; n */
+    double *M, *scaled;           /* entries of the mass matrix; n: work */
     MPI_Comm comm;
     Mat A, shell;
     KSP ksp;
@@ -34,22 +34,25 @@ struct costate_petsc {
     void *ctx;
     colours by_colour;
     int shelled;                  /* the operator is the shell */
-    int ready;                    /* options are read */
-    int trouble;                  /* what a product inside KSP returned */
-    int broken;                   /* what costate_petsc_new met: of setup, from then on */
+    int ready;                    /* the first set-up is done */
+    int trouble;                  /* status of a product that failed inside KSP */
+    int broken;                   /* status of costate_petsc_new, returned by every set-up */
     costate_preconditioner pre;
     char message[512];
 };
 
-/* 0, or minus PETSC_ERR_USER: the sentence becomes the message */
+/* message.c: the sentence becomes the message; returns minus PETSC_ERR_USER */
 int petsc_fail(costate_petsc *, const char *sentence);
-/* 0, or a status with a sentence: products are there, in this direction, without prepare */
+PetscErrorCode petsc_record(MPI_Comm, int line, const char *function, const char *file, PetscErrorCode,
+                            PetscErrorType, const char *text, void *ctx);   /* error handler; ctx: costate_petsc */
+/* shell.c: 0, or a status with a sentence if a product (with the transpose) is missing or needs `prepare` */
 int shell_possible(costate_petsc *, int transpose, const char *who);
-int shell_mass(costate_petsc *);                                /* once */
-/* out = (sigma M - J) x or its transpose times x; what a callback returns */
+int shell_mass(costate_petsc *);                                /* evaluates the mass matrix, once */
+/* out = (sigma M - J) x or its transpose times x; returns the status of the callback */
 int shell_product(costate_petsc *, int transpose, const double *x, double *out);
 int shell_make(costate_petsc *, MPI_Comm);
-int coloured_fill(costate_petsc *);                             /* A, not yet assembled */
+/* coloured.c */
+int coloured_fill(costate_petsc *);                             /* sets the entries of A; the caller assembles it */
 int coloured_make(costate_petsc *);
 void coloured_free(colours *);
 

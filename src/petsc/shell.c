@@ -1,7 +1,8 @@
-/* shell.c - sigma M - J as products of the problem's maps, and as a matrix of PETSc that has nothing else.
+/* shell.c - products with sigma M - J, computed from the derivatives of the problem, and a shell matrix (MatShell) of
+   PETSc that multiplies with them.
 
-   Of a residual F(t, y, y', p):  (sigma F_y' + F_y) x  is its tangent along  dy = x, dy' = sigma x;  the transpose adds
-   sigma times its gradient by y' to that by y. */
+   For a residual F(t, y, y', p), the product (sigma F_y' + F_y) x is the tangent of F along dy = x, dy' = sigma x.  The
+   product with the transpose is the gradient with respect to y plus sigma times the gradient with respect to y'. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +87,8 @@ int shell_product(costate_petsc *c, int transpose, const double *x, double *out)
     return transpose ? against(c, x, out) : along(c, x, out);
 }
 
-/* A process whose product fails must not leave KSP alone, in which the others go on: its part becomes NaN, which all
-   will find in the next norm, and what it returned is remembered. */
+/* A process whose product fails must stay in KSP with the others.  It sets its part of the result to NaN, which all
+   processes find in the next norm, and keeps the status for the end of the solution. */
 static PetscErrorCode multiply(Mat shell, Vec x, Vec y, int transpose)
 {
     costate_petsc *c;

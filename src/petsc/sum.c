@@ -1,8 +1,8 @@
-/* sum.c - sums over processes that give all of them the same bits.
+/* sum.c - sums over all processes, with the same bits on each of them.
 
-   All processes decide by a sum, so that one that differs in its last digit could take another step.  MPI advises, but
-   does not promise, that MPI_Allreduce gives all processes the same result; MPI_Reduce to one process, and that one's
-   sent to all, does. */
+   Processes take decisions by these sums, so a sum that differed in its last digit on one process could make it take
+   another step.  The MPI standard recommends, but does not require, that MPI_Allreduce returns the same result
+   everywhere.  MPI_Reduce to one process and MPI_Bcast from there guarantee it. */
 #include "petsc/petsc.h"
 
 int costate_petsc_sum(int count, double *x, void *comm)

@@ -100,7 +100,7 @@ static void ready(stepper *c)
 /* J is always that of the step, so nothing is kept */
 static double keep(stepper *c, double factor)
 {
-    c->lin.serial = 0;
+    linearisation_outdate(&c->lin);
     return factor;
 }
 

@@ -284,7 +284,7 @@ static int clear_undetermined(costate *c)
 static int settle(costate *c, double t)
 {
     int status = linearise_here(c, t);
-    if (clear_undetermined(c)) c->st.lin.serial = 0;
+    if (clear_undetermined(c)) linearisation_outdate(&c->st.lin);
     return status == RETRY ? COSTATE_OK : status;
 }
 

@@ -52,7 +52,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->t1 = x->end = t1;
     x->on = on;
     x->tape = tape;
-    run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && storage_of(&c->o, tape) == &states_store));
+    run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && storage_of(&c->o, tape)->alone));
     if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);
     return run_finish(c, x, status, y);

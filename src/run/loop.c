@@ -96,12 +96,21 @@ static int try_step(costate *c, run *x, double *err)
     return 0;
 }
 
-static void reject(costate *c, run *x)
+/* What the next try changes after a rejected one: its length, or only the Jacobian. */
+typedef struct { double factor; int new_jacobian; } change;
+
+static change change_after(const costate *c, const run *x)
+{
+    int renew = x->by.new_jacobian;
+    return (change){renew ? 1 : c->v.factor, renew};
+}
+
+static void reject(costate *c, run *x, change next)
 {
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
-    x->h_free = x->h * c->v.factor;
+    x->h_free = x->h * next.factor;
     x->k.rejected++;
     x->by.cautious = 1;
 }
@@ -255,8 +264,9 @@ static int one_step(costate *c, run *x, long budget)
                         "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
         int status = try_judged(c, x);
         if (status != RETRY) return status;
-        if (c->o.controller == COSTATE_FIXED && c->v.factor != 1) return give_up(c, x);
-        reject(c, x);
+        change next = change_after(c, x);
+        if (c->o.controller == COSTATE_FIXED && !next.new_jacobian) return give_up(c, x);
+        reject(c, x, next);
     }
 }
 

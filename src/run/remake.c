@@ -4,7 +4,7 @@
 
 void fresh(costate *c, long source)
 {
-    if (!source) c->st.lin.serial = 0;
+    if (!source) linearisation_outdate(&c->st.lin);
     if (!source) factors_reset(c->st.fac);
     if (c->st.F->restart) c->st.F->restart(&c->st);
 }

@@ -149,7 +149,7 @@ static const store *storage_onto(const replay *x)
 {
     const store *own = storage_of(&x->c->o, x->onto);
     if (!own->is_fresh || x->tape->store->is_fresh) return own;
-    return x->onto->file ? &disk_store : &memory_store;
+    return store_for(COSTATE_ALL_STAGES, x->onto->file != NULL);
 }
 
 static int begin_onto(replay *x)

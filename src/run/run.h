@@ -107,9 +107,7 @@ struct costate_step { const costate *c; const record *r; };
 
 static inline const store *storage_of(const costate_options *o, const costate_tape *t)
 {
-    static const store *const stores[] = {&memory_store, &states_store, &checkpoints_store};
-    if (!t->file) return stores[o->storage];
-    return o->storage == COSTATE_ALL_STAGES ? &disk_store : &checkpoints_store;
+    return store_for(o->storage, t->file != NULL);
 }
 
 void solver_free(costate *);

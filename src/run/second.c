@@ -123,7 +123,7 @@ static sweep_state sweep_for(hessian *x, const reader *who, int m, const costate
 
 static void sweep_begins(costate *c)
 {
-    c->st.lin.serial = 0;
+    linearisation_outdate(&c->st.lin);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
 }
 

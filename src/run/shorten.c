@@ -34,7 +34,7 @@ static int solve(void *ctx, double h, double *e)
     s->x->last = s->last && h == s->full;
     s->c->count.located++;
     int status = s->x->once(s->c, s->x);
-    if (status == RETRY && s->c->v.factor == 1) status = s->x->once(s->c, s->x);     /* with a new Jacobian */
+    if (status == RETRY && s->x->by.new_jacobian) status = s->x->once(s->c, s->x);
     TRY(status);
     TRY(space_finite(&s->c->maps.space, (size_t)s->c->st.N, s->c->work.y1, 0.2));
     return guard_value(s->c, s->event, s->x->now.end, s->c->work.y1, e);

@@ -1,5 +1,6 @@
 /* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
 #include <stdlib.h>
+#include "run/families.h"
 #include "run/run.h"
 
 int begin(costate *c)
@@ -15,7 +16,7 @@ void claim(costate *c) { c->stamp++; }
 
 void forget(costate *c)
 {
-    c->st.lin.serial = 0;
+    linearisation_outdate(&c->st.lin);
     factors_forget(c->st.fac);
     claim(c);
 }
@@ -63,7 +64,7 @@ static int refuse_residual(costate *c)
 {
     const costate_method *m = c->st.m;
     if (!c->P.residual.value) return COSTATE_OK;
-    if (m->family != COSTATE_SDIRK && m->family != COSTATE_FIRK)
+    if (!(c->st.F->is & RUNGE_KUTTA_INVERSE))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s solves M y' = f, not problem.residual: take one of the "
                     "families sdirk or firk, as radau2a.", m->name);
     if (m->is & COSTATE_EXPLICIT_FIRST)
@@ -82,7 +83,7 @@ static int refuse_residual(costate *c)
 static int refuse_index(costate *c)
 {
     const costate_method *m = c->st.m;
-    if (!c->maps.index || m->family == COSTATE_SDIRK || m->family == COSTATE_FIRK) return COSTATE_OK;
+    if (!c->maps.index || (c->st.F->is & RUNGE_KUTTA_INVERSE)) return COSTATE_OK;
     return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.index names unknowns of index 2: method %s is for index 1 at "
                 "most; take radau2a, radau2a5 or lobatto3c.", m->name);
 }
@@ -114,20 +115,15 @@ static void consistent_by_default(costate *c)
 
 /* ---- the solver ---- */
 
-/* in the order of enum costate_family; collocation is for boundary value problems and has no stepper */
-static const family *const families[] = {&erk_family, &sdirk_family, &firk_family, &ros_family,
-                                        &rkc_family};
-
 static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     if (!m) return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL: costate_method_find knows no method of the "
                         "name that it was given; costate_method_near finds those with names like it.");
-    if (m->family == COSTATE_COLLOCATION)
+    if (!(c->st.F = family_of(m)))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s is for boundary value problems: see costate/bvp.h, "
                     "costate_bvp_new.", m->name);
     TRY(problem_sound(&c->v, P));
     c->st.m = m;
-    c->st.F = families[m->family];
     c->P = *P;
     if (o) c->o = *o;
     c->st.n = P->n;

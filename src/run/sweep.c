@@ -139,7 +139,7 @@ sweep_state sweep_of(costate *c, const costate_tape *tape, const reader *who, in
 static int forward(costate *c, const costate_tape *tape, int m, double *V, const double *Vp,
                    const costate_times *times, const costate_observations *o)
 {
-    c->st.lin.serial = 0;
+    linearisation_outdate(&c->st.lin);
     double ended = c->v.t;              /* the time of the last run, restored below; a failure reports its step */
     reader who = reader_of(c, 0);
     sweep_state w = sweep_of(c, tape, &who, m, times, o);

@@ -1,20 +1,7 @@
-/* catalogue.c - the methods that the build made from methods/: found by name, counted, described.
-
-   Counted are those that costate_new takes: those of boundary value problems come last in the table. */
+/* catalogue.c - the methods that the build made from methods/: look-up by name, suggestions for misspelt names, and
+   descriptions.  run/families.c counts those that costate_new takes. */
 #include <string.h>
 #include "step/method.h"
-
-int costate_method_count(void)
-{
-    int k = 0;
-    while (costate_method_table[k] && costate_method_table[k]->family != COSTATE_COLLOCATION) k++;
-    return k;
-}
-
-const costate_method *costate_method_at(int k)
-{
-    return k >= 0 && k < costate_method_count() ? costate_method_table[k] : NULL;
-}
 
 const costate_method *costate_method_find(const char *name)
 {

@@ -75,6 +75,9 @@ struct costate_method {
     const costate_rkc *rkc;     /* rkc: its degrees */
 };
 
+/* dense.c: D_j(theta) = sum_k coefficients[j*degree + k-1] theta^k and its derivatives, s each; NULL: not wanted */
+void dense_polynomials(int s, int degree, const double *coefficients, double theta, double *D, double *D1, double *D2);
+
 /* In the order of enum costate_family, in a family by name; ends with NULL. */
 extern const costate_method *const costate_method_table[];
 

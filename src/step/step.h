@@ -48,6 +48,8 @@ typedef struct {                /* one try */
     int exact;                  /* stages to round-off: the end is to be a smooth function of h */
     int started;                /* in and out: what depends on (t, y) alone is there, from an earlier try */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
+    int new_jacobian;           /* out, when forward returns RETRY: it may succeed with the same h, because it used the
+                                   Jacobian of an earlier step; the next try computes a new one */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: about y' at the end, of a residual */
 } trial;
@@ -85,7 +87,9 @@ enum trait {
     REGULAR_MASS = 2,           /* M must be regular */
     SLOPES = 4,                 /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
     REMAKES = 16,               /* its sweeps make their stages themselves, and need no X */
-    WEIGHTS = 8                 /* asks for weights at the start of each step, as implicit ones do */
+    WEIGHTS = 8,                /* asks for weights at the start of each step, as implicit ones do */
+    RUNGE_KUTTA_INVERSE = 32    /* implicit Runge-Kutta stages Z, solved with W = A^-1: takes residuals F(t, y, y', p)
+                                   and unknowns of index 2, and serves boundary value problems */
 };
 
 typedef struct family family;
@@ -128,8 +132,6 @@ struct family {
     void (*remark)(const stepper *, int failed, char *text, size_t room);   /* on a run; "": none; may be NULL */
     void (*free)(void *own);
 };
-
-extern const family erk_family, sdirk_family, firk_family, ros_family, rkc_family;
 
 int own_new(stepper *, size_t size);                     /* own: zeros */
 

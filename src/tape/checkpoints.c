@@ -1,15 +1,16 @@
-/* checkpoints.c - the store of tapes that keep some states, and make the steps between them again
+/* checkpoints.c - the store that keeps some states (checkpoints) and recomputes the steps between them
    (mathematics, section 14).
 
-   Kept are the decisions of all steps, states at the begin of some blocks (checkpoints), and one or more whole blocks
-   with their stages: in a run the last, in a sweep those around the step that is asked for.  Which states, says plan.c.
-   Memory is that of so many states in all; a sweep back uses what lies behind it for the way before it, so one sweep at
-   a time.
+   The store keeps the decisions of all steps, the states at the beginning of some blocks of steps, and one or more
+   whole blocks with their stages: the last block during a run, and the blocks around the current step during a sweep.
+   plan.c chooses the states.  The memory is that of a given number of states.  A sweep backward reuses the memory of
+   the part it has passed, so only one sweep at a time may use the tape.
 
-   A step that is fresh forms its matrices anew, unless they are those that the block before began with: then the state
-   they were made at is kept beside, of few of them.
+   A fresh step computes its matrices anew, unless it can use those that the block before began with.  Then the state at
+   which they were computed is kept, too; this is done for few blocks.
 
-   The bits of each block's first state are summed up: made again by the solver of the run it must have the same. */
+   A checksum of the first state of each block is kept.  If the solver of the run recomputes that state, the sum must be
+   the same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,10 @@ static int is_fresh(const costate_tape *t, int begins)
 }
 
 /* A run that goes on may begin where a block began of which no step was taken. */
-int block_read(const stepper *c, costate_tape *t, const double *y, const double *yp)
+static int read_fresh(const stepper *c, costate_tape *t, int begins, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
+    (void)begins;                           /* is_fresh was told */
     void *list = x->blocks;
     if (x->count > 0 && x->blocks[x->count - 1].first == t->count) {
         if (x->at[x->holds - 1] == x->count - 1) state_drop(x, x->holds - 1);
@@ -99,7 +101,7 @@ int block_read(const stepper *c, costate_tape *t, const double *y, const double 
 static int begin_block(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
-    TRY(block_read(c, t, y, yp));
+    TRY(read_fresh(c, t, x->begins, y, yp));
     wholes_keep(x, 1);
     TRY(whole_begin(c, x, x->count - 1));
     return blocks_within_limit(c, t, x);
@@ -202,6 +204,6 @@ static size_t most(const costate_tape *t)
 
 const store checkpoints_store = {
     .makes_again = 1, .begin = begin, .slot = slot, .put = put, .get = remade_get, .clear = clear, .is_fresh = is_fresh,
-    .source = source, .came_to = remade_came_to, .room = remade_room, .slope = slope, .bytes = bytes, .give = give,
-    .one = one, .mend = mend, .forecast = remade_steps, .most = most
+    .read_fresh = read_fresh, .source = source, .came_to = remade_came_to, .room = remade_room, .slope = slope,
+    .bytes = bytes, .give = give, .one = one, .mend = mend, .forecast = remade_steps, .most = most
 };

@@ -1,10 +1,24 @@
-/* disk.c - the store of tapes in files that keep all: steps go to the file, and come back one at a time. */
+/* disk.c - the store that keeps everything in a file: steps are written as they are accepted, and read one by one. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tape/disk.h"
+#include "tape/journal.h"
 
-/* Steps from one that is fresh to the next: a killed run loses at most so many. */
+typedef struct {
+    lease busy;
+    size_t N, slope, doubles;   /* doubles of y; of y' of a residual, else 0; of a step */
+    size_t counts, frame;       /* bytes */
+    unsigned char *memory, *read;   /* read: the frame of `step`, -1: of none */
+    double *slot[2];
+    int turn, step, last_fresh, begins;
+    int before, source;         /* the fresh step before that one; whose linearisation went on; -1: none */
+    double *yp;                 /* where a run of a residual begins, in the tape's memory */
+    uint64_t *at;               /* of each step in the file */
+    int room;
+    size_t bytes;
+} disk;
+
+/* Every LENGTH-th step is fresh: a run that is killed loses at most so many steps. */
 enum { LENGTH = 20 };
 
 static int no_memory(const stepper *c) { return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape's file."); }
@@ -39,7 +53,7 @@ static int is_fresh(const costate_tape *t, int begins)
     return due;
 }
 
-/* Its state is in the file. */
+/* The state at which it was computed is in the file. */
 static int source(const stepper *c, costate_tape *t, int j, const double *y, int told, int *goes_on)
 {
     disk *x = t->own;
@@ -49,7 +63,8 @@ static int source(const stepper *c, costate_tape *t, int j, const double *y, int
     return 0;
 }
 
-/* Two places in turn: the step before is still needed.  Counts, and y' where a run begins, stay in memory. */
+/* Two places are used in turn, because the step before is still needed.  Iteration counts, and y' where a run begins,
+   stay in memory. */
 static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
     disk *x = t->own;
@@ -66,7 +81,8 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     return 0;
 }
 
-int disk_keep(const stepper *c, costate_tape *t, const record *r, uint64_t at)
+/* step count of the tape, whose frame is in the file: into the lists */
+static int keep(const stepper *c, costate_tape *t, const record *r, uint64_t at)
 {
     disk *x = t->own;
     if (t->count == x->room) {
@@ -87,9 +103,11 @@ int disk_keep(const stepper *c, costate_tape *t, const record *r, uint64_t at)
     return 0;
 }
 
-int disk_begins(const stepper *c, costate_tape *t, const double *yp)
+static int read_fresh(const stepper *c, costate_tape *t, int begins, const double *y, const double *yp)
 {
     disk *x = t->own;
+    (void)y;
+    if (!begins || !x->slope) return 0;
     if (!(x->yp = tape_memory(c, t, x->slope * sizeof *yp))) return c->v->status;
     memcpy(x->yp, yp, x->slope * sizeof *yp);
     return 0;
@@ -101,7 +119,7 @@ static int put(const stepper *c, costate_tape *t, const record *r)
     uint64_t at;
     TRY(journal_step_taken(c, t, r, &at));
     x->turn = !x->turn;
-    return disk_keep(c, t, r, at);
+    return keep(c, t, r, at);
 }
 
 static int get(const costate_tape *t, int k, const reader *who, int stages, record *r)
@@ -140,6 +158,6 @@ static void clear(costate_tape *t)
 
 const store disk_store = {
     .writes = 1, .begin = begin, .slot = slot, .put = put, .get = get, .clear = clear, .is_fresh = is_fresh,
-    .source = source,
+    .source = source, .read_step = keep, .read_fresh = read_fresh,
     .bytes = bytes, .one = one, .mend = mend
 };

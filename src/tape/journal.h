@@ -45,13 +45,11 @@ int journal_step_taken(const stepper *, costate_tape *, const record *, uint64_t
 int journal_mapped(const stepper *, costate_tape *, const mapped *, const void *memory, size_t bytes);
 int journal_ended(const stepper *, costate_tape *, int complete);
 
-/* load.c: into the tape's lists; tape.c, checkpoints.c, disk.c */
+/* tape.c, for load.c: into the tape's lists */
 int tape_begin_read(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *,
                     const void *p);
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
 /* the place of the next event or consistent values, with room for so many bytes; NULL: none */
 mapped *tape_next_map(const stepper *, costate_tape *, size_t bytes, void **memory);
-int block_read(const stepper *, costate_tape *, const double *y, const double *yp);
-int disk_begins(const stepper *, costate_tape *, const double *yp);
 
 #endif

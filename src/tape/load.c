@@ -1,13 +1,12 @@
-/* load.c - a tape read from its file: frames in the order in which they were written.
+/* load.c - reads a tape from its file, frame by frame, in the order in which they were written.
 
-   A run that was killed is read up to where it was fresh last: the state there was written, and what the run knew.  It
-   goes on from there, or is swept as a run that ended there. */
+   If a run was killed, the tape is read up to its last fresh step, where the file has the state and everything that the
+   run knew.  The run can be resumed there, or sweeps treat it as a run that ended there. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tape/blocks.h"
-#include "tape/disk.h"
+#include "tape/journal.h"
 
 typedef struct {
     const stepper *c;
@@ -46,7 +45,7 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
 /* The tape as its run began; where nobody goes on with it, its writer is nobody. */
 static int begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
 {
-    const store *kept = h->storage ? &checkpoints_store : &disk_store;
+    const store *kept = store_that_wrote(h->storage);
     identity *writer = who ? who : identity_new();
     if (!writer) return fail(x->c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     origin from = {.writer = writer, .stamp = -1, .predict = h->predict, .t0 = h->t0, .t1 = h->t0};
@@ -84,7 +83,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
 {
     const stepper *c = x->c;
     costate_tape *t = x->t;
-    size_t counts = counts_bytes(c), all = t->store->writes ? ((const disk *)t->own)->doubles : 0;
+    size_t n = (size_t)c->n, states = (size_t)c->N + (c->maps->residual ? n : 0) + (size_t)c->s * n;
+    size_t counts = counts_bytes(c), all = t->store->writes ? states : 0;
     journal_step h;
     unsigned char *kept = NULL;
     if (f->bytes != sizeof h + counts + all * sizeof(double) || f->number != (uint32_t)t->count)
@@ -100,7 +100,7 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     record r = {.t = h.t, .h = h.h, .end = h.end, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
-    if (t->store->writes) TRY(disk_keep(c, t, &r, at));
+    if (t->store->read_step) TRY(t->store->read_step(c, t, &r, at));
     else t->list[t->count] = r;
     t->list[t->count++].kept = NULL;
     return 0;
@@ -170,8 +170,7 @@ static int read_fresh(loader *x, const frame *f, uint64_t at)
     TRY(goes_on(x, h.source));
     t->fresh_at = at;
     t->fresh_bytes = sizeof *f + f->bytes;
-    if (t->store->makes_again) TRY(block_read(c, t, y, y + N));
-    else if (h.begins && slope) TRY(disk_begins(c, t, y + N));
+    if (t->store->read_fresh) TRY(t->store->read_fresh(c, t, h.begins, y, y + N));
     x->fresh = t->count;
     x->maps = t->map_count;
     x->fresh_at = at;

@@ -1,8 +1,8 @@
-/* memory.c - the store of tapes in memory that keep all: a step writes its stages where they stay. */
+/* memory.c - the store that keeps everything in memory: a step writes its stages directly to their final place. */
 #include <string.h>
 #include "tape/tape.h"
 
-/* The memory of a slot that was not put (a rejected step) is handed out again: the caller keeps the record. */
+/* A rejected step keeps its slot: the caller uses the same record for the next try. */
 int memory_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
 {
     size_t n = (size_t)c->n, s = (size_t)c->s, N = (size_t)c->N, slope = c->maps->residual ? n : 0;

@@ -1,4 +1,4 @@
-/* states.c - the store of tapes in memory that keep states and Newton's counts: stages are made again. */
+/* states.c - the store that keeps states and Newton's iteration counts in memory; stages are recomputed. */
 #include "tape/tape.h"
 
 static int put(const stepper *c, costate_tape *t, const record *r)
@@ -24,4 +24,4 @@ static int again(const costate_tape *t, int back, long *steps)
     return 0;
 }
 
-const store states_store = {.slot = memory_slot, .put = put, .get = get, .forecast = again};
+const store states_store = {.alone = 1, .slot = memory_slot, .put = put, .get = get, .forecast = again};

@@ -47,36 +47,48 @@ typedef struct reader {
     void *run;
 } reader;
 
-/* How much of a step is kept: memory.c, states.c, checkpoints.c. */
+/* A store decides what a tape keeps of each step and where: everything in memory (memory.c), states in memory
+   (states.c), some states, from which the steps between them are recomputed (checkpoints.c), or everything in a file
+   (disk.c).  Rows that may be NULL say what this means. */
 typedef struct {
-    int makes_again;            /* steps one after the other: nothing of them but decisions is in memory, or a file */
-    int writes;                 /* steps go to the tape's file by put itself */
-    int (*begin)(const stepper *, costate_tape *);                      /* of a run; may be NULL */
-    /* room for the next step: its record with the state y (and yp, which the record has), and where forward writes;
-       spare: for what is not kept */
+    int makes_again;            /* 1: blocks of consecutive steps are recomputed from states; only decisions are kept of
+                                   the steps themselves.  A tape's file has this number in its head */
+    int alone;                  /* 1: the stages of a step are recomputed from its state alone, so Newton's iteration
+                                   must not begin with the stages of the step before */
+    int writes;                 /* 1: put writes the step to the tape's file itself, with y, y' and X */
+    int (*begin)(const stepper *, costate_tape *);      /* a run begins; NULL: nothing to prepare */
+    /* Provides memory for the next step: the record with its state y (and yp, which the record has), and the place
+       where forward writes.  spare: memory for what the store does not keep */
     int (*slot)(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
-    int (*put)(const stepper *, costate_tape *, const record *);        /* the step that was taken, into list[count] */
-    int (*get)(const costate_tape *, int k, const reader *, int stages, record *);      /* X: only where stages */
-    void (*clear)(costate_tape *);                                      /* of own; may be NULL */
-    /* The rest is of stores that make steps again one after the other; NULL elsewhere. */
-    int (*is_fresh)(const costate_tape *, int begins);  /* the next step; begins: it is a run's, or one gone on with */
-    /* The linearisation of step j may go on at the next step, which is fresh: the state it was made at is there, or is
-       kept now: y, with y' of a residual behind; NULL: the run's own.  told: it did, in the run that is read or
-       replayed */
+    int (*put)(const stepper *, costate_tape *, const record *);        /* the step was accepted: into list[count] */
+    int (*get)(const costate_tape *, int k, const reader *, int stages, record *);      /* X: only if stages is 1 */
+    void (*clear)(costate_tape *);                      /* frees t->own; NULL: there is none */
+    /* Reading a file.  A step without its states into list[count], whose frame begins at `at`; NULL: it is copied
+       there.  A fresh state, before the step that begins with it; begins: a run begins there */
+    int (*read_step)(const stepper *, costate_tape *, const record *, uint64_t at);
+    int (*read_fresh)(const stepper *, costate_tape *, int begins, const double *y, const double *yp);
+    /* Must the next step be fresh?  begins: it is the first of a run, or of one that was continued.  NULL: never */
+    int (*is_fresh)(const costate_tape *, int begins);
+    /* May the next step, which is fresh, use the linearisation of step j?  It may if the state at which it was computed
+       is kept, or can be kept now: y, with y' of a residual behind it, or NULL, which means the state of the run.
+       told: it did, in the run that is read or replayed */
     int (*source)(const stepper *, costate_tape *, int j, const double *y, int told, int *goes_on);
-    /* step k begins fresh with this state: y' of a residual is set where only the tape knows it */
+    /* Recomputation has come to step k, which is fresh, with this state.  Sets yp of a residual if only the tape knows
+       it.  Only of stores that make steps again */
     int (*came_to)(const costate_tape *, const reader *, int k, const double *y, double *yp);
-    /* of step k, made again: where forward writes; y, yp of the record are in and out */
+    /* The place where forward writes when step k is recomputed; y and yp of the record are in and out.  As came_to */
     int (*room)(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
-    const double *(*slope)(const costate_tape *, int k);                /* y' of a residual, where it is known */
-    size_t (*bytes)(const costate_tape *);                              /* beside those of the tape's blocks */
-    int (*give)(const costate_tape *, size_t more);                     /* frees some; 0: there is nothing to free */
-    lease *(*one)(const costate_tape *);                /* for one sweep at a time; NULL: for all */
-    void (*mend)(const costate_tape *);                 /* a sweep was left: what it was about to write is not there */
-    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep makes again; NULL: none */
-    size_t (*most)(const costate_tape *);               /* bytes that states and stages may take */
+    const double *(*slope)(const costate_tape *, int k);        /* y' of a residual, or NULL; NULL: it is in the list */
+    size_t (*bytes)(const costate_tape *);              /* held beside the tape's blocks; NULL: 0 */
+    int (*give)(const costate_tape *, size_t more);     /* frees some memory; 0, or NULL: there is none to free */
+    lease *(*one)(const costate_tape *);                /* only one sweep at a time may hold this; NULL: any number */
+    void (*mend)(const costate_tape *);                 /* a sweep was abandoned: discard what it was writing */
+    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep recomputes; NULL: none */
+    size_t (*most)(const costate_tape *);               /* bytes that states and stages may take; NULL: all they need */
 } store;
-extern const store memory_store, states_store, checkpoints_store, disk_store;
+/* stores.c: for options.storage, in memory or in a file */
+const store *store_for(int storage, int in_file);
+const store *store_that_wrote(int makes_again);         /* a file with this number in its head */
 /* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
 int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
 

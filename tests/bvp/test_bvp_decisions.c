@@ -1,6 +1,6 @@
-/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped and a matrix
-   renewed, in which unit errors of integrals are measured, how fast meshes grow, and how far ill-conditioned problems
-   are believed to amplify errors. */
+/* test_bvp_decisions.c - what the solver of boundary value problems decides by: when a correction is damped and a
+   matrix renewed, in which unit errors of integrals are measured, how fast meshes grow, and how far ill-conditioned
+   problems are believed to amplify errors. */
 #include "bvp/bvp.h"                /* before cmocka, whose fail is a macro */
 #include "bvp_common.h"
 

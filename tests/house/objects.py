@@ -7,6 +7,7 @@ import re
 import subprocess
 
 LIBRARY = "libcostate-inside.a.p"               # Meson's folder with all objects; older commits: of the shared library
+PETSC = "libcostate-petsc-inside.a.p"           # the same of libcostate_petsc, if it was built
 
 
 class Library:
@@ -17,6 +18,7 @@ class Library:
         self.src, self.folder = os.path.join(source, "src"), os.path.join(build, LIBRARY)
         if older and not os.path.isdir(self.folder):
             self.folder = os.path.dirname(older[0])
+        self.folders = [x for x in (self.folder, os.path.join(build, PETSC)) if os.path.isdir(x)]
         self.seen = None
 
     def files(self):
@@ -47,7 +49,7 @@ class Library:
         if self.seen is None:
             name_of = {"src_" + path.replace("/", "_") + ".o": path for path in self.files()}
             self.seen = {name_of.get(name, name.split(".._")[-1][:-2]): both    # meson-generated_.._methods.c.o
-                         for name, both in defined_and_wanted(self.folder).items()
+                         for folder in self.folders for name, both in defined_and_wanted(folder).items()
                          if name in name_of or not name.startswith("src_")}     # not those of a file that has gone
         return self.seen
 

@@ -62,5 +62,26 @@ def test_families_named():
     same(measure.naming_families({p: measure.code(text) for p, text in files.items()}), ["run/a.c", "ops/d.c"])
 
 
+def test_structs():
+    files = {"run/solver.h": measure.code(STRUCT + "typedef struct { int a, b; struct { int c; } d; } pair;")}
+    found = {name: len(x) for (_, name), x in measure.structs(files).items()}
+    same(found, {"costate_tape": 1, "costate": 7, "later": 1, "pair": 3})
+
+
+def test_named_elsewhere():
+    files = {"erk/family.c": "const family erk_family = {", "erk/forward.c": "x = &erk_family; COSTATE_ERK",
+             "run/families.c": "&erk_family, COSTATE_ERK", "run/a.c": "f(&erk_family); m == COSTATE_ERK; ERK",
+             "step/step.h": "extern const family erk_family;\n", "tape/all.c": "const store all = {1}; y = &all;",
+             "tape/load.c": "x = y ? &all : z; /* all */", "linsol/band.c": "const costate_backend LS_band = {",
+             "linsol/choose.c": "return &LS_band;", "irk/a.c": "x == &LS_band && COSTATE_FIRK"}
+    same(measure.elsewhere({p: measure.code(text) for p, text in files.items()}),
+         {"run/a.c": ["COSTATE_ERK", "erk_family"], "tape/load.c": ["all"], "irk/a.c": ["LS_band"]})
+
+
+def test_lines():
+    same(measure.lines_of({"src/erk/a.c": ["", ""], "src/erk/a.h": [""], "src/run/a.c": [""], "bench/a.c": [""]}),
+         {"erk": 3, "run": 1})
+
+
 if __name__ == "__main__":
     run_all(globals())

@@ -3,8 +3,9 @@
     test_rooms.py SOURCE BUILD [CC...]             reports in the format of cmocka
     test_rooms.py SOURCE BUILD --list              what each room takes from which
 
-Read are the include lines of src, and the symbols of the object files: what a file defines for others and what it asks
-of them.  That the checks find what they are for is tested on trees made up here, built by CC (cc)."""
+It reads the include lines of src and the symbols of the object files, those of libcostate_petsc included: what a file
+defines for others, and what it needs of them.  That the checks find what they are for is tested on trees made up here,
+built by CC (cc)."""
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from cases import Skipped, run_all  # noqa: E402
-from objects import LIBRARY, Library, circles  # noqa: E402
+from objects import LIBRARY, PETSC, Library, circles  # noqa: E402
 
 # A room may use those before it; the families, erk to firk, are side by side and know nothing of each other.
 ROOMS = ["base", "maps", "linsol", "start", "step", "irk", ("erk", "rkc", "ros", "sdirk", "firk"), "tape", "ops", "run",
@@ -102,7 +103,8 @@ def test_every_source_has_its_object():
     """None is left out of the checks; backends that are not there have none."""
     with_symbols()
     optional = {"linsol/%s.c" % x for x in ("umfpack", "superlu", "klu", "triangles", "dissect")}
-    ours = {x for x in house.files() if x.endswith(".c") and room(x) not in BESIDE}
+    beside = set() if any(x.endswith(PETSC) for x in house.folders) else BESIDE
+    ours = {x for x in house.files() if x.endswith(".c") and room(x) not in beside}
     none(sorted(ours - set(house.symbols()) - optional))
 
 
@@ -140,14 +142,16 @@ def findings(**changes):
     """What each check finds in GOOD with these files changed (__ for /, _c for .c)."""
     files = dict(GOOD, **{name.replace("__", "/")[:-2] + "." + name[-1]: text for name, text in changes.items()})
     with tempfile.TemporaryDirectory() as place:
-        src, objects = os.path.join(place, "src"), os.path.join(place, LIBRARY)
-        os.mkdir(objects)
+        src = os.path.join(place, "src")
+        folders = {path: PETSC if path.startswith("petsc/") else LIBRARY for path in files if path.endswith(".c")}
+        for folder in set(folders.values()):
+            os.mkdir(os.path.join(place, folder))
         for path, text in files.items():
             os.makedirs(os.path.dirname(os.path.join(src, path)), exist_ok=True)
             with open(os.path.join(src, path), "w", encoding="utf-8") as file:
                 file.write(text)
-        for path in (x for x in files if x.endswith(".c")):
-            made_object(src, path, files, os.path.join(objects, "src_" + path.replace("/", "_") + ".o"))
+        for path, folder in folders.items():
+            made_object(src, path, files, os.path.join(place, folder, "src_" + path.replace("/", "_") + ".o"))
         made = Library(place, place)
         checks = in_no_room, includes_later, included_from_nowhere, calls_later, in_circles
         return {check.__name__: check(made) for check in checks if check(made)}
@@ -190,6 +194,7 @@ def test_a_circle_is_found():
     call = "int f%d(void);\nint f%d(void) { return f%d(); }\n"
     found({"in_circles": ["tape/a.c tape/b.c tape/c.c"]},
           tape__a_c=call % (2, 1, 2), tape__b_c=call % (3, 2, 3), tape__c_c=call % (1, 3, 1))
+    found({"in_circles": ["petsc/a.c petsc/b.c"]}, petsc__a_c=call % (2, 1, 2), petsc__b_c=call % (1, 2, 1))
     found({"in_circles": ["tape/a.h tape/b.h"]}, tape__a_h='#include "b.h"\n', tape__b_h='#include "a.h"\n')
 
 
@@ -198,7 +203,9 @@ def test_a_file_in_no_room_is_found():
 
 
 def test_a_library_beside_stays_beside():
-    """what it includes of a room, and a room of it"""
+    """what it includes or calls of a room, and what a room includes of it"""
+    found({"calls_later": ["petsc/sum.c needs base/vec.c"]},
+          petsc__sum_c="double dot(double);\ndouble sum(double x) { return dot(x); }\n")
     found({"includes_later": ["petsc/sum.c includes base/vec.h"]}, petsc__sum_c='#include "base/vec.h"\n')
     found({"includes_later": ["run/run.h includes petsc/sum.h"]}, petsc__sum_h="int sum;\n",
           run__run_h='#include "petsc/sum.h"\n')

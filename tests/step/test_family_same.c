@@ -1,6 +1,7 @@
 /* test_family_same.c - the family written against step.h alone computes what erk computes, by every method of erk:
    steps, tangents, adjoints and those of jets differ by round-off alone. */
 #include "family_trial.h"      /* before cmocka, which has a macro fail */
+#include "run/families.h"
 #include "common.h"
 
 enum { N_MOST = 8, M = 3 };
@@ -63,7 +64,7 @@ static double difference(const costate_method *m, const problem *b)
     static numbers x, z;
     double worst = 0;
     compute(&trial_family, m, b, &x);
-    compute(&erk_family, m, b, &z);
+    compute(family_of(m), m, b, &z);
     const struct { const char *name; size_t size; const double *x, *z; int second; } kinds[] = {
 #define KIND(name) {#name, sizeof x.name / sizeof *x.name, x.name, z.name, 0}
 #define SECOND(name) {#name, sizeof x.name / sizeof *x.name, x.name, z.name, 1}

@@ -1,0 +1,40 @@
+/* families.c - the table of families, and the methods that take steps.
+
+   A new family needs its name in enum costate_family and a row here.  Families without a row are for boundary value
+   problems alone; their methods come last in the table of methods. */
+#include "run/families.h"
+#include "step/step.h"
+
+extern const family erk_family, sdirk_family, firk_family, ros_family, rkc_family;
+
+static const family *const families[] = {
+    [COSTATE_ERK] = &erk_family,
+    [COSTATE_SDIRK] = &sdirk_family,
+    [COSTATE_FIRK] = &firk_family,
+    [COSTATE_ROS] = &ros_family,
+    [COSTATE_RKC] = &rkc_family,
+};
+
+const family *family_of(const costate_method *m)
+{
+    size_t count = sizeof families / sizeof *families;
+    return (size_t)m->family < count ? families[m->family] : NULL;
+}
+
+int has_implicit_stages(const costate_method *m)
+{
+    const family *F = family_of(m);
+    return !F || (F->is & RUNGE_KUTTA_INVERSE) != 0;
+}
+
+int costate_method_count(void)
+{
+    int k = 0;
+    while (costate_method_table[k] && family_of(costate_method_table[k])) k++;
+    return k;
+}
+
+const costate_method *costate_method_at(int k)
+{
+    return k >= 0 && k < costate_method_count() ? costate_method_table[k] : NULL;
+}
