@@ -1,8 +1,8 @@
-/* arena.c - arrays laid into one block.
+/* arena.c - arrays that share one allocated block.
 
-   Two arrays of a block that overlap, or one that is used although no room was taken for it, are neighbours in valid
-   memory: no tool sees that.  In builds that look for such faults (ASan's, and those with -Dmemcheck=true for valgrind)
-   a red zone follows each array, also one of no elements, and whoever touches it is reported. */
+   An access beyond an array of the block reaches the next array, which is valid memory, so that no tool reports it.
+   Builds that look for such errors (AddressSanitizer, or -Dmemcheck=true for valgrind) therefore put a red zone behind
+   each array, even behind an empty one, and report every access to it. */
 #include <string.h>
 #include "base/arena.h"
 

@@ -1,4 +1,4 @@
-/* cores.c - which cores a thread may run on: those of its affinity, as many as the control group's quota is worth. */
+/* cores.c - which cores a thread may run on: those of its affinity mask, limited by the quota of the control group. */
 #define _GNU_SOURCE                     /* Linux: sched_getaffinity, CPU_SET */
 #define _DARWIN_C_SOURCE
 #include <limits.h>

@@ -1,10 +1,10 @@
-/* entry.c - one call at a time on one solver. */
+/* entry.c - only one call at a time may run on a solver. */
 #include "base/entry.h"
 
-const char entry_sentence[] = "A callback called the solver that called it: no call can begin before the one at work "
-                              "has ended. Give the callback a solver of its own. (If an exception or longjmp left that "
-                              "call, costate_abandon or costate_bvp_abandon ends it.)";
-const char entry_disturbed[] = "Another call of this solver was made while this one was at work: its results are void.";
+const char entry_sentence[] = "A callback called the solver that called it: a solver can run only one call at a time. "
+                              "Give the callback a solver of its own. (If an exception or longjmp left the first "
+                              "call, end it with costate_abandon or costate_bvp_abandon.)";
+const char entry_disturbed[] = "Another call of this solver was made while this one was running: its results are void.";
 
 /* Stacks grow downwards wherever this library runs. */
 int entry_begin(call_entry *e, uintptr_t frame)

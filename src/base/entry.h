@@ -1,9 +1,10 @@
-/* entry.h - one call at a time on one solver, also where an exception or longjmp left the last one.
+/* entry.h - only one call at a time may run on a solver, even if an exception or longjmp left the previous one.
 
-   A callback that calls its own solver must be refused: work space is that of the call at work.  But a call that was
-   left is never heard of again.  The stack tells them apart: what a callback calls stands deeper than the public call
-   at work, by MOAT bytes at least, which each public call keeps free below itself; what stands higher finds that call
-   dead.  A call from far below where a dead one stood is refused, too: costate_abandon is for that. */
+   A callback that calls its own solver must be refused, because the running call uses the solver's work space.  A call
+   that was left by an exception looks the same: it never returns.  The stack tells them apart.  A callback runs deeper
+   in the stack than the public call, by at least MOAT bytes, which each public call keeps free below its frame.  A new
+   call whose frame lies higher shows that the old one was left.  A new call that lies far below the frame of a call
+   that was left is refused, too; the user can end that with costate_abandon. */
 #ifndef COSTATE_BASE_ENTRY_H
 #define COSTATE_BASE_ENTRY_H
 
@@ -11,8 +12,8 @@
 
 enum { MOAT = 16384 };
 
-/* HOLD_MOAT: keeps MOAT bytes of the stack free until the calling function returns.  An array would do, if no compiler
-   knew that it is not used and no sanitizer kept it elsewhere. */
+/* HOLD_MOAT: keeps MOAT bytes of the stack free until the calling function returns.  An array would not do:
+   compilers remove arrays that are not used, and sanitizers keep them elsewhere. */
 #if defined __GNUC__
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 #define HOLD_MOAT() __asm__ volatile("" : : "r"(__builtin_alloca(MOAT)) : "memory")
@@ -22,17 +23,17 @@ enum { MOAT = 16384 };
 #endif
 
 typedef struct {
-    int busy;                   /* a call is at work, or was left */
-    int freed;                  /* the solver was freed by a callback: it goes when the call ends */
-    int refused;                /* calls in between, whose sentence may stand there */
-    int left;                   /* the user said that it was (costate_abandon) */
+    int busy;                   /* a call is running, or was left */
+    int freed;                  /* a callback freed the solver: memory is released when the call ends */
+    int refused;                /* refused calls since then, whose sentence the verdict may hold */
+    int left;                   /* the user said so (costate_abandon) */
     uintptr_t frame;            /* of the call */
     long calls;
 } call_entry;
 
 enum { REFUSED, ENTERED, AFTER_ONE_LEFT };
 int entry_begin(call_entry *, uintptr_t frame);
-/* 0: another call began in between, so that this one's results are none */
+/* 0: another call began in the meantime, and this one's results are void */
 int entry_end(call_entry *, long call);
 
 extern const char entry_sentence[], entry_disturbed[];

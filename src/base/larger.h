@@ -1,4 +1,4 @@
-/* larger.h - the larger of two numbers, NaN if either is: fmax drops NaN, and so does a comparison one number later. */
+/* larger.h - the larger of two numbers, NaN if either is NaN.  fmax drops NaN, and a running maximum by > loses it. */
 #ifndef COSTATE_LARGER_H
 #define COSTATE_LARGER_H
 

@@ -1,4 +1,4 @@
-/* machine.c - how much memory there is: of the machine, or what limits the process to less. */
+/* machine.c - the available memory: that of the machine, or a lower limit set for this process. */
 #define _DEFAULT_SOURCE             /* BSD and GNU: _SC_PHYS_PAGES is not in POSIX */
 #define _DARWIN_C_SOURCE
 #include <stdio.h>

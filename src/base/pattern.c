@@ -1,4 +1,4 @@
-/* pattern.c - sparsity patterns: what can be wrong with one, its symmetry, products with a matrix in it. */
+/* pattern.c - sparsity patterns: validation, symmetry, bandwidth, and products with a matrix stored in a pattern. */
 #include "base/pattern.h"
 
 static const char *column_fault(const costate_pattern *p, int n, int j)

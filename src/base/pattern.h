@@ -1,4 +1,4 @@
-/* pattern.h - matrices in a sparsity pattern, by columns; pattern NULL: dense, n*n by columns. */
+/* pattern.h - matrices stored in a sparsity pattern, column by column.  Pattern NULL: dense, n*n, by columns. */
 #ifndef COSTATE_BASE_PATTERN_H
 #define COSTATE_BASE_PATTERN_H
 
@@ -6,7 +6,7 @@
 
 /* NULL when the pattern is sound, else a sentence that says what is wrong with it. */
 const char *pattern_fault(const costate_pattern *, int n);
-int pattern_holds(const costate_pattern *, int i, int j);      /* has it an entry in row i of column j? */
+int pattern_holds(const costate_pattern *, int i, int j);      /* is (i, j) an entry? */
 /* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
 double pattern_symmetry(const costate_pattern *);
 void pattern_band(const costate_pattern *, int *lower, int *upper);     /* diagonals below and above the main one */

@@ -1,4 +1,4 @@
-/* random.c - a linear congruence: good enough for directions that are to hide nothing. */
+/* random.c - a linear congruential generator, good enough for random directions in checks. */
 #include "base/random.h"
 
 double random_number(unsigned *state)

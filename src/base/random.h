@@ -1,4 +1,4 @@
-/* random.h - the same numbers in every run and on every machine. */
+/* random.h - pseudo-random numbers that are the same in every run and on every machine. */
 #ifndef COSTATE_BASE_RANDOM_H
 #define COSTATE_BASE_RANDOM_H
 

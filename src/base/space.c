@@ -1,4 +1,4 @@
-/* space.c - sums, norms and verdicts over vectors that may be spread over processes. */
+/* space.c - sums, norms and common decisions for vectors that may be distributed over processes. */
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"
@@ -11,8 +11,8 @@ int space_total_of_all(const space *s, int count, double *x)
     return fail(s->v, COSTATE_CALLBACK, "The sum over processes returned %d at t = %.10g.", code, s->v->t);
 }
 
-/* By sums alone.  First a bound: with x = 2^e about, the sum of 2^(e/2) neither over- nor underflows, and its square is
-   at most P^2 too large.  Then the 16-norm of what is left, no smaller than P^-32. */
+/* A maximum computed with sums only.  First a bound: for x of about 2^e the sum of 2^(e/2) neither over- nor
+   underflows, and its square is at most P^2 times too large.  Then the 16-norm of x/bound, which is at least P^-32. */
 int space_greatest_of_all(const space *s, double *x)
 {
     double bound = *x > 0 && *x < HUGE_VAL ? ldexp(1, ilogb(*x) / 2 + 1) : *x;
@@ -38,7 +38,8 @@ int space_dots(const space *s, size_t n, int count, const double *X, size_t stri
     return space_total(s, count, out);
 }
 
-/* where squares would over- or underflow: x scaled by a power of two, then w x by its largest entry; all: entries */
+/* for squares that would over- or underflow: x is scaled by a power of two, then w x by its largest entry; all: n of
+   all processes */
 static int norm_scaled(const space *s, size_t n, double all, const double *w, const double *x, double *out)
 {
     double most, most_w = 0, sum = 0;
@@ -78,7 +79,7 @@ int space_finite_in_all(const space *s, size_t n, const double *x, double factor
     return space_agree(s, all_finite(n, x) ? 0 : retry(s->v, WHY_NOT_FINITE, factor));
 }
 
-/* How many found each status, each reason to retry, and the sum of the factors they propose. */
+/* Adds up how many processes found each status and each reason to retry, and the factors that they propose. */
 int space_agree_all(const space *s, int status)
 {
     enum { STATUSES = 32, FACTOR = STATUSES, REASONS, ALL = REASONS + CAUSES };

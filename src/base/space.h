@@ -1,11 +1,12 @@
-/* space.h - the space of states: sums, norms and verdicts over vectors that may be spread over processes.
+/* space.h - sums, norms and common decisions for vectors that may be distributed over processes.
 
-   A process holds a part of each vector of states, of its tangents and adjoints; of an integral q each process has its
-   share, and q is their sum.  sum adds up over all processes, and must give all of them the same bits, for they decide
-   by it; where it is NULL there is one process, and nothing costs anything.  What a product of the problem's maps says
-   of t and p is a share, too: sweeps add up gradients by times, those by parameters are the caller's to add.
+   A process holds a part of each state vector, and of its tangents and adjoints.  An integral q is the sum of the
+   contributions of all processes.  `sum` adds up over all processes.  It must return the same bits to all of them,
+   because they decide by the result.  If it is NULL there is one process, and nothing is spent.  Derivatives of the
+   problem's maps with respect to t and p are contributions, too: sweeps add up gradients with respect to times; the
+   caller adds up those with respect to parameters.
 
-   A sum is what takes time between processes, not its length: sums are batched. */
+   The time of a sum over processes hardly depends on its length, so sums are batched. */
 #ifndef COSTATE_BASE_SPACE_H
 #define COSTATE_BASE_SPACE_H
 
@@ -14,7 +15,7 @@
 #include "base/vec.h"
 #include "base/verdict.h"
 
-#define LEAST_SQUARES 1e-280     /* sums of squares between these have lost nothing that counts */
+#define LEAST_SQUARES 1e-280     /* sums of squares between these have neither over- nor underflowed */
 #define MOST_SQUARES 1e280
 enum { SPACE_MOST = 32 };       /* norms at a time */
 
@@ -32,10 +33,11 @@ int space_agree_all(const space *, int status);
 int space_finite_in_all(const space *, size_t n, const double *x, double factor);
 int space_norms(const space *, size_t n, int count, const double *w, const double *const *x, double *out);
 int space_dots(const space *, size_t n, int count, const double *X, size_t stride, const double *y, double *out);
-/* 0, or COSTATE_NOT_FINITE in these words */
+/* 0, or COSTATE_NOT_FINITE with this sentence */
 int space_sound(const space *, size_t n, const double *x, const char *what);
 
-/* What follows is inline so that one process pays for a comparison: it is a hundredth of a run of two states. */
+/* The following is inline, so that a single process pays for a comparison only: a call would be a hundredth of a run
+   with two states. */
 
 /* x <- its sum, number by number */
 static inline int space_total(const space *s, int count, double *x)
@@ -46,8 +48,8 @@ static inline int space_total(const space *s, int count, double *x)
 /* x >= 0 <- the greatest; of P processes up to P^(1/16) too much */
 static inline int space_greatest(const space *s, double *x) { return s->sum ? space_greatest_of_all(s, x) : 0; }
 
-/* A status found here alone becomes one that all processes return: 0, RETRY with one reason and one factor, or the
-   worst failure, with its sentence where it was found. */
+/* All processes return the same status, even if only one found it: 0, RETRY with a common reason and factor, or the
+   worst failure; its sentence is in the verdict of the process that found it. */
 static inline int space_agree(const space *s, int status) { return s->sum ? space_agree_all(s, status) : status; }
 
 /* 0, or retry(WHY_NOT_FINITE, factor) */

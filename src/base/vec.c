@@ -1,6 +1,6 @@
-/* vec.c - sums over vectors that touch memory once.
+/* vec.c - sums over vectors, each in one pass over memory.
 
-   combine is blocked so that the sum stays in the first cache while several stages stream through it. */
+   combine works in blocks, so that the sum stays in the first-level cache while the stages are read. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-/* vec.h - sums over vectors that touch memory once: over what is here of them (space.h adds up over processes). */
+/* vec.h - sums over the local part of vectors, each in one pass over memory (space.h adds up over processes). */
 #ifndef COSTATE_BASE_VEC_H
 #define COSTATE_BASE_VEC_H
 
@@ -7,7 +7,7 @@
 enum { TERMS_MOST = 32 };       /* of combine: stages of a method */
 void combine(size_t n, double *out, const double *y, double scale, int k, const double *w, const double *X,
              size_t stride);
-/* k sums of the same k vectors: out_i = sum_j scale A_ij X_j; onto: beside what it is.  X and out: k vectors of n,
+/* k sums of the same k vectors: out_i = sum_j scale A_ij X_j; onto: added to its old value.  X and out: k vectors of n,
    apart. */
 void mix(size_t n, double *out, int onto, double scale, int k, const double *A, const double *X);
 void combine_many(size_t n, double *out, double scale, int k, const double *w, const double *X);
@@ -17,8 +17,7 @@ double dot(size_t n, const double *x, const double *y);
 double sum_moduli(size_t n, const double *x);
 double sum_scaled(size_t n, double rtol, double atol, const double *y, const double *z, const double *e);
 
-/* These two are inline for short vectors, of which they are asked most often.  A sum that is finite is one of finite
-   numbers. */
+/* These two are inline because most calls are for short vectors.  If a sum is finite, all its terms are. */
 int all_finite_of_many(size_t n, const double *x);
 static inline int all_finite(size_t n, const double *x)
 {

@@ -1,4 +1,4 @@
-/* verdict.c - statuses set with their sentences. */
+/* verdict.c - sets statuses and their sentences. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,12 +45,12 @@ int retry(verdict *v, enum cause why, double factor)
 int frozen(verdict *v, int status)
 {
     if (status != RETRY) return status;
-    return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where steps cannot be made smaller, %s.",
+    return fail(v, cause_status(v->why), "At t = %.10g in a run over the tape, where step sizes are prescribed, %s.",
                 v->t, cause_text(v->why));
 }
 
 int decided(verdict *v, int status, const char *what)
 {
     if (status != RETRY) return status;
-    return fail(v, cause_status(v->why), "At t = %.10g, where %s is asked for, %s.", v->t, what, cause_text(v->why));
+    return fail(v, cause_status(v->why), "At t = %.10g, where %s is required, %s.", v->t, what, cause_text(v->why));
 }

@@ -1,7 +1,7 @@
 /* verdict.h - why a call failed: a status, and the sentence written where the cause is known.
 
-   Functions return 0, RETRY (the step would succeed if it were smaller) or a status < 0 with its sentence in the
-   verdict; who only passes that on says TRY(call). */
+   Functions return 0, RETRY (the step may succeed if it is smaller) or a status < 0, whose sentence is in the verdict.
+   A caller that only passes the result on writes TRY(call). */
 #ifndef COSTATE_BASE_VERDICT_H
 #define COSTATE_BASE_VERDICT_H
 
@@ -15,19 +15,19 @@ enum { CAUSES = WHY_PRECONDITIONER + 1 };
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
-    double factor;              /* the h_new/h that it proposes; 0.5 if nothing tells how much would suffice */
-    double t;                   /* where the run is */
+    double factor;              /* and the h_new/h it proposes; 0.5 where no estimate is known */
+    double t;                   /* the current time of the run */
     char text[800];
 } verdict;
 
-void verdict_clear(verdict *);                                  /* a call begins: nothing has failed */
-void verdict_at(verdict *, double t);                           /* where the run is: costate_time, and in sentences */
+void verdict_clear(verdict *);                                  /* at the begin of a call */
+void verdict_at(verdict *, double t);                           /* the current time: for costate_time and sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
 int retry(verdict *, enum cause, double factor);               /* returns RETRY */
-int frozen(verdict *, int status);                             /* RETRY is a failure where steps are prescribed, */
-int decided(verdict *, int status, const char *what);          /* or at an event, which no smaller step mends */
+int frozen(verdict *, int status);                             /* RETRY becomes a failure where steps are prescribed, */
+int decided(verdict *, int status, const char *what);          /* or at an event, where a smaller step does not help */
 
-/* what a step that cannot be made smaller ends with */
+/* the status and the words when a step cannot be made smaller */
 int cause_status(enum cause);
 const char *cause_text(enum cause);
 

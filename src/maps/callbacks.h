@@ -1,4 +1,4 @@
-/* callbacks.h - tangent and adjoint of a user's map, whichever form of them is given. */
+/* callbacks.h - calls of a user's tangent or adjoint, given for one column or for several. */
 #ifndef COSTATE_MAPS_CALLBACKS_H
 #define COSTATE_MAPS_CALLBACKS_H
 

@@ -32,6 +32,7 @@ double check_size_among(int count, const double *v, int i);
 
 /* ---- a map of the user at a point ---- */
 
+enum { CHECK_COLUMNS = 3 };                  /* that are checked together */
 typedef struct {
     const costate_map *map;
     int k;                                   /* values */
@@ -45,7 +46,7 @@ typedef struct {
     int ny, nyp, in;                         /* inputs: y, y', p, m behind one another; all of them, without t */
     double *base, *moved, *e, *a, *c, *g;    /* in: x; moved inputs; a unit vector; two directions; a gradient */
     double *w, *d, *b, *r;                   /* k; and, the larger of k and in, differences, work, and work of two */
-    double *columns;                         /* for check_columns.c */
+    double *columns;                         /* CHECK_COLUMNS of the larger of k and in + 1, three times */
 } probe;
 /* sides: 1 or 2; makes what the probe owns.  COSTATE_NO_MEMORY goes to the report */
 int check_begin(probe *, costate_report *);
@@ -79,7 +80,6 @@ int check_result(int code, costate_report *);         /* the status of a check w
 /* check_map.c: value and products of a probe that check_begin made.  The report was cleared */
 int check_map(probe *, costate_report *);
 /* check_columns.c: tangents, adjoints and prepare against tangent and adjoint */
-size_t check_columns_work(const probe *);
 int check_columns(const probe *, costate_report *);
 
 /* check_problem.c: all maps of a problem, and its matrices; a failure ends it, what is wrong is said and sets *wrong */
@@ -116,7 +116,8 @@ typedef struct {
     int (*back)(void *ctx);
 } check_derivative;
 int check_along(const space *, const check_derivative *, double *error);
-/* A step failed: must the check fail, too?  At the nearest step, and for want of memory or by a callback */
+/* Does a failed solution end the check?  Yes at the smallest step, and for want of memory or by a callback; else the
+   step may have been too long. */
 int check_fatal(int status, int nearest);
 
 #endif

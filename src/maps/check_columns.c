@@ -1,5 +1,5 @@
-/* check_columns.c - the public check of what is there for speed: several columns at once must be what single ones are,
-   and products what they are whenever prepare was called at their point. */
+/* check_columns.c - the public check of the optional, faster callbacks: tangents and adjoints of several columns must
+   agree with those of single columns, and products must be the same whenever prepare was called at their point. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
@@ -7,8 +7,8 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
-/* each of the columns lacks other parts */
-enum { COLUMNS = 3 };
+/* each of the columns lacks different parts */
+enum { COLUMNS = CHECK_COLUMNS };
 
 typedef struct {
     const probe *q;
@@ -25,7 +25,7 @@ static void column_wrong(const char *name, const worst *w, costate_report *r)
                     w->expected);
 }
 
-/* columns are compared each by its own size: that of a wrong one may be small */
+/* Each column is compared relative to its own size, because a wrong column may be small. */
 static void compare(const blocks *b, const char *name, size_t rows, double *error, costate_report *r)
 {
     worst most = {0};
@@ -75,7 +75,8 @@ static int check_adjoints(blocks *b, costate_report *r)
     return 0;
 }
 
-/* Prepared from a copy of x that is gone afterwards, with a value elsewhere in between, products must be the same. */
+/* prepare gets a copy of x that is overwritten afterwards, and value is called elsewhere in between: products must be
+   the same as without. */
 static int check_prepare(const blocks *b, costate_report *r)
 {
     const probe *q = b->q;
@@ -108,8 +109,6 @@ static size_t longest(const probe *q)
     size_t in = (size_t)q->in + 1, k = (size_t)q->k;
     return in > k ? in : k;
 }
-
-size_t check_columns_work(const probe *q) { return 3 * COLUMNS * longest(q); }
 
 int check_columns(const probe *q, costate_report *r)
 {

@@ -72,7 +72,7 @@ int check_begin(probe *q, costate_report *r)
     q->nyp = q->slopes ? q->ny : 0;
     q->in = q->ny + q->nyp + q->np + q->nm;
     size_t in = (size_t)q->in, k = (size_t)q->k, most = k > in ? k : in;
-    q->memory = calloc(6 * in + k + 4 * most + check_columns_work(q), sizeof *q->memory);
+    q->memory = calloc(6 * in + k + 4 * most + 3 * CHECK_COLUMNS * (most + 1), sizeof *q->memory);
     if (!q->memory) return check_no_memory(r);
     double **const inputs[] = {&q->base, &q->moved, &q->e, &q->a, &q->c, &q->g};
     for (size_t i = 0; i < 6; i++) *inputs[i] = q->memory + i * in;
@@ -193,7 +193,7 @@ static double largest(int size, const double *x)
     return most;
 }
 
-/* how far d and the next are apart, beside what they are, or the round-off of what was differenced */
+/* the difference of d and next, relative to them, or to the round-off of what was differenced */
 static double apart(int size, double unit, const double *d, const double *next, const double *differenced)
 {
     double most = 0, scale = fmax(largest(size, d), largest(size, next)) * unit;

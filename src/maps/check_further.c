@@ -1,5 +1,5 @@
-/* check_further.c - the public check of a problem: its maps beside the equation and the running costs, that is start,
-   and of events guards, jumps and costs. */
+/* check_further.c - the public check of a problem's other maps: start, and the guards, jumps, transitions and costs of
+   events. */
 #include <math.h>
 #include <stdio.h>
 #include "maps/maps.h"
@@ -15,7 +15,7 @@ static void join_errors(costate_report *r, const costate_report *own)
     r->adjoint_tangent2 = fmax(r->adjoint_tangent2, own->adjoint_tangent2);
 }
 
-/* What is wrong is said behind the map's name, in the report of all, which has the worst errors. */
+/* Errors are appended to the report of the problem, after the name of the map; the report keeps the largest errors. */
 static int check_further(probe *q, const char *name, costate_report *r, int *wrong)
 {
     costate_report own;
@@ -28,7 +28,7 @@ static int check_further(probe *q, const char *name, costate_report *r, int *wro
     return COSTATE_OK;
 }
 
-/* in a mode that the event is looked at in: that of x, if in any */
+/* in a mode where the event is active: that of x, if it is active in all */
 static int check_event(const costate_problem *P, int k, const costate_point *x, costate_report *r, int *wrong)
 {
     const costate_event *e = &P->event[k];

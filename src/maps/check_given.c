@@ -1,5 +1,5 @@
-/* check_given.c - what is given to the public checks, checked itself before any callback is called: the sizes or the
-   problem, and the point.  There is no solver to hold the sentence: it goes into the report. */
+/* check_given.c - the arguments of the public checks: sizes or problem, and point, are verified before any callback is
+   called.  There is no solver to hold an error sentence, so it goes into the report. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* check_map.c - the public check of a map: derivatives against differences and each other. */
+/* check_map.c - the public check of a map: its derivatives are compared with differences and with each other. */
 #include <math.h>
 #include <string.h>
 #include "base/pattern.h"

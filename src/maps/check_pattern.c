@@ -1,9 +1,9 @@
-/* check_pattern.c - a problem without jac: is the Jacobian that its pattern can hold all of f_y?
+/* check_pattern.c - the public check of the pattern of a problem without jac: does it contain all entries of f_y?
 
-   J is formed in the pattern by coloured products, as runs form it, and J v is compared with f_y v for random v: twice
-   in the sizes of y, once (tangents only: differences need the sizes) with all components alike.
-   However small an entry is beside its row, a pattern without it is wrong: only what may be an error of the products is
-   let through. */
+   J is formed in the pattern from coloured products, as runs do, and J v is compared with f_y v for random v: twice
+   with components scaled by the sizes of y, and once with all alike (only with tangents: differences need the sizes).
+   A pattern is wrong even if the entry that it lacks is small relative to its row.  Only gaps that the errors of the
+   products explain are accepted. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/pattern.h"

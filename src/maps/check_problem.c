@@ -1,4 +1,4 @@
-/* check_problem.c - the public check of a problem: its maps, jac, the pattern, mass. */
+/* check_problem.c - the public check of a problem: its equation, jac, pattern, mass matrix and running cost. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- what jac and mass write: in the pattern, and nowhere else ---- */
 
-/* Behind the entries of a pattern lie those that a callback would write which took the layout for n*n. */
+/* Guard values behind the entries of the pattern: a callback that writes a dense n*n matrix overwrites them. */
 typedef struct { double *entry; size_t count, guards; } guarded;
 
 enum { MOST_GUARDED = 1000 };                       /* rows: 8 MB of guards */
@@ -162,7 +162,7 @@ static int check_rhs(const costate_problem *P, const costate_point *x, costate_r
 
 typedef int check(const costate_problem *, const costate_point *, costate_report *);
 
-/* M y' = f: where one part is wrong the others are judged, too; a failure ends it. */
+/* M y' = f: if one part is wrong, the others are checked as well; a failed call ends the check. */
 static int check_equations(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
 {
     const struct { int given; check *of; } parts[] = {

@@ -1,6 +1,6 @@
-/* detect.c - a sparsity pattern found by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at
-   a few points; of a residual F_y e_j and F_y' e_j.  An entry is where the result is not zero: what f_i does not use
-   leaves it as it is, to the last bit. */
+/* detect.c - finds a sparsity pattern by probing: f_y e_j by rhs.tangent, or f(y + d e_j) - f(y), for each column j at
+   a few points; for a residual F_y e_j and F_y' e_j.  Entries are where the result is not zero: if f_i does not depend
+   on y_j, the difference is zero to the last bit. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "maps/maps.h"
 #include "maps/check.h"
 
-/* x itself, and random points within a tenth of the sizes of t, y and p: an entry that vanishes at one of them, or
-   whose term a branch leaves out there, is seen at another.  Each costs n more products. */
+/* x itself, and random points within a tenth of the sizes of t, y and p: an entry that vanishes at one point, or lies
+   in a branch that is not taken there, is likely found at another.  Each point costs n more products. */
 enum { POINTS = 4 };
 static const double NEAR = 0.1;
 
@@ -49,7 +49,8 @@ static double slope_size(const double *yp, int n, int i)
     return fmax(fabs(yp[i]), 1e-3 * (most > 0 ? most : 1));
 }
 
-/* Point k; where f is not defined there, tried again at half the distance, components that are zero the other way. */
+/* Chooses point k.  If f is not defined there, half the distance is tried, with the other sign for components that are
+   zero. */
 static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
 {
     int n = s->P->n, np = s->P->np, code = 1;

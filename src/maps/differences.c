@@ -1,6 +1,6 @@
-/* differences.c - missing products by central differences of the next lower derivative.
+/* differences.c - approximates missing products by central differences of the next lower derivative.
 
-   An adjoint by differences takes one difference for each wanted entry of t, y, p and m. */
+   An adjoint needs one difference for each entry of t, y, p and m whose gradient is wanted. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-/* differences.h - products of the user's maps that are missing, by central differences of the next lower derivative. */
+/* differences.h - missing products of maps by central differences of the next lower derivative; codes of callbacks. */
 #ifndef COSTATE_MAPS_DIFFERENCES_H
 #define COSTATE_MAPS_DIFFERENCES_H
 

@@ -1,9 +1,8 @@
-/* maps.h - what the user gives: maps, Jacobians, mass matrix, their callbacks counted and their codes turned into 0,
-   RETRY or a status.  Owner of the counters of callbacks, of M, of the space of differences; p, w are bound by who
-   runs.
+/* maps.h - the user's maps, Jacobians and mass matrix.  Calls are counted, and the codes of callbacks become 0, RETRY
+   or a status.  This room owns the counters, M and the work space of differences; the run sets p and w.
 
-   Inside a step memory is one more block of parameters (mathematics, section 10.1): what families pass on as parameters
-   of directions and gradients, pm, has np + nm rows. */
+   Inside a step memory variables are treated as further parameters (mathematics, section 10.1): parameter directions
+   and gradients, pm, have np + nm rows. */
 #ifndef COSTATE_MAPS_H
 #define COSTATE_MAPS_H
 
@@ -15,7 +14,7 @@ enum product { TANGENT_OF = 2, ADJOINT_OF = 4, TANGENT2_OF = 8, ADJOINT_TANGENT_
                EXACT_JACOBIAN = 64,     /* J not by differences */
                ADJOINT_TANGENT2_OF = 128 };
 
-/* A map that sees more than the state: what it is as a map of the state alone (ops/slopes.c). */
+/* A map that depends on more than the state, expressed as a map of the state alone (ops/slopes.c). */
 typedef struct composed composed;
 struct composed {
     int (*value)(composed *, const costate_point *x, double *out);
@@ -56,7 +55,7 @@ struct map {
                             const costate_point *b, const double *w, const costate_gradient *g);
 };
 
-struct known_point {                    /* a point that something was made for */
+struct known_point {                    /* the point for which something was computed */
     int held;                           /* 0: none */
     double t;
     double *y, *yp;                     /* n; its p is the bound one; yp: NULL but of a residual */
@@ -130,7 +129,7 @@ static inline costate_point along_pm(const maps *a, double t, const double *y, c
 {
     return (costate_point){.t = t, .y = y, .p = p_of(a, pm, j), .m = m_of(a, pm, j)};
 }
-/* where gradients by t, y, column j of pm are added */
+/* where gradients with respect to t, y, column j of pm are added */
 static inline costate_gradient into_pm(const maps *a, double *t, double *y, double *pm, size_t j)
 {
     double *at = pm ? pm + j * (size_t)(a->np + a->nm) : NULL;
@@ -141,8 +140,8 @@ static inline costate_gradient into_pm(const maps *a, double *t, double *y, doub
 int sizes_sound(verdict *, const char *of, int n, int np, const char *name, int k, int least);
 int problem_sound(verdict *, const costate_problem *);
 
-/* Of a problem that was found sound: what it gives; options, method, count and v are set by the caller, and after that
-   init makes what is owned.  with_jacobian: J will be formed. */
+/* The maps of a valid problem.  The caller sets options, method, count and v; after that maps_init allocates what is
+   owned.  with_jacobian: J will be formed. */
 maps maps_of(const costate_problem *);
 int maps_init(maps *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
@@ -211,7 +210,7 @@ static inline int map_adjoints(maps *a, const map *f, const costate_point *x, in
 {
     return m == 1 ? map_adjoint(a, f, x, w, g) : f->adjoints(a, f, x, m, w, ld, g);
 }
-/* Are these products of rhs and of cost to be had, with directions in p, in t?  0, or COSTATE_MISSING, named. */
+/* Are these products of rhs and of cost available, with directions in p, in t?  0, or COSTATE_MISSING with the name */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
 int maps_have_events(maps *, unsigned products);          /* those of all guards, jumps and costs of events */
 

@@ -1,9 +1,9 @@
-/* missing.c - find an entry of f_y that the pattern leaves out, from products with vectors.
+/* missing.c - finds an entry of f_y that the pattern lacks, from products with vectors.
 
-   J is formed in the pattern by coloured products.  An entry that the pattern does not hold is lost there, or comes
-   into another column's entry of the same row; either way J v and f_y v differ in that row for almost every v.  So a
-   random v tells the rows, for one product.  Columns that the pattern does not have in such a row should not act on it:
-   products with halves of them lead to the one that does, in log2(n) products. */
+   J is formed in the pattern from coloured products.  An entry outside the pattern is lost, or is added to another
+   entry of the same row.  In both cases J v and f_y v differ in that row for almost every v, so that one product with a
+   random v shows the rows.  In such a row, the columns that are not in the pattern should have no effect; bisection
+   finds one that has, in log2(n) products. */
 #include <math.h>
 #include <string.h>
 #include "base/random.h"
@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "maps/maps.h"
 
-/* away from zero, so that no entry goes unseen */
+/* bounded away from zero, so that every entry has an effect */
 static double random_part(unsigned *seed)
 {
     double r = random_number(seed);

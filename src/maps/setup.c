@@ -1,4 +1,4 @@
-/* setup.c - the maps of a problem made ready: what they own, and where their work space lies. */
+/* setup.c - sets up the maps of a problem: what they own, and their work space. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +147,7 @@ void maps_layout_columns(maps *a, cursor *at, int m)
     a->minus = a->residual ? take(at, n * (size_t)m) : NULL;
 }
 
-/* Between calls the caller may have changed what p points to, and another solver what is in ctx. */
+/* Between calls the caller may have changed the values of p, and another solver the contents of ctx. */
 void maps_bind(maps *a, const double *p)
 {
     a->p = p;
@@ -156,7 +156,7 @@ void maps_bind(maps *a, const double *p)
     a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
-/* m is of the step: another array for each */
+/* each step has its own array m */
 void maps_bind_step(maps *a, const double *m, int mode)
 {
     a->m = a->nm ? m : NULL;

@@ -1,5 +1,5 @@
-/* sound.c - is a problem fit to be solved?  Its sizes, callbacks and pattern, before anything is made or called: asked
-   by solvers and by the public checks. */
+/* sound.c - validates a problem: its sizes, callbacks, events and pattern, before anything is allocated or called.
+   Used by solvers and by the public checks. */
 #include <math.h>
 #include "base/pattern.h"
 #include "maps/maps.h"
@@ -35,7 +35,8 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
     const costate_event *e = &P->event[k];
     TRY(times_sound(v, k, e));
     if (!e->guard.value && e->ntimes == 0)
-        return fail(v, COSTATE_MISSING, "problem.event[%d] has neither guard.value nor times: when does it happen?", k);
+        return fail(v, COSTATE_MISSING, "problem.event[%d] has neither guard.value nor times, which say when it "
+                    "happens.", k);
     if (e->guard.value && e->ntimes > 0)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d] has a guard and times: one of them says when it "
                     "happens.", k);
@@ -47,7 +48,7 @@ static int event_sound(verdict *v, const costate_problem *P, int k)
     if (e->slopes != 0 && e->slopes != 1)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].slopes = %d: it is 0 or 1.", k, e->slopes);
     if (e->transition.value && !P->residual.value)
-        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].transition: it is of residuals.", k);
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].transition is available for residuals only.", k);
     if (e->transition.value && e->jump.value)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d] has a jump and a transition: one of them says what it "
                     "leaves.", k);

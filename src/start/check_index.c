@@ -1,6 +1,6 @@
-/* check_index.c - the public check of a problem: its maps, and whether its index is what problem.index says it is.
+/* check_index.c - the public check of a problem: its maps, and whether problem.index is its index.
 
-   Newton's matrix of consistent values (start.h) is regular at x if it is: by its rows, and by its numbers. */
+   If it is, the Newton matrix for consistent values (start.h) is regular at x, structurally and numerically. */
 #include <math.h>
 #include <stdlib.h>
 #include "maps/check.h"

@@ -1,4 +1,4 @@
-/* derive.c - tangents and adjoints of consistent values: those of the equations in start.h, where they were solved
+/* derive.c - tangents and adjoints of consistent values, from the equations in start.h at their solution
    (mathematics, eq. 11.5 to 11.8).
 
    With x = (t, y, k) that was found, g the guess, A_v and A_p Newton's matrices of `values` and `position`:

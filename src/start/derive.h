@@ -1,4 +1,4 @@
-/* derive.h - derivatives of consistent values, in pieces: what derive.c and second.c share. */
+/* derive.h - the parts of derivatives of consistent values that derive.c and second.c share. */
 #ifndef COSTATE_START_DERIVE_H
 #define COSTATE_START_DERIVE_H
 

@@ -1,9 +1,10 @@
-/* given.c - consistent values by the user's own equations, problem.start: N(t, (y+, y), p) = 0, n of them, for y+
-   (mathematics, eq. 11.11 to 11.14).
+/* given.c - consistent initial values from the user's own equations, problem.start: n equations N(t, (y+, y), p) = 0
+   for the consistent state y+, where y is the guess (mathematics, eq. 11.11 to 11.14).  N is a map of 2n states, y+
+   followed by y, which lie in `both`.
 
-       forward   Newton's iteration from y+ = y with the dense matrix -N_y+, formed by tangents
+       values    Newton's iteration from y+ = y with the dense matrix -N_y+, whose columns are tangents
        tangent   -N_y+ y+'  =  N_t t' + N_y y' + N_p p'
-       adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  t and p alike
+       adjoint   u = -N_y+^-T lambda;  lambda = N_y^T u,  and N_t^T u, N_p^T u are added to the gradients
        second    -N_y+^T u' = lambda' + [N_y+^T u]' along ((y+', y'), t', p');  lambda' = N_y^T u' + [N_y^T u]' */
 #include <float.h>
 #include <math.h>
@@ -14,16 +15,19 @@
 #include "maps/differences.h"
 #include "start/start.h"
 
-static const double SHARP = 1e-3;               /* of what y may be wrong by, which is no unit of the user's rows */
+/* Newton's iteration ends at this part of the tolerances of y: the user's equations have no tolerances of their own */
+static const double SHARP = 1e-3;
 
+/* The equations are the user's problem.start, or another room's (s->coded is their name).  The latter have a ctx of
+   their own and return statuses, the user's return codes. */
 static void *ctx_of(const starter *s) { return s->coded ? s->start_ctx : s->maps->ctx; }
 
-static int code(const starter *s, int r, const char *name)
+static int status_of(const starter *s, int r, const char *name)
 {
     return s->coded ? r : map_code(s->maps, r, "start", name);
 }
 
-/* (first, second) into both, as y of x; NULL: zero */
+/* x with (first, second), copied into `both`, as its y; NULL: zeros */
 static costate_point pair(const starter *s, costate_point x, const double *first, const double *second, double *both)
 {
     size_t n = (size_t)s->maps->n;
@@ -36,6 +40,7 @@ static costate_point pair(const starter *s, costate_point x, const double *first
     return x;
 }
 
+/* the point (y+, y) of f */
 static costate_point here(const starter *s, const start_values *f)
 {
     return pair(s, point(s->maps, f->t, NULL), f->y, f->before, s->both);
@@ -44,21 +49,22 @@ static costate_point here(const starter *s, const start_values *f)
 static int value(starter *s, const start_values *f, double *r)
 {
     costate_point x = here(s, f);
-    return code(s, s->start->value(&x, r, ctx_of(s)), "value");
+    return status_of(s, s->start->value(&x, r, ctx_of(s)), "value");
 }
 
 static int prepared(const starter *s, const costate_point *x)
 {
-    return code(s, call_prepare(s->start, x, ctx_of(s)), "prepare");
+    return status_of(s, call_prepare(s->start, x, ctx_of(s)), "prepare");
 }
 
 static int along(const starter *s, const costate_point *x, const costate_point *dx, double *out)
 {
-    return code(s, call_tangent(s->start, x, dx, out, ctx_of(s)), tangent_name(s->start));
+    return status_of(s, call_tangent(s->start, x, dx, out, ctx_of(s)), tangent_name(s->start));
 }
 
 static const char *name_of(const starter *s) { return s->coded ? s->coded : "problem.start"; }
 
+/* forms and factors -N_y+ at f, unless it is held */
 static int matrix(starter *s, const start_values *f)
 {
     size_t n = (size_t)s->maps->n;
@@ -74,8 +80,8 @@ static int matrix(starter *s, const start_values *f)
     s->factored = s->own;
     int failed = LS_Decomp(s->own, 0, 0, s->N, NULL);
     if (failed < 0) return shifts_failure(s->sh, costate_backend_find("dense"), failed);
-    return failed ? fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the Jacobian of %s by y+ is "
-                         "singular: its equations do not determine y+.", f->t, name_of(s)) : 0;
+    return failed ? fail(s->maps->v, COSTATE_SINGULAR, "Consistent values at t = %.10g: the Jacobian of %s with "
+                         "respect to y+ is singular: its equations do not determine y+.", f->t, name_of(s)) : 0;
 }
 
 static void move(const starter *s, start_values *f, double a, const double *dx)
@@ -88,7 +94,6 @@ static double unit(const starter *s, const start_values *f, const double *dx, in
     (void)rate;
     return SHARP * fmax(1 / s->w[j], DBL_EPSILON * (fabs(f->y[j]) + fabs(dx[j])));
 }
-
 
 int given_find(starter *s, start_values *f)
 {
@@ -138,24 +143,25 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
         double *g = s->both + 2 * n;
         memset(g, 0, 2 * n * sizeof *g);
         costate_gradient to = into_pm(s->maps, t ? t + j : NULL, g, mu, j);
-        TRY(code(s, call_adjoint(s->start, &x, s->V + j * n, &to, ctx_of(s)), adjoint_name(s->start)));
+        TRY(status_of(s, call_adjoint(s->start, &x, s->V + j * n, &to, ctx_of(s)), adjoint_name(s->start)));
         memcpy(lambda + j * ld, g + n, n * sizeof *g);
     }
     return 0;
 }
 
-/* N'(x)^T u of column j: what y+ gets in the first half of `both`, what y gets in the second */
+/* N'(x)^T u of column j: the gradient with respect to y+ goes to the first half of `both`, that
+   with respect to y to the second */
 static int back(starter *s, const costate_point *x, int j, const double *u, double *mu, double *t, double *both)
 {
     costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
-    return code(s, call_adjoint(s->start, x, u, &to, ctx_of(s)), adjoint_name(s->start));
+    return status_of(s, call_adjoint(s->start, x, u, &to, ctx_of(s)), adjoint_name(s->start));
 }
 
 static int curve(starter *s, const costate_point *x, int j, const costate_point *dx, const double *u, double *mu,
                  double *t, double *both)
 {
     costate_gradient to = into_pm(s->maps, t ? t + j : NULL, both, mu, (size_t)j);
-    return code(s, s->start->adjoint_tangent(x, dx, u, &to, ctx_of(s)), "adjoint_tangent");
+    return status_of(s, s->start->adjoint_tangent(x, dx, u, &to, ctx_of(s)), "adjoint_tangent");
 }
 
 static int second_available(const starter *s)

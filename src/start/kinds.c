@@ -1,4 +1,5 @@
-/* kinds.c - what is unknown of each component, its value or its slope, and which rows are constraints on kept ones. */
+/* kinds.c - which components have an unknown value (algebraic) and which an unknown slope (differential), and which
+   rows constrain differential components alone. */
 #include <string.h>
 #include "base/vec.h"
 #include "start/start.h"

@@ -1,4 +1,4 @@
-/* memory.c - what a starter owns: matrices, their factorisation, vectors; start values laid out. */
+/* memory.c - the memory of a starter: its matrices, their factorisation and vectors; the layout of start values. */
 #include <stdlib.h>
 #include <string.h>
 #include "start/start.h"

@@ -1,4 +1,4 @@
-/* second.c - second order of consistent values: the derivatives of derive.c's adjoints along directions
+/* second.c - Hessian products of consistent values: the derivatives of derive.c's adjoints along directions
    (mathematics, eq. 11.9 to 11.10).
 
    A phase of start.h is G(z, x) = 0 with unknowns z - (k_D, y_A), or d of `position` - and Newton's matrix A = -G_z.

@@ -1,8 +1,8 @@
-/* singular.c - Newton's matrix of consistent values is singular: a vector that it maps to zero names the unknowns that
-   the constraints do not determine.
+/* singular.c - explains a singular Newton matrix for consistent values: a vector of its null space shows the unknowns
+   that the constraints do not determine.
 
-   Found by Gauss elimination with complete pivoting of the matrix, its columns scaled, whose small pivots LAPACK
-   replaces by small numbers: what it solves for then lies in the kernel, but for round-off. */
+   LAPACK's Gauss elimination with complete pivoting, applied to the matrix with scaled columns, replaces small pivots
+   by small numbers.  Solutions of such a system lie in the null space, up to round-off. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

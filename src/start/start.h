@@ -1,7 +1,8 @@
-/* start.h - consistent values: y and y' that meet the constraints, from a guess, and how they depend on it.
+/* start.h - consistent initial values: y and y' that satisfy the constraints, computed from a guess, and their
+   derivatives with respect to it.
 
-   Of each component either y is kept and y' is unknown, or y is unknown (algebraic: index 1 or 2).  In the notation of
-   equation.c, E(t, y, k, p) = f - M k or -F, and with D the kept components, A the algebraic ones:
+   For a differential component (D) y is kept and y' = k is unknown; for an algebraic one (A: index 1 or 2) y is
+   unknown.  In the notation of equation.c, E(t, y, k, p) = f - M k or -F:
 
        index 1     E(t, y_D, y_A, k_D, p) = 0                            n equations for (k_D, y_A)
 
@@ -12,34 +13,34 @@
        position    E'(g) (y: d_A, y': d_D) = 0 but in rows C,  E_C(t, y_D + d_D, p) = 0            d = (d_D, d_A)
        values      E(t, y, k_D, p) = 0 but in rows C,  d/dt E_C = E_C,t + E_C,y k_D = 0            (k_D, y_A)
 
-   Newton's matrix of all three is one: columns D of M and columns A of -J, but in rows C columns D of -J.  It is
-   regular where the index is what it is said to be.  Derivatives are those of the equations, one solve each. */
+   All three have the same Newton matrix: columns D of M and columns A of -J, but in rows C columns D of -J.  It is
+   regular if problem.index is right.  Derivatives are those of these equations and need one linear solve each. */
 #ifndef COSTATE_START_H
 #define COSTATE_START_H
 
 #include "linsol/shifts.h"
 
-typedef struct {                        /* values that were found, and all that their derivatives need */
+typedef struct {                        /* computed values, and all that their derivatives need */
     double t;
     int given;                          /* by problem.start */
-    int only_values;                    /* y_D stayed, whether constraints of index 2 were met or not; */
-    int placed, moved;                  /* it was put onto them; by more than round-off */
+    int only_values;                    /* y_D was kept, even if it violates constraints of index 2; */
+    int placed, moved;                  /* y_D was projected onto them; by more than round-off */
     double *before, *y, *k, *along;     /* n each: the guess; y, y' found; d of `position` */
     unsigned char *unknown, *hidden;    /* n each: of a component: y is, not y'; of a row: it is of C */
 } start_values;
 
 typedef struct {
     maps *maps;
-    shifts *sh;                         /* whose linear solver it is */
+    shifts *sh;                         /* they own the linear solver */
     const int *index;                   /* of the problem, or NULL */
     const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
-    LS *lu, *factored;                  /* factored: lu, or that of problem.start: what is solved with */
-    int ready;                          /* all memory is there */
+    LS *lu, *factored;                  /* factored: lu or own, whichever was factored last */
+    int ready;                          /* all memory is allocated */
     int held;                           /* Newton's matrix of `values` is there, where derivatives are asked for */
     int columns;                        /* of V */
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */
-    double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero stays so */
+    double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero: all zeros */
     double rough;                       /* round-off of y', in the units of y and of time (values.c) */
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
     double *from;                       /* 3 n: where a step of Newton began: y, k, along */
@@ -51,7 +52,7 @@ typedef struct {
     double *both, *N;                   /* 4 n; n*n */
     double *second;                     /* 3 n*seconds + 6 n: second.c, given.c */
     int seconds;
-    start_values mine;                         /* of who keeps none */
+    start_values mine;                         /* for callers without their own */
 } starter;
 
 /* allocates; once.  0, or a status */
@@ -71,7 +72,7 @@ int start_slopes(starter *, start_values *f);
 
 /* kinds.c: what is unknown of each component, J and M at the guess being there */
 int start_kinds(starter *, start_values *);
-/* which rows are constraints on kept components alone: no entry of M, and none of J by an algebraic unknown */
+/* which rows are constraints on differential components alone: no entry in M, nor in an algebraic column of J */
 void start_rows(const starter *, const start_values *, const double *M, unsigned char *constraint);
 /* newton.c: the state is y, k, along of f; 0, or a status */
 typedef struct phase {
@@ -85,12 +86,12 @@ int start_newton(starter *, const phase *, start_values *);
 /* values.c */
 int nothing_unknown(const start_values *, int n);
 costate_point start_point(const starter *, const start_values *);
-/* Newton's matrix there, factored: 0, RETRY: no Jacobian is to be had, or a status */
+/* forms and factors Newton's matrix there: 0, RETRY (no Jacobian is available), or a status */
 int start_matrix_of_position(starter *, const start_values *);
 int start_matrix_of_values(starter *, const start_values *);
-/* values.c: is the index at x what it is said to be?  COSTATE_BAD_ARGUMENT, COSTATE_SINGULAR: not */
+/* values.c: is problem.index right at x?  COSTATE_BAD_ARGUMENT, COSTATE_SINGULAR: no */
 int start_index(starter *, const costate_point *x);
-/* singular.c: Newton's matrix is singular; which unknowns are to blame */
+/* singular.c: Newton's matrix is singular; says which unknowns are not determined */
 int start_singular(const starter *, const start_values *);
 
 /* second.c: lambda, mu, t of 1 + m columns, a functional and its derivatives along m directions, V before it */

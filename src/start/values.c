@@ -1,4 +1,4 @@
-/* values.c - consistent values found: the equations of start.h, their matrix, and what Newton's iteration moves
+/* values.c - computes consistent values: the equations of start.h, their Newton matrix, and the Newton update
    (mathematics, eq. 11.1 to 11.3). */
 #include <float.h>
 #include <math.h>

@@ -174,7 +174,7 @@ static void said(void **state)
     costate_problem P = {.n = 1, .rhs = {.value = keep}, .nevents = 1, .event = &e};
     costate *c = costate_new(costate_method_find("radau2a"), &P, NULL);
     assert_int_equal(costate_status(c), COSTATE_BAD_ARGUMENT);
-    assert_non_null(strstr(costate_message(c), "event[0].transition: it is of residuals"));
+    assert_non_null(strstr(costate_message(c), "event[0].transition is available for residuals only"));
     costate_free(c);
 }
 
