@@ -13,7 +13,7 @@
 _Static_assert(sizeof(cpu_set_t) <= sizeof ((affinity *)0)->set, "the system's set of cores is larger than ours");
 #endif
 
-/* ---- affinity: Linux alone ---- */
+/* ---- affinity: only on Linux ---- */
 
 /* Acting on one thread: sched_setaffinity of 0 is the calling thread's. */
 void affinity_get(affinity *a)

@@ -115,7 +115,7 @@ int call_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
                     .Vends = user->Vends, .Vtimes = user->Vtimes, .Vc = user->Vc, .mu = b->np ? user->mu2 : NULL,
                     .ends = user->ends2};
     products s = {.d = &d, .mu2 = d.mu, .ends2 = user->ends2, .times2 = user->times2, .c2 = user->c2};
-    if (user->mu && !d.mu) d.mu = b->np ? user->mu : NULL;      /* asked for by products() */
+    if (user->mu && !d.mu) d.mu = b->np ? user->mu : NULL;      /* requested by products() */
     int status = derivation_begin(b, &d, BY_TANGENT | BY_ADJOINT | BY_SECOND);
     if (status == 0) status = lay_out(&s);
     size_t m = (size_t)d.m, points = (size_t)d.points, ends = (size_t)b->nends, n = (size_t)b->n;

@@ -65,7 +65,7 @@ static int quadrature(const irk_back *b, int i, double *y)
 /* M^T u_i where they were made: u itself, where M is the identity */
 static const double *mass_products(const irk_back *b) { return b->MU ? b->MU : b->g->U; }
 
-/* what stands beside integrals and V_i^y, which U_i holds, in columns from .. to - 1; earlier: the first stage of the
+/* what accompanies integrals and V_i^y, which U_i holds, in columns from .. to - 1; earlier: the first stage of the
    block, whose P_i - M^T u'_i are there, or of the next */
 static void right_hand_side(const irk_back *b, int i, int earlier, int from, int to)
 {

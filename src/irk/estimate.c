@@ -70,7 +70,7 @@ static int apply_mass(stepper *c, const record *r, double *x)
    so for w0 = 0, too; f: f(t, y), of those. */
 typedef struct { const double *w; double w0, t; const double *y, *f; } part;
 
-/* err <- the part, Z_j = Z + j stride; onto: beside what it is */
+/* err <- the part, Z_j = Z + j stride; onto: added to err */
 static int add_part(stepper *c, const record *r, const part *p, const double *Z, size_t stride, int onto, double *err)
 {
     const irk_work *a = c->own;
@@ -136,7 +136,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     return filter(c, r, c->w, err);
 }
 
-/* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: beside what it is); dy:
+/* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: added to err); dy:
    that of y. */
 static int add_tangent(stepper *c, const record *r, const directions *d, int j, double ci, const part *p,
                        const double *dy, int onto, double *err)

@@ -85,7 +85,7 @@ static inline irk_work *work(const stepper *c) { return c->own; }
 
 int irk_forward(stepper *, record *, trial *);
 int irk_estimate(stepper *, const record *, const directions *, int j, double *err);
-int irk_short_form(const stepper *);        /* tangents, adjoints: their products with f_y are in B alone */
+int irk_short_form(const stepper *);        /* tangents, adjoints: their products with f_y are only in B */
 double irk_remainder(const costate_method *);        /* R = 1 - sum d_j; 0 where it should be */
 int irk_tangent(stepper *, const record *, const directions *);
 int irk_adjoint(stepper *, const record *, const functionals *);

@@ -9,7 +9,7 @@
        y+' = R y' + sum d_j Y'_j,   R = 1 - sum d_j
        q+' = q' + sum b_i { h' r_i + h r'(i) (t' + c_i h', Y'_i, p') }  (+ b0 at (t, y))
 
-   This is the transpose of adjoint.c, operation by operation: f_y acts in B^-1 alone. With the equations for Z', whose
+   This is the transpose of adjoint.c, operation by operation: f_y acts only in B^-1. With the equations for Z', whose
    right-hand sides hold f_y y', the gap between tangent and adjoint is eps |u|^T |f_y| |y'|, which in kinetics with
    rates of 1e13 has been 1e-5 of the functional.
 

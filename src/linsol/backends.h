@@ -19,7 +19,7 @@ int LS_dissect(const costate_pattern *, int *order);
 int LS_density(const costate_pattern *, double *density);
 
 /* Is a factored matrix singular to working precision?  Units are no singularity: [2 1e20; 0 2] is a fine matrix,
-   and so are the algebraic rows of a DAE beside sigma = 1e12; a ratio of the largest and smallest pivot would
+   and so are the algebraic rows of a DAE with sigma = 1e12; a ratio of the largest and smallest pivot would
    reject both.  So a pivot is only suspected, when it is below round-off of the largest entry of its row of A and
    of its column; and only then is the factor put to the proof: it has to find a known solution again.  A false
    "regular" does little harm (the solution is huge, Newton diverges, the step is cut), a false "singular" does. */
@@ -45,7 +45,7 @@ int LS_pivots_judge(LS_pivots *, const double *A, void *self, LS_pivot (*get)(vo
 /* Sparse codes take the diagonal as pivot unless it is smaller than threshold times its column's largest: less fill,
    and mostly as good.  Mostly: where the pivots grow far beyond the entries of A, digits are lost, nearly all of
    them in bad cases, and nobody would notice.  So such a factor, and one found singular, is made once more with
-   threshold 1, partial pivoting.  This depends on A alone: a replay decides alike.
+   threshold 1, partial pivoting.  This depends only on A, so that a replay decides alike.
    factor: factors and judges. */
 int LS_pivots_factor(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                      int (*factor)(void *self, const double *A, double threshold));

@@ -7,7 +7,7 @@
 #include "base/verdict.h"
 #include "linsol/backends.h"
 
-/* A factorisation must be a function of A alone: digits that depended on the matrices before would not come again in a
+/* A factorisation must depend only on A: digits that depended on the matrices before would not come again in a
    replay from the middle of a run.  So pivots are not those of the last matrix.  They are chosen once, for the pattern:
    of a matrix with ones where klu_analyze has matched rows and columns, and zeros elsewhere.  With them klu_refactor
    takes half the time of klu_factor on patterns of little fill, for the structure of L and U is known.  Whether they

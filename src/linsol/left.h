@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "linsol/shifts.h"
 
-int left_wanted(const shifts *);                    /* options.krylov_tol asks for less than round-off */
+int left_wanted(const shifts *);                    /* options.krylov_tol is larger than round-off */
 /* work space for m columns; none if the error is not requested, and then the other functions do nothing */
 void left_layout(shifts *, cursor *, int m);
 void left_sweep(shifts *);                          /* a sweep begins: the error is zero */

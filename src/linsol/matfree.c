@@ -189,7 +189,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
     return 0;
 }
 
-/* Where there is no preconditioner, sigma alone. */
+/* Where there is no preconditioner, only sigma. */
 static int precondition_or_scale(void *ctx, double *x)
 {
     const shifted *a = ctx;

@@ -30,7 +30,7 @@ int at_round_off(double error) { return error <= 32 * DBL_EPSILON; }
    Products by central differences have lost a third of the digits, nested ones half of them. */
 double backward_stable(const maps *a) { return a->differences ? 1e-8 : 500 * DBL_EPSILON; }
 
-/* What came to a standstill within two digits of tol will do: the tolerance asked for is near round-off. */
+/* What came to a standstill within two digits of tol will do: the requested tolerance is near round-off. */
 int solved(const maps *a, const gmres_result *g, double tol)
 {
     return g->residual <= 100 * tol || g->norm <= backward_stable(a);

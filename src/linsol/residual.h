@@ -10,7 +10,7 @@ typedef struct {
     double error, norm;                 /* backward errors: worst component, weighted norm */
 } gmres_result;
 
-#define EXACT_KRYLOV 1e-13              /* a larger krylov_tol asks for less than round-off */
+#define EXACT_KRYLOV 1e-13              /* a larger krylov_tol accepts more than round-off */
 /* An iteration need not do better in components below this part of the largest: measured, 1 leaves gaps of 1e-11 where
    weights are extreme, 0 doubles the iterations. */
 #define ITERATED 1e-2

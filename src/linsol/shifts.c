@@ -99,7 +99,7 @@ void shifts_free(shifts *s)
 
 /* ---- sets of factorisations ---- */
 
-/* A backend may know real numbers alone: it says so when it is asked for the others. */
+/* A backend may accept only real numbers: it says so when it is asked for the others. */
 static void refused(shifts *s, int code, int is_complex)
 {
     if (!is_complex || code == COSTATE_LS_NO_MEMORY) shifts_failure(s, s->backend, code);

@@ -1,9 +1,9 @@
 /* triangles.c - triangular solves for several right-hand sides: each entry of L and U is read once for up to twelve.
 
        P R A Q = L U:   A x = b:    L (U Q^T x) = P R b        A^T x = b:   U^T (L^T P R^-1 x) = Q^T b
-   The right-hand sides stand beside each other in Y, complex ones as their real parts and then their imaginary ones, so
-   the inner loops are vector operations.  A sparse code's own solve is bound by reading its factor, once a right-hand
-   side. */
+   The right-hand sides are stored next to each other in Y, complex ones as their real parts and then their imaginary
+   ones, so the inner loops are vector operations.  A sparse code's own solve is bound by reading its factor, once a
+   right-hand side. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void LS_triangles_ready(LS_triangles *t)
     }
 }
 
-/* What follows is compiled for real and for complex numbers, for 2, 4 .. right-hand sides beside each other, K: loops
+/* What follows is compiled for real and for complex numbers, for 2, 4 .. right-hand sides next to each other, K: loops
    over them are unrolled. */
 
 /* y -= x z, K numbers y and z */

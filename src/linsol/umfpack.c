@@ -24,7 +24,7 @@ typedef struct {
     double *u, *scale;
     int multiplied;          /* 1: rows times scale, 0: divided by scale */
     LS_pivots check;
-    LS_triangles triangles;  /* the factor taken out, for many right-hand sides; empty until asked for */
+    LS_triangles triangles;  /* the factor taken out, for many right-hand sides; empty until first used */
 } umf;
 
 enum { MANY = 2 };           /* right-hand sides from which taking the factor out pays */

@@ -10,7 +10,7 @@
        r_ij = |E_i(y + d e_j) - E_i(y)| / N_i,    N_i = |E_i| + sum_l |J_il y_l| + |M_il y'_l|,
 
    it is to be VISIBLE, and if not, d is made larger until it is (D. E. Salane, SIAM J. Sci. Stat. Comput. 7 (1986)
-   1186, does so with increments that are kept from one Jacobian to the next; these depend on the point alone, so that a
+   1186, does so with increments that are kept from one Jacobian to the next; these depend only on the point, so that a
    step that is made again has the same J).  Columns that seem to be zero are tried with larger increments all at once:
    where E stays the same to the last bit they are zero, for one call. */
 #include <float.h>

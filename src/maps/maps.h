@@ -260,7 +260,7 @@ static inline int equation_plain(const maps *a) { return !a->residual && !a->M; 
 
 /* J and M where they were taken.  serial: its name, 0: nothing is held; who linearises gives it, none twice */
 typedef struct {
-    double *J;                          /* entries; NULL: known by products at the point alone */
+    double *J;                          /* entries; NULL: known only through products at the point */
     double *M;                          /* entries; of right-hand sides the maps' own: NULL: identity */
     double t, *y, *yp;                  /* the point; y, yp: n, held where J is NULL */
     long serial;

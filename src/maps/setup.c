@@ -90,7 +90,7 @@ static int events_init(maps *a)
 
 static void equation_init(maps *a)
 {
-    int zero = a->nq > 0 && !a->user_cost.value;            /* events alone add to q */
+    int zero = a->nq > 0 && !a->user_cost.value;            /* only events add to q */
     if (zero) a->user_cost = ZERO;
     a->rhs = map_new(a, &a->user_rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, a->ctx);
     a->cost = map_new(a, &a->user_cost, "cost", a->nq, !a->autonomous, zero ? &a->nq : a->ctx);

@@ -1,6 +1,6 @@
 /* slopes.c - y' as a function of the state (slopes.h), and its derivatives: those of consistent values (start.h).
 
-   What was found at a point serves all that is asked for there: Newton's matrix, too. */
+   What was found at a point serves all requests there: Newton's matrix, too. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"

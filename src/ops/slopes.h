@@ -1,4 +1,4 @@
-/* slopes.h - y' of a residual as a function of the state, for events that ask for it (mathematics, section 10.5).
+/* slopes.h - y' of a residual as a function of the state, for events that request it (mathematics, section 10.5).
 
        S: (t, y, p, m) -> (y*, k*),  values consistent at t whose kept components are those of y (start.h, `values`) */
 #ifndef COSTATE_OPS_SLOPES_H
@@ -36,7 +36,7 @@ int slopes_second(slopes *, const costate_point *dx, const costate_gradient *g);
 
 typedef struct event_slopes event_slopes;
 
-/* NULL: no event asks for y', or has a transition.  Allocates; the maps of events that do become those of the state
+/* NULL: no event requests y', or has a transition.  Allocates; the maps of events that do become those of the state
    alone.  0, or a status */
 int event_slopes_new(event_slopes **, stepper *, shifts *, const costate_problem *);
 void event_slopes_forget(event_slopes *);       /* another run or sweep, perhaps with other parameters */

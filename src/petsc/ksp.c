@@ -54,7 +54,7 @@ static size_t kept_by(const costate_problem *P)
     return (size_t)P->n * (P->residual.value ? 2 : 1) + (size_t)P->np + (size_t)P->nm;
 }
 
-/* Work of the first set-up: first what may fail on one process alone, then what takes products, and options that the
+/* Work of the first set-up: first what may fail on only one process, then what takes products, and options that the
    user may have set since costate_petsc_new.  *stop: see fill. */
 static int get_ready(costate_petsc *c, int *stop)
 {

@@ -22,7 +22,7 @@ typedef struct {
     const functionals *g;
     degree d;
     stages s;
-    stage end;                  /* of the recurrence, where it is asked for */
+    stage end;                  /* of the recurrence, if requested */
     size_t all;                 /* N*m */
     double nu, *now, *before;   /* gb_j; gb_j-1, to which nu gb_j+1 is still to be added */
     double *yb, *phi, *lambda, *v;  /* N*m each; v: h times the weights of a slope */
@@ -224,7 +224,7 @@ static int begin(rkc_back *b)
     b->yb = a->gd[3];
     b->phi = a->Fd0;
     b->lambda = a->Yd;
-    int whole = b->d.r > 0 || b->g->seed;               /* the last stage of the recurrence is asked for, too */
+    int whole = b->d.r > 0 || b->g->seed;               /* the last stage of the recurrence is requested, too */
     TRY(rkc_stages(c, b->r, &b->d, whole ? b->d.m : b->d.m - 1, b->g->along, &b->s));
     memcpy(b->lambda, b->g->lambda, b->all * sizeof *b->lambda);
     memset(b->before, 0, b->all * sizeof *b->before);

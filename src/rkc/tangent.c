@@ -3,7 +3,7 @@
        F'_j = h f'(j) + h' f_j,  f'(j) = f_t (t' + c_j h') + f_y g'_j + f_p p'
        g'_j = eta_j y' + mu_j g'_j-1 + nu_j g'_j-2 + mut_j F'_j-1 + gat_j F'_0
 
-   The stages are made again beside it, in turn: as many vectors as there are columns, times a constant. */
+   The stages are recomputed along with it, one by one: as many vectors as there are columns, times a constant. */
 #include <string.h>
 #include "rkc/rkc.h"
 

@@ -37,7 +37,7 @@ static void set_up(attempt *x, double *at)
     x->Vp = at, x->mu = at + 2 * np;
 }
 
-/* ---- index 2: directions of y leave the constraints, and a run that begins beside them fails, or jumps by more than
+/* ---- index 2: directions of y leave the constraints, and a run that begins off them fails, or jumps by more than
    any tolerance.  What is moved is put back onto them, as by costate_consistent: starts on a curve.  Its slope is the
    direction that is checked. ---- */
 

@@ -152,7 +152,7 @@ static int matrices_go_on(costate *c, const run *x, long *source)
     return 0;
 }
 
-/* Is the step fresh, that is, independent of earlier steps, so that it can be repeated later from its state alone?  The
+/* Is the step fresh, that is, independent of earlier steps, so that it can be repeated later from only its state?  The
    tape decides where it needs such steps.  At the start of a run or after an event, y' of a residual is not known from
    a previous step. */
 static int fresh_step(costate *c, run *x, unsigned *is_fresh)

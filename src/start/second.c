@@ -9,7 +9,7 @@
        values     L = u^T E(x), but with the part v of u in rows C  v^T E'(x)[(1, k_D)]
        position   L = u^T E'(g)[d], but in rows C  v^T E(x)
 
-   so that constraints of index 2 ask for third derivatives; of x in place of g where both are one. */
+   so that constraints of index 2 require third derivatives; of x in place of g where both are one. */
 #include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"

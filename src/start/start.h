@@ -36,7 +36,7 @@ typedef struct {
     const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
     LS *lu, *factored;                  /* factored: lu or own, whichever was factored last */
     int ready;                          /* all memory is allocated */
-    int held;                           /* Newton's matrix of `values` is there, where derivatives are asked for */
+    int held;                           /* Newton's matrix of `values` is there, if derivatives are requested */
     int columns;                        /* of V */
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */

@@ -27,9 +27,9 @@ enum { SHARE = 8, SPARSE = 8 };
 
 /* ---- a run ---- */
 
-/* By the options alone, and not by how many processes hold the unknowns, for a run's bits depend on it: a step with its
-   stages takes 1 + s states, of a residual, whose state has y', 1 + s/2.  Read from a file it is there.  And the sums
-   of all sizes over processes. */
+/* Depends only on the options, not on how many processes hold the unknowns, for a run's bits depend on it: a step with
+   its stages takes 1 + s states, of a residual, whose state has y', 1 + s/2.  Read from a file it is there.  And the
+   sums of all sizes over processes. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;

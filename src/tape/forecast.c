@@ -1,9 +1,9 @@
-/* forecast.c - how many steps a sweep over checkpoints will recompute: the same plans, with block numbers alone. */
+/* forecast.c - how many steps a sweep over checkpoints will recompute: the same plans, with only block numbers. */
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"
 
-/* Block b is asked for: the way to it begins at the last state before it, others are kept on the way.  *whole_from:
+/* Block b is requested: the way to it begins at the last state before it, others are kept on the way.  *whole_from:
    the blocks from there on are whole then. */
 static int one_way(const costate_tape *t, checkpoints *x, int b, int *whole_from)
 {

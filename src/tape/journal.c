@@ -24,7 +24,7 @@ uint64_t journal_options(const stepper *c)
 }
 
 /* A step made again takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
-   comes from differences, or systems are iterated; what else iterations are judged by, in the second case alone. */
+   comes from differences, or systems are iterated; what else iterations are judged by, only in the second case. */
 solved_by solved_by_of(const stepper *c)
 {
     const costate_options *o = c->o;

@@ -1,7 +1,7 @@
 /* plan.c - which states to keep of a run of blocks, so that they can be made again from the last to the first
    (mathematics, eq. 14.1 to 14.5).
 
-   States alone: with S of them, the first block's included, l blocks cost
+   Only states: with S of them, the first block's included, l blocks cost
 
        a(l, S) = r l - C(S + r, r - 1),     r the least with C(S + r, S) >= l,
 

@@ -38,7 +38,7 @@ typedef struct {
 typedef struct reader {
     stepper *st;
     const identity *self;
-    int back;                   /* steps are asked for from the last to the first */
+    int back;                   /* steps are requested from last to first */
     /* the stages of step k, whose state is there, into r->X and r->iterations, which lie in a work space of its own */
     int (*one)(const struct reader *, const costate_tape *, int k, record *r);
     /* Steps from .. to - 1, the first of them fresh and with this state, y' of a residual behind it: where each goes is
@@ -53,7 +53,7 @@ typedef struct reader {
 typedef struct {
     int makes_again;            /* 1: blocks of consecutive steps are recomputed from states; only decisions are kept of
                                    the steps themselves.  A tape's file has this number in its head */
-    int alone;                  /* 1: the stages of a step are recomputed from its state alone, so Newton's iteration
+    int alone;                  /* 1: the stages of a step are recomputed from only its state, so Newton's iteration
                                    must not begin with the stages of the step before */
     int writes;                 /* 1: put writes the step to the tape's file itself, with y, y' and X */
     int (*begin)(const stepper *, costate_tape *);      /* a run begins; NULL: nothing to prepare */
@@ -137,7 +137,7 @@ struct costate_tape {
     mapped *maps;
     int map_count, map_room, event_count;
     struct block { struct block *next; size_t size, used; } *first, *last;
-    struct tape_file *file;     /* NULL: in memory alone */
+    struct tape_file *file;     /* NULL: only in memory */
     uint64_t fresh_at, fresh_bytes;     /* in it: where the run was fresh last */
 };
 
@@ -151,7 +151,7 @@ size_t tape_event_bytes(const stepper *);                           /* of its st
 void tape_event_layout(const stepper *, mapped *, void *memory);    /* which lie there */
 /* No memory for the next factorisation: the tape's are freed, and none is kept from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
-/* Step k, with its stages where they are asked for, made again where they are not there.  Factorisations count in the
+/* Step k, with its stages if they are requested, made again where they are not there.  Factorisations count in the
    solver that made them, which may be gone. */
 int tape_get(const costate_tape *, int k, const reader *, int stages, record *);
 int tape_take(const stepper *, identity *, const costate_tape *);   /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
