@@ -171,15 +171,9 @@ static inline int map_tangent(maps *a, const map *f, const costate_point *x, con
 {
     return f->tangent(a, f, x, dx, out);
 }
-/* gradients that the problem has */
-static inline costate_gradient map_wanted(const maps *a, const costate_gradient *g)
-{
-    return (costate_gradient){.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp, .m = a->nm ? g->m : NULL};
-}
 static inline int map_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    costate_gradient want = map_wanted(a, g);
-    return f->adjoint(a, f, x, w, &want);
+    return f->adjoint(a, f, x, w, g);
 }
 static inline int map_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
                                const costate_point *dx2, double *out)
@@ -189,14 +183,12 @@ static inline int map_tangent2(maps *a, const map *f, const costate_point *x, co
 static inline int map_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx,
                                       const double *w, const costate_gradient *g)
 {
-    costate_gradient want = map_wanted(a, g);
-    return f->adjoint_tangent(a, f, x, dx, w, &want);
+    return f->adjoint_tangent(a, f, x, dx, w, g);
 }
 static inline int map_adjoint_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
                                        const costate_point *dx2, const double *w, const costate_gradient *g)
 {
-    costate_gradient want = map_wanted(a, g);
-    return f->adjoint_tangent2(a, f, x, dx1, dx2, w, &want);
+    return f->adjoint_tangent2(a, f, x, dx1, dx2, w, g);
 }
 /* The same for m columns, by one call where the user has one for them; out, w: columns ld apart.  A gradient's p is
    NULL where there are no parameters.  One column goes straight through, for systems of a few states. */

@@ -61,6 +61,12 @@ static int jac_at(maps *a, const costate_point *x)
     return 0;
 }
 
+/* gradients that the problem has */
+static inline costate_gradient wanted(const maps *a, const costate_gradient *g)
+{
+    return (costate_gradient){.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp, .m = a->nm ? g->m : NULL};
+}
+
 /* ---- what the user gives ---- */
 
 static int given_value(maps *a, const map *f, const costate_point *x, double *out)
@@ -78,9 +84,10 @@ static int given_tangent(maps *a, const map *f, const costate_point *x, const co
 
 static int given_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
+    costate_gradient want = wanted(a, g);
     counted(f, &a->count->adjoints, 1);
     TRY(prepare(a, f, x));
-    return map_code(a, call_adjoint(f->user, x, w, g, f->ctx), f->name, adjoint_name(f->user));
+    return map_code(a, call_adjoint(f->user, x, w, &want, f->ctx), f->name, adjoint_name(f->user));
 }
 
 static int given_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
@@ -94,17 +101,19 @@ static int given_tangent2(maps *a, const map *f, const costate_point *x, const c
 static int given_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx,
                                  const double *w, const costate_gradient *g)
 {
+    costate_gradient want = wanted(a, g);
     counted(f, &a->count->adjoints2, 1);
     TRY(prepare(a, f, x));
-    return map_code(a, f->user->adjoint_tangent(x, dx, w, g, f->ctx), f->name, "adjoint_tangent");
+    return map_code(a, f->user->adjoint_tangent(x, dx, w, &want, f->ctx), f->name, "adjoint_tangent");
 }
 
 static int given_adjoint_tangent2(maps *a, const map *f, const costate_point *x, const costate_point *dx1,
                                   const costate_point *dx2, const double *w, const costate_gradient *g)
 {
+    costate_gradient want = wanted(a, g);
     counted(f, &a->count->adjoints3, 1);
     TRY(prepare(a, f, x));
-    return map_code(a, f->user->adjoint_tangent2(x, dx1, dx2, w, g, f->ctx), f->name, "adjoint_tangent2");
+    return map_code(a, f->user->adjoint_tangent2(x, dx1, dx2, w, &want, f->ctx), f->name, "adjoint_tangent2");
 }
 
 /* Columns side by side are the user's directly; others by way of a->block. */
@@ -210,10 +219,11 @@ static int jac_tangent(maps *a, const map *f, const costate_point *x, const cost
 
 static int jac_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    if (g->p || g->m || (g->t && f->timed))
+    costate_gradient want = wanted(a, g);
+    if (want.p || want.m || (want.t && f->timed))
         return (a->differences ? difference_adjoint : no_adjoint)(a, f, x, w, g);
-    TRY(by_jac(a, x, 1, w, g->y));
-    return by_jac_yp(a, x, 1, w, g->yp);
+    TRY(by_jac(a, x, 1, w, want.y));
+    return by_jac_yp(a, x, 1, w, want.yp);
 }
 
 /* ---- maps of more than the state ---- */
@@ -232,15 +242,15 @@ static int composed_tangent(maps *a, const map *f, const costate_point *x, const
 
 static int composed_adjoint(maps *a, const map *f, const costate_point *x, const double *w, const costate_gradient *g)
 {
-    (void)a;
-    return f->as->adjoint(f->as, x, w, g);
+    costate_gradient want = wanted(a, g);
+    return f->as->adjoint(f->as, x, w, &want);
 }
 
 static int composed_adjoint_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx,
                                     const double *w, const costate_gradient *g)
 {
-    (void)a;
-    return f->as->adjoint_tangent(f->as, x, dx, w, g);
+    costate_gradient want = wanted(a, g);
+    return f->as->adjoint_tangent(f->as, x, dx, w, &want);
 }
 
 /* ---- the choice ---- */
