@@ -575,7 +575,7 @@ static void bad_guesses(void **state)
     costate_problem S = with_start(&d, NO_START);
     double at[DAE_N];
     guess(&d.of, d.of.p, at, NULL);
-    refused(&S, NULL, at, d.of.p, COSTATE_SINGULAR, "problem.start by y+ is singular");
+    refused(&S, NULL, at, d.of.p, COSTATE_SINGULAR, "problem.start with respect to y+ is singular");
     int none = NO_ROOT, undetermined = UNDETERMINED, two = TWO_ROOTS;
     double p = 1.25, y[] = {1, 0.2}, flat[] = {1, 0};
     costate_problem P = roots(&none);
