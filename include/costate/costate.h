@@ -292,7 +292,8 @@ typedef struct {
     int controller;                   /* COSTATE_AUTO: PI for erk, Gustafsson for the others; COSTATE_FIXED: h = h0 */
     double safety;                    /* 0.9 */
     double fac_min, fac_max;          /* 0.2, 8: limits of h_new/h */
-    double fac_reject;                /* 0.1: h_new/h after two rejections in a row or a rejected first step */
+    double fac_reject;                /* 0.1: after two rejections in a row, or a rejected first step, h_new/h is halved
+                                         once more, but not below this */
     double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept if h_new/h lies between these */
     int estimator;                    /* firk: COSTATE_EST_CLASSICAL (from f(t, y) and the stages; with c_1 = 0 it costs
                                          one more f), or COSTATE_EST_SDIRK (one more stage) */
@@ -307,8 +308,8 @@ typedef struct {
     double newton_tol;                /* in the error norm.  0: max(10 eps/rtol, min(0.03, sqrt(rtol))); for firk with
                                          s > 3 stages rtol^((s-1)/(s+1)) replaces the square root.  sdirk with
                                          COSTATE_LS_GMRES and regular M: max(10 eps/rtol, 0.1), or 0.03 for trbdf2,
-                                         sdirk3a, sdirk4a, sdirk4b, esdirk54i8, kencarp5 and methods without an error
-                                         estimate; for a preconditioned residual 0.003 */
+                                         sdirk3a, sdirk4a, sdirk4b, esdirk54i8, kencarp5, kvaerno54 and methods without
+                                         an error estimate; for a preconditioned residual 0.003 */
     double theta_reuse;               /* 0.03: Jacobian and factorisation are kept while Newton's iteration contracts
                                          faster than this; negative: never kept */
     int predictor;                    /* COSTATE_PREDICT: start from the last step; COSTATE_PREDICT_NONE: from zero */
