@@ -20,7 +20,7 @@ typedef struct {
     char text[800];
 } verdict;
 
-void verdict_clear(verdict *);                                  /* at the begin of a call */
+void verdict_clear(verdict *);                                  /* at the start of a call */
 void verdict_at(verdict *, double t);                           /* the current time: for costate_time and sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
 int retry(verdict *, enum cause, double factor);               /* returns RETRY */

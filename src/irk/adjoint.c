@@ -42,7 +42,7 @@ typedef struct {
     double *sum;                /* n*m: what stages add to lambda */
 } irk_back;
 
-/* x_i along the directions of a jet, but for K'_i */
+/* the derivative of x_i along the directions of a jet, without K'_i */
 static const costate_point *stage_directions(const irk_back *b, int i)
 {
     return b->g->along ? irk_stage_directions(b->c, b->g->along, i) : NULL;
@@ -93,7 +93,7 @@ static int products(stepper *c, const functionals *g, const costate_point *x, do
     return 0;
 }
 
-/* of columns from .. to - 1: where gradients by p, t and h add */
+/* the gradients with respect to p, t and h of columns from .. to - 1, to be added to */
 static functionals columns_of(const stepper *c, const functionals *g, int from, int to)
 {
     functionals some = *g;

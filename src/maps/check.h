@@ -60,7 +60,6 @@ enum check_of { OF_VALUE, OF_TANGENT, OF_ADJOINT, OF_SECOND };
 typedef struct { double error, scale, given, expected; int row, input; } worst;
 double check_size(const probe *, int i);                    /* of input i; -1: t */
 costate_point check_point(const probe *, const double *v);                  /* x with the inputs v */
-costate_point check_inputs(const probe *, double t, const double *v);        /* the direction (t, v) */
 costate_gradient check_gradient(const probe *, double *t, double *g);
 costate_point check_unit(const probe *, int i);
 costate_point check_direction(const probe *);               /* a: of second derivatives; */
@@ -92,7 +91,7 @@ int check_pattern(const costate_problem *, const costate_point *x, costate_repor
 
 /* ---- a solution along random directions (check_solution.c) ---- */
 
-#define CHECK_TRANSPOSED 1e-10  /* relative gaps of two products that are equal but for round-off */
+#define CHECK_TRANSPOSED 1e-10  /* largest relative gap of products that differ only by round-off */
 
 /* Steps to try, each `shorter` times the one before: one too long leaves the solution's neighbourhood, one too short
    is lost in the noise of an iteration.  Searching ends at an error of `enough`. */
@@ -106,8 +105,8 @@ int check_gap(const space *, size_t na, const double *a, const double *b, size_t
 int check_symmetry(const space *, size_t in, const double *v, const double *Hv, const double *g, double least,
                    double *gap);
 /* A derivative against differences along a line, by the best of several steps: *error <- |given - d| / |d|, each entry
-   in its unit (NULL: 1).  of: what is differenced; it counts as a thousandth of itself, so that a derivative of zero
-   may be round-off.  After each step `back` is called, if it is not NULL. */
+   in its unit.  of: what is differenced; a thousandth of it is added to |d|, so that a derivative of zero may be
+   round-off.  `back`, if it is not NULL, is called after each step. */
 typedef struct {
     line line;
     const check_steps *steps;
@@ -116,8 +115,5 @@ typedef struct {
     int (*back)(void *ctx);
 } check_derivative;
 int check_along(const space *, const check_derivative *, double *error);
-/* Does a failed solution end the check?  Yes at the smallest step, and for want of memory or by a callback; else the
-   step may have been too long. */
-int check_fatal(int status, int nearest);
 
 #endif

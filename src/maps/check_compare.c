@@ -87,7 +87,8 @@ int check_begin(probe *q, costate_report *r)
 
 void check_end(probe *q) { free(q->memory); }
 
-costate_point check_inputs(const probe *q, double t, const double *v)
+/* the direction (t, v) */
+static costate_point inputs(const probe *q, double t, const double *v)
 {
     const double *p = v + q->ny + q->nyp;
     return (costate_point){.t = t, .y = v, .yp = q->nyp ? v + q->ny : NULL, .p = q->np ? p : NULL,
@@ -97,7 +98,7 @@ costate_point check_inputs(const probe *q, double t, const double *v)
 /* What the probe has no inputs for is as given: costate_check_map does not know how many there are of m. */
 costate_point check_point(const probe *q, const double *v)
 {
-    costate_point z = *q->x, of = check_inputs(q, z.t, v);
+    costate_point z = *q->x, of = inputs(q, z.t, v);
     z.y = of.y;
     if (of.yp) z.yp = of.yp;
     if (of.p) z.p = of.p;
@@ -118,15 +119,15 @@ costate_point check_unit(const probe *q, int i)
     memset(q->e, 0, (size_t)q->in * sizeof *q->e);
     if (i < 0) return (costate_point){.t = 1};
     q->e[i] = 1;
-    costate_point all = check_inputs(q, 0, q->e);
+    costate_point all = inputs(q, 0, q->e);
     char name = block_of(q, i).name;
     if (name == 'y') return (costate_point){.y = all.y, .yp = all.yp};
     return name == 'p' ? (costate_point){.p = all.p} : (costate_point){.m = all.m};
 }
 
 /* t' = 0.3 is any number but 0: the parts of t are to be seen */
-costate_point check_direction(const probe *q) { return check_inputs(q, 0.3, q->a); }
-costate_point check_second_direction(const probe *q) { return check_inputs(q, -0.7, q->c); }
+costate_point check_direction(const probe *q) { return inputs(q, 0.3, q->a); }
+costate_point check_second_direction(const probe *q) { return inputs(q, -0.7, q->c); }
 
 /* ---- differences ---- */
 

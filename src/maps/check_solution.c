@@ -33,23 +33,22 @@ int check_symmetry(const space *s, size_t in, const double *v, const double *Hv,
     return 0;
 }
 
-int check_fatal(int status, int nearest)
+/* Does a failed solution end the check?  Yes at the smallest step, for lack of memory and if a callback fails;
+   otherwise the step may have been too long. */
+static int is_fatal(int status, int smallest)
 {
-    return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && nearest);
+    return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && smallest);
 }
 
+/* c->out is overwritten by the gap */
 static int error_of(const space *s, const check_derivative *c, double *error)
 {
     const double LEAST = 1e-3;
-    double sums[3] = {0};
-    for (size_t i = 0; i < c->line.count; i++) {
-        double unit = c->unit ? c->unit[i] : 1, gap = (c->given[i] - c->d[i]) * unit, d = c->d[i] * unit;
-        sums[0] += gap * gap;
-        sums[1] += d * d;
-        sums[2] += c->of[i] * unit * c->of[i] * unit;
-    }
-    TRY(space_total(s, 3, sums));
-    *error = sums[0] == 0 ? 0 : sqrt(sums[0]) / (sqrt(sums[1]) + LEAST * sqrt(sums[2]));
+    size_t n = c->line.count;
+    double norms[3];
+    add_scaled(n, c->out, c->given, -1, c->d);
+    TRY(space_norms(s, n, 3, c->unit, (const double *const[]){c->out, c->d, c->of}, norms));
+    *error = norms[0] == 0 ? 0 : norms[0] / (norms[1] + LEAST * norms[2]);
     return 0;
 }
 
@@ -58,7 +57,7 @@ int check_along(const space *s, const check_derivative *c, double *error)
     double e = c->steps->first, now;
     for (int k = 0; k < c->steps->count && !(*error <= c->steps->enough); k++, e /= c->steps->shorter) {
         int status = check_differentiate(&c->line, e, c->out, c->d);
-        if (check_fatal(status, k == c->steps->count - 1)) return status;
+        if (is_fatal(status, k == c->steps->count - 1)) return status;
         if (c->back) TRY(c->back(c->line.ctx));
         if (status) continue;
         TRY(error_of(s, c, &now));

@@ -127,6 +127,64 @@ static void wrong(void **state)
     bvps_free(s);
 }
 
+/* ---- states of 1e-170, the squares of which are 0: y' = p y, f_p wrong by a half in both products ---- */
+
+static int growth(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = x->p[0] * x->y[0];
+    return 0;
+}
+static int growth_tangent(const costate_point *x, const costate_point *dx, double *out, void *wrong)
+{
+    out[0] = dx->y ? x->p[0] * dx->y[0] : 0;
+    if (dx->p) out[0] += (wrong ? 1.5 : 1) * dx->p[0] * x->y[0];
+    return 0;
+}
+static int growth_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *wrong)
+{
+    if (g->y) g->y[0] += x->p[0] * w[0];
+    if (g->p) g->p[0] += (wrong ? 1.5 : 1) * w[0] * x->y[0];
+    return 0;
+}
+static int from_tiny(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = x->y[0] - 1e-170;
+    return 0;
+}
+static int from_tiny_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x, (void)ctx;
+    out[0] = dx->y ? dx->y[0] : 0;
+    return 0;
+}
+static int from_tiny_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x, (void)ctx;
+    if (g->y) g->y[0] += w[0];
+    return 0;
+}
+
+static void tiny(void **state)
+{
+    int wrong = 1;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const costate_problem P = {.n = 1, .np = 1, .ctx = k ? &wrong : NULL,
+                                   .rhs = {.value = growth, .tangent = growth_tangent, .adjoint = growth_adjoint}};
+        const costate_conditions C = {
+            .map = {.value = from_tiny, .tangent = from_tiny_tangent, .adjoint = from_tiny_adjoint}, .count = 1};
+        const costate_bvp_options o = {.rtol = 1e-8, .atol = 1e-180};
+        costate_bvp *c = costate_bvp_new(costate_method_find("gauss3"), &P, &C, &o);
+        costate_report r;
+        int status = costate_check_bvp(c, 0, 1, (double[]){0.7}, &r);
+        if (status != (k ? COSTATE_CHECK_FAILED : COSTATE_OK))
+            fail_msg("%s: %s: %s", k ? "wrong" : "right", costate_status_name(status), r.text);
+        costate_bvp_free(c);
+    }
+}
+
 /* ---- arguments; a run that fails ---- */
 
 static void arguments(void **state)
@@ -153,9 +211,10 @@ static void arguments(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[3 + NAMES] = {cmocka_unit_test(wrong), cmocka_unit_test(arguments), cmocka_unit_test(fine)};
+    struct CMUnitTest tests[4 + NAMES] = {cmocka_unit_test(wrong), cmocka_unit_test(arguments), cmocka_unit_test(fine),
+                                          cmocka_unit_test(tiny)};
     for (int k = 0; k < NAMES; k++)
-        tests[3 + k] = (struct CMUnitTest){names[k], right, NULL, NULL,
+        tests[4 + k] = (struct CMUnitTest){names[k], right, NULL, NULL,
                                            (void *)(uintptr_t)costate_method_find(names[k])};
     return cmocka_run_group_tests_name("checks of boundary value problems", tests, NULL, NULL);
 }
