@@ -1,19 +1,16 @@
-/* mpi_line.h - a problem on a line of cells that PETSc's DMDA spreads over processes.
-
-   u_i' = p1 (u_{i-1} - 2 u_i + u_{i+1}) + wind (u_{i-1} - u_i) + p0 u_i - u_i^3 + sin t,  u = 0 beyond both ends;
-   q' = sum u_i^2, of which each process has its share. */
+/* mpi_line.h - the problem of cells.h, with wind, on a line that PETSc's DMDA spreads over processes. */
 #ifndef MPI_LINE_H
 #define MPI_LINE_H
 
 #include <costate/petsc.h>
 #include <petscdmda.h>
-
-enum { CELLS = 40, RANKS_MOST = 4, NP = 2, NQ = 1 };
+#include "cells.h"
 
 typedef struct {                /* one process */
+    cells cells;
     MPI_Comm comm;
     DM dm;
-    int rank, ranks, from, n;   /* its cells: from, from + 1 .. */
+    int rank, ranks;
     int calls, fails_at, code;  /* rhs.value returns code at that call; 0: never */
     int nan_from;               /* its first value is NaN from that call on; 0: never */
     int products, product_fails_at;         /* rhs.tangent returns code at that call */

@@ -53,6 +53,18 @@ int cluster_sum(int count, double *x, void *ctx)
 
 void cluster_break_sum(cluster *w, int after) { w->sums_left = after; }
 
+/* out += a times the second difference of v, which all processes have a part of; its own transpose */
+static int diffuse(cells *c, double a, double b, const double *v, double *out)
+{
+    cluster *w = ((process *)c)->w;
+    (void)b;                                            /* times the wind, 0 */
+    memcpy(w->cells + 1 + c->from, v, (size_t)c->n * sizeof *v);
+    if (meet(w)) return -1;
+    const double *u = w->cells + 1 + c->from;
+    for (int i = 0; i < c->n; i++) out[i] += a * (u[i - 1] - 2 * u[i] + u[i + 1]);
+    return meet(w);
+}
+
 cluster *cluster_new(int ranks)
 {
     static const int ends[RANKS_MOST + 1][RANKS_MOST] = {{0}, {40}, {23, 40}, {17, 20, 40}, {1, 11, 39, 40}};
@@ -63,7 +75,9 @@ cluster *cluster_new(int ranks)
     pthread_cond_init(&w->all_here, NULL);
     for (int r = 0; r < ranks; r++) {
         int from = r ? ends[ranks][r - 1] : 0;
-        w->process[r] = (process){.w = w, .rank = r, .from = from, .n = ends[ranks][r] - from};
+        w->process[r] = (process){
+            .cells = {.from = from, .n = ends[ranks][r] - from, .stencil = diffuse, .stencil_back = diffuse}, .w = w,
+            .rank = r};
     }
     return w;
 }
@@ -93,133 +107,16 @@ void cluster_run(cluster *w, void (*work)(process *, void *), void *ctx)
 
 /* ---- the problem -------------------------------------------------------------------------------------------- */
 
-/* out += a times the second difference of v, which all processes have a part of */
-static int diffuse(process *p, double a, const double *v, double *out)
-{
-    cluster *w = p->w;
-    memcpy(w->cells + 1 + p->from, v, (size_t)p->n * sizeof *v);
-    if (meet(w)) return -1;
-    const double *u = w->cells + 1 + p->from;
-    for (int i = 0; i < p->n; i++) out[i] += a * (u[i - 1] - 2 * u[i] + u[i + 1]);
-    return meet(w);
-}
-
 static int value(const costate_point *x, double *f, void *ctx)
 {
     process *p = ctx;
-    const double *u = x->y;
-    for (int i = 0; i < p->n; i++) f[i] = x->p[0] * u[i] - u[i] * u[i] * u[i] + sin(x->t);
-    int code = diffuse(p, x->p[1], u, f);
+    int code = cells_value(x, f, ctx);
     return code == 0 && ++p->calls == p->fails_at ? p->code : code;
-}
-
-static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    process *p = ctx;
-    const double *u = x->y, *v = dx->y, *dp = dx->p;
-    for (int i = 0; i < p->n; i++)
-        out[i] = (v ? (x->p[0] - 3 * u[i] * u[i]) * v[i] : 0) + cos(x->t) * dx->t + (dp ? dp[0] * u[i] : 0);
-    if (v && diffuse(p, x->p[1], v, out)) return -1;
-    return dp ? diffuse(p, dp[1], u, out) : 0;
-}
-
-static int adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    process *p = ctx;
-    const double *u = x->y;
-    double along[CELLS] = {0};
-    for (int i = 0; i < p->n; i++) {
-        if (g->t) *g->t += cos(x->t) * w[i];
-        if (g->y) g->y[i] += (x->p[0] - 3 * u[i] * u[i]) * w[i];
-        if (g->p) g->p[0] += u[i] * w[i];
-    }
-    if (g->y && diffuse(p, x->p[1], w, g->y)) return -1;
-    if (g->p && diffuse(p, 1, u, along)) return -1;
-    for (int i = 0; g->p && i < p->n; i++) g->p[1] += along[i] * w[i];
-    return 0;
-}
-
-static int tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
-{
-    process *p = ctx;
-    const costate_point *pair[] = {a, b};
-    for (int i = 0; i < p->n; i++) {
-        out[i] = a->y && b->y ? -6 * x->y[i] * a->y[i] * b->y[i] : 0;
-        out[i] -= sin(x->t) * a->t * b->t;
-    }
-    for (int k = 0; k < 2; k++) {
-        const double *dp = pair[k]->p, *v = pair[1 - k]->y;
-        if (!dp || !v) continue;
-        for (int i = 0; i < p->n; i++) out[i] += dp[0] * v[i];
-        if (diffuse(p, dp[1], v, out)) return -1;
-    }
-    return 0;
-}
-
-static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
-                           void *ctx)
-{
-    process *p = ctx;
-    const double *v = dx->y, *dp = dx->p;
-    double along[CELLS] = {0};
-    for (int i = 0; i < p->n; i++) {
-        if (g->t) *g->t -= sin(x->t) * dx->t * w[i];
-        if (g->y && v) g->y[i] -= 6 * x->y[i] * v[i] * w[i];
-        if (g->y && dp) g->y[i] += dp[0] * w[i];
-        if (g->p && v) g->p[0] += v[i] * w[i];
-    }
-    if (g->y && dp && diffuse(p, dp[1], w, g->y)) return -1;
-    if (g->p && v && diffuse(p, 1, v, along)) return -1;
-    for (int i = 0; g->p && v && i < p->n; i++) g->p[1] += along[i] * w[i];
-    return 0;
-}
-
-static int cost(const costate_point *x, double *r, void *ctx)
-{
-    process *p = ctx;
-    r[0] = 0;
-    for (int i = 0; i < p->n; i++) r[0] += x->y[i] * x->y[i];
-    return 0;
-}
-
-static int cost_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    process *p = ctx;
-    out[0] = 0;
-    for (int i = 0; dx->y && i < p->n; i++) out[0] += 2 * x->y[i] * dx->y[i];
-    return 0;
-}
-
-static int cost_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    process *p = ctx;
-    for (int i = 0; g->y && i < p->n; i++) g->y[i] += 2 * x->y[i] * w[0];
-    return 0;
-}
-
-static int cost_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
-{
-    process *p = ctx;
-    (void)x;
-    out[0] = 0;
-    for (int i = 0; a->y && b->y && i < p->n; i++) out[0] += 2 * a->y[i] * b->y[i];
-    return 0;
-}
-
-static int cost_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
-                                const costate_gradient *g, void *ctx)
-{
-    process *p = ctx;
-    (void)x;
-    for (int i = 0; g->y && dx->y && i < p->n; i++) g->y[i] += 2 * dx->y[i] * w[0];
-    return 0;
 }
 
 costate_problem spread_problem(process *p)
 {
-    return (costate_problem){.n = p->n, .np = NP, .nq = NQ, .ctx = p,
-                             .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint,
-                                     .tangent2 = tangent2, .adjoint_tangent = adjoint_tangent},
-                             .cost = {.value = cost, .tangent = cost_tangent, .adjoint = cost_adjoint,
-                                      .tangent2 = cost_tangent2, .adjoint_tangent = cost_adjoint_tangent}};
+    costate_problem P = cells_problem(&p->cells);
+    P.rhs.value = value;
+    return P;
 }

@@ -3,26 +3,16 @@
 
    All processes run all of it; groups of the first 1, 2 .. of them solve, and the first process judges.  On more than
    two, which share cores where a test runs, it is a selection. */
+#include "cells_case.h"
 #include "mpi_line.h"
 #include "swe_mpi.h"
 #include "swe.h"
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "common.h"
 
-static const double p0[NP] = {0.7, 30.0}, dp[NP] = {0.3, -0.2}, t_end = 0.2;
+static const double p0[NP] = {0.7, 30.0}, t_end = 0.2;
 static int world, rank_here, wrong;
 static MPI_Comm first[RANKS_MOST + 1];      /* first[k]: of the first k processes, for those */
 
-static double start(int i) { return sin(0.3 * (i + 1)) + 0.01 * i; }
-static double direction(int i) { return cos(1.7 * i); }
-static double weight(int i) { return 1 / (1.0 + i); }
 
 /* A failed assertion would take one process out of what the others are in: it is counted, and comes at the end. */
 static void claim(int holds, const char *text, ...)
@@ -47,9 +37,7 @@ static int all_hold(void **state)
    for (./run test all) */
 static int left_out(size_t k)
 {
-    const char *asked = getenv("COSTATE_TESTS");
-    size_t part = asked && strcmp(asked, "all") == 0 ? 1 : 2;
-    return k % (world > 2 ? 3 * part : part) != 0;
+    return (world > 2 && k % 3 != 0) || skipped((int)(world > 2 ? k / 3 : k), 2);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
@@ -78,16 +66,16 @@ static int look(int k, double t, const double *y, int m, double *w, void *ctx)
 {
     const line *p = ctx;
     (void)k, (void)t, (void)y, (void)m;
-    for (int i = 0; i < p->n; i++) w[i] = weight(p->from + i);
+    for (int i = 0; i < p->cells.n; i++) w[i] = weight(p->cells.from + i);
     return 0;
 }
 
 /* forward with a tape, tangent along (y0, p, t0, t1), adjoint of  sum weight u(t1) + q,  and with a term at 0.13 */
 static int sweeps(costate *c, line *p, const task *what, result *x)
 {
-    int n = p->n;
-    double y[CELLS + NQ] = {0}, V[CELLS + NQ] = {0}, lambda[CELLS + NQ] = {0}, s0 = 0.4, s1 = -0.6, g0, g1, at = 0.13;
-    for (int i = 0; i < n; i++) { y[i] = start(p->from + i); V[i] = direction(p->from + i); }
+    int n = p->cells.n;
+    double y[CELLS + NQ] = {0}, V[CELLS + NQ] = {0}, lambda[CELLS + NQ] = {0}, s0 = dt0, s1 = dt1, g0, g1, at = 0.13;
+    for (int i = 0; i < n; i++) { y[i] = start(p->cells.from + i); V[i] = direction(p->cells.from + i); }
     if (p->rank == p->ranks - 1) y[0] += what->added;
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, 0, t_end, y, p0, tape);
@@ -97,12 +85,12 @@ static int sweeps(costate *c, line *p, const task *what, result *x)
     costate_times not_kept = {.t0 = &g0, .t1 = &g1};
     costate_observations seen = {.count = 1, .t = &at, .seed = look, .dt = &x->dt, .ctx = p};
     if (!status) status = costate_tangent(c, tape, 1, V, dp, &forward, NULL);
-    for (int i = 0; i < n; i++) lambda[i] = weight(p->from + i);
+    for (int i = 0; i < n; i++) lambda[i] = weight(p->cells.from + i);
     lambda[n] = 1;
     if (!status) status = costate_adjoint(c, tape, 1, lambda, x->mu, &back, NULL);
-    memcpy(x->y + p->from, y, (size_t)n * sizeof *y);
-    memcpy(x->V + p->from, V, (size_t)n * sizeof *V);
-    memcpy(x->lambda + p->from, lambda, (size_t)n * sizeof *lambda);
+    memcpy(x->y + p->cells.from, y, (size_t)n * sizeof *y);
+    memcpy(x->V + p->cells.from, V, (size_t)n * sizeof *V);
+    memcpy(x->lambda + p->cells.from, lambda, (size_t)n * sizeof *lambda);
     x->q = y[n];
     x->dq = V[n];
     double mu[NP] = {0};
@@ -137,7 +125,7 @@ static void run_here(const task *what, MPI_Comm comm, result *x)
     Mat A = NULL;
     costate_petsc *k = NULL;
     if (line_make(&p, comm)) abort();
-    costate_problem problem = what->form ? what->form(&p) : line_problem(&p);
+    costate_problem P = what->form ? what->form(&p) : line_problem(&p);
     costate_options o = what->o;
     o.sum = costate_petsc_sum;
     o.sum_ctx = &comm;
@@ -145,11 +133,11 @@ static void run_here(const task *what, MPI_Comm comm, result *x)
     if (what->petsc) PetscOptionsInsertString(NULL, what->petsc);
     if (what->matrix != NO_KSP) {
         if (what->matrix != NONE) DMCreateMatrix(p.dm, &A);
-        k = costate_petsc_new(comm, &problem, A, what->matrix == FILLED ? line_matrix : NULL, &p);
+        k = costate_petsc_new(comm, &P, A, what->matrix == FILLED ? line_matrix : NULL, &p);
         o.preconditioner = costate_petsc_preconditioner(k);
     }
     if (what->meddle) what->meddle(&p);
-    costate *c = costate_new(costate_method_find(what->method), &problem, &o);
+    costate *c = costate_new(costate_method_find(what->method), &P, &o);
     x->status = costate_status(c) ? costate_status(c) : sweeps(c, &p, what, x);
     snprintf(x->message, sizeof x->message, "%s", costate_message(c));
     snprintf(x->petsc, sizeof x->petsc, "%s", k ? costate_petsc_message(k) : "");
@@ -169,31 +157,13 @@ static result run(const task *what, int ranks)
     return x;
 }
 
-static double apart(int n, const double *a, const double *b)
-{
-    double d = 0, size = 0;
-    for (int i = 0; i < n; i++) { d = fmax(d, fabs(a[i] - b[i])); size = fmax(size, fabs(a[i])); }
-    return d / size;
-}
-
-/* lambda^T v0 + mu^T dp + g0 t0' + g1 t1' against w^T v1 + q' */
-static double gap(const result *x)
-{
-    double a = x->mu[0] * dp[0] + x->mu[1] * dp[1] + 0.4 * x->g0 - 0.6 * x->g1, b = x->dq, size = fabs(b);
-    for (int i = 0; i < CELLS; i++) {
-        a += x->lambda[i] * direction(i);
-        b += weight(i) * x->V[i];
-        size += fabs(weight(i) * x->V[i]);
-    }
-    return fabs(a - b) / size;
-}
-
 static void claim_exact(const task *what, int ranks, const result *x)
 {
     const char *with = what->petsc ? what->petsc : "";
     claim(x->status == 0, "%s %s on %d: %s\n", what->method, with, ranks, x->message);
     claim(!x->statuses_differ && !x->steps_differ, "%s %s on %d: processes differ\n", what->method, with, ranks);
-    claim(gap(x) < 1e-12, "%s %s on %d: gap %.3g\n", what->method, with, ranks, gap(x));
+    double gap = cells_gap(x->lambda, x->mu, x->g0, x->g1, x->V, x->dq);
+    claim(gap < 1e-12, "%s %s on %d: gap %.3g\n", what->method, with, ranks, gap);
 }
 
 /* ---- the same on one and on several ------------------------------------------------------------------------------ */
@@ -227,7 +197,8 @@ static void test_parts_make_up_the_whole(void **state)
             claim_exact(&what, ranks, &x);
             claim(x.accepted == one.accepted && x.rejected == one.rejected, "%s on %d: %ld steps, %ld on one\n",
                   names[k], ranks, x.accepted, one.accepted);
-            double y = apart(CELLS, one.y, x.y), V = apart(CELLS, one.V, x.V), l = apart(CELLS, one.lambda, x.lambda);
+            double y = relative_gap(CELLS, x.y, one.y), V = relative_gap(CELLS, x.V, one.V);
+            double l = relative_gap(CELLS, x.lambda, one.lambda);
             claim(y < 1e-11 && V < 1e-10 && l < 1e-10, "%s on %d: %.3g %.3g %.3g\n", names[k], ranks, y, V, l);
             claim(fabs(one.q - x.q) < 1e-11 * one.q, "%s on %d: q\n", names[k], ranks);
             claim(fabs(one.mu[1] - x.mu[1]) < 1e-10 * fabs(one.mu[1]), "%s on %d: mu\n", names[k], ranks);
@@ -249,7 +220,8 @@ static void test_transposes_with_defaults(void **state)
             claim_exact(&what, world, &x);
             claim(labs(x.accepted - one.accepted) <= 1, "%s: %ld steps, %ld on one\n", names[k], x.accepted,
                   one.accepted);
-            claim(apart(CELLS, one.y, x.y) < 1e-5, "%s: %.3g\n", names[k], apart(CELLS, one.y, x.y));
+            double y = relative_gap(CELLS, x.y, one.y);
+            claim(y < 1e-5, "%s: %.3g\n", names[k], y);
         }
     assert_int_equal(all_hold(state), 0);
 }
@@ -268,7 +240,7 @@ static void test_other_forms(void **state)
         what.petsc = k / 4 ? "-costate_ksp_type gmres -costate_shell -costate_ksp_rtol 1e-2" : NULL;
         result x = run(&what, world);
         claim_exact(&what, world, &x);
-        double y = apart(CELLS, one.y, x.y), l = apart(CELLS, one.lambda, x.lambda);
+        double y = relative_gap(CELLS, x.y, one.y), l = relative_gap(CELLS, x.lambda, one.lambda);
         claim(y < 1e-11 && l < 1e-10, "%s, form %d: %.3g %.3g\n", names[k % 2], k / 2 % 2, y, l);
     }
     assert_int_equal(all_hold(state), 0);
@@ -280,13 +252,13 @@ static int bent(double t1, const double *y, const double *p, int m, const double
                 double *mu, double *lambda2, double *mu2, void *ctx)
 {
     const line *l = ctx;
-    int N = l->n + NQ;
+    int N = l->cells.n + NQ;
     (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
-    for (int i = 0; i < l->n; i++) {
-        lambda[i] = weight(l->from + i) * y[i];
-        for (int j = 0; j < m; j++) lambda2[j * N + i] = weight(l->from + i) * V[j * N + i];
+    for (int i = 0; i < l->cells.n; i++) {
+        lambda[i] = weight(l->cells.from + i) * y[i];
+        for (int j = 0; j < m; j++) lambda2[j * N + i] = weight(l->cells.from + i) * V[j * N + i];
     }
-    lambda[l->n] = 1;
+    lambda[l->cells.n] = 1;
     return 0;
 }
 
@@ -298,15 +270,15 @@ static double asymmetry(const char *method, MPI_Comm comm)
     double y[N] = {0}, V[2 * N] = {0}, lambda[N], lambda2[2 * N], mu[NP] = {0}, mu2[2 * NP] = {0}, sums[2] = {0};
     static const double Vp[2 * NP] = {0.3, -0.2, 0.1, 1.7};
     if (line_make(&p, comm)) return -1;
-    costate_problem problem = line_problem(&p);
+    costate_problem P = line_problem(&p);
     costate_options o = {.sum = costate_petsc_sum, .sum_ctx = &comm, .solver = COSTATE_LS_GMRES};
-    costate *c = costate_new(costate_method_find(method), &problem, &o);
+    costate *c = costate_new(costate_method_find(method), &P, &o);
     costate_tape *tape = costate_tape_new();
-    int size = p.n + NQ;
-    for (int i = 0; i < p.n; i++) {
-        y[i] = start(p.from + i);
-        V[i] = direction(p.from + i);
-        V[size + i] = weight(p.from + i);
+    int size = p.cells.n + NQ;
+    for (int i = 0; i < p.cells.n; i++) {
+        y[i] = start(p.cells.from + i);
+        V[i] = direction(p.cells.from + i);
+        V[size + i] = weight(p.cells.from + i);
     }
     costate_second second = {.m = 2, .V = V, .Vp = Vp, .seed = bent, .ctx = &p, .lambda = lambda, .mu = mu,
                              .lambda2 = lambda2, .mu2 = mu2};
@@ -314,7 +286,7 @@ static double asymmetry(const char *method, MPI_Comm comm)
     if (!status) status = costate_hessian(c, tape, &second);
     claim(status == 0, "%s: %s\n", method, costate_message(c));
     for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < p.n; i++) sums[k] += V[(1 - k) * size + i] * lambda2[k * size + i];
+        for (int i = 0; i < p.cells.n; i++) sums[k] += V[(1 - k) * size + i] * lambda2[k * size + i];
         for (int i = 0; i < NP; i++) sums[k] += Vp[(1 - k) * NP + i] * mu2[k * NP + i];
     }
     if (costate_petsc_sum(2, sums, &comm)) status = -1;
@@ -364,7 +336,8 @@ static void test_whatever_ksp_does(void **state)
             result x = run(&what, ranks);
             const char *with = what.petsc ? what.petsc : "without KSP";
             claim_exact(&what, ranks, &x);
-            claim(apart(CELLS, one.y, x.y) < 1e-11, "%s %s: %.3g\n", names[m], with, apart(CELLS, one.y, x.y));
+            double y = relative_gap(CELLS, x.y, one.y);
+            claim(y < 1e-11, "%s %s: %.3g\n", names[m], with, y);
             claim(x.accepted == one.accepted, "%s %s: %ld, %ld\n", names[m], with, x.accepted, one.accepted);
         }
     }
@@ -380,12 +353,12 @@ static double matrices_apart(MPI_Comm comm)
     Mat A[2];
     double y[CELLS], norm, difference = -1;
     if (line_make(&p, comm)) return -1;
-    costate_problem problem = line_problem(&p);
+    costate_problem P = line_problem(&p);
     costate_point x = {.t = 0.3, .y = y, .p = p0};
-    for (int i = 0; i < p.n; i++) y[i] = start(p.from + i);
+    for (int i = 0; i < p.cells.n; i++) y[i] = start(p.cells.from + i);
     for (int k = 0; k < 2; k++) {
         DMCreateMatrix(p.dm, &A[k]);
-        costate_petsc *c = costate_petsc_new(comm, &problem, A[k], k ? line_matrix : NULL, &p);
+        costate_petsc *c = costate_petsc_new(comm, &P, A[k], k ? line_matrix : NULL, &p);
         const costate_preconditioner *pre = costate_petsc_preconditioner(c);
         claim(pre->setup(100, &x, pre->ctx) == 0, "setup: %s\n", costate_petsc_message(c));
         costate_petsc_free(c);
@@ -417,7 +390,7 @@ static double ghosts_gap(MPI_Comm comm)
     const double *u;
     PetscInt n;
     if (line_make(&p, comm)) return -1;
-    for (int i = 0; i < p.n; i++) y[i] = start(p.from + i);
+    for (int i = 0; i < p.cells.n; i++) y[i] = start(p.cells.from + i);
     DMCreateLocalVector(p.dm, &local);
     VecDuplicate(local, &weights);
     VecGetLocalSize(local, &n);
@@ -429,7 +402,7 @@ static double ghosts_gap(MPI_Comm comm)
     VecGetArrayRead(local, &u);
     VecGetArray(weights, &w);
     for (int i = 0; i < n; i++) sums[0] += w[i] * u[i];
-    for (int i = 0; i < p.n; i++) sums[1] += g[i] * y[i];
+    for (int i = 0; i < p.cells.n; i++) sums[1] += g[i] * y[i];
     for (int i = 0; i < n; i++) sums[2] += fabs(w[i] * u[i]);
     VecRestoreArray(weights, &w);
     VecRestoreArrayRead(local, &u);
@@ -656,18 +629,18 @@ static void test_bad_arguments(void **state)
     MPI_Comm comm = first[world];
     if (rank_here < world) {
         claim(line_make(&p, comm) == 0, "no line\n");
-        costate_problem problem = line_problem(&p);
+        costate_problem P = line_problem(&p);
         costate_point x = {.y = y, .p = p0};
         DMCreateMatrix(p.dm, &A);
-        problem.n += p.rank == 0;
-        costate_petsc *c = costate_petsc_new(comm, &problem, A, line_matrix, &p);
+        P.n += p.rank == 0;
+        costate_petsc *c = costate_petsc_new(comm, &P, A, line_matrix, &p);
         const costate_preconditioner *pre = costate_petsc_preconditioner(c);
         int code = pre->setup(1, &x, pre->ctx);
         claim(code < 0 && strstr(costate_petsc_message(c), "local rows"), "%s\n", costate_petsc_message(c));
         costate_petsc_free(c);
-        problem.n = p.n;
-        problem.rhs.tangent = NULL;
-        c = costate_petsc_new(comm, &problem, A, NULL, NULL);
+        P.n = p.cells.n;
+        P.rhs.tangent = NULL;
+        c = costate_petsc_new(comm, &P, A, NULL, NULL);
         pre = costate_petsc_preconditioner(c);
         code = pre->setup(1, &x, pre->ctx);
         claim(code < 0 && strstr(costate_petsc_message(c), "rhs.tangent missing"), "%s\n", costate_petsc_message(c));

@@ -306,11 +306,11 @@ static void one_process(process *p, void *ctx)
     costate *c = costate_new(x->m, &P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .solver = COSTATE_LS_GMRES,
         .sum = cluster_sum, .sum_ctx = p, .tangent_error = 1, .tangent_count = 1, .tangent_rtol = &rtol,
         .tangent_atol = &atol});
-    for (int i = 0; i < p->n; i++) y[i] = sin(0.3 * (p->from + i + 1));
+    for (int i = 0; i < p->cells.n; i++) y[i] = sin(0.3 * (p->cells.from + i + 1));
     Vp[1] = ldexp(1, x->power);
     x->status[p->rank] = costate_integrate_tlm(c, 0, 0.05, y, parameters, 1, V, Vp, NULL, NULL);
     x->steps[p->rank] = costate_get_stats(c)->accepted;
-    memcpy(x->y + p->from, y, (size_t)p->n * sizeof *y);
+    memcpy(x->y + p->cells.from, y, (size_t)p->cells.n * sizeof *y);
     costate_free(c);
 }
 
