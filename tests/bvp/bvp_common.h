@@ -11,6 +11,14 @@
 
 enum { BVPS_MOST = BVPS_N + 2 };          /* N of the problems of bvps.h */
 
+/* a call returned this status, and its message has the word */
+static inline void says(const costate_bvp *c, int got, int wanted, const char *word)
+{
+    if (got == wanted && strstr(costate_bvp_message(c), word) && strlen(costate_bvp_message(c)) >= 10) return;
+    fail_msg("wanted %s and the word \"%s\", got %s: %s", costate_status_name(wanted), word, costate_status_name(got),
+             costate_bvp_message(c));
+}
+
 /* One cmocka test a method of bvp.h, named "claim: method"; *state is the method. */
 static inline int run_by_bvp_method(const char *claim, CMUnitTestFunction test)
 {

@@ -5,13 +5,6 @@
 
 enum { NS = 2, NQ = 2, N = NS + NQ, NP = 2, M = 2, POINTS = 3, ENDS = 3 };
 
-static void says(const costate_bvp *c, int got, int wanted, const char *word)
-{
-    if (got == wanted && strstr(costate_bvp_message(c), word) && strlen(costate_bvp_message(c)) >= 10) return;
-    fail_msg("wanted %s and the word \"%s\", got %s: %s", costate_status_name(wanted), word, costate_status_name(got),
-             costate_bvp_message(c));
-}
-
 /* ---- what costate_bvp_new is given: said by every call ---- */
 
 typedef struct {

@@ -1,16 +1,10 @@
 /* test_bvp_fails.c - a boundary value problem that cannot be solved, or whose callbacks fail at call k, for every k:
    the status, a sentence that says where and what, and the solver goes on afterwards from the last solution that there
    was, to the bit as one that never failed. */
+#include "bratu.h"
 #include "bvp_common.h"
 
 enum { NS = 3, NP = 2, NQ = 2, N = NS + NQ, POINTS = 3, ENDS = 3, MOST = 4096 };
-
-static void says(const costate_bvp *c, int got, int wanted, const char *word)
-{
-    if (got == wanted && strstr(costate_bvp_message(c), word) && strlen(costate_bvp_message(c)) >= 10) return;
-    fail_msg("wanted %s and the word \"%s\", got %s: %s", costate_status_name(wanted), word, costate_status_name(got),
-             costate_bvp_message(c));
-}
 
 /* ---- callbacks that fail at a call ---- */
 
@@ -334,22 +328,6 @@ static void mesh_limit(void **state)
     bvps_free(s);
 }
 
-/* Bratu: y'' = -k e^y, y(0) = y(1) = 0, has two solutions for k < 3.513830719, none for more. */
-static int bratu(const costate_point *x, double *out, void *ctx)
-{
-    (void)ctx, out[0] = x->y[1], out[1] = -x->p[0] * exp(x->y[0]);
-    return 0;
-}
-static int bratu_jac(const costate_point *x, double *J, void *ctx)
-{
-    (void)ctx, J[0] = J[3] = 0, J[1] = -x->p[0] * exp(x->y[0]), J[2] = 1;
-    return 0;
-}
-static int zero_ends(const costate_point *x, double *out, void *ctx)
-{
-    (void)ctx, out[0] = x->y[0], out[1] = x->y[2];
-    return 0;
-}
 
 static void no_solution(void **state)
 {

@@ -1,25 +1,11 @@
 /* test_bvp_start.c - what a solve begins with: the mesh that is given, with breaks to the bit; a guess, which chooses
    among solutions, and is for one solve; else the last solution, stretched to the new ends. */
+#include "bratu.h"
 #include "bvp_common.h"
 
 /* ---- Bratu: y'' = -k e^y, y(0) = y(L) = 0; for L = 1, k < 3.5138 two solutions: y(1/2) = 2 ln cosh(th/4) with both
    roots of th = sqrt(2 k) cosh(th/4) ---- */
 
-static int bratu(const costate_point *x, double *out, void *ctx)
-{
-    (void)ctx, out[0] = x->y[1], out[1] = -x->p[0] * exp(x->y[0]);
-    return 0;
-}
-static int bratu_jac(const costate_point *x, double *J, void *ctx)
-{
-    (void)ctx, J[0] = J[3] = 0, J[1] = -x->p[0] * exp(x->y[0]), J[2] = 1;
-    return 0;
-}
-static int zero_ends(const costate_point *x, double *out, void *ctx)
-{
-    (void)ctx, out[0] = x->y[0], out[1] = x->y[2];
-    return 0;
-}
 static const costate_problem P = {.n = 2, .np = 1, .rhs = {.value = bratu}, .jac = bratu_jac};
 static const costate_conditions C = {.map = {.value = zero_ends}, .count = 2};
 

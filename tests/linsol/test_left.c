@@ -57,22 +57,11 @@ static void calls_itself(act_world *w)
     costate_tape_free(other);
 }
 
-static long undisturbed(const fault *f, act_world *w)
-{
-    faults_open(f, w);
-    int status = act_before(w, f->act);
-    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
-    w->spoil = (act_spoil){0};
-    status = act_do(w, f->act);
-    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
-    return w->spoil.calls;
-}
-
 static void re_entered(fault *f, unsigned *seed)
 {
     static act_world w;
     if (f->act >= ACT_READ) return;                     /* by another solver */
-    long most = faults_all() ? 20 : 3, calls = undisturbed(f, &w);
+    long most = faults_all() ? 20 : 3, calls = faults_undisturbed(f, &w);
     for (long j = 0; j < most && calls > 0; j++) {
         long k = j == 0 ? 1 : 1 + random_below(seed, (unsigned)calls);
         if (f->act <= ACT_GO_ON && act_before(&w, f->act) != COSTATE_OK) fail_msg("%s", w.said);
@@ -107,7 +96,7 @@ static void left(fault *f, unsigned *seed)
 {
     static act_world w;
     if (f->act >= ACT_READ) return;                     /* tapes of its own go with it, and lock their file */
-    long most = faults_all() ? 40 : 6, calls = undisturbed(f, &w);
+    long most = faults_all() ? 40 : 6, calls = faults_undisturbed(f, &w);
     for (volatile long j = 0; j < most && calls > 0; j++) {
         long k = j == 0 ? 1 : 1 + random_below(seed, (unsigned)calls);
         if (f->act <= ACT_GO_ON && act_before(&w, f->act) != COSTATE_OK) fail_msg("%s", w.said);

@@ -63,6 +63,32 @@ static inline int session_run(session *s, const costate_method *m, const hybrid 
     see_events(s);
     return status;
 }
+
+/* the same, for runs that must succeed */
+static inline session session_ran(const costate_method *m, const hybrid *h, costate_options o)
+{
+    session s;
+    if (session_run(&s, m, h, NULL, 0, o) != COSTATE_OK)
+        fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(s.c));
+    return s;
+}
+
+/* the same steps with all stages in memory, by a solver of its own */
+static inline session session_with_stages(const session *s)
+{
+    session all = *s;
+    costate_options o = s->o;
+    double y[N_MOST];
+    o.storage = COSTATE_ALL_STAGES;
+    all.c = new_for_test(s->m, &s->P, &o);
+    all.tape = costate_tape_new();
+    memcpy(y, s->y0, sizeof y);
+    CHECK_OK(all.c, costate_replay_onto(all.c, s->tape, y, s->h->p, all.tape));
+    assert_memory_equal(y, s->y, (size_t)s->N * sizeof *y);
+    assert_int_equal(costate_tape_steps(all.tape), costate_tape_steps(s->tape));
+    return all;
+}
+
 static inline void session_close(session *s)
 {
     costate_tape_free(s->tape);

@@ -103,14 +103,6 @@ static costate_options variant_of(const costate_method *m, const hybrid *h, int 
     return o;
 }
 
-static session run_of(const costate_method *m, const hybrid *h, costate_options o)
-{
-    session s;
-    if (session_run(&s, m, h, NULL, 0, o) != COSTATE_OK)
-        fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(s.c));
-    return s;
-}
-
 static void pair(const session *s, const inputs *x, int i, const inputs *H, int j, double *sum, double *size)
 {
     product(s->N, x->V, i, H->V, j, sum, size);
@@ -126,7 +118,7 @@ static void symmetry(void **state)
     double worst = 0;
     for (int k = 0; (h = hybrid_at(k)); k++)
         for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
-            session s = run_of(*state, h, variant_of(*state, h, variant));
+            session s = session_ran(*state, h, variant_of(*state, h, variant));
             inputs x = random_inputs();
             product_of r = hessian_over(&s, &x, s.tape, s.c, 0);
             double gap = 0;
@@ -177,7 +169,7 @@ static void derivative(void **state)
     const hybrid *h;
     for (int k = 0; (h = hybrid_at(k)); k++) {
         if (h->reference || !hybrid_takes(*state, h)) continue;
-        session s = run_of(*state, h, variant_of(*state, h, k & 1));
+        session s = session_ran(*state, h, variant_of(*state, h, k & 1));
         inputs x = random_inputs();
         memset(x.t0, 0, sizeof x.t0);
         memset(x.t1, 0, sizeof x.t1);

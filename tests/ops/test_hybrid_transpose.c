@@ -22,9 +22,7 @@ static costate_options variant_of(const costate_method *m, const hybrid *h, int 
 
 static session run_of(const costate_method *m, const hybrid *h, costate_options o)
 {
-    session s;
-    if (session_run(&s, m, h, NULL, 0, o) != COSTATE_OK)
-        fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(s.c));
+    session s = session_ran(m, h, o);
     assert_int_equal(s.events, 5);
     return s;
 }

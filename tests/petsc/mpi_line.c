@@ -55,7 +55,7 @@ int line_make(line *p, MPI_Comm comm)
 
 int line_free(line *p) { return DMDestroy(&p->dm); }
 
-/* ---- the problem, whose callbacks fail when they are told to ------------------------------------------------------ */
+/* ---- the problem, whose callbacks fail when they are told to ---------------------------------------------------- */
 
 static int value(const costate_point *x, double *f, void *ctx)
 {

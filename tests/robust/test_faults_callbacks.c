@@ -34,21 +34,10 @@ static void at_call(fault *f, act_world *w, long k, int way, int ever)
     f->harmed += status != COSTATE_OK;
 }
 
-static long undisturbed(const fault *f, act_world *w)
-{
-    faults_open(f, w);
-    int status = act_before(w, f->act);
-    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
-    w->spoil = (act_spoil){0};
-    status = act_do(w, f->act);
-    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
-    return w->spoil.calls;
-}
-
 static void every_call(fault *f, unsigned *seed)
 {
     static act_world w;
-    long most = faults_all() ? 40 : 6, calls = undisturbed(f, &w);
+    long most = faults_all() ? 40 : 6, calls = faults_undisturbed(f, &w);
     for (long j = 0; j < most && calls > 0; j++) {
         long k = j < most / 4 ? 1 + j % calls : 1 + random_below(seed, (unsigned)calls);
         for (int way = 0; way < WAYS; way++) at_call(f, &w, k, way, random_below(seed, 2) == 1);
@@ -72,7 +61,7 @@ static void found(void **state)
     (void)state;
     faults_case("rkc2, everything, dense, checkpoints", &x);
     assert_true(faults_reference(&f, &x, ACT_ADJOINT, &none));
-    long calls = undisturbed(&f, &w);
+    long calls = faults_undisturbed(&f, &w);
     for (long k = 1; k <= calls; k++)
         for (int way = 0; way < WAYS; way++) at_call(&f, &w, k, way, 1);
     act_close(&w);

@@ -9,27 +9,7 @@
    round-off, with integrals, parameters and mass matrices: to 1e-13 of the largest entry.  For all methods with steps
    of a given length, Newton's iteration to round-off. */
 #include "common.h"
-#include "formula.h"
-#include "nums.h"
-
-enum { N = 3, NQ = 2, NP = 2, ALL = N + NQ };
-
-static const double MASS[N * N] = {2, 0, 0, 0, 0.5, 0, 0, 0, 1.25};
-
-/* not autonomous, nothing linear */
-static void f_of(const formula *F, num t, const num *y, const num *p, num *out)
-{
-    (void)F;
-    out[0] = sub(mul(sine(mul(t, y[1])), p[0]), mul(y[0], square(y[2])));
-    out[1] = sub(mul3(p[1], y[0], exponential(times(-0.4, y[2]))), mul(y[1], plus(square(t), 1)));
-    out[2] = add(cosine(mul(p[0], y[1])), times(-2, mul(y[2], plus(mul(t, p[1]), 1))));
-}
-static void r_of(const formula *F, num t, const num *y, const num *p, num *out)
-{
-    (void)F;
-    out[0] = mul(square(y[0]), add(t, p[1]));
-    out[1] = sine(mul3(y[1], y[2], add(t, p[0])));
-}
+#include "nonlinear.h"
 
 /* the map and, behind it, its derivative along (v, p'), which is the third direction of its numbers */
 static void augmented(const formula *F, formula_map *map, int rows, num t, const num *z, const num *p, num *out)
@@ -50,22 +30,6 @@ static void f_augmented(const formula *F, num t, const num *z, const num *p, num
 static void r_augmented(const formula *F, num t, const num *z, const num *p, num *out)
 {
     augmented(F, r_of, NQ, t, z, p, out);
-}
-
-/* ros differentiates its Jacobians: third derivatives */
-static void f_num(const void *of, const num_point *x, num *out) { f_of(of, x->t, x->y, x->p, out); }
-static void r_num(const void *of, const num_point *x, num *out) { r_of(of, x->t, x->y, x->p, out); }
-static int f_third(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                   const costate_gradient *g, void *ctx)
-{
-    num_adjoint2(&(num_map){.n = N, .np = NP, .rows = N, .f = f_num, .of = ctx}, x, a, b, w, g);
-    return 0;
-}
-static int r_third(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                   const costate_gradient *g, void *ctx)
-{
-    num_adjoint2(&(num_map){.n = N, .np = NP, .rows = NQ, .f = r_num, .of = ctx}, x, a, b, w, g);
-    return 0;
 }
 
 /* of steps of 0.1, which all methods take here: the same degrees of rkc for both systems */

@@ -156,4 +156,16 @@ static inline void faults_each(unsigned seed, void (*work)(fault *, unsigned *se
     assert_true(harmed > 0);
 }
 
+/* the act with callbacks as they are: how often it calls them */
+static inline long faults_undisturbed(const fault *f, act_world *w)
+{
+    faults_open(f, w);
+    int status = act_before(w, f->act);
+    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
+    w->spoil = (act_spoil){0};
+    status = act_do(w, f->act);
+    if (status != COSTATE_OK) faults_complain(f, 0, "undisturbed", status, w->said);
+    return w->spoil.calls;
+}
+
 #endif

@@ -4,40 +4,9 @@
    that of the functional alone. */
 #include "run/run.h"           /* before cmocka, which has a macro fail */
 #include "common.h"
-#include "formula.h"
-#include "nums.h"
+#include "nonlinear.h"
 
-enum { N = 3, NQ = 2, NP = 2, ALL = N + NQ, M = 3, INPUTS = ALL + NP + 2, STAGES = STAGES_MOST * N };
-
-/* not autonomous, nothing linear */
-static void f_of(const formula *F, num t, const num *y, const num *p, num *out)
-{
-    (void)F;
-    out[0] = sub(mul(sine(mul(t, y[1])), p[0]), mul(y[0], square(y[2])));
-    out[1] = sub(mul3(p[1], y[0], exponential(times(-0.4, y[2]))), mul(y[1], plus(square(t), 1)));
-    out[2] = add(cosine(mul(p[0], y[1])), times(-2, mul(y[2], plus(mul(t, p[1]), 1))));
-}
-static void r_of(const formula *F, num t, const num *y, const num *p, num *out)
-{
-    (void)F;
-    out[0] = mul(square(y[0]), add(t, p[1]));
-    out[1] = sine(mul3(y[1], y[2], add(t, p[0])));
-}
-static void f_num(const void *of, const num_point *x, num *out) { f_of(of, x->t, x->y, x->p, out); }
-static void r_num(const void *of, const num_point *x, num *out) { r_of(of, x->t, x->y, x->p, out); }
-static int f_third(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                   const costate_gradient *g, void *ctx)
-{
-    num_adjoint2(&(num_map){.n = N, .np = NP, .rows = N, .f = f_num, .of = ctx}, x, a, b, w, g);
-    return 0;
-}
-static int r_third(const costate_point *x, const costate_point *a, const costate_point *b, const double *w,
-                   const costate_gradient *g, void *ctx)
-{
-    num_adjoint2(&(num_map){.n = N, .np = NP, .rows = NQ, .f = r_num, .of = ctx}, x, a, b, w, g);
-    return 0;
-}
-static const double MASS[N * N] = {2, 0, 0, 0, 0.5, 0, 0, 0, 1.25};
+enum { M = 3, INPUTS = ALL + NP + 2, STAGES = STAGES_MOST * N };
 
 /* what a gradient is of: columns of y (integrals 0), p, t, h, the weights w, S */
 typedef struct { double y[ALL], p[NP], t, h, w[ALL], S[STAGES]; } step_at;

@@ -23,30 +23,6 @@ static costate_options variant_of(const costate_method *m, const hybrid *h, int 
     return o;
 }
 
-static session run_of(const costate_method *m, const hybrid *h, costate_options o)
-{
-    session s;
-    if (session_run(&s, m, h, NULL, 0, o) != COSTATE_OK)
-        fail_msg("%s, %s: %s", method_name(m), h->name, costate_message(s.c));
-    return s;
-}
-
-/* the same steps, all kept; in place of the run's */
-static session all_of(const session *s)
-{
-    session all = *s;
-    costate_options o = s->o;
-    double y[N_MOST];
-    o.storage = COSTATE_ALL_STAGES;
-    all.c = new_for_test(s->m, &s->P, &o);
-    all.tape = costate_tape_new();
-    memcpy(y, s->y0, sizeof y);
-    CHECK_OK(all.c, costate_replay_onto(all.c, s->tape, y, s->h->p, all.tape));
-    assert_memory_equal(y, s->y, (size_t)s->N * sizeof *y);
-    assert_int_equal(costate_tape_steps(all.tape), costate_tape_steps(s->tape));
-    return all;
-}
-
 /* Bits, but where what is at hand, factorisations or solutions, serves for systems of another step: then round-off, as
    by another solver: what the run makes of it, its tangents and adjoints over one tape show (gap). */
 static double most_apart(const session *s, double gap)
@@ -80,7 +56,7 @@ static void sweeps(void **state)
     const hybrid *h;
     for (int k = 0; (h = hybrid_at(k)); k++)
         for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
-            session s = run_of(*state, h, variant_of(*state, h, variant)), all = all_of(&s);
+            session s = session_ran(*state, h, variant_of(*state, h, variant)), all = session_with_stages(&s);
             inputs dx = random_inputs();
             outputs w = random_outputs(), ours, theirs;
             for (int again = 0; again < 2; again++) {

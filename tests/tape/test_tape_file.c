@@ -34,20 +34,6 @@ static session run_of(const costate_method *m, const hybrid *h, costate_options 
     return s;
 }
 
-static session memory_of(const session *s)
-{
-    session all = *s;
-    costate_options o = s->o;
-    double y[N_MOST];
-    o.storage = COSTATE_ALL_STAGES;
-    all.c = new_for_test(s->m, &s->P, &o);
-    all.tape = costate_tape_new();
-    memcpy(y, s->y0, sizeof y);
-    CHECK_OK(all.c, costate_replay_onto(all.c, s->tape, y, s->h->p, all.tape));
-    assert_memory_equal(y, s->y, (size_t)s->N * sizeof *y);
-    return all;
-}
-
 static void same(const session *s, const char *what, const inputs *a, const inputs *b)
 {
     double most = is_newton(s->m) || s->o.solver == COSTATE_LS_GMRES ? 1e-11 : 0;
@@ -61,7 +47,7 @@ static void sweeps(void **state)
     const hybrid *h;
     for (int k = 0; (h = hybrid_at(k)); k++)
         for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
-            session s = run_of(*state, h, variant_of(*state, h, variant)), all = memory_of(&s), read = s;
+            session s = run_of(*state, h, variant_of(*state, h, variant)), all = session_with_stages(&s), read = s;
             inputs dx = random_inputs();
             outputs w = random_outputs(), ours = tangent(&s, &dx), theirs = tangent(&all, &dx);
             inputs g = adjoint(&s, &w, s.c), expected = adjoint(&all, &w, all.c);
