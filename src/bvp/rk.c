@@ -67,7 +67,12 @@ static void dense_by_slopes(rk *k, const costate_method *m)
 
 void rk_weights(const rk *k, double theta, double *D, double *D1, double *D2)
 {
-    dense_polynomials(k->s, k->degree, k->D, theta, D, D1, D2);
+    for (int j = 0; j < k->s; j++) {
+        const double *a = k->D + (size_t)j * (size_t)k->degree;
+        if (D) D[j] = dense_value(k->degree, a, theta);
+        if (D1) D1[j] = dense_slope(k->degree, a, theta);
+        if (D2) D2[j] = dense_second(k->degree, a, theta);
+    }
 }
 
 /* ---- defects ---- */

@@ -11,7 +11,6 @@
    backward error (residual.c): where B has condition 1e14, |r|/|rhs| may end at 1e-5 although x is as good as any. */
 #include <string.h>
 #include "irk/irk.h"
-#include "linsol/backends.h"
 #include "linsol/gmres.h"
 #include "linsol/left.h"
 
@@ -54,7 +53,7 @@ static int direct(const stepper *c)
     const block_algebra *by = work(c)->by;
     if (c->sh->matfree) return 0;
     if (c->o->stage_solve != COSTATE_STAGE_AUTO) return c->o->stage_solve == COSTATE_STAGE_DIRECT;
-    return c->n * c->m->block <= (LS_Banded(c->sh->backend) ? by->band_most : by->direct_most);
+    return c->n * c->m->block <= (c->sh->banded ? by->band_most : by->direct_most);
 }
 
 /* The mean of the stage Jacobians is closer to all of them than the Jacobian at the start of the step. */
@@ -243,12 +242,13 @@ int irk_stage_solve(const stage_system *s, int m, int from, int to, double *X)
     stepper *c = s->c;
     if (!s->same) work(c)->systems.exact_there = 0;
     TRY(residual_weights(c->maps, s->transpose, c->m->block * c->n, work(c)->systems.weights));
-    for (int j = from, good; !direct(c) && j < to; j += good) {
+    if (direct(c)) return irk_exact_solve(s, m, from, to, X);
+    for (int j = from, good; j < to; j += good) {
         int columns = irk_stage_together(c, to - j);
         int status = iterate(s, m, j, columns, X, &good);
         if (status < 0 || (status != 0 && c->sh->matfree)) return status;
         if (good < columns && c->sh->matfree) return needs_a_matrix(s, m, X);
         if (good < columns) return irk_exact_solve(s, m, j + good, to, X);
     }
-    return direct(c) ? irk_exact_solve(s, m, from, to, X) : 0;
+    return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/gmres.h"
+#include "linsol/backends.h"
 #include "linsol/shifts.h"
 
 /* ---- which backend; M alone ---- */
@@ -22,6 +23,7 @@ int shifts_init(shifts *s)
     const costate_backend *b = s->backend;
     if (!b->init || !b->factor || !b->solve || !b->free || !b->name)
         return fail(s->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
+    s->banded = LS_Banded(b);
     return 0;
 }
 

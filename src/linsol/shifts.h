@@ -19,6 +19,7 @@ typedef struct {
     verdict *v;
     const costate_options *o;
     const costate_backend *backend;     /* NULL: nothing to solve with */
+    int banded;                         /* its factors are a band, whose width grows with coupled stages */
     int n, nreal, npair;
     const double *sigma;                /* nreal real values of sigma h, then (re, im > 0) of each pair */
     double single;                      /* room for one */

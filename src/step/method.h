@@ -75,8 +75,26 @@ struct costate_method {
     const costate_rkc *rkc;     /* rkc: its degrees */
 };
 
-/* dense.c: D_j(theta) = sum_k coefficients[j*degree + k-1] theta^k and its derivatives, s each; NULL: not wanted */
-void dense_polynomials(int s, int degree, const double *coefficients, double theta, double *D, double *D1, double *D2);
+/* A polynomial of the dense output, sum_{k=1..degree} a_k theta^k, and its first two derivatives.  Inline: weights of
+   predictions are 2 % of van der Pol with sdirk4a. */
+static inline double dense_value(int degree, const double *a, double theta)
+{
+    double v = 0;
+    for (int k = degree; k > 0; k--) v = (v + a[k - 1]) * theta;
+    return v;
+}
+static inline double dense_slope(int degree, const double *a, double theta)
+{
+    double v = 0;
+    for (int k = degree; k > 0; k--) v = v * theta + k * a[k - 1];
+    return v;
+}
+static inline double dense_second(int degree, const double *a, double theta)
+{
+    double v = 0;
+    for (int k = degree; k > 1; k--) v = v * theta + k * (k - 1) * a[k - 1];
+    return v;
+}
 
 /* In the order of enum costate_family, in a family by name; ends with NULL. */
 extern const costate_method *const costate_method_table[];
