@@ -119,15 +119,15 @@ def grid(runner, place, name, mode, first):
 
 def plane(runner):
     print("\nBrusselator, reaction and diffusion in the plane: 32 x 32 cells (2048 unknowns), rtol = 1e-6.\n"
-          "gradient: of u in one cell at the end by all initial values.\n"
+          "gradient: of u in one cell at the end with respect to all initial values.\n"
           "errors: relative, 2-norm, against a run by dopri853 at rtol = 1e-13.\n"
-          "dopri5 goes at the limit of its stability, which y hardly shows, but its gradient does.")
+          "dopri5 runs at the limit of its stability: y hardly shows it, its gradient does.")
     return table(runner, "brusselator2d", PLANE)
 
 
 def column(runner):
     print("\nPolluted air in a column: 20 species, 25 reactions, 40 layers (800 unknowns), 60 minutes, rtol = 1e-6.\n"
-          "gradient: of the ozone at the ground after an hour by all 800 initial concentrations.\n"
+          "gradient: of the ozone at the ground after an hour with respect to all 800 initial concentrations.\n"
           "errors: relative, 2-norm, against a run by radau2a5 at rtol = 1e-12.\n")
     not_drawn = [explicit(runner, method) for method in EXPLICIT]
     return table(runner, "smog", COLUMN), not_drawn

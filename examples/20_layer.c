@@ -154,8 +154,8 @@ int main(int argc, char **argv)
         error = fmax(fabs(Y[2] - G), largest_error(b, p));
         printf("\nG = %.9f, exactly %.9f\n", Y[2], G);
         for (int i = 0; i < NP; i++) error = fmax(error, fabs(mu[i] - known[i]));
-        printf("its gradient by eps, alpha, beta: %.7f %.7f %.7f\n", mu[EPS], mu[ALPHA], mu[BETA]);
-        printf("                        exactly:  %.7f %.7f %.7f\n", known[EPS], known[ALPHA], known[BETA]);
+        printf("its gradient with respect to eps, alpha, beta: %.7f %.7f %.7f\n", mu[EPS], mu[ALPHA], mu[BETA]);
+        printf("%46s %.7f %.7f %.7f\n", "exactly:", known[EPS], known[ALPHA], known[BETA]);
     }
     printf("largest error of y anywhere, of G and of its gradient: %.1e\n", error);
     costate_bvp_free(b);

@@ -31,7 +31,7 @@ typedef struct {                    /* a call; m columns */
     double *out;                    /* larger of n, nq, by m */
     double *rates, *slopes;         /* s*nq: r at the stages; s*nq*m: its tangents */
     double *omega, *tail;           /* nq*m each: weights of r; of q beyond the interval */
-    double *qd;                     /* nq*m: q' at the begin of the interval */
+    double *qd;                     /* nq*m: q' at the start of the interval */
     double *block;
 } derivation;
 

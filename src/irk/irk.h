@@ -74,7 +74,7 @@ typedef struct {
     int M_same, M_varies;       /* one was as the one before; one was not */
     /* without a matrix */
     pairs pool;
-    double amplified, amplified_before;     /* see loose.h; at the begin of the step */
+    double amplified, amplified_before;     /* see loose.h; at the start of the step */
     long tried;                 /* serial of the last try */
     int added;                  /* pairs, in it */
     stage_systems systems;
@@ -136,7 +136,7 @@ int irk_inner_value(stepper *, const map *, const record *, double *out);    /* 
 
 /* product.c */
 double irk_row_sum(const costate_method *, int i);                   /* (W 1)_i */
-void irk_stage_states(stepper *, const record *, int slopes);        /* stage <- Y_i; slope <- K_i, where asked for */
+void irk_stage_states(stepper *, const record *, int slopes);        /* stage <- Y_i; slope <- K_i, if requested */
 /* k'_j = (1/h) (sum_{from <= l < to} W_il X_l - (W 1)_i less) - (dh_j/h) K_i, X_l = X + l stride of column j at j
    column, less at j less_column; dh, less NULL: 0 */
 typedef struct {

@@ -63,7 +63,7 @@ costate_point check_point(const probe *, const double *v);                  /* x
 costate_gradient check_gradient(const probe *, double *t, double *g);
 costate_point check_unit(const probe *, int i);
 costate_point check_direction(const probe *);               /* a: of second derivatives; */
-costate_point check_second_direction(const probe *);        /* c: of third ones, beside it */
+costate_point check_second_direction(const probe *);        /* c: second direction, of third derivatives */
 /* derivative of what `of` names with respect to input i, by differences, into d; size: of d */
 int check_difference(const probe *, int of, int i, int size, double *d, double *work);
 /* derivative of the value along the direction v of y, whose entries have the sizes of y's */
@@ -84,7 +84,7 @@ int check_columns(const probe *, costate_report *);
 /* check_problem.c: all maps of a problem, and its matrices; a failure ends it, what is wrong is said and sets *wrong */
 int check_problem_maps(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost,
                        int *wrong);
-/* check_further.c: the maps beside the equation and running costs: start, and of events guards, jumps, costs */
+/* check_further.c: the other maps: start, and guards, jumps and costs of events */
 int check_further_maps(const costate_problem *, const costate_point *x, costate_report *, int *wrong);
 /* check_pattern.c: the problem has no jac: does its pattern hold f_y? */
 int check_pattern(const costate_problem *, const costate_point *x, costate_report *);

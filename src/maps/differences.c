@@ -39,8 +39,8 @@ static costate_point moved(const maps *a, const costate_point *x, const costate_
     return z;
 }
 
-/* the largest change of a component of y' beside the largest rate of the point, both in the units of y; of a point at
-   rest, one unit of y in a unit of time */
+/* the largest change of a component of y' relative to the largest rate at the point, both in the units of y; of a point
+   at rest, one unit of y in a unit of time */
 static double relative_slope(const maps *a, const costate_point *x, const costate_point *dx)
 {
     double rate = 0, change = 0;

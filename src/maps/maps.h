@@ -91,7 +91,7 @@ struct maps {
     const double *p;                    /* bound: parameters of the run; */
     const double *m;                    /* nm memory variables and mode of the step */
     int mode;
-    const double *slope;                /* bound, n: about y', where events ask for it; NULL: not known */
+    const double *slope;                /* bound, n: about y', if events request it; NULL: not known */
     const double *w;                    /* bound, N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 
     /* jacobian.c */

@@ -1,6 +1,6 @@
 /* products.c - the value and the products of a map, each chosen once: the user's callback; from jac, if the map is the
-   right-hand side or residual and the direction is one of y (and y') alone, exactly; by a central difference
-   (differences.c), if options.differences asks for it; else COSTATE_MISSING. */
+   right-hand side or residual and the direction is only one of y (and y'), exactly; by a central difference
+   (differences.c), if options.differences is set; else COSTATE_MISSING. */
 #include <string.h>
 #include "base/pattern.h"
 #include "maps/callbacks.h"
@@ -8,7 +8,7 @@
 
 static void counted(const map *f, long *count, int columns) { if (f->counted) *count += columns; }
 
-/* ---- points that something was made for ---- */
+/* ---- points at which prepare or jac was called ---- */
 
 /* Is x the point k?  To the last bit, in all processes.  Directions of differences in p, m move it to another array. */
 static int known(const maps *a, const known_point *k, const costate_point *x, int *is)
@@ -67,7 +67,7 @@ static inline costate_gradient wanted(const maps *a, const costate_gradient *g)
     return (costate_gradient){.t = g->t, .y = g->y, .p = a->np ? g->p : NULL, .yp = g->yp, .m = a->nm ? g->m : NULL};
 }
 
-/* ---- what the user gives ---- */
+/* ---- products of the user ---- */
 
 static int given_value(maps *a, const map *f, const costate_point *x, double *out)
 {
@@ -116,7 +116,7 @@ static int given_adjoint_tangent2(maps *a, const map *f, const costate_point *x,
     return map_code(a, f->user->adjoint_tangent2(x, dx1, dx2, w, &want, f->ctx), f->name, "adjoint_tangent2");
 }
 
-/* Columns side by side are the user's directly; others by way of a->block. */
+/* Adjacent columns are passed to the user directly, others through a->block. */
 static int given_tangents(maps *a, const map *f, const costate_point *x, int m, const costate_point *dx, double *out,
                           size_t ld)
 {
@@ -155,7 +155,7 @@ static int single_adjoints(maps *a, const map *f, const costate_point *x, int m,
     return 0;
 }
 
-/* ---- what is not there ---- */
+/* ---- missing products ---- */
 
 static int no_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {

@@ -45,7 +45,7 @@ static int tangent(sweep_state *w, const op *o)
     return 0;
 }
 
-/* tau of the steps that follow and eta of a step to a given time become gradients by t0 and that time */
+/* tau of the steps that follow and eta of a step to a given time become gradients with respect to t0 and that time */
 static void keep_times(sweep_state *w, const op *o)
 {
     double *fixed = o->rule == TO_END && w->times ? w->times->t1 : NULL;

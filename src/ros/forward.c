@@ -131,7 +131,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     TRY(ros_matrices(c, r, &lu));
     if (!t->started && !c->o->autonomous) TRY(ros_time_slope(c, r));
     t->started = 1;
-    guesses_clear(&work(c)->step);       /* a step that is made again knows no others */
+    guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);
     if (nq) memset(err + n, 0, nq * sizeof *err);
     for (int i = 0; i < c->s; i++) {

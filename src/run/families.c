@@ -1,7 +1,7 @@
 /* families.c - the table of families, and the methods that take steps.
 
-   A new family needs its name in enum costate_family and a row here.  Families without a row are for boundary value
-   problems alone; their methods come last in the table of methods. */
+   A new family needs its name in enum costate_family and a row here.  Families without a row are only for boundary
+   value problems; their methods come last in the table of methods. */
 #include "run/families.h"
 #include "step/step.h"
 

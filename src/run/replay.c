@@ -144,7 +144,7 @@ static int all_again(replay *x)
     return maps_again(x);
 }
 
-/* The steps are those of the tape: only where some of them are fresh can others be made again from there. */
+/* The steps are those of the tape: only where some of them are fresh can others be recomputed from there. */
 static const store *storage_onto(const replay *x)
 {
     const store *own = storage_of(&x->c->o, x->onto);

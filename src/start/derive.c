@@ -122,7 +122,7 @@ int start_tangent(starter *s, const start_values *f, int m, const double *dt, do
 
 /* ---- adjoints ---- */
 
-/* the gradients by t, p, and by y in s->dx, are added to */
+/* the gradients with respect to t, p, and y in s->dx, are added to */
 static costate_gradient gradient(const derivative *d, const adjoined *x, int j)
 {
     const maps *a = d->s->maps;

@@ -5,7 +5,7 @@
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 size_t counts_bytes(const stepper *c) { return c->F->is & IMPLICIT ? words((size_t)c->s) : 0; }
 
-/* what the steps of a run depend on, beside the problem */
+/* what the steps of a run depend on, apart from the problem */
 uint64_t journal_options(const stepper *c)
 {
     const costate_options *o = c->o;
@@ -23,7 +23,7 @@ uint64_t journal_options(const stepper *c)
     return all.sum;
 }
 
-/* A step made again takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
+/* A recomputed step takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
    comes from differences, or systems are iterated; what else iterations are judged by, only in the second case. */
 solved_by solved_by_of(const stepper *c)
 {
