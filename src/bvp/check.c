@@ -209,7 +209,7 @@ static int check_conditions(attempt *x, costate_report *r)
 {
     bvp *b = x->b;
     costate_point at = {.y = conditions_point(b, &b->now).y, .p = x->p};
-    return costate_check_map(&b->user.map, 2 * b->n, b->np, b->n, &at, b->edges.ctx, r);
+    return costate_check_map(&b->user.map, 2 * b->n, b->np, b->n, &at, b->edges.user.ctx, r);
 }
 
 static int tangent(attempt *x)

@@ -92,12 +92,12 @@ static int options_sound(bvp *b)
 static void furnish(bvp *b)
 {
     b->maps = maps_of(&b->P);
-    b->edges = (maps){.n = 2 * b->n, .np = b->np, .ctx = b->user.ctx ? b->user.ctx : b->P.ctx, .method = b->rk.name};
-    b->maps.method = b->rk.name;
+    b->edges = (maps){.n = 2 * b->n, .np = b->np, .user.ctx = b->user.ctx ? b->user.ctx : b->P.ctx};
+    b->maps.method = b->edges.method = b->rk.name;
     b->maps.differences = b->edges.differences = b->o.differences;
     b->maps.count = b->edges.count = &b->count.calls;
     b->maps.v = b->maps.space.v = b->edges.v = b->edges.space.v = &b->v;
-    b->g = map_new(&b->edges, &b->user.map, "conditions.map", b->n, 1, b->edges.ctx);
+    b->g = map_new(&b->edges, &b->user.map, "conditions.map", b->n, 1, b->edges.user.ctx);
 }
 
 static void layout(bvp *b, cursor *at)
@@ -141,8 +141,8 @@ static int work(bvp *b)
     cursor at = {.base = b->block};
     layout(b, &at);
     if (!b->maps.residual) b->at.M = b->maps.M;
-    b->maps.w = b->w;
-    b->edges.w = b->edge_w;
+    b->maps.bound.w = b->w;
+    b->edges.bound.w = b->edge_w;
     for (int i = 0; i < b->N_all; i++) b->tolerances[i] = b->o.atol_vector ? b->o.atol_vector[i] : b->o.atol;
     b->atol = b->tolerances;
     return 0;

@@ -19,7 +19,7 @@ void stage_state(const bvp *b, const solution *x, int i, int j, double *Y, doubl
 }
 
 /* binds the maps to piece k, which is x->mode of callbacks */
-static void piece(bvp *b, int k) { if (b->maps.mode != k) maps_bind_step(&b->maps, NULL, k); }
+static void piece(bvp *b, int k) { if (b->maps.bound.mode != k) maps_bind_step(&b->maps, NULL, k); }
 
 costate_point stage_point(bvp *b, const solution *x, int i, int j)
 {

@@ -62,7 +62,7 @@ int matfree_prepare(shifts *s)
 {
     int code = 0;
     if (!s->matfree || !s->o->ilu || s->o->preconditioner) return 0;
-    if (!s->maps->jac || !s->maps->pattern || (s->maps->residual && !s->maps->jac_yp))
+    if (!s->maps->user.jac || !s->maps->pattern || (s->maps->residual && !s->maps->user.jac_yp))
         return fail(s->v, COSTATE_MISSING, "options.ilu needs problem.jac and problem.pattern%s.",
                     s->maps->residual ? ", and jac_yp" : "");
     const costate_backend *ilu = costate_backend_find("ilu");

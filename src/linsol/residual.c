@@ -16,10 +16,10 @@ int residual_weights(const maps *a, int transpose, int len, double *w)
 {
     const double RANGE = 1e-150;        /* its square is still a number */
     double most = 0;
-    for (int i = 0; i < a->n; i++) most = fmax(most, transpose ? 1 / a->w[i] : a->w[i]);
+    for (int i = 0; i < a->n; i++) most = fmax(most, transpose ? 1 / a->bound.w[i] : a->bound.w[i]);
     TRY(space_greatest(&a->space, &most));
     for (int i = 0; i < len; i++)
-        w[i] = i < a->n ? fmax(RANGE, (transpose ? 1 / a->w[i] : a->w[i]) / most) : w[i - a->n];
+        w[i] = i < a->n ? fmax(RANGE, (transpose ? 1 / a->bound.w[i] : a->bound.w[i]) / most) : w[i - a->n];
     return 0;
 }
 

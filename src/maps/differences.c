@@ -45,7 +45,7 @@ static double relative_slope(const maps *a, const costate_point *x, const costat
 {
     double rate = 0, change = 0;
     for (int i = 0; i < a->n; i++) {
-        double unit = fmax(fabs(x->y[i]), 1 / (a->w[i] > 0 ? a->w[i] : 1));
+        double unit = fmax(fabs(x->y[i]), 1 / (a->bound.w[i] > 0 ? a->bound.w[i] : 1));
         rate = fmax(rate, fabs(x->yp[i]) / unit);
         change = fmax(change, fabs(dx->yp[i]) / unit);
     }
@@ -63,7 +63,7 @@ static int spacing(const maps *a, const costate_point *x, const costate_point *d
 {
     double known = fabs(dx->t) / (1 + fabs(x->t)), small = 0;
     for (int i = 0; dx->y && i < a->n; i++) {
-        double tolerance = 1 / (a->w[i] > 0 ? a->w[i] : 1), y = fabs(x->y[i]), d = fabs(dx->y[i]);
+        double tolerance = 1 / (a->bound.w[i] > 0 ? a->bound.w[i] : 1), y = fabs(x->y[i]), d = fabs(dx->y[i]);
         if (y < tolerance) small = fmax(small, d / tolerance);
         else known = fmax(known, d / y);
     }

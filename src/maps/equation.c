@@ -23,7 +23,7 @@ int equation_minus_residual(maps *a, double t, const double *y, const double *k,
 {
     costate_point x = equation_point(a, t, y, k);
     a->count->f++;
-    TRY(map_code(a, a->user_rhs.value(&x, out, a->ctx), a->rhs.name, "value"));
+    TRY(map_code(a, a->user.rhs.value(&x, out, a->user.ctx), a->rhs.name, "value"));
     for (int i = 0; i < a->n; i++) out[i] = -out[i];
     return 0;
 }

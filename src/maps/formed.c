@@ -99,8 +99,8 @@ static int difference(const forming *s, const double *seed, double *out)
 {
     maps *a = s->a;
     const double *from = s->slope ? s->x.yp : s->x.y;
-    for (int i = 0; i < a->n; i++) a->moved[i] = from[i] + seed[i];
-    TRY(equation_value(a, s->x.t, s->slope ? s->x.y : a->moved, s->slope ? a->moved : s->x.yp, out));
+    for (int i = 0; i < a->n; i++) a->form.moved[i] = from[i] + seed[i];
+    TRY(equation_value(a, s->x.t, s->slope ? s->x.y : a->form.moved, s->slope ? a->form.moved : s->x.yp, out));
     for (int i = 0; i < a->n; i++) out[i] -= s->f[i];
     return 0;
 }
@@ -123,8 +123,8 @@ static int scatter(const forming *s, int j, double *A)
     const maps *a = s->a;
     double scale = s->slope ? -1 : 1;
     size_t from = first_of(a, j), end = end_of(a, j);
-    for (size_t k = from; k < end; k++) if (!isfinite(a->column[row_of(a, j, k)])) return 0;
-    for (size_t k = from; k < end; k++) A[k] = scale * a->column[row_of(a, j, k)] / a->seed[j];
+    for (size_t k = from; k < end; k++) if (!isfinite(a->form.column[row_of(a, j, k)])) return 0;
+    for (size_t k = from; k < end; k++) A[k] = scale * a->form.column[row_of(a, j, k)] / a->form.seed[j];
     return 1;
 }
 
@@ -137,11 +137,11 @@ int form_columns(const forming *s, double *A)
 {
     maps *a = s->a;
     for (int j = 0; j < a->n; j++) s->step[j] = s->exact ? 1 : seen(s, j, first_increment(s, j));
-    for (int color = 0; color < a->ncolor; color++) {
-        for (int j = 0; j < a->n; j++) a->seed[j] = a->color[j] == color ? s->step[j] : 0;
-        TRY(product(s, a->seed, a->column));
+    for (int color = 0; color < a->form.ncolor; color++) {
+        for (int j = 0; j < a->n; j++) a->form.seed[j] = a->form.color[j] == color ? s->step[j] : 0;
+        TRY(product(s, a->form.seed, a->form.column));
         for (int j = 0; j < a->n; j++)
-            if (a->color[j] == color && !scatter(s, j, A)) return retry(a->v, WHY_NOT_FINITE, 0.5);
+            if (a->form.color[j] == color && !scatter(s, j, A)) return retry(a->v, WHY_NOT_FINITE, 0.5);
     }
     if (!s->exact) a->count->differences++;
     return 0;
@@ -153,13 +153,13 @@ static void add_terms(const maps *a, const double *A, const double *x)
 {
     for (int j = 0; A && x && j < a->n; j++)
         for (size_t k = first_of(a, j), end = end_of(a, j); k < end; k++)
-            a->terms[row_of(a, j, k)] += fabs(A[k] * x[j]);
+            a->form.terms[row_of(a, j, k)] += fabs(A[k] * x[j]);
 }
 
 void formed_terms(const forming *s, const double *J, const double *M)
 {
     maps *a = s->a;
-    for (int i = 0; i < a->n; i++) a->terms[i] = fabs(s->f[i]);
+    for (int i = 0; i < a->n; i++) a->form.terms[i] = fabs(s->f[i]);
     add_terms(a, J, s->x.y);
     if (a->residual) add_terms(a, M, s->x.yp);
 }
@@ -168,7 +168,7 @@ void formed_terms(const forming *s, const double *J, const double *M)
 static int unseen_at_home(const forming *s, const double *A, int j)
 {
     const maps *a = s->a;
-    if (s->slope || !is_small(s, j) || a->terms[j] == 0) return 0;
+    if (s->slope || !is_small(s, j) || a->form.terms[j] == 0) return 0;
     for (size_t k = first_of(a, j), end = end_of(a, j); k < end; k++) if (row_of(a, j, k) == j) return A[k] == 0;
     return 0;
 }
@@ -182,8 +182,8 @@ static double correction(const forming *s, const double *A, int j, int enlarged)
     int small = is_small(s, j);
     for (size_t k = first_of(a, j), end = end_of(a, j); k < end; k++) {
         int i = row_of(a, j, k);
-        if (A[k] == 0 || a->terms[i] == 0) continue;
-        double r = fabs(A[k] * s->step[j]) / a->terms[i];
+        if (A[k] == 0 || a->form.terms[i] == 0) continue;
+        double r = fabs(A[k] * s->step[j]) / a->form.terms[i];
         if (i == j && small) home = r;
         most = fmax(most, r);
     }
@@ -218,7 +218,7 @@ static double probing(const forming *s, const double *other, int j, int round)
     int known = !other || !column_is_zero(a, other, j);
     int rounds = !known ? PROBES_MOST : s->slope || is_small(s, j) ? PROBES : 1;
     if (round >= rounds || (s->slope && a->index && a->index[j] > 0)) return 0;
-    for (int i = 0; s->slope && i < a->n; i++) most = fmax(most, a->terms[i]);
+    for (int i = 0; s->slope && i < a->n; i++) most = fmax(most, a->form.terms[i]);
     d = s->slope ? fmax(unit_of_slope(s, j), ROOT * most) : fmax(2 * d, unit(s, j));
     d *= pow(s->slope ? SLOPE_GROWTH : GROWTH, round);
     return d < 1e200 ? d : 0;
@@ -230,19 +230,19 @@ static int plan_probes(const forming *s, const double *A, const double *other, i
 {
     maps *a = s->a;
     int planned = 0, changed = 0;
-    memset(a->seed, 0, (size_t)a->n * sizeof *a->seed);
+    memset(a->form.seed, 0, (size_t)a->n * sizeof *a->form.seed);
     for (int j = 0; j < a->n; j++) {
         if (s->next[j] != 0 || !(at_home ? unseen_at_home(s, A, j) : column_is_zero(a, A, j))) continue;
         double d = probing(s, other, j, round);
         planned |= d > 0;
-        s->next[j] = d > 0 ? (a->seed[j] = seen(s, j, d)) : at_home ? 0 : DONE;
+        s->next[j] = d > 0 ? (a->form.seed[j] = seen(s, j, d)) : at_home ? 0 : DONE;
     }
     if (!planned) return 0;
-    int status = product(s, a->seed, a->column);
+    int status = product(s, a->form.seed, a->form.column);
     if (status < 0) return status;
-    for (int i = 0; i < a->n; i++) changed |= (!at_home || a->seed[i] != 0) && !(a->column[i] == 0);
+    for (int i = 0; i < a->n; i++) changed |= (!at_home || a->form.seed[i] != 0) && !(a->form.column[i] == 0);
     if (status > 0 || changed) return 1;
-    for (int j = 0; j < a->n; j++) if (a->seed[j] != 0) s->next[j] = 0;
+    for (int j = 0; j < a->n; j++) if (a->form.seed[j] != 0) s->next[j] = 0;
     return 0;
 }
 
@@ -250,20 +250,20 @@ static int plan_probes(const forming *s, const double *A, const double *other, i
 static int again(const forming *s, double *A)
 {
     maps *a = s->a;
-    for (int color = 0; color < a->ncolor; color++) {
+    for (int color = 0; color < a->form.ncolor; color++) {
         int any = 0, status;
         for (int j = 0; j < a->n; j++) {
-            int moves = a->color[j] == color && s->next[j] != 0 && s->next[j] != DONE;
-            a->seed[j] = moves ? s->next[j] : 0;
+            int moves = a->form.color[j] == color && s->next[j] != 0 && s->next[j] != DONE;
+            a->form.seed[j] = moves ? s->next[j] : 0;
             any |= moves;
         }
         if (!any) continue;
-        status = product(s, a->seed, a->column);
+        status = product(s, a->form.seed, a->form.column);
         if (status < 0) return status;
         for (int j = 0; j < a->n; j++) {
-            if (a->seed[j] == 0) continue;
+            if (a->form.seed[j] == 0) continue;
             int there = status == 0 && scatter(s, j, A);
-            if (there) s->step[j] = a->seed[j];
+            if (there) s->step[j] = a->form.seed[j];
             s->next[j] = there ? 0 : DONE;
         }
     }

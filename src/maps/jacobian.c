@@ -32,11 +32,11 @@ int colour(const costate_pattern *a, int *color)
 
 int jacobian_colour(maps *a)
 {
-    if (!(a->color = malloc((size_t)a->n * sizeof *a->color)))
+    if (!(a->form.color = malloc((size_t)a->n * sizeof *a->form.color)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
-    for (int j = 0; j < a->n; j++) a->color[j] = j;
-    a->ncolor = a->pattern ? colour(a->pattern, a->color) : a->n;
-    return a->ncolor >= 0 ? 0 : fail(a->v, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
+    for (int j = 0; j < a->n; j++) a->form.color[j] = j;
+    a->form.ncolor = a->pattern ? colour(a->pattern, a->form.color) : a->n;
+    return a->form.ncolor >= 0 ? 0 : fail(a->v, COSTATE_NO_MEMORY, "No memory to colour the pattern.");
 }
 
 /* Does the pattern hold it all?  Asked once a solver, of the first Jacobian formed, for one product more.  Differences
@@ -47,7 +47,7 @@ static int whole(forming *s, const double *J)
 {
     maps *a = s->a;
     size_t n = (size_t)a->n;
-    double *size = a->probe, *noise = a->probe + n;
+    double *size = a->form.probe, *noise = a->form.probe + n;
     const double WORTH = 1e-6, WORTH_DIFFERENCED = 1e-2;
     unsigned seed = 5;
     missing_entry found = {-1, 0, 0, 0};
@@ -57,14 +57,14 @@ static int whole(forming *s, const double *J)
                        .size = size,
                        .noise = s->exact ? NULL : noise,
                        .least = s->exact ? WORTH : WORTH_DIFFERENCED,
-                       .work = a->probe + 2 * n};
+                       .work = a->form.probe + 2 * n};
     for (int j = 0; j < a->n; j++) {
         size[j] = formed_size(s, J, j);
-        noise[j] = s->exact ? 0 : 16 * DBL_EPSILON * a->terms[j];
+        noise[j] = s->exact ? 0 : 16 * DBL_EPSILON * a->form.terms[j];
     }
     int status = missing_find(&p, J, &seed, &found);
     if (status != 0) return status < 0 ? status : 0;     /* not defined so near: the next one is asked */
-    a->seen_whole = 1;
+    a->form.seen_whole = 1;
     if (found.row < 0) return 0;
     return fail(a->v, COSTATE_BAD_ARGUMENT, "problem.pattern leaves out row %d with respect to y[%d], which is %.8g at "
                 "t = %.10g: the Jacobian formed in the pattern by products is wrong (see costate_check_problem).",
@@ -75,17 +75,18 @@ static int whole(forming *s, const double *J)
 static void count_zeros(maps *a, const double *J)
 {
     enum { LARGE = 1000 };
-    if (a->filled > 0 || a->pattern || a->n < LARGE) return;
+    if (a->form.filled > 0 || a->pattern || a->n < LARGE) return;
     size_t filled = 0;
     for (size_t k = 0; k < a->entries; k++) filled += J[k] != 0 || (a->M && a->M[k] != 0);
-    a->filled = ((double)filled + 1e-3) / (double)a->entries;       /* all zero is counted, too */
+    a->form.filled = ((double)filled + 1e-3) / (double)a->entries;       /* all zero is counted, too */
 }
 
 /* E_y into J, or of a residual M = -E_k, by the user's callback, else by products or differences */
 static int one_of_them(const forming *s, double *A)
 {
     maps *a = s->a;
-    if (s->slope ? a->jac_yp != NULL : a->jac != NULL) TRY(s->slope ? map_jac_yp(a, &s->x, A) : map_jac(a, &s->x, A));
+    if (s->slope && a->user.jac_yp) TRY(map_jac_yp(a, &s->x, A));
+    else if (!s->slope && a->user.jac) TRY(map_jac(a, &s->x, A));
     else {
         int status = form_columns(s, A);
         a->count->jac += !s->slope;
@@ -100,24 +101,24 @@ static int corrected(const forming *of_J, const forming *of_M, double *J, double
     maps *a = of_J->a;
     const double *mass = a->residual ? M : a->M;
     formed_terms(of_J, J, M);
-    if (!a->jac) TRY(correct_columns(of_J, J, mass));
-    if (!a->residual || a->jac_yp) return 0;
+    if (!a->user.jac) TRY(correct_columns(of_J, J, mass));
+    if (!a->residual || a->user.jac_yp) return 0;
     formed_terms(of_J, J, M);
     return correct_columns(of_M, M, J);
 }
 
 int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
 {
-    int exact = has_tangent(a->rhs.user), differenced = !exact && (!a->jac || (a->residual && !a->jac_yp));
-    forming of_J = {a, *x, w, a->f, exact, 0, 1, a->step, a->next}, of_M = of_J;
+    int exact = has_tangent(a->rhs.user), differenced = !exact && (!a->user.jac || (a->residual && !a->user.jac_yp));
+    forming of_J = {a, *x, w, a->form.f, exact, 0, 1, a->form.step, a->form.next}, of_M = of_J;
     of_M.slope = 1;
     of_M.rate = a->residual && differenced ? formed_rate(&of_J) : 1;
-    if (differenced) of_M.step = a->step + a->n;
-    if (differenced) TRY(equation_value(a, x->t, x->y, x->yp, a->f));
+    if (differenced) of_M.step = a->form.step + a->n;
+    if (differenced) TRY(equation_value(a, x->t, x->y, x->yp, a->form.f));
     TRY(one_of_them(&of_J, J));
     if (a->residual) TRY(one_of_them(&of_M, M));
     if (differenced) TRY(corrected(&of_J, &of_M, J, M));
-    if (!a->jac && a->pattern && !a->seen_whole) TRY(whole(&of_J, J));
+    if (!a->user.jac && a->pattern && !a->form.seen_whole) TRY(whole(&of_J, J));
     count_zeros(a, J);
     return 0;
 }

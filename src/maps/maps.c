@@ -14,20 +14,20 @@ int map_missing(maps *a, const map *f, const char *name, const char *way)
 int map_jac(maps *a, const costate_point *x, double *J)
 {
     a->count->jac++;
-    TRY(map_code(a, a->jac(x, J, a->ctx), "problem", "jac"));
+    TRY(map_code(a, a->user.jac(x, J, a->user.ctx), "problem", "jac"));
     for (size_t i = 0; a->residual && i < a->entries; i++) J[i] = -J[i];
     return 0;
 }
 
 int map_jac_yp(maps *a, const costate_point *x, double *M)
 {
-    return map_code(a, a->jac_yp(x, M, a->ctx), "problem", "jac_yp");
+    return map_code(a, a->user.jac_yp(x, M, a->user.ctx), "problem", "jac_yp");
 }
 
 int map_radius(maps *a, const costate_point *x, double *rho)
 {
     *rho = NAN;
-    TRY(map_code(a, a->radius(x, rho, a->ctx), "options", "spectral_radius"));
+    TRY(map_code(a, a->user.radius(x, rho, a->user.ctx), "options", "spectral_radius"));
     if (*rho >= 0 && *rho < HUGE_VAL) return space_greatest(&a->space, rho);
     return fail(a->v, COSTATE_BAD_ARGUMENT, "options.spectral_radius gave %g at t = %.10g.", *rho, x->t);
 }
@@ -57,7 +57,7 @@ int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if ((table[i].needed & table[i].bit) && !table[i].there && table[i].of->rows > 0)
             return map_missing(a, table[i].of, table[i].name, table[i].way);
-    if ((rhs & EXACT_JACOBIAN) && a->differenced)
+    if ((rhs & EXACT_JACOBIAN) && a->form.differenced)
         return fail(a->v, COSTATE_MISSING, "jac is missing: tangents and adjoints of %s need it (or rhs.tangent) "
                     "exactly (or set options.differences = 1).", a->method);
     return 0;

@@ -66,20 +66,46 @@ typedef struct {                        /* of an event; rows 0: it has none */
     char name[3][32];
 } event_maps;
 
-struct maps {
-    space space;
-    int n, np, nq, nm, nevents;
-    int autonomous, differences;        /* options */
+typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
-    costate_map user_rhs, user_cost;
-    const costate_event *user_events;
-    map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
-    event_maps *events;                 /* of the problem's events */
-    int residual;                       /* the problem is F(t, y, y', p) = 0 */
+    costate_map rhs, cost;
+    const costate_event *events;
     int (*jac)(const costate_point *x, double *J, void *ctx);
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
     int (*radius)(const costate_point *x, double *rho, void *ctx);  /* options.spectral_radius */
+} callbacks;
+
+typedef struct {                        /* what every point of a run or a step shares */
+    const double *p;                    /* parameters of the run */
+    const double *m;                    /* nm memory variables and mode of the step */
+    int mode;
+    const double *slope;                /* n: about y', if events request it; NULL: not known */
+    const double *w;                    /* N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
+} bindings;
+
+typedef struct {                        /* how J is formed by products or differences, and work space for it */
+    int differenced;                    /* J comes from differences */
+    int *color, ncolor;                 /* of columns, for forming J by products */
+    int seen_whole;                     /* the pattern has been seen to hold a J so formed */
+    double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
+    double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
+    double *step, *next, *terms;        /* of differences, 2 n, n, n: see formed.c */
+} forming_work;
+
+typedef struct {                        /* jac, jac_yp where products with them stand for those of rhs */
+    double *J, *J_yp;                   /* entries */
+    known_point at;
+} jac_products;
+
+struct maps {
+    space space;
+    int n, np, nq, nm, nevents;
+    int autonomous, differences;        /* options */
+    callbacks user;
+    map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
+    event_maps *events;                 /* of the problem's events */
+    int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     const int *index;                   /* n, of unknowns; NULL: none is of index 2 */
     size_t entries;                     /* of J and M */
@@ -87,23 +113,9 @@ struct maps {
     const char *method;                 /* for sentences */
     costate_stats *count;
     verdict *v;
-
-    const double *p;                    /* bound: parameters of the run; */
-    const double *m;                    /* nm memory variables and mode of the step */
-    int mode;
-    const double *slope;                /* bound, n: about y', if events request it; NULL: not known */
-    const double *w;                    /* bound, N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
-
-    /* jacobian.c */
-    int differenced;                    /* J comes from differences */
-    int *color, ncolor;                 /* of columns, for forming J by products */
-    int seen_whole;                     /* the pattern has been seen to hold a J so formed */
-    double filled;                      /* part of a large dense J not zero when first formed; 0: not counted */
-    double *seed, *column, *moved, *f, *probe;  /* n each, probe 6 n */
-    double *step, *next, *terms;        /* of differences, 2 n, n, n: see formed.c */
-
-    double *product, *product_yp;       /* entries: jac, jac_yp where products with them stand for those of rhs, */
-    known_point jac_at;                 /* taken at */
+    bindings bound;
+    forming_work form;
+    jac_products by_jac;
     double *minus;                      /* n*m: of a residual: -w */
     known_point ready[2];               /* where rhs.prepare, cost.prepare were called last */
     double *block;                      /* max(n, nq)*m: columns side by side that lie apart elsewhere */
@@ -112,7 +124,7 @@ struct maps {
 
 static inline costate_point point(const maps *a, double t, const double *y)
 {
-    return (costate_point){.t = t, .y = y, .p = a->p, .m = a->m, .mode = a->mode};
+    return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode};
 }
 
 /* the parts of column j of pm, or NULL */
@@ -151,7 +163,7 @@ void maps_bind(maps *, const double *p);                  /* the parameters of w
 void maps_bind_step(maps *, const double *m, int mode);   /* memory and mode, of a step */
 
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
-static inline int jac_serves(const maps *a) { return a->jac && (a->jac_yp || !a->residual); }
+static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac_yp || !a->residual); }
 
 /* products.c: a map with its products, for the options in *maps; timed: it depends on t */
 map map_new(const maps *, const costate_map *user, const char *name, int rows, int timed, void *ctx);

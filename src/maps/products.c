@@ -10,11 +10,13 @@ static void counted(const map *f, long *count, int columns) { if (f->counted) *c
 
 /* ---- points at which prepare or jac was called ---- */
 
+static int is_bound(const maps *a, const costate_point *x) { return x->p == a->bound.p && x->m == a->bound.m; }
+
 /* Is x the point k?  To the last bit, in all processes.  Directions of differences in p, m move it to another array. */
 static int known(const maps *a, const known_point *k, const costate_point *x, int *is)
 {
     size_t bytes = (size_t)a->n * sizeof *x->y;
-    double differs = !(k->held && k->t == x->t && x->p == a->p && x->m == a->m && memcmp(k->y, x->y, bytes) == 0 &&
+    double differs = !(k->held && k->t == x->t && is_bound(a, x) && memcmp(k->y, x->y, bytes) == 0 &&
                        (!k->yp || memcmp(k->yp, x->yp, bytes) == 0));
     TRY(space_greatest(&a->space, &differs));
     *is = differs == 0;
@@ -23,7 +25,7 @@ static int known(const maps *a, const known_point *k, const costate_point *x, in
 
 static void know(const maps *a, known_point *k, const costate_point *x)
 {
-    k->held = x->p == a->p && x->m == a->m;
+    k->held = is_bound(a, x);
     k->t = x->t;
     memcpy(k->y, x->y, (size_t)a->n * sizeof *k->y);
     if (k->yp) memcpy(k->yp, x->yp, (size_t)a->n * sizeof *k->yp);
@@ -48,16 +50,16 @@ static inline int prepare(maps *a, const map *f, const costate_point *x)
     return f->user->prepare ? prepare_at(a, f, x) : 0;
 }
 
-/* product, product_yp <- the Jacobians at x */
+/* by_jac <- the Jacobians at x */
 static int jac_at(maps *a, const costate_point *x)
 {
     int there;
-    TRY(known(a, &a->jac_at, x, &there));
+    TRY(known(a, &a->by_jac.at, x, &there));
     if (there) return 0;
-    a->jac_at.held = 0;
-    TRY(map_jac(a, x, a->product));
-    if (a->residual) TRY(map_jac_yp(a, x, a->product_yp));
-    know(a, &a->jac_at, x);
+    a->by_jac.at.held = 0;
+    TRY(map_jac(a, x, a->by_jac.J));
+    if (a->residual) TRY(map_jac_yp(a, x, a->by_jac.J_yp));
+    know(a, &a->by_jac.at, x);
     return 0;
 }
 
@@ -195,7 +197,7 @@ static int no_adjoint_tangent2(maps *a, const map *f, const costate_point *x, co
 static int by_jac(maps *a, const costate_point *x, int transpose, const double *v, double *out)
 {
     TRY(jac_at(a, x));
-    if (v && out) pattern_multiply(a->n, a->pattern, a->product, transpose, a->residual ? -1 : 1, 1, v, out);
+    if (v && out) pattern_multiply(a->n, a->pattern, a->by_jac.J, transpose, a->residual ? -1 : 1, 1, v, out);
     return 0;
 }
 
@@ -204,7 +206,7 @@ static int by_jac_yp(maps *a, const costate_point *x, int transpose, const doubl
 {
     if (!a->residual || !v || !out) return 0;
     TRY(jac_at(a, x));
-    pattern_multiply(a->n, a->pattern, a->product_yp, transpose, 1, 1, v, out);
+    pattern_multiply(a->n, a->pattern, a->by_jac.J_yp, transpose, 1, 1, v, out);
     return 0;
 }
 

@@ -15,10 +15,10 @@ static const int *high_index(const costate_problem *P)
 
 maps maps_of(const costate_problem *P)
 {
-    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .ctx = P->ctx, .user_cost = P->cost,
-                  .nevents = P->nevents, .user_events = P->event, .residual = P->residual.value != NULL,
-                  .user_rhs = P->residual.value ? P->residual : P->rhs,
-                  .jac = P->jac, .jac_yp = P->jac_yp, .mass = P->mass, .pattern = P->pattern,
+    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .user.ctx = P->ctx, .user.cost = P->cost,
+                  .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
+                  .user.rhs = P->residual.value ? P->residual : P->rhs,
+                  .user.jac = P->jac, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
                   .index = high_index(P)};
 }
 
@@ -67,9 +67,9 @@ static const costate_map ZERO = {.value = zero_value, .tangent = zero_tangent, .
 static map map_of_event(const maps *a, event_maps *e, int k, int which, const char *name, const costate_map *user,
                         int rows)
 {
-    void *ctx = a->user_events[k].ctx;
+    void *ctx = a->user.events[k].ctx;
     snprintf(e->name[which], sizeof e->name[which], "event[%d].%s", k, name);
-    return map_new(a, user, e->name[which], user->value ? rows : 0, 1, ctx ? ctx : a->ctx);
+    return map_new(a, user, e->name[which], user->value ? rows : 0, 1, ctx ? ctx : a->user.ctx);
 }
 
 static int events_init(maps *a)
@@ -79,7 +79,7 @@ static int events_init(maps *a)
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for %d events.", a->nevents);
     for (int k = 0; k < a->nevents; k++) {
         event_maps *e = &a->events[k];
-        const costate_event *user = &a->user_events[k];
+        const costate_event *user = &a->user.events[k];
         e->guard = map_of_event(a, e, k, 0, "guard", &user->guard, 1);
         e->jump = user->transition.value ? map_of_event(a, e, k, 1, "transition", &user->transition, a->n + a->nm)
                                          : map_of_event(a, e, k, 1, "jump", &user->jump, a->n + a->nm);
@@ -90,10 +90,10 @@ static int events_init(maps *a)
 
 static void equation_init(maps *a)
 {
-    int zero = a->nq > 0 && !a->user_cost.value;            /* only events add to q */
-    if (zero) a->user_cost = ZERO;
-    a->rhs = map_new(a, &a->user_rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, a->ctx);
-    a->cost = map_new(a, &a->user_cost, "cost", a->nq, !a->autonomous, zero ? &a->nq : a->ctx);
+    int zero = a->nq > 0 && !a->user.cost.value;            /* only events add to q */
+    if (zero) a->user.cost = ZERO;
+    a->rhs = map_new(a, &a->user.rhs, a->residual ? "residual" : "rhs", a->n, !a->autonomous, a->user.ctx);
+    a->cost = map_new(a, &a->user.cost, "cost", a->nq, !a->autonomous, zero ? &a->nq : a->user.ctx);
     a->rhs.counted = 1;
     a->rhs.ready = &a->ready[0];
     a->cost.ready = &a->ready[1];
@@ -106,15 +106,15 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
     equation_init(a);
     a->entries = entries;
     int whole = jac_serves(a);
-    a->differenced = !whole && !has_tangent(&a->user_rhs);
-    if ((a->jac && !(a->product = calloc(entries + 1, sizeof *a->product))) ||
-        (a->jac_yp && !(a->product_yp = calloc(entries + 1, sizeof *a->product_yp))))
+    a->form.differenced = !whole && !has_tangent(&a->user.rhs);
+    if ((a->user.jac && !(a->by_jac.J = calloc(entries + 1, sizeof *a->by_jac.J))) ||
+        (a->user.jac_yp && !(a->by_jac.J_yp = calloc(entries + 1, sizeof *a->by_jac.J_yp))))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
     if (with_jacobian && !whole) TRY(jacobian_colour(a));
-    if (!a->mass) return 0;
+    if (!a->user.mass) return 0;
     if (!(a->M = calloc(entries, sizeof *a->M)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
-    int r = a->mass(a->M, a->ctx);
+    int r = a->user.mass(a->M, a->user.ctx);
     if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
     return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
 }
@@ -124,20 +124,20 @@ void maps_layout(maps *a, cursor *at)
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
     a->zeros = take(at, n + np + nm);
     a->work = take(at, DIFFERENCE_LEVELS * (4 * N + np + nm));
-    a->jac_at.y = a->jac ? take(at, n) : NULL;
-    a->jac_at.yp = a->jac && a->residual ? take(at, n) : NULL;
-    a->ready[0].y = a->user_rhs.prepare ? take(at, n) : NULL;
-    a->ready[0].yp = a->user_rhs.prepare && a->residual ? take(at, n) : NULL;
-    a->ready[1].y = a->user_cost.prepare ? take(at, n) : NULL;
-    if (!a->color) return;
-    a->seed = take(at, n);
-    a->column = take(at, n);
-    a->moved = take(at, n);
-    a->f = take(at, n);
-    a->probe = take(at, 6 * n);
-    a->step = take(at, 2 * n);
-    a->next = take(at, n);
-    a->terms = take(at, n);
+    a->by_jac.at.y = a->user.jac ? take(at, n) : NULL;
+    a->by_jac.at.yp = a->user.jac && a->residual ? take(at, n) : NULL;
+    a->ready[0].y = a->user.rhs.prepare ? take(at, n) : NULL;
+    a->ready[0].yp = a->user.rhs.prepare && a->residual ? take(at, n) : NULL;
+    a->ready[1].y = a->user.cost.prepare ? take(at, n) : NULL;
+    if (!a->form.color) return;
+    a->form.seed = take(at, n);
+    a->form.column = take(at, n);
+    a->form.moved = take(at, n);
+    a->form.f = take(at, n);
+    a->form.probe = take(at, 6 * n);
+    a->form.step = take(at, 2 * n);
+    a->form.next = take(at, n);
+    a->form.terms = take(at, n);
 }
 
 void maps_layout_columns(maps *a, cursor *at, int m)
@@ -150,25 +150,25 @@ void maps_layout_columns(maps *a, cursor *at, int m)
 /* Between calls the caller may have changed the values of p, and another solver the contents of ctx. */
 void maps_bind(maps *a, const double *p)
 {
-    a->p = p;
-    a->m = NULL;
-    a->mode = 0;
-    a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
+    a->bound.p = p;
+    a->bound.m = NULL;
+    a->bound.mode = 0;
+    a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
 /* each step has its own array m */
 void maps_bind_step(maps *a, const double *m, int mode)
 {
-    a->m = a->nm ? m : NULL;
-    a->mode = mode;
-    a->jac_at.held = a->ready[0].held = a->ready[1].held = 0;
+    a->bound.m = a->nm ? m : NULL;
+    a->bound.mode = mode;
+    a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 
 void maps_free(maps *a)
 {
     free(a->M);
-    free(a->color);
-    free(a->product);
-    free(a->product_yp);
+    free(a->form.color);
+    free(a->by_jac.J);
+    free(a->by_jac.J_yp);
     free(a->events);
 }

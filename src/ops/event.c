@@ -21,7 +21,7 @@ int event_slope_missing(const stepper *c, const mapped *at)
 
 static const map *guard_of(const stepper *c, const mapped *at)
 {
-    c->maps->slope = at->k;
+    c->maps->bound.slope = at->k;
     return &c->maps->events[at->event].guard;
 }
 

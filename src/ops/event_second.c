@@ -19,7 +19,7 @@ typedef struct {                /* of the guard: its gradient at the end; the sa
 
 static const map *guard_of(const stepper *c, const mapped *at)
 {
-    c->maps->slope = at->k;
+    c->maps->bound.slope = at->k;
     return &c->maps->events[at->event].guard;
 }
 

@@ -17,7 +17,7 @@ static const event_maps *maps_of_event(const stepper *c, const mapped *e)
 static costate_point before(const stepper *c, const mapped *e)
 {
     memory_bind(c, e->y, e->from);
-    c->maps->slope = e->k;
+    c->maps->bound.slope = e->k;
     verdict_at(c->v, e->t);
     return point(c->maps, e->t, e->y);
 }

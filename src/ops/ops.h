@@ -100,7 +100,7 @@ static inline void memory_keep(const stepper *c, const double *y, double *y1)   
 }
 static inline void memory_bind(const stepper *c, const double *state, int mode)         /* N */
 {
-    if (c->nm > 0 || c->maps->mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
+    if (c->nm > 0 || c->maps->bound.mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
 }
 
 /* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns; Xd of d

@@ -14,7 +14,7 @@ int slopes_are_at(const slopes *s, const costate_point *x)
     return s->held && s->t == x->t && s->mode == x->mode && memcmp(s->y, x->y, bytes_of(a->n)) == 0 &&
            (a->np == 0 || memcmp(s->p, x->p, bytes_of(a->np)) == 0) &&
            (a->nm == 0 || memcmp(s->m, x->m, bytes_of(a->nm)) == 0) &&
-           memcmp(s->guess, a->slope ? a->slope : s->zero, bytes_of(a->n)) == 0;
+           memcmp(s->guess, a->bound.slope ? a->bound.slope : s->zero, bytes_of(a->n)) == 0;
 }
 
 static void hold(slopes *s, const costate_point *x)
@@ -25,7 +25,7 @@ static void hold(slopes *s, const costate_point *x)
     memcpy(s->y, x->y, bytes_of(a->n));
     if (a->np) memcpy(s->p, x->p, bytes_of(a->np));
     if (a->nm) memcpy(s->m, x->m, bytes_of(a->nm));
-    memcpy(s->guess, a->slope ? a->slope : s->zero, bytes_of(a->n));
+    memcpy(s->guess, a->bound.slope ? a->bound.slope : s->zero, bytes_of(a->n));
     s->held = 1;
     s->serial++;
 }
@@ -40,7 +40,7 @@ static int solve(slopes *s, const costate_point *x)
     memcpy(s->whole, x->y, bytes_of(a->n));
     weights(s->st, s->whole, s->w);
     memcpy(f->before, x->y, bytes_of(a->n));
-    memcpy(f->k, a->slope ? a->slope : s->zero, bytes_of(a->n));
+    memcpy(f->k, a->bound.slope ? a->bound.slope : s->zero, bytes_of(a->n));
     TRY(start_find(&s->start, x->t, 1, f));
     hold(s, x);
     return 0;

@@ -57,14 +57,14 @@ typedef struct { slopes *of; int mode; } bound;         /* S of a side, its mode
 static bound bind(const transition *s, enum side side)
 {
     maps *a = s->before->st->maps;
-    bound b = {side == AFTER ? s->after : s->before, a->mode};
-    if (side == AFTER && s->to != COSTATE_SAME_MODE) a->mode = s->to;
+    bound b = {side == AFTER ? s->after : s->before, a->bound.mode};
+    if (side == AFTER && s->to != COSTATE_SAME_MODE) a->bound.mode = s->to;
     return b;
 }
 
 static int release(const bound *b, int status)
 {
-    b->of->st->maps->mode = b->mode;
+    b->of->st->maps->bound.mode = b->mode;
     return status;
 }
 
@@ -72,7 +72,7 @@ static int release(const bound *b, int status)
 static costate_point side_of(const maps *a, const costate_point *x, enum side side)
 {
     costate_point z = *x;
-    z.mode = a->mode;
+    z.mode = a->bound.mode;
     if (x->y) z.y = x->y + (side == BEFORE ? a->n : 0);
     return z;
 }

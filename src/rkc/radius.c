@@ -31,7 +31,7 @@ static int product(stepper *c, const record *r, double size)
     size_t n = (size_t)c->n;
     double *x = a->g[0], along;
     c->maps->count->power++;
-    if (has_tangent(&c->maps->user_rhs) || c->maps->jac) {
+    if (has_tangent(&c->maps->user.rhs) || c->maps->user.jac) {
         costate_point at = point(c->maps, r->t, r->y), dx = {.y = a->v};
         TRY(map_tangent(c->maps, &c->maps->rhs, &at, &dx, a->Jv));
         for (size_t i = 0; a->inverse && i < n; i++) a->Jv[i] *= a->inverse[i];
@@ -111,7 +111,7 @@ int rkc_radius(stepper *c, const record *r, const trial *t)
 {
     rkc_work *a = rkc_of(c);
     costate_point x = point(c->maps, r->t, r->y);
-    if (c->maps->radius) {
+    if (c->maps->user.radius) {
         if (!a->asked) TRY(map_radius(c->maps, &x, &a->rho));
         a->asked = 1;
         return 0;
@@ -150,7 +150,7 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
 void rkc_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const rkc_work *a = rkc_of(c);
-    int given = c->maps->radius || c->o->spectral_bound > 0, uneasy = 5 * a->rejected > a->steps && a->steps >= 10;
+    int given = c->maps->user.radius || c->o->spectral_bound > 0, uneasy = 5 * a->rejected > a->steps && a->steps >= 10;
     text[0] = 0;
     if ((failed || uneasy) && !given && a->real > REAL)
         snprintf(text, room, "  The steps of %s are for eigenvalues near the negative real axis; the largest, of size "

@@ -19,7 +19,7 @@ int active(const costate *c, int k)
 /* The guard of event k; y' of the step is the first guess if it needs y'. */
 static const map *guard_of(costate *c, int k)
 {
-    c->maps.slope = c->work.yp;
+    c->maps.bound.slope = c->work.yp;
     return &c->maps.events[k].guard;
 }
 

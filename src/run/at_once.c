@@ -43,11 +43,11 @@ static int before(costate *c, const run *x, int k, double part, double *e, doubl
     watch *w = &c->watch;
     double *z = w->jump, other;
     *slope = 0;
-    memory_bind(&c->st, w->was, c->maps.mode);
+    memory_bind(&c->st, w->was, c->maps.bound.mode);
     int status = softly(c, k, x->t, w->was, e, known), there = *known;
     for (int i = 0; i < c->st.n; i++) z[i] = w->was[i] - part * w->rate[i];
     if (status == 0 && there && w->rate_h != 0) status = softly(c, k, x->t - part * w->rate_h, z, &other, known);
-    memory_bind(&c->st, c->work.y, c->maps.mode);
+    memory_bind(&c->st, c->work.y, c->maps.bound.mode);
     if (status == 0 && *known && w->rate_h != 0) *slope = (*e - other) / (part * w->rate_h);
     return status;
 }
@@ -93,7 +93,7 @@ static int probe(costate *c, run *x, double part, int *done)
     x->by.before = NULL;
     x->by.started = 0;
     x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
-                      .mode = (unsigned)c->maps.mode & 0x3fffffffu, .t = x->t};
+                      .mode = (unsigned)c->maps.bound.mode & 0x3fffffffu, .t = x->t};
     if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     double h = part * fabs(x->h_free), most = h;
     int status = c->st.F->longest ? c->st.F->longest(&c->st, &x->now, &x->by, &most) : 0;

@@ -89,8 +89,8 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
     const costate_event *e = &c->P.event[k];
     const guarded *g = &c->watch.guard[k];
     memcpy(c->watch.y, c->work.y, (size_t)c->st.N * sizeof *c->work.y);
-    return (mapped){.event = k, .timed = timed, .from = c->maps.mode, .t = x->t,
-                    .to = e->to == COSTATE_SAME_MODE ? c->maps.mode : e->to, .slope = timed ? 0 : g->slope,
+    return (mapped){.event = k, .timed = timed, .from = c->maps.bound.mode, .t = x->t,
+                    .to = e->to == COSTATE_SAME_MODE ? c->maps.bound.mode : e->to, .slope = timed ? 0 : g->slope,
                     .miss = timed ? 0 : g->miss, .y = c->watch.y, .y1 = c->watch.y1,
                     .k = c->work.yp};
 }
@@ -117,7 +117,7 @@ static int take_one(costate *c, run *x, int k, int timed, int *stop)
 static int changes(const costate *c, int k)
 {
     const costate_event *e = &c->P.event[k];
-    return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.mode);
+    return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode);
 }
 
 /* Applies all events that fire or are due here, in the order of the list. */

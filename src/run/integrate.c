@@ -30,7 +30,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     else remark(c, status);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
-    int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.mode);
+    int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.bound.mode);
     return status ? status : ended;
 }
 
@@ -123,4 +123,4 @@ int solver_continue(costate *c, costate_tape *tape, double t1, double *y)
     return run_all(c, tape->from.t1, t1, y, tape->p, tape, &x);
 }
 
-int costate_mode(const costate *c) { return c ? c->maps.mode : 0; }
+int costate_mode(const costate *c) { return c ? c->maps.bound.mode : 0; }

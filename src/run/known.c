@@ -29,7 +29,7 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.first = w->first;
     k.still = w->still;
     k.tangents = x->d && c->o.tangent_error;
-    const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.mode, .begins = begins,
+    const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.bound.mode, .begins = begins,
                          .y = c->work.y, .yp = c->work.yp, .source = source, .known = &k, .bytes = sizeof k,
                          .more = w->guard, .more_bytes = (size_t)w->count * sizeof *w->guard};
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));

@@ -181,7 +181,7 @@ static int next_slot(costate *c, run *x)
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
     if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
-    x->now.mode = c->maps.mode;
+    x->now.mode = c->maps.bound.mode;
     memory_bind(&c->st, x->now.y, x->now.mode);
     return COSTATE_OK;
 }

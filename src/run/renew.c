@@ -9,8 +9,8 @@ void solver_renew(costate *c)
 {
     costate_reset_stats(c);
     c->ended.held = 0;
-    c->maps.seen_whole = 0;
-    c->maps.filled = 0;
+    c->maps.form.seen_whole = 0;
+    c->maps.form.filled = 0;
     if (!c->o.tape_limit) return;
     costate_tape_free(c->own);
     c->own = NULL;

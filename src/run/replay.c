@@ -178,7 +178,7 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     TRY(all_again(&x));
     verdict_at(&c->v, tape->from.t1 + x.shift);
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
-    return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.mode) : COSTATE_OK;
+    return onto ? tape_end(&c->st, onto, 1, c->v.t, y, c->maps.bound.mode) : COSTATE_OK;
 }
 
 static int replay_taken(costate *c, const costate_tape *tape, double *y, const double *p, costate_tape *onto)

@@ -29,7 +29,7 @@ static void furnish(costate *c)
     c->maps = maps_of(&c->P);
     c->maps.autonomous = c->o.autonomous;
     c->maps.differences = c->o.differences;
-    c->maps.radius = c->o.spectral_radius;
+    c->maps.user.radius = c->o.spectral_radius;
     c->maps.method = c->st.m->name;
     c->maps.count = &c->count;
     c->maps.v = &c->v;

@@ -25,10 +25,10 @@ void remark(costate *c, int status)
 void no_error(costate *c)
 {
     verdict_clear(&c->v);
-    if (c->maps.filled > 0 && c->maps.filled <= MOSTLY_ZEROS)
+    if (c->maps.form.filled > 0 && c->maps.form.filled <= MOSTLY_ZEROS)
         snprintf(c->v.text, sizeof c->v.text, "No error.  Of the %d by %d entries of the Jacobian %.2g %% were not "
                  "zero when it was first formed: with a problem.pattern (costate_pattern_detect finds one) runs would "
-                 "be faster.", c->st.n, c->st.n, 100 * c->maps.filled);
+                 "be faster.", c->st.n, c->st.n, 100 * c->maps.form.filled);
     add_remark(c, 0);
 }
 

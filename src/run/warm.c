@@ -47,5 +47,5 @@ void warm_keep(costate *c, const run *x)
     e->prev = x->prev;
     memcpy(e->y, c->work.y, (size_t)c->st.N * sizeof *e->y);
     if (e->yp) memcpy(e->yp, c->work.yp, (size_t)c->st.n * sizeof *e->yp);
-    if (c->st.np) memcpy(e->p, c->maps.p, (size_t)c->st.np * sizeof *e->p);
+    if (c->st.np) memcpy(e->p, c->maps.bound.p, (size_t)c->st.np * sizeof *e->p);
 }

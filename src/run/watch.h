@@ -48,7 +48,7 @@ static inline int sign_of(double x) { return (x > 0) - (x < 0); }
 
 static inline int in_mode(const costate *c, const costate_event *e)
 {
-    return e->from == COSTATE_ANY_MODE || e->from == c->maps.mode;
+    return e->from == COSTATE_ANY_MODE || e->from == c->maps.bound.mode;
 }
 
 /* too_many.c */

@@ -40,7 +40,7 @@ int workspace_prepare(costate *c)
     if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
     at = (cursor){block, 0};
     layout(c, &at);
-    c->maps.w = c->st.w;
+    c->maps.bound.w = c->st.w;
     c->work.block = block;
     return COSTATE_OK;
 }

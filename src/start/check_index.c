@@ -40,7 +40,7 @@ static int make(bare *b, const costate_problem *P, const costate_point *x)
     b->maps.v = b->maps.space.v = &b->v;
     TRY(maps_init(&b->maps, 1, entries));
     TRY(lay_out(b));
-    b->maps.w = b->w;
+    b->maps.bound.w = b->w;
     for (size_t i = 0; i < n; i++) b->w[i] = 1 / (1e-6 + 1e-6 * fabs(x->y[i]));
     maps_bind(&b->maps, x->p);
     maps_bind_step(&b->maps, x->m, x->mode);

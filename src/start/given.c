@@ -20,7 +20,7 @@ static const double SHARP = 1e-3;
 
 /* The equations are the user's problem.start, or another room's (s->coded is their name).  The latter have a ctx of
    their own and return statuses, the user's return codes. */
-static void *ctx_of(const starter *s) { return s->coded ? s->start_ctx : s->maps->ctx; }
+static void *ctx_of(const starter *s) { return s->coded ? s->start_ctx : s->maps->user.ctx; }
 
 static int status_of(const starter *s, int r, const char *name)
 {

@@ -171,7 +171,7 @@ int tape_start(const stepper *c, costate_tape *t, const store *kept, const costa
 {
     tape_clear(t);
     t->most_states = c->o->checkpoints;
-    TRY(tape_begin_read(c, t, kept, P, from, c->maps->p));
+    TRY(tape_begin_read(c, t, kept, P, from, c->maps->bound.p));
     if (kept->begin) TRY(kept->begin(c, t));
     return journal_begin(c, t);
 }
@@ -252,8 +252,8 @@ int tape_map(const stepper *c, costate_tape *t, const start_values *f, const dou
     void *memory;
     mapped *to = tape_next_map(c, t, state + start_values_bytes(c->n), &memory);
     if (!to) return c->v->status;
-    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->event_count, .from = c->maps->mode,
-                   .to = c->maps->mode, .t = f->t, .y1 = memory};
+    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->event_count, .from = c->maps->bound.mode,
+                   .to = c->maps->bound.mode, .t = f->t, .y1 = memory};
     memcpy(to->y1, y1, state);
     start_values_copy(&to->f, c->n, f, to->y1 + c->N);
     TRY(journal_mapped(c, t, to, memory, state + start_values_bytes(c->n)));

@@ -90,7 +90,7 @@ static void compute(costate_map given, products *out, long *differences)
     maps_layout(&a, &at);
     maps_bind(&a, p);
     maps_bind_step(&a, m, 0);
-    a.w = ones;
+    a.bound.w = ones;
     costate_point x = point(&a, 0.6, y), d[2];
     for (int i = 0; i < 2; i++) d[i] = (costate_point){.t = 0.5 + i, .y = dy[i], .p = dp[i], .m = dm[i]};
     memset(out, 0, sizeof *out);

@@ -38,7 +38,7 @@ static costate_point stage(const stepper *c, const record *r, int i)
 {
     const trial_work *a = c->own;
     combine((size_t)c->n, a->Y, r->y, r->h, i, c->m->A + i * c->s, r->X, (size_t)c->n);
-    return (costate_point){.t = c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h, .y = a->Y, .p = c->maps->p};
+    return (costate_point){.t = c->m->c[i] == 1 ? r->end : r->t + c->m->c[i] * r->h, .y = a->Y, .p = c->maps->bound.p};
 }
 
 /* F_i; K: K_i where it is known, or NULL */
