@@ -68,54 +68,63 @@ typedef struct {
 extern const linear_system eliminated, whole;       /* elimination interval by interval; a sparse solver */
 int whole_fits(verdict *, int N, size_t all, size_t entries);           /* COSTATE_BACKEND: sizes overflow int */
 
-typedef struct {                    /* the linearisation of one stage */
+typedef struct {                    /* the solver of the linear system */
+    const linear_system *by;
+    void *own;                      /* its data */
+    int factored;                   /* the factors are those at `now`, to round-off */
+    double *unit;                   /* n: powers of 2, by which the columns of unknowns are scaled */
+} linear_solver;
+
+typedef struct {                    /* the boundary conditions, a map of (y(a), y(b)), and work space for it */
+    costate_conditions user;
+    maps maps;
+    map g;
+    double *y, *dy, *gradient, *w;  /* 2 n each: the point (y(a), y(b)), directions, gradients, weights */
+    double *B;                      /* n * 2n: their Jacobian */
+    int loose;                      /* the unknown of (y(a), y(b)) that they determine worst */
+} boundary;
+
+typedef struct { int points; double *t, *y; } given_points;         /* points 0: not given */
+
+typedef struct {                    /* work space of one stage, and its linearisation */
+    double *w, *Y, *K, *E, *E2;     /* N_all, n, n, n, max(n, nq) */
     double *J, *M;                  /* entries; M NULL: identity */
-} stage_matrices;
+    LS *mass;                       /* of M or F_y', which must be nonsingular */
+} stage_work;
+
+typedef struct {                    /* work space of error estimates: see errors.c */
+    LS *filter;                     /* of defects, complex */
+    double *filtered;               /* n pairs */
+    double *rates;                  /* s nq: r at the stages of an interval */
+    double *errors, *defects;       /* SAMPLES_MOST N_all each */
+    double *forcing;                /* N n: h times the largest defect of each interval */
+    char *rough;                    /* N: 1 if the samples of an interval disagree */
+} error_work;
 
 struct costate_bvp {
     verdict v;
     call_entry entry;
     int fixed;                      /* options.fixed, which checks set temporarily */
     costate_problem P;
-    costate_conditions user;
     costate_bvp_options o;
     costate_bvp_stats count;
     rk rk;
     int n, np, nq, s, N_all, L;     /* N_all = n + nq; L = (s + 1) n */
-    maps maps, edges;               /* edges: of the boundary conditions, functions of (y(a), y(b)) */
-    map g;
-    double *tolerances;             /* N_all: atol of each component */
-    const double *atol;
+    maps maps;
+    boundary edge;
+    double *atol;                   /* N_all: of each component */
 
     double *p;                      /* np, a copy: of the last solve */
     int nends;
     double *ends;                   /* a, breaks, b; of now */
-    double *ends_last;              /* of last */
     solution now, last;             /* the last iterate; the last solution if `now` is none */
     int solved;                     /* `now` is a solution */
-    int guess_points, mesh_points;  /* for the next solve; 0: not given */
-    double *guess_t, *guess_y, *mesh_t;
+    given_points guess, mesh;       /* for the next solve; a mesh has no y */
 
-    const linear_system *system;
-    void *own;                      /* data of the linear system */
-    int factored;                   /* the factors are those at `now`, to round-off */
-    double *unit;                   /* n: powers of 2, by which the columns of unknowns are scaled */
-    int loose;                      /* the unknown of (y(a), y(b)) that the boundary conditions determine worst */
-    LS *filter;                     /* filter of defects, complex: see errors.c */
-    double *filtered;               /* n pairs */
-
-    double *block;                  /* work space of one stage: */
-    double *w, *Y, *K, *E, *E2;     /* N_all, n, n, n, max(n, nq); */
-    double *rates;                  /* s nq */
-    double *errors, *defects;       /* SAMPLES_MOST N_all each */
-    double *forcing;                /* N n: h times the largest defect of each interval */
-    char *rough;                    /* N: 1 if the samples of an interval disagree */
-    double *both, *dboth, *gboth, *edge_w;  /* 2 n each: (y(a), y(b)), directions, gradients, weights */
-    stage_matrices at;              /* of one stage */
-    LS *mass;                       /* of M or F_y', which must be nonsingular */
-    double *B;                      /* n * 2n: Jacobian of the boundary conditions */
-    size_t entries;                 /* of at.J */
-    double *D, *D1, *D2;            /* s */
+    linear_solver linear;
+    stage_work stage;
+    error_work est;
+    double *block;                  /* one allocation, for most of these arrays */
 };
 
 /* ---- solver.c ---- */
@@ -126,11 +135,11 @@ static inline size_t solution_unknowns(const bvp *b, int N) { return (size_t)N *
 static inline size_t unknowns(const bvp *b) { return solution_unknowns(b, b->now.N); }
 int solution_new(bvp *, solution *, int N);                     /* frees the previous contents */
 void solution_free(solution *);
-void solution_place(const bvp *, const double *ends, solution *);   /* computes t and h from pieces and ends */
+void solution_place(const bvp *, solution *);                   /* computes t and h from pieces and ends */
 static inline double *y_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L; }
 static inline double *X_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L + b->n; }
 /* finds t in the mesh; 0: it is not in [a, b] */
-int solution_find(const bvp *, const double *ends, const solution *, double t, place *);
+int solution_find(const bvp *, const solution *, double t, place *);
 /* y at a place; dy/dtheta; n values */
 void solution_state(const bvp *, const solution *, const place *, double *y);
 void solution_slope(const bvp *, const solution *, int i, double theta, double *dy);
@@ -140,15 +149,15 @@ int solution_integral_at(bvp *, const solution *, const place *, double *q);
 /* ---- stages.c: one stage of an interval ---- */
 double stage_time(const bvp *, const solution *, int i, int j);
 void stage_state(const bvp *, const solution *, int i, int j, double *Y, double *K);       /* K = X_j/h */
-/* the point of stage j of interval i, stored in b->Y and b->K; for residuals with x.yp */
+/* the point of stage j of interval i, stored in b->stage.Y, K; for residuals with x.yp */
 costate_point stage_point(bvp *, const solution *, int i, int j);
-int stage_matrix(bvp *, const solution *, int i, int j);        /* into b->at; first stage: nonsingular M */
-int regular_slopes(bvp *, double t);                            /* is b->at.M, or F_y', nonsingular? */
+int stage_matrix(bvp *, const solution *, int i, int j);        /* into b->stage; first stage: nonsingular M */
+int regular_slopes(bvp *, double t);                            /* is b->stage.M, or F_y', nonsingular? */
 int bvp_residual(bvp *, const solution *, double *out);         /* all equations; RETRY if f is undefined there */
 int not_determined(bvp *);                                      /* COSTATE_SINGULAR, with a message about `now` */
 int bvp_failed(bvp *, int status, const char *where);           /* turns a RETRY into a failure */
 int conditions_value(bvp *, const solution *, double *g);
-int conditions_matrix(bvp *, const solution *);                 /* into b->B */
+int conditions_matrix(bvp *, const solution *);                 /* into b->edge.B */
 costate_point conditions_point(bvp *, const solution *);
 /* 1/(atol + rtol max(|y|, |z|)); n; z may be NULL */
 void weights_at(const bvp *, const double *y, const double *z, double *w);
@@ -173,6 +182,7 @@ int mesh_halved(bvp *, const solution *from, solution *out);
 int mesh_given(bvp *, solution *out);           /* the user's; else that of `last` or of the guess; else equidistant */
 
 /* ---- guess.c ---- */
+void replace_points(given_points *, given_points by);           /* frees what was there */
 /* y and X of `to`: those of `from`, stretched; if it is NULL, the initial guess of the next solve */
 void bvp_guess(bvp *, const solution *from, solution *to);
 

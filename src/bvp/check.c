@@ -209,7 +209,7 @@ static int check_conditions(attempt *x, costate_report *r)
 {
     bvp *b = x->b;
     costate_point at = {.y = conditions_point(b, &b->now).y, .p = x->p};
-    return costate_check_map(&b->user.map, 2 * b->n, b->np, b->n, &at, b->edges.user.ctx, r);
+    return costate_check_map(&b->edge.user.map, 2 * b->n, b->np, b->n, &at, b->edge.maps.user.ctx, r);
 }
 
 static int tangent(attempt *x)
@@ -257,7 +257,7 @@ static int check_second(attempt *x, costate_report *r)
 static void products_of(attempt *x)
 {
     const bvp *b = x->b;
-    const costate_map *f = b->maps.rhs.user, *g = &b->user.map, *q = b->maps.cost.user;
+    const costate_map *f = b->maps.rhs.user, *g = &b->edge.user.map, *q = b->maps.cost.user;
     int any = b->o.differences;
     x->tangents = any || (has_tangent(f) && has_tangent(g) && (b->nq == 0 || has_tangent(q)));
     x->adjoints = any || (has_adjoint(f) && has_adjoint(g) && (b->nq == 0 || has_adjoint(q)));

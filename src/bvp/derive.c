@@ -17,19 +17,19 @@ static int missing(bvp *b, const char *product)
 
 static int products(bvp *b, const derivation *d, int which)
 {
-    const costate_map *g = &b->user.map;
-    int by_p = b->np > 0 && (d->Vp || d->mu), by_t = d->Vends || d->ends;
+    const costate_map *g = &b->edge.user.map;
+    int by_p = b->np > 0 && (d->along.p || d->into.p), by_t = d->along.ends || d->into.ends;
     unsigned rhs = EXACT_JACOBIAN, cost = 0;
-    if ((which & BY_TANGENT) && ((b->np > 0 && d->Vp) || d->Vends)) rhs |= TANGENT_OF;
+    if ((which & BY_TANGENT) && ((b->np > 0 && d->along.p) || d->along.ends)) rhs |= TANGENT_OF;
     if (which & BY_TANGENT) cost |= TANGENT_OF;
-    if ((which & BY_ADJOINT) && ((b->np > 0 && d->mu) || d->ends)) rhs |= ADJOINT_OF;
+    if ((which & BY_ADJOINT) && ((b->np > 0 && d->into.p) || d->into.ends)) rhs |= ADJOINT_OF;
     if (which & BY_ADJOINT) cost |= ADJOINT_OF;
     if (which & BY_SECOND) { rhs |= ADJOINT_OF | ADJOINT_TANGENT_OF; cost |= ADJOINT_TANGENT_OF; }
     TRY(maps_have(&b->maps, rhs, cost, by_p, by_t));
     if (b->o.differences) return 0;
     if (!has_tangent(g) && !has_adjoint(g)) return missing(b, "tangent (or adjoint)");
-    if ((which & BY_TANGENT) && b->np > 0 && d->Vp && !has_tangent(g)) return missing(b, "tangent");
-    if ((which & BY_ADJOINT) && b->np > 0 && d->mu && !has_adjoint(g)) return missing(b, "adjoint");
+    if ((which & BY_TANGENT) && b->np > 0 && d->along.p && !has_tangent(g)) return missing(b, "tangent");
+    if ((which & BY_ADJOINT) && b->np > 0 && d->into.p && !has_adjoint(g)) return missing(b, "adjoint");
     if ((which & BY_SECOND) && !g->adjoint_tangent) return missing(b, "adjoint_tangent");
     return 0;
 }
@@ -40,9 +40,9 @@ static int arguments(bvp *b, const derivation *d, int which)
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "There is no solution to differentiate: costate_bvp_solve comes "
                     "first, and is to succeed.");
     if (d->m < 1) return fail(&b->v, COSTATE_BAD_ARGUMENT, "m = %d: at least one column is needed.", d->m);
-    if (d->points < 1 || !d->t)
-        return fail(&b->v, COSTATE_BAD_ARGUMENT, "points = %d, t is %s: at least one point is needed.", d->points,
-                    d->t ? "given" : "NULL");
+    if (d->points.count < 1 || !d->points.t)
+        return fail(&b->v, COSTATE_BAD_ARGUMENT, "points = %d, t is %s: at least one point is needed.", d->points.count,
+                    d->points.t ? "given" : "NULL");
     return products(b, d, which);
 }
 
@@ -50,13 +50,13 @@ static int arguments(bvp *b, const derivation *d, int which)
 
 static int find_points(bvp *b, derivation *d)
 {
-    for (int i = 0; i < d->x->N; i++) d->first[i] = -1;
-    for (int k = 0; k < d->points; k++) {
-        if (!solution_find(b, b->ends, d->x, d->t[k], &d->at[k]))
+    for (int i = 0; i < d->x->N; i++) d->points.first[i] = -1;
+    for (int k = 0; k < d->points.count; k++) {
+        if (!solution_find(b, d->x, d->points.t[k], &d->points.at[k]))
             return fail(&b->v, COSTATE_OUT_OF_RANGE, "t[%d] = %.17g is not between a = %.17g and b = %.17g.", k,
-                        d->t[k], b->ends[0], b->ends[b->nends - 1]);
-        d->next[k] = d->first[d->at[k].i];
-        d->first[d->at[k].i] = k;
+                        d->points.t[k], b->ends[0], b->ends[b->nends - 1]);
+        d->points.next[k] = d->points.first[d->points.at[k].i];
+        d->points.first[d->points.at[k].i] = k;
     }
     return 0;
 }
@@ -86,20 +86,20 @@ static void layout(derivation *d, cursor *at)
 
 static int lay_out(bvp *b, derivation *d)
 {
-    size_t m = (size_t)d->m, k = (size_t)d->points;
+    size_t m = (size_t)d->m, k = (size_t)d->points.count;
     cursor counting = {0};
     layout(d, &counting);
     d->block = calloc(counting.used + 1, sizeof *d->block);
-    d->at = malloc(k * sizeof *d->at);
-    d->first = malloc(((size_t)d->x->N + k) * sizeof *d->first);
+    d->points.at = malloc(k * sizeof *d->points.at);
+    d->points.first = malloc(((size_t)d->x->N + k) * sizeof *d->points.first);
     d->dx = calloc(m, sizeof *d->dx);
     d->to = calloc(m, sizeof *d->to);
-    if (!d->block || !d->at || !d->first || !d->dx || !d->to)
+    if (!d->block || !d->points.at || !d->points.first || !d->dx || !d->to)
         return fail(&b->v, COSTATE_NO_MEMORY, "No memory for %d columns of derivatives on %d intervals.", d->m,
                     d->x->N);
     cursor at = {.base = d->block};
     layout(d, &at);
-    d->next = d->first + d->x->N;
+    d->points.next = d->points.first + d->x->N;
     return 0;
 }
 
@@ -113,11 +113,11 @@ int derivation_begin(bvp *b, derivation *d, int which)
     TRY(lay_out(b, d));
     TRY(find_points(b, d));
     maps_bind(&b->maps, b->p);
-    maps_bind(&b->edges, b->p);
-    if (b->factored) return 0;
+    maps_bind(&b->edge.maps, b->p);
+    if (b->linear.factored) return 0;
     b->count.decompositions++;
-    TRY(bvp_failed(b, b->system->factor(b), "a derivative of the solution"));
-    b->factored = 1;
+    TRY(bvp_failed(b, b->linear.by->factor(b), "a derivative of the solution"));
+    b->linear.factored = 1;
     return 0;
 }
 
@@ -126,8 +126,8 @@ void derivation_end(derivation *d)
     cursor none = {0};
     maps_layout_columns(&d->b->maps, &none, 1);
     free(d->block);
-    free(d->at);
-    free(d->first);
+    free(d->points.at);
+    free(d->points.first);
     free(d->dx);
     free(d->to);
 }
@@ -138,19 +138,19 @@ void derivation_motion(derivation *d, int i)
 {
     const solution *x = d->x;
     for (int j = 0; j < d->m; j++) {
-        const double *e = d->Vends ? d->Vends + (size_t)j * (size_t)d->nends + x->piece[i] : NULL;
+        const double *e = d->along.ends ? d->along.ends + (size_t)j * (size_t)d->nends + x->piece[i] : NULL;
         d->dt[j] = e ? (1 - x->from[i]) * e[0] + x->from[i] * e[1] : 0;
         d->dh[j] = e ? x->part[i] * (e[1] - e[0]) : 0;
     }
 }
 
-void derivation_to_ends(derivation *d, int i)
+void derivation_to_ends(const derivation *d, int i, const double *dt, const double *dh)
 {
     const solution *x = d->x;
-    for (int j = 0; d->ends && j < d->m; j++) {
-        double *e = d->ends + (size_t)j * (size_t)d->nends + x->piece[i];
-        e[0] += (1 - x->from[i]) * d->dt[j] - x->part[i] * d->dh[j];
-        e[1] += x->from[i] * d->dt[j] + x->part[i] * d->dh[j];
+    for (int j = 0; d->into.ends && j < d->m; j++) {
+        double *e = d->into.ends + (size_t)j * (size_t)d->nends + x->piece[i];
+        e[0] += (1 - x->from[i]) * dt[j] - x->part[i] * dh[j];
+        e[1] += x->from[i] * dt[j] + x->part[i] * dh[j];
     }
 }
 
@@ -164,8 +164,8 @@ void derivation_to_unknowns(const bvp *b, int i, int j, const double *y, double 
 
 double derivation_theta(const derivation *d, int k, int j)
 {
-    const place *at = &d->at[k];
-    double dt = d->Vtimes ? d->Vtimes[(size_t)j * (size_t)d->points + (size_t)k] : 0;
+    const place *at = &d->points.at[k];
+    double dt = d->along.times ? d->along.times[point_row(d, k, j)] : 0;
     return (dt - d->dt[j] - at->theta * d->dh[j]) / d->x->h[at->i];
 }
 
@@ -179,8 +179,8 @@ costate_point derivation_stage(derivation *d, int i, int j)
         double *z = column(d, d->z, c), *y = d->y + (size_t)c * n, *k = d->k + (size_t)c * n;
         const double *X = X_of(b, z, i);
         combine(n, y, y_of(b, z, i), 1, b->s, b->rk.A + (size_t)j * s, X, n);
-        for (size_t l = 0; l < n; l++) k[l] = (X[(size_t)j * n + l] - d->dh[c] * b->K[l]) / h;
-        d->dx[c] = along_pm(&b->maps, d->dt[c] + b->rk.c[j] * d->dh[c], y, d->Vp, (size_t)c);
+        for (size_t l = 0; l < n; l++) k[l] = (X[(size_t)j * n + l] - d->dh[c] * b->stage.K[l]) / h;
+        d->dx[c] = along_pm(&b->maps, d->dt[c] + b->rk.c[j] * d->dh[c], y, d->along.p, (size_t)c);
     }
     return x;
 }

@@ -11,18 +11,28 @@
 
 #include "bvp/bvp.h"
 
+/* theta: p, the ends (a, breaks, b), points' times, c.  A member that is NULL does not move, or its gradient is not
+   wanted. */
+typedef struct { const double *p, *ends, *times, *c; } theta_directions;
+typedef struct { double *p, *ends, *times, *c; } theta_gradients;       /* where gradients are added */
+
+typedef struct {                    /* at which derivatives are asked for */
+    int count;
+    const double *t;                /* count */
+    place *at;                      /* count: where they are */
+    int *first, *next;              /* those of interval i: first[i], next[..], -1: no more */
+} point_list;
+
 typedef struct {                    /* a call; m columns */
     bvp *b;
     const solution *x;              /* b->now */
-    int m, points, nends;
-    const double *t;                /* points */
+    int m, nends;
     size_t all;                     /* unknowns */
-    place *at;                      /* where the points are; */
-    int *first, *next;              /* those of interval i: first[i], next[..], -1: no more */
-    const double *Vp, *Vends, *Vtimes, *Vc;         /* of tangents, second */
-    double *mu, *ends, *times, *c;                  /* of adjoints: where gradients are added, NULL: not wanted */
+    point_list points;
+    theta_directions along;         /* of tangents, second */
+    theta_gradients into;           /* of adjoints */
     double *z;                      /* all*m */
-    double *V;                      /* N*points by m: tangents of the points, out */
+    double *V;                      /* N*count of points by m: tangents of the points, out */
     double *dt, *dh;                /* m each: tangents of t and h of the interval; in adjoints their gradients */
     double *tb;                     /* m: gradients of a product with respect to t */
     costate_point *dx;              /* m */
@@ -39,10 +49,13 @@ enum { BY_TANGENT = 1, BY_ADJOINT = 2, BY_SECOND = 4 };
 /* Checks and lays out work space; which: the modes it is for.  Factors W unless that was done already. */
 int derivation_begin(bvp *, derivation *, int which);
 void derivation_end(derivation *);
-int directions_finite(bvp *, int m, int points, const double *Vp, const double *Vends, const double *Vtimes,
-                      const double *Vc);
-static inline void zero(double *x, size_t count) { for (size_t k = 0; x && k < count; k++) x[k] = 0; }
+int directions_finite(bvp *, int m, int points, const theta_directions *);
 static inline double *column(const derivation *d, double *z, int j) { return z + (size_t)j * d->all; }
+/* the place of point k, column j, in arrays of all points by columns */
+static inline size_t point_row(const derivation *d, int k, int j)
+{
+    return (size_t)j * (size_t)d->points.count + (size_t)k;
+}
 
 /* the motion of interval i: dt, dh */
 void derivation_motion(derivation *, int i);
@@ -52,14 +65,14 @@ costate_point derivation_stage(derivation *, int i, int j);
 /* adds the gradient y (n) with respect to Y_j of interval i to y_i and X of z */
 void derivation_to_unknowns(const bvp *, int i, int j, const double *y, double *z);
 /* passes dt, dh, the gradients with respect to t and h of the interval, on to the ends */
-void derivation_to_ends(derivation *, int i);
+void derivation_to_ends(const derivation *, int i, const double *dt, const double *dh);
 
 int tangents(derivation *);         /* z; */
 int tangents_at_points(derivation *);                           /* V */
 int adjoints(derivation *, const double *lambda);               /* z: multipliers; gradients */
 int sums_finite(bvp *, int m, const double *mu, const char *name);
-int gradients_finite(bvp *, int m, int points, const double *mu, const double *ends, const double *times,
-                     const double *c);                          /* or RETRY */
+void gradients_begin(const bvp *, int m, int points, const theta_gradients *);  /* zeros, but p is added to */
+int gradients_finite(bvp *, int m, int points, const theta_gradients *);        /* or RETRY */
 int adjoint_gradients(derivation *);                            /* of -h nu . E and -alpha . g, nu and alpha in z */
 
 #endif

@@ -9,8 +9,8 @@
    where a growing mode e^(h lambda) is a pole of the method, although the interval as a whole is regular.  The
    remaining n rows are A_i y_i + B_i y_{i+1} (bidiagonal.h).
 
-   Unknowns are scaled by b->unit and rows to a largest entry of about one, both by powers of 2, so that the choice of
-   pivots does not depend on the units of the user. */
+   Unknowns are scaled by b->linear.unit and rows to a largest entry of about one, both by powers of 2, so that the
+   choice of pivots does not depend on the units of the user. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,20 +32,20 @@ typedef struct {
 
 static void elimination_free(bvp *b)
 {
-    elimination *e = b->own;
+    elimination *e = b->linear.own;
     if (!e) return;
     chain_free(&e->c);
     free(e->block);
     free(e->pivot);
     free(e);
-    b->own = NULL;
+    b->linear.own = NULL;
 }
 
 static int elimination_prepare(bvp *b, int N)
 {
     size_t n = (size_t)b->n, S = (size_t)b->s * n, R = S + n, W = R + n, k = (size_t)N;
-    elimination *e = b->own ? b->own : calloc(1, sizeof *e);
-    if (!(b->own = e)) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the linear system.");
+    elimination *e = b->linear.own ? b->linear.own : calloc(1, sizeof *e);
+    if (!(b->linear.own = e)) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the linear system.");
     if (e->N == N) return 0;
     e->N = 0;
     free(e->block);
@@ -91,14 +91,14 @@ static void put_stage(const bvp *b, const elimination *e, double *A, int j, doub
     const costate_pattern *p = b->P.pattern;
     int n = b->n;
     for (int c = 0; c < n; c++) {
-        double unit = b->unit[c];
+        double unit = b->linear.unit[c];
         size_t from = p ? (size_t)p->col[c] : (size_t)c * (size_t)n, to = p ? (size_t)p->col[c + 1] : from + (size_t)n;
         for (size_t k = from; k < to; k++) {
             int r = p ? p->row[k] : (int)(k - from);
-            if (b->at.J[k] != 0) put_J(b, e, A, j, r, c, h * b->at.J[k] * unit);
-            if (b->at.M && b->at.M[k] != 0) put_M(b, e, A, j, r, c, b->at.M[k] * unit);
+            if (b->stage.J[k] != 0) put_J(b, e, A, j, r, c, h * b->stage.J[k] * unit);
+            if (b->stage.M && b->stage.M[k] != 0) put_M(b, e, A, j, r, c, b->stage.M[k] * unit);
         }
-        if (!b->at.M) put_M(b, e, A, j, c, c, unit);
+        if (!b->stage.M) put_M(b, e, A, j, c, c, unit);
     }
 }
 
@@ -107,9 +107,9 @@ static void put_continuity(const bvp *b, const elimination *e, double *A)
     size_t R = (size_t)e->R, S = (size_t)e->S, n = (size_t)b->n;
     for (size_t c = 0; c < n; c++) {
         double *at = A + S + c;
-        for (size_t l = 0; l < (size_t)b->s; l++) at[(l * n + c) * R] = -b->rk.b[l] * b->unit[c];
-        at[(S + c) * R] = -b->unit[c];
-        at[(S + n + c) * R] = b->unit[c];
+        for (size_t l = 0; l < (size_t)b->s; l++) at[(l * n + c) * R] = -b->rk.b[l] * b->linear.unit[c];
+        at[(S + c) * R] = -b->linear.unit[c];
+        at[(S + n + c) * R] = b->linear.unit[c];
     }
 }
 
@@ -131,7 +131,7 @@ static int form(bvp *b, const elimination *e, int i)
     double *A = matrix_of(e, i);
     memset(A, 0, (size_t)e->R * (size_t)e->W * sizeof *A);
     const double *y = y_of(b, b->now.z, i);
-    weights_at(b, y, y + b->L, b->w);
+    weights_at(b, y, y + b->L, b->stage.w);
     for (int j = 0; j < b->s; j++) {
         TRY(stage_matrix(b, &b->now, i, j));
         put_stage(b, e, A, j, b->now.h[i]);
@@ -198,7 +198,7 @@ static int undetermined(bvp *b, int i)
 
 static int elimination_factor(bvp *b)
 {
-    elimination *e = b->own;
+    elimination *e = b->linear.own;
     size_t R = (size_t)e->R, S = (size_t)e->S, n = (size_t)b->n;
     for (int i = 0; i < e->N; i++) {
         double *A = matrix_of(e, i), *left = A + S * R + S, *right = left + n * R;
@@ -208,9 +208,9 @@ static int elimination_factor(bvp *b)
         else if (chain_next(&e->c, i, left, right, R)) return undetermined(b, i);
     }
     TRY(conditions_matrix(b, &b->now));
-    int singular = chain_close(&e->c, b->B, b->unit);
+    int singular = chain_close(&e->c, b->edge.B, b->linear.unit);
     b->count.rcond = e->c.rcond;
-    b->loose = e->c.loose;
+    b->edge.loose = e->c.loose;
     return singular ? not_determined(b) : 0;
 }
 
@@ -292,21 +292,21 @@ static void solve(bvp *b, elimination *e, double *x)
         double *z = x + i * L;
         backward(e, b->n, (int)i, e->y + i * n, z);
         memmove(z + n, z, S * sizeof *z);
-        for (size_t k = 0; k < S; k++) z[n + k] *= b->unit[k % n];
+        for (size_t k = 0; k < S; k++) z[n + k] *= b->linear.unit[k % n];
     }
     for (size_t i = 0; i <= N; i++)
-        for (size_t k = 0; k < n; k++) x[i * L + k] = e->y[i * n + k] * b->unit[k];
+        for (size_t k = 0; k < n; k++) x[i * L + k] = e->y[i * n + k] * b->linear.unit[k];
 }
 
 static void solve_transposed(bvp *b, elimination *e, double *x)
 {
     size_t n = (size_t)b->n, S = (size_t)e->S, L = (size_t)b->L, N = (size_t)e->N;
     for (size_t i = 0; i <= N; i++)
-        for (size_t k = 0; k < n; k++) e->y[i * n + k] = x[i * L + k] * b->unit[k];
+        for (size_t k = 0; k < n; k++) e->y[i * n + k] = x[i * L + k] * b->linear.unit[k];
     for (size_t i = 0; i < N; i++) {
         double *z = x + i * L;
         memmove(z, z + n, S * sizeof *z);
-        for (size_t k = 0; k < S; k++) z[k] *= b->unit[k % n];
+        for (size_t k = 0; k < S; k++) z[k] *= b->linear.unit[k % n];
         backward_transposed(e, b->n, (int)i, z, e->y + i * n);
     }
     chain_solve_transposed(&e->c, e->y, x + S, L, x + N * L);
@@ -316,7 +316,7 @@ static void solve_transposed(bvp *b, elimination *e, double *x)
 static int elimination_solve(bvp *b, int transpose, int m, double *x)
 {
     size_t all = unknowns(b);
-    for (int j = 0; j < m; j++) (transpose ? solve_transposed : solve)(b, b->own, x + (size_t)j * all);
+    for (int j = 0; j < m; j++) (transpose ? solve_transposed : solve)(b, b->linear.own, x + (size_t)j * all);
     return space_finite(&b->maps.space, all * (size_t)m, x, 0.5);
 }
 

@@ -23,27 +23,27 @@ static void larger_of(defects *most, double error, double t, int component)
     *most = (defects){isnan(error) ? HUGE_VAL : error, t, component};
 }
 
-/* The point of sample k of interval i; its y and y' are in b->Y, b->K. */
+/* The point of sample k of interval i; its y and y' are in b->stage.Y, K. */
 static costate_point sample(bvp *b, int i, int k)
 {
     size_t n = (size_t)b->n;
     const solution *x = &b->now;
     const double *X = X_of(b, x->z, i);
-    combine(n, b->Y, y_of(b, x->z, i), 1, b->s, b->rk.at[k][0], X, n);
-    combine(n, b->K, NULL, 1 / x->h[i], b->s, b->rk.at[k][1], X, n);
-    return equation_point(&b->maps, x->t[i] + b->rk.theta[k] * x->h[i], b->Y, b->K);
+    combine(n, b->stage.Y, y_of(b, x->z, i), 1, b->s, b->rk.at[k][0], X, n);
+    combine(n, b->stage.K, NULL, 1 / x->h[i], b->s, b->rk.at[k][1], X, n);
+    return equation_point(&b->maps, x->t[i] + b->rk.theta[k] * x->h[i], b->stage.Y, b->stage.K);
 }
 
-/* b->filtered <- (i M/(share h) - J)^-1 times the defect of sample k, complex; sh: share h.  RETRY: singular */
+/* b->est.filtered <- (i M/(share h) - J)^-1 times the defect of sample k, complex; sh: share h.  RETRY: singular */
 static int filter(bvp *b, int i, int k, double sh)
 {
     size_t n = (size_t)b->n;
     costate_point at = sample(b, i, k);
-    TRY(equation_value(&b->maps, at.t, at.y, b->K, b->E));
-    TRY(jacobian(&b->maps, &at, b->w, b->at.J, b->at.M));
-    for (size_t c = 0; c < n; c++) { b->filtered[2 * c] = b->E[c]; b->filtered[2 * c + 1] = 0; }
-    int failed = LS_Decomp(b->filter, 0, 1 / sh, b->at.J, b->at.M);
-    if (failed == 0) failed = LS_Solve(b->filter, 0, 1, b->filtered);
+    TRY(equation_value(&b->maps, at.t, at.y, b->stage.K, b->stage.E));
+    TRY(jacobian(&b->maps, &at, b->stage.w, b->stage.J, b->stage.M));
+    for (size_t c = 0; c < n; c++) { b->est.filtered[2 * c] = b->stage.E[c]; b->est.filtered[2 * c + 1] = 0; }
+    int failed = LS_Decomp(b->est.filter, 0, 1 / sh, b->stage.J, b->stage.M);
+    if (failed == 0) failed = LS_Solve(b->est.filter, 0, 1, b->est.filtered);
     if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory to estimate errors.");
     return failed ? retry(&b->v, WHY_SINGULAR, 0.5) : 0;
 }
@@ -52,11 +52,11 @@ static int filter(bvp *b, int i, int k, double sh)
 static int of_equations(bvp *b, int i, int k, double sh, double *e, double *d)
 {
     const double *y = y_of(b, b->now.z, i);
-    weights_at(b, y, y + b->L, b->w);
+    weights_at(b, y, y + b->L, b->stage.w);
     TRY(filter(b, i, k, sh));
     for (int c = 0; c < b->n; c++) {
-        e[c] = b->w[c] * hypot(b->filtered[2 * c], b->filtered[2 * c + 1]);
-        d[c] = b->w[c] * sh * b->E[c];
+        e[c] = b->stage.w[c] * hypot(b->est.filtered[2 * c], b->est.filtered[2 * c + 1]);
+        d[c] = b->stage.w[c] * sh * b->stage.E[c];
     }
     return 0;
 }
@@ -67,10 +67,10 @@ static int of_integrals(bvp *b, int i, int k, double sh, double *e, double *d)
     size_t n = (size_t)b->n, nq = (size_t)b->nq;
     const double *q = b->now.q + (size_t)i * nq;
     costate_point at = sample(b, i, k);
-    TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->E2));
+    TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->stage.E2));
     for (size_t c = 0; c < nq; c++) {
-        double defect = b->E2[c], size = fmax(fabs(q[c]), fabs(q[nq + c]));
-        for (size_t j = 0; j < (size_t)b->s; j++) defect -= b->rk.at[k][1][j] * b->rates[j * nq + c];
+        double defect = b->stage.E2[c], size = fmax(fabs(q[c]), fabs(q[nq + c]));
+        for (size_t j = 0; j < (size_t)b->s; j++) defect -= b->rk.at[k][1][j] * b->est.rates[j * nq + c];
         d[n + c] = sh * defect / (b->atol[n + c] + b->o.rtol * size);
         e[n + c] = fabs(d[n + c]);
     }
@@ -82,7 +82,7 @@ static int of_samples(bvp *b, int i, int shares)
 {
     for (int k = 0; k < b->rk.samples; k++) {
         double sh = (shares ? b->rk.share[k] : 1) * b->now.h[i];
-        double *e = b->errors + k * b->N_all, *d = b->defects + k * b->N_all;
+        double *e = b->est.errors + k * b->N_all, *d = b->est.defects + k * b->N_all;
         TRY(of_equations(b, i, k, sh, e, d));
         if (b->nq > 0) TRY(of_integrals(b, i, k, sh, e, d));
     }
@@ -95,7 +95,7 @@ static int rough(const bvp *b)
 {
     const double APART = 4, HARMLESS = 0.02;
     for (int c = 0; b->rk.collocates && c < b->N_all; c++) {
-        const double *d = b->defects + c;
+        const double *d = b->est.defects + c;
         double least = d[0], most = d[0];
         for (int k = 1; k < b->rk.samples; k++) {
             least = fmin(least, d[k * b->N_all]);
@@ -111,10 +111,10 @@ static int rough(const bvp *b)
 static void keep_force(bvp *b, int i, int shares)
 {
     for (int c = 0; c < b->n; c++) {
-        double *f = b->forcing + (size_t)i * (size_t)b->n + c;
+        double *f = b->est.forcing + (size_t)i * (size_t)b->n + c;
         *f = 0;
         for (int k = 0; k < b->rk.samples; k++) {
-            double v = b->defects[k * b->N_all + c] / (b->w[c] * (shares ? b->rk.share[k] : 1));
+            double v = b->est.defects[k * b->N_all + c] / (b->stage.w[c] * (shares ? b->rk.share[k] : 1));
             if (fabs(v) > fabs(*f)) *f = v;
         }
     }
@@ -124,13 +124,13 @@ static int of_interval(bvp *b, int i, int shares, defects *most)
 {
     for (int j = 0; b->nq > 0 && j < b->s; j++) {
         costate_point at = stage_point(b, &b->now, i, j);
-        TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->rates + (size_t)j * (size_t)b->nq));
+        TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->est.rates + (size_t)j * (size_t)b->nq));
     }
     stage_point(b, &b->now, i, 0);              /* selects the piece */
     TRY(of_samples(b, i, shares));
     for (int k = 0; k < b->rk.samples; k++)
         for (int c = 0; c < b->N_all; c++)
-            larger_of(most, b->errors[k * b->N_all + c], b->now.t[i] + b->rk.theta[k] * b->now.h[i], c);
+            larger_of(most, b->est.errors[k * b->N_all + c], b->now.t[i] + b->rk.theta[k] * b->now.h[i], c);
     keep_force(b, i, shares);
     return 0;
 }
@@ -159,10 +159,10 @@ int mesh_errors(bvp *b, double *error, defects *worst)
     TRY(solution_integrals(b, &b->now));
     for (int i = 0; i < b->now.N; i++) {
         TRY(look_at(b, i, 1, error, worst));
-        b->rough[i] = (char)rough(b);
+        b->est.rough[i] = (char)rough(b);
     }
     for (int i = 0; i < b->now.N; i++)
-        if (b->rough[i] && stands_out(b, error, i)) TRY(look_at(b, i, 0, error, worst));
+        if (b->est.rough[i] && stands_out(b, error, i)) TRY(look_at(b, i, 0, error, worst));
     return 0;
 }
 
@@ -182,7 +182,7 @@ static void force(const bvp *b, double *x)
     unsigned state = 17;
     for (int i = 0; i < b->now.N; i++) {
         double sign = random_number(&state) < 0 ? -1 : 1, *to = x + (size_t)i * (size_t)b->L;
-        for (int j = 0; j < b->s; j++) axpy(n, sign, b->forcing + (size_t)i * n, to + (size_t)j * n);
+        for (int j = 0; j < b->s; j++) axpy(n, sign, b->est.forcing + (size_t)i * n, to + (size_t)j * n);
     }
 }
 
@@ -192,8 +192,8 @@ static double largest(bvp *b, const double *x)
     double most = 0;
     for (int i = 0; i <= b->now.N; i++) {
         const double *d = x + (size_t)i * (size_t)b->L;
-        weights_at(b, y_of(b, b->now.z, i), NULL, b->w);
-        for (int c = 0; c < b->n; c++) most = fmax(most, b->w[c] * fabs(d[c]));
+        weights_at(b, y_of(b, b->now.z, i), NULL, b->stage.w);
+        for (int c = 0; c < b->n; c++) most = fmax(most, b->stage.w[c] * fabs(d[c]));
     }
     return most;
 }
@@ -206,7 +206,7 @@ static int amplification(bvp *b, double error, double *x, double *factor)
     const double ALLOWED = b->rk.order > b->rk.dense + 1 ? 5 : 1;
     force(b, x);
     b->count.solves++;
-    TRY(b->system->solve(b, 0, 1, x));
+    TRY(b->linear.by->solve(b, 0, 1, x));
     double still = sqrt(b->now.N) * error / least_share(b);
     *factor = still > 0 ? fmax(1, largest(b, x) / (ALLOWED * still)) : 1;
     return 0;

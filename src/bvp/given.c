@@ -38,11 +38,7 @@ int call_bvp_guess(costate_bvp *b, int points, const double *t, const double *y)
     TRY(copied(b, k * n, y, &values));
     int status = t ? copied(b, k, t, &times) : 0;
     if (status) { free(values); return status; }
-    free(b->guess_t);
-    free(b->guess_y);
-    b->guess_t = times;
-    b->guess_y = values;
-    b->guess_points = points;
+    replace_points(&b->guess, (given_points){points, times, values});
     return COSTATE_OK;
 }
 
@@ -54,9 +50,7 @@ int call_bvp_mesh(costate_bvp *b, int points, const double *t)
     if (!t) return fail(&b->v, COSTATE_BAD_ARGUMENT, "mesh: t is NULL.");
     TRY(times_sound(b, "mesh", points, t));
     TRY(copied(b, (size_t)points, t, &times));
-    free(b->mesh_t);
-    b->mesh_t = times;
-    b->mesh_points = points;
+    replace_points(&b->mesh, (given_points){points, times, NULL});
     return COSTATE_OK;
 }
 
@@ -89,7 +83,7 @@ int call_bvp_eval(costate_bvp *b, double t, double *Y)
     TRY(bvp_begin(b));
     TRY(nothing_there(b));
     if (!Y) return fail(&b->v, COSTATE_BAD_ARGUMENT, "Y is NULL.");
-    if (!solution_find(b, b->ends, &b->now, t, &at))
+    if (!solution_find(b, &b->now, t, &at))
         return fail(&b->v, COSTATE_OUT_OF_RANGE, "t = %.17g is not between a = %.17g and b = %.17g.", t, b->ends[0],
                     b->ends[b->nends - 1]);
     solution_state(b, &b->now, &at, Y);

@@ -1,5 +1,6 @@
 /* guess.c - initial values of Newton's iteration: the dense output on another mesh, or linear interpolation between
    points given by the user. */
+#include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
 #include "bvp/bvp.h"
@@ -38,12 +39,19 @@ static void transfer(const bvp *b, const solution *from, solution *to)
 
 /* ---- from the user's points ---- */
 
+void replace_points(given_points *to, given_points by)
+{
+    free(to->t);
+    free(to->y);
+    *to = by;
+}
+
 /* time of point k */
 static double time_of(const bvp *b, int k)
 {
     double a = b->ends[0], end = b->ends[b->nends - 1];
-    if (b->guess_t) return b->guess_t[k];
-    return b->guess_points == 1 ? a : a + (end - a) * k / (b->guess_points - 1);
+    if (b->guess.t) return b->guess.t[k];
+    return b->guess.points == 1 ? a : a + (end - a) * k / (b->guess.points - 1);
 }
 
 /* the linear interpolant at t, and its slope */
@@ -51,9 +59,9 @@ static void line(const bvp *b, double t, double *y, double *slope)
 {
     size_t n = (size_t)b->n;
     double sign = b->ends[b->nends - 1] > b->ends[0] ? 1 : -1;
-    int k = 0, last = b->guess_points - 1;
+    int k = 0, last = b->guess.points - 1;
     while (k < last && sign * time_of(b, k + 1) <= sign * t) k++;
-    const double *y0 = b->guess_y + (size_t)k * n, *y1 = y0 + n;
+    const double *y0 = b->guess.y + (size_t)k * n, *y1 = y0 + n;
     double from = time_of(b, k);
     if (k == last || sign * t < sign * from) {
         if (y) memcpy(y, y0, n * sizeof *y);
@@ -84,6 +92,6 @@ static void by_lines(const bvp *b, solution *to)
 
 void bvp_guess(bvp *b, const solution *from, solution *to)
 {
-    if (!from && b->guess_points) by_lines(b, to);
+    if (!from && b->guess.points) by_lines(b, to);
     else if (from || b->last.N) transfer(b, from ? from : &b->last, to);
 }

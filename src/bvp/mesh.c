@@ -82,7 +82,7 @@ int mesh_next(bvp *b, const double *error, double more, solution *out)
         cut(x, from, to = piece_end(x, from), parts, sums[k], count[k], out, at);
     free(sums);
     free(count);
-    if (status == 0) solution_place(b, b->ends, out);
+    if (status == 0) solution_place(b, out);
     return status;
 }
 
@@ -95,7 +95,7 @@ int mesh_halved(bvp *b, const solution *x, solution *out)
         out->part[i] = x->part[k] / 2;
         out->from[i] = x->from[k] + (i % 2) * out->part[i];
     }
-    solution_place(b, b->ends, out);
+    solution_place(b, out);
     return 0;
 }
 
@@ -156,16 +156,16 @@ static int as_before(bvp *b, solution *out)
 /* A guess with more intervals than the initial mesh would have may resolve details that this mesh does not. */
 static int guess_is_mesh(const bvp *b)
 {
-    int intervals = b->guess_points - 1;
+    int intervals = b->guess.points - 1;
     return !b->o.fixed && intervals > b->o.intervals && intervals + b->nends <= b->o.max_mesh;
 }
 
 int mesh_given(bvp *b, solution *out)
 {
-    if (b->mesh_points) TRY(from_points(b, b->mesh_points, b->mesh_t, out));
-    else if (b->last.N && !b->guess_points) TRY(as_before(b, out));
-    else if (guess_is_mesh(b)) TRY(from_points(b, b->guess_points, b->guess_t, out));
+    if (b->mesh.points) TRY(from_points(b, b->mesh.points, b->mesh.t, out));
+    else if (b->last.N && !b->guess.points) TRY(as_before(b, out));
+    else if (guess_is_mesh(b)) TRY(from_points(b, b->guess.points, b->guess.t, out));
     else TRY(equidistant(b, out));
-    solution_place(b, b->ends, out);
+    solution_place(b, out);
     return 0;
 }

@@ -72,9 +72,9 @@ static size_of measure(const iteration *k, double *d)
     size_of s = {.rms = root_mean_square(k, d)};
     for (int i = 0; i <= x->N; i++) {
         const double *y = y_of(b, x->z, i), *v = y_of(b, d, i);
-        weights_at(b, y, i < x->N ? y + L : NULL, b->w);
+        weights_at(b, y, i < x->N ? y + L : NULL, b->stage.w);
         for (size_t at = 0; at < (i < x->N ? L : n); at++) {
-            double size = b->w[at % n] * fabs(v[at]);
+            double size = b->stage.w[at % n] * fabs(v[at]);
             if (size > s.most) { s.most = size; s.interval = i; s.component = (int)(at % n); }
         }
     }
@@ -87,8 +87,8 @@ static double round_off(const bvp *b, const solution *x)
     double most = 0;
     for (int i = 0; i <= x->N; i++) {
         const double *y = y_of(b, x->z, i);
-        weights_at(b, y, NULL, b->w);
-        for (int c = 0; c < b->n; c++) most = larger(most, b->w[c] * fabs(y[c]));
+        weights_at(b, y, NULL, b->stage.w);
+        for (int c = 0; c < b->n; c++) most = larger(most, b->stage.w[c] * fabs(y[c]));
     }
     return fmax(8 * DBL_EPSILON * most, 1e-300);
 }
@@ -97,12 +97,12 @@ static double round_off(const bvp *b, const solution *x)
 static void set_units(bvp *b)
 {
     size_t n = (size_t)b->n;
-    for (size_t c = 0; c < n; c++) b->unit[c] = b->atol[c];
-    for (size_t k = 0; k < unknowns(b); k++) b->unit[k % n] = larger(b->unit[k % n], fabs(b->now.z[k]));
+    for (size_t c = 0; c < n; c++) b->linear.unit[c] = b->atol[c];
+    for (size_t k = 0; k < unknowns(b); k++) b->linear.unit[k % n] = larger(b->linear.unit[k % n], fabs(b->now.z[k]));
     for (size_t c = 0; c < n; c++) {
         int exponent;
-        frexp(b->unit[c], &exponent);
-        b->unit[c] = ldexp(1, exponent);
+        frexp(b->linear.unit[c], &exponent);
+        b->linear.unit[c] = ldexp(1, exponent);
     }
 }
 
@@ -116,7 +116,7 @@ static int correction(iteration *k, double *d, size_of *size)
         if (!(fabs(k->x->z[i]) < IMMENSE)) return retry(&b->v, WHY_NOT_FINITE, 0.5);
     TRY(bvp_residual(b, k->x, d));
     b->count.solves++;
-    TRY(b->system->solve(b, 0, 1, d));
+    TRY(b->linear.by->solve(b, 0, 1, d));
     for (size_t i = 0; i < k->all; i++) d[i] = -d[i];
     *size = measure(k, d);
     return 0;
@@ -126,9 +126,9 @@ static int factor(iteration *k)
 {
     bvp *b = k->b;
     b->count.decompositions++;
-    b->factored = 0;
+    b->linear.factored = 0;
     set_units(b);
-    return b->system->factor(b);
+    return b->linear.by->factor(b);
 }
 
 static int tell(const iteration *k, double error_before)
@@ -255,7 +255,7 @@ static int iterate(iteration *k, double goal, double error_before)
         TRY(bvp_failed(b, correction(k, k->d, &k->size), "an iterate of Newton's iteration"));
         b->count.iterations++;
         if (k->size.most <= NEAR) {
-            b->factored = k->size.most <= SHARP * round_off(b, k->x);
+            b->linear.factored = k->size.most <= SHARP * round_off(b, k->x);
             done = settle(k, 1);
         }
         else {
@@ -272,7 +272,7 @@ static int iterate(iteration *k, double goal, double error_before)
 int bvp_newton(bvp *b, double goal, int kept, double error_before, int *near)
 {
     iteration k = {.b = b, .x = &b->now, .all = unknowns(b)};
-    TRY(b->system->prepare(b, b->now.N));
+    TRY(b->linear.by->prepare(b, b->now.N));
     if (!(k.d = malloc((3 * k.all + (size_t)b->n) * sizeof *k.d)))
         return fail(&b->v, COSTATE_NO_MEMORY, "No memory for Newton's iteration on %d intervals.", b->now.N);
     k.next = k.d + k.all;

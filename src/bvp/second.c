@@ -9,70 +9,56 @@
 #include "base/vec.h"
 #include "bvp/second.h"
 
-/* the gradients of the columns of z to other places, m of them */
-static int gradients_of(derivation *d, int m, double *z, double *mu, double *ends, double *times, double *c)
+/* of m columns, which are those of z, with other places for their gradients */
+static derivation with(const derivation *d, int m, double *z, const theta_gradients *into)
 {
     derivation other = *d;
     other.m = m;
     other.z = z;
-    other.mu = mu;
-    other.ends = ends;
-    other.times = times;
-    other.c = c;
-    return adjoint_gradients(&other);
+    other.into = *into;
+    return other;
 }
 
-/* nu, and the gradient */
-static int first_order(products *s, const costate_bvp_second *user)
-{
-    derivation one = *s->d;
-    one.m = 1;
-    one.z = s->nu;
-    one.mu = s->d->b->np ? user->mu : NULL;
-    one.ends = user->ends;
-    one.times = user->times;
-    one.c = user->c;
-    return adjoints(&one, s->lambda);
-}
-
-static int seeded(products *s, const costate_bvp_second *user)
+/* first: the gradients of the functional itself */
+static int seeded(products *s, const costate_bvp_second *user, const theta_gradients *first)
 {
     derivation *d = s->d;
     bvp *b = d->b;
-    size_t N = (size_t)b->N_all, all = N * (size_t)d->points;
-    for (int k = 0; k < d->points; k++) {
-        solution_state(b, d->x, &d->at[k], s->X + (size_t)k * N);
-        TRY(solution_integral_at(b, d->x, &d->at[k], s->X + (size_t)k * N + b->n));
+    size_t N = (size_t)b->N_all, all = N * (size_t)d->points.count;
+    for (int k = 0; k < d->points.count; k++) {
+        solution_state(b, d->x, &d->points.at[k], s->X + (size_t)k * N);
+        TRY(solution_integral_at(b, d->x, &d->points.at[k], s->X + (size_t)k * N + b->n));
     }
     TRY(space_finite(&b->maps.space, all, s->X, 0.5));
     TRY(space_finite(&b->maps.space, all * (size_t)d->m, d->V, 0.5));
-    int r = user->seed(d->points, d->t, s->X, b->p, d->m, d->V, d->Vp, s->lambda, b->np ? user->mu : NULL, s->lambda2,
-                       s->mu2, user->ctx);
+    int r = user->seed(d->points.count, d->points.t, s->X, b->p, d->m, d->V, d->along.p, s->lambda, first->p,
+                       s->lambda2, s->into.p, user->ctx);
     if (r != 0) return fail(&b->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
-    TRY(sums_finite(b, 1, b->np ? user->mu : NULL, "What seed added to mu"));
-    TRY(sums_finite(b, d->m, s->mu2, "What seed added to mu2"));
+    TRY(sums_finite(b, 1, first->p, "What seed added to mu"));
+    TRY(sums_finite(b, d->m, s->into.p, "What seed added to mu2"));
     if (all_finite(all, s->lambda) && all_finite(all * (size_t)d->m, s->lambda2)) return 0;
     return fail(&b->v, COSTATE_BAD_ARGUMENT, "seed set lambda or lambda2 to NaN or Inf.");
 }
 
-static int second(products *s, const costate_bvp_second *user)
+static int second(products *s, const costate_bvp_second *user, const theta_gradients *first)
 {
     derivation *d = s->d;
     bvp *b = d->b;
     TRY(tangents(d));
     TRY(tangents_at_points(d));
-    TRY(seeded(s, user));
-    TRY(first_order(s, user));
+    TRY(seeded(s, user, first));
+    derivation one = with(d, 1, s->nu, first), all = with(d, d->m, s->rho, &s->into);
+    TRY(adjoints(&one, s->lambda));             /* nu, and the gradient */
     TRY(second_sides(s));
     b->count.solves += d->m;
-    TRY(b->system->solve(b, 1, d->m, s->rho));
-    return gradients_of(d, d->m, s->rho, s->mu2, s->ends2, s->times2, s->c2);
+    TRY(b->linear.by->solve(b, 1, d->m, s->rho));
+    return adjoint_gradients(&all);
 }
 
 static void layout(products *s, cursor *at)
 {
     const derivation *d = s->d;
-    size_t n = (size_t)d->b->n, nq = (size_t)d->b->nq, m = (size_t)d->m, N = n + nq, points = (size_t)d->points;
+    size_t n = (size_t)d->b->n, nq = (size_t)d->b->nq, m = (size_t)d->m, N = n + nq, points = (size_t)d->points.count;
     s->d->V = take(at, N * points * m);
     s->nu = take(at, d->all);
     s->rho = take(at, d->all * m);
@@ -110,26 +96,21 @@ int call_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
                     user ? "second.seed" : "second");
     TRY(sums_finite(b, 1, user->mu, "second.mu"));
     TRY(sums_finite(b, user->m, user->mu2, "second.mu2"));
-    TRY(directions_finite(b, user->m, user->points, user->Vp, user->Vends, user->Vtimes, user->Vc));
-    derivation d = {.m = user->m, .points = user->points, .t = user->t, .Vp = b->np ? user->Vp : NULL,
-                    .Vends = user->Vends, .Vtimes = user->Vtimes, .Vc = user->Vc, .mu = b->np ? user->mu2 : NULL,
-                    .ends = user->ends2};
-    products s = {.d = &d, .mu2 = d.mu, .ends2 = user->ends2, .times2 = user->times2, .c2 = user->c2};
-    if (user->mu && !d.mu) d.mu = b->np ? user->mu : NULL;      /* requested by products() */
+    const theta_gradients first = {b->np ? user->mu : NULL, user->ends, user->times, user->c};
+    derivation d = {.m = user->m, .points = {.count = user->points, .t = user->t},
+                    .along = {b->np ? user->Vp : NULL, user->Vends, user->Vtimes, user->Vc},
+                    .into = {b->np ? user->mu2 : NULL, user->ends2, user->times2, user->c2}};
+    products s = {.d = &d, .into = d.into};
+    TRY(directions_finite(b, user->m, user->points, &d.along));
+    if (!d.into.p) d.into.p = first.p;          /* requested by products() */
     int status = derivation_begin(b, &d, BY_TANGENT | BY_ADJOINT | BY_SECOND);
     if (status == 0) status = lay_out(&s);
-    size_t m = (size_t)d.m, points = (size_t)d.points, ends = (size_t)b->nends, n = (size_t)b->n;
     if (status == 0) {
-        zero(user->ends, ends);
-        zero(user->times, points);
-        zero(user->c, n);
-        zero(user->ends2, ends * m);
-        zero(user->times2, points * m);
-        zero(user->c2, n * m);
-        status = second(&s, user);
-        if (status == 0) status = gradients_finite(b, 1, d.points, b->np ? user->mu : NULL, user->ends, user->times,
-                                                   user->c);
-        if (status == 0) status = gradients_finite(b, d.m, d.points, s.mu2, s.ends2, s.times2, s.c2);
+        gradients_begin(b, 1, d.points.count, &first);
+        gradients_begin(b, d.m, d.points.count, &s.into);
+        status = second(&s, user, &first);
+        if (status == 0) status = gradients_finite(b, 1, d.points.count, &first);
+        if (status == 0) status = gradients_finite(b, d.m, d.points.count, &s.into);
     }
     free(s.block);
     if (d.b) derivation_end(&d);

@@ -10,7 +10,7 @@ typedef struct {
     double *rho;                    /* all*m: right sides, then nu' */
     double *X;                      /* N*points: (y, q) there */
     double *lambda, *lambda2;       /* N*points, by m */
-    double *mu2, *ends2, *times2, *c2;      /* where results are added, NULL: not wanted */
+    theta_gradients into;           /* where results are added */
     double *omega, *omega2;         /* nq, nq*m: of a stage */
     double *tail, *tail2;           /* nq, nq*m */
     double *dt, *dh;                /* m: gradients' tangents by t and h of the interval */

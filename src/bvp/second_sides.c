@@ -18,12 +18,12 @@ static double *rho_of(const products *s, int c) { return s->rho + (size_t)c * s-
 static const double *seed(const products *s, int k) { return s->lambda + (size_t)k * (size_t)s->d->b->N_all; }
 static const double *seed2(const products *s, int k, int c)
 {
-    return s->lambda2 + ((size_t)c * (size_t)s->d->points + (size_t)k) * (size_t)s->d->b->N_all;
+    return s->lambda2 + point_row(s->d, k, c) * (size_t)s->d->b->N_all;
 }
 
 static costate_gradient into(const products *s, double *t, double *y, int c)
 {
-    costate_gradient g = into_pm(&s->d->b->maps, t, y, s->mu2, (size_t)c);
+    costate_gradient g = into_pm(&s->d->b->maps, t, y, s->into.p, (size_t)c);
     return g;
 }
 
@@ -34,15 +34,16 @@ static void seed_states(products *s, int k)
 {
     const derivation *d = s->d;
     const bvp *b = d->b;
-    const place *at = &d->at[k];
+    const place *at = &d->points.at[k];
     size_t n = (size_t)b->n;
-    rk_weights(&b->rk, at->theta, b->D, b->D1, NULL);
+    double D[STAGES_MOST], D1[STAGES_MOST];
+    rk_weights(&b->rk, at->theta, D, D1, NULL);
     for (int c = 0; c < d->m; c++) {
         double theta = at->end < 0 ? derivation_theta(d, k, c) : 0, *z = rho_of(s, c);
         axpy(n, 1, seed2(s, k, c), y_of(b, z, at->i + at->right));
         for (int j = 0; at->end < 0 && j < b->s; j++) {
-            axpy(n, b->D[j], seed2(s, k, c), X_of(b, z, at->i) + (size_t)j * n);
-            axpy(n, b->D1[j] * theta, seed(s, k), X_of(b, z, at->i) + (size_t)j * n);
+            axpy(n, D[j], seed2(s, k, c), X_of(b, z, at->i) + (size_t)j * n);
+            axpy(n, D1[j] * theta, seed(s, k), X_of(b, z, at->i) + (size_t)j * n);
         }
     }
 }
@@ -53,17 +54,17 @@ static void slopes_of(products *s, int k, int c, double *beta, double *beta2)
     const derivation *d = s->d;
     bvp *b = d->b;
     size_t n = (size_t)b->n, nq = (size_t)b->nq, m = (size_t)d->m;
-    const double *l = seed(s, k), *l2 = seed2(s, k, c), *X = X_of(b, d->x->z, d->at[k].i);
-    const double *Xd = X_of(b, column(d, d->z, c), d->at[k].i);
-    double theta = derivation_theta(d, k, c), h = d->x->h[d->at[k].i];
-    rk_weights(&b->rk, d->at[k].theta, NULL, b->D1, b->D2);
+    const double *l = seed(s, k), *l2 = seed2(s, k, c), *X = X_of(b, d->x->z, d->points.at[k].i);
+    const double *Xd = X_of(b, column(d, d->z, c), d->points.at[k].i);
+    double theta = derivation_theta(d, k, c), h = d->x->h[d->points.at[k].i], D1[STAGES_MOST], D2[STAGES_MOST];
+    rk_weights(&b->rk, d->points.at[k].theta, NULL, D1, D2);
     *beta = *beta2 = 0;
     for (size_t j = 0; j < (size_t)b->s; j++) {
         const double *r = d->rates + j * nq, *rd = d->slopes + (j * m + (size_t)c) * nq;
-        double D1 = b->D1[j], bend = b->D2[j] * theta, lr = dot(nq, l + n, r);
-        *beta += D1 * (dot(n, l, X + j * n) + h * lr);
-        *beta2 += D1 * (dot(n, l2, X + j * n) + dot(n, l, Xd + j * n) + h * dot(nq, l2 + n, r) + d->dh[c] * lr +
-                        h * dot(nq, l + n, rd)) + bend * (dot(n, l, X + j * n) + h * lr);
+        double bend = D2[j] * theta, lr = dot(nq, l + n, r);
+        *beta += D1[j] * (dot(n, l, X + j * n) + h * lr);
+        *beta2 += D1[j] * (dot(n, l2, X + j * n) + dot(n, l, Xd + j * n) + h * dot(nq, l2 + n, r) + d->dh[c] * lr +
+                           h * dot(nq, l + n, rd)) + bend * (dot(n, l, X + j * n) + h * lr);
     }
 }
 
@@ -72,14 +73,14 @@ static void move_points(products *s, int i)
 {
     const derivation *d = s->d;
     double h = d->x->h[i];
-    for (int k = d->first[i]; (s->ends2 || s->times2) && k >= 0; k = d->next[k])
-        for (int c = 0; d->at[k].end < 0 && c < d->m; c++) {
+    for (int k = d->points.first[i]; (s->into.ends || s->into.times) && k >= 0; k = d->points.next[k])
+        for (int c = 0; d->points.at[k].end < 0 && c < d->m; c++) {
             double beta, beta2;
             slopes_of(s, k, c, &beta, &beta2);
             double by_time = beta2 / h - beta * d->dh[c] / (h * h);
-            if (s->times2) s->times2[(size_t)c * (size_t)d->points + (size_t)k] += by_time;
+            if (s->into.times) s->into.times[point_row(d, k, c)] += by_time;
             s->dt[c] -= by_time;
-            s->dh[c] -= d->at[k].theta * by_time + derivation_theta(d, k, c) * beta / h;
+            s->dh[c] -= d->points.at[k].theta * by_time + derivation_theta(d, k, c) * beta / h;
         }
 }
 
@@ -89,8 +90,8 @@ static void gather(products *s, int i, int right)
 {
     const derivation *d = s->d;
     size_t n = (size_t)d->b->n, nq = (size_t)d->b->nq;
-    for (int k = d->first[i]; k >= 0; k = d->next[k]) {
-        if (d->at[k].right != right) continue;
+    for (int k = d->points.first[i]; k >= 0; k = d->points.next[k]) {
+        if (d->points.at[k].right != right) continue;
         axpy(nq, 1, seed(s, k) + n, s->tail);
         for (int c = 0; c < d->m; c++) axpy(nq, 1, seed2(s, k, c) + n, s->tail2 + (size_t)c * nq);
     }
@@ -102,16 +103,16 @@ static void weigh(products *s, int i, int j)
     const derivation *d = s->d;
     bvp *b = d->b;
     size_t n = (size_t)b->n, nq = (size_t)b->nq;
-    double h = d->x->h[i];
+    double h = d->x->h[i], D[STAGES_MOST], D1[STAGES_MOST];
     add_scaled(nq, s->omega, NULL, h * b->rk.b[j], s->tail);
     add_scaled(nq * (size_t)d->m, s->omega2, NULL, h * b->rk.b[j], s->tail2);
-    for (int k = d->first[i]; k >= 0; k = d->next[k]) {
-        if (d->at[k].end >= 0) continue;
-        rk_weights(&b->rk, d->at[k].theta, b->D, b->D1, NULL);
-        axpy(nq, h * b->D[j], seed(s, k) + n, s->omega);
+    for (int k = d->points.first[i]; k >= 0; k = d->points.next[k]) {
+        if (d->points.at[k].end >= 0) continue;
+        rk_weights(&b->rk, d->points.at[k].theta, D, D1, NULL);
+        axpy(nq, h * D[j], seed(s, k) + n, s->omega);
         for (int c = 0; c < d->m; c++) {
-            axpy(nq, h * b->D[j], seed2(s, k, c) + n, s->omega2 + (size_t)c * nq);
-            axpy(nq, h * b->D1[j] * derivation_theta(d, k, c), seed(s, k) + n, s->omega2 + (size_t)c * nq);
+            axpy(nq, h * D[j], seed2(s, k, c) + n, s->omega2 + (size_t)c * nq);
+            axpy(nq, h * D1[j] * derivation_theta(d, k, c), seed(s, k) + n, s->omega2 + (size_t)c * nq);
         }
     }
     for (int c = 0; c < d->m; c++) axpy(nq, d->dh[c] / h, s->omega, s->omega2 + (size_t)c * nq);
@@ -194,15 +195,15 @@ static int condition_column(products *s, const costate_point *x, int c)
     bvp *b = d->b;
     size_t n = (size_t)b->n;
     double *z = column(d, d->z, c), *to = rho_of(s, c);
-    costate_gradient g = into_pm(&b->edges, NULL, b->gboth, s->mu2, (size_t)c);
-    memcpy(b->dboth, y_of(b, z, 0), n * sizeof *z);
-    memcpy(b->dboth + n, y_of(b, z, d->x->N), n * sizeof *z);
-    memset(b->gboth, 0, 2 * n * sizeof *b->gboth);
-    costate_point dx = {.y = b->dboth, .p = p_of(&b->edges, d->Vp, (size_t)c)};
+    costate_gradient g = into_pm(&b->edge.maps, NULL, b->edge.gradient, s->into.p, (size_t)c);
+    memcpy(b->edge.dy, y_of(b, z, 0), n * sizeof *z);
+    memcpy(b->edge.dy + n, y_of(b, z, d->x->N), n * sizeof *z);
+    memset(b->edge.gradient, 0, 2 * n * sizeof *b->edge.gradient);
+    costate_point dx = {.y = b->edge.dy, .p = p_of(&b->edge.maps, d->along.p, (size_t)c)};
     add_scaled(n, s->w, NULL, -1, s->nu + d->all - n);
-    TRY(map_adjoint_tangent(&b->edges, &b->g, x, &dx, s->w, &g));
-    axpy(n, 1, b->gboth, y_of(b, to, 0));
-    axpy(n, 1, b->gboth + n, y_of(b, to, d->x->N));
+    TRY(map_adjoint_tangent(&b->edge.maps, &b->edge.g, x, &dx, s->w, &g));
+    axpy(n, 1, b->edge.gradient, y_of(b, to, 0));
+    axpy(n, 1, b->edge.gradient + n, y_of(b, to, d->x->N));
     return 0;
 }
 
@@ -214,12 +215,11 @@ int second_sides(products *s)
     derivation *d = s->d;
     bvp *b = d->b;
     size_t m = (size_t)d->m;
-    double *ends = d->ends, *dt = d->dt, *dh = d->dh;
     for (int i = d->x->N - 1; i >= 0; i--) {
         memset(s->dt, 0, m * sizeof *s->dt);
         memset(s->dh, 0, m * sizeof *s->dh);
         derivation_motion(d, i);
-        for (int k = d->first[i]; k >= 0; k = d->next[k]) seed_states(s, k);
+        for (int k = d->points.first[i]; k >= 0; k = d->points.next[k]) seed_states(s, k);
         gather(s, i, 1);
         for (int j = 0; j < b->s; j++) {
             if (b->nq > 0) TRY(integral_stage(s, i, j));
@@ -227,13 +227,7 @@ int second_sides(products *s)
         }
         move_points(s, i);
         gather(s, i, 0);
-        d->ends = s->ends2;
-        d->dt = s->dt;
-        d->dh = s->dh;
-        derivation_to_ends(d, i);
-        d->ends = ends;
-        d->dt = dt;
-        d->dh = dh;
+        derivation_to_ends(d, i, s->dt, s->dh);
     }
     costate_point x = conditions_point(b, d->x);
     for (int c = 0; c < d->m; c++) TRY(condition_column(s, &x, c));

@@ -36,8 +36,9 @@ int solution_new(bvp *b, solution *x, int N)
     return COSTATE_OK;
 }
 
-void solution_place(const bvp *b, const double *ends, solution *x)
+void solution_place(const bvp *b, solution *x)
 {
+    const double *ends = b->ends;
     for (int i = 0; i < x->N; i++) {
         double from = ends[x->piece[i]], length = ends[x->piece[i] + 1] - from;
         x->t[i] = from + x->from[i] * length;
@@ -58,8 +59,9 @@ static int first_of(const solution *x, int k)
     return low;
 }
 
-int solution_find(const bvp *b, const double *ends, const solution *x, double t, place *at)
+int solution_find(const bvp *b, const solution *x, double t, place *at)
 {
+    const double *ends = b->ends;
     double sign = x->h[0] > 0 ? 1 : -1;
     int low = 0, high = x->N, last = b->nends - 1;
     if (!(sign * t >= sign * ends[0] && sign * t <= sign * ends[last])) return 0;
@@ -105,8 +107,8 @@ static int integrate(bvp *b, const solution *x, int i, const double *D, double *
 {
     for (int j = 0; j < b->s; j++) {
         costate_point at = stage_point(b, x, i, j);
-        TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->E2));
-        axpy((size_t)b->nq, x->h[i] * D[j], b->E2, q);
+        TRY(map_value(&b->maps, &b->maps.cost, at.t, at.y, b->stage.E2));
+        axpy((size_t)b->nq, x->h[i] * D[j], b->stage.E2, q);
     }
     return 0;
 }
@@ -127,9 +129,10 @@ int solution_integrals(bvp *b, solution *x)
 int solution_integral_at(bvp *b, const solution *x, const place *at, double *q)
 {
     size_t nq = (size_t)b->nq;
+    double D[STAGES_MOST];
     if (nq == 0) return 0;
     memcpy(q, x->q + (size_t)(at->i + at->right) * nq, nq * sizeof *q);
     if (at->end >= 0) return 0;
-    rk_weights(&b->rk, at->theta, b->D, NULL, NULL);
-    return integrate(b, x, at->i, b->D, q);
+    rk_weights(&b->rk, at->theta, D, NULL, NULL);
+    return integrate(b, x, at->i, D, q);
 }

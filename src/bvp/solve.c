@@ -33,20 +33,20 @@ static int ends_sound(bvp *b, double from, double to)
 
 static int mesh_sound(bvp *b, double from, double to)
 {
-    int last = b->mesh_points - 1;
-    if (b->mesh_points == 0) return 0;
-    if (b->mesh_t[0] != from || b->mesh_t[last] != to)
+    int last = b->mesh.points - 1;
+    if (b->mesh.points == 0) return 0;
+    if (b->mesh.t[0] != from || b->mesh.t[last] != to)
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "The mesh given goes from %.17g to %.17g, but a = %.17g and "
-                    "b = %.17g.", b->mesh_t[0], b->mesh_t[last], from, to);
+                    "b = %.17g.", b->mesh.t[0], b->mesh.t[last], from, to);
     return 0;
 }
 
 static int guess_sound(bvp *b, double from, double to)
 {
-    int last = b->guess_points - 1;
-    if (last < 1 || !b->guess_t || (b->guess_t[last] > b->guess_t[0]) == (to > from)) return 0;
+    int last = b->guess.points - 1;
+    if (last < 1 || !b->guess.t || (b->guess.t[last] > b->guess.t[0]) == (to > from)) return 0;
     return fail(&b->v, COSTATE_BAD_ARGUMENT, "The guess's times go from %.17g to %.17g, but a = %.17g and b = %.17g.",
-                b->guess_t[0], b->guess_t[last], from, to);
+                b->guess.t[0], b->guess.t[last], from, to);
 }
 
 static int parameters(bvp *b, const double *p)
@@ -60,7 +60,7 @@ static int parameters(bvp *b, const double *p)
 static void bind(bvp *b)
 {
     maps_bind(&b->maps, b->p);
-    maps_bind(&b->edges, b->p);
+    maps_bind(&b->edge.maps, b->p);
 }
 
 /* The present solution, if there is one, becomes the last solution. */
@@ -71,7 +71,7 @@ static void begin(bvp *b, double from, double to, const double *p)
         b->last = b->now;
         b->now = other;
     }
-    b->solved = b->factored = 0;
+    b->solved = b->linear.factored = 0;
     b->ends[0] = from;
     for (int k = 0; k < b->o.nbreaks; k++) b->ends[k + 1] = b->o.breaks[k];
     b->ends[b->nends - 1] = to;
@@ -83,11 +83,8 @@ static void begin(bvp *b, double from, double to, const double *p)
 
 static void forget_given(bvp *b)
 {
-    free(b->guess_t);
-    free(b->guess_y);
-    free(b->mesh_t);
-    b->guess_t = b->guess_y = b->mesh_t = NULL;
-    b->guess_points = b->mesh_points = 0;
+    replace_points(&b->guess, (given_points){0});
+    replace_points(&b->mesh, (given_points){0});
 }
 
 /* ---- meshes ---- */
@@ -160,11 +157,11 @@ static int errors(bvp *b, defects *worst, double **error)
     size_t N = (size_t)b->now.N;
     double *room = realloc(*error, N * sizeof *room), *forcing = NULL;
     if (room) *error = room;
-    if (room) forcing = realloc(b->forcing, N * (size_t)b->n * sizeof *forcing);
-    if (forcing) b->forcing = forcing;
-    char *marks = forcing ? realloc(b->rough, N) : NULL;
+    if (room) forcing = realloc(b->est.forcing, N * (size_t)b->n * sizeof *forcing);
+    if (forcing) b->est.forcing = forcing;
+    char *marks = forcing ? realloc(b->est.rough, N) : NULL;
     if (!marks) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the errors of %d intervals.", b->now.N);
-    b->rough = marks;
+    b->est.rough = marks;
     TRY(bvp_failed(b, mesh_errors(b, room, worst), "the solution, where its error is estimated"));
     if (worst->error <= 1 && !(b->count.rcond > WELL_CONDITIONED)) {
         double factor;

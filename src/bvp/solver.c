@@ -92,12 +92,12 @@ static int options_sound(bvp *b)
 static void furnish(bvp *b)
 {
     b->maps = maps_of(&b->P);
-    b->edges = (maps){.n = 2 * b->n, .np = b->np, .user.ctx = b->user.ctx ? b->user.ctx : b->P.ctx};
-    b->maps.method = b->edges.method = b->rk.name;
-    b->maps.differences = b->edges.differences = b->o.differences;
-    b->maps.count = b->edges.count = &b->count.calls;
-    b->maps.v = b->maps.space.v = b->edges.v = b->edges.space.v = &b->v;
-    b->g = map_new(&b->edges, &b->user.map, "conditions.map", b->n, 1, b->edges.user.ctx);
+    b->edge.maps = (maps){.n = 2 * b->n, .np = b->np, .user.ctx = b->edge.user.ctx ? b->edge.user.ctx : b->P.ctx};
+    b->maps.method = b->edge.maps.method = b->rk.name;
+    b->maps.differences = b->edge.maps.differences = b->o.differences;
+    b->maps.count = b->edge.maps.count = &b->count.calls;
+    b->maps.v = b->maps.space.v = b->edge.maps.v = b->edge.maps.space.v = &b->v;
+    b->edge.g = map_new(&b->edge.maps, &b->edge.user.map, "conditions.map", b->n, 1, b->edge.maps.user.ctx);
 }
 
 static void layout(bvp *b, cursor *at)
@@ -105,31 +105,28 @@ static void layout(bvp *b, cursor *at)
     size_t n = (size_t)b->n, nq = (size_t)b->nq, s = (size_t)b->s, most = n > nq ? n : nq;
     maps_layout(&b->maps, at);
     maps_layout_columns(&b->maps, at, 1);
-    maps_layout(&b->edges, at);
-    maps_layout_columns(&b->edges, at, 1);
+    maps_layout(&b->edge.maps, at);
+    maps_layout_columns(&b->edge.maps, at, 1);
     b->p = take(at, (size_t)b->np + 1);
     b->ends = take(at, (size_t)b->nends);
-    b->unit = take(at, n);
-    b->w = take(at, n + nq);
-    b->Y = take(at, n);
-    b->K = take(at, n);
-    b->E = take(at, n);
-    b->E2 = take(at, most);
-    b->filtered = take(at, 2 * n);
-    b->rates = take(at, s * nq);
-    b->errors = take(at, SAMPLES_MOST * (n + nq));
-    b->defects = take(at, SAMPLES_MOST * (n + nq));
-    b->both = take(at, 2 * n);
-    b->dboth = take(at, 2 * n);
-    b->gboth = take(at, 2 * n);
-    b->edge_w = take(at, 2 * n);
-    b->tolerances = take(at, n + nq);
-    b->at.J = take(at, b->entries);
-    b->at.M = b->maps.residual ? take(at, b->entries) : NULL;
-    b->B = take(at, 2 * n * n);
-    b->D = take(at, s);
-    b->D1 = take(at, s);
-    b->D2 = take(at, s);
+    b->linear.unit = take(at, n);
+    b->stage.w = take(at, n + nq);
+    b->stage.Y = take(at, n);
+    b->stage.K = take(at, n);
+    b->stage.E = take(at, n);
+    b->stage.E2 = take(at, most);
+    b->est.filtered = take(at, 2 * n);
+    b->est.rates = take(at, s * nq);
+    b->est.errors = take(at, SAMPLES_MOST * (n + nq));
+    b->est.defects = take(at, SAMPLES_MOST * (n + nq));
+    b->edge.y = take(at, 2 * n);
+    b->edge.dy = take(at, 2 * n);
+    b->edge.gradient = take(at, 2 * n);
+    b->edge.w = take(at, 2 * n);
+    b->atol = take(at, n + nq);
+    b->stage.J = take(at, b->maps.entries);
+    b->stage.M = b->maps.residual ? take(at, b->maps.entries) : NULL;
+    b->edge.B = take(at, 2 * n * n);
 }
 
 static int work(bvp *b)
@@ -140,11 +137,10 @@ static int work(bvp *b)
         return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     cursor at = {.base = b->block};
     layout(b, &at);
-    if (!b->maps.residual) b->at.M = b->maps.M;
-    b->maps.bound.w = b->w;
-    b->edges.bound.w = b->edge_w;
-    for (int i = 0; i < b->N_all; i++) b->tolerances[i] = b->o.atol_vector ? b->o.atol_vector[i] : b->o.atol;
-    b->atol = b->tolerances;
+    if (!b->maps.residual) b->stage.M = b->maps.M;
+    b->maps.bound.w = b->stage.w;
+    b->edge.maps.bound.w = b->edge.w;
+    for (int i = 0; i < b->N_all; i++) b->atol[i] = b->o.atol_vector ? b->o.atol_vector[i] : b->o.atol;
     return 0;
 }
 
@@ -159,10 +155,10 @@ static int solver_of(bvp *b, int is_complex, LS **of)
 /* M must be regular: it is factored once; F_y' of a residual is checked where it is formed (stages.c). */
 static int small_solvers(bvp *b)
 {
-    TRY(solver_of(b, 1, &b->filter));
-    if (b->maps.M || b->maps.residual) TRY(solver_of(b, 0, &b->mass));
+    TRY(solver_of(b, 1, &b->est.filter));
+    if (b->maps.M || b->maps.residual) TRY(solver_of(b, 0, &b->stage.mass));
     if (!b->maps.M) return 0;
-    int failed = LS_Decomp(b->mass, 1, 0, NULL, b->maps.M);
+    int failed = LS_Decomp(b->stage.mass, 1, 0, NULL, b->maps.M);
     if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the mass matrix.");
     return failed ? fail(&b->v, COSTATE_SINGULAR, "The mass matrix is singular: boundary value problems need a regular "
                          "one.") : 0;
@@ -187,7 +183,7 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     TRY(problem_sound(&b->v, P));
     TRY(refuse_conditions(b, g, P->n));
     b->P = *P;
-    b->user = *g;
+    b->edge.user = *g;
     if (o) b->o = *o;
     TRY(rk_init(&b->rk, m, &b->v));
     b->n = P->n;
@@ -201,12 +197,11 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     b->L = (b->s + 1) * b->n;
     TRY(options_sound(b));
     b->nends = b->o.nbreaks + 2;
-    b->entries = P->pattern ? (size_t)P->pattern->col[P->n] : (size_t)P->n * (size_t)P->n;
     furnish(b);
-    TRY(maps_init(&b->maps, 1, b->entries));
+    TRY(maps_init(&b->maps, 1, P->pattern ? (size_t)P->pattern->col[P->n] : (size_t)P->n * (size_t)P->n));
     TRY(small_solvers(b));
     b->fixed = b->o.fixed;
-    b->system = system_of(b);
+    b->linear.by = system_of(b);
     TRY(work(b));
     return COSTATE_OK;
 }
@@ -223,18 +218,17 @@ costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, 
 
 void bvp_free(bvp *b)
 {
-    if (b->system) b->system->free(b);
-    LS_Free(b->mass);
-    LS_Free(b->filter);
+    if (b->linear.by) b->linear.by->free(b);
+    LS_Free(b->stage.mass);
+    LS_Free(b->est.filter);
     solution_free(&b->now);
     solution_free(&b->last);
     maps_free(&b->maps);
     rk_free(&b->rk);
-    free(b->forcing);
-    free(b->rough);
-    free(b->guess_t);
-    free(b->guess_y);
-    free(b->mesh_t);
+    free(b->est.forcing);
+    free(b->est.rough);
+    replace_points(&b->guess, (given_points){0});
+    replace_points(&b->mesh, (given_points){0});
     free(b->block);
     free(b);
 }

@@ -24,22 +24,22 @@ static void piece(bvp *b, int k) { if (b->maps.bound.mode != k) maps_bind_step(&
 costate_point stage_point(bvp *b, const solution *x, int i, int j)
 {
     piece(b, x->piece[i]);
-    stage_state(b, x, i, j, b->Y, b->K);
-    return equation_point(&b->maps, stage_time(b, x, i, j), b->Y, b->K);
+    stage_state(b, x, i, j, b->stage.Y, b->stage.K);
+    return equation_point(&b->maps, stage_time(b, x, i, j), b->stage.Y, b->stage.K);
 }
 
 int stage_matrix(bvp *b, const solution *x, int i, int j)
 {
     costate_point at = stage_point(b, x, i, j);
     verdict_at(&b->v, at.t);
-    TRY(jacobian(&b->maps, &at, b->w, b->at.J, b->at.M));
+    TRY(jacobian(&b->maps, &at, b->stage.w, b->stage.J, b->stage.M));
     return j == 0 ? regular_slopes(b, at.t) : 0;
 }
 
 int regular_slopes(bvp *b, double t)
 {
     if (!b->maps.residual) return 0;
-    int failed = LS_Decomp(b->mass, 1, 0, NULL, b->at.M);
+    int failed = LS_Decomp(b->stage.mass, 1, 0, NULL, b->stage.M);
     if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the Jacobian of residual by y'.");
     return failed ? fail(&b->v, COSTATE_SINGULAR, "The Jacobian of residual by y' is singular at t = %.10g: boundary "
                          "value problems need a regular one.", t) : 0;
@@ -56,9 +56,9 @@ void weights_at(const bvp *b, const double *y, const double *z, double *w)
 costate_point conditions_point(bvp *b, const solution *x)
 {
     size_t n = (size_t)b->n;
-    memcpy(b->both, y_of(b, x->z, 0), n * sizeof *b->both);
-    memcpy(b->both + n, y_of(b, x->z, x->N), n * sizeof *b->both);
-    return point(&b->edges, 0, b->both);
+    memcpy(b->edge.y, y_of(b, x->z, 0), n * sizeof *b->edge.y);
+    memcpy(b->edge.y + n, y_of(b, x->z, x->N), n * sizeof *b->edge.y);
+    return point(&b->edge.maps, 0, b->edge.y);
 }
 
 int conditions_value(bvp *b, const solution *x, double *g)
@@ -66,7 +66,7 @@ int conditions_value(bvp *b, const solution *x, double *g)
     costate_point at = conditions_point(b, x);
     const double UNSET = -1.2345678e-300;           /* a value that no callback writes */
     for (int i = 0; i < b->n; i++) g[i] = UNSET;
-    TRY(map_value(&b->edges, &b->g, 0, at.y, g));
+    TRY(map_value(&b->edge.maps, &b->edge.g, 0, at.y, g));
     for (int i = 0; i < b->n; i++)
         if (g[i] == UNSET)
             return fail(&b->v, COSTATE_BAD_ARGUMENT, "conditions.map.value did not set value %d: there are to be "
@@ -79,12 +79,12 @@ static int rows_by_adjoints(bvp *b, const costate_point *at)
 {
     size_t n = (size_t)b->n;
     for (size_t i = 0; i < n; i++) {
-        costate_gradient g = {.y = b->gboth};
-        memset(b->E2, 0, n * sizeof *b->E2);
-        memset(b->gboth, 0, 2 * n * sizeof *b->gboth);
-        b->E2[i] = 1;
-        TRY(map_adjoint(&b->edges, &b->g, at, b->E2, &g));
-        for (size_t c = 0; c < 2 * n; c++) b->B[c * n + i] = b->gboth[c];
+        costate_gradient g = {.y = b->edge.gradient};
+        memset(b->stage.E2, 0, n * sizeof *b->stage.E2);
+        memset(b->edge.gradient, 0, 2 * n * sizeof *b->edge.gradient);
+        b->stage.E2[i] = 1;
+        TRY(map_adjoint(&b->edge.maps, &b->edge.g, at, b->stage.E2, &g));
+        for (size_t c = 0; c < 2 * n; c++) b->edge.B[c * n + i] = b->edge.gradient[c];
     }
     return 0;
 }
@@ -92,18 +92,18 @@ static int rows_by_adjoints(bvp *b, const costate_point *at)
 int conditions_matrix(bvp *b, const solution *x)
 {
     size_t n = (size_t)b->n;
-    costate_point at = conditions_point(b, x), dx = {.y = b->dboth};
-    weights_at(b, at.y, NULL, b->edge_w);
-    weights_at(b, at.y + n, NULL, b->edge_w + n);
-    if (!has_tangent(&b->user.map) && has_adjoint(&b->user.map)) return rows_by_adjoints(b, &at);
-    memset(b->dboth, 0, 2 * n * sizeof *b->dboth);
+    costate_point at = conditions_point(b, x), dx = {.y = b->edge.dy};
+    weights_at(b, at.y, NULL, b->edge.w);
+    weights_at(b, at.y + n, NULL, b->edge.w + n);
+    if (!has_tangent(&b->edge.user.map) && has_adjoint(&b->edge.user.map)) return rows_by_adjoints(b, &at);
+    memset(b->edge.dy, 0, 2 * n * sizeof *b->edge.dy);
     for (size_t c = 0; c < 2 * n; c++) {
-        b->dboth[c] = 1;
-        TRY(has_tangent(&b->user.map) ? map_tangent(&b->edges, &b->g, &at, &dx, b->B + c * n) :
-            difference_tangent(&b->edges, &b->g, &at, &dx, b->B + c * n));
-        b->dboth[c] = 0;
+        b->edge.dy[c] = 1;
+        TRY(has_tangent(&b->edge.user.map) ? map_tangent(&b->edge.maps, &b->edge.g, &at, &dx, b->edge.B + c * n) :
+            difference_tangent(&b->edge.maps, &b->edge.g, &at, &dx, b->edge.B + c * n));
+        b->edge.dy[c] = 0;
     }
-    return space_finite(&b->edges.space, 2 * n * n, b->B, 0.5);
+    return space_finite(&b->edge.maps.space, 2 * n * n, b->edge.B, 0.5);
 }
 
 int not_determined(bvp *b)
@@ -111,7 +111,7 @@ int not_determined(bvp *b)
     return fail(&b->v, COSTATE_SINGULAR, "The conditions do not determine the solution between a = %.10g and "
                 "b = %.10g, on a mesh of %d intervals: the matrix of y(a) and y(b) is singular (reciprocal condition "
                 "%.1e); y[%d](%s) is free, or the conditions contradict each other.", b->now.t[0],
-                b->now.t[b->now.N], b->now.N, b->count.rcond, b->loose % b->n, b->loose < b->n ? "a" : "b");
+                b->now.t[b->now.N], b->now.N, b->count.rcond, b->edge.loose % b->n, b->edge.loose < b->n ? "a" : "b");
 }
 
 int bvp_failed(bvp *b, int status, const char *where)
@@ -132,8 +132,8 @@ static int plain_stage(bvp *b, const solution *x, int i, int j, double *out)
     size_t n = (size_t)b->n;
     const double *X = X_of(b, x->z, i), *Xj = X + (size_t)j * n, *a = b->rk.A + (size_t)j * (size_t)b->s;
     double h = x->h[i];
-    combine(n, b->Y, y_of(b, x->z, i), 1, b->s, a, X, n);
-    TRY(map_value(&b->maps, &b->maps.rhs, stage_time(b, x, i, j), b->Y, out));
+    combine(n, b->stage.Y, y_of(b, x->z, i), 1, b->s, a, X, n);
+    TRY(map_value(&b->maps, &b->maps.rhs, stage_time(b, x, i, j), b->stage.Y, out));
     for (size_t c = 0; c < n; c++) out[c] = h * out[c] - Xj[c];
     return 0;
 }
@@ -141,7 +141,7 @@ static int plain_stage(bvp *b, const solution *x, int i, int j, double *out)
 static int stage(bvp *b, const solution *x, int i, int j, double *out)
 {
     costate_point at = stage_point(b, x, i, j);
-    TRY(equation_value(&b->maps, at.t, at.y, b->K, out));
+    TRY(equation_value(&b->maps, at.t, at.y, b->stage.K, out));
     for (int c = 0; c < b->n; c++) out[c] *= x->h[i];
     return 0;
 }

@@ -34,7 +34,7 @@ static void mesh_free(sparse *w)
 
 static void whole_free(bvp *b)
 {
-    sparse *w = b->own;
+    sparse *w = b->linear.own;
     if (!w) return;
     mesh_free(w);
     free(w->small_col);
@@ -42,7 +42,7 @@ static void whole_free(bvp *b)
     free(w->entry);
     free(w->J);
     free(w);
-    b->own = NULL;
+    b->linear.own = NULL;
 }
 
 static int no_memory(bvp *b)
@@ -80,9 +80,9 @@ static void fill_small(const bvp *b, sparse *w)
 
 static int begin(bvp *b)
 {
-    size_t most = b->entries + (size_t)b->n, s = (size_t)b->s;
+    size_t most = b->maps.entries + (size_t)b->n, s = (size_t)b->s;
     sparse *w = calloc(1, sizeof *w);
-    if (!(b->own = w)) return no_memory(b);
+    if (!(b->linear.own = w)) return no_memory(b);
     w->small_col = malloc(((size_t)b->n + 1) * sizeof *w->small_col);
     w->small_row = malloc(most * sizeof *w->small_row);
     w->entry = malloc(most * sizeof *w->entry);
@@ -117,9 +117,9 @@ static void put_stage(const bvp *b, const sparse *w, writer *to, size_t first, i
 /* rows of the conditions, column c of (y(a), y(b)) */
 static void put_conditions(const bvp *b, writer *to, int c)
 {
-    const costate_pattern *p = b->user.pattern;
+    const costate_pattern *p = b->edge.user.pattern;
     size_t n = (size_t)b->n, first = (size_t)b->now.N * (size_t)b->L;
-    const double *B = b->B + (size_t)c * n;
+    const double *B = b->edge.B + (size_t)c * n;
     int from = p ? p->col[c] : 0, end = p ? p->col[c + 1] : b->n;
     for (int k = from; k < end; k++) {
         size_t r = (size_t)(p ? p->row[k] : k);
@@ -195,8 +195,8 @@ int whole_fits(verdict *v, int N, size_t all, size_t entries)
 
 static int whole_prepare(bvp *b, int N)
 {
-    if (!b->own) TRY(begin(b));
-    sparse *w = b->own;
+    if (!b->linear.own) TRY(begin(b));
+    sparse *w = b->linear.own;
     size_t all = solution_unknowns(b, N);
     writer to = {0};
     if (w->N == N) return 0;
@@ -222,15 +222,15 @@ static int take_stages(bvp *b, sparse *w, int i)
 {
     size_t entries = (size_t)w->small_col[b->n];
     const double *y = y_of(b, b->now.z, i);
-    weights_at(b, y, y + b->L, b->w);
+    weights_at(b, y, y + b->L, b->stage.w);
     for (int j = 0; j < b->s; j++) {
         double *J = w->J + (size_t)j * entries, *M = w->M + (size_t)j * entries;
         TRY(stage_matrix(b, &b->now, i, j));
         for (int c = 0; c < b->n; c++)
             for (int k = w->small_col[c]; k < w->small_col[c + 1]; k++) {
                 size_t from = w->entry[k];
-                J[k] = from == SIZE_MAX ? 0 : b->at.J[from];
-                M[k] = !b->at.M ? w->small_row[k] == c : from == SIZE_MAX ? 0 : b->at.M[from];
+                J[k] = from == SIZE_MAX ? 0 : b->stage.J[from];
+                M[k] = !b->stage.M ? w->small_row[k] == c : from == SIZE_MAX ? 0 : b->stage.M[from];
             }
     }
     return 0;
@@ -247,7 +247,7 @@ static int failed_with(bvp *b, int status)
 
 static int whole_factor(bvp *b)
 {
-    sparse *w = b->own;
+    sparse *w = b->linear.own;
     writer to = {.value = w->value};
     TRY(conditions_matrix(b, &b->now));
     for (int i = 0; i < w->N; i++) {
@@ -262,7 +262,7 @@ static int whole_factor(bvp *b)
 
 static int whole_solve(bvp *b, int transpose, int m, double *x)
 {
-    sparse *w = b->own;
+    sparse *w = b->linear.own;
     int status = LS_Solve(w->ls, transpose, m, x);
     if (status == COSTATE_LS_SINGULAR) return retry(&b->v, WHY_NOT_FINITE, 0.5);
     return status ? failed_with(b, status) : 0;

@@ -140,7 +140,7 @@ static void finds_jumps(void **state)
     (void)state;
     costate_bvp *c = costate_bvp_new(costate_method_find("gauss2"), &P, &C, &o);
     CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
-    for (int i = 0; i < 4; i++) assert_int_equal(c->rough[i], i == 1);
+    for (int i = 0; i < 4; i++) assert_int_equal(c->est.rough[i], i == 1);
     costate_bvp_free(c);
 }
 
@@ -194,18 +194,18 @@ static void amplification_begins(void **state)
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         costate_bvp *c = costate_bvp_new(costate_method_find(table[k].method), &P, &C, &o);
         CHECK_BVP(c, costate_bvp_solve(c, 0, 1, NULL));
-        const linear_system *own = c->system;
+        const linear_system *own = c->linear.by;
         linear_system fake = *own;
         double share = 1, factor;
         for (int i = 0; i < c->rk.samples; i++) share = fmin(share, fabs(c->rk.share[i]));
         fake.solve = answer;
-        c->system = &fake;
+        c->linear.by = &fake;
         for (double times = 0.5; times < 8; times *= 2) {
             movement = 1e-3 * times * table[k].allowed * 3 * 0.25 / share;          /* sqrt(9), an error of 0.25 */
             assert_int_equal(mesh_amplification(c, 0.25, &factor), 0);
             if (!(fabs(factor - fmax(1, times)) < 1e-12)) fail_msg("%s: %g of %g", table[k].method, factor, times);
         }
-        c->system = own;
+        c->linear.by = own;
         costate_bvp_free(c);
     }
 }
