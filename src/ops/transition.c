@@ -374,8 +374,8 @@ static int allocate(transition *s, shifts *sh)
     layout(s, &at);
     s->newton.w = s->before->w;
     TRY(starter_init(&s->newton, sh, a, &s->problem));
-    s->newton.coded = s->inner.name;
-    s->newton.start_ctx = s;
+    s->newton.given.coded = s->inner.name;
+    s->newton.given.ctx = s;
     TRY(starter_columns(&s->newton, 2));
     return starter_seconds(&s->newton, 1);
 }

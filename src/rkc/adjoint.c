@@ -41,9 +41,9 @@ static int moving_slope(const rkc_back *b, double at, stage y, const double *F)
     double *v = b->v, *h = b->g->h + 1, *rates = a->columns.rates;
     size_t n = (size_t)c->n, N = (size_t)c->N, nq = (size_t)c->nq, m = (size_t)d->m;
     if (b->g->times) {
-        TRY(rkc_slopes(c, b->r, d, at, y, F, n, a->T));
+        TRY(rkc_slopes(c, b->r, d, at, y, F, n, a->second.T));
         for (size_t j = 0; j < m; j++)
-            h[j] += (dot(n, a->T + j * n, v) - d->dh[j] * dot(n, F, v)) / b->r->h / b->r->h;
+            h[j] += (dot(n, a->second.T + j * n, v) - d->dh[j] * dot(n, F, v)) / b->r->h / b->r->h;
     }
     if (b->g->times && nq) {
         costate_point x = point(c->maps, rkc_time(b->r, at), y.g);
@@ -108,8 +108,8 @@ static stage last_stage(const rkc_back *b, int i)
     size_t n = (size_t)b->c->n, all = d ? n * (size_t)d->m : 0;
     const double *row = i > b->d.r ? b->d.b : i > 1 ? rkc_row(&b->d, i) : NULL;
     combine(n, a->Y, b->end.g, b->r->h, i - 1, row, a->K, (size_t)b->c->N);
-    if (d) combine(all, a->Y1d, b->end.v, 1, i - 1, row, a->KT, all);
-    return (stage){a->Y, a->Y1d};
+    if (d) combine(all, a->second.Y1d, b->end.v, 1, i - 1, row, a->second.KT, all);
+    return (stage){a->Y, a->second.Y1d};
 }
 
 /* K: their slopes; KT: tangents of h K */
@@ -123,7 +123,7 @@ static int last_slopes(const rkc_back *b)
         stage Y = last_stage(b, i);
         double *K = last_slope(b, i);
         TRY(rkc_slope(c, rkc_time(b->r, b->d.cr[i - 1]), Y.g, K));
-        if (d) TRY(rkc_slopes(c, b->r, d, b->d.cr[i - 1], Y, K, n, a->KT + (size_t)(i - 1) * n * (size_t)d->m));
+        if (d) TRY(rkc_slopes(c, b->r, d, b->d.cr[i - 1], Y, K, n, a->second.KT + (size_t)(i - 1) * n * (size_t)d->m));
     }
     return 0;
 }

@@ -38,7 +38,7 @@ static int make(stepper *c, const record *r, const stages *s, int j, const stage
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n;
-    const double *F = a->f0, *T = a->T0;
+    const double *F = a->f0, *T = a->second.T0;
     if (j > 1) {
         TRY(rkc_slope_y(c, rkc_time(r, s->d->c[j - 2]), last->g, a->F));
         F = a->F;
@@ -46,10 +46,10 @@ static int make(stepper *c, const record *r, const stages *s, int j, const stage
     rkc_recur(s->d, j, n, r->h, a->start, last->g, before->g, F, a->f0, g + (size_t)k * n);
     if (!s->along) return 0;
     if (j > 1) {
-        TRY(rkc_slopes(c, r, s->along, s->d->c[j - 2], *last, F, n, a->T));
-        T = a->T;
+        TRY(rkc_slopes(c, r, s->along, s->d->c[j - 2], *last, F, n, a->second.T));
+        T = a->second.T;
     }
-    rkc_recur(s->d, j, width(c, s), 1, a->Vd0, last->v, before->v, T, a->T0, v + (size_t)k * width(c, s));
+    rkc_recur(s->d, j, width(c, s), 1, a->second.Vd0, last->v, before->v, T, a->second.T0, v + (size_t)k * width(c, s));
     return 0;
 }
 
@@ -57,7 +57,7 @@ int rkc_segment(stepper *c, const record *r, stages *s, int k)
 {
     const rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n;
-    stage start = {a->start, a->Vd0}, before = start, last;
+    stage start = {a->start, a->second.Vd0}, before = start, last;
     if (k) {
         before = numbered(c, s, s->pairs, s->tangent_pairs, 2 * k);
         start = numbered(c, s, s->pairs, s->tangent_pairs, 2 * k + 1);
@@ -92,17 +92,18 @@ static int begin_tangents(stepper *c, const record *r, stages *s)
     rkc_work *a = rkc_of(c);
     const directions *d = s->along;
     size_t n = (size_t)c->n;
-    s->v = a->tangents;
+    s->v = a->second.tangents;
     s->tangent_pairs = s->v + (size_t)s->length * width(c, s);
-    for (size_t j = 0; j < (size_t)d->m; j++) memcpy(a->Vd0 + j * n, d->V + j * (size_t)c->N, n * sizeof *a->Vd0);
-    return rkc_slopes(c, r, d, 0, (stage){a->start, a->Vd0}, a->f0, n, a->T0);
+    for (size_t j = 0; j < (size_t)d->m; j++)
+        memcpy(a->second.Vd0 + j * n, d->V + j * (size_t)c->N, n * sizeof *d->V);
+    return rkc_slopes(c, r, d, 0, (stage){a->start, a->second.Vd0}, a->f0, n, a->second.T0);
 }
 
 int rkc_stages(stepper *c, const record *r, const degree *d, int end, const directions *along, stages *s)
 {
     rkc_work *a = rkc_of(c);
     *s = (stages){.d = d, .along = along, .end = end, .g = a->stages};
-    s->length = length_for(along ? a->tangent_room : a->room, end + 1);
+    s->length = length_for(along ? a->second.room : a->room, end + 1);
     s->pairs = s->g + (size_t)s->length * (size_t)c->n;
     rkc_start(c, r);
     TRY(rkc_slope(c, r->t, a->start, a->f0));

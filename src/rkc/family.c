@@ -47,8 +47,8 @@ static void layout(stepper *c, cursor *at)
     a->start = take(at, N);
     a->K = take(at, r * N);
     a->Y = take(at, N);
-    a->v = take(at, n);
-    a->Jv = take(at, n);
+    a->radius.v = take(at, n);
+    a->radius.Jv = take(at, n);
     for (int k = 0; k < 2; k++) a->g[k] = take(at, N);
 }
 
@@ -81,22 +81,22 @@ static void layout_second(stepper *c, cursor *at, int m)
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n, columns = n * (size_t)m;
-    a->Vd0 = take(at, columns);
-    a->T0 = take(at, columns);
-    a->T = take(at, columns);
-    a->Y1d = take(at, columns);
-    a->KT = take(at, (size_t)c->m->rkc->r * columns);
-    a->tangent_room = rkc_stage_room(c, most_stages(c->m->rkc), n + columns);
-    a->tangents = take(at, a->tangent_room * columns);
+    a->second.Vd0 = take(at, columns);
+    a->second.T0 = take(at, columns);
+    a->second.T = take(at, columns);
+    a->second.Y1d = take(at, columns);
+    a->second.KT = take(at, (size_t)c->m->rkc->r * columns);
+    a->second.room = rkc_stage_room(c, most_stages(c->m->rkc), n + columns);
+    a->second.tangents = take(at, a->second.room * columns);
 }
 
 static void restart(stepper *c)
 {
     rkc_work *a = rkc_of(c);
-    a->rho = 0;
-    a->real = -1;
-    a->age = a->tried = a->degree = 0;
-    a->steps = a->capped = a->rejected = 0;
+    a->radius.rho = 0;
+    a->radius.real = -1;
+    a->radius.age = a->radius.tried = a->tries.degree = 0;
+    a->tries.all = a->tries.longest = a->tries.rejected = 0;
 }
 
 const family rkc_family = {

@@ -32,22 +32,22 @@ static int product(stepper *c, const record *r, double size)
     double *x = a->g[0], along;
     c->maps->count->power++;
     if (has_tangent(&c->maps->user.rhs) || c->maps->user.jac) {
-        costate_point at = point(c->maps, r->t, r->y), dx = {.y = a->v};
-        TRY(map_tangent(c->maps, &c->maps->rhs, &at, &dx, a->Jv));
-        for (size_t i = 0; a->inverse && i < n; i++) a->Jv[i] *= a->inverse[i];
+        costate_point at = point(c->maps, r->t, r->y), dx = {.y = a->radius.v};
+        TRY(map_tangent(c->maps, &c->maps->rhs, &at, &dx, a->radius.Jv));
+        for (size_t i = 0; a->inverse && i < n; i++) a->radius.Jv[i] *= a->inverse[i];
         return 0;
     }
-    TRY(space_norm(&c->maps->space, n, c->w, a->v, &along));
+    TRY(space_norm(&c->maps->space, n, c->w, a->radius.v, &along));
     double e = sqrt(DBL_EPSILON) * fmax(size, 1) / along;
-    add_scaled(n, x, r->y, e, a->v);
-    TRY(rkc_slope_y(c, r->t, x, a->Jv));
-    for (size_t i = 0; i < n; i++) a->Jv[i] = (a->Jv[i] - a->f0[i]) / e;
+    add_scaled(n, x, r->y, e, a->radius.v);
+    TRY(rkc_slope_y(c, r->t, x, a->radius.Jv));
+    for (size_t i = 0; i < n; i++) a->radius.Jv[i] = (a->radius.Jv[i] - a->f0[i]) / e;
     return 0;
 }
 
 static int begin(stepper *c)
 {
-    rkc_work *a = rkc_of(c);
+    spectral_radius *a = &rkc_of(c)->radius;
     unsigned state = 1;
     double size;
     for (int i = 0; a->rho == 0 && i < c->n; i++) a->v[i] = random_number(&state);
@@ -60,7 +60,7 @@ static int begin(stepper *c)
    unit. */
 static int stretched(stepper *c, double *rho)
 {
-    rkc_work *a = rkc_of(c);
+    spectral_radius *a = &rkc_of(c)->radius;
     const space *s = &c->maps->space;
     size_t n = (size_t)c->n;
     double both[2], unit = 1;                                                       /* v.Jv, Jv.Jv */
@@ -79,7 +79,7 @@ static int stretched(stepper *c, double *rho)
 
 static int measure(stepper *c, const record *r)
 {
-    rkc_work *a = rkc_of(c);
+    spectral_radius *a = &rkc_of(c)->radius;
     size_t n = (size_t)c->n;
     int least = a->rho == 0 ? FIRST_LEAST : LEAST;
     double size, rho, last = 0, old = 0;
@@ -102,14 +102,14 @@ static int measure(stepper *c, const record *r)
 }
 
 /* Must rho be measured?  Also after a rejected step, if rho was not measured for that step: it may be too small. */
-static int stale(const rkc_work *a, const trial *t)
+static int stale(const spectral_radius *a, const trial *t)
 {
     return a->rho == 0 || a->age >= REFRESHED || (t->cautious && a->tried);
 }
 
 int rkc_radius(stepper *c, const record *r, const trial *t)
 {
-    rkc_work *a = rkc_of(c);
+    spectral_radius *a = &rkc_of(c)->radius;
     costate_point x = point(c->maps, r->t, r->y);
     if (c->maps->user.radius) {
         if (!a->asked) TRY(map_radius(c->maps, &x, &a->rho));
@@ -137,11 +137,11 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
 {
     rkc_work *a = rkc_of(c);
     double size;
-    a->rejected += t->started;
+    a->tries.rejected += t->started;
     TRY(rkc_first_slope(c, r, t));
     TRY(rkc_radius(c, r, t));
     TRY(space_norm(&c->maps->space, (size_t)c->n, c->w, r->y, &size));
-    *h = a->longest = a->rho > 0 ? c->m->rkc->beta[highest(c, size)] / a->rho : HUGE_VAL;
+    *h = a->radius.longest = a->radius.rho > 0 ? c->m->rkc->beta[highest(c, size)] / a->radius.rho : HUGE_VAL;
     return 0;
 }
 
@@ -150,19 +150,23 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
 void rkc_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const rkc_work *a = rkc_of(c);
-    int given = c->maps->user.radius || c->o->spectral_bound > 0, uneasy = 5 * a->rejected > a->steps && a->steps >= 10;
+    const rkc_tries *tries = &a->tries;
+    int given = c->maps->user.radius || c->o->spectral_bound > 0;
+    int uneasy = 5 * tries->rejected > tries->all && tries->all >= 10;
     text[0] = 0;
-    if ((failed || uneasy) && !given && a->real > REAL)
+    if ((failed || uneasy) && !given && a->radius.real > REAL)
         snprintf(text, room, "  The steps of %s are for eigenvalues near the negative real axis; the largest, of size "
                  "%.3g, is not: take an implicit method (sdirk4a, radau2a), or where nothing is stiff dopri5.",
-                 c->m->name, a->rho);
+                 c->m->name, a->radius.rho);
     else if (uneasy && given)
         snprintf(text, room, "  %ld of %ld tries were rejected: where the spectral radius that was given, %.3g at the "
-                 "end, is too low, y may be right, but no gradient is.", a->rejected, a->steps, a->rho);
-    else if (failed && a->degree > 0)
+                 "end, is too low, y may be right, but no gradient is.", tries->rejected, tries->all, a->radius.rho);
+    else if (failed && tries->degree > 0)
         snprintf(text, room, "  The last step had degree %d for a spectral radius of %.3g: where that is much larger "
-                 "than the rates that matter, take an implicit method (sdirk4a, radau2a).", a->degree, a->rho);
-    else if (a->steps >= 10 && 2 * a->capped > a->steps)
+                 "than the rates that matter, take an implicit method (sdirk4a, radau2a).", tries->degree,
+                 a->radius.rho);
+    else if (tries->all >= 10 && 2 * tries->longest > tries->all)
         snprintf(text, room, "  In %ld of %ld steps h was as long as the spectral radius, %.3g, allows at the highest "
-                 "degree: an implicit method (sdirk4a, radau2a) may be faster.", a->capped, a->steps, a->rho);
+                 "degree: an implicit method (sdirk4a, radau2a) may be faster.", tries->longest, tries->all,
+                 a->radius.rho);
 }

@@ -28,31 +28,41 @@ typedef struct {                /* the coefficients of a degree; those of the re
     double ey, e0, e1;
 } degree;
 
-typedef struct {
-    double *inverse;            /* n: 1/M_ii; NULL: M = I */
-    double *f0, *F, *f1;        /* N each: slopes at the start, of a stage, at the end */
-    double *g[2];               /* N each: the last two stages of the recurrence */
-    double *start;              /* N: y and no integrals */
-    double *K, *Y;              /* r*N: F_i; N: Y_i */
-    /* radius.c */
+typedef struct {                /* radius.c: the spectral radius, and how it is measured */
     double *v, *Jv;             /* n each: the vector of the power iteration, and its product */
     double rho, real;           /* spectral radius, 0: not known; real part of its eigenvalue, in units of rho */
     int products;               /* so many made v, from a random one */
     int asked;                  /* 1: the callback that gives it, at this step */
     int age, tried;             /* steps begun since it was measured; 1: and a try made */
     double longest;             /* h that the highest degree allows */
-    long steps, capped, rejected; /* tries of the run, those with that h, and the rejected ones */
-    int degree;                 /* of the last try */
+} spectral_radius;
+
+typedef struct {                /* tries of the run */
+    long all, longest, rejected;        /* those with the longest h, those that were rejected */
+    int degree;                 /* of the last one */
+} rkc_tries;
+
+typedef struct {                /* work space of second order, for m directions */
+    double *tangents;           /* of stages */
+    size_t room;                /* blocks of n*m in tangents */
+    double *Vd0, *T0, *T, *Y1d; /* n*m each: of y; F' of the start, of a stage; tangents of a last stage */
+    double *KT;                 /* r*n*m: F' of the last stages */
+} rkc_second;
+
+typedef struct {
+    double *inverse;            /* n: 1/M_ii; NULL: M = I */
+    double *f0, *F, *f1;        /* N each: slopes at the start, of a stage, at the end */
+    double *g[2];               /* N each: the last two stages of the recurrence */
+    double *start;              /* N: y and no integrals */
+    double *K, *Y;              /* r*N: F_i; N: Y_i */
+    spectral_radius radius;
+    rkc_tries tries;
     /* derivatives, for m columns */
     column_work columns;
     double *gd[4], *Fd, *Fd0, *Kd, *Yd;               /* N*m each, Kd: r*N*m; adjoint.c says what is what */
     double *stages;             /* of a step, as many as there is room for */
     size_t room;                /* n-vectors in stages */
-    /* second order, for m directions */
-    double *tangents;           /* of stages */
-    size_t tangent_room;        /* blocks of n*m in tangents */
-    double *Vd0, *T0, *T, *Y1d; /* n*m each: of y; F' of the start, of a stage; tangents of a last stage */
-    double *KT;                 /* r*n*m: F' of the last stages */
+    rkc_second second;
 } rkc_work;
 
 static inline rkc_work *rkc_of(const stepper *c) { return c->own; }

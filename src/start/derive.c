@@ -16,7 +16,7 @@ int derive_solve(const derivative *d, int transpose, int m)
 {
     starter *s = d->s;
     s->maps->count->solves += m;
-    int code = LS_Solve(s->lu, transpose, m, s->V);
+    int code = LS_Solve(s->lu, transpose, m, s->derived.V);
     if (code > 0) return start_singular(s, d->f);
     return code ? shifts_failure(s->sh, s->sh->backend, code) : 0;
 }
@@ -79,12 +79,12 @@ int derive_position(derivative *d, const directed *x)
     TRY(start_matrix_of_position(s, d->f));
     for (int j = 0; j < x->m; j++) {
         costate_point dx = direction(d, x, j);
-        TRY(right_side(d, 1, &dx, &d->g, d->f->moved ? &d->along : NULL, s->V + (size_t)j * n));
+        TRY(right_side(d, 1, &dx, &d->g, d->f->moved ? &d->along : NULL, s->derived.V + (size_t)j * n));
     }
     TRY(derive_solve(d, 0, x->m));
     for (int j = 0; j < x->m; j++)
         for (size_t i = 0; i < n; i++)
-            if (!d->f->unknown[i]) x->V[(size_t)j * x->ld + i] += s->V[(size_t)j * n + i];
+            if (!d->f->unknown[i]) x->V[(size_t)j * x->ld + i] += s->derived.V[(size_t)j * n + i];
     return 0;
 }
 
@@ -94,16 +94,16 @@ int derive_values(derivative *d, const directed *x)
     size_t n = (size_t)s->maps->n;
     TRY(start_matrix_of_values(s, d->f));
     for (int j = 0; j < x->m; j++) {
-        double *kept = s->extra + (size_t)j * n;
+        double *kept = s->derived.extra + (size_t)j * n;
         costate_point dx = direction(d, x, j);
         derive_part((int)n, d->f->unknown, 0, dx.y, kept);
         dx.y = kept;
-        TRY(right_side(d, 0, &dx, &d->x, s->maps->index ? &d->slope : NULL, s->V + (size_t)j * n));
+        TRY(right_side(d, 0, &dx, &d->x, s->maps->index ? &d->slope : NULL, s->derived.V + (size_t)j * n));
     }
     TRY(derive_solve(d, 0, x->m));
     for (int j = 0; j < x->m; j++)
         for (size_t i = 0; i < n; i++)
-            if (d->f->unknown[i]) x->V[(size_t)j * x->ld + i] = s->V[(size_t)j * n + i];
+            if (d->f->unknown[i]) x->V[(size_t)j * x->ld + i] = s->derived.V[(size_t)j * n + i];
     return 0;
 }
 
@@ -166,7 +166,7 @@ static void seed(const derivative *d, const adjoined *x, int is)
 {
     size_t n = (size_t)d->s->maps->n;
     for (size_t j = 0; j < (size_t)x->m; j++) {
-        double *to = d->s->V + j * n;
+        double *to = d->s->derived.V + j * n;
         derive_part((int)n, d->f->unknown, is, x->lambda + j * x->ld, to);
         for (size_t i = 0; is && x->slopes && i < n; i++) if (!d->f->unknown[i]) to[i] = x->slopes[j * n + i];
     }
@@ -180,7 +180,7 @@ static int adjoint_of_values(derivative *d, const adjoined *x)
     seed(d, x, 1);
     TRY(derive_solve(d, 1, x->m));
     for (int j = 0; j < x->m; j++) {
-        const double *u = s->V + (size_t)j * n;
+        const double *u = s->derived.V + (size_t)j * n;
         for (size_t i = 0; i < n; i++) if (d->f->unknown[i]) x->lambda[(size_t)j * x->ld + i] = 0;
         TRY(derive_first(d, x, j, 0, u));
         TRY(derive_second(d, x, j, 1, &d->x, &d->slope, 0, u));
@@ -196,7 +196,7 @@ static int adjoint_of_position(derivative *d, const adjoined *x)
     seed(d, x, 0);
     TRY(derive_solve(d, 1, x->m));
     for (int j = 0; j < x->m; j++) {
-        const double *u = s->V + (size_t)j * n;
+        const double *u = s->derived.V + (size_t)j * n;
         TRY(derive_first(d, x, j, 1, u));
         if (d->f->moved) TRY(derive_second(d, x, j, 0, &d->g, &d->along, 1, u));
     }
@@ -226,7 +226,7 @@ int start_slope_tangent(starter *s, const start_values *f, double dt, double *V,
     TRY(starter_columns(s, 1));
     TRY(derive_begin(&d, s, f));
     TRY(derive_values(&d, &x));
-    derive_part((int)n, f->unknown, 0, s->V, K);
+    derive_part((int)n, f->unknown, 0, s->derived.V, K);
     return 0;
 }
 

@@ -16,11 +16,11 @@ typedef struct { int m; const double *dt; double *V; size_t ld; const double *Vp
 typedef struct { int m; double *lambda; size_t ld; double *mu, *t; const double *slopes; } adjoined;
 
 int derive_begin(derivative *, starter *, const start_values *);
-/* s->V <- Newton's matrix^-1 s->V, or transposed; m columns */
+/* s->derived.V <- Newton's matrix^-1 times it, or transposed; m columns */
 int derive_solve(const derivative *, int transpose, int m);
 /* to <- the entries of from for which `which` is `is`, 0 elsewhere */
 void derive_part(int n, const unsigned char *which, int is, const double *from, double *to);
-/* tangents onwards, in V; s->V: of d; of (k_D, y_A) */
+/* tangents onwards, in V; derived.V: of d; of (k_D, y_A) */
 int derive_position(derivative *, const directed *);
 int derive_values(derivative *, const directed *);
 /* onto column j: E'(x)^T of the part of u in rows where hidden is `first`; E''(at)[a, .]^T of that where hidden is

@@ -68,14 +68,14 @@ static int allocate(starter *s)
     layout(s, &at);
     int code = equation_plain(s->maps) ? 0 : factors_init(s);
     if (code) return shifts_failure(s->sh, s->sh->backend, code);
-    return s->start ? given_init(s) : 0;
+    return s->given.map ? given_init(s) : 0;
 }
 
 int starter_init(starter *s, shifts *sh, maps *a, const costate_problem *P)
 {
     if (s->ready) return 0;
     starter_free(s);
-    *s = (starter){.maps = a, .sh = sh, .w = s->w, .index = P->index, .start = P->start.value ? &P->start : NULL};
+    *s = (starter){.maps = a, .sh = sh, .w = s->w, .index = P->index, .given.map = P->start.value ? &P->start : NULL};
     TRY(allocate(s));
     s->ready = 1;
     return 0;
@@ -83,34 +83,34 @@ int starter_init(starter *s, shifts *sh, maps *a, const costate_problem *P)
 
 int starter_columns(starter *s, int m)
 {
-    if (m <= s->columns) return 0;
+    if (m <= s->derived.columns) return 0;
     size_t n = (size_t)s->maps->n;
-    free(s->V);
-    s->columns = 0;
-    if (!(s->V = calloc(2 * n * (size_t)m, sizeof *s->V)))
+    free(s->derived.V);
+    s->derived.columns = 0;
+    if (!(s->derived.V = calloc(2 * n * (size_t)m, sizeof *s->derived.V)))
         return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for %d directions of consistent values.", m);
-    s->extra = s->V + n * (size_t)m;
-    s->columns = m;
+    s->derived.extra = s->derived.V + n * (size_t)m;
+    s->derived.columns = m;
     return 0;
 }
 
 int starter_seconds(starter *s, int m)
 {
     size_t n = (size_t)s->maps->n;
-    if (m <= s->seconds) return 0;
-    free(s->second);
-    s->seconds = 0;
-    if (!(s->second = calloc(n * (3 * (size_t)m + 6), sizeof *s->second)))
+    if (m <= s->derived.seconds) return 0;
+    free(s->derived.second);
+    s->derived.seconds = 0;
+    if (!(s->derived.second = calloc(n * (3 * (size_t)m + 6), sizeof *s->derived.second)))
         return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for %d directions of consistent values.", m);
-    s->seconds = m;
+    s->derived.seconds = m;
     return 0;
 }
 
 void starter_free(starter *s)
 {
-    free(s->second);
+    free(s->derived.second);
     LS_Free(s->lu);
     given_free(s);
     free(s->block);
-    free(s->V);
+    free(s->derived.V);
 }

@@ -114,11 +114,11 @@ static int curve_values(const second *s, int j, double *rhs)
 static int functional_of(const second *s, int unknown)
 {
     starter *t = s->d.s;
-    part(s, s->d.f->unknown, unknown, s->x.lambda, t->V);
+    part(s, s->d.f->unknown, unknown, s->x.lambda, t->derived.V);
     for (size_t i = 0; unknown && s->x.slopes && i < size_of(s); i++)
-        if (!s->d.f->unknown[i]) t->V[i] = s->x.slopes[i];
+        if (!s->d.f->unknown[i]) t->derived.V[i] = s->x.slopes[i];
     TRY(derive_solve(&s->d, 1, 1));
-    memcpy(s->u, t->V, size_of(s) * sizeof *s->u);
+    memcpy(s->u, t->derived.V, size_of(s) * sizeof *s->u);
     return 0;
 }
 
@@ -128,11 +128,11 @@ static int values_back(second *s)
     size_t n = size_of(s);
     TRY(start_matrix_of_values(t, s->d.f));
     TRY(functional_of(s, 1));
-    for (int j = 0; j < s->m; j++) TRY(curve_values(s, j, t->V + (size_t)j * n));
+    for (int j = 0; j < s->m; j++) TRY(curve_values(s, j, t->derived.V + (size_t)j * n));
     TRY(derive_solve(&s->d, 1, s->m));
     for (size_t i = 0; i < n; i++) if (s->d.f->unknown[i]) s->x.lambda[i] = 0;
     for (int j = 0; j <= s->m; j++) {
-        const double *u = j ? t->V + (size_t)(j - 1) * n : s->u;
+        const double *u = j ? t->derived.V + (size_t)(j - 1) * n : s->u;
         TRY(derive_first(&s->d, &s->x, j, 0, u));
         TRY(derive_second(&s->d, &s->x, j, 1, &s->d.x, &s->d.slope, 0, u));
     }
@@ -172,10 +172,10 @@ static int position_back(second *s)
     size_t n = size_of(s);
     TRY(start_matrix_of_position(t, s->d.f));
     TRY(functional_of(s, 0));
-    for (int j = 0; j < s->m; j++) TRY(curve_position(s, j, t->V + (size_t)j * n));
+    for (int j = 0; j < s->m; j++) TRY(curve_position(s, j, t->derived.V + (size_t)j * n));
     TRY(derive_solve(&s->d, 1, s->m));
     for (int j = 0; j <= s->m; j++) {
-        const double *u = j ? t->V + (size_t)(j - 1) * n : s->u;
+        const double *u = j ? t->derived.V + (size_t)(j - 1) * n : s->u;
         TRY(derive_first(&s->d, &s->x, j, 1, u));
         if (s->d.f->moved) TRY(derive_second(&s->d, &s->x, j, 0, &s->d.g, &s->d.along, 1, u));
     }
@@ -194,10 +194,10 @@ static int forward(second *s)
     for (size_t j = 0; j < (size_t)s->m; j++) memcpy(after + j * n, s->v.given->V + j * s->v.ld, n * sizeof *after);
     if (s->d.f->placed) {
         TRY(derive_position(&s->d, &x));
-        memcpy(s->v.moved, t->V, all);
+        memcpy(s->v.moved, t->derived.V, all);
     }
     TRY(derive_values(&s->d, &x));
-    memcpy(s->v.found, t->V, all);
+    memcpy(s->v.found, t->derived.V, all);
     return 0;
 }
 
@@ -207,7 +207,7 @@ static int begin(second *s, starter *t, const start_along *given)
     size_t n = (size_t)t->maps->n, columns = n * (size_t)s->m;
     TRY(starter_columns(t, s->m + 1));
     TRY(starter_seconds(t, s->m));
-    double *after = t->second, *moved = after + columns, *found = moved + columns, *work = found + columns;
+    double *after = t->derived.second, *moved = after + columns, *found = moved + columns, *work = found + columns;
     s->v = (tangents){given, s->x.ld, after, moved, found};
     s->u = work;
     s->y = work + n;

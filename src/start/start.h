@@ -29,36 +29,44 @@ typedef struct {                        /* computed values, and all that their d
     unsigned char *unknown, *hidden;    /* n each: of a component: y is, not y'; of a row: it is of C */
 } start_values;
 
+typedef struct {                        /* equations for y+ that the user or another room gave: see given.c */
+    const costate_map *map;             /* problem.start, or NULL; or another room's, */
+    const char *coded;                  /* by this name, whose callbacks take ctx and give statuses */
+    void *ctx;
+    LS *lu;
+    double *both, *N;                   /* 4 n; n*n */
+} given_equations;
+
+typedef struct {                        /* work space of derivatives */
+    int columns;                        /* of V */
+    double *V, *extra;                  /* n*columns each: right-hand sides, solutions */
+    int seconds;
+    double *second;                     /* 3 n*seconds + 6 n: second.c, given.c */
+} derived_columns;
+
 typedef struct {
     maps *maps;
     shifts *sh;                         /* they own the linear solver */
     const int *index;                   /* of the problem, or NULL */
     const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
-    LS *lu, *factored;                  /* factored: lu or own, whichever was factored last */
+    LS *lu, *factored;                  /* factored: lu or given.lu, whichever was factored last */
     int ready;                          /* all memory is allocated */
     int held;                           /* Newton's matrix of `values` is there, if derivatives are requested */
-    int columns;                        /* of V */
     double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
     double *Ja, *Ma;                    /* those of Newton's matrix */
     double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero: all zeros */
     double rough;                       /* round-off of y', in the units of y and of time (values.c) */
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */
     double *from;                       /* 3 n: where a step of Newton began: y, k, along */
-    double *V, *extra;                  /* n*columns each: right-hand sides, solutions */
-    const costate_map *start;           /* of the problem, or NULL; or other equations for y+, */
-    const char *coded;                  /* by this name, whose callbacks take start_ctx and give statuses */
-    void *start_ctx;
-    LS *own;
-    double *both, *N;                   /* 4 n; n*n */
-    double *second;                     /* 3 n*seconds + 6 n: second.c, given.c */
-    int seconds;
-    start_values mine;                         /* for callers without their own */
+    given_equations given;
+    derived_columns derived;
+    start_values mine;                  /* for callers without their own */
 } starter;
 
 /* allocates; once.  0, or a status */
 int starter_init(starter *, shifts *, maps *, const costate_problem *);
 int starter_columns(starter *, int m);
-int starter_seconds(starter *, int m);          /* s->second of m directions */
+int starter_seconds(starter *, int m);          /* derived.second of m directions */
 void starter_free(starter *);
 size_t start_values_bytes(int n);
 void start_values_layout(start_values *, int n, void *memory);

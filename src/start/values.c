@@ -209,7 +209,7 @@ int start_find(starter *s, double t, int only_values, start_values *f)
     memcpy(f->y, f->before, n * sizeof *f->y);
     memset(f->along, 0, n * sizeof *f->along);
     memset(f->hidden, 0, n);
-    int status = s->start && !only_values ? given_find(s, f) : equation_plain(s->maps) ? plain(s, f)
+    int status = s->given.map && !only_values ? given_find(s, f) : equation_plain(s->maps) ? plain(s, f)
                                                                                        : find(s, only_values, f);
     if (status != RETRY) return status;
     return fail(s->maps->v, cause_status(s->maps->v->why), "Consistent values at t = %.10g: at the guess %s.", t,
