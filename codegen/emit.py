@@ -26,49 +26,58 @@ def descriptor(m):
     def array(key, values, kind="double"):
         if values is None:
             return
-        label = f"{t.name}_{key}"
+        label = f"{t.name}_{key.rpartition('.')[2]}"
         text.append(f"static const {kind} {label}[] = {{\n    {literals(values)}\n}};")
         fields.append((key, label))
 
     def scalar(key, value):
         fields.append((key, value))
 
-    for key in ("name", "title", "source"):
-        scalar(key, quote(t.keys[key]))
+    scalar("name", quote(t.keys["name"]))
+    for key in ("title", "source"):
+        scalar("about." + key, quote(t.keys[key]))
     scalar("family", "COSTATE_" + t.family.upper())
-    for key, value in (("s", m.s), ("order", t.order), ("embedded", m.embedded), ("dense", m.dense),
-                       ("degree", m.degree)):
+    for key, value in (("s", m.s), ("order", t.order), ("est.order", m.embedded), ("dense.order", m.dense),
+                       ("dense.degree", m.degree)):
         scalar(key, str(value))
     scalar("is", " | ".join("COSTATE_" + FLAGS[p] for p in FLAGS if p in m.properties) or "0")
-    scalar("r_infinity", "NAN" if m.r_infinity is None else double(m.r_infinity))
-    scalar("rounding", double(m.tol))
+    scalar("about.r_infinity", "NAN" if m.r_infinity is None else double(m.r_infinity))
+    scalar("about.rounding", double(m.tol))
     scalar("gamma", double(m.gamma))
     for key in ("A", "b", "c", "d"):
         array(key, getattr(m, key))
     scale = factor(m)
     for key in ("e", "e2", "ex"):
         values = getattr(m, key)
-        array(key, values and [scale * x for x in values])
+        array("est." + key, values and [scale * x for x in values])
     text.append(f"static const double {t.name}_D[] = {{\n    {', '.join(dense_rows(m))}\n}};")
-    fields.append(("D", f"{t.name}_D"))
+    fields.append(("dense.D", f"{t.name}_D"))
     for key in ("W", "g"):
         array(key, getattr(m, key))
-    for key in ("b0", "at", "theta0"):
-        scalar(key, double(getattr(m, key)))
-    for key in ("est0", "estx"):
-        scalar(key, double(scale * getattr(m, key)))
+    scalar("b0", double(m.b0))
+    for key in ("at", "theta0"):
+        scalar("est." + key, double(getattr(m, key)))
+    for key, value in (("est.e0", m.est0), ("est.ex0", m.estx)):
+        scalar(key, double(scale * value))
     scalar("block", str(m.block))
     scalar("nreal", str(len(m.real)))
     scalar("npair", str(len(m.pairs)))
     if m.block:
         array("eig", m.real + [x for pair in m.pairs for x in pair])
-    for key in ("T", "Ti", "theta", "C", "gi"):
+    array("est.theta", m.theta)
+    for key in ("T", "Ti", "C", "gi"):
         array(key, getattr(m, key))
     if m.newf:
         text.append(f"static const unsigned char {t.name}_newf[] = {{ {', '.join(map(str, m.newf))} }};")
         fields.append(("newf", f"{t.name}_newf"))
+    text.append(struct("costate_method", f"method_{t.name}", fields))
+    return "\n".join(text) + "\n"
+
+
+def struct(kind, label, fields):
+    """fields: (member, value) each; a member of a member has a dot in its name"""
     body = ",\n".join(f"    .{key} = {value}" for key, value in fields)
-    return "\n".join(text) + f"\nstatic const costate_method method_{t.name} = {{\n{body}\n}};\n"
+    return f"static const {kind} {label} = {{\n{body}\n}};"
 
 
 def literals(values):

@@ -4,7 +4,7 @@ What the descriptor calls stages are the four variables that a record keeps (src
 X = f_0, (y+ - y)/h, est/h, f_1, with dense output by Hermite's cubic in them."""
 from decimal import Decimal, localcontext
 
-from ..emit import quote
+from ..emit import quote, struct
 from ..real import double
 from .degree import times
 from .doubles import eta
@@ -59,17 +59,13 @@ def method(m):
 
 def descriptor(m):
     name = m.keys["name"]
-    return [(key, quote(m.keys[key])) for key in ("name", "title", "source")] + [
+    return [
+        ("name", quote(name)), ("about.title", quote(m.keys["title"])), ("about.source", quote(m.keys["source"])),
         ("family", "COSTATE_RKC"), ("s", str(len(HERMITE))), ("order", str(m.keys["order"])),
-        ("embedded", str(m.keys["embedded"])), ("dense", str(m.dense)),
-        ("degree", str(len(HERMITE[0]))), ("is", "COSTATE_FSAL"), ("r_infinity", "NAN"),
-        ("rounding", double(max(f.rounded for f in m.found))), ("d", f"{name}_d"), ("e", f"{name}_e"),
-        ("D", f"{name}_D"), ("rkc", f"&rkc_{name}")]
-
-
-def struct(kind, label, fields):
-    body = ",\n".join(f"    .{key} = {value}" for key, value in fields)
-    return f"static const {kind} {label} = {{\n{body}\n}};"
+        ("est.order", str(m.keys["embedded"])), ("dense.order", str(m.dense)),
+        ("dense.degree", str(len(HERMITE[0]))), ("is", "COSTATE_FSAL"), ("about.r_infinity", "NAN"),
+        ("about.rounding", double(max(f.rounded for f in m.found))), ("d", f"{name}_d"), ("est.e", f"{name}_e"),
+        ("dense.D", f"{name}_D"), ("rkc", f"&rkc_{name}")]
 
 
 def joined(rows):

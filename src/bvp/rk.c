@@ -58,11 +58,11 @@ static void table(rk *k, const costate_method *m)
 static void dense_by_slopes(rk *k, const costate_method *m)
 {
     size_t all = (size_t)k->s, first = all - (size_t)m->s, degree = (size_t)k->degree;
-    if (!m->W) { memcpy(k->D, m->D, all * degree * sizeof *k->D); return; }
+    if (!m->W) { memcpy(k->D, m->dense.D, all * degree * sizeof *k->D); return; }
     for (size_t i = 0; i < (size_t)m->s; i++)
         for (size_t j = 0; j < all; j++)
             for (size_t e = 0; e < degree; e++)
-                k->D[j * degree + e] += k->A[(i + first) * all + j] * m->D[i * degree + e];
+                k->D[j * degree + e] += k->A[(i + first) * all + j] * m->dense.D[i * degree + e];
 }
 
 void rk_weights(const rk *k, double theta, double *D, double *D1, double *D2)
@@ -148,8 +148,9 @@ int rk_init(rk *k, const costate_method *m, verdict *v)
 {
     int first = (m->is & COSTATE_EXPLICIT_FIRST) != 0;
     size_t s = (size_t)(m->s + first);
-    *k = (rk){.name = m->name, .s = m->s + first, .order = m->order, .dense = m->dense, .degree = m->degree};
-    k->A = calloc(s * s + 2 * s + s * (size_t)m->degree, sizeof *k->A);
+    *k = (rk){.name = m->name, .s = m->s + first, .order = m->order, .dense = m->dense.order,
+              .degree = m->dense.degree};
+    k->A = calloc(s * s + 2 * s + s * (size_t)m->dense.degree, sizeof *k->A);
     if (!k->A) return fail(v, COSTATE_NO_MEMORY, "No memory for the table of %s.", m->name);
     k->b = k->A + s * s;
     k->c = k->b + s;

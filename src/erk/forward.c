@@ -40,10 +40,10 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
 {
     const costate_method *m = c->m;
     const erk_work *a = c->own;
-    if (!c->nq || (m->b[i] == 0 && (!m->e || m->e[i] == 0))) return 0;
+    if (!c->nq || (m->b[i] == 0 && (!m->est.e || m->est.e[i] == 0))) return 0;
     TRY(map_value(c->maps, &c->maps->cost, erk_time(c, r, i), Y, a->r));
     axpy((size_t)c->nq, r->h * m->b[i], a->r, q1);
-    if (m->e) axpy((size_t)c->nq, r->h * m->e[i], a->r, errq);
+    if (m->est.e) axpy((size_t)c->nq, r->h * m->est.e[i], a->r, errq);
     return 0;
 }
 
@@ -53,7 +53,7 @@ static int combine_estimates(stepper *c, const record *r, const double *y1, doub
 {
     size_t n = (size_t)c->n;
     double *v = ((erk_work *)c->own)->v;
-    combine(n, v, NULL, r->h, c->s, c->m->e2, r->X, n);
+    combine(n, v, NULL, r->h, c->s, c->m->est.e2, r->X, n);
     memset(v + n, 0, (size_t)c->nq * sizeof *v);
     double a, b;
     TRY(error_norm(c, r->y, y1, err, &a));
@@ -79,6 +79,6 @@ int erk_forward(stepper *c, record *r, trial *t)
         t->started = 1;
     }
     if (!fsal) combine(n, y1, r->y, r->h, c->s, m->b, r->X, n);
-    if (m->e) combine(n, err, NULL, r->h, c->s, m->e, r->X, n);
-    return m->e2 ? combine_estimates(c, r, y1, err) : 0;
+    if (m->est.e) combine(n, err, NULL, r->h, c->s, m->est.e, r->X, n);
+    return m->est.e2 ? combine_estimates(c, r, y1, err) : 0;
 }

@@ -1,6 +1,6 @@
 /* estimate.c (irk) - the error estimate of an implicit step, and of its tangents.
 
-       est = h est0 E(t, y, k) with k = -sum e_j Z_j/(h est0),  for right-hand sides h est0 f(t,y) + M sum e_j Z_j,
+       est = h e0 E(t, y, k) with k = -sum e_j Z_j/(h e0),  for right-hand sides h e0 f(t,y) + M sum e_j Z_j,
        filtered: err = Re sigma (sigma M - J)^-1 est,  sigma = eig_0/h  (mathematics, eq. 13.6 to 13.9;
        for methods without a real eigenvalue sigma is complex and the real part is taken: it has the same limits for
        h -> 0 and for stiff J)
@@ -8,7 +8,7 @@
    Stages solved loosely may need no filter: err = sum e_j Z_j (inexact.c).
 
    With c_1 = 0 that is blind to f(t); a second part has the defect of the dense output u at one more point:
-       est += h estx f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
+       est += h ex0 f(t + at h, u(at)) + sum ex_j Z_j                       (codegen/estimate.py: inner_defect) */
 #include <math.h>
 #include <string.h>
 #include "base/pattern.h"
@@ -18,14 +18,14 @@
 static costate_point inner_point(const stepper *c, const record *r, double *u)
 {
     double D[STAGES_MOST];
-    dense_weights(c->m, c->m->at, D, NULL);
+    dense_weights(c->m, c->m->est.at, D, NULL);
     combine((size_t)c->n, u, r->y, 1, c->s, D, r->X, (size_t)c->n);
-    return point(c->maps, r->t + c->m->at * r->h, u);
+    return point(c->maps, r->t + c->m->est.at * r->h, u);
 }
 
 int irk_inner_value(stepper *c, const map *f, const record *r, double *out)
 {
-    if (c->m->estx == 0) return 0;
+    if (c->m->est.ex0 == 0) return 0;
     costate_point x = inner_point(c, r, work(c)->Y);
     return map_value(c->maps, f, x.t, x.y, out);
 }
@@ -119,8 +119,8 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     for (int it = 0; it < c->o->newton_max; it++) {
         add_scaled(n, a->Y, r->y, 1, Z);
         TRY(map_value(c->maps, &c->maps->rhs, r->t + r->h, a->Y, G));
-        axpy(n, m->theta0 / m->gamma, a->f0, G);
-        combine(n, a->v1, NULL, 1, c->s, m->theta, r->X, n);
+        axpy(n, m->est.theta0 / m->gamma, a->f0, G);
+        combine(n, a->v1, NULL, 1, c->s, m->est.theta, r->X, n);
         axpy(n, -1, Z, a->v1);
         mass_multiply(c->maps, 0, sigma, 1, a->v1, G);
         TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &to, G));
@@ -131,7 +131,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
     }
     combine(n, err, NULL, -1, c->s, m->d, r->X, n);
     axpy(n, 1, Z, err);
-    if (!c->sh->singular || m->theta0 == 0) return 0;
+    if (!c->sh->singular || m->est.theta0 == 0) return 0;
     TRY(apply_mass(c, r, err));                                        /* it has f(t,y): see step.h */
     return filter(c, r, c->w, err);
 }
@@ -164,12 +164,12 @@ static int add_tangent(stepper *c, const record *r, const directions *d, int j, 
 
 static part first_part(const stepper *c, const record *r, const double *y, const double *f)
 {
-    return (part){c->m->e, c->m->est0, r->t, y, f};
+    return (part){c->m->est.e, c->m->est.e0, r->t, y, f};
 }
 
 static part second_part(const stepper *c, const record *r, const double *y, const double *f)
 {
-    return (part){c->m->ex, c->m->estx, r->t + c->m->at * r->h, y, f};
+    return (part){c->m->est.ex, c->m->est.ex0, r->t + c->m->est.at * r->h, y, f};
 }
 
 /* estimate_with, but of the tangents of both parts */
@@ -189,9 +189,9 @@ static int estimate_tangent(stepper *c, const record *r, const directions *d, in
     }
     if (second.w0 != 0) {
         inner_point(c, r, a->Y);
-        dense_weights(c->m, c->m->at, D, NULL);
+        dense_weights(c->m, c->m->est.at, D, NULL);
         combine(n, du, v, 1, c->s, D, Xd, stride);
-        TRY(add_tangent(c, r, d, j, c->m->at, &second, du, 1, err));
+        TRY(add_tangent(c, r, d, j, c->m->est.at, &second, du, 1, err));
     }
     return filter(c, r, w, err);
 }

@@ -79,20 +79,20 @@ void irk_layout_second(stepper *c, cursor *at, int m)
     a->jet.by_k = take(at, n);
 }
 
-/* bhat - b from e + ex = (bhat - b)^T W:  A^T (e + ex),  of stage -1 est0 + e^T a,  a = A g */
+/* bhat - b from e + ex = (bhat - b)^T W:  A^T (e + ex),  of stage -1 e0 + e^T a,  a = A g */
 void irk_ready(stepper *c)
 {
     const costate_method *m = c->m;
     double *first = work(c)->error_b, *error_b = first + 1;
-    for (int i = 0; m->e && i < m->s; i++) {
+    for (int i = 0; m->est.e && i < m->s; i++) {
         double a = 0;
         for (int j = 0; j < m->s; j++) {
-            error_b[i] += (m->e[j] + (m->ex ? m->ex[j] : 0)) * m->A[j * m->s + i];
+            error_b[i] += (m->est.e[j] + (m->est.ex ? m->est.ex[j] : 0)) * m->A[j * m->s + i];
             if (m->g) a += m->A[i * m->s + j] * m->g[j];
         }
-        *first += m->e[i] * a;
+        *first += m->est.e[i] * a;
     }
-    if (m->e) *first += m->est0;
+    if (m->est.e) *first += m->est.e0;
 }
 
 void irk_restart(stepper *c)

@@ -33,7 +33,7 @@ static int prepare_matrices(stepper *c, record *r, const trial *t)
 
 static int start_slope(stepper *c, const record *r, trial *t)
 {
-    if (t->started || c->maps->residual || (!c->m->g && c->m->est0 == 0)) return 0;
+    if (t->started || c->maps->residual || (!c->m->g && c->m->est.e0 == 0)) return 0;
     TRY(map_value(c->maps, &c->maps->rhs, r->t, r->y, work(c)->f0));
     t->started = 1;
     return 0;
@@ -86,9 +86,9 @@ static int quadrature(stepper *c, const record *r, const trial *t, double *q1, d
         axpy(nq, r->h * b, a->r, q1);
         axpy(nq, r->h * error, a->r, errq);
     }
-    if (c->m->estx == 0 || !t->estimate) return 0;
+    if (c->m->est.ex0 == 0 || !t->estimate) return 0;
     TRY(irk_inner_value(c, &c->maps->cost, r, a->r));
-    axpy(nq, r->h * c->m->estx, a->r, errq);
+    axpy(nq, r->h * c->m->est.ex0, a->r, errq);
     return 0;
 }
 

@@ -181,8 +181,8 @@ static int tells(const costate_method *m, double newton_tol)
 {
     const double TELLS = 0.2;
     double sum = 0;
-    if (!m->e || m->est0 != 0 || m->estx != 0) return 0;
-    for (int i = 0; i < m->s; i++) sum += fabs(m->e[i]);
+    if (!m->est.e || m->est.e0 != 0 || m->est.ex0 != 0) return 0;
+    for (int i = 0; i < m->s; i++) sum += fabs(m->est.e[i]);
     return newton_tol * sum <= TELLS;
 }
 

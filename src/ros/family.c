@@ -64,13 +64,13 @@ static void layout_second(stepper *c, cursor *at, int m)
 static int holds_remainder(const costate_method *m)
 {
     double U[STAGES_MOST], est = 0, size = 0;
-    if (!m->e) return 0;
+    if (!m->est.e) return 0;
     if (!(m->is & COSTATE_STIFFLY_ACCURATE)) return 1;
     for (int i = 0; i < m->s; i++) {
         U[i] = -1;
         for (int j = 0; j < i; j++) U[i] -= m->A[i * m->s + j] * U[j];
-        est += m->e[i] * U[i];
-        size += fabs(m->e[i] * U[i]);
+        est += m->est.e[i] * U[i];
+        size += fabs(m->est.e[i] * U[i]);
     }
     return fabs(est) > 1e-10 * size;       /* tables may have few digits; a needless filter only costs one solution */
 }
@@ -88,8 +88,8 @@ static void ready(stepper *c)
 {
     const costate_method *m = c->m;
     double *error_b = work(c)->error_b;
-    for (int i = m->s - 1; m->e && i >= 0; i--) {
-        double x = m->e[i];
+    for (int i = m->s - 1; m->est.e && i >= 0; i--) {
+        double x = m->est.e[i];
         for (int j = i + 1; j < m->s; j++) x += m->C[j * m->s + i] * error_b[j];
         error_b[i] = m->gamma * x;
     }

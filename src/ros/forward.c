@@ -140,7 +140,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     }
     next_point(c, r, c->s, Y, y1);
     if (!t->estimate) return 0;
-    combine(n, err, NULL, 1, c->s, c->m->e, r->X, n);
+    combine(n, err, NULL, 1, c->s, c->m->est.e, r->X, n);
     return filter(c, r, err);
 }
 

@@ -20,8 +20,8 @@
 
 int error_exponent(const costate_method *m)
 {
-    if (m->e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
-    return (m->embedded && m->embedded <= m->order ? m->embedded : m->order) + 1;
+    if (m->est.e2) return m->order;                     /* the combined estimate: h^6 h^6 / h^4 for DOP853 */
+    return (m->est.order && m->est.order <= m->order ? m->est.order : m->order) + 1;
 }
 
 static double gustafsson(double err, double h, const control *k, double elementary)
@@ -64,7 +64,7 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
                double *h)
 {
     size_t n = (size_t)c->n;
-    int p = c->m->embedded && c->m->embedded < c->m->order ? c->m->embedded : c->m->order;
+    int p = c->m->est.order && c->m->est.order < c->m->order ? c->m->est.order : c->m->order;
     weights(c, y, c->w);
     if (yp) memcpy(f, yp, n * sizeof *f);
     else TRY(map_value(c->maps, &c->maps->rhs, in->t0, y, f));

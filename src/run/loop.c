@@ -48,7 +48,7 @@ static void set_directions(costate *c, run *x)
 static int tangent_norm(costate *c, const run *x, double *norm)
 {
     const directions *d = x->d;
-    for (int j = 0; c->st.m->e && j < d->m; j++) {
+    for (int j = 0; c->st.m->est.e && j < d->m; j++) {
         memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
         TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
         size_t at = (size_t)j * (size_t)c->st.N;
@@ -292,7 +292,7 @@ void run_begin(const costate *c, run *x, int predict)
 {
     x->k = (control){.k = error_exponent(c->st.m)};
     x->once = step_once;
-    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->e && c->o.controller != COSTATE_FIXED,
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->est.e && c->o.controller != COSTATE_FIXED,
                     .predict = predict};
 }
 

@@ -92,10 +92,10 @@ int options_fill(costate *c)
                     c->o.hmax);
     if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
-    if (c->o.controller != COSTATE_FIXED && !c->st.m->embedded)
+    if (c->o.controller != COSTATE_FIXED && !c->st.m->est.order)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.",
                     c->st.m->name);
-    if (c->o.estimator == COSTATE_EST_SDIRK && !c->st.m->theta)
+    if (c->o.estimator == COSTATE_EST_SDIRK && !c->st.m->est.theta)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such "
                     "estimate.", c->st.m->name);
     if (c->o.controller == COSTATE_AUTO)

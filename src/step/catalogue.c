@@ -57,7 +57,7 @@ static int stages(const costate_method *m)
 int costate_method_describe(const costate_method *m, costate_method_info *info)
 {
     if (!m || !info) return COSTATE_BAD_ARGUMENT;
-    *info = (costate_method_info){m->name, m->title, m->source, m->family, stages(m), m->order, m->embedded, m->dense,
-                                  m->is, m->r_infinity};
+    *info = (costate_method_info){m->name, m->about.title, m->about.source, m->family, stages(m), m->order,
+                                  m->est.order, m->dense.order, m->is, m->about.r_infinity};
     return COSTATE_OK;
 }

@@ -5,16 +5,18 @@
 
 void dense_weights(const costate_method *m, double theta, double *D, double *D1)
 {
+    const method_dense *u = &m->dense;
     for (int j = 0; j < m->s; j++) {
-        const double *a = m->D + (size_t)j * (size_t)m->degree;
-        D[j] = dense_value(m->degree, a, theta);
-        if (D1) D1[j] = dense_slope(m->degree, a, theta);
+        const double *a = u->D + (size_t)j * (size_t)u->degree;
+        D[j] = dense_value(u->degree, a, theta);
+        if (D1) D1[j] = dense_slope(u->degree, a, theta);
     }
 }
 
 void dense_curvature(const costate_method *m, double theta, double *D2)
 {
-    for (int j = 0; j < m->s; j++) D2[j] = dense_second(m->degree, m->D + (size_t)j * (size_t)m->degree, theta);
+    const method_dense *u = &m->dense;
+    for (int j = 0; j < m->s; j++) D2[j] = dense_second(u->degree, u->D + (size_t)j * (size_t)u->degree, theta);
 }
 
 double dense_scale(const stepper *c, const record *r) { return c->F->is & SLOPES ? r->h : 1; }

@@ -4,8 +4,8 @@
    the family computes and the tape stores:
 
        erk          X_j = K_j:  y+ = y + h sum_j d_j X_j,   est = h sum_j e_j X_j,  d = b, e = bhat - b
-       sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h est0 f(t,y) + sum_j e_j X_j
-                    (firk, c_1 = 0:  + h estx f(t + at h, u(at)) + sum_j ex_j X_j)
+       sdirk, firk  X_j = Z_j:  y+ = y + sum_j d_j X_j,     est = h e0 f(t,y) + sum_j e_j X_j
+                    (firk, c_1 = 0:  + h ex0 f(t + at h, u(at)) + sum_j ex_j X_j)
        ros          X_j = U_j:  y+ = y + sum_j d_j X_j,     est = sum_j e_j X_j,    d = m
        rkc          X_j as in rkc.h, for all degrees
        collocation  X_j = h K_j, K_j = f(t + c_j h, y + h sum_k a_jk K_k):  y+ = y + sum_j d_j X_j,  d = b
@@ -37,37 +37,52 @@ typedef struct {
     double ey, e0;
 } costate_rkc;
 
+typedef struct {                /* for documents and tests */
+    const char *title, *source;
+    double r_infinity;
+    double rounding;            /* accuracy of the order conditions, given the digits of the table */
+} method_facts;
+
+typedef struct {                /* the error estimate, with its factor (codegen/scale.py) */
+    int order;                  /* 0: there is none */
+    const double *e;            /* s; NULL if none */
+    const double *e2;           /* s: second estimate of lower order, err = |e|^2/sqrt(|e|^2 + 0.01 |e2|^2); or NULL */
+    double e0;                  /* sdirk, firk: weight of h f(t,y) */
+    double at, ex0;             /* est includes the defect of the dense output u at theta = at; ex0 0: it does not */
+    const double *ex;           /* s: weights of that part, NULL if none */
+    /* firk: estimate by one more SDIRK stage (mathematics, eq. 13.11),
+       Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),  est = Zhat - sum d_j Z_j */
+    const double *theta;        /* s; NULL if none */
+    double theta0;
+} method_estimate;
+
+typedef struct {
+    int order, degree;          /* of its polynomials */
+    const double *D;            /* s*degree */
+} method_dense;
+
 struct costate_method {
-    const char *name, *title, *source;
+    const char *name;
+    method_facts about;
     int family;                 /* enum costate_family */
     int s;                      /* stages; ESDIRK: unknown stages, the explicit first one not counted */
-    int order, embedded;        /* embedded 0: no error estimate */
-    int dense, degree;          /* order of the dense output, degree of its polynomials */
+    int order;
     unsigned is;                /* enum costate_property */
-    double r_infinity;
-    double rounding;            /* accuracy of the order conditions, given the digits of the table; for tests */
     double gamma;               /* sdirk, ros: the diagonal; firk: 1/(real eigenvalue of A^-1), 0 if none */
     const double *A;            /* s*s: A of the (unknown) stages; ros: a = alpha Gamma^-1 */
     const double *b;            /* s: quadrature weights (ros: the original b) */
     const double *c;            /* s: stage times (ros: alpha_i) */
     const double *d;            /* s: update */
-    const double *e;            /* s: error estimate, with its factor (codegen/scale.py); NULL if none */
-    const double *e2;           /* s: second estimate of lower order, err = |e|^2/sqrt(|e|^2 + 0.01 |e2|^2); or NULL */
-    const double *D;            /* s*degree: dense output */
+    method_estimate est;
+    method_dense dense;
     /* sdirk, firk: W = A^-1 over the unknown stages */
     const double *W;            /* s*s */
     const double *g;            /* s: W a, a the column of the explicit first stage; NULL if none */
-    double b0, est0;            /* quadrature weight of the explicit first stage; weight of h f(t,y) in est */
-    double at, estx;            /* est includes the defect of the dense output u at theta = at; estx 0: it does not */
-    const double *ex;           /* s: weights of that part, NULL if none */
+    double b0;                  /* quadrature weight of the explicit first stage */
     int block;                  /* stages solved together: sdirk 1, firk s */
     int nreal, npair;           /* nreal + 2 npair = block: eigenvalues of (a diagonal block of) W */
     const double *eig;          /* nreal real ones, then (re, im > 0) of each pair */
     const double *T, *Ti;       /* block*block, real: Ti W T = diag(real, [re -im; im re]) ; sdirk: 1 */
-    /* firk: estimate by one more SDIRK stage (mathematics, eq. 13.11),
-       Zhat = h theta0 f(t,y) + sum theta_j Z_j + h gamma f(t+h, y+Zhat),  est = Zhat - sum d_j Z_j */
-    const double *theta;        /* s; NULL if none */
-    double theta0;
     /* ros */
     const double *C;            /* s*s: diag(1/gamma) - Gamma^-1, strictly lower */
     const double *gi;           /* s: gamma_i, row sums of Gamma */

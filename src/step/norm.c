@@ -95,6 +95,6 @@ int stage_estimate(stepper *c, const record *r, const directions *d, int j, doub
 {
     size_t n = (size_t)c->n;
     (void)r;
-    combine(n, err, NULL, 1, c->s, c->m->e, d->Xd + (size_t)j * n, n * (size_t)d->m);
+    combine(n, err, NULL, 1, c->s, c->m->est.e, d->Xd + (size_t)j * n, n * (size_t)d->m);
     return 0;
 }

@@ -73,7 +73,7 @@ static void slopes(void **state)
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
-    if (10 * m->rounding > pow(10, tightest(m))) skip();       /* a table of few digits has no errors so small */
+    if (10 * m->about.rounding > pow(10, tightest(m))) skip();       /* a table of few digits has no errors so small */
     double of[SMOOTH], p = info.order;
     for (int k = 0; k < SMOOTH; k++) of[k] = slope_of(m, problem_find(smooth[k]));
     double slope = fmax(fmin(of[0], of[1]), fmin(fmax(of[0], of[1]), of[2]));         /* the middle one of three */

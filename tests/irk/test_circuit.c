@@ -166,17 +166,17 @@ static void few_rejected(const costate *c, double tol)
 
 /* sdirk: how many times its estimate the error of one step of y' = -y, y(0) = 1, h = 1 is, about the longest that a
    decay allows: with the stages Z of y' = -y, Z = -A (Z + 1) - a, the error is that of 1 + d Z, and the estimate
-   (e Z - est0)/(1 + gamma). */
+   (e Z - e0)/(1 + gamma). */
 static double unseen(const costate_method *m)
 {
-    double Z[STAGES_MOST], end = 1, est = -m->est0;
+    double Z[STAGES_MOST], end = 1, est = -m->est.e0;
     for (int i = 0; i < m->s; i++) {
         Z[i] = 0;
         for (int j = 0; j < i; j++) Z[i] -= m->A[i * m->s + j] * (1 + Z[j]);
         for (int j = 0; m->g && j <= i; j++) Z[i] -= m->A[i * m->s + j] * m->g[j];
         Z[i] = (Z[i] - m->gamma) / (1 + m->gamma);
         end += m->d[i] * Z[i];
-        est += m->e[i] * Z[i];
+        est += m->est.e[i] * Z[i];
     }
     return fabs(end - exp(-1)) / fabs(est / (1 + m->gamma));
 }

@@ -165,7 +165,7 @@ static void starts(void **state)
     for (double a = 1e-9; a < 2e9; a *= 1e3) {
         double y = 0;
         costate_problem P = {.n = 1, .ctx = &a, .residual = {.value = constant}};
-        solves(m, "y' = a", &P, NULL, 2, &y, 2 * a, (1e-12 + 10 * m->rounding) * a + 1e-16);
+        solves(m, "y' = a", &P, NULL, 2, &y, 2 * a, (1e-12 + 10 * m->about.rounding) * a + 1e-16);
     }
     for (double atol = 1e-3; atol > 1e-13 && method_info(m).order > 1; atol *= 1e-3) {
         double y[2] = {10, 0};

@@ -147,7 +147,7 @@ static void one(const costate_method *m, passage *q, int steps, int digits, int 
     assert_true(y[2] == 1);
     CHECK_OK(c, costate_tape_event(tape, 0, &when, NULL, NULL, NULL));
     /* a table of few digits is a line's slope to no more */
-    assert_true(fabs(when - end) <= (1e-13 + 10 * m->rounding) * (fabs(q->t0) + steps * q->h));
+    assert_true(fabs(when - end) <= (1e-13 + 10 * m->about.rounding) * (fabs(q->t0) + steps * q->h));
     z[0] = z[1] = z[2] = 0;
     CHECK_OK(c, costate_replay(c, tape, z, p));
     assert_memory_equal(y, z, sizeof y);

@@ -164,7 +164,7 @@ static void combined_estimate(void **state)
         assert_int_equal(error_norm(&c->st, y, y1, err, &norm), 0);
         for (int j = 0; j < m->s; j++) {
             const double at = m->c[j] * h, K[2] = {exp(3 * at), cos(40 * at)};
-            for (int i = 0; i < 2; i++) { sum5[i] += h * m->e[j] * K[i]; sum3[i] += h * m->e2[j] * K[i]; }
+            for (int i = 0; i < 2; i++) { sum5[i] += h * m->est.e[j] * K[i]; sum3[i] += h * m->est.e2[j] * K[i]; }
         }
         for (int i = 0; i < 2; i++) { a += sum5[i] * sum5[i] / 2; b += sum3[i] * sum3[i] / 2; }
         double expected = a / sqrt(a + 0.01 * b);
@@ -176,7 +176,7 @@ static void combined_estimate(void **state)
 /* ---- the filter of implicit methods ---------------------------------------------------------------------- */
 
 /* For y' = f(t), whose J is 0, the filtered estimate Re sigma (sigma M - J)^-1 est is est itself:
-   h est0 f + sum e_j Z_j.  gauss2 has a complex sigma alone, gauss3 a real one. */
+   h e0 f + sum e_j Z_j.  gauss2 has a complex sigma alone, gauss3 a real one. */
 static void filter_of_nothing(void **state)
 {
     static const char *const names[] = {"gauss2", "gauss3", "gauss4", "radau2a", "sdirk4a"};
@@ -195,8 +195,8 @@ static void filter_of_nothing(void **state)
         maps_bind(&c->maps, NULL);
         assert_int_equal(c->st.F->forward(&c->st, &r, &t), 0);
         for (int i = 0; i < 2; i++) {
-            double raw = h * m->est0 * f0[i];
-            for (int j = 0; j < m->s; j++) raw += m->e[j] * X[2 * j + i];
+            double raw = h * m->est.e0 * f0[i];
+            for (int j = 0; j < m->s; j++) raw += m->est.e[j] * X[2 * j + i];
             if (!(fabs(err[i] - raw) < 1e-8 * fabs(raw))) fail_msg("%s: %g instead of %g", names[l], err[i], raw);
         }
         costate_free(c);

@@ -133,7 +133,7 @@ static void proportion(void **state)
             o.tangent_atol_vector = atol;
             outcome x = run(m, &u, 1, 1, o, NULL);
             double error = error_of(&x, &u, 1, 0);
-            if (!(error <= 10 * tol + 100 * m->rounding && error < last))
+            if (!(error <= 10 * tol + 100 * m->about.rounding && error < last))
                 fail_msg("tangent of size %g at tolerance %g: %.2e after %.2e", sizes[k], tol, error, last);
             last = error;
         }
@@ -168,7 +168,7 @@ static void by_direction(void **state)
         o.tangent_atol = &own;
         outcome alone = run(m, &u, tight, 1, o, NULL);
         double error = error_of(&both, &u, 0, tight);
-        if (!(error <= 10 * tol / SECOND + 100 * m->rounding)) fail_msg("direction %d: %.2e", tight, error);
+        if (!(error <= 10 * tol / SECOND + 100 * m->about.rounding)) fail_msg("direction %d: %.2e", tight, error);
         assert_true(relative_gap(ROWS, both.y, alone.y) <= 1e-12);
         assert_int_equal(both.accepted, alone.accepted);
         assert_int_equal(both.rejected, alone.rejected);

@@ -50,7 +50,7 @@ static double expected(const costate_method *m)
 {
     costate_method_info i = method_info(m);
     double p = i.order, q = i.embedded < i.order ? i.embedded : i.order;
-    return m->e2 ? 1 : p / (q + 1);
+    return m->est.e2 ? 1 : p / (q + 1);
 }
 
 static double ratio_of(const costate_method *m, const char *const names[])
@@ -72,7 +72,7 @@ static void by_method(void **state)
 {
     NEEDS_ESTIMATE(*state);
     const costate_method *m = *state;
-    if (10 * m->rounding > pow(10, loosest(m) - POINTS + 1)) skip();        /* a table of few digits */
+    if (10 * m->about.rounding > pow(10, loosest(m) - POINTS + 1)) skip();        /* a table of few digits */
     follows(m, smooth);
     if (!is_explicit(m)) follows(m, stiff);
 }
@@ -83,11 +83,11 @@ static void is_seen(void)
     const costate_method *m = costate_method_find("dopri5");
     double e[16];
     assert_non_null(m);
-    memcpy(e, m->e, (size_t)m->s * sizeof *e);
-    e[2] = m->e[3];
-    e[3] = m->e[2];
+    memcpy(e, m->est.e, (size_t)m->s * sizeof *e);
+    e[2] = m->est.e[3];
+    e[3] = m->est.e[2];
     costate_method broken = *m;
-    broken.e = e;
+    broken.est.e = e;
     double ratio = ratio_of(&broken, smooth);
     if (ratio > 0.7 && ratio < 1.3) fail_msg("a broken estimate passes: %.2f", ratio);
 }

@@ -60,7 +60,7 @@ static int forward(stepper *c, record *r, trial *t)
         TRY(slopes(c, &x, NULL, a->F));
         memcpy(t->to.X + (size_t)i * n, a->F, n * sizeof *a->F);
         axpy(N, r->h * c->m->b[i], a->F, t->y1);
-        if (c->m->e) axpy(N, r->h * c->m->e[i], a->F, t->err);
+        if (c->m->est.e) axpy(N, r->h * c->m->est.e[i], a->F, t->err);
     }
     t->newton = 0;
     return 0;

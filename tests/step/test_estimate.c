@@ -77,14 +77,14 @@ static double over_step(const costate_method *m, double w0, const double *w, dou
 
 /* sdirk: how many times its estimate the error of a step of x' = w exp(i w t) is, for the step of w h = x radians whose
    estimate is the tolerance:  |sum b_j exp(i c_j x) - (exp(i x) - 1)/(i x)| against |sum (bhat_j - b_j) exp(i c_j x)|,
-   bhat - b = A^T e, and est0 + e^T A g at the explicit first stage. */
+   bhat - b = A^T e, and e0 + e^T A g at the explicit first stage. */
 static double unseen(const costate_method *m, double tol)
 {
-    double change[STAGES_MOST] = {0}, change0 = m->est0, x = 0.01;
+    double change[STAGES_MOST] = {0}, change0 = m->est.e0, x = 0.01;
     for (int i = 0; i < m->s; i++)
         for (int j = 0; j < m->s; j++) {
-            change[j] += m->e[i] * m->A[i * m->s + j];
-            if (m->g) change0 += m->e[i] * m->A[i * m->s + j] * m->g[j];
+            change[j] += m->est.e[i] * m->A[i * m->s + j];
+            if (m->g) change0 += m->est.e[i] * m->A[i * m->s + j] * m->g[j];
         }
     while (over_step(m, change0, change, x, 0, 0) < tol) x *= 1.01;
     return over_step(m, m->b0, m->b, x, sin(x) / x, (1 - cos(x)) / x) / over_step(m, change0, change, x, 0, 0);

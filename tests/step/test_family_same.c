@@ -80,7 +80,7 @@ static double difference(const costate_method *m, const problem *b)
         worst = larger_of(worst, gap);
     }
     /* err is a difference of numbers of size one; the trial leaves out the second estimate of DOP853 */
-    if (!m->e2) assert_true(largest_gap(N_MOST, x.err, z.err) <= FEW_EPS);
+    if (!m->est.e2) assert_true(largest_gap(N_MOST, x.err, z.err) <= FEW_EPS);
     return worst;
 }
 

@@ -31,8 +31,8 @@ static void for_boundary_values(void **state)
         costate_method_info i = method_info(*m);
         assert_int_equal(i.family, COSTATE_COLLOCATION);
         assert_ptr_equal(costate_method_find(i.name), *m);
-        assert_true(i.stages == (*m)->s && i.dense == (*m)->degree && i.embedded == 0);
-        assert_true(!(*m)->W && !(*m)->T && !(*m)->eig && !(*m)->e);
+        assert_true(i.stages == (*m)->s && i.dense == (*m)->dense.degree && i.embedded == 0);
+        assert_true(!(*m)->W && !(*m)->T && !(*m)->eig && !(*m)->est.e);
         assert_memory_equal((*m)->d, (*m)->b, (size_t)i.stages * sizeof(double));
         costate *c = costate_new(*m, &b->P, NULL);
         double y[3] = {b->y0[0], b->y0[1], 0};

@@ -95,7 +95,7 @@ static void order(void **state)
     const costate_method *m = *state;
     costate_method_info info = method_info(m);
     const problem *b = problem_find("rotor");
-    if (10 * m->rounding > 5e-5) skip();          /* 7 digits and fewer: not the three decades that an order takes */
+    if (10 * m->about.rounding > 5e-5) skip();    /* 7 digits and fewer: not the three decades that an order takes */
     double e[4][LEVELS];
     int count = info.order > 5 ? 12 : LEVELS, degrees = m->rkc ? m->rkc->degrees : 1;
     for (int degree = 0; degree < degrees; degree += 14) {
@@ -104,10 +104,11 @@ static void order(void **state)
             e[0][k] = x.state; e[1][k] = x.dense; e[2][k] = x.tangent; e[3][k] = x.adjoint;
         }
         if (m->rkc) print_message("           degree %d\n", m->rkc->s[degree]);
-        expect("state", slope(e[0], count, 4e-15, m->rounding, 0, info.order), info.order);
-        expect("dense", slope(e[1], count, 4e-15, pow(m->rounding, 0.75), 0, 0), fmin(info.order, info.dense + 1));
-        expect("tangent", slope(e[2], count, 4e-15, m->rounding, 0, info.order), info.order);
-        expect("adjoint", slope(e[3], count, 4e-15, m->rounding, 0, info.order), info.order);
+        expect("state", slope(e[0], count, 4e-15, m->about.rounding, 0, info.order), info.order);
+        expect("dense", slope(e[1], count, 4e-15, pow(m->about.rounding, 0.75), 0, 0),
+               fmin(info.order, info.dense + 1));
+        expect("tangent", slope(e[2], count, 4e-15, m->about.rounding, 0, info.order), info.order);
+        expect("adjoint", slope(e[3], count, 4e-15, m->about.rounding, 0, info.order), info.order);
     }
 }
 
@@ -137,7 +138,7 @@ static double estimate_at(const costate_method *m, const problem *b, double h)
 static double cancelled(const costate_method *m)
 {
     double sum = 0;
-    for (int j = 0; m->e && j < m->s; j++) sum += fabs(m->e[j]);
+    for (int j = 0; m->est.e && j < m->s; j++) sum += fabs(m->est.e[j]);
     return DBL_EPSILON * sum;
 }
 
@@ -152,7 +153,7 @@ static void embedded(void **state)
         double e[LEVELS];
         if (!method_takes(m, b->mass)) continue;
         for (int k = 0; k < LEVELS; k++) e[k] = estimate_at(m, b, 1.0 / steps_at(k));
-        expect(i ? "of a DAE" : "estimate", slope(e, LEVELS, 1e-19, fmax(m->rounding, cancelled(m)), 1, 0),
+        expect(i ? "of a DAE" : "estimate", slope(e, LEVELS, 1e-19, fmax(m->about.rounding, cancelled(m)), 1, 0),
                fmin(info.order, info.embedded) + 1);
     }
 }
