@@ -12,6 +12,8 @@
 enum { POINTS = 5, DIRECTIONS = 2 };
 static const double LEAST = 1e-3;       /* of what is differentiated: a derivative less than that is round-off of it */
 
+typedef struct { double *p, *ends, *times; } by_theta;         /* of p, of a, breaks, b, and of the points */
+
 typedef struct {                    /* inputs: p (np), then a and b; X: values at all points */
     bvp *b;
     int tangents, adjoints, second; /* products that are there */
@@ -21,13 +23,12 @@ typedef struct {                    /* inputs: p (np), then a and b; X: values a
     int at[POINTS];                 /* intervals of the points: in their middles, so that they move with the mesh */
     double t[POINTS];               /* and no difference steps across a mesh point */
     double *v;                      /* in, of two directions: of p, a, b; */
-    double *Vp, *Vends;             /* np, nends of two: as calls take them */
-    double *Vtimes;                 /* POINTS of two: of the points */
+    by_theta along;                 /* of two: as calls take them */
     double *moved;                  /* np */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
     double *value, *V, *seeds;      /* X: values, their derivatives along v, the functional's with respect to them */
-    double *gradient, *mu, *ends, *times;       /* in; np, nends, POINTS */
-    double *Hv, *mu2, *ends2, *times2;          /* in of two; np, nends, POINTS of two */
+    double *gradient, *Hv;          /* in; in of two */
+    by_theta first, product;        /* the same, as calls give them */
     double *d, *out;                /* the larger of X and in: differences, work */
     double *ones;                   /* X */
     double *block;
@@ -38,9 +39,9 @@ typedef struct {                    /* inputs: p (np), then a and b; X: values a
 static void layout(attempt *x, cursor *at)
 {
     x->v = take(at, DIRECTIONS * x->in);
-    x->Vp = take(at, DIRECTIONS * x->np + 1);
-    x->Vends = take(at, DIRECTIONS * x->nends);
-    x->Vtimes = take(at, DIRECTIONS * POINTS);
+    x->along.p = take(at, DIRECTIONS * x->np + 1);
+    x->along.ends = take(at, DIRECTIONS * x->nends);
+    x->along.times = take(at, DIRECTIONS * POINTS);
     x->moved = take(at, x->np + 1);
     x->lambda = take(at, x->X);
     x->bend = take(at, x->X);
@@ -48,13 +49,13 @@ static void layout(attempt *x, cursor *at)
     x->V = take(at, x->X);
     x->seeds = take(at, x->X);
     x->gradient = take(at, x->in);
-    x->mu = take(at, x->np + 1);
-    x->ends = take(at, x->nends);
-    x->times = take(at, POINTS);
+    x->first.p = take(at, x->np + 1);
+    x->first.ends = take(at, x->nends);
+    x->first.times = take(at, POINTS);
     x->Hv = take(at, DIRECTIONS * x->in);
-    x->mu2 = take(at, DIRECTIONS * x->np + 1);
-    x->ends2 = take(at, DIRECTIONS * x->nends);
-    x->times2 = take(at, DIRECTIONS * POINTS);
+    x->product.p = take(at, DIRECTIONS * x->np + 1);
+    x->product.ends = take(at, DIRECTIONS * x->nends);
+    x->product.times = take(at, DIRECTIONS * POINTS);
     x->d = take(at, x->X > x->in ? x->X : x->in);
     x->out = take(at, x->X > x->in ? x->X : x->in);
     x->ones = take(at, x->X);
@@ -88,10 +89,10 @@ static void choose_directions(attempt *x, unsigned *state)
 {
     double length = x->to - x->from;
     for (size_t j = 0; j < DIRECTIONS; j++) {
-        double *v = x->v + j * x->in, *e = x->Vends + j * x->nends;
+        double *v = x->v + j * x->in, *e = x->along.ends + j * x->nends;
         for (size_t i = 0; i < x->np; i++) {
             v[i] = random_number(state) * (x->p[i] != 0 ? fabs(x->p[i]) : 1e-3);
-            x->Vp[j * x->np + i] = v[i];
+            x->along.p[j * x->np + i] = v[i];
         }
         e[0] = v[x->np] = 0.1 * length * random_number(state);
         e[x->nends - 1] = v[x->np + 1] = 0.1 * length * random_number(state);
@@ -99,7 +100,7 @@ static void choose_directions(attempt *x, unsigned *state)
             int piece;
             double next;
             shares(x, k, &piece, &next);
-            x->Vtimes[j * POINTS + (size_t)k] = (1 - next) * e[piece] + next * e[piece + 1];
+            x->along.times[j * POINTS + (size_t)k] = (1 - next) * e[piece] + next * e[piece + 1];
         }
     }
 }
@@ -140,18 +141,18 @@ static int seed(int points, const double *t, const double *X, const double *p, i
 }
 
 /* gradients with respect to p, the ends and the points, which move with the ends, as one with respect to the inputs */
-static void join(const attempt *x, const double *mu, double *ends, const double *times, double *to)
+static void join(const attempt *x, by_theta g, double *to)
 {
     for (int k = 1; k < POINTS - 1; k++) {
         int piece;
         double next;
         shares(x, k, &piece, &next);
-        ends[piece] += (1 - next) * times[k];
-        ends[piece + 1] += next * times[k];
+        g.ends[piece] += (1 - next) * g.times[k];
+        g.ends[piece + 1] += next * g.times[k];
     }
-    memcpy(to, mu, x->np * sizeof *to);
-    to[x->np] = ends[0];
-    to[x->np + 1] = ends[x->nends - 1];
+    memcpy(to, g.p, x->np * sizeof *to);
+    to[x->np] = g.ends[0];
+    to[x->np + 1] = g.ends[x->nends - 1];
 }
 
 static void set_seeds(attempt *x)
@@ -161,13 +162,13 @@ static void set_seeds(attempt *x)
 
 static int gradient(attempt *x, double *to)
 {
-    costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = x->seeds, .mu = x->mu, .ends = x->ends,
-                              .times = x->times};
+    costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = x->seeds, .mu = x->first.p,
+                              .ends = x->first.ends, .times = x->first.times};
     TRY(evaluate(x));
     set_seeds(x);
-    memset(x->mu, 0, (x->np + 1) * sizeof *x->mu);
+    memset(x->first.p, 0, (x->np + 1) * sizeof *x->first.p);
     TRY(call_bvp_adjoint(x->b, &s));
-    join(x, x->mu, x->ends, x->times, to);
+    join(x, x->first, to);
     return 0;
 }
 
@@ -214,8 +215,8 @@ static int check_conditions(attempt *x, costate_report *r)
 
 static int tangent(attempt *x)
 {
-    costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
-                              .Vtimes = x->Vtimes, .V = x->V};
+    costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
+                              .Vtimes = x->along.times, .V = x->V};
     return call_bvp_tangent(x->b, &s);
 }
 
@@ -240,12 +241,14 @@ static int check_first(attempt *x, costate_report *r)
 
 static int check_second(attempt *x, costate_report *r)
 {
-    costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->Vp, .Vends = x->Vends,
-                            .Vtimes = x->Vtimes, .seed = seed, .ctx = x, .mu2 = x->mu2, .ends2 = x->ends2,
-                            .times2 = x->times2};
+    costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
+                            .Vtimes = x->along.times, .seed = seed, .ctx = x, .mu2 = x->product.p,
+                            .ends2 = x->product.ends, .times2 = x->product.times};
     TRY(call_bvp_hessian(x->b, &s));
-    for (size_t j = 0; j < DIRECTIONS; j++)
-        join(x, x->mu2 + j * x->np, x->ends2 + j * x->nends, x->times2 + j * POINTS, x->Hv + j * x->in);
+    for (size_t j = 0; j < DIRECTIONS; j++) {
+        by_theta g = {x->product.p + j * x->np, x->product.ends + j * x->nends, x->product.times + j * POINTS};
+        join(x, g, x->Hv + j * x->in);
+    }
     TRY(gradient(x, x->gradient));
     TRY(check_symmetry(&HERE, x->in, x->v, x->Hv, x->gradient, LEAST / 2, &r->symmetry));
     const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &STEPS, .given = x->Hv, .of = x->gradient,
