@@ -74,29 +74,24 @@ int space_sound(const space *s, size_t n, const double *x, const char *what)
     return space_agree(s, all_finite(n, x) ? 0 : fail(s->v, COSTATE_NOT_FINITE, "%s", what));
 }
 
-int space_finite_in_all(const space *s, size_t n, const double *x, double factor)
+int space_finite_in_all(const space *s, size_t n, const double *x)
 {
-    return space_agree(s, all_finite(n, x) ? 0 : retry(s->v, WHY_NOT_FINITE, factor));
+    return space_agree(s, all_finite(n, x) ? 0 : retry(s->v, WHY_NOT_FINITE));
 }
 
-/* Adds up how many processes found each status and each reason to retry, and the factors that they propose. */
+/* Adds up how many processes found each status and each reason to retry. */
 int space_agree_all(const space *s, int status)
 {
-    enum { STATUSES = 32, FACTOR = STATUSES, REASONS, ALL = REASONS + CAUSES };
+    enum { STATUSES = 32, ALL = STATUSES + CAUSES };
     double found[ALL] = {0};
     found[status < 0 ? -status : 0] = status < 0;
-    if (status == RETRY) { found[FACTOR] = s->v->factor; found[REASONS + s->v->why] = 1; }
+    if (status == RETRY) found[STATUSES + s->v->why] = 1;
     TRY(space_total(s, ALL, found));
     for (int k = STATUSES - 1; k > 0; k--) {
         if (found[k] == 0) continue;
         if (status != -k) fail(s->v, -k, "Another process ended this call; its message says why.");
         return -k;
     }
-    double retries = 0;
-    for (int k = 0; k < CAUSES; k++) {
-        if (found[REASONS + k] > 0 && retries == 0) s->v->why = (enum cause)k;
-        retries += found[REASONS + k];
-    }
-    if (retries == 0) return 0;
-    return retry(s->v, s->v->why, found[FACTOR] / retries);
+    for (int k = 0; k < CAUSES; k++) if (found[STATUSES + k] > 0) return retry(s->v, (enum cause)k);
+    return 0;
 }

@@ -30,7 +30,7 @@ int space_total_of_all(const space *, int count, double *x);
 int space_greatest_of_all(const space *, double *x);
 int space_largest(const space *, size_t n, const double *x, double *out);          /* max |x|; NaN if there is one */
 int space_agree_all(const space *, int status);
-int space_finite_in_all(const space *, size_t n, const double *x, double factor);
+int space_finite_in_all(const space *, size_t n, const double *x);
 int space_norms(const space *, size_t n, int count, const double *w, const double *const *x, double *out);
 int space_dots(const space *, size_t n, int count, const double *X, size_t stride, const double *y, double *out);
 /* 0, or COSTATE_NOT_FINITE with this sentence */
@@ -48,14 +48,14 @@ static inline int space_total(const space *s, int count, double *x)
 /* x >= 0 <- the greatest; of P processes up to P^(1/16) too much */
 static inline int space_greatest(const space *s, double *x) { return s->sum ? space_greatest_of_all(s, x) : 0; }
 
-/* All processes return the same status, even if only one found it: 0, RETRY with a common reason and factor, or the
-   worst failure; its sentence is in the verdict of the process that found it. */
+/* All processes return the same status, even if only one found it: 0, RETRY with a common reason, or the worst
+   failure; its sentence is in the verdict of the process that found it. */
 static inline int space_agree(const space *s, int status) { return s->sum ? space_agree_all(s, status) : status; }
 
-/* 0, or retry(WHY_NOT_FINITE, factor) */
-static inline int space_finite(const space *s, size_t n, const double *x, double factor)
+/* 0, or retry(WHY_NOT_FINITE) */
+static inline int space_finite(const space *s, size_t n, const double *x)
 {
-    return all_finite(n, x) && !s->sum ? 0 : space_finite_in_all(s, n, x, factor);
+    return all_finite(n, x) && !s->sum ? 0 : space_finite_in_all(s, n, x);
 }
 
 /* sqrt(mean (w x)^2) */

@@ -35,10 +35,9 @@ int fail(verdict *v, int status, const char *format, ...)
     return v->status = status;
 }
 
-int retry(verdict *v, enum cause why, double factor)
+int retry(verdict *v, enum cause why)
 {
     v->why = why;
-    v->factor = factor;
     return RETRY;
 }
 

@@ -15,7 +15,6 @@ enum { CAUSES = WHY_PRECONDITIONER + 1 };
 typedef struct {
     int status;                 /* of the last call */
     enum cause why;             /* of the last RETRY */
-    double factor;              /* and the h_new/h it proposes; 0.5 where no estimate is known */
     double t;                   /* the current time of the run */
     char text[800];
 } verdict;
@@ -23,7 +22,7 @@ typedef struct {
 void verdict_clear(verdict *);                                  /* at the start of a call */
 void verdict_at(verdict *, double t);                           /* the current time: for costate_time and sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
-int retry(verdict *, enum cause, double factor);               /* returns RETRY */
+int retry(verdict *, enum cause);                               /* returns RETRY */
 int frozen(verdict *, int status);                             /* RETRY becomes a failure where steps are prescribed, */
 int decided(verdict *, int status, const char *what);          /* or at an event, where a smaller step does not help */
 

@@ -208,7 +208,7 @@ int gradients_finite(bvp *b, int m, int points, const theta_gradients *g)
                                                             {g->c, b->n}};
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (table[k].x)
-            TRY(space_finite(&b->maps.space, (size_t)table[k].count * (size_t)m, table[k].x, 0.5));
+            TRY(space_finite(&b->maps.space, (size_t)table[k].count * (size_t)m, table[k].x));
     return 0;
 }
 

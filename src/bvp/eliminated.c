@@ -317,7 +317,7 @@ static int elimination_solve(bvp *b, int transpose, int m, double *x)
 {
     size_t all = unknowns(b);
     for (int j = 0; j < m; j++) (transpose ? solve_transposed : solve)(b, b->linear.own, x + (size_t)j * all);
-    return space_finite(&b->maps.space, all * (size_t)m, x, 0.5);
+    return space_finite(&b->maps.space, all * (size_t)m, x);
 }
 
 const linear_system eliminated = {"elimination", elimination_prepare, elimination_factor, elimination_solve,

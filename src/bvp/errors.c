@@ -45,7 +45,7 @@ static int filter(bvp *b, int i, int k, double sh)
     int failed = LS_Decomp(b->est.filter, 0, 1 / sh, b->stage.J, b->stage.M);
     if (failed == 0) failed = LS_Solve(b->est.filter, 0, 1, b->est.filtered);
     if (failed < 0) return fail(&b->v, COSTATE_NO_MEMORY, "No memory to estimate errors.");
-    return failed ? retry(&b->v, WHY_SINGULAR, 0.5) : 0;
+    return failed ? retry(&b->v, WHY_SINGULAR) : 0;
 }
 
 /* e (N_all): errors of y in tolerances, estimated from sample k; d: its defects times sh */

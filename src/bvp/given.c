@@ -88,6 +88,6 @@ int call_bvp_eval(costate_bvp *b, double t, double *Y)
                     b->ends[b->nends - 1]);
     solution_state(b, &b->now, &at, Y);
     int status = solution_integral_at(b, &b->now, &at, Y + b->n);
-    if (status == 0) status = space_finite(&b->maps.space, (size_t)b->N_all, Y, 0.5);
+    if (status == 0) status = space_finite(&b->maps.space, (size_t)b->N_all, Y);
     return bvp_failed(b, status, "the solution");
 }

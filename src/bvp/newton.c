@@ -113,7 +113,7 @@ static int correction(iteration *k, double *d, size_of *size)
 {
     bvp *b = k->b;
     for (size_t i = 0; i < k->all; i++)
-        if (!(fabs(k->x->z[i]) < IMMENSE)) return retry(&b->v, WHY_NOT_FINITE, 0.5);
+        if (!(fabs(k->x->z[i]) < IMMENSE)) return retry(&b->v, WHY_NOT_FINITE);
     TRY(bvp_residual(b, k->x, d));
     b->count.solves++;
     TRY(b->linear.by->solve(b, 0, 1, d));

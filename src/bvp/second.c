@@ -29,8 +29,8 @@ static int seeded(products *s, const costate_bvp_second *user, const theta_gradi
         solution_state(b, d->x, &d->points.at[k], s->X + (size_t)k * N);
         TRY(solution_integral_at(b, d->x, &d->points.at[k], s->X + (size_t)k * N + b->n));
     }
-    TRY(space_finite(&b->maps.space, all, s->X, 0.5));
-    TRY(space_finite(&b->maps.space, all * (size_t)d->m, d->V, 0.5));
+    TRY(space_finite(&b->maps.space, all, s->X));
+    TRY(space_finite(&b->maps.space, all * (size_t)d->m, d->V));
     int r = user->seed(d->points.count, d->points.t, s->X, b->p, d->m, d->V, d->along.p, s->lambda, first->p,
                        s->lambda2, s->into.p, user->ctx);
     if (r != 0) return fail(&b->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);

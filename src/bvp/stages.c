@@ -103,7 +103,7 @@ int conditions_matrix(bvp *b, const solution *x)
             difference_tangent(&b->edge.maps, &b->edge.g, &at, &dx, b->edge.B + c * n));
         b->edge.dy[c] = 0;
     }
-    return space_finite(&b->edge.maps.space, 2 * n * n, b->edge.B, 0.5);
+    return space_finite(&b->edge.maps.space, 2 * n * n, b->edge.B);
 }
 
 int not_determined(bvp *b)
@@ -166,5 +166,5 @@ int bvp_residual(bvp *b, const solution *x, double *out)
         TRY(interval(b, x, i, out + (size_t)i * (size_t)b->L));
     }
     TRY(conditions_value(b, x, out + all - (size_t)b->n));
-    return space_finite(&b->maps.space, all, out, 0.5);
+    return space_finite(&b->maps.space, all, out);
 }

@@ -138,7 +138,7 @@ int call_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s)
     size_t values = (size_t)b->N_all * point_row(&d, 0, d.m);
     if (status == 0) status = tangents(&d);
     if (status == 0) status = tangents_at_points(&d);
-    if (status == 0) status = space_finite(&b->maps.space, values, d.V, 0.5);
+    if (status == 0) status = space_finite(&b->maps.space, values, d.V);
     if (d.b) derivation_end(&d);
     return bvp_failed(b, status, "a derivative of the solution");
 }

@@ -264,7 +264,7 @@ static int whole_solve(bvp *b, int transpose, int m, double *x)
 {
     sparse *w = b->linear.own;
     int status = LS_Solve(w->ls, transpose, m, x);
-    if (status == COSTATE_LS_SINGULAR) return retry(&b->v, WHY_NOT_FINITE, 0.5);
+    if (status == COSTATE_LS_SINGULAR) return retry(&b->v, WHY_NOT_FINITE);
     return status ? failed_with(b, status) : 0;
 }
 

@@ -20,7 +20,7 @@ const double *erk_stage(const stepper *c, const record *r, int i, double *out)
     return out;
 }
 
-static int stage(stepper *c, const record *r, const trial *t, int i, const double *Y)
+static int stage(stepper *c, const record *r, trial *t, int i, const double *Y)
 {
     size_t n = (size_t)c->n;
     double *K = t->to.X + (size_t)i * n;
@@ -33,7 +33,7 @@ static int stage(stepper *c, const record *r, const trial *t, int i, const doubl
     TRY(mass_solve(c->sh, 0, 1, K));
     if (c->m->b[i] != 0) return 0;
     /* y+ may not show it, but the next step and dense output would; 0.2: how far an error test cuts a step at most */
-    return space_finite(&c->maps->space, n, K, 0.2);
+    return cut_by(t, 0.2, space_finite(&c->maps->space, n, K));
 }
 
 static int quadrature(stepper *c, const record *r, int i, const double *Y, double *q1, double *errq)

@@ -110,7 +110,7 @@ static int stages(stepper *c, record *r, trial *t)
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) iterations[b] = fixed[b];
-        TRY(newton(c, r, b, &to, t->to.X + (size_t)(b * c->m->block) * (size_t)c->n, &iterations[b], far));
+        TRY(newton(c, r, b, &to, far, t));
         theta = fmax(theta, work(c)->theta);
         if (iterations[b] > t->newton) t->newton = iterations[b];
     }
@@ -121,15 +121,16 @@ static int stages(stepper *c, record *r, trial *t)
 int irk_forward(stepper *c, record *r, trial *t)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    t->new_jacobian = 0;
     TRY(start_slope(c, r, t));
     if (c->maps->index) {
         memcpy(work(c)->wn, c->w, n * sizeof *c->w);
         index_scale(c, r->h, work(c)->wn);
     }
     int status = stages(c, r, t);
-    t->new_jacobian = status == RETRY && c->v->why == WHY_NEWTON && c->lin.serial != t->serial && !t->as;
-    if (t->new_jacobian) linearisation_outdate(&c->lin);
+    if (status == RETRY && c->v->why == WHY_NEWTON && c->lin.serial != t->serial && !t->as) {
+        t->next = (adjustment){1, 1};
+        linearisation_outdate(&c->lin);
+    }
     TRY(status);
     if (nq) memcpy(t->y1 + n, r->y + n, nq * sizeof *t->y1);
     if (nq) memset(t->err + n, 0, nq * sizeof *t->err);

@@ -123,7 +123,7 @@ static int accepts(stepper *c, int it, double size, double old, int *enough)
     work(c)->theta = it > 1 ? theta : 0;
     *enough = size * fmin(theta, 1) <= c->o->newton_tol;
     if (*enough) return 0;
-    if (it >= c->o->newton_max || (it > 1 && theta > DIVERGES)) return retry(c->v, WHY_NEWTON, 0.5);
+    if (it >= c->o->newton_max || (it > 1 && theta > DIVERGES)) return retry(c->v, WHY_NEWTON);
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int stage(stepper *c, const record *r, int i, double *Z, unsigned char *i
         c->maps->count->newton++;
         old = size;
         TRY(space_norm(&c->maps->space, n, c->w, d, &size));
-        if (!(size < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
+        if (!(size < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         axpy(n, 1, d, Z);
         moved = 1;
         if (!fixed) { *iterations = (unsigned char)it; TRY(accepts(c, it, size, old, &enough)); }

@@ -98,9 +98,8 @@ int irk_residual_left(stepper *, const record *, int i, double *out);
    blocks (sdirk), which the other one forms in work(c)->v1: of K_i, or where M is the identity of -R_i; or NULL */
 int irk_residual(stepper *, const record *, int i0, const double *Z, const double *earlier);
 const double *irk_earlier(stepper *, const record *, int i);
-enum newton_to { AS_ERRORS_COUNT, SO_MANY, ROUND_OFF };     /* how far newton goes; SO_MANY: *iterations */
-int newton(stepper *, const record *, int block, const accuracy *, double *Z, unsigned char *iterations,
-           enum newton_to);
+enum newton_to { AS_ERRORS_COUNT, SO_MANY, ROUND_OFF };     /* how far newton goes; SO_MANY: t->to.iterations */
+int newton(stepper *, const record *, int block, const accuracy *, enum newton_to, trial *t);
 /* before the blocks of a step of a residual: what it tells of M */
 int newton_begin(stepper *, const record *, int repeats);
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */

@@ -114,12 +114,6 @@ typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls, e
 
 enum { GO_ON, DONE, DIVERGES };
 
-static int diverges(stepper *c, double factor)
-{
-    retry(c->v, WHY_NEWTON, factor);
-    return DIVERGES;
-}
-
 /* Is the iteration at round-off?  Either the increment is at the rounding of y (at least 1e-3 tolerances, as y may be
    0); or it is below the tolerance and has failed twice to become smaller than the least one so far, which is the
    round-off of an ill-conditioned system.  Once may be chance, and slow convergence is not stagnation. */
@@ -138,7 +132,8 @@ static double power(double x, int k)
     return product;
 }
 
-static int judge(stepper *c, monitor *m)
+/* t: told by how much h should be reduced if that is known */
+static int judge(stepper *c, monitor *m, trial *t)
 {
     int exact = m->exact, left = (exact ? DERIVATIVE_MOST : c->o->newton_max) - m->it;
     if (m->it > 1) {
@@ -148,15 +143,18 @@ static int judge(stepper *c, monitor *m)
     }
     if (exact && exhausted(c, m)) return DONE;
     if (m->it > 1) {
-        if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return diverges(c, 0.5);
+        if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return DIVERGES;
         work(c)->eta = m->theta / (1 - m->theta);
     }
     if (!exact && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
-    if (left <= 0) return diverges(c, 0.5);
+    if (left <= 0) return DIVERGES;
     if (m->it > 1 && !exact) {
         double expected = work(c)->eta * m->norm * power(m->theta, left - 1) / c->o->newton_tol;
         double miss = fmax(LEAST_MISS, fmin(MOST_MISS, expected));
-        if (expected >= 1) return diverges(c, CUT * pow(miss, -1.0 / (3 + left)));
+        if (expected >= 1) {
+            t->next.factor = CUT * pow(miss, -1.0 / (3 + left));
+            return DIVERGES;
+        }
     }
     return GO_ON;
 }
@@ -182,12 +180,13 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     return 0;
 }
 
-int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z, unsigned char *iterations,
-           enum newton_to far)
+int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, len = n * (size_t)c->m->block;
     int i0 = block * c->m->block;
+    double *Z = t->to.X + (size_t)i0 * n;
+    unsigned char *iterations = &t->to.iterations[block];
     const double *earlier = irk_earlier(c, r, i0);
     monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
@@ -199,12 +198,12 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, double *Z
         c->maps->count->newton++;
         m.old = m.norm;
         TRY(norm_of_block(c, dZ, &m.norm));
-        if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
+        if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         axpy(len, 1, dZ, Z);
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }
-        int next = judge(c, &m);
+        int next = judge(c, &m, t);
         if (next == DONE) break;
-        if (next == DIVERGES) return RETRY;
+        if (next == DIVERGES) return retry(c->v, WHY_NEWTON);
     }
     *iterations = (unsigned char)m.it;
     a->theta = m.theta;

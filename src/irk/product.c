@@ -101,7 +101,7 @@ int irk_stage_apply(const stage_system *s, int m, const double *X, double *out)
             double *to = out + j * len + (size_t)i * n;
             irk_coupling(c, s->r->h, 1, i0 + i, i0, i0 + k, 1, z, n, to, to);
         }
-    return space_finite(&c->maps->space, all, out, 0.5);
+    return space_finite(&c->maps->space, all, out);
 }
 
 void irk_gather(const stage_system *s, int m, int j, const double *X, double *x)

@@ -230,7 +230,7 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
 static int needs_a_matrix(const stage_system *s, int m, const double *X)
 {
     stepper *c = s->c;
-    TRY(space_finite(&c->maps->space, (size_t)m * (size_t)c->m->block * (size_t)c->n, X, 0.5));
+    TRY(space_finite(&c->maps->space, (size_t)m * (size_t)c->m->block * (size_t)c->n, X));
     return fail(c->v, COSTATE_STAGNATED,
                 "GMRES did not solve a stage system of the %s in cycles of %d iterations at t = %.10g "
                 "(h = %.3g): a solver with a matrix is needed here.",

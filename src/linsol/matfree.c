@@ -42,7 +42,7 @@ static int product(shifted *a, double s, const double *x, double *out)
         TRY(equation_tangents(p, &a->at, 1, &dx, sx, n, out, n));
         for (size_t i = 0; i < n; i++) out[i] = -out[i];
     }
-    return space_finite(&p->space, n, out, 0.5);
+    return space_finite(&p->space, n, out);
 }
 
 int shifted_apply(void *ctx, int m, const double *x, double *out)
@@ -77,7 +77,7 @@ int matfree_preconditioned(const shifts *s) { return s->ilu || s->o->preconditio
 
 static int preconditioner_code(shifts *s, int r, const char *name)
 {
-    if (r > 0) r = retry(s->v, WHY_PRECONDITIONER, 0.5);
+    if (r > 0) r = retry(s->v, WHY_PRECONDITIONER);
     if (r < 0) r = fail(s->v, COSTATE_CALLBACK, "The preconditioner's %s returned %d at t = %.10g.", name, r, s->v->t);
     return space_agree(&s->maps->space, r);
 }
@@ -156,7 +156,7 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
     s->maps->count->krylov += got.iterations;
     TRY(status);
     if (!solved(s->maps, &got, to->tol))
-        return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE, 0.5); /* NaN: b has one */
+        return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE); /* NaN: b has one */
     if (g.left) left_add(s, column, to->left, g.left);
     solved_system of = {&a->at, a->re, a->transpose};
     if (from) TRY(guesses_add(from, column, &of, s->weights, b, g.left, s->answer));
@@ -216,5 +216,5 @@ int matfree_correct(shifts *s, const costate_point *at, double sigma, const doub
     s->maps->count->krylov += iterations;
     s->maps->count->solves++;
     TRY(status);
-    return stalled ? retry(s->v, WHY_KRYLOV, 0.5) : 0;
+    return stalled ? retry(s->v, WHY_KRYLOV) : 0;
 }

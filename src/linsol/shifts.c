@@ -162,7 +162,7 @@ static int decompose(shifts *s, factors *f, const linearisation *at, double h)
     for (int k = 0; k < f->nreal + f->npair; k++) {
         double im, re = shifts_sigma(s, k, &im);
         int code = LS_Decomp(f->lu[k], re / h, im / h, at->J, at->M);
-        if (code > 0) return retry(s->v, WHY_SINGULAR, 0.5);
+        if (code > 0) return retry(s->v, WHY_SINGULAR);
         if (code < 0) return shifts_failure(s, s->backend, code);
     }
     return 0;

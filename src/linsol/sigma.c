@@ -17,7 +17,7 @@ int shifts_failure(shifts *s, const costate_backend *b, int code)
 
 int shifts_code(shifts *s, const costate_backend *b, int code, enum cause why)
 {
-    if (code > 0) code = retry(s->v, why, 0.5);
+    if (code > 0) code = retry(s->v, why);
     else if (code < 0) code = shifts_failure(s, b, code);
     return space_agree(&s->maps->space, code);
 }

@@ -9,7 +9,7 @@
 int map_failed(maps *a, int r, const char *f, const char *name)
 {
     if (r == 0) return space_agree(&a->space, 0);
-    if (r > 0) return space_agree(&a->space, retry(a->v, WHY_CALLBACK, 0.5));
+    if (r > 0) return space_agree(&a->space, retry(a->v, WHY_CALLBACK));
     fail(a->v, COSTATE_CALLBACK, "The callback %s.%s returned %d at t = %.10g and so ended the run.", f, name, r,
          a->v->t);
     return space_agree(&a->space, COSTATE_CALLBACK);
@@ -129,7 +129,7 @@ int difference_tangent(maps *a, const map *f, const costate_point *x, const cost
         if (longer == 1) return 0;
         int status = by_values(a, f, x, dx, by.e * longer, sum, out);
         if (status < 0) return status;
-        if (status || space_finite(&a->space, rows, out, 1)) return by_values(a, f, x, dx, by.e, sum, out);
+        if (status || space_finite(&a->space, rows, out)) return by_values(a, f, x, dx, by.e, sum, out);
         by.e *= longer;
     }
     return 0;

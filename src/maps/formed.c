@@ -141,7 +141,7 @@ int form_columns(const forming *s, double *A)
         for (int j = 0; j < a->n; j++) a->form.seed[j] = a->form.color[j] == color ? s->step[j] : 0;
         TRY(product(s, a->form.seed, a->form.column));
         for (int j = 0; j < a->n; j++)
-            if (a->form.color[j] == color && !scatter(s, j, A)) return retry(a->v, WHY_NOT_FINITE, 0.5);
+            if (a->form.color[j] == color && !scatter(s, j, A)) return retry(a->v, WHY_NOT_FINITE);
     }
     if (!s->exact) a->count->differences++;
     return 0;

@@ -92,7 +92,7 @@ static int one_of_them(const forming *s, double *A)
         a->count->jac += !s->slope;
         TRY(status);
     }
-    return space_finite(&a->space, a->entries, A, 0.5);
+    return space_finite(&a->space, a->entries, A);
 }
 
 /* What differences gave, where they are too small to be seen: columns of J, then of M. */

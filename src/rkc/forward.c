@@ -3,7 +3,7 @@
 #include <string.h>
 #include "rkc/rkc.h"
 
-static int choose(stepper *c, const record *r, const trial *t, degree *d)
+static int choose(stepper *c, const record *r, trial *t, degree *d)
 {
     const costate_rkc *all = c->m->rkc;
     int k = 0;
@@ -12,7 +12,7 @@ static int choose(stepper *c, const record *r, const trial *t, degree *d)
     double z = fabs(r->h) * rkc_of(c)->radius.rho;
     while (k < all->degrees - 1 && all->beta[k] < z) k++;
     *d = rkc_degree(c, k);
-    return z <= d->beta * (1 + 1e-12) ? 0 : retry(c->v, WHY_DEGREE, d->beta / z);
+    return z <= d->beta * (1 + 1e-12) ? 0 : cut_by(t, d->beta / z, retry(c->v, WHY_DEGREE));
 }
 
 /* g_m into a->g[m % 2]: each stage takes the place of the last but one */

@@ -89,7 +89,7 @@ static int measure(stepper *c, const record *r)
     for (int k = 1; k <= MOST; k++) {
         TRY(product(c, r, size));
         TRY(stretched(c, &rho));
-        if (!(rho < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 0.5);
+        if (!(rho < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         if (a->products < COUNTED) a->products++;
         a->rho = rho + (k > 1 ? a->products * fmax(0, rho - last) : 0);
         last = rho;

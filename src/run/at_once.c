@@ -103,7 +103,7 @@ static int probe(costate *c, run *x, double part, int *done)
         x->last = 0;
         c->count.located++;
         status = x->once(c, x);
-        if (status == 0) status = space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2);
+        if (status == 0) status = space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1);
         if (status == 0) break;
     }
     *done = status == 0;

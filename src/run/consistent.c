@@ -292,6 +292,6 @@ int residual_start(costate *c, double t, double span)
 {
     int status = c->sh.matfree ? slope_without_matrix(c, t, span) : judge(c, t, span);
     if (status != COSTATE_OK) return status;
-    if (!all_finite((size_t)c->st.n, c->work.f)) return retry(&c->v, WHY_NOT_FINITE, 1);
+    if (!all_finite((size_t)c->st.n, c->work.f)) return retry(&c->v, WHY_NOT_FINITE);
     return settle(c, t);
 }

@@ -72,7 +72,7 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     double d[2];
     TRY(space_norms(&c->maps->space, n, 2, c->w, both, d));
     double d0 = d[0], d1 = d[1];
-    if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE, 1);
+    if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
     double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
     int e = fpclassify(t - in->t0) == FP_ZERO ? 0 : ilogb(t - in->t0);
     add_scaled(n, z, y, t - in->t0, f);

@@ -45,7 +45,7 @@ static void set_directions(costate *c, run *x)
 
 /* Largest norm of the error estimates of the tangents: the estimator is linear in the stages
    (mathematics, section 13.4). */
-static int tangent_norm(costate *c, const run *x, double *norm)
+static int tangent_norm(costate *c, run *x, double *norm)
 {
     const directions *d = x->d;
     for (int j = 0; c->st.m->est.e && j < d->m; j++) {
@@ -56,7 +56,7 @@ static int tangent_norm(costate *c, const run *x, double *norm)
         TRY(tangent_error_norm(&c->st, j, x->Va + at, x->Vb + at, c->work.err, &one));
         *norm = larger(*norm, one);
     }
-    return *norm < HUGE_VAL ? 0 : retry(&c->v, WHY_NOT_FINITE, 0.2);
+    return *norm < HUGE_VAL ? 0 : cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
 }
 
 /* If memory runs out, the run continues without keeping factorisations on the tape.  Only the matrices of a step
@@ -74,6 +74,7 @@ static int step_once(costate *c, run *x)
     set_times(x);
     x->by.y1 = c->work.y1;
     x->by.yp1 = c->work.yp1;
+    x->by.next = (adjustment){.factor = 0.5};
     TRY(forward(c, x));
     memory_keep(&c->st, c->work.y, c->work.y1);
     return 0;
@@ -85,8 +86,8 @@ static int try_step(costate *c, run *x, double *err)
     c->count.steps++;
     TRY(step_once(c, x));
     if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
-    else TRY(space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 0.2));
-    if (!(*err < HUGE_VAL)) return retry(&c->v, WHY_NOT_FINITE, 0.2);
+    else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
+    if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
     if (x->d && *err <= 1) {
         set_directions(c, x);
         left_step(&c->sh);
@@ -96,21 +97,12 @@ static int try_step(costate *c, run *x, double *err)
     return 0;
 }
 
-/* What the next try changes after a rejected one: its length, or only the Jacobian. */
-typedef struct { double factor; int new_jacobian; } change;
-
-static change change_after(const costate *c, const run *x)
-{
-    int renew = x->by.new_jacobian;
-    return (change){renew ? 1 : c->v.factor, renew};
-}
-
-static void reject(costate *c, run *x, change next)
+static void reject(costate *c, run *x)
 {
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
-    x->h_free = x->h * next.factor;
+    x->h_free = x->h * x->by.next.factor;
     x->k.rejected++;
     x->by.cautious = 1;
 }
@@ -206,10 +198,11 @@ static int accept(costate *c, run *x, double err)
     return stopped;
 }
 
-static int too_large(costate *c, const run *x, double err)
+static int too_large(costate *c, run *x, double err)
 {
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
-    return retry(&c->v, WHY_ERROR, x->by.cautious ? fmin(factor, fmax(c->o.fac_reject, factor / 2)) : factor);
+    if (x->by.cautious) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
+    return cut_by(&x->by, factor, retry(&c->v, WHY_ERROR));
 }
 
 /* Detects events: a step with an event ends there, and its tangents are those of the shortened step. */
@@ -225,7 +218,7 @@ static int watched(costate *c, run *x, double err)
     return frozen(&c->v, event_tangent(&c->st, &c->d.events, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
-/* Tries a step and judges it: it is accepted, or RETRY is returned with the factor for h. */
+/* Tries a step and judges it: it is accepted, or RETRY is returned, and by.next says what to change. */
 static int try_judged(costate *c, run *x)
 {
     double err = 0;
@@ -264,9 +257,8 @@ static int one_step(costate *c, run *x, long budget)
                         "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
         int status = try_judged(c, x);
         if (status != RETRY) return status;
-        change next = change_after(c, x);
-        if (c->o.controller == COSTATE_FIXED && !next.new_jacobian) return give_up(c, x);
-        reject(c, x, next);
+        if (c->o.controller == COSTATE_FIXED && !x->by.next.new_jacobian) return give_up(c, x);
+        reject(c, x);
     }
 }
 

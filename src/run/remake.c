@@ -37,8 +37,8 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
 /* Recomputed stages are kept for later sweeps, so NaN that a callback returned only this time must not enter them. */
 static int finite_step(const costate *c, const double *X)
 {
-    TRY(space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, X, 1));
-    return space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1, 1);
+    TRY(space_finite(&c->maps.space, (size_t)c->st.s * (size_t)c->st.n, X));
+    return space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1);
 }
 
 /* Recomputes the stages of one step from its state, with the decisions of the run, also in derivative mode. */

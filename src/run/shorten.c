@@ -34,9 +34,9 @@ static int solve(void *ctx, double h, double *e)
     s->x->last = s->last && h == s->full;
     s->c->count.located++;
     int status = s->x->once(s->c, s->x);
-    if (status == RETRY && s->x->by.new_jacobian) status = s->x->once(s->c, s->x);
+    if (status == RETRY && s->x->by.next.new_jacobian) status = s->x->once(s->c, s->x);
     TRY(status);
-    TRY(space_finite(&s->c->maps.space, (size_t)s->c->st.N, s->c->work.y1, 0.2));
+    TRY(cut_by(&s->x->by, 0.2, space_finite(&s->c->maps.space, (size_t)s->c->st.N, s->c->work.y1)));
     return guard_value(s->c, s->event, s->x->now.end, s->c->work.y1, e);
 }
 

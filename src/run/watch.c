@@ -83,16 +83,16 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
 
 /* A short step from here found the guard leaving zero to one side, but at no point of this step is it on that side: it
    has come back.  A shorter step will locate this. */
-static int too_coarse(costate *c, const run *x, int k)
+static int too_coarse(costate *c, run *x, int k)
 {
     if (c->o.controller != COSTATE_FIXED && fabs(x->now.h) > 1e4 * DBL_EPSILON * fabs(x->now.t))
-        return retry(&c->v, WHY_ERROR, 0.1);
+        return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
     return fail(&c->v, COSTATE_BAD_EVENT, "The guard of event[%d] leaves zero at t = %.10g and comes back within a "
                 "small part of the step, h = %.3g, too soon to be located: take shorter steps.", k, x->now.t, x->now.h);
 }
 
 /* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */
-static int judge_at(costate *c, const run *x, int k, double theta, double e, crossing *first)
+static int judge_at(costate *c, run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
     crossing at = {.theta = 0};
@@ -182,7 +182,7 @@ static int bottom(costate *c, const run *x, int k, dip *at, double *theta, doubl
 }
 
 /* Judges one guard, which is e at theta, including an excursion beyond zero since its last evaluation. */
-static int judge_between(costate *c, const run *x, int k, double theta, double e, crossing *first)
+static int judge_between(costate *c, run *x, int k, double theta, double e, crossing *first)
 {
     dip at;
     double low, there;
@@ -201,7 +201,7 @@ static int judge_between(costate *c, const run *x, int k, double theta, double e
 
 /* Judges one guard, which is e at theta.  The first step of a segment is as long as the previous mode suggested, which
    may be too long: a guard that has left zero is evaluated at more points there. */
-static int judge(costate *c, const run *x, int k, double theta, double e, crossing *first)
+static int judge(costate *c, run *x, int k, double theta, double e, crossing *first)
 {
     guarded *g = &c->watch.guard[k];
     int closely = g->from_zero && g->sign != 0 && sign_of(e) == g->sign;
@@ -217,7 +217,7 @@ static int judge(costate *c, const run *x, int k, double theta, double e, crossi
 
 /* Judges guards at one point: all of them at the end of the step, elsewhere those that are near zero.  If none has
    passed, the next part of the step starts here. */
-static int look(costate *c, const run *x, double theta, crossing *first)
+static int look(costate *c, run *x, double theta, crossing *first)
 {
     watch *w = &c->watch;
     double t = x->now.t + theta * x->now.h;

@@ -58,10 +58,10 @@ static int increment(search *x, double *d)
 {
     starter *s = x->s;
     TRY(x->p->value(s, x->f, d));
-    if (!all_finite((size_t)s->maps->n, d)) return retry(s->maps->v, WHY_NOT_FINITE, 0.5);
+    if (!all_finite((size_t)s->maps->n, d)) return retry(s->maps->v, WHY_NOT_FINITE);
     s->maps->count->solves++;
     int code = LS_Solve(s->factored, 0, 1, d);
-    if (code > 0) return retry(s->maps->v, WHY_SINGULAR, 0.5);
+    if (code > 0) return retry(s->maps->v, WHY_SINGULAR);
     const costate_backend *by = s->factored == s->lu ? s->sh->backend : costate_backend_find("dense");
     return code ? shifts_failure(s->sh, by, code) : 0;
 }

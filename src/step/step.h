@@ -37,6 +37,12 @@ typedef struct {                /* decisions of a step that is to be repeated */
     int degree;                 /* rkc */
 } decisions;
 
+typedef struct {                /* what the next try changes when one was rejected */
+    double factor;              /* h_new/h: 0.5 where no estimate is known; 1 with a new Jacobian */
+    int new_jacobian;           /* the try may succeed with the same h, because it used the Jacobian of an earlier step;
+                                   the next one computes it anew */
+} adjustment;
+
 typedef struct {                /* one attempt at a step */
     const record *before;       /* the previous step, for starting values and its last stage; NULL: there is none */
     const decisions *as;        /* NULL: free to decide */
@@ -48,11 +54,17 @@ typedef struct {                /* one attempt at a step */
     int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
     int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
-    int new_jacobian;           /* out, when forward returns RETRY: it may succeed with the same h, because it used the
-                                   Jacobian of an earlier step; the next try computes a new one */
+    adjustment next;            /* out, when RETRY is returned; factor is 0.5 before */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: an approximation of y' at the end, for residuals */
 } trial;
+
+/* status; RETRY with this factor of h */
+static inline int cut_by(trial *t, double factor, int status)
+{
+    if (status == RETRY) t->next.factor = factor;
+    return status;
+}
 
 typedef struct {                /* m directions through a step */
     int m;
