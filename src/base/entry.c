@@ -1,11 +1,6 @@
 /* entry.c - only one call at a time may run on a solver. */
 #include "base/entry.h"
 
-const char entry_sentence[] = "A callback called the solver that called it: a solver can run only one call at a time. "
-                              "Give the callback a solver of its own. (If an exception or longjmp left the first "
-                              "call, end it with costate_abandon or costate_bvp_abandon.)";
-const char entry_disturbed[] = "Another call of this solver was made while this one was running: its results are void.";
-
 /* Stacks grow downwards wherever this library runs. */
 int entry_begin(call_entry *e, uintptr_t frame)
 {
@@ -22,9 +17,20 @@ int entry_begin(call_entry *e, uintptr_t frame)
     return left ? AFTER_ONE_LEFT : ENTERED;
 }
 
-int entry_end(call_entry *e, long call)
+int entry_refuse(verdict *v)
 {
-    if (e->calls != call) return 0;
-    e->busy = 0;
-    return 1;
+    int status = v->status;
+    fail(v, COSTATE_BAD_ARGUMENT, "A callback called the solver that called it: a solver can run only one call at a "
+         "time. Give the callback a solver of its own. (If an exception or longjmp left the first call, end it with "
+         "costate_abandon or costate_bvp_abandon.)");
+    v->status = status;
+    return 0;
+}
+
+int entry_end(call_entry *e, verdict *v, long call)
+{
+    if (e->calls == call) { e->busy = 0; return 1; }
+    fail(v, COSTATE_BAD_ARGUMENT, "Another call of this solver was made while this one was running: its results are "
+         "void.");
+    return 0;
 }

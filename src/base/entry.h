@@ -9,6 +9,7 @@
 #define COSTATE_BASE_ENTRY_H
 
 #include <stdint.h>
+#include "base/verdict.h"
 
 enum { MOAT = 16384 };
 
@@ -25,7 +26,7 @@ enum { MOAT = 16384 };
 typedef struct {
     int busy;                   /* a call is running, or was left */
     int freed;                  /* a callback freed the solver: memory is released when the call ends */
-    int refused;                /* refused calls since then, whose sentence the verdict may hold */
+    int refused;                /* calls refused since it began, whose sentence the verdict may hold */
     int left;                   /* the user said so (costate_abandon) */
     uintptr_t frame;            /* of the call */
     long calls;
@@ -33,9 +34,17 @@ typedef struct {
 
 enum { REFUSED, ENTERED, AFTER_ONE_LEFT };
 int entry_begin(call_entry *, uintptr_t frame);
+/* 0, with the reason as the message; the status remains that of the active call */
+int entry_refuse(verdict *);
 /* 0: another call began in the meantime, and this one's results are void */
-int entry_end(call_entry *, long call);
+int entry_end(call_entry *, verdict *, long call);
 
-extern const char entry_sentence[], entry_disturbed[];
+/* The body of a public call of x, whose file has the functions enter and leave.  The memory that is held separates the
+   stack frame of this call from those of its callbacks. */
+#define GATE(x, result)                                     \
+    HOLD_MOAT();                                            \
+    if (!enter(x, FRAME)) return COSTATE_BAD_ARGUMENT;      \
+    long call = (x) ? (x)->entry.calls : 0;                 \
+    return leave(x, call, result)
 
 #endif

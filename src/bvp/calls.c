@@ -13,76 +13,58 @@ static void mend(bvp *b)
 static int enter(bvp *b, uintptr_t frame)
 {
     if (!b) return 1;                               /* bvp_begin reports it */
-    int how = entry_begin(&b->entry, frame), status = b->v.status;
+    int how = entry_begin(&b->entry, frame);
     if (how == AFTER_ONE_LEFT) mend(b);
-    if (how != REFUSED) return 1;
-    fail(&b->v, COSTATE_BAD_ARGUMENT, "%s", entry_sentence);
-    b->v.status = status;
-    return 0;
+    return how == REFUSED ? entry_refuse(&b->v) : 1;
 }
 
 static int leave(bvp *b, long call, int status)
 {
     if (!b) return status;
-    if (!entry_end(&b->entry, call)) return fail(&b->v, COSTATE_BAD_ARGUMENT, "%s", entry_disturbed);
+    if (!entry_end(&b->entry, &b->v, call)) return COSTATE_BAD_ARGUMENT;
     if (b->entry.refused && status == COSTATE_OK) verdict_clear(&b->v);
-    b->entry.refused = 0;
     if (b->entry.freed) bvp_free(b);
     return status;
 }
 
-/* The unused array separates the stack frame of this call from those of its callbacks. */
-#define ENTER(b)                                            \
-    HOLD_MOAT();                                            \
-    if (!enter(b, FRAME)) return COSTATE_BAD_ARGUMENT;      \
-    long call = (b) ? (b)->entry.calls : 0
-
 int costate_bvp_solve(costate_bvp *b, double from, double to, const double *p)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_solve(b, from, to, p));
+    GATE(b, call_bvp_solve(b, from, to, p));
 }
 
 int costate_bvp_tangent(costate_bvp *b, const costate_bvp_tangents *s)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_tangent(b, s));
+    GATE(b, call_bvp_tangent(b, s));
 }
 
 int costate_bvp_adjoint(costate_bvp *b, const costate_bvp_adjoints *s)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_adjoint(b, s));
+    GATE(b, call_bvp_adjoint(b, s));
 }
 
 int costate_bvp_hessian(costate_bvp *b, const costate_bvp_second *user)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_hessian(b, user));
+    GATE(b, call_bvp_hessian(b, user));
 }
 
 int costate_bvp_guess(costate_bvp *b, int points, const double *t, const double *y)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_guess(b, points, t, y));
+    GATE(b, call_bvp_guess(b, points, t, y));
 }
 
 int costate_bvp_mesh(costate_bvp *b, int points, const double *t)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_mesh(b, points, t));
+    GATE(b, call_bvp_mesh(b, points, t));
 }
 
 int costate_bvp_eval(costate_bvp *b, double t, double *Y)
 {
-    ENTER(b);
-    return leave(b, call, call_bvp_eval(b, t, Y));
+    GATE(b, call_bvp_eval(b, t, Y));
 }
 
 int costate_check_bvp(costate_bvp *b, double from, double to, const double *p, costate_report *r)
 {
-    ENTER(b);
-    return leave(b, call, call_check_bvp(b, from, to, p, r));
+    GATE(b, call_check_bvp(b, from, to, p, r));
 }
 
 void costate_bvp_abandon(costate_bvp *b)
