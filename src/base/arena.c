@@ -55,3 +55,8 @@ double *take(cursor *at, size_t count)
     }
     return p;
 }
+
+void take_each(cursor *at, size_t count, double **const *arrays)
+{
+    for (; *arrays; arrays++) **arrays = take(at, count);
+}

@@ -43,11 +43,7 @@ static void layout(attempt *x, cursor *at)
     x->along.ends = take(at, DIRECTIONS * x->nends);
     x->along.times = take(at, DIRECTIONS * POINTS);
     x->moved = take(at, x->np + 1);
-    x->lambda = take(at, x->X);
-    x->bend = take(at, x->X);
-    x->value = take(at, x->X);
-    x->V = take(at, x->X);
-    x->seeds = take(at, x->X);
+    TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->V, &x->seeds);
     x->gradient = take(at, x->in);
     x->first.p = take(at, x->np + 1);
     x->first.ends = take(at, x->nends);
@@ -56,8 +52,7 @@ static void layout(attempt *x, cursor *at)
     x->product.p = take(at, DIRECTIONS * x->np + 1);
     x->product.ends = take(at, DIRECTIONS * x->nends);
     x->product.times = take(at, DIRECTIONS * POINTS);
-    x->d = take(at, x->X > x->in ? x->X : x->in);
-    x->out = take(at, x->X > x->in ? x->X : x->in);
+    TAKE(at, x->X > x->in ? x->X : x->in, &x->d, &x->out);
     x->ones = take(at, x->X);
 }
 

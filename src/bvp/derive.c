@@ -69,19 +69,12 @@ static void layout(derivation *d, cursor *at)
     size_t n = (size_t)b->n, nq = (size_t)b->nq, m = (size_t)d->m, s = (size_t)b->s, most = n > nq ? n : nq;
     maps_layout_columns(&b->maps, at, d->m);
     d->z = take(at, d->all * m);
-    d->dt = take(at, m);
-    d->dh = take(at, m);
-    d->tb = take(at, m);
-    d->y = take(at, n * m);
-    d->k = take(at, n * m);
-    d->w = take(at, n * m);
-    d->K = take(at, n * m);
+    TAKE(at, m, &d->dt, &d->dh, &d->tb);
+    TAKE(at, n * m, &d->y, &d->k, &d->w, &d->K);
     d->out = take(at, most * m);
     d->rates = take(at, s * nq);
     d->slopes = take(at, s * nq * m);
-    d->omega = take(at, nq * m);
-    d->tail = take(at, nq * m);
-    d->qd = take(at, nq * m);
+    TAKE(at, nq * m, &d->omega, &d->tail, &d->qd);
 }
 
 static int lay_out(bvp *b, derivation *d)

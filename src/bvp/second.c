@@ -62,19 +62,14 @@ static void layout(products *s, cursor *at)
     s->d->V = take(at, N * points * m);
     s->nu = take(at, d->all);
     s->rho = take(at, d->all * m);
-    s->X = take(at, N * points);
-    s->lambda = take(at, N * points);
+    TAKE(at, N * points, &s->X, &s->lambda);
     s->lambda2 = take(at, N * points * m);
     s->omega = take(at, nq);
     s->omega2 = take(at, nq * m);
     s->tail = take(at, nq);
     s->tail2 = take(at, nq * m);
-    s->dt = take(at, m);
-    s->dh = take(at, m);
-    s->y = take(at, n);
-    s->k = take(at, n);
-    s->w = take(at, n);
-    s->phi = take(at, n);
+    TAKE(at, m, &s->dt, &s->dh);
+    TAKE(at, n, &s->y, &s->k, &s->w, &s->phi);
 }
 
 static int lay_out(products *s)

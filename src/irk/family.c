@@ -32,12 +32,7 @@ void irk_layout(stepper *c, cursor *at)
 {
     irk_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq, k = (size_t)c->m->block;
-    a->Y = take(at, n);
-    a->v1 = take(at, n);
-    a->v2 = take(at, n);
-    a->f0 = take(at, n);
-    a->k = take(at, n);
-    a->slope_of_part = take(at, n);
+    TAKE(at, n, &a->Y, &a->v1, &a->v2, &a->f0, &a->k, &a->slope_of_part);
     a->w = take(at, (size_t)c->N);
     a->wn = c->maps->index ? take(at, n) : NULL;
     a->r = take(at, nq);
@@ -52,8 +47,7 @@ void irk_layout_derivatives(stepper *c, cursor *at, int m)
     irk_work *a = c->own;
     size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)m, block = (size_t)c->m->block;
     size_t together = (size_t)irk_stage_together(c, m);
-    a->systems.stage = take(at, s * n);
-    a->systems.slope = take(at, s * n);
+    TAKE(at, s * n, &a->systems.stage, &a->systems.slope);
     a->systems.kdot = take(at, stride);
     a->systems.MU = equation_plain(c->maps) ? NULL : take(at, s * stride);
     a->systems.MX = equation_plain(c->maps) ? NULL : take(at, s * stride);
@@ -75,8 +69,7 @@ void irk_layout_second(stepper *c, cursor *at, int m)
     size_t n = (size_t)c->n, columns = (size_t)m, s = (size_t)c->s;
     a->jet.P = take(at, s * n * (columns + 1));
     a->jet.Kd = take(at, s * n * columns);
-    a->jet.u = take(at, n);
-    a->jet.by_k = take(at, n);
+    TAKE(at, n, &a->jet.u, &a->jet.by_k);
 }
 
 /* bhat - b from e + ex = (bhat - b)^T W:  A^T (e + ex),  of stage -1 e0 + e^T a,  a = A g */

@@ -30,8 +30,7 @@ void left_layout(shifts *s, cursor *at, int m)
     size_t n = (size_t)s->n;
     a->columns = left_wanted(s) ? m : 0;
     if (!a->columns) return;
-    a->r = take(at, n * (size_t)m);
-    a->e = take(at, n * (size_t)m);
+    TAKE(at, n * (size_t)m, &a->r, &a->e);
     a->b = take(at, n);
     a->x = take(at, 3 * n);
     a->w = take(at, n);

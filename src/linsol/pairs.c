@@ -17,10 +17,8 @@ void pairs_layout(pairs *a, cursor *at, size_t n, int room, int plain)
     a->n = n;
     a->room = room;
     a->plain = plain;
-    a->w = take(at, n);
-    a->b = take(at, n);
-    a->x = take(at, all);
-    a->v = take(at, all);
+    TAKE(at, n, &a->w, &a->b);
+    TAKE(at, all, &a->x, &a->v);
     a->u = plain ? a->x : take(at, all);
 }
 

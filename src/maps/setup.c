@@ -130,14 +130,10 @@ void maps_layout(maps *a, cursor *at)
     a->ready[0].yp = a->user.rhs.prepare && a->residual ? take(at, n) : NULL;
     a->ready[1].y = a->user.cost.prepare ? take(at, n) : NULL;
     if (!a->form.color) return;
-    a->form.seed = take(at, n);
-    a->form.column = take(at, n);
-    a->form.moved = take(at, n);
-    a->form.f = take(at, n);
+    TAKE(at, n, &a->form.seed, &a->form.column, &a->form.moved, &a->form.f);
     a->form.probe = take(at, 6 * n);
     a->form.step = take(at, 2 * n);
-    a->form.next = take(at, n);
-    a->form.terms = take(at, n);
+    TAKE(at, n, &a->form.next, &a->form.terms);
 }
 
 void maps_layout_columns(maps *a, cursor *at, int m)

@@ -124,15 +124,11 @@ static void layout(slopes *s, cursor *at)
     s->y = take(at, n);
     s->p = take(at, np);
     s->m = take(at, nm);
-    s->guess = take(at, n);
-    s->zero = take(at, n);
-    s->w = take(at, N);
-    s->whole = take(at, N);
-    s->V = take(at, n);
-    s->K = take(at, n);
+    TAKE(at, n, &s->guess, &s->zero);
+    TAKE(at, N, &s->w, &s->whole);
+    TAKE(at, n, &s->V, &s->K);
     s->pm = take(at, np + nm);
-    s->lambda = take(at, 2 * n);
-    s->kappa = take(at, 2 * n);
+    TAKE(at, 2 * n, &s->lambda, &s->kappa);
     s->mu = take(at, 2 * (np + nm));
 }
 

@@ -351,12 +351,7 @@ static void layout(transition *s, cursor *at)
 {
     const maps *a = s->before->st->maps;
     size_t n = (size_t)a->n, rows = (size_t)(a->np + a->nm);
-    s->y = take(at, 2 * n);
-    s->k = take(at, 2 * n);
-    s->dy = take(at, 2 * n);
-    s->dk = take(at, 2 * n);
-    s->curve_y = take(at, 2 * n);
-    s->curve_k = take(at, 2 * n);
+    TAKE(at, 2 * n, &s->y, &s->k, &s->dy, &s->dk, &s->curve_y, &s->curve_k);
     s->w = take(at, n);
     s->lambda = take(at, 2 * n);
     s->mu = take(at, 2 * rows);

@@ -41,14 +41,10 @@ static void layout(stepper *c, cursor *at)
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n, N = (size_t)c->N, r = (size_t)c->m->rkc->r;
     a->inverse = c->maps->M ? take(at, n) : NULL;
-    a->f0 = take(at, N);
-    a->F = take(at, N);
-    a->f1 = take(at, N);
-    a->start = take(at, N);
+    TAKE(at, N, &a->f0, &a->F, &a->f1, &a->start);
     a->K = take(at, r * N);
     a->Y = take(at, N);
-    a->radius.v = take(at, n);
-    a->radius.Jv = take(at, n);
+    TAKE(at, n, &a->radius.v, &a->radius.Jv);
     for (int k = 0; k < 2; k++) a->g[k] = take(at, N);
 }
 
@@ -69,9 +65,7 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     size_t columns = (size_t)c->N * (size_t)m;
     columns_layout(c, at, m, &a->columns);
     for (int k = 0; k < 4; k++) a->gd[k] = take(at, columns);
-    a->Fd = take(at, columns);
-    a->Fd0 = take(at, columns);
-    a->Yd = take(at, columns);
+    TAKE(at, columns, &a->Fd, &a->Fd0, &a->Yd);
     a->Kd = take(at, (size_t)all->r * columns);
     a->room = rkc_stage_room(c, most_stages(all), (size_t)c->n);
     a->stages = take(at, a->room * (size_t)c->n);
@@ -81,10 +75,7 @@ static void layout_second(stepper *c, cursor *at, int m)
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n, columns = n * (size_t)m;
-    a->second.Vd0 = take(at, columns);
-    a->second.T0 = take(at, columns);
-    a->second.T = take(at, columns);
-    a->second.Y1d = take(at, columns);
+    TAKE(at, columns, &a->second.Vd0, &a->second.T0, &a->second.T, &a->second.Y1d);
     a->second.KT = take(at, (size_t)c->m->rkc->r * columns);
     a->second.room = rkc_stage_room(c, most_stages(c->m->rkc), n + columns);
     a->second.tangents = take(at, a->second.room * columns);

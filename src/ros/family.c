@@ -31,11 +31,8 @@ static void layout(stepper *c, cursor *at)
 {
     ros_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
-    a->Y = take(at, n);
-    a->v1 = take(at, n);
-    a->v2 = take(at, n);
-    a->r = take(at, nq);
-    a->rq = take(at, nq);
+    TAKE(at, n, &a->Y, &a->v1, &a->v2);
+    TAKE(at, nq, &a->r, &a->rq);
     a->ft = take(at, n);
     a->error_b = take(at, (size_t)c->s);
     if (c->sh->matfree && guesses_forward(c)) guesses_layout(&a->step, at, c->maps, 1);

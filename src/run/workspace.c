@@ -9,15 +9,11 @@ static void layout(costate *c, cursor *at)
     stepper *st = &c->st;
     workspace *w = &c->work;
     size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
-    w->y = take(at, N);
-    w->y1 = take(at, N);
-    w->err = take(at, N);
+    TAKE(at, N, &w->y, &w->y1, &w->err);
     w->yp = c->maps.residual ? take(at, n) : NULL;
     w->yp1 = c->maps.residual ? take(at, n) : NULL;
     c->ended.yp = c->maps.residual ? take(at, n) : NULL;
-    w->f = take(at, N);
-    w->z = take(at, N);
-    c->ended.y = take(at, N);
+    TAKE(at, N, &w->f, &w->z, &c->ended.y);
     c->ended.p = take(at, (size_t)st->np);
     w->clock = take(at, 4);
     for (int k = 0; k < 2; k++) {
@@ -57,13 +53,11 @@ static void layout_events(costate *c, cursor *at, size_t k)
     event_work *w = &c->d.events;
     const stepper *st = &c->st;
     size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), events = c->P.nevents > 0, located = guards(c) > 0;
-    w->V = take(at, located * N * k);
-    w->lambda = take(at, located * N * k);
+    TAKE(at, located * N * k, &w->V, &w->lambda);
     w->dpm = take(at, located * pm * k);
     w->one = take(at, located * 3 * k);
     w->pm = take(at, st->nm > 0 ? pm * k : 0);
-    w->jump = take(at, events * N);
-    w->after = take(at, events * N);
+    TAKE(at, events * N, &w->jump, &w->after);
 }
 
 double *pm_begin(costate *c, int m, const double *of_p)
@@ -154,12 +148,8 @@ int starter_ready(costate *c)
 static size_t layout_watch(watch *w, const stepper *c, cursor *at)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N;
-    w->u = take(at, n);
-    w->at = take(at, n);
-    w->y = take(at, N);
-    w->y1 = take(at, N);
-    w->jump = take(at, N);
-    w->was = take(at, N);
+    TAKE(at, n, &w->u, &w->at);
+    TAKE(at, N, &w->y, &w->y1, &w->jump, &w->was);
     w->rate = take(at, n);
     return at->used;
 }

@@ -29,21 +29,11 @@ static void layout(starter *s, cursor *at)
 {
     size_t n = (size_t)s->maps->n, entries = equation_plain(s->maps) ? 0 : s->maps->entries;
     int residual = s->maps->residual, high = s->maps->index != NULL;
-    s->J = take(at, entries);
-    s->Ja = take(at, entries);
-    s->Ma = take(at, entries);
+    TAKE(at, entries, &s->J, &s->Ja, &s->Ma);
     s->M = residual ? take(at, entries) : NULL;
     s->J0 = high ? take(at, entries) : NULL;
     s->M0 = high && residual ? take(at, entries) : NULL;
-    s->r = take(at, n);
-    s->dx = take(at, n);
-    s->unit = take(at, n);
-    s->guess = take(at, n);
-    s->work = take(at, n);
-    s->zero = take(at, n);
-    s->kept = take(at, n);
-    s->slope = take(at, n);
-    s->algebraic = take(at, n);
+    TAKE(at, n, &s->r, &s->dx, &s->unit, &s->guess, &s->work, &s->zero, &s->kept, &s->slope, &s->algebraic);
     s->from = take(at, 3 * n);
     double *mine = take(at, start_values_bytes(s->maps->n) / sizeof *mine + 1);
     if (at->base) start_values_layout(&s->mine, s->maps->n, mine);
