@@ -10,6 +10,106 @@
 enum { M = 2, N = 8, STORES = 3 };
 static const int stores[STORES] = {COSTATE_ALL_STAGES, COSTATE_STATES_ONLY, COSTATE_CHECKPOINTS};
 
+/* ---- a problem of problems.h with its second parameter as a memory variable ---- */
+
+static costate_point with_both(const costate_point *x, double *p)
+{
+    costate_point both = *x;
+    p[0] = x->p ? x->p[0] : 0;
+    p[1] = x->m ? x->m[0] : 0;
+    both.p = p;
+    return both;
+}
+
+static int value(const costate_map *f, const costate_point *x, double *out, void *ctx)
+{
+    double p[2];
+    costate_point both = with_both(x, p);
+    return f->value(&both, out, ctx);
+}
+
+static int tangent(const costate_map *f, const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    double p[2], dp[2];
+    costate_point both = with_both(x, p), along = with_both(dx, dp);
+    return f->tangent(&both, &along, out, ctx);
+}
+
+/* dx NULL: the adjoint */
+static int adjoint(const costate_map *f, const costate_point *x, const costate_point *dx, const double *w,
+                   const costate_gradient *g, void *ctx)
+{
+    double p[2], dp[2], pb[2] = {0};
+    costate_point both = with_both(x, p), along = with_both(dx ? dx : x, dp);
+    costate_gradient to = {.t = g->t, .y = g->y, .p = pb};
+    int status = dx ? f->adjoint_tangent(&both, &along, w, &to, ctx) : f->adjoint(&both, w, &to, ctx);
+    if (g->p) g->p[0] += pb[0];
+    if (g->m) g->m[0] += pb[1];
+    return status;
+}
+
+static const problem *of;
+
+#define MAP(name) \
+static int name##_value(const costate_point *x, double *out, void *ctx) { return value(&of->P.name, x, out, ctx); } \
+static int name##_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx) \
+{ \
+    return tangent(&of->P.name, x, dx, out, ctx); \
+} \
+static int name##_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx) \
+{ \
+    return adjoint(&of->P.name, x, NULL, w, g, ctx); \
+} \
+static int name##_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, \
+                                  const costate_gradient *g, void *ctx) \
+{ \
+    return adjoint(&of->P.name, x, dx, w, g, ctx); \
+} \
+static const costate_map name##_map = {.value = name##_value, .tangent = name##_tangent, .adjoint = name##_adjoint, \
+                                       .adjoint_tangent = name##_adjoint_tangent};
+MAP(rhs)
+MAP(cost)
+
+/* at a given time: y stays, m is doubled */
+static int jump(int n, const double *y, const double *m, double *out)
+{
+    for (int k = 0; k < n; k++) out[k] = y ? y[k] : 0;
+    out[n] = m ? 2 * m[0] : 0;
+    return 0;
+}
+
+static int jump_value(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    return jump(of->P.n, x->y, x->m, out);
+}
+
+static int jump_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x; (void)ctx;
+    return jump(of->P.n, dx->y, dx->m, out);
+}
+
+static int jump_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)ctx;
+    for (int k = 0; g->y && k < of->P.n; k++) g->y[k] += w[k];
+    if (g->m) g->m[0] += 2 * w[of->P.n];
+    return 0;
+}
+
+static int jump_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                const costate_gradient *g, void *ctx)
+{
+    (void)x; (void)dx; (void)w; (void)g; (void)ctx;
+    return 0;
+}
+
+static const costate_map jump_map = {.value = jump_value, .tangent = jump_tangent, .adjoint = jump_adjoint,
+                                     .adjoint_tangent = jump_adjoint_tangent};
+
+/* ---- a run and its derivatives ---- */
+
 /* (y, q) at the end, in between; tangents; a gradient with respect to y, p, t0, t1; Hessian products */
 typedef struct { double y[N], seen[N], V[N * M], lambda[N], mu[N], t[2], lambda2[N * M], mu2[N * M]; } numbers;
 
@@ -26,14 +126,25 @@ static int seed2(double t1, const double *y, const double *p, int m, const doubl
 
 static int run(const char *name, const problem *b, int storage, numbers *x, int *steps)
 {
+    costate_problem P = b->P;
+    P.np = P.nm = 1;
+    P.rhs = rhs_map;
+    P.cost = cost_map;
+    double middle = 0.5 * (b->t0 + b->t1);
+    costate_event doubled = {.ntimes = 1, .times = &middle, .jump = jump_map, .from = COSTATE_ANY_MODE,
+                             .to = COSTATE_SAME_MODE};
+    P.nevents = 1;
+    P.event = &doubled;
+    of = b;
     costate_options o = {.rtol = 1e-6, .atol = 1e-8, .storage = storage, .checkpoints = 10};
-    costate *c = costate_new(costate_method_find(name), &b->P, &o);
+    costate *c = costate_new(costate_method_find(name), &P, &o);
     costate_tape *tape = costate_tape_new();
-    int rows = b->P.n + b->P.nq, status;
+    int rows = P.n + P.nq + P.nm, status;
     double V[N * M] = {0}, Vp[N * M] = {0};
-    for (int k = 0; k < rows * M; k++) V[k] = k < M * rows && k % rows < b->P.n ? 1.0 / (k + 1) : 0;
-    for (int k = 0; k < b->P.np * M; k++) Vp[k] = 0.5 - k;
-    memcpy(x->y, b->y0, (size_t)b->P.n * sizeof *x->y);
+    for (int k = 0; k < rows * M; k++) V[k] = k % rows < P.n || k % rows == rows - 1 ? 1.0 / (k + 1) : 0;
+    for (int k = 0; k < P.np * M; k++) Vp[k] = 0.5 - k;
+    memcpy(x->y, b->y0, (size_t)P.n * sizeof *x->y);
+    x->y[rows - 1] = b->p0[1];
     memcpy(x->V, V, sizeof V);
     status = costate_integrate(c, b->t0, b->t1, x->y, b->p0, tape);
     if (status == COSTATE_OK) status = costate_tape_eval(c, tape, 0.3 * b->t0 + 0.7 * b->t1, x->seen);
@@ -70,7 +181,7 @@ static double gap(const numbers *x, const numbers *z)
 int main(int count, char **names)
 {
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
-    if (count != 3 || b->P.n + b->P.nq > N || b->P.np > N) return 2;
+    if (count != 3 || b->P.n + b->P.nq + 1 > N || b->P.np != 2) return 2;
     for (int k = 0; k < STORES; k++) {
         static numbers x, z;
         int steps, same_steps;
