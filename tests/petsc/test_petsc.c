@@ -483,7 +483,7 @@ static costate_problem line_bent(line *p)
 static int multiplied(const line *p, const costate_problem *P, double sigma, const costate_point *x, const double *v,
                       double *out)
 {
-    int n = p->cells.n, heavy = P->pattern && P->pattern->col[n] == n, coupled = P->mass && !heavy;
+    int n = p->cells.n, coupled = P->mass == coupled_mass || P->mass == coupled_entries, heavy = P->mass && !coupled;
     double slope[CELLS];
     costate_point dx = {.y = v, .yp = slope};
     for (int i = 0; i < n; i++) slope[i] = sigma * v[i];
