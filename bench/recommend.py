@@ -15,6 +15,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+sys.path.insert(0, ROOT)
+
+from codegen.families import FAMILIES  # noqa: E402
+
 KEPT, DOCUMENT = os.path.join(HERE, "recommend.json"), os.path.join(ROOT, "docs", "choosing.md")
 HEAD = "error reached"             # the first cell of the table
 
@@ -26,7 +30,7 @@ ACCURACIES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 NEAR = 1.2                         # the least times this is as good
 SHOWN = 5                          # names a cell
 
-ALL = ("erk", "sdirk", "firk", "ros", "rkc")
+ALL = tuple(family for family in FAMILIES if family != "collocation")
 ROWS = (                           # what is asked for, trait, of what, families
     ("not stiff", "not stiff", "value", ALL),
     ("its gradient", "not stiff", "gradient", ALL),

@@ -56,12 +56,14 @@ def conditions(method, q):
 
 
 def least(method, q, E, r):
-    """Least-norm coefficients, with sum D_k = d; erk: the slope at 0 is f(t,y), with FSAL that at 1 is f(t+h,y+)."""
+    """Least-norm coefficients, with sum D_k = d; explicit methods: the slope at 0 is f(t,y), with FSAL that at 1 is
+    f(t+h,y+)."""
     values, powers = [method.d], [lambda k: ONE]
-    if method.table.family == "erk":
+    explicit = not method.W and not method.C
+    if explicit:
         values.append(identity(method.s)[0])
         powers.append(lambda k: ONE if k == 1 else ZERO)
-    if method.table.family == "erk" and "fsal" in method.properties:
+    if explicit and "fsal" in method.properties:
         values.append(identity(method.s)[-1])
         powers.append(lambda k: k * ONE)
     degree = max(q, len(values))

@@ -3,9 +3,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from .families import FAMILIES
 from .real import Refused, brief
 
-FAMILIES = ("erk", "sdirk", "firk", "ros", "rkc", "collocation")     # as enum costate_family
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
 TEXTS = ("name", "title", "family", "source")

@@ -182,7 +182,8 @@ class Reader:
         if len(lines) != len(stages) + len(weights) or any(x[0] is None for x in lines):
             raise Refused("tableau: every line is 'c_i | entries', 'b | ...', 'bhat | ...' or 'bhat2 | ...', once each")
         t.s = s = len(stages)
-        width = {"erk": lambda i, s: i, "sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}[t.family]
+        explicit = (lambda i, s: i)
+        width = {"sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}.get(t.family, explicit)
         t.A = self.matrix(stages, "tableau", width)
         t.c = self.labels(stages, "tableau", "c")
         for label, texts in weights.items():

@@ -32,7 +32,7 @@ def derive(t):
         orders(method)
     method.P, method.Q = stability.rational(used.A, used.b, tol)
     method.r_infinity = stability.at_infinity(method.P, method.Q, tol)
-    {"erk": explicit, "sdirk": diagonal, "firk": full, "collocation": boundary}[t.family](method)
+    {"sdirk": diagonal, "firk": full, "collocation": boundary}.get(t.family, explicit)(method)
     if late:
         check.claims(t, method.properties)
         derived = method.embedded

@@ -1,13 +1,9 @@
 """What is known of a method, as rows (what, text): found by codegen when it checks the method's file."""
+from codegen.families import FAMILIES
 from codegen.real import snap
 from codegen.report import index_2, stage_order
 from codegen.stability import error_constant
 
-FAMILIES = {
-    "erk": "explicit Runge-Kutta", "sdirk": "diagonally implicit Runge-Kutta", "firk": "fully implicit Runge-Kutta",
-    "ros": "Rosenbrock", "rkc": "stabilised explicit Runge-Kutta",
-    "collocation": "collocation, for boundary value problems",
-}
 PROPERTIES = {
     "fsal": "the last stage is the first of the next step", "stiffly-accurate": "stiffly accurate: b is the last row",
     "A-stable": "A-stable", "L-stable": "L-stable", "dae": "M may be singular (index 1)",

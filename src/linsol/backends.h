@@ -12,17 +12,17 @@ enum unscaled { NEVER_UNSCALED, UNSCALED_WITH_MASS, ALWAYS_UNSCALED };
 enum unscaled LS_Unscaled(const costate_backend *);
 int LS_Banded(const costate_backend *);     /* the backend stores a band, whose width grows with coupled stages */
 
-/* order[k]: the k-th unknown in an order that keeps the fill of grids small.  COSTATE_LS_...  Part of "umfpack". */
+/* order[k]: the k-th unknown in an order that causes little fill-in on grids.  COSTATE_LS_...  Part of "umfpack". */
 int LS_dissect(const costate_pattern *, int *order);
-/* Multiplications that a factorisation takes for each entry of L, the pivots in the order of minimum degree: what dense
-   kernels can save on.  Part of "umfpack", too. */
+/* Multiplications of a factorisation per entry of L, for pivots in the order of minimum degree: the work that dense
+   kernels can speed up.  Also part of "umfpack". */
 int LS_density(const costate_pattern *, double *density);
 
-/* Is a factored matrix singular to working precision?  Units are no singularity: [2 1e20; 0 2] is a fine matrix,
-   and so are the algebraic rows of a DAE with sigma = 1e12; a ratio of the largest and smallest pivot would
-   reject both.  So a pivot is only suspected, when it is below round-off of the largest entry of its row of A and
-   of its column; and only then is the factor put to the proof: it has to find a known solution again.  A false
-   "regular" does little harm (the solution is huge, Newton diverges, the step is cut), a false "singular" does. */
+/* Is a factored matrix singular to working precision?  Different units do not make it singular: [2 1e20; 0 2] is
+   harmless, and so are the algebraic rows of a DAE with sigma = 1e12; the ratio of the largest to the smallest pivot
+   would reject both.  So a pivot is suspect only if it is below the round-off of the largest entry of its row of A and
+   of its column.  Only then the factor is tested: it has to reproduce a known solution.  A false "nonsingular" does
+   little harm (the solution is huge, Newton's iteration diverges, the step is reduced), but a false "singular" does. */
 typedef struct {
     int n, parts;                       /* doubles a number: 1, or 2 when complex */
     const costate_pattern *pattern;     /* NULL: dense */
@@ -42,18 +42,18 @@ void LS_pivots_free(LS_pivots *);
 int LS_pivots_judge(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                     int (*solve)(void *self, int transpose, int nrhs, double *X));
 
-/* Sparse codes take the diagonal as pivot unless it is smaller than threshold times its column's largest: less fill,
-   and mostly as good.  Mostly: where the pivots grow far beyond the entries of A, digits are lost, nearly all of
-   them in bad cases, and nobody would notice.  So such a factor, and one found singular, is made once more with
-   threshold 1, partial pivoting.  This depends only on A, so that a replay decides alike.
+/* Sparse codes take the diagonal entry as pivot unless it is smaller than threshold times the largest entry of its
+   column.  This causes less fill-in and is usually as accurate.  But if the pivots grow far beyond the entries of A,
+   digits are lost, in bad cases nearly all of them, without a sign.  So such a factor, and one found singular, is
+   computed again with threshold 1, partial pivoting.  The decision depends only on A, so that a replay decides alike.
    factor: factors and judges. */
 int LS_pivots_factor(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                      int (*factor)(void *self, const double *A, double threshold));
 
-/* 1: self's factor of A is regular and as good as one with pivots of A's own choice, although its pivots were chosen
-   without A.  They dominate A, or the solution x for b = A z, z known, has |b - A x| <= 1e-14 |A| |z| in every row
-   (W. Oettli, W. Prager, Numerische Mathematik 6 (1964) 405).  z weighs columns by their largest entries, so that
-   neither rows' nor columns' units matter.  room: for n numbers. */
+/* 1: self's factor of A is nonsingular and as accurate as one whose pivots are chosen for A, although its pivots were
+   chosen without A.  Either they dominate A, or the solution x for b = A z, z known, has |b - A x| <= 1e-14 |A| |z| in
+   every row (W. Oettli, W. Prager, Numerische Mathematik 6 (1964) 405).  z weighs columns by their largest entries, so
+   that neither rows' nor columns' units matter.  room: for n numbers. */
 int LS_pivots_hold(LS_pivots *, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                    int (*solve)(void *self, int transpose, int nrhs, double *X), double *room);
 

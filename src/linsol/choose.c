@@ -25,7 +25,7 @@ static const struct { const costate_backend *backend; enum unscaled which; int b
 };
 enum { BACKENDS = sizeof table / sizeof *table };
 
-/* the row of a backend; BACKENDS: it is the user's */
+/* the row of a backend; BACKENDS: a backend of the user */
 static int row_of(const costate_backend *b)
 {
     int k = 0;
@@ -53,14 +53,14 @@ const costate_backend *costate_backend_find(const char *name)
     return NULL;
 }
 
-/* Whether dense kernels pay, UMFPACK's over KLU: they do from some 65 multiplications an entry of L on.  Where
-   couplings go one way only, the count, of A + A^T, is too large for KLU, which finds blocks and pivots off the
-   diagonal: some 190.
-   Measured, a factorisation and ten solves, KLU's time over UMFPACK's, real and complex, by this count: heat 64 x 64
-   35: 0.6, 0.7, 100 x 100 57: 1.0, 1.0, 140 x 140 80: 1.2, 1.7, 200 x 200 102: 1.7, 1.8; Brusselator 16 x 16 45: 0.5,
-   0.7, 22 x 22 61: 0.7, 0.9, 28 x 28 80: 1.1, 1.1, 40 x 40 119: 1.5, 1.9; random graphs, symmetric 35: 0.3, 0.5, 60:
-   0.5, 0.6, 80: 1.0, 0.7, not symmetric 110: 0.4, 0.5, 146: 0.6, 0.8, 246: 1.3, 1.4, 319: 1.6, 1.6.
-   Without memory to count, the one that needs the most is to say so. */
+/* Whether UMFPACK with its dense kernels is faster than KLU: from about 65 multiplications per entry of L on.  If
+   couplings have one direction only, the count, which is made for A + A^T, is too large for KLU, because KLU finds
+   blocks and pivots off the diagonal: then from about 190 on.
+   Measured: time of KLU over time of UMFPACK for a factorisation and ten solves, real and complex, for this count: heat
+   64 x 64 35: 0.6, 0.7, 100 x 100 57: 1.0, 1.0, 140 x 140 80: 1.2, 1.7, 200 x 200 102: 1.7, 1.8; Brusselator 16 x 16
+   45: 0.5, 0.7, 22 x 22 61: 0.7, 0.9, 28 x 28 80: 1.1, 1.1, 40 x 40 119: 1.5, 1.9; random graphs, symmetric 35: 0.3,
+   0.5, 60: 0.5, 0.6, 80: 1.0, 0.7, not symmetric 110: 0.4, 0.5, 146: 0.6, 0.8, 246: 1.3, 1.4, 319: 1.6, 1.6.
+   If memory is too short for counting, UMFPACK, which needs the most, is chosen, so that it reports this. */
 static int dense_enough(const costate_pattern *p)
 {
 #ifdef COSTATE_HAVE_UMFPACK
@@ -79,18 +79,19 @@ static const costate_backend *first_of(const char *const *names)
     return found;
 }
 
-/* small   LAPACK on 20 x 20 is done before a sparse code has looked up its permutations
+/* small   LAPACK has factored 20 x 20 before a sparse code has read its permutations
    narrow  LAPACK in a band a few average columns wide: more arithmetic, but without indices (measured: twice as fast
            as KLU at a width of 8 columns; even in factoring at 16, but twice as slow in solving)
-   fill    UMFPACK, which does it with dense kernels; KLU, an entry at a time, takes up to eight times as long
-   else    KLU: little fill, which it does without the overhead of dense kernels, and block triangular form
-   SuperLU comes last: without memory it ends the process */
+   fill    UMFPACK, which computes fill-in with dense kernels; KLU treats single entries and takes up to eight times as
+           long
+   else    KLU: little fill-in, without the overhead of dense kernels, and block triangular form
+   SuperLU comes last: it ends the process when memory is short */
 static const costate_backend *automatic(int n, const costate_pattern *p)
 {
     static const char *const filled[] = { "umfpack", "klu", "superlu", "dense" };
     static const char *const other[] = { "klu", "umfpack", "superlu", "dense" };
     enum { SMALL = 20 };
-    const double NARROW = 8.0;          /* columns; beyond n/2 a band is no less than the whole matrix */
+    const double NARROW = 8.0;          /* columns; wider than n/2, a band is no smaller than the whole matrix */
     int lower, upper;
     if (!p || n <= SMALL) return &LS_dense;
     pattern_band(p, &lower, &upper);

@@ -1,4 +1,4 @@
-/* dense.c - the backend "dense": LAPACK's getrf and getrs, or for a few rows our own (few.c). */
+/* dense.c - the backend "dense": LAPACK's getrf and getrs, or few.c for matrices of a few rows. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -102,9 +102,9 @@ static double pivot_size(const dense *d, int k)
     return d->is_complex ? fmax(fabs(u[0]), fabs(u[1])) : fabs(u[0]);
 }
 
-/* No entry of L is larger than 1 (complex: sqrt(2)), so no entry of column k of A than the sum of column k of U (twice
-   it, if each is taken as |re| + |im|): a pivot above round-off of that need not be suspected, and A not be read.  The
-   least pivot mostly is above round-off of all there is. */
+/* No entry of L is larger than 1 (complex: sqrt(2)).  So no entry of column k of A is larger than the sum of column k
+   of U (twice this sum, if each modulus is taken as |re| + |im|).  A pivot above the round-off of that is not suspect,
+   and A need not be read.  Usually the smallest pivot is above the round-off of all columns. */
 static int convincing(const dense *d)
 {
     size_t parts = (size_t)d->check.parts, n = (size_t)d->n;
@@ -112,7 +112,7 @@ static int convincing(const dense *d)
     for (int k = 0; k < d->n; k++) {
         double pivot = pivot_size(d, k);
         least = pivot < least ? pivot : least;
-        sum += pivot;                          /* few.c has inverted it; NaN and Inf must show */
+        sum += pivot;                          /* few.c has inverted it; NaN and Inf must be noticed */
     }
     if (least > limit * sum) return 1;
     for (int k = 0; k < d->n; k++) {

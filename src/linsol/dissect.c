@@ -1,17 +1,17 @@
 /* dissect.c - an ordering for patterns of grids: nested dissection (George, SIAM J. Numer. Anal. 10 (1973) 345) by the
    levels of breadth-first searches (George, Liu, SIAM J. Numer. Anal. 15 (1978) 1053), then constrained minimum degree.
 
-   Which of the two orderings needs less arithmetic, this or minimum degree alone, CAMD foretells: graphs that no level
-   cuts well are left to it.
+   CAMD predicts the arithmetic of both orderings, this one and plain minimum degree, and the cheaper one is used:
+   graphs that no level separates well are ordered by minimum degree.
 
-   The graph is that of A + A^T.  A part is cut in two by those nodes of a level that have a neighbour in the next one;
-   both halves come before this separator, so that neither fills the other.  CAMD orders inside of halves and
-   separators.
+   The graph is that of A + A^T.  A part is divided by those nodes of a level that have a neighbour in the next one, its
+   separator.  Both halves are ordered before the separator, so that neither causes fill-in in the other.  CAMD orders
+   the nodes inside halves and separators.
 
-   Measured, arithmetic of the factorisation as a share of METIS's: shallow water 40 x 40 1.02, 80 x 80 0.78, 20 x 100
-   0.84, Brusselator 32 x 32 0.82 (minimum degree alone: 1.83, 1.85, 1.10, 1.20).  METIS itself, which UMFPACK offers,
-   keeps no promise of ours: without memory it prints, leaks and orders otherwise; it sets rand() anew and handles
-   signals. */
+   Measured: arithmetic of the factorisation divided by that with METIS: shallow water 40 x 40 1.02, 80 x 80 0.78,
+   20 x 100 0.84, Brusselator 32 x 32 0.82 (plain minimum degree: 1.83, 1.85, 1.10, 1.20).  METIS itself, which UMFPACK
+   offers, cannot be used here: when memory is short it prints, leaks, and returns another ordering; and it reseeds
+   rand() and installs signal handlers. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "base/verdict.h"
 #include "linsol/backends.h"
 
-enum { SMALL = 200,          /* nodes that are not worth cutting */
+enum { SMALL = 200,          /* parts of so many nodes are not divided */
        TRIES = 20 };         /* searches for a cut: 8 leave 6 % more arithmetic, 1 leaves 45 % */
 
 typedef struct {
@@ -50,7 +50,7 @@ static void neighbours(graph *g, const costate_pattern *p)
     }
 }
 
-/* list[begin .. end) is a part from now on. */
+/* Makes list[begin .. end) a part. */
 static void push(graph *g, int begin, int end)
 {
     if (begin == end) return;
@@ -61,7 +61,8 @@ static void push(graph *g, int begin, int end)
     g->stack[g->top++] = end;
 }
 
-/* The nodes that hang together with `from` in its part, by levels, to the queue behind the count that is there. */
+/* Appends the nodes connected with `from` inside its part to the queue of `count` nodes, level by level; returns the
+   new count. */
 static int search(graph *g, int from, int count)
 {
     g->level[from] = 0;
@@ -83,7 +84,7 @@ static void forget_levels(graph *g, int begin, int end)
     for (int k = begin; k < end; k++) g->level[g->list[k]] = -1;
 }
 
-/* 1, or 0 and what hangs together has become a part of its own */
+/* 1: connected; 0: each connected component has been made a part */
 static int connected(graph *g, int begin, int end)
 {
     int count, from = begin;
@@ -99,7 +100,7 @@ static int connected(graph *g, int begin, int end)
 
 typedef struct { double cost; int from, level; } choice;
 
-/* The level with the fewest nodes for the most equal halves, if it is cheaper than the best so far. */
+/* The level with few nodes and halves of similar size, if its cost is lower than the best so far. */
 static void choose(const graph *g, int count, choice *best)
 {
     int depth = g->level[g->queue[count - 1]];
@@ -111,7 +112,7 @@ static void choose(const graph *g, int count, choice *best)
     }
 }
 
-/* First from ends as far out as can be found, where levels are short; then from nodes all over the part. */
+/* First from nodes as peripheral as can be found, because their levels are small; then from nodes all over the part. */
 static choice best_cut(graph *g, int begin, int end)
 {
     choice best = {HUGE_VAL, 0, 0};
@@ -134,7 +135,7 @@ static int touches(const graph *g, int i, int level)
     return 0;
 }
 
-/* list[begin .. end) anew: what is below the separator, what is above it, the separator */
+/* reorders list[begin .. end): the nodes below the separator, those above it, the separator */
 static void cut(graph *g, int begin, int end, int level)
 {
     int at = begin, to = end, middle;
@@ -161,7 +162,7 @@ static void dissect(graph *g)
     }
 }
 
-/* set NULL: minimum degree alone.  *work: multiplications of the factorisation, if no pivoting disturbs it;
+/* set NULL: plain minimum degree.  *work: multiplications of the factorisation, if no pivoting disturbs it;
    *entries: of its L */
 static int minimum_degree(const costate_pattern *p, int *set, int *order, double *work, double *entries)
 {

@@ -1,12 +1,12 @@
 /* few.c - LU of a few rows without the overhead of a LAPACK call, which costs more than their arithmetic.
 
-   LAPACK's pivots and factors, but with the diagonal of U inverted: a division costs as much as a dozen products.  The
-   matrix is factored column by column: each is what the columns before make of it, the forward half of a solve.  There
-   four columns of L or U (complex: two) are taken at a time, so that x is read and written less often; an x_i sees its
-   terms in the order in which single columns would bring them.
+   Pivots and factors are LAPACK's, but the diagonal of U is inverted: a division costs as much as a dozen products.
+   The matrix is factored column by column: each column results from a forward substitution with the previous ones.
+   Substitutions take four columns of L or U (complex: two) at a time, so that x is read and written less often; the
+   terms of each x_i are added in the same order as with single columns.
 
-   Complex numbers are pairs (re, im).  parts, doubles a number, and the number of columns at a time are known where the
-   functions below are inlined, and so is n, up to eight. */
+   Complex numbers are pairs (re, im).  parts (doubles per number) and the number of columns at a time are constants
+   where the functions below are inlined, and so is n, up to eight. */
 #include <math.h>
 
 #include "linsol/few.h"
@@ -28,8 +28,8 @@ static inline void multiply(int parts, double *x, const double *a)
     if (parts == 2) x[1] = x[1] * a[0] + re * a[1];
 }
 
-/* What x/a takes: real, a; complex, by Smith (CACM 5 (1962) 435), the ratio r of its parts, the smaller over the
-   larger, and d. */
+/* What a division x/a needs: if real, a; if complex (Smith, CACM 5 (1962) 435), the ratio r of a's parts, the smaller
+   over the larger, and d. */
 typedef struct { double r, d; int wide; } divisor;
 
 static inline divisor divisor_of(int parts, const double *a)

@@ -2,7 +2,8 @@
 #ifndef COSTATE_FEW_H
 #define COSTATE_FEW_H
 
-/* Measured: up to here a complex factorisation and its solves are faster than by OpenBLAS with AVX-512; real: to 56. */
+/* Measured: up to this size a complex factorisation with its solves is faster than OpenBLAS with AVX-512; a real one up
+   to 56. */
 enum { LS_FEW = 32 };
 
 typedef struct {

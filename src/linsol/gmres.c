@@ -2,23 +2,25 @@
 
        A x = b,  x = P^-1 v:  minimise | w (b - A P^-1 v) |  over the Krylov space of  w A P^-1 w^-1.
 
-   Several columns go in step, each with its own space: their preconditioner solves are one call.  A cycle has at most
-   `limit` iterations.  The recurrence of a cycle tells its residual; where P or A are badly conditioned the true one is
-   larger by many orders, so a solution is judged by  b - A x,  and corrected by further cycles while that helps. */
+   Several columns are iterated simultaneously, each with its own Krylov space, so that their preconditioner solves are
+   one call.  A cycle has at most `limit` iterations.  The recurrence of a cycle provides a value of its residual.  If P
+   or A is badly conditioned, the true residual is larger by many orders of magnitude.  A solution is therefore judged
+   by b - A x, and corrected by further cycles as long as they reduce it. */
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
 #include "linsol/gmres.h"
 #include "linsol/orthogonal.h"
 
-/* A cycle that leaves more than STANDSTILL of residual and error is the last: halves lie between the digits that a
-   cycle brings while it works and the few per cent by which round-off moves.  LEAST_GAIN: what a cycle is asked for
-   at least, a digit, however near the tolerance is: its first vectors cost as much for less. */
+/* STANDSTILL: a cycle that reduces neither the residual nor the error to less than this part is the last one.  A half
+   lies between the digits that a successful cycle gains and the few per cent by which round-off changes a residual.
+   LEAST_GAIN: every cycle has to gain a digit at least, even if the tolerance is nearer: the first vectors of a cycle
+   cost the same, however little they are to gain. */
 static const double STANDSTILL = 0.5, LEAST_GAIN = 0.1;
 
-/* a column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
-   right-hand side limit+1, inner products limit+1, two of the blocks that go to the preconditioner and on to A; for
-   all: 1/w */
+/* For each column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
+   right-hand side limit+1, inner products limit+1, and a column in each of the two blocks that are passed to the
+   preconditioner and to A.  For all together: 1/w */
 static size_t column_work(size_t n, size_t k) { return (2 * k + 1) * n + (k + 1) * k + 2 * k + 2 * (k + 1); }
 
 size_t gmres_work(int n, int columns, int limit)
@@ -26,11 +28,12 @@ size_t gmres_work(int n, int columns, int limit)
     return (size_t)columns * (column_work((size_t)n, (size_t)limit) + 2 * (size_t)n) + (size_t)n;
 }
 
-/* scale, unit: b and A are divided by them where squares would leave the numbers there are; growth: largest |A z|/|z|
-   seen */
+/* scale, unit: divisors of b and of A where squares would overflow or underflow; growth: the largest |A z|/|z| so
+   far */
 typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, unit, size, rest, tol, growth; int k, going; } column;
 
-/* apply the earlier rotations to the new column, make one that clears h[k+1], turn the right-hand side */
+/* applies the earlier rotations to the new column, then adds one that annihilates h[k+1], also to the right-hand
+   side */
 static double rotate(int k, double *h, double *cs, double *sn, double *g)
 {
     for (int j = 0; j < k; j++) {
@@ -55,7 +58,8 @@ static void back_substitute(int k, int ld, const double *H, double *g)
     }
 }
 
-/* 1, or a power of two that brings b's largest entry to about 1: where its square or its sum might leave the numbers */
+/* 1, or, if the square of b's largest entry could overflow or underflow, the power of two by which it becomes about
+   1 */
 static int scale_of(const gmres_system *s, const double *b, double *scale)
 {
     double most;
@@ -101,7 +105,7 @@ static int grown(const gmres_system *s, const double *Az, const double *z, doubl
     return 0;
 }
 
-/* next <- w v/unit, made orthogonal.  A cycle's first product tells the unit of A. */
+/* next <- w v/unit, orthogonalised.  The unit of A is determined from the first product of a cycle. */
 static int extend(const gmres_system *s, column *c, const double *v, double *next, double *h)
 {
     size_t n = (size_t)s->n;
@@ -126,7 +130,7 @@ static int advance(const gmres_system *s, column *c, const double *z, const doub
     TRY(extend(s, c, v, next, h));
     double norm = h[k + 1];
     double rest = rotate(k, h, c->cs, c->sn, c->g);
-    if (h[k] == 0) { c->going = 0; return 0; }                /* A z lies in the space already: z brings nothing */
+    if (h[k] == 0) { c->going = 0; return 0; }                /* A z is in the space already: z adds nothing */
     c->rest = rest;
     c->k++;
     c->going = c->rest <= 1 && c->rest > c->tol && norm > 0 && c->k < s->limit;     /* NaN: no */
@@ -135,7 +139,7 @@ static int advance(const gmres_system *s, column *c, const double *z, const doub
     return 0;
 }
 
-/* all columns that go on: one call of the preconditioner, and one of A, for them together */
+/* one iteration of all unfinished columns, with one call of the preconditioner and one of A */
 static int sweep(const gmres_system *s, column *c, int *active)
 {
     size_t n = (size_t)s->n;
@@ -159,8 +163,8 @@ static int sweep(const gmres_system *s, column *c, int *active)
     return 0;
 }
 
-/* A cycle.  b, x: n by columns; tol: one a column.  Returns what the callbacks return, else 0.  The preconditioned
-   vectors are kept: a solve is dearer than a vector. */
+/* A cycle.  b, x: n by columns; tol: one value per column.  Returns an error of a callback, else 0.  The preconditioned
+   vectors are stored, because a further solve would cost more than their memory. */
 static int cycle(const gmres_system *s, const double *tol, const double *b, double *x, column *c)
 {
     size_t n = (size_t)s->n;
@@ -181,10 +185,11 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
     return 0;
 }
 
-/* |w r| at first, now; |A| seen; unfinished; which it is */
+/* first, size: |w r| initially and now; growth: the largest |A z|/|z| so far; going: 1 while unfinished; column: its
+   number */
 typedef struct { double first, size, growth; int going, column; } progress;
 
-/* what there is to say of x by its true residual r, of size |w r| */
+/* the errors of x that follow from its true residual r, of size |w r| */
 static int measure(const gmres_system *s, const progress *q, const double *b, const double *x, const double *r,
                    gmres_result *out)
 {
@@ -201,8 +206,9 @@ static void keep(const gmres_system *s, const progress *q, const double *r)
     if (s->left) memcpy(s->left + (size_t)q->column * (size_t)s->n, r, (size_t)s->n * sizeof *r);
 }
 
-/* The candidate, in dx, by its true residual; r: A dx, which becomes it.  Taken if that is smaller.  Done: as small as
-   asked, at round-off, or falling no more. */
+/* Judges the candidate in dx by its true residual; r holds A dx on entry, and this residual afterwards.  The candidate
+   is accepted if the residual is smaller.  The column is finished if the residual is within the tolerance, at
+   round-off, or no longer decreasing. */
 static int judge(const gmres_system *s, progress *q, const double *b, double *x, double *dx, double *r,
                  gmres_result *out)
 {
@@ -222,7 +228,7 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
     return 0;
 }
 
-/* Where a cycle's own word will do. */
+/* 1 if the residual of the recurrence is accepted and small enough */
 static int believed(const gmres_system *s, const column *c, progress *q, double *x, const double *dx, gmres_result *out)
 {
     double rest = c->rest * q->size / q->first;
@@ -233,7 +239,7 @@ static int believed(const gmres_system *s, const column *c, progress *q, double 
     return 1;
 }
 
-/* r = b - A x and |w r| of a first guess, or x = 0 where that is no better */
+/* r = b - A x and |w r| of an initial guess; x = 0 if the guess is no better than that */
 static int begin(const gmres_system *s, progress *q, const double *b, double *x, double *r, gmres_result *out)
 {
     size_t n = (size_t)s->n;
@@ -248,7 +254,7 @@ static int begin(const gmres_system *s, progress *q, const double *b, double *x,
             TRY(measure(s, q, b, x, r, out));
             int done = at_round_off(out->error) || (!s->backward_error && out->residual <= s->tol);
             q->going = !done;
-            if (done) memset(r, 0, n * sizeof *r);            /* nothing for a cycle to do */
+            if (done) memset(r, 0, n * sizeof *r);            /* no cycle is necessary */
             return 0;
         }
     }
@@ -258,8 +264,8 @@ static int begin(const gmres_system *s, progress *q, const double *b, double *x,
     return 0;
 }
 
-/* After a cycle: its corrections dx, taken at their word, or candidates x + dx to be judged, whose products are made
-   together where they lie together. */
+/* After a cycle: its corrections dx are accepted by the residual of the recurrence, or the candidates x + dx are
+   judged. Products of adjacent columns are computed in one call. */
 static int correct(const gmres_system *s, const column *c, progress *q, const double *b, double *x, double *dx,
                    double *r, gmres_result *out)
 {
@@ -289,7 +295,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
         double size;
         TRY(space_norm(s->space, n, s->w, b + (size_t)j * n, &size));
         q[j] = (progress){size, size, 0, size > 0, j};
-        double whole = size > 0 ? 1 : size;                   /* 0 is solved by 0; NaN stays NaN */
+        double whole = size > 0 ? 1 : size;                   /* b = 0: x = 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
         TRY(begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));
     }
@@ -306,7 +312,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
         active = 0;
         for (int j = 0; j < s->columns; j++) {
             if (q[j].going) active = 1;
-            else memset(r + (size_t)j * n, 0, n * sizeof *r);   /* the next cycle leaves it alone */
+            else memset(r + (size_t)j * n, 0, n * sizeof *r);   /* the next cycle ignores it */
         }
     }
     return 0;

@@ -1,13 +1,13 @@
-/* guess.c - first guesses for the systems of a step or a sweep, by pairs of the last ones: a pool a column
+/* guess.c - initial guesses for the systems of a step or a sweep, from pairs of earlier ones: one pool per column
    (mathematics, eq. 8.11).
 
-   The right-hand sides of a step's stages have much in common, and those of the same stage of two steps, too.  No
-   product is spent:  J x = sigma M x - (b - r).  What has been guessed is judged by its true residual like all else. */
+   The right-hand sides of the stages of a step resemble each other, and so do those of the same stage in two steps.  No
+   product is needed:  J x = sigma M x - (b - r).  A guess is judged by its true residual, like any solution. */
 #include <string.h>
 #include "linsol/guess.h"
 
-/* Pairs of the last solves: of the step before, about, and of this one.  rodas4 on 2-D Brusselator at krylov_tol 1e-4:
-   6 to 16 make iterations differ by 3 %. */
+/* Pairs of the last solves, about those of this step and the previous one.  Measured, rodas4 on the 2-D Brusselator
+   with krylov_tol 1e-4: between 6 and 16 pairs, iterations differ by 3 %. */
 enum { PAIRS = 12 };
 
 void guesses_layout(guesses *g, cursor *at, maps *p, int m)

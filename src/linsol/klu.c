@@ -1,4 +1,4 @@
-/* klu.c - the backend "klu": LU by columns after block triangular form, the best on circuits and kinetics. */
+/* klu.c - the backend "klu": LU by columns after block triangular form, the fastest on circuits and kinetics. */
 #include <stdlib.h>
 #include <string.h>
 #include <klu.h>
@@ -7,16 +7,17 @@
 #include "base/verdict.h"
 #include "linsol/backends.h"
 
-/* A factorisation must depend only on A: digits that depended on the matrices before would not come again in a
-   replay from the middle of a run.  So pivots are not those of the last matrix.  They are chosen once, for the pattern:
-   of a matrix with ones where klu_analyze has matched rows and columns, and zeros elsewhere.  With them klu_refactor
-   takes half the time of klu_factor on patterns of little fill, for the structure of L and U is known.  Whether they
-   hold is asked of every matrix; one for which they do not is factored with pivots of its own. */
+/* A factorisation must depend only on A: a replay from the middle of a run could not reproduce digits that depend on
+   earlier matrices.  So the pivots of the last matrix are not used again.  Pivots are chosen once for the pattern, from
+   a matrix with ones where klu_analyze has matched rows and columns, and zeros elsewhere.  With these pivots
+   klu_refactor takes half the time of klu_factor on patterns with little fill-in, because the structure of L and U is
+   known.  It is checked for every matrix whether they are good enough; if not, it is factored with pivots of its own.
+   */
 
 typedef struct {             /* shared by the solvers of one pattern and arithmetic; written by the first one's init */
     int refs, is_complex;
     klu_symbolic *symbolic;
-    klu_numeric *chosen;     /* the factor of ones and zeros; NULL: no choice of pivots is regular */
+    klu_numeric *chosen;     /* the factor of ones and zeros; NULL: it is singular for any pivots */
 } analysis;
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
     const costate_pattern *pattern;
     analysis *shared;
     klu_numeric *factor;     /* the last one: &fixed or own */
-    klu_numeric fixed;       /* as chosen, but what changes with A, which is in block */
+    klu_numeric fixed;       /* like chosen, except for what depends on A, which is in block */
     klu_numeric *own;
     double *block, *room;
     size_t size;             /* doubles in block */
@@ -71,7 +72,7 @@ static int solve(klu *s, int transpose, int nrhs, double *X)
 
 /* ---- pivots of the pattern --------------------------------------------------------------------------- */
 
-/* of a routine that gave no result, whatever it says of itself */
+/* the code of a routine without a result, whatever its own status is */
 static int failure(const klu *s)
 {
     switch (s->common.status) {
@@ -114,8 +115,8 @@ static int analyse(klu *s)
     return s->shared->symbolic ? choose_pivots(s) : failure(s);
 }
 
-/* What klu_refactor and klu_solve write to, of s's own; the structure stays the shared one.  KLU keeps indices between
-   the numbers of L and U, so that these are copied.  A block of one row has no L and U, and no LUsize. */
+/* The memory to which klu_refactor and klu_solve write belongs to s; the structure is the shared one.  KLU stores
+   indices between the numbers of L and U, so these are copied.  A block of one row has no L and U, and no LUsize. */
 static void lay_out(klu *s, cursor *at)
 {
     const klu_numeric *f = s->shared->chosen;
@@ -161,7 +162,7 @@ static void klu_self_free(void *self)
     free(s);
 }
 
-/* also of one that fails: it is freed as it is (linsol.h) */
+/* after a failure, too, the caller frees self (linsol.h) */
 static int klu_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
 {
     klu *s = *self = calloc(1, sizeof *s);
@@ -195,7 +196,7 @@ static LS_pivot get_pivot(void *self, int k)
     return p;
 }
 
-/* 1: the pivots of the pattern are good ones for A */
+/* 1: the pivots of the pattern are good enough for A */
 static int factor_fixed(klu *s, const double *A)
 {
     s->factor = &s->fixed;

@@ -1,7 +1,8 @@
 /* lapack.h - declarations of the LAPACK routines that are used, with Fortran's names.
 
-   Complex arrays are double here: pairs (re, im) in memory either way, and real and complex routines then
-   have one type.  The last argument is the length of the character argument, which Fortran passes by value. */
+   Complex arrays are declared as double: they are pairs (re, im) in memory in any case, and real and complex routines
+   then have the same type.  The last argument is the length of the character argument, which Fortran passes by value.
+   */
 #ifndef COSTATE_LAPACK_H
 #define COSTATE_LAPACK_H
 

@@ -29,7 +29,7 @@ static int allocate(layout *lay, int n, size_t entries, int scattered, int spars
     return COSTATE_LS_OK;
 }
 
-/* n*n by columns: for a dense backend, or as the full pattern that a sparse one gets of a dense problem. */
+/* n*n by columns: for a dense backend, or the full pattern with which a sparse backend solves a dense problem */
 static int full(layout *lay, int n, int sparse)
 {
     size_t m = (size_t)n;
@@ -43,7 +43,7 @@ static int full(layout *lay, int n, int sparse)
     return COSTATE_LS_OK;
 }
 
-/* A pattern's entries inside n*n by columns. */
+/* the positions of a pattern's entries in n*n by columns */
 static int scatter(layout *lay, int n, const costate_pattern *p)
 {
     size_t m = (size_t)n;

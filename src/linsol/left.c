@@ -1,17 +1,18 @@
-/* left.c - what systems that are solved loosely leave in a sweep: its error, followed step by step
+/* left.c - an estimate of the error of a sweep whose systems are solved inexactly, propagated from step to step
    (mathematics, eq. 8.10).
 
-   The error e of a tangent or adjoint goes through the steps like the tangent or adjoint itself, and the residuals r of
-   a step's systems add to it.  One step of the implicit Euler method stands for that, r: the sum of residuals as
-   weighed by the family:
+   The error e of a tangent or adjoint is propagated by the steps like the tangent or adjoint itself, and the residuals
+   of the systems of a step add to it.  Each step is approximated by a step of the implicit Euler method, where r is the
+   sum of the residuals with the weights of the family:
 
        adjoint   (M/h - J)^T x = e + r,   e <- (1/h) M^T x - r                     (J^T x = (1/h) M^T x - (e + r))
        tangent   (M/h - J) x = (1/h) M e + r,   e <- x
 
-   Residuals are rough, and what is rough is damped at once: the sum of their norms says up to a thousand times too much
-   of a gradient, and the preconditioner alone, in the place of the matrix, damps what is smooth, too.  So the system is
-   solved, by GMRES on products, as far as an error is wanted to a factor: of adjoints to LOOSELY; of tangents along
-   white noise, without a preconditioner, 0.05 said 2000 times too little. */
+   Residuals are rough, and rough components are damped immediately.  The sum of their norms would therefore
+   overestimate the error of a gradient by up to a factor of a thousand, and the preconditioner, used instead of the
+   matrix, would also damp smooth components.  So the system is solved by GMRES with products, as accurately as the
+   order of magnitude of an error requires: LOOSELY for adjoints, CLOSELY for tangents.  (Measured for tangents along
+   white noise without a preconditioner: a tolerance of 0.05 underestimated the error by a factor of 2000.) */
 #include <math.h>
 #include <string.h>
 #include "base/larger.h"
@@ -53,7 +54,7 @@ static int apply(void *ctx, int m, const double *x, double *out)
     return shifted_apply(&((euler *)ctx)->a, m, x, out);
 }
 
-/* With that of the step, for its own sigma: the real part, where it is complex. */
+/* The preconditioner of the step, for the sigma of its method; if that is complex, the real part of the solution */
 static int precondition(void *ctx, int m, double *x)
 {
     const euler *q = ctx;
@@ -90,7 +91,7 @@ static int solve(euler *q)
     return status;
 }
 
-/* one column, r and e its own */
+/* one column, with its r and e */
 static int follow(euler *q, const double *r, double *e)
 {
     shifts *s = q->a.s;

@@ -1,18 +1,19 @@
-/* loose.c - simpler GMRES, adaptive, for the corrections of an outer iteration.
+/* loose.c - adaptive simpler GMRES, for the corrections of an outer iteration.
 
-       r = P^-1 (b - A x);  z = r, or the last q where r fell too little;  q = P^-1 A z, orthogonalised;
-       x += z's part of the combination that makes |w r| least
+       r = P^-1 (b - A x);  z = r, or the last q if r decreased too little;  q = P^-1 A z, orthogonalised;
+       x is the combination of all z that minimises |w r|
 
    (Walker, Zhou, Numer. Linear Algebra Appl. 1 (1994) 571; with residuals as directions, Jiranek, Rozloznik, Numer.
-   Algorithms 53 (2010) 93).  It has r itself at each iteration, which is nearly the error of x: the iteration stops by
-   that, times the most that |x| / |P^-1 b| was of late, and adds it to x, as it is there.  P is on the left so that
-   what is made least is what it stops by. */
+   Algorithms 53 (2010) 93).  In this form r itself is available at each iteration, and it is nearly the error of x.
+   The iteration stops when |w r|, times a recent maximum of |x| / |P^-1 b|, is within the tolerance; r is then added to
+   x, which costs nothing.  P is applied from the left, so that the norm that is minimised is also the one that stops
+   the iteration. */
 #include <string.h>
 #include "linsol/loose.h"
 #include "linsol/orthogonal.h"
 
-/* FALLS: a residual that leaves more than this of the one before spans too little that is new (0.9 in the paper).
-   FADES: of the amplification beyond 1, from one solve to the next. */
+/* FALLS: if a residual is larger than this part of the previous one, its direction is not new enough (0.9 in the
+   paper).  FADES: the part of the amplification beyond 1 that is kept from one solve to the next. */
 static const double FALLS = 0.9, FADES = 0.8;
 
 typedef struct { double *Q, *Z, *R, *c, *again, *r; int k; } basis;
@@ -34,7 +35,8 @@ static basis basis_in(double *work, size_t n, int limit)
     return s;
 }
 
-/* z, in its place in the basis, is taken in; q: P^-1 A z.  fell: |w r| by that over before; 1 if z brings nothing */
+/* Extends the basis by z, which is stored in its place already, and by q = P^-1 A z.  fell: |w r| after and before
+   that, as a ratio; 1 if z adds nothing */
 static int take_in(const loose_system *s, basis *a, double *fell)
 {
     const double NOTHING = 1e-9;

@@ -23,12 +23,12 @@ struct LS {
     costate_stats *count;
 };
 
-/* a code, or COSTATE_LS_OK: the backend may be asked */
+/* an error code, or COSTATE_LS_OK if the backend can be called */
 static int refusal(const costate_backend *b, int n, const costate_pattern *p)
 {
     if (!b || n <= 0 || !b->init || !b->factor || !b->solve || !b->free) return COSTATE_LS_UNSUPPORTED;
     if (p && pattern_fault(p, n)) return COSTATE_LS_UNSUPPORTED;
-    if (!p || b->dense)                /* two doubles an entry must be countable in bytes */
+    if (!p || b->dense)                /* the bytes of two doubles per entry must not overflow */
         if ((size_t)n > SIZE_MAX / (2 * sizeof(double)) / (size_t)n) return COSTATE_LS_NO_MEMORY;
     return COSTATE_LS_OK;
 }
@@ -120,8 +120,8 @@ static double to_one(double x)
     return ldexp(1, -e);
 }
 
-/* Rows, then columns, scaled so that their largest entries are about one: sigma M - J of an index above 1 has condition
-   h^-2 else (mathematics, section 11.2).  Powers of two: no entry is rounded. */
+/* Rows, then columns, are scaled so that their largest entries are about one.  Without this, sigma M - J of a problem
+   of index 2 has a condition number of h^-2 (mathematics, section 11.2).  Powers of two: no entry is rounded. */
 static void balance(LS *ls)
 {
     double *r = ls->rows, *c = ls->columns;

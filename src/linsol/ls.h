@@ -1,4 +1,4 @@
-/* ls.h - the four calls by which the steppers solve with (re + i im) M - J, whatever the backend. */
+/* ls.h - the four calls with which steppers solve systems with (re + i im) M - J, for any backend. */
 #ifndef COSTATE_LS_H
 #define COSTATE_LS_H
 
@@ -13,7 +13,7 @@ typedef struct LS LS;
    On failure NULL, and *status is a COSTATE_LS_... code. */
 LS *LS_Init(const costate_backend *backend, int n, const costate_pattern *pattern, int is_complex, const LS *like,
             costate_stats *count, int *status);
-/* From the next LS_Decomp on the matrix is scaled, rows and columns, before it is factored; solutions are the same.
+/* From the next LS_Decomp on, rows and columns of the matrix are scaled before it is factored; solutions are the same.
    COSTATE_LS_OK or COSTATE_LS_NO_MEMORY. */
 int LS_Balance(LS *);
 /* factor (re + i im) M - J.  J NULL: zero.  im must be 0 for a real LS.  COSTATE_LS_OK, COSTATE_LS_SINGULAR (also

@@ -1,12 +1,15 @@
-/* matfree.c - (sigma M - J) x = b without a matrix: GMRES on products of the problem's maps.
+/* matfree.c - (sigma M - J) x = b without a matrix: GMRES with products of the problem's maps.
 
-   J is held as the point (t, y) where it is taken; J x is rhs.tangent there, J^T x rhs.adjoint (a residual's likewise,
-   with M x, at (t, y, y')).  A complex sigma is a
-   real system of twice the size,  [re M - J, -im M; im M, re M - J],  transposed plainly, like the matrix it stands
-   for.  Tolerances: inside Newton 1e-3 (its iteration corrects the rest); 1e-10 where a tape prescribes how often it
-   goes, where M is singular - beside M/h, constraints are small in the residual's norm however wrong they are - and in
-   derivative mode, which would take a standstill of such components for round-off.  In ros, where nothing corrects,
-   options.krylov_tol, and then while components fall: adjoint and tangent agree to about as much. */
+   J is represented by the point (t, y) where it is evaluated: J x is rhs.tangent at this point, J^T x is rhs.adjoint.
+   Residuals use (t, y, y'), and their products include M x.  With a complex sigma the system is written as a real one
+   of twice the size,  [re M - J, -im M; im M, re M - J];  it is transposed without conjugation, like the complex
+   matrix.
+
+   Tolerances: inside Newton's iteration 1e-3, because the iteration corrects the rest.  1e-10 in three cases: if a tape
+   prescribes the number of iterations; if M is singular, because next to M/h the constraints are small in the norm of
+   the residual, however wrong they are; and in derivative mode, which would mistake stagnation of such components for
+   round-off.  In ros, where nothing corrects the solution: options.krylov_tol, and then further while components
+   decrease; adjoint and tangent agree to about this accuracy. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +19,9 @@
 #include "linsol/loose.h"
 #include "linsol/shifts.h"
 
-/* Iterations of a cycle: more than with a factorisation, as there may be no preconditioner.  The space of a cycle is
-   2 LIMIT vectors, its orthogonalisation LIMIT^2 inner products; fewer, and restarts lose what the space knew.  A
-   choice: no measurement of it is kept. */
+/* Iterations of a cycle: more than with a factorisation, because there may be no preconditioner.  A cycle needs 2 LIMIT
+   vectors and LIMIT^2 inner products; with a smaller LIMIT more of the Krylov space is lost by restarts.  The value is
+   a choice; no measurement of it is recorded. */
 enum { LIMIT = 80 };
 
 int matfree_limit(void) { return LIMIT; }
@@ -94,7 +97,7 @@ int matfree_precondition(shifts *s, int transpose, double *x)
     return preconditioner_code(s, p ? p->solve(transpose, x, p->ctx) : 0, "solve");
 }
 
-static int precondition(void *ctx, int m, double *x)        /* m is 1; both parts of a complex system alike */
+static int precondition(void *ctx, int m, double *x)        /* m is 1; applied to both parts of a complex system */
 {
     shifted *a = ctx;
     (void)m;
@@ -110,7 +113,7 @@ static int ilu_setup(shifts *s, double sigma, const costate_point *x)
     return ilu_code(s, LS_Decomp(s->ilu, sigma, 0, s->ilu_J, M), WHY_SINGULAR);
 }
 
-/* P for |sigma| of the first eigenvalue, at the point where J is taken */
+/* the preconditioner for |sigma| of the first eigenvalue, at the point where J is evaluated */
 int matfree_setup(shifts *s, factors *f, double h)
 {
     const costate_preconditioner *p = s->o->preconditioner;
@@ -156,7 +159,7 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
     s->maps->count->krylov += got.iterations;
     TRY(status);
     if (!solved(s->maps, &got, to->tol))
-        return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE); /* NaN: b has one */
+        return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE); /* NaN: in b */
     if (g.left) left_add(s, column, to->left, g.left);
     solved_system of = {&a->at, a->re, a->transpose};
     if (from) TRY(guesses_add(from, column, &of, s->weights, b, g.left, s->answer));
@@ -164,7 +167,7 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
     return 0;
 }
 
-/* complex X comes in pairs (re, im), the system has all real parts first */
+/* complex X consists of pairs (re, im); the real system has all real parts first */
 static void unzip(size_t n, const double *x, double *z)
 {
     for (size_t i = 0; i < n; i++) { z[i] = x[2 * i]; z[n + i] = x[2 * i + 1]; }
@@ -189,7 +192,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
     return 0;
 }
 
-/* Where there is no preconditioner, only sigma. */
+/* without a preconditioner: division by sigma */
 static int precondition_or_scale(void *ctx, double *x)
 {
     const shifted *a = ctx;

@@ -1,10 +1,11 @@
-/* orthogonal.c - Gram-Schmidt: a vector made orthogonal to others.
+/* orthogonal.c - Gram-Schmidt orthogonalisation of one vector.
 
-   One process: the modified process by fours: four inner products in one pass, then four subtractions in one, which
-   takes half the memory traffic of one after the other.  A cycle of GMRES is as good as its basis, and a solution is
-   judged by its true residual, so once is enough (Paige, Rozloznik, Strakos, SIMAX 28 (2006) 264, on the process one by
-   one).  It adds up k/4 times; over processes it is the classical one, all at once, and once more (Giraud, Langou,
-   Rozloznik, van den Eshof, Numer. Math. 101 (2005) 87). */
+   On one process: modified Gram-Schmidt in blocks of four, with four inner products in one pass and four subtractions
+   in another.  This takes half the memory traffic of single vectors.  It is done only once, because a solution is
+   judged by its true residual, and the cycle of GMRES does not need a better basis (Paige, Rozloznik, Strakos, SIMAX 28
+   (2006) 264, for single vectors).  It needs k/4 sums over processes; so on several processes it is classical
+   Gram-Schmidt, with all inner products in one sum, done twice (Giraud, Langou, Rozloznik, van den Eshof, Numer. Math.
+   101 (2005) 87). */
 #include "linsol/orthogonal.h"
 
 enum { LANES = 8 };

@@ -4,7 +4,8 @@
 
 #include "base/space.h"
 
-/* v, after the k orthonormal vectors Q: its parts along them out of it, into h; h[k]: |v| of what is left.  again: k */
+/* removes from v its components along the k orthonormal vectors Q; h: these components, then |v| of what remains.
+   again: k numbers, work */
 int orthogonalise(const space *, size_t n, int k, const double *Q, double *v, double *h, double *again);
 
 #endif

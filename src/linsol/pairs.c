@@ -1,14 +1,16 @@
-/* pairs.c - pairs (x, J x) of systems solved before, and the best first guess that they hold for the next.
+/* pairs.c - pairs (x, J x) of earlier systems, and the best initial guess for the next system that they contain.
 
        minimise | w (b - (sigma M - J) sum c_j x_j) |
 
-   for any sigma, by the normal equations: inner products of M x_j and J x_j are formed once, when a pair comes.  J may
-   have changed since: it is a guess.  A pair that lies nearly in the span of later ones is left out (PIVOT). */
+   for any sigma, by the normal equations: inner products of M x_j and J x_j are computed once, when a pair is added.  J
+   may have changed since then; the result is only a guess.  A pair nearly in the span of later ones is left out
+   (PIVOT). */
 #include <math.h>
 #include <string.h>
 #include "linsol/pairs.h"
 
-/* The square of what is left of a unit vector: the normal equations know no more than half of the digits. */
+/* The squared length of a unit vector's part orthogonal to the others, at least: normal equations keep only half of the
+   digits. */
 static const double PIVOT = 1e-11;
 
 void pairs_layout(pairs *a, cursor *at, size_t n, int room, int plain)
@@ -65,7 +67,7 @@ static void dots_of_pairs(size_t n, const double *u, const double *v, const doub
     for (int k = 0; k < 4; k++) out[k] = (s[k][0] + s[k][1]) + (s[k][2] + s[k][3]);
 }
 
-/* of pair `me` with itself and those before it */
+/* inner products of pair `me` with itself and earlier pairs */
 static int products(pairs *a, int me, int count)
 {
     size_t n = a->n;
@@ -94,7 +96,7 @@ int pairs_add(pairs *a, int use, const double *w)
     pairs_next(a, &x, &u, &v);
     TRY(space_norm(a->space, n, a->w, u, &size));
     if (!(size > 0 && size < HUGE_VAL)) return 0;
-    double scale = ldexp(1, -ilogb(size));                    /* a power of two: no rounding depends on the size */
+    double scale = ldexp(1, -ilogb(size));                    /* a power of two, so that nothing is rounded */
     if (!(scale > 0 && scale < HUGE_VAL)) return 0;
     weigh(n, a->w, scale, x);
     if (!a->plain) weigh(n, a->w, scale, u);
@@ -105,7 +107,7 @@ int pairs_add(pairs *a, int use, const double *w)
     return products(a, me, use < a->count ? use : a->count);
 }
 
-/* The Gram matrix of sigma u - v, scaled to a unit diagonal, factored pair by pair; L: rows of those taken in. */
+/* The Gram matrix of sigma u - v, scaled to a unit diagonal, factored pair by pair; L: rows of the accepted pairs. */
 typedef struct { double L[PAIRS_MOST][PAIRS_MOST], scale[PAIRS_MOST]; int at[PAIRS_MOST], count; } triangle;
 
 static double gram(const pairs *a, double s, int i, int j)

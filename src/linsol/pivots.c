@@ -59,9 +59,9 @@ static void scan(LS_pivots *s, const double *A)
     }
 }
 
-/* The known solution, of entries that weigh the same in every column, by 0.3 to 1.7; irregular, so as not to be one of
-   the symmetric vectors that matrices of models like to have in their null spaces: multiples of the golden ratio, mod 1
-   (D. Knuth, The Art of Computer Programming 3, 6.4). */
+/* The known solution: each entry times the largest entry of its column is between 0.3 and 1.7.  The factors are
+   irregular, multiples of the golden ratio modulo 1 (D. Knuth, The Art of Computer Programming 3, 6.4), because null
+   spaces of matrices from models often contain symmetric vectors. */
 static double known(const LS_pivots *s, int j)
 {
     return (0.3 + 1.4 * (2654435769u * (uint32_t)j) / 4294967296.0) / s->col[j];
@@ -85,8 +85,8 @@ static int error(LS_pivots *s, const double *A, void *self, int (*solve)(void *,
     return COSTATE_LS_OK;
 }
 
-/* A regular matrix with a suspect pivot gives the solution to some digits, a singular one an arbitrary multiple of its
-   null vector: two digits tell them apart, and what keeps fewer is of no use to anybody. */
+/* A nonsingular matrix with a suspect pivot reproduces the solution to some digits, a singular one adds an arbitrary
+   multiple of its null vector.  Two digits distinguish them, and a factor that keeps fewer digits is useless. */
 static int proof(LS_pivots *s, const double *A, void *self, int (*solve)(void *, int, int, double *))
 {
     double worst = 0.0;
@@ -109,8 +109,8 @@ int LS_pivots_judge(LS_pivots *s, const double *A, void *self, LS_pivot (*get)(v
     return suspect ? proof(s, A, self, solve) : COSTATE_LS_OK;
 }
 
-/* A growth of 1e4 leaves twelve digits, and is seldom exceeded: pivots that grow more are a matrix of an unhappy
-   structure, for which the second factor's fill is the price. */
+/* A growth of 1e4 leaves twelve digits and is rarely exceeded.  If it is, the matrix has an unfavourable structure, and
+   the fill-in of a second factor is worth its cost. */
 static int grown(const LS_pivots *s, void *self, LS_pivot (*get)(void *self, int k))
 {
     for (int k = 0; k < s->n; k++) {
@@ -123,15 +123,15 @@ static int grown(const LS_pivots *s, void *self, LS_pivot (*get)(void *self, int
 int LS_pivots_factor(LS_pivots *s, const double *A, void *self, LS_pivot (*get)(void *self, int k),
                      int (*factor)(void *self, const double *A, double threshold))
 {
-    int status = factor(self, A, 0.1);         /* UMFPACK's threshold of its own accord */
+    int status = factor(self, A, 0.1);         /* UMFPACK's default threshold */
     if (status < 0 || (status == COSTATE_LS_OK && !grown(s, self, get))) return status;
     return factor(self, A, 1.0);
 }
 
-/* Does each pivot outweigh its row, or each its column?  Then LU without pivoting is as stable as with: numbers grow to
-   twice their size (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 9.9).  So it is with
-   sigma M - J of diffusion; and to see it takes a tenth of the time of a solve.  Moduli of complex pivots are rounded
-   down, of others up. */
+/* Is the matrix diagonally dominant, by rows or by columns, in the order of its pivots?  Then LU without pivoting is
+   stable: numbers grow to twice their size at most (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+   theorem 9.9).  This holds for sigma M - J of diffusion, and checking it takes a tenth of the time of a solve.  Moduli
+   of complex pivots are rounded down, of others up. */
 static int dominant(const LS_pivots *s, const double *A, void *self, LS_pivot (*get)(void *self, int k), double *rest)
 {
     int by_rows = 1, by_columns = 1;

@@ -1,17 +1,17 @@
-/* residual.c - how good a solution x of A x = b is, told by its residual r = b - A x (mathematics, eq. 8.6 to 8.8).
+/* residual.c - the accuracy of a solution x of A x = b, from its residual r = b - A x (mathematics, eq. 8.6 to 8.8).
 
    With size = |A||x| + |b|, max |r_i| / size_i is the componentwise backward error: x solves a system whose entries
-   differ from those of A and b by no more than that, relatively (Oettli, Prager, Numer. Math. 6 (1964) 405).  It does
-   not ask for scales or for the condition of A, and it bounds what x adds to the gap between a tangent v and its
-   adjoint: |r^T v| <= error |x|^T |A| |v|. */
+   differ from those of A and b by no more than that, relatively (Oettli, Prager, Numer. Math. 6 (1964) 405).  It
+   depends neither on scales nor on the condition of A, and it bounds the contribution of x to the gap between a tangent
+   v and its adjoint: |r^T v| <= error |x|^T |A| |v|. */
 #include <float.h>
 #include <math.h>
 #include "base/larger.h"
 #include "base/vec.h"
 #include "linsol/residual.h"
 
-/* The norm of a tangent's residual is that of errors, an adjoint's the dual one; as only ratios count, the largest
-   weight is made 1, that products with tiny or huge numbers stay numbers. */
+/* The residual of a tangent is measured in the norm of errors, that of an adjoint in the dual norm.  Because only
+   ratios matter, the largest weight is set to 1, so that products with tiny or huge numbers do not overflow. */
 int residual_weights(const maps *a, int transpose, int len, double *w)
 {
     const double RANGE = 1e-150;        /* its square is still a number */
@@ -23,14 +23,14 @@ int residual_weights(const maps *a, int transpose, int len, double *w)
     return 0;
 }
 
-/* 8 eps took a seventh more iterations on shallow water, for gaps no smaller. */
+/* Measured: with 8 eps shallow water takes a seventh more iterations, and gaps are no smaller. */
 int at_round_off(double error) { return error <= 32 * DBL_EPSILON; }
 
 /* 500 eps, 1e-13: above the round-off of products and solves of large systems, far below what a wrong jac leaves.
    Products by central differences have lost a third of the digits, nested ones half of them. */
 double backward_stable(const maps *a) { return a->differences ? 1e-8 : 500 * DBL_EPSILON; }
 
-/* What came to a standstill within two digits of tol will do: the requested tolerance is near round-off. */
+/* Stagnation within two digits of tol is accepted: the requested tolerance is then near round-off. */
 int solved(const maps *a, const gmres_result *g, double tol)
 {
     return g->residual <= 100 * tol || g->norm <= backward_stable(a);
@@ -41,7 +41,7 @@ void moduli(size_t n, const double *b, double *size)
     for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]);
 }
 
-/* A x = b - r is T x - J x: J x by its difference, and what cancels inside of J x is not seen. */
+/* A x = b - r is T x - J x, which determines J x; cancellation inside J x is not noticed. */
 void moduli_of_terms(size_t n, const double *b, const double *r, double *size)
 {
     for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]) + fabs(size[i]) + fabs(size[i] - (b[i] - r[i]));

@@ -1,4 +1,4 @@
-/* residual.h - how good a solution x of A x = b is, told by its residual r = b - A x. */
+/* residual.h - the accuracy of a solution x of A x = b, from its residual r = b - A x. */
 #ifndef COSTATE_LINSOL_RESIDUAL_H
 #define COSTATE_LINSOL_RESIDUAL_H
 
@@ -11,8 +11,8 @@ typedef struct {
 } gmres_result;
 
 #define EXACT_KRYLOV 1e-13              /* a larger krylov_tol accepts more than round-off */
-/* An iteration need not do better in components below this part of the largest: measured, 1 leaves gaps of 1e-11 where
-   weights are extreme, 0 doubles the iterations. */
+/* Components below this part of the largest one need not be more accurate than that.  Measured: 1 leaves gaps of 1e-11
+   with extreme weights, 0 doubles the iterations. */
 #define ITERATED 1e-2
 
 int residual_weights(const maps *, int transpose, int len, double *w);          /* n values again and again */

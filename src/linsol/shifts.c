@@ -1,6 +1,6 @@
-/* shifts.c - factorisations of sigma M - J: which backend, made, shared, counted, solved with.
+/* shifts.c - factorisations of sigma M - J: chooses the backend, factors, shares, counts and solves.
 
-   ros: one, with sigma h = 1/gamma.  sdirk: one.  firk: the eigenvalues of A^-1, one for each real one or complex pair
+   ros and sdirk need one, with sigma h = 1/gamma; firk one for each real eigenvalue or complex pair of A^-1
    (mathematics, eq. 5.8). */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "linsol/backends.h"
 #include "linsol/shifts.h"
 
-/* ---- which backend; M alone ---- */
+/* ---- the backend; the mass matrix ---- */
 
 int shifts_init(shifts *s)
 {
@@ -27,7 +27,7 @@ int shifts_init(shifts *s)
     return 0;
 }
 
-/* M is factored once: some solve with it, and all must know whether it is regular. */
+/* M is factored once: some families solve systems with M, and all must know whether it is nonsingular. */
 static int factor_mass(shifts *s)
 {
     int code = 0;
@@ -101,7 +101,7 @@ void shifts_free(shifts *s)
 
 /* ---- sets of factorisations ---- */
 
-/* A backend may accept only real numbers: it says so when it is asked for the others. */
+/* A backend may support only real numbers; its init then rejects complex ones. */
 static void refused(shifts *s, int code, int is_complex)
 {
     if (!is_complex || code == COSTATE_LS_NO_MEMORY) shifts_failure(s, s->backend, code);
@@ -154,7 +154,7 @@ void factors_forget(factors *f) { if (f) f->serial = 0; }
 void factors_reset(factors *f)
 {
     factors_forget(f);
-    if (f && f->refs == 1) f->h = 0;          /* of a shared set, it is the tape's, too */
+    if (f && f->refs == 1) f->h = 0;          /* a shared set also belongs to the tape */
 }
 
 static int decompose(shifts *s, factors *f, const linearisation *at, double h)

@@ -1,8 +1,8 @@
-/* superlu.c - the backends "superlu", sequential SuperLU, supernodal LU by columns, and "ilu", its incomplete LU: no
-   solver but a preconditioner, whatever its quality (Li, Shao, ACM TOMS 37 (2011) 43).
+/* superlu.c - the backends "superlu", sequential SuperLU, supernodal LU by columns, and "ilu", its incomplete LU, which
+   is not a solver but a preconditioner of any quality (Li, Shao, ACM TOMS 37 (2011) 43).
 
-   What SuperLU does not let us keep of our promises, read in 5.3.0 and tried by tests/robust/test_memory.c: nearly
-   every malloc of its own that fails ends the process, by superlu_abort_and_exit, which prints.  These are
+   SuperLU breaks one promise of costate (read in version 5.3.0, and tested in tests/robust/test_memory.c): when one of
+   its calls of malloc fails, it usually prints and ends the process, in superlu_abort_and_exit.  These calls are
 
        StatInit, get_perm_c, sp_preorder       all
        gstrf      all of n entries (xsup, supno, xlsub, xlusup, xusub, iwork, iperm_c, relax_end, heap_relax_snode),
@@ -10,10 +10,10 @@
        gsitrf     the same, but amax and dwork2: unchecked, a segmentation fault
        gstrs      all: work space at every call
 
-   Only the large arrays of the factor (and dwork) are reported, and then a line is printed and those of n entries are
-   lost.  Work space of ours (lwork > 0) would replace these and xsup .. iwork, but no other.  Replacing superlu_malloc
-   and superlu_abort_and_exit by symbols of our own would be for the whole program, or not at all, as it is linked.  So
-   the contract says it (costate.h), and COSTATE_LS_AUTO takes SuperLU last. */
+   Only a lack of memory for the large arrays of the factor (and dwork) is reported; then a line is printed, and the
+   arrays of n entries leak.  Work space from the caller (lwork > 0) would replace these and xsup .. iwork, but no
+   others.  Symbols that replace superlu_malloc and superlu_abort_and_exit would affect the whole program or have no
+   effect, depending on how it is linked.  So costate.h documents this, and COSTATE_LS_AUTO takes SuperLU last. */
 #include <stdlib.h>
 #include <string.h>
 #include <slu_ddefs.h>

@@ -2,8 +2,8 @@
 
        P R A Q = L U:   A x = b:    L (U Q^T x) = P R b        A^T x = b:   U^T (L^T P R^-1 x) = Q^T b
    The right-hand sides are stored next to each other in Y, complex ones as their real parts and then their imaginary
-   ones, so the inner loops are vector operations.  A sparse code's own solve is bound by reading its factor, once a
-   right-hand side. */
+   ones, so the inner loops are vector operations.  The solve of a sparse code reads its factor once for each right-hand
+   side, and this reading limits its speed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ size_t LS_triangles_bytes(const LS_triangles *t)
     return (parts * entries + (1 + TRIANGLES_TOGETHER) * n) * sizeof *t->Lx + (entries + 4 * n) * sizeof *t->Lp;
 }
 
-/* The diagonal of a complex U is inverted, by Smith (CACM 5 (1962) 435): a product does for each right-hand side. */
+/* Inverts the diagonal of a complex U (Smith, CACM 5 (1962) 435), so that each right-hand side only needs a product. */
 void LS_triangles_ready(LS_triangles *t)
 {
     for (int k = 0; t->parts == 2 && k < t->n; k++) {

@@ -13,7 +13,7 @@ typedef struct {
     double *Y;                    /* n * TRIANGLES_TOGETHER */
 } LS_triangles;
 
-enum { TRIANGLES_TOGETHER = 12 };    /* doubles beside each other: six complex numbers */
+enum { TRIANGLES_TOGETHER = 12 };    /* doubles next to each other: six complex numbers */
 
 int LS_triangles_init(LS_triangles *, int n, int is_complex, int lnz, int unz);     /* COSTATE_LS_... ; room for them */
 void LS_triangles_ready(LS_triangles *);                             /* once they are there, scales and all */

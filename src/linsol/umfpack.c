@@ -1,4 +1,4 @@
-/* umfpack.c - the backend "umfpack": multifrontal LU, the best on patterns of grids. */
+/* umfpack.c - the backend "umfpack": multifrontal LU, the fastest on patterns of grids. */
 #include <stdlib.h>
 #include <string.h>
 #include <umfpack.h>
@@ -24,10 +24,10 @@ typedef struct {
     double *u, *scale;
     int multiplied;          /* 1: rows times scale, 0: divided by scale */
     LS_pivots check;
-    LS_triangles triangles;  /* the factor taken out, for many right-hand sides; empty until first used */
+    LS_triangles triangles;  /* a copy of the factor, for many right-hand sides; empty until first used */
 } umf;
 
-enum { MANY = 2 };           /* right-hand sides from which taking the factor out pays */
+enum { MANY = 2 };           /* from so many right-hand sides on it pays to copy the factor */
 
 /* ---- the real and the complex routines under one name ---------------------------------------------- */
 
@@ -95,7 +95,7 @@ static void set_control(umf *s)
 {
     umfpack_di_defaults(s->control);    /* the same for zi; AMD or COLAMD where we give no ordering */
     s->control[UMFPACK_PRL] = 0;
-    s->control[UMFPACK_IRSTEP] = 0;     /* who needs more digits checks residuals himself */
+    s->control[UMFPACK_IRSTEP] = 0;     /* a caller who needs more digits checks residuals */
 }
 
 /* order: room for n */
@@ -105,8 +105,8 @@ static int analyse_dissected(umf *s, int *order)
     return status_of(symbolic(s, order, &s->shared->symbolic));
 }
 
-/* On a pattern that is mostly symmetric, as grids have it, the symmetric strategy with nested dissection halves the
-   time of UMFPACK's defaults.  Elsewhere UMFPACK knows better than we. */
+/* On a mostly symmetric pattern, like those of grids, the symmetric strategy with nested dissection halves the
+   time of UMFPACK's defaults.  For other patterns UMFPACK's own choice is better. */
 static int analyse(umf *s)
 {
     s->shared = calloc(1, sizeof *s->shared);
@@ -149,7 +149,7 @@ static void umf_free(void *self)
     free(s);
 }
 
-/* also of one that fails: it is freed as it is (linsol.h) */
+/* after a failure, too, the caller frees self (linsol.h) */
 static int umf_init(void **self, int n, const costate_pattern *pattern, int is_complex, const void *like)
 {
     umf *s = *self = calloc(1, sizeof *s);
@@ -186,7 +186,8 @@ static int copy_triangles(umf *s, LS_triangles *t)
     return COSTATE_LS_OK;
 }
 
-/* Allocates, once a factor.  Without memory the solves one by one would do, but with other round-off. */
+/* Copies the factor, once.  If memory is short this is an error: single solves would be possible, but with different
+   round-off. */
 static int take_out(umf *s)
 {
     LS_triangles *t = &s->triangles;
@@ -227,8 +228,9 @@ static LS_pivot get_pivot(void *self, int k)
     return p;
 }
 
-/* UMFPACK would take diagonal pivots a thousand times smaller than their column's largest.  A tenth costs nothing
-   where the diagonal dominates, as with small steps, a quarter more time where it does not, and saves two digits. */
+/* By default UMFPACK takes diagonal pivots down to a thousandth of the largest entry of their column.  A threshold of a
+   tenth costs nothing where the diagonal dominates, as with small steps, and a quarter more time elsewhere, and saves
+   two digits. */
 static int factor_once(void *self, const double *A, double threshold)
 {
     umf *s = self;
@@ -248,7 +250,7 @@ static int umf_factor(void *self, const double *A)
 
 static size_t umf_bytes(const void *self)
 {
-    const umf *s = self;                 /* info is kept by solve, too: it sets its own entries only */
+    const umf *s = self;                 /* solve changes only entries of its own in info */
     return LS_triangles_bytes(&s->triangles) +
            (s->numeric ? (size_t)(s->info[UMFPACK_NUMERIC_SIZE] * s->info[UMFPACK_SIZE_OF_UNIT]) : 0);
 }

@@ -19,6 +19,21 @@ void mass_apply(const maps *a, double *x, double *work)
     mass_multiply(a, 0, 1, 1, work, x);
 }
 
+int mass_diagonal(const maps *a, double *d)
+{
+    const costate_pattern *in = a->pattern;
+    size_t n = (size_t)a->n;
+    for (size_t j = 0; a->M && j < n; j++)
+        for (size_t k = in ? (size_t)in->col[j] : j * n; k < (in ? (size_t)in->col[j + 1] : (j + 1) * n); k++) {
+            size_t row = in ? (size_t)in->row[k] : k - j * n;
+            if (row == j && d) d[j] = a->M[k];
+            if (row != j && a->M[k] != 0)
+                return fail(a->v, COSTATE_BAD_ARGUMENT, "Method %s needs a diagonal mass matrix: row %zu of column "
+                            "%zu is %g.", a->method, row, j, a->M[k]);
+        }
+    return 0;
+}
+
 int equation_minus_residual(maps *a, double t, const double *y, const double *k, double *out)
 {
     costate_point x = equation_point(a, t, y, k);

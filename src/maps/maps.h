@@ -230,6 +230,8 @@ static inline costate_point equation_point(const maps *a, double t, const double
     return x;
 }
 int equation_minus_residual(maps *, double t, const double *y, const double *k, double *out);
+/* d (n): the diagonal of M, out, or NULL; fails where M has other entries */
+int mass_diagonal(const maps *, double *d);
 void mass_multiply(const maps *, int transpose, double a, int m, const double *x, double *y);  /* y += a M x */
 /* k NULL: zero, of right-hand sides; inline for systems of a few states */
 static inline int equation_value(maps *a, double t, const double *y, const double *k, double *out)

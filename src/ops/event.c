@@ -41,7 +41,7 @@ static void widen(const stepper *c, const event_work *w, const directions *d, do
     dh[m] = unit;
 }
 
-/* Adds h' times the column of h to the others, in V1 and in the stages, whose columns then are m apart. */
+/* Adds h' times the column of h to the others, in V1 and in the stages, whose columns are stored m apart afterwards. */
 static void narrow(const stepper *c, const directions *d, const double *V1, const double *dh)
 {
     size_t m = (size_t)d->m, N = (size_t)c->N, n = (size_t)c->n;
@@ -62,7 +62,7 @@ int event_tangent(stepper *c, const event_work *w, const record *r, const mapped
     directions all = *d;
     double D, unit = unit_of(r->h);
     all.m = d->m + 1;
-    all.solved = 0;                     /* the steps of an event are solved to round-off */
+    all.solved = 0;                     /* the stages of a step to an event are solved to round-off */
     all.dt = w->one;
     all.dh = w->one + m + 1;
     widen(c, w, d, unit, w->one, w->one + m + 1);
@@ -96,7 +96,7 @@ static void widen_seeds(const sweep_state *w)
     }
 }
 
-/* takes the functionals and e back through the step; *e_t: out */
+/* propagates the functionals and e backward through the step; *e_t: out */
 static int all_back(sweep_state *w, const mapped *at, functionals *all, double *e_t)
 {
     stepper *c = w->st;

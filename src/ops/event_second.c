@@ -81,7 +81,7 @@ static int curve(sweep_state *w, const mapped *at, double eps)
     return 0;
 }
 
-/* column j of g += eps' times what the guard's gradient became before the step */
+/* column j of g += eps' times the gradient of the guard with respect to the state before the step */
 static void add_at_start(sweep_state *w, const gradient_of_guard *e, size_t j, double a)
 {
     axpy((size_t)w->st->N, a, e->y0, w->g.lambda + j * (size_t)w->st->N);

@@ -22,7 +22,7 @@ static costate_point before(const stepper *c, const mapped *e)
     return point(c->maps, e->t, e->y);
 }
 
-/* (y, m) of a state from what J gives, or to it */
+/* copies (y, m) between a state and the result of J */
 static void set_jumped(const stepper *c, double *state, const double *jumped)
 {
     memcpy(state, jumped, (size_t)c->n * sizeof *state);
@@ -78,7 +78,7 @@ int jump_tangent(stepper *c, const event_work *w, const mapped *e, int m, const 
     return 0;
 }
 
-/* [F'^T w]' along the directions of w->d onto the derivatives */
+/* adds [F'^T w]' along the directions of w->d to the derivatives */
 static int curve(sweep_state *w, const map *f, const costate_point *x, const double *weights)
 {
     maps *a = w->st->maps;

@@ -1,6 +1,7 @@
 /* memory.c - memory variables: constant between jumps, where they are parameters of the steps (mathematics, eq. 10.1).
 
-   Their tangents are rows of V and, for the steps, part of pm; their adjoints are what the steps add to pm. */
+   Their tangents are rows of V and, for the steps, part of pm.  Their adjoints are the sums of what the steps add to
+   pm. */
 #include <string.h>
 #include "base/vec.h"
 #include "ops/ops.h"

@@ -2,7 +2,7 @@
    (mathematics, eq. 9.3 to 9.7).
 
        tangent   u' = y' + sum D_j(theta) X'_j + (sum D'_j X_j) theta',   theta' = -(t' + theta h')/h
-       adjoint   with w the gradient of the term by y(t_o):  seed_j += D_j w,  lambda += w,  beta = w^T sum D'_j X_j,
+       adjoint   with w = d(term)/dy(t_o):  seed_j += D_j w,  lambda += w,  beta = w^T sum D'_j X_j,
                  t_o gets beta/h,  tau -= beta/h,  eta -= theta beta/h
        second    w' of w along u',  seed'_j += D_j w' + D'_j theta' w,  lambda' += w',
                  beta' = w'^T sum D'_j X_j + w^T (sum D'_j X'_j + theta' sum D''_j X_j),
@@ -55,7 +55,7 @@ static int tangent(sweep_state *w, const op *o)
     return observed(w, s->value(o->which, t, w->z, d->m, w->seeds, s->ctx), "value", t);
 }
 
-/* the first observation of a step, from its end */
+/* the first observation of a step in a backward sweep */
 static void begin_step(sweep_state *w)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m;
@@ -65,7 +65,7 @@ static void begin_step(sweep_state *w)
     w->any = 1;
 }
 
-/* the gradients w_j by y(t_o) of all columns into w->w */
+/* w->w: the gradients w_j with respect to y(t_o), of all columns */
 static int gradients(sweep_state *w, const op *o, double t, double theta, const double *D, const double *D1)
 {
     const costate_observations *s = w->seen;
@@ -86,7 +86,7 @@ static double curve(const sweep_state *w, int j, double moving, const double *D1
     return (dot(n, w->w, w->z) - w->d.dh[j] * first) / w->now.h;
 }
 
-/* column j onto seeds and lambda; moving: theta' of a derivative, else 0 */
+/* adds column j to seeds and lambda; moving: theta' of a derivative, else 0 */
 static void add_gradient(const sweep_state *w, int j, const double *D, const double *D1, double moving)
 {
     size_t n = (size_t)w->st->n, m = (size_t)w->g.m, column = (size_t)j * n;

@@ -1,5 +1,5 @@
 /* ops.h - a run as a list of operations on the running state, and how each kind of them is differentiated (mathematics,
-   section 10) (mathematics, section 10).
+   section 10).
 
        STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
        MAP      an event's jump and cost, or values made consistent
@@ -24,31 +24,31 @@ typedef struct {
     enum rule rule;             /* of steps */
 } op;
 
-/* Work space of events for m columns.  The h of a step that ends in an event is one column more. */
+/* Work space of events for m columns.  The h of a step that ends at an event is one additional column. */
 typedef struct {
     double *V, *lambda;         /* N*(m + 1): tangents before the step; adjoints, or tangents after it */
-    double *pm, *dpm;           /* (np + nm)*(m + 1): the columns' own, and those of a step to an event */
+    double *pm, *dpm;           /* (np + nm)*(m + 1): of the columns, and of a step to an event */
     double *one;                /* 3 (m + 1): t, h and defects of a step to an event */
     double *jump;               /* n + nm */
     double *after;              /* n + nm: of a jet: the functional's adjoint of (y, m) after a jump */
 } event_work;
 
-/* Tangents as a sweep forward had them, for a jet: of a step at its start, V1 at its end where an event is, and of its
-   stages; of a map before it. */
+/* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event, and of its
+   stages.  Of a map: before it. */
 typedef struct { double *V, *V1, *Xd, *dt, *dh; } tangents;     /* N*m, N*m, s*m*n, m, m */
 
-/* A sweep over the operations of a tape, and how far it is: what the operations read and update.
+/* The state of a sweep over the operations of a tape, which the operations read and update.
 
    Forward it carries m tangents, d, whose V is that of the state before the next operation.  Backward it carries m
    functionals, g, whose lambda, mu and tau are the derivatives with respect to the state, the parameters and the time
-   behind the next operation.  For second order g is a jet of 1 + m columns (step.h), and the tangents d of each
-   operation are those that were kept. */
+   after the next operation.  For second order g is a jet of 1 + m columns (step.h), and d are the tangents of each
+   operation that a forward sweep stored. */
 typedef struct {
     /* what is swept over */
     stepper *st;
     starter *start;
     const costate_tape *tape;
-    const reader *who;          /* reads the tape, and makes its steps again */
+    const reader *who;          /* reads the tape, and repeats its steps */
     const costate_times *times;
     const costate_observations *seen;
     /* the step of the operation */
@@ -57,15 +57,15 @@ typedef struct {
     /* tangents */
     directions d;
     double *dt, *dh;            /* m: d.dt, d.dh */
-    double *V;                  /* N*m: d.V, which moves on when the next step begins, or the sweep ends */
-    int moved;                  /* d.V1 is still to be taken over, and h' by t' */
+    double *V;                  /* N*m: d.V, updated when the next step begins or the sweep ends */
+    int moved;                  /* d.V1 has not been copied to d.V yet, nor h' added to t' */
     tangents along;             /* of a jet: those of the operation */
     double *at;                 /* n*m: of a jet: at an observation */
     /* functionals */
     functionals g;
     double *tau;                /* m: adjoint of t after the step */
-    double *tau_seen, *eta_seen;    /* m: of t and h of the step, by its observations */
-    double *seeds, *sum;        /* s*m*n, n*m: what its observations add to its stages and to lambda */
+    double *tau_seen, *eta_seen;    /* m: derivatives with respect to t and h of the step, from its observations */
+    double *seeds, *sum;        /* s*m*n, n*m: contributions of its observations to its stages and to lambda */
     int any;                    /* 1: they hold something */
     /* work space */
     double *f, *z, *w;          /* n, N, n*m */
@@ -82,16 +82,17 @@ extern const op_rules step_rules, map_rules, observe_rules;
 
 /* shared.c */
 int sweep_hold(sweep_state *, int step);        /* the record of the step into now, with weights at its start */
-void sweep_move(sweep_state *);                 /* V <- V1, t' += h' of the last step, if they are still to be */
-void sweep_add_seen(const sweep_state *, double *lambda);   /* what observations of a step add beside its stages */
+void sweep_move(sweep_state *);                 /* V <- V1, t' += h' of the last step, unless this has been done */
+void sweep_add_seen(const sweep_state *, double *lambda);   /* adds the contributions of a step's observations other
+   than those to its stages */
 void sweep_along(sweep_state *);                /* of a jet: d <- along, of a step or a map, with its memory in pm */
-/* h' of a step from t' of its start (m each).  fixed: T' of the time that it is up to; NULL: zero */
+/* h' of a step from t' of its start (m each).  fixed: T' of the given time at its end; NULL: zero */
 void step_directions(enum rule, const double *fixed, int m, const double *dt, double *dh);
-/* the errors that loosely solved systems leave, through this step (left.h) */
+/* propagates the errors of inexactly solved systems through this step (left.h) */
 int step_left(stepper *, const record *, int transpose, int m);
 
-/* memory.c: memory as parameters of the steps between two jumps.  pm: np + nm to a column, or p alone where there is
-   none. */
+/* memory.c: memory variables as parameters of the steps between two jumps.  pm: np + nm per column; without memory only
+   p */
 void memory_to_pm(const stepper *, int m, const double *V, double *pm);         /* from its rows of V */
 void memory_from_pm(const stepper *, int m, double *lambda, double *pm);        /* onto rows of lambda; pm loses it */
 static inline void memory_keep(const stepper *c, const double *y, double *y1)           /* N: through a step */
@@ -107,7 +108,8 @@ static inline void memory_bind(const stepper *c, const double *state, int mode) 
    with room for one more.  shift: m: what is added to the guard, or NULL; dh: m, out */
 int event_tangent(stepper *, const event_work *, const record *, const mapped *at, const directions *d,
                   const double *shift, double *dh);
-/* g.lambda, g.mu, tau through it; shift: m, out: the gradients by what is added to the guard; may be NULL */
+/* propagates g.lambda, g.mu and tau through it; shift: m, out: the gradients with respect to what is added to the
+   guard; may be NULL */
 int event_adjoint(sweep_state *, const mapped *at, double *shift);
 int event_second(sweep_state *, const mapped *at, double *shift);   /* the same of a jet */
 int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */

@@ -1,6 +1,6 @@
 /* slopes.c - y' as a function of the state (slopes.h), and its derivatives: those of consistent values (start.h).
 
-   What was found at a point serves all requests there: Newton's matrix, too. */
+   The results at a point, Newton's matrix included, serve all requests at this point. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
@@ -30,7 +30,7 @@ static void hold(slopes *s, const costate_point *x)
     s->serial++;
 }
 
-/* S at x, from the slope that the run or the tape has: the last digits depend on it */
+/* S at x, starting from the slope of the run or the tape, on which the last digits depend */
 static int solve(slopes *s, const costate_point *x)
 {
     const maps *a = s->st->maps;

@@ -8,7 +8,7 @@
 #include "step/step.h"
 
 typedef struct {                /* S at a point, and what its derivatives need */
-    starter start;              /* its own: that of the run keeps what it found; start.mine: y*, k* */
+    starter start;              /* separate, so that the starter of the run keeps its results; start.mine: y*, k* */
     stepper *st;
     int held;                   /* they are of the point */
     long serial;                /* how many have been found */
@@ -24,10 +24,10 @@ typedef struct {                /* S at a point, and what its derivatives need *
 int slopes_init(slopes *, stepper *, shifts *, const costate_problem *);        /* allocates; 0, or a status */
 void slopes_free(slopes *);
 int slopes_are_at(const slopes *, const costate_point *x);
-/* At x, in the mode that is bound; with_matrix: and Newton's matrix, which what follows needs. */
+/* Evaluates S at x, in the mode that is bound; with_matrix: also Newton's matrix, which the following functions need */
 int slopes_solve(slopes *, const costate_point *x, int with_matrix);
 int slopes_tangent(slopes *, const costate_point *dx);          /* V, K */
-/* Back: seeds of y*, k* go to columns of lambda, kappa, which were cleared; g: what is added to. */
+/* Adjoint: the seeds of y* and k* are columns of lambda and kappa, which were cleared; results are added to g */
 void slopes_clear(slopes *);
 int slopes_adjoint(slopes *, const costate_gradient *g);        /* column 0 */
 int slopes_second(slopes *, const costate_point *dx, const costate_gradient *g);     /* the derivative, column 1 */
@@ -36,8 +36,8 @@ int slopes_second(slopes *, const costate_point *dx, const costate_gradient *g);
 
 typedef struct event_slopes event_slopes;
 
-/* NULL: no event requests y', or has a transition.  Allocates; the maps of events that do become those of the state
-   alone.  0, or a status */
+/* NULL: no event requests y' or has a transition.  Allocates; the maps of such events are replaced by maps of the state
+   only.  0, or a status */
 int event_slopes_new(event_slopes **, stepper *, shifts *, const costate_problem *);
 void event_slopes_forget(event_slopes *);       /* another run or sweep, perhaps with other parameters */
 void event_slopes_free(event_slopes *);

@@ -7,7 +7,7 @@
 #include "linsol/left.h"
 #include "ops/ops.h"
 
-/* the entries by functional or direction of what is an event of the tape, gathered or scattered; NULL: not wanted */
+/* gathers or scatters the entries of one event of the tape, by functional or direction; NULL: not wanted */
 static double *of_event(const sweep_state *w, const op *o, int m, int scatter, double *x)
 {
     double *all = w->times ? w->times->events : NULL;
@@ -20,7 +20,7 @@ static double *of_event(const sweep_state *w, const op *o, int m, int scatter, d
     return x;
 }
 
-/* T' of the time that a step is up to, or s' of its guard; NULL: zero */
+/* T' of the given time at the end of a step, or s' of its guard; NULL: zero */
 static const double *fixed_directions(const sweep_state *w, const op *o)
 {
     if (o->rule == FROZEN) return NULL;
@@ -60,7 +60,7 @@ static void keep_times(sweep_state *w, const op *o)
     if (o->rule == TO_TIME) of_event(w, o, w->g.m, 1, w->g.h);
 }
 
-/* the adjoint of a step alone, and what observations in it add */
+/* the adjoint of a step, and the contributions of observations inside it */
 static int through(sweep_state *w)
 {
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;

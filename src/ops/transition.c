@@ -5,7 +5,7 @@
 
        N(t, (u, y), p, m) = T(t, (Y+(u), Y-(y)), (K+(u), K-(y)), p, m)   but   u_i - y_i   of algebraic unknowns i,
 
-   n equations for u: those that problem.start gives for y+ (given.c), which solves and differentiates them.  The jump
+   n equations for u, in the form of problem.start for y+; given.c solves and differentiates them.  The jump
    is y+ = u, m+ = m; algebraic unknowns are made consistent after it, as after every jump. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct transition {
     costate_map N;
     costate_problem problem;    /* with N as its start */
     starter newton;             /* mine: y and y+ */
-    int held;                   /* mine are found at what the slopes of this serial number are of */
+    int held;                   /* `mine` belongs to the point of the slopes with this serial number */
     long serial;
-    double *y, *k, *dy, *dk;    /* 2 n each: of both; directions, gradients */
+    double *y, *k, *dy, *dk;    /* 2 n each, of both sides: directions, gradients */
     double *curve_y, *curve_k;  /* 2 n each */
     double *w, *lambda, *mu, *pm;       /* n; 2 n; 2 (np + nm); np + nm */
     double *block;
@@ -39,7 +39,7 @@ static const char *missing_of(const costate_map *f, int adjoint, int second)
     return second && !f->adjoint_tangent ? "adjoint_tangent" : NULL;
 }
 
-/* differences do not serve: they know maps of n states */
+/* differences cannot be used: they are for maps of n states */
 static int available(const transition *s, int adjoint, int second)
 {
     const char *name = missing_of(s->inner.user, adjoint, second);
@@ -124,7 +124,7 @@ static costate_point joined(const costate_point *x, const double *y, const doubl
     return z;
 }
 
-/* ---- N, as problem.start: statuses in the place of codes ---- */
+/* ---- N in the form of problem.start: returns statuses instead of codes ---- */
 
 static int T_code(const transition *s, int r, const char *name)
 {
@@ -160,7 +160,7 @@ static int N_tangent(const costate_point *x, const costate_point *dx, double *ou
     return 0;
 }
 
-/* weights of T: nothing of algebraic unknowns */
+/* weights of T: zero for algebraic unknowns */
 static void weigh(transition *s, const double *w)
 {
     for (int i = 0; i < s->before->st->n; i++) s->w[i] = algebraic(s, i) ? 0 : w[i];
@@ -237,7 +237,7 @@ static int N_adjoint_tangent(const costate_point *x, const costate_point *dx, co
 
 /* ---- the jump ---- */
 
-/* y+ from y; what was found there last stays */
+/* y+ from y; keeps the result found there last */
 static int solve(transition *s, const costate_point *x)
 {
     const maps *a = s->before->st->maps;

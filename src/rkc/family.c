@@ -2,29 +2,6 @@
 #include <stdlib.h>
 #include "rkc/rkc.h"
 
-/* M_ij, and its row, of the k-th entry of column j */
-static double entry(const stepper *c, int j, int k, int *row)
-{
-    const costate_pattern *a = c->maps->pattern;
-    *row = a ? a->row[k] : k;
-    return c->maps->M[a ? (size_t)k : (size_t)j * (size_t)c->n + (size_t)k];
-}
-
-/* d: the diagonal of M, or NULL: only looked at */
-static int diagonal(stepper *c, double *d)
-{
-    const costate_pattern *a = c->maps->pattern;
-    for (int j = 0; c->maps->M && j < c->n; j++)
-        for (int k = a ? a->col[j] : 0, row; k < (a ? a->col[j + 1] : c->n); k++) {
-            double x = entry(c, j, k, &row);
-            if (row == j && d) d[j] = x;
-            if (row != j && x != 0)
-                return fail(c->v, COSTATE_BAD_ARGUMENT, "Method %s needs a diagonal mass matrix: row %d of column %d "
-                            "is %g.", c->m->name, row, j, x);
-        }
-    return 0;
-}
-
 static int prepare(stepper *c)
 {
     const costate_rkc *a = c->m->rkc;
@@ -32,7 +9,6 @@ static int prepare(stepper *c)
         return fail(c->v, COSTATE_BAD_ARGUMENT, "options.degree_max = %d: the lowest degree of %s is %d.",
                     c->o->degree_max, c->m->name, a->s[0]);
     TRY(own_new(c, sizeof(rkc_work)));
-    TRY(diagonal(c, NULL));
     return shifts_prepare(c->sh, 0, 0, NULL);
 }
 
@@ -51,7 +27,7 @@ static void layout(stepper *c, cursor *at)
 static void ready(stepper *c)
 {
     double *d = rkc_of(c)->inverse;
-    diagonal(c, d);
+    if (d) mass_diagonal(c->maps, d);
     for (int i = 0; d && i < c->n; i++) d[i] = 1 / d[i];
 }
 
@@ -91,7 +67,7 @@ static void restart(stepper *c)
 }
 
 const family rkc_family = {
-    .is = REGULAR_MASS | SLOPES | WEIGHTS | REMAKES,
+    .is = REGULAR_MASS | DIAGONAL_MASS | SLOPES | WEIGHTS | REMAKES,
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .controller = COSTATE_GUSTAFSSON,

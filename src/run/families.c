@@ -1,7 +1,7 @@
 /* families.c - the table of families, and the methods that take steps.
 
    A new family needs its name in enum costate_family and a row here.  Families without a row are only for boundary
-   value problems; their methods come last in the table of methods. */
+   value problems. */
 #include "run/families.h"
 #include "step/step.h"
 
@@ -29,12 +29,14 @@ int has_implicit_stages(const costate_method *m)
 
 int costate_method_count(void)
 {
-    int k = 0;
-    while (costate_method_table[k] && family_of(costate_method_table[k])) k++;
-    return k;
+    int count = 0;
+    for (int k = 0; costate_method_table[k]; k++) count += family_of(costate_method_table[k]) != NULL;
+    return count;
 }
 
 const costate_method *costate_method_at(int k)
 {
-    return k >= 0 && k < costate_method_count() ? costate_method_table[k] : NULL;
+    for (int i = 0; k >= 0 && costate_method_table[i]; i++)
+        if (family_of(costate_method_table[i]) && k-- == 0) return costate_method_table[i];
+    return NULL;
 }

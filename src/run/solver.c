@@ -51,6 +51,7 @@ static int matrices(costate *c)
     size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
     TRY(maps_init(&c->maps, formed || P->mass || c->maps.residual, entries));
+    if (c->st.F->is & DIAGONAL_MASS) TRY(mass_diagonal(&c->maps, NULL));
     if (!formed) return COSTATE_OK;
     size_t both = (c->maps.residual ? 2 : 1) * entries;
     if (!(c->st.lin.J = calloc(both + 1, sizeof *c->st.lin.J)))

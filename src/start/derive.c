@@ -3,11 +3,11 @@
 
    With x = (t, y, k) that was found, g the guess, A_v and A_p Newton's matrices of `values` and `position`:
 
-       A_p d'              =  E''(g)[d, (t', y', p')]  but in rows C  E'(x)(t', y'_D, p'),        y'_D += d'_D
-       A_v (k'_D, y'_A)    =  E'(x)(t', y'_D, p')      but in rows C  E''(x)[(1, k_D), (t', y'_D, p')]
+       A_p d'              =  E''(g)[d, (t', y', p')]  except in rows C  E'(x)(t', y'_D, p'),        y'_D += d'_D
+       A_v (k'_D, y'_A)    =  E'(x)(t', y'_D, p')      except in rows C  E''(x)[(1, k_D), (t', y'_D, p')]
 
-   E'' at g only where y was moved by more than round-off: what it is multiplied by is zero elsewhere.  In reverse E''
-   in rows C only where something follows from y_A. */
+   E'' at g is only evaluated if y was moved by more than round-off; otherwise its factor is zero.  In the adjoint, E''
+   in rows C is only evaluated if something depends on y_A. */
 #include <string.h>
 #include "base/vec.h"
 #include "start/derive.h"
@@ -56,7 +56,7 @@ static int right_side(derivative *d, int first, costate_point *dx, const costate
     starter *s = d->s;
     size_t n = (size_t)s->maps->n;
     double *second = s->work;
-    costate_point whole = *dx;                           /* the second derivative is along all of it */
+    costate_point whole = *dx;                           /* the second derivative uses all of its components */
     memset(second, 0, n * sizeof *second);
     if (a) TRY(equation_tangent2(s->maps, at, a, &whole, second));
     derive_part((int)n, d->f->unknown, 0, dx->y, s->r);
@@ -122,7 +122,7 @@ int start_tangent(starter *s, const start_values *f, int m, const double *dt, do
 
 /* ---- adjoints ---- */
 
-/* the gradients with respect to t, p, and y in s->dx, are added to */
+/* gradients are added to t, p, and y, which is in s->dx */
 static costate_gradient gradient(const derivative *d, const adjoined *x, int j)
 {
     const maps *a = d->s->maps;
@@ -130,7 +130,7 @@ static costate_gradient gradient(const derivative *d, const adjoined *x, int j)
     return into_pm(a, x->t ? x->t + j : NULL, d->s->dx, x->mu, (size_t)j);
 }
 
-/* lambda += what is in s->dx; of the kept components alone, or all */
+/* lambda += s->dx, for kept components only, or for all */
 static void take_over(const derivative *d, const adjoined *x, int j, int all)
 {
     for (int i = 0; i < d->s->maps->n; i++)
@@ -161,7 +161,7 @@ int derive_second(derivative *d, const adjoined *x, int j, int second, const cos
     return 0;
 }
 
-/* V <- lambda of components for which unknown is `is`; of unknown slopes theirs */
+/* V <- lambda of components for which unknown is `is`; for unknown slopes, their adjoint */
 static void seed(const derivative *d, const adjoined *x, int is)
 {
     size_t n = (size_t)d->s->maps->n;

@@ -1,10 +1,10 @@
 /* kinds.c - which components have an unknown value (algebraic) and which an unknown slope (differential), and which
-   rows constrain differential components alone. */
+   rows constrain only differential components. */
 #include <string.h>
 #include "base/vec.h"
 #include "start/start.h"
 
-/* by its column of M where problem.index does not say: y' that no row has is not determined */
+/* without problem.index, from its column of M: a y' that appears in no row is not determined */
 static int algebraic(const starter *s, const double *M, int j)
 {
     const costate_pattern *a = s->maps->pattern;

@@ -1,12 +1,12 @@
 /* newton.c - consistent values by Newton's iteration: damped until it converges, then to round-off
    (mathematics, eq. 11.4).
 
-   A step is as long as the next simplified one is shorter, which does not depend on how the equations are scaled
-   (Deuflhard, Newton methods for nonlinear problems, 2004, 3.3): with dx = A^-1 r at x,
+   A step is reduced until the next simplified step is shorter, a test that does not depend on the scaling of the
+   equations (Deuflhard, Newton methods for nonlinear problems, 2004, 3.3): with dx = A^-1 r at x,
 
        |A^-1 r(x + a dx)| <= (1 - a/4) |dx|,     a = 1, 1/2, 1/4, ...
 
-   Near the solution A is kept, and the increments shrink until only round-off is left of them. */
+   Near the solution A is kept, and the increments decrease until they are round-off. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct {
     int undefined;                              /* 1: the equations are not, at the last point tried */
 } search;
 
-/* what unknowns may be wrong by, in the norm of the step dx from here */
+/* the accuracy required of the unknowns, in the norm of the step dx from here */
 static void set_units(search *x)
 {
     starter *s = x->s;
@@ -66,7 +66,7 @@ static int increment(search *x, double *d)
     return code ? shifts_failure(s->sh, by, code) : 0;
 }
 
-/* along dx, as far as it helps; the increment after it is in r */
+/* a damped step along dx; r: the increment after it */
 static int damped(search *x, double *length)
 {
     starter *s = x->s;
@@ -84,7 +84,7 @@ static int damped(search *x, double *length)
     return RETRY;
 }
 
-/* with A as it is: until increments shrink no more; *there: they had reached what counts */
+/* iterates with A unchanged until increments stop decreasing; *there: they had reached the required accuracy */
 static int to_round_off(search *x, int *there)
 {
     starter *s = x->s;
@@ -120,7 +120,8 @@ static int not_found(search *x)
     double *size = s->work, most = -1;
     int row = 0;
     memset(size, 0, (size_t)s->maps->n * sizeof *size);
-    LS_AddModuli(s->factored, 0, s->unit, size);                /* of a row, times what its unknowns may be wrong by */
+    LS_AddModuli(s->factored, 0, s->unit, size);                /* of a row, times the accuracy required of its unknowns
+    */
     int status = x->undefined ? RETRY : x->p->value(s, x->f, s->r);
     if (status) return status < 0 ? status : not_defined(x);
     for (int i = 0; i < s->maps->n; i++) {

@@ -7,15 +7,15 @@
        A^T u' = lambda'_z + [L_z(u)]',   x's adjoint' += L_x(u') + [L_x(u)]'
 
        values     L = u^T E(x), but with the part v of u in rows C  v^T E'(x)[(1, k_D)]
-       position   L = u^T E'(g)[d], but in rows C  v^T E(x)
+       position   L = u^T E'(g)[d], except in rows C  v^T E(x)
 
-   so that constraints of index 2 require third derivatives; of x in place of g where both are one. */
+   so that constraints of index 2 require third derivatives; these are taken at x if it is equal to g. */
 #include <string.h>
 #include "base/vec.h"
 #include "maps/callbacks.h"
 #include "start/derive.h"
 
-/* Of m directions, n to a column: y before and after; d'; (k'_D, y'_A). */
+/* For m directions, n per column: y before and after; d'; (k'_D, y'_A). */
 typedef struct {
     const start_along *given;
     size_t ld;
@@ -28,7 +28,7 @@ typedef struct {
     tangents v;
     int m;
     double *u;                          /* n: of the functional */
-    double *y, *k, *in, *dir, *dir2;    /* n each: L_y by the unknowns, L_k, L_y by what is given; directions */
+    double *y, *k, *in, *dir, *dir2;    /* n each: L_y of the unknowns, L_k, L_y of the given components; directions */
 } second;
 
 static int third_missing(const second *s)
@@ -47,7 +47,7 @@ static void part(const second *s, const unsigned char *which, int is, const doub
     derive_part((int)size_of(s), which, is, from, to);
 }
 
-/* where gradients of direction j go: y, k NULL: not wanted; onto t and p where others */
+/* where gradients of direction j are added; y, k NULL: not requested */
 static costate_gradient onto(const second *s, int j, int others, double *y, double *k)
 {
     const maps *a = s->d.s->maps;
@@ -85,7 +85,7 @@ static int curve2(const second *s, int in, const costate_point *at, const costat
 
 /* ---- values ---- */
 
-/* [L_z]' of direction j onto its right-hand side, [L_x]' where it belongs */
+/* adds [L_z]' of direction j to its right-hand side, and [L_x]' to its gradients */
 static int curve_values(const second *s, int j, double *rhs)
 {
     const derivative *d = &s->d;

@@ -6,14 +6,14 @@
 
        index 1     E(t, y_D, y_A, k_D, p) = 0                            n equations for (k_D, y_A)
 
-   Index 2 (Hessenberg: y' = f(t, y, z), 0 = c(t, y), and unknowns of index 1 beside z) leaves rows C, constraints on
-   kept components alone.  They are met by moving y_D along f_z as it is at the guess g, and give z through their
-   derivative (mathematics, eq. 11.1 to 11.3):
+   With index 2 (Hessenberg: y' = f(t, y, z), 0 = c(t, y), and possibly unknowns of index 1) there are rows C,
+   constraints on kept components only.  They are satisfied by moving y_D along f_z, evaluated at the guess g, and z
+   follows from their derivative (mathematics, eq. 11.1 to 11.3):
 
        position    E'(g) (y: d_A, y': d_D) = 0 but in rows C,  E_C(t, y_D + d_D, p) = 0            d = (d_D, d_A)
        values      E(t, y, k_D, p) = 0 but in rows C,  d/dt E_C = E_C,t + E_C,y k_D = 0            (k_D, y_A)
 
-   All three have the same Newton matrix: columns D of M and columns A of -J, but in rows C columns D of -J.  It is
+   All three have the same Newton matrix: columns D of M and columns A of -J, except in rows C columns D of -J.  It is
    regular if problem.index is right.  Derivatives are those of these equations and need one linear solve each. */
 #ifndef COSTATE_START_H
 #define COSTATE_START_H
@@ -48,7 +48,7 @@ typedef struct {
     maps *maps;
     shifts *sh;                         /* they own the linear solver */
     const int *index;                   /* of the problem, or NULL */
-    const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by who starts */
+    const double *w;                    /* n: 1/(atol + rtol |y|) at the guess; written by the caller */
     LS *lu, *factored;                  /* factored: lu or given.lu, whichever was factored last */
     int ready;                          /* all memory is allocated */
     int held;                           /* Newton's matrix of `values` is there, if derivatives are requested */
@@ -75,12 +75,12 @@ void start_values_copy(start_values *to, int n, const start_values *from, void *
 /* f->before, and f->k as a guess of y', are set: f->y, f->k and the rest.  only_values: y_D stays, whether the
    constraints of index 2 are met or not. */
 int start_find(starter *, double t, int only_values, start_values *f);
-/* y' where y is that of f, into f->k: what problem.start does not give */
+/* f->k <- y' for the y of f, which problem.start does not provide */
 int start_slopes(starter *, start_values *f);
 
-/* kinds.c: what is unknown of each component, J and M at the guess being there */
+/* kinds.c: the unknown of each component, from J and M at the guess */
 int start_kinds(starter *, start_values *);
-/* which rows are constraints on differential components alone: no entry in M, nor in an algebraic column of J */
+/* which rows constrain only differential components: no entry in M, nor in an algebraic column of J */
 void start_rows(const starter *, const start_values *, const double *M, unsigned char *constraint);
 /* newton.c: the state is y, k, along of f; 0, or a status */
 typedef struct phase {
@@ -116,7 +116,7 @@ int given_second(starter *, const start_values *, int m, const start_along *, do
                  double *t);
 
 /* derive.c: V (m columns, ld apart) and lambda in and out, n rows; dt, t: m; Vp, mu: np*m or NULL; t NULL: not
-   wanted */
+   requested */
 int start_tangent(starter *, const start_values *, int m, const double *dt, double *V, size_t ld, const double *Vp);
 int start_adjoint(starter *, const start_values *, int m, double *lambda, size_t ld, double *mu, double *t);
 

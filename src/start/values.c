@@ -10,7 +10,7 @@ costate_point start_point(const starter *s, const start_values *f) { return equa
 
 /* ---- the matrix ---- */
 
-/* of hidden_J the rows of C, of J and M the others */
+/* the rows of C from hidden_J, the others from J and M */
 static int factor(starter *s, const double *J, const double *M, const double *hidden_J, const start_values *f)
 {
     const costate_pattern *a = s->maps->pattern;
@@ -110,7 +110,7 @@ static int values(starter *s, const start_values *f, double *r)
     return 0;
 }
 
-/* ---- what is moved, and what it is measured by ---- */
+/* ---- the unknowns, and their norm ---- */
 
 static void move_position(const starter *s, start_values *f, double a, const double *dx)
 {
@@ -141,7 +141,7 @@ static double unit_of_position(const starter *s, const start_values *f, const do
     return f->unknown[j] ? 0 : unit_of_state(s, f, dx, j);
 }
 
-/* of slopes a millionth of the fastest, all in the units of y, and no less than round-off */
+/* for slopes a millionth of the fastest one, all in the units of y, but at least round-off */
 static double unit_of_values(const starter *s, const start_values *f, const double *dx, int j, double rate)
 {
     return f->unknown[j] ? unit_of_state(s, f, dx, j) : fmax(1e-6 * rate, 1e3 * s->rough) / s->w[j];
@@ -176,7 +176,7 @@ static int has_moved(const starter *s, const start_values *f)
     return moved > 1e-13 * most;
 }
 
-/* onto the constraints of index 2, y' being zero */
+/* onto the constraints of index 2, with y' = 0 */
 static int place(starter *s, start_values *f)
 {
     size_t n = (size_t)s->maps->n;
@@ -225,7 +225,7 @@ int start_slopes(starter *s, start_values *f)
     return equation_plain(s->maps) ? plain(s, &at) : find(s, 1, &at);
 }
 
-/* A row of constraints on kept components alone makes the index 2, where it is not hidden. */
+/* Without problem.index: a row that constrains only kept components means index 2, which is refused. */
 static int refuse_high(const starter *s, const start_values *f)
 {
     const double *M = mass_of(s, s->M);

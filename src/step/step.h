@@ -97,6 +97,7 @@ enum mode { FORWARD, TANGENT, ADJOINT, SECOND, MODES };
 enum trait {
     IMPLICIT = 1,               /* solves with sigma M - J, and needs w at the start of each step */
     REGULAR_MASS = 2,           /* M must be nonsingular */
+    DIAGONAL_MASS = 64,         /* M must be diagonal */
     SLOPES = 4,                 /* X are slopes: u = y + h sum D_j X_j, else y + sum D_j X_j */
     REMAKES = 16,               /* sweeps recompute the stages and need no X */
     WEIGHTS = 8,                /* needs w at the start of each step, as implicit families do */

@@ -1,6 +1,7 @@
 """What the files of src need of each other: by their include lines, and by the symbols of the library's object files.
 
-Shared by tests/house/test_rooms.py, which says what they may need, and by measure, which counts circles."""
+Shared by tests/house/test_rooms.py, which says what they may need, and by measure, which counts circles.  Both, and
+test_families.py, also learn from here which folders hold families."""
 import glob
 import os
 import re
@@ -8,6 +9,16 @@ import subprocess
 
 LIBRARY = "libcostate-inside.a.p"               # Meson's folder with all objects; older commits: of the shared library
 PETSC = "libcostate-petsc-inside.a.p"           # the same of libcostate_petsc, if it was built
+
+
+def families(source):
+    """the folders of src with the table of a family in family.c"""
+    found = []
+    for path in glob.glob(os.path.join(source, "src", "*", "family.c")):
+        name = os.path.basename(os.path.dirname(path))
+        with open(path, encoding="utf-8") as file:
+            found += [name] if re.search(r"^const family %s_family\b" % name, file.read(), re.M) else []
+    return sorted(found)
 
 
 class Library:

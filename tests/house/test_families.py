@@ -1,6 +1,9 @@
-"""Each family of src/run/families.c is named in each place of the checklist in docs/extending.md.
+"""Each family is named in each place of the checklist in docs/extending.md.
 
-    test_families.py SOURCE     reports in the format of cmocka"""
+    test_families.py SOURCE     reports in the format of cmocka
+
+A family is what has a row in src/run/families.c, a folder of src with the table of a family, or a folder of methods:
+whatever was added first.  tests/dropped/new_family adds one as the checklist says, and runs it."""
 import os
 import re
 import sys
@@ -9,8 +12,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from cases import run_all  # noqa: E402
+import objects  # noqa: E402
 
 source = sys.argv[1]
+ONLY_BOUNDARY_VALUES = {"collocation"}              # its methods take no steps: there is nothing to implement
 
 
 def read(path):
@@ -19,7 +24,9 @@ def read(path):
 
 
 def families():
-    return [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/run/families.c"))]
+    rows = [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/run/families.c"))]
+    folders = {x for x in os.listdir(os.path.join(source, "methods")) if "." not in x}
+    return sorted((set(rows) | set(objects.families(source)) | folders) - ONLY_BOUNDARY_VALUES)
 
 
 def places():
@@ -38,7 +45,7 @@ def names(path, family):
 
 
 def test_there_are_families_and_places():
-    assert len(families()) >= 5 and len(places()) >= 10, (families(), places())
+    assert len(families()) >= 5 and len(places()) >= 5, (families(), places())
 
 
 def test_each_place_names_each_family():

@@ -15,17 +15,17 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from cases import Skipped, run_all  # noqa: E402
-from objects import LIBRARY, PETSC, Library, circles  # noqa: E402
+from objects import LIBRARY, PETSC, Library, circles, families  # noqa: E402
 
-# A room may use those before it; the families, erk to firk, are side by side and know nothing of each other.
-ROOMS = ["base", "maps", "linsol", "start", "step", "irk", ("erk", "rkc", "ros", "sdirk", "firk"), "tape", "ops", "run",
-         "bvp", "ensemble"]
+source, build = sys.argv[1:3]
+compiler = [x for x in sys.argv[3:] if x != "--list"] or ["cc"]
+
+# A room may use those before it; the families are side by side and know nothing of each other.
+ROOMS = ["base", "maps", "linsol", "start", "step", "irk", families(source), "tape", "ops", "run", "bvp", "ensemble"]
 PLACE = {name: k for k, names in enumerate(ROOMS) for name in ([names] if isinstance(names, str) else names)}
 BESIDE = {"petsc"}                              # a library of its own: it uses no room, and no room uses it
 MADE = {"methods.c": "step"}                    # by codegen: the descriptors
 
-source, build = sys.argv[1:3]
-compiler = [x for x in sys.argv[3:] if x != "--list"] or ["cc"]
 house = Library(source, build)
 
 

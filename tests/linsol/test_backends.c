@@ -122,7 +122,7 @@ static void backends(void **state)
         {"auto", COSTATE_LS_AUTO, NULL, 1e-11}, {"own, dense", 0, &own_dense, 1e-11},
         {"own, sparse", 0, &own_sparse, 1e-11}, {"gmres", COSTATE_LS_GMRES, NULL, 1e-9}};
     const costate_method *m = *state;
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     double worst = 0;
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++)
         for (int variant = 0; variant < (irk ? 4 : 2); variant++) {

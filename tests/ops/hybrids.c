@@ -7,6 +7,7 @@
    Wisconsin-Madison. */
 #include <string.h>
 #include "hybrids.h"
+#include "traits.h"
 
 #define UNUSED(x) ((void)(x))
 
@@ -606,10 +607,10 @@ int hybrid_takes(const costate_method *m, const hybrid *h)
 {
     costate_method_info i;
     if (costate_method_describe(m, &i) != COSTATE_OK) return 0;
-    int newton = i.family == COSTATE_FIRK || (i.family == COSTATE_SDIRK && !(i.properties & COSTATE_EXPLICIT_FIRST));
+    int newton = is_newton(m) && !(i.properties & COSTATE_EXPLICIT_FIRST);
     switch (h->form) {
     case HYBRID_ODE: return 1;
-    case HYBRID_MASS: return i.family != COSTATE_RKC && i.properties & COSTATE_DAE;
+    case HYBRID_MASS: return (i.properties & COSTATE_DAE) != 0;
     case HYBRID_RESIDUAL: return newton && i.properties & COSTATE_DAE;
     default: return i.family == COSTATE_FIRK && i.properties & COSTATE_STIFFLY_ACCURATE;
     }

@@ -127,7 +127,7 @@ static void one_scale(const costate_method *m, const scale *q)
 static void scales(void **state)
 {
     static const double sizes[] = {1, 1e-160, 1e150}, rates[] = {3, 1e9}, starts[] = {0, 1.7e12, -3e5};
-    int implicit = method_info(*state).family != COSTATE_ERK && method_info(*state).family != COSTATE_RKC;
+    int implicit = !is_explicit(*state);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 1 + implicit; j++)
             for (int k = 0; k < 3; k++) one_scale(*state, &(scale){sizes[i], rates[j], starts[k]});

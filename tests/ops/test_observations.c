@@ -101,7 +101,7 @@ static void one_transpose(const costate_method *m, const problem *b, const costa
 static void transpose(void **state)
 {
     const costate_method *m = *state;
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     for (int k = 0; k < PROBLEM_SYNTHETICS; k++) {
         const problem *b = problem_synthetic_at(k);
         if (!method_takes(m, b->mass)) continue;

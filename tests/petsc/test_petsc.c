@@ -188,7 +188,6 @@ static void test_parts_make_up_the_whole(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         if (left_out(k)) continue;
-        if (left_out(k)) continue;
         task what = exact(names[k]);
         result one = run(&what, 1);
         claim_exact(&what, 1, &one);
@@ -381,6 +380,209 @@ static void test_colours_find_all_entries(void **state)
     assert_int_equal(all_hold(state), 0);
 }
 
+/* M = I + 0.3 beside the diagonal, on the cells of a process, as a whole matrix and in a pattern */
+static int coupled_mass(double *M, void *ctx)
+{
+    const line *p = ctx;
+    int n = p->cells.n;
+    for (int k = 0; k < n * n; k++) M[k] = k % (n + 1) == 0 ? 1 : k % (n + 1) == n ? 0.3 : 0;
+    return 0;
+}
+
+static int coupled_entries(double *M, void *ctx)
+{
+    const line *p = ctx;
+    for (int j = 0, k = 0; j < p->cells.n; j++) {
+        if (j > 0) M[k++] = 0.3;                            /* row j - 1 */
+        M[k++] = 1;
+    }
+    return 0;
+}
+
+static costate_problem line_coupled(line *p)
+{
+    costate_problem P = line_problem(p);
+    P.mass = coupled_mass;
+    return P;
+}
+
+static costate_problem line_coupled_sparse(line *p)
+{
+    static int col[CELLS + 1], row[2 * CELLS];
+    static costate_pattern pattern;
+    costate_problem P = line_problem(p);
+    for (int j = 0, k = 0; j < p->cells.n; j++) {
+        if (j > 0) row[k++] = j - 1;
+        row[k++] = j;
+        col[j + 1] = k;
+    }
+    pattern = (costate_pattern){p->cells.n, col, row};
+    P.pattern = &pattern;
+    P.mass = coupled_entries;
+    return P;
+}
+
+/* The matrix of line_problem as sums of two parts, which need a matrix of zeros */
+static int line_adds(double sigma, const costate_point *x, Mat A, void *ctx)
+{
+    line *p = ctx;
+    for (int i = 0; i < p->cells.n; i++) {
+        PetscInt row = p->cells.from + i, column[] = {row - 1, row, row + 1 < CELLS ? row + 1 : -1};
+        double beside = x->p[1], wind = p->cells.wind, u = x->y[i];
+        double spread[] = {-beside, 2 * beside, -beside}, rest[] = {-wind, sigma + wind - x->p[0] + 3 * u * u};
+        if (MatSetValues(A, 1, &row, 3, column, spread, ADD_VALUES)) return -1;
+        if (MatSetValues(A, 1, &row, 2, column, rest, ADD_VALUES)) return -1;
+    }
+    return 0;
+}
+
+/* what has little to do with the matrix */
+static int line_rough(double sigma, const costate_point *x, Mat A, void *ctx)
+{
+    line *p = ctx;
+    (void)x;
+    for (int i = 0; i < p->cells.n; i++)
+        if (MatSetValue(A, p->cells.from + i, p->cells.from + i, sigma + 70, INSERT_VALUES)) return -1;
+    return 0;
+}
+
+/* F = y' + y'^3/3 - f */
+static int bent_residual(const costate_point *x, double *F, void *ctx)
+{
+    int status = cells_value(x, F, ctx);
+    for (int i = 0; i < ((line *)ctx)->cells.n; i++) F[i] = x->yp[i] + x->yp[i] * x->yp[i] * x->yp[i] / 3 - F[i];
+    return status;
+}
+
+static int bent_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    int status = cells_tangent(x, dx, out, ctx);
+    for (int i = 0; i < ((line *)ctx)->cells.n; i++) out[i] = (1 + x->yp[i] * x->yp[i]) * dx->yp[i] - out[i];
+    return status;
+}
+
+static int bent_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    double minus[CELLS];
+    for (int i = 0; i < ((line *)ctx)->cells.n; i++) {
+        minus[i] = -w[i];
+        if (g->yp) g->yp[i] += (1 + x->yp[i] * x->yp[i]) * w[i];
+    }
+    return cells_adjoint(x, minus, g, ctx);
+}
+
+static costate_problem line_bent(line *p)
+{
+    costate_problem P = line_problem(p);
+    P.rhs = (costate_map){0};
+    P.residual = (costate_map){.value = bent_residual, .tangent = bent_tangent, .adjoint = bent_adjoint};
+    return P;
+}
+
+/* out = (sigma M - J) v, or (sigma F_y' + F_y) v, from the maps of the problem */
+static int multiplied(const line *p, const costate_problem *P, double sigma, const costate_point *x, const double *v,
+                      double *out)
+{
+    int n = p->cells.n, coupled = P->mass == coupled_mass || P->mass == coupled_entries, heavy = P->mass && !coupled;
+    double slope[CELLS];
+    costate_point dx = {.y = v, .yp = slope};
+    for (int i = 0; i < n; i++) slope[i] = sigma * v[i];
+    if (P->residual.value) return P->residual.tangent(x, &dx, out, P->ctx);
+    dx.yp = NULL;
+    int status = P->rhs.tangent(x, &dx, out, P->ctx);
+    for (int i = 0; i < n; i++)
+        out[i] = (heavy ? 2 : 1) * slope[i] + (coupled && i + 1 < n ? 0.3 * slope[i + 1] : 0) - out[i];
+    return status;
+}
+
+typedef struct {
+    costate_problem (*form)(line *);
+    costate_petsc_matrix fill;
+    int matrix;                                             /* 0: none */
+    const char *petsc;
+    int one;                                                /* exact on one process alone */
+} solver_case;
+
+/* After set-ups at two points, the second of which is written over: by how much (sigma M - J) z differs from b, where z
+   is what the preconditioner makes of b, or its transpose from being that. */
+static double solved_gap(MPI_Comm comm, const solver_case *what)
+{
+    line p;
+    Mat A = NULL;
+    double y[CELLS], yp[CELLS], parameters[NP], true_y[CELLS], true_yp[CELLS], b[CELLS], z[CELLS], w[CELLS];
+    double back[CELLS], product[CELLS], sums[4] = {0}, gap = 0;
+    const double sigma = 30;
+    if (line_make(&p, comm)) return -1;
+    costate_problem P = what->form(&p);
+    int n = p.cells.n, residual = P.residual.value != NULL;
+    if (what->petsc) PetscOptionsInsertString(NULL, what->petsc);
+    if (what->matrix) DMCreateMatrix(p.dm, &A);
+    costate_petsc *c = costate_petsc_new(comm, &P, A, what->fill, &p);
+    const costate_preconditioner *pre = costate_petsc_preconditioner(c);
+    costate_point x = {.t = 0.3, .y = y, .yp = residual ? yp : NULL, .p = parameters}, same = x;
+    for (int k = 0; k < 2; k++) {
+        memcpy(parameters, p0, sizeof p0);
+        for (int i = 0; i < n; i++) true_y[i] = y[i] = start(p.cells.from + i) * (k ? 1 : 9);
+        for (int i = 0; i < n; i++) true_yp[i] = yp[i] = weight(i);
+        claim(pre->setup(k ? sigma : 4000, &x, pre->ctx) == 0, "setup: %s\n", costate_petsc_message(c));
+    }
+    for (int i = 0; i < n; i++) y[i] = yp[i] = 1e3;
+    parameters[0] = parameters[1] = -40;
+    for (int i = 0; i < n; i++) {
+        z[i] = b[i] = direction(p.cells.from + i);
+        back[i] = w[i] = weight(p.cells.from + i);
+    }
+    int status = pre->solve(0, z, pre->ctx) || pre->solve(1, back, pre->ctx);
+    same.y = true_y;
+    same.yp = residual ? true_yp : NULL;
+    same.p = p0;
+    status = multiplied(&p, &P, sigma, &same, z, product) || status;
+    for (int i = 0; i < n; i++) {
+        sums[0] += (product[i] - b[i]) * (product[i] - b[i]);
+        sums[1] += b[i] * b[i];
+        sums[2] += w[i] * z[i] - back[i] * b[i];
+        sums[3] += fabs(w[i] * z[i]);
+    }
+    if (status || costate_petsc_sum(4, sums, &comm)) gap = 1;
+    else gap = fmax(sqrt(sums[0] / sums[1]), fabs(sums[2]) / sums[3]);
+    costate_petsc_free(c);
+    MatDestroy(&A);
+    PetscOptionsClear(NULL);
+    line_free(&p);
+    return gap;
+}
+
+/* What the preconditioner solves, where KSP is told to solve it to the end: with the matrix and with its transpose, at
+   the point of the last set-up, which is copied.  A tridiagonal matrix is what ILU(0) has without an error. */
+static void test_solves_with_the_matrix_of_the_last_set_up(void **state)
+{
+#define TO_THE_END "-costate_ksp_type gmres -costate_ksp_rtol 1e-13 -costate_ksp_max_it 200 " \
+                   "-costate_ksp_gmres_restart 60"
+    static const solver_case cases[] = {
+        {line_problem, NULL, 0, TO_THE_END, 0},
+        {line_heavy, NULL, 0, TO_THE_END, 0},
+        {line_residual, NULL, 0, TO_THE_END, 0},
+        {line_coupled, NULL, 0, TO_THE_END, 0},
+        {line_coupled_sparse, NULL, 0, TO_THE_END, 0},
+        {line_problem, line_matrix, 1, TO_THE_END, 0},
+        {line_problem, line_adds, 1, TO_THE_END, 0},
+        {line_heavy, NULL, 1, TO_THE_END, 0},
+        {line_residual, NULL, 1, TO_THE_END " -costate_shell", 0},
+        {line_problem, line_rough, 1, TO_THE_END " -costate_shell", 0},
+        {line_bent, NULL, 0, TO_THE_END, 0},
+        {line_bent, NULL, 1, TO_THE_END, 0},
+        {line_problem, line_matrix, 1, NULL, 1},
+        {line_problem, NULL, 1, NULL, 1},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int ranks = 1; ranks <= (cases[k].one ? 1 : world); ranks++) {
+            double found = rank_here < ranks ? solved_gap(first[ranks], &cases[k]) : 0;
+            claim(found < 1e-10, "case %zu on %d: %.3g\n", k, ranks, found);
+        }
+    assert_int_equal(all_hold(state), 0);
+}
+
 /* w . local(y) = add(w) . y, both over all processes */
 static double ghosts_gap(MPI_Comm comm)
 {
@@ -557,6 +759,8 @@ static void test_troubles_are_shared(void **state)
         {gives_up, NULL, FILLED, COSTATE_CALLBACK, "Another process", "rhs.value returned -5", NULL},
         {matrix_once, NULL, FILLED, 0, "No error", "No error", NULL},
         {no_matrix, NULL, FILLED, COSTATE_CALLBACK, "Another process", "setup returned -7", NULL},
+        {no_matrix, "-costate_pc_type asm", FILLED, COSTATE_CALLBACK, "Another process", "setup returned -7", NULL},
+        {no_matrix, "-costate_pc_type asm", FILLED, COSTATE_CALLBACK, "Another process", "setup returned -7", NULL},
         {zero_row, NULL, FILLED, COSTATE_SINGULAR, "singular", "singular", NULL},
         {nan_row, NULL, FILLED, 1, NULL, NULL, NULL},
         {no_product, shelled, FILLED, COSTATE_CALLBACK, NULL, "returned -3", NULL},
@@ -645,6 +849,27 @@ static void test_bad_arguments(void **state)
         code = pre->setup(1, &x, pre->ctx);
         claim(code < 0 && strstr(costate_petsc_message(c), "rhs.tangent missing"), "%s\n", costate_petsc_message(c));
         costate_petsc_free(c);
+        c = costate_petsc_new(comm, &P, NULL, NULL, NULL);
+        pre = costate_petsc_preconditioner(c);
+        code = pre->setup(1, &x, pre->ctx);
+        claim(code < 0 && strstr(costate_petsc_message(c), "A shell: rhs.tangent missing"), "%s\n",
+              costate_petsc_message(c));
+        costate_petsc_free(c);
+        P.rhs.tangent = cells_tangent;
+        P.rhs.adjoint = NULL;
+        c = costate_petsc_new(comm, &P, NULL, NULL, NULL);
+        pre = costate_petsc_preconditioner(c);
+        code = pre->setup(1, &x, pre->ctx);
+        claim(code < 0 && strstr(costate_petsc_message(c), "A shell: rhs.adjoint missing"), "%s\n",
+              costate_petsc_message(c));
+        costate_petsc_free(c);
+        P.rhs.adjoint = cells_adjoint;
+        p.pivot = 0;                                        /* a row of zeros: found when the factors are made */
+        c = costate_petsc_new(comm, &P, A, line_matrix, &p);
+        pre = costate_petsc_preconditioner(c);
+        code = pre->setup(1, &x, pre->ctx);
+        claim(code > 0, "a singular matrix: setup returned %d\n", code);
+        costate_petsc_free(c);
         costate_petsc_free(NULL);
         MatDestroy(&A);
         line_free(&p);
@@ -675,6 +900,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_hessians_are_symmetric),
         cmocka_unit_test(test_whatever_ksp_does),
         cmocka_unit_test(test_colours_find_all_entries),
+        cmocka_unit_test(test_solves_with_the_matrix_of_the_last_set_up),
         cmocka_unit_test(test_ghosts_are_transposed),
         cmocka_unit_test(test_shallow_water_in_parts),
         cmocka_unit_test(test_sums_are_the_same_everywhere),

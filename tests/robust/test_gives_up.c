@@ -150,8 +150,7 @@ static void with_options(const costate_method *m, costate_options o, int precond
 static void gives_up(void **state)
 {
     const costate_method *m = *state;
-    costate_method_info info = method_info(m);
-    int irk = info.family == COSTATE_SDIRK || info.family == COSTATE_FIRK;
+    int irk = is_newton(m);
     with_options(m, (costate_options){.rtol = 0.03, .atol = 0.03, .h0 = 0.15, .tangent_error = 1, .cost_error = 1}, 0,
                  method_takes(m, MASS_REGULAR) ? MASS_REGULAR : MASS_IDENTITY);
     with_options(m,

@@ -25,9 +25,8 @@ static int seed(double t1, const double *y, const double *p, int m, const double
 
 static random_case *case_of(const costate_method *m)
 {
-    costate_method_info i = method_info(m);
-    random_spec r = {.seed = 9, .n = 4, .np = NP, .nq = 1, .stiffness = i.family == COSTATE_ERK ? 3 : 50,
-                     .diagonal = i.family == COSTATE_RKC};
+    random_spec r = {.seed = 9, .n = 4, .np = NP, .nq = 1, .stiffness = takes_stiff(m) ? 50 : 3,
+                     .diagonal = takes_diagonal_mass_only(m)};
     random_case *b = random_case_new(&r);
     assert_non_null(b);
     return b;

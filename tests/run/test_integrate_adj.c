@@ -88,7 +88,7 @@ static void interrupted(void **state)
 static void defect(void **state)
 {
     const costate_method *m = *state;
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
         const problem *b = problem_synthetic(mass, 0, 2, 2, 0);
         if (!method_takes(m, mass)) continue;

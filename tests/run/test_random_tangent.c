@@ -103,9 +103,9 @@ static void derivatives(void **state)
                          .backwards = (int)random_below(&u, 2),
                          .n = 1 + (int)random_below(&u, 12)};
         r.mass = (int)random_below(&u, i.properties & COSTATE_DAE ? 3 : 2);
-        r.diagonal = i.family == COSTATE_RKC;
-        r.stiffness = i.family == COSTATE_ERK ? 5
-                                              : pow(10, (r.diagonal ? 3.0 : 5.0) * random_below(&u, 1000) / 999.0);
+        r.diagonal = takes_diagonal_mass_only(*state);
+        double digits = is_stabilised(*state) ? 3 : 5;
+        r.stiffness = takes_stiff(*state) ? pow(10, digits * random_below(&u, 1000) / 999.0) : 5;
         setting s = {.m = *state, .b = random_case_new(&r)};
         assert_non_null(s.b);
         s.o = (costate_options){.rtol = pow(10, -2 - (i.order > 2 ? 3.0 : 1.0) * random_below(&u, 1000) / 999.0),

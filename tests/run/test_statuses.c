@@ -158,7 +158,7 @@ static void implicit(void **state)
 {
     const costate_method *m = *state;
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     if (is_explicit(m)) return;
     init_code = COSTATE_LS_UNSUPPORTED;
     world w = open_world(m, b, NULL, (costate_options){.backend = &odd});

@@ -24,7 +24,7 @@ static void transpose(void **state)
     static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu", "gmres"};
     setting s = {.m = *state};
     double worst = 0;
-    int family = method_info(s.m).family, implicit = family == COSTATE_SDIRK || family == COSTATE_FIRK;
+    int implicit = is_newton(s.m);
     for (int k = 0; (s.b = problem_synthetic_at(k)); k++) {
         if (!method_takes(s.m, s.b->mass)) continue;
         for (int variant = 0; variant < (implicit ? 8 : 4); variant++) {

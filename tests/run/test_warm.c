@@ -67,8 +67,7 @@ static void cheap(void **state)
 /* Jacobians are those of one run, not one a segment and more. */
 static void keeps_matrices(void **state)
 {
-    int family = method_info(*state).family;
-    if (!method_info(*state).embedded || (family != COSTATE_SDIRK && family != COSTATE_FIRK)) skip();
+    if (!method_info(*state).embedded || !is_newton(*state)) skip();
     const problem *b = problem_find("vdpol_mild");
     cost cold = run(*state, b, (costate_options){.rtol = 1e-5, .atol = 1e-5}, SEGMENTS, NULL);
     cost warm = run(*state, b, (costate_options){.rtol = 1e-5, .atol = 1e-5, .warm = 1}, SEGMENTS, NULL);

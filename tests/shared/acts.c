@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <costate/linsol.h>
 #include "acts.h"
+#include "traits.h"
 
 const char *const act_names[ACTS] = {
     "integrate", "continue", "tangent", "adjoint", "hessian", "gauss_newton", "replay", "replay_onto", "tape_eval",
@@ -29,17 +30,6 @@ static const struct { const char *name; int storage, file; } stores[STORES] = {
     {"all stages", COSTATE_ALL_STAGES, 0}, {"states", COSTATE_STATES_ONLY, 0}, {"checkpoints", COSTATE_CHECKPOINTS, 0},
     {"file", COSTATE_ALL_STAGES, 1}, {"checkpoints in a file", COSTATE_CHECKPOINTS, 1}};
 
-static int family_of(const costate_method *m)
-{
-    costate_method_info info;
-    return costate_method_describe(m, &info) == COSTATE_OK ? info.family : -1;
-}
-
-static int without_solver(const costate_method *m)
-{
-    return family_of(m) == COSTATE_ERK || family_of(m) == COSTATE_RKC;
-}
-
 int act_case_at(int k, act_case *x)
 {
     if (k >= CASES) return 0;
@@ -49,16 +39,15 @@ int act_case_at(int k, act_case *x)
                     .h = hybrid_find(forms[k / STORES / SOLVERS % FORMS])};
     if (!hybrid_takes(x->m, x->h) || (l->backend && !costate_backend_find(l->backend))) return -1;
     if (l->solver == COSTATE_LS_GMRES && x->h->form != HYBRID_ODE) return -1;
-    if (without_solver(x->m) && l != solvers) return -1;
+    if (is_explicit(x->m) && l != solvers) return -1;
     x->file = stores[store].file;
     x->pattern = l->pattern;
     x->preconditioned = l->preconditioned;
     x->o = (costate_options){.rtol = 1e-2, .atol = 1e-2, .mode = x->h->mode, .hmax = 0.3, .checkpoints = 24,
                              .storage = stores[store].storage, .ilu = l->ilu, .keep_factors = store & 1 ? 1 : -1};
-    x->o.solver = without_solver(x->m) ? COSTATE_LS_AUTO : l->solver;
+    x->o.solver = is_explicit(x->m) ? COSTATE_LS_AUTO : l->solver;
     x->o.consistent = x->h->form != HYBRID_ODE ? COSTATE_CONSISTENT_START : 0;
-    if (family_of(x->m) == COSTATE_SDIRK || family_of(x->m) == COSTATE_FIRK)
-        x->o.stage_solve = k % 2 ? COSTATE_STAGE_DIRECT : COSTATE_STAGE_ITERATIVE;
+    if (is_newton(x->m)) x->o.stage_solve = k % 2 ? COSTATE_STAGE_DIRECT : COSTATE_STAGE_ITERATIVE;
     snprintf(x->name, sizeof x->name, "%s, %s, %s, %s", methods[k / STORES / SOLVERS / FORMS], x->h->name, l->name,
              stores[store].name);
     return 1;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "problems.h"
+#include "traits.h"
 
 static inline double random_in(unsigned *state)      /* -1 .. 1, the same on every machine */
 {
@@ -40,28 +41,6 @@ static inline costate_method_info method_info(const costate_method *m)
     costate_method_info info = {0};
     costate_method_describe(m, &info);
     return info;
-}
-
-/* erk and rkc: no Jacobian, no linear solver.  Stiff problems are not for erk, and for rkc only those with eigenvalues
-   near the negative real axis and rho T up to about 1e6. */
-static inline int is_explicit(const costate_method *m)
-{
-    int f = method_info(m).family;
-    return f == COSTATE_ERK || f == COSTATE_RKC;
-}
-
-/* sdirk and firk: Newton's iteration, stage systems */
-static inline int is_newton(const costate_method *m)
-{
-    int f = method_info(m).family;
-    return f == COSTATE_SDIRK || f == COSTATE_FIRK;
-}
-
-/* Does the method take this kind of mass matrix?  Those of the problems couple states. */
-static inline int method_takes(const costate_method *m, int mass)
-{
-    if (method_info(m).family == COSTATE_RKC && mass != MASS_IDENTITY) return 0;
-    return mass != MASS_SINGULAR || (method_info(m).properties & COSTATE_DAE);
 }
 
 /* costate_new for tests over all methods: one without an error estimate takes fixed steps, short ones for the problems

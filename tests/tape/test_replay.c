@@ -78,7 +78,7 @@ static void replay(void **state)
                                  COSTATE_LS_KLU};
     static const char *const built[] = {"dense", "band", "umfpack", "superlu", "klu"};
     const costate_method *m = *state;
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
         const problem *b = problem_synthetic(mass, 0, 2, 2, 1);
         if (!method_takes(m, mass)) continue;
@@ -123,7 +123,7 @@ static void no_history(void **state)
 {
     const costate_method *m = *state;
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0);
-    int irk = method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK;
+    int irk = is_newton(m);
     for (int variant = 0; variant < 8; variant++) {
         costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.05, .rtol = 1e-3, .atol = 1e-3,
                              .storage = variant & 1, .keep_factors = variant & 2 ? 1 : -1};

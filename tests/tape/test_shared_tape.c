@@ -54,8 +54,7 @@ static world open_world(const costate_method *m, int storage)
     world w = {.m = m,
                .b = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0),
                .o = {.rtol = 1e-3, .atol = 1e-3, .storage = storage}};
-    if (method_info(m).family == COSTATE_SDIRK || method_info(m).family == COSTATE_FIRK)
-        w.o.stage_solve = COSTATE_STAGE_DIRECT;
+    if (is_newton(m)) w.o.stage_solve = COSTATE_STAGE_DIRECT;
     w.c = new_for_test(m, &w.b->P, &w.o);
     w.tape = costate_tape_new();
     memcpy(w.end, w.b->y0, 3 * sizeof *w.end);
