@@ -121,6 +121,21 @@ int must_turn(const costate *c, int k)
     return e->direction != 0 && (e->jump.value || e->transition.value) && !e->passes;
 }
 
+/* Times that differ by no more are equal, by the round-off of time in a step of this length. */
+double same_time(double t, double length)
+{
+    return 64 * DBL_EPSILON * fmax(fabs(t), fabs(length));
+}
+
+/* The same for a guard at the start of a segment.  After the events of others, at_once.c has looked at it, with the
+   length of the step before them: half of its bound, so that no guard is too far from zero there and too near here, in
+   which case its event would be lost. */
+static double same_start(const costate *c, const guarded *g, const record *r)
+{
+    int looked = c->watch.rate_h != 0 && !g->fired;
+    return looked ? same_time(r->t, c->watch.rate_h) / 2 : same_time(r->t, r->h);
+}
+
 /* A guard that is not small relative to its earlier values is not zero. */
 static int may_be_zero(const guarded *g)
 {
@@ -151,7 +166,7 @@ static int arm_one(costate *c, const record *r, int k)
         g->probed = 0;
     } else if (may_be_zero(g)) {
         TRY(guard_slope(c, r, k, 0, &slope));
-        double zero = 64 * DBL_EPSILON * fmax(fabs(r->t), fabs(r->h)) * fabs(slope / r->h);
+        double zero = same_start(c, g, r) * fabs(slope / r->h);
         g->from_zero = g->value == 0 || fabs(g->value) <= fmax(zero, g->fired ? g->band : 0);
         if (!g->from_zero && g->fired) TRY(still_zero(c, r, k, &g->from_zero));
         if (g->from_zero) g->sign = sign_of(slope);

@@ -56,7 +56,7 @@ static int before(costate *c, const run *x, int k, double part, double *e, doubl
    */
 static double instant(const costate *c, const run *x)
 {
-    return fmax(64 * DBL_EPSILON * fmax(fabs(x->t), fabs(c->watch.rate_h)), 4 * c->watch.missed);
+    return fmax(same_time(x->t, c->watch.rate_h), 4 * c->watch.missed);
 }
 
 /* Is the guard so close to zero that a trial step is needed? */

@@ -72,6 +72,7 @@ int passes(const costate *, int event, double e);
 int events_at_once(costate *, run *, int *any);
 /* arm.c: initialises guards for a segment that starts with this step */
 int watch_arm(costate *, const record *);
+double same_time(double t, double length);                  /* times that differ by no more are equal */
 int wrong_side(costate *, int event, double t);
 int must_turn(const costate *, int event);                  /* its jump should have moved its guard back */
 int active(const costate *, int event);                     /* its guard is evaluated in this mode */

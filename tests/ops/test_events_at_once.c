@@ -1,6 +1,7 @@
 /* test_events_at_once.c - after an event, the guard of another one that is zero to round-off and goes in its direction
    fires at the same time: a relay without hysteresis slides, and says so, in all forms of a problem; where both modes
    go on, it has one event; thresholds that are the same are passed at one time; a short excursion has two events. */
+#include <float.h>
 #include "common.h"
 
 enum form { ODE, MASS, RESIDUAL };
@@ -232,8 +233,39 @@ static void excursions(void **state)
         }
 }
 
+/* y' = 1 from y(0) = 0: y - 1 - by is zero just after t - 1, so near that the two may count as one time, and one
+   after the other else; neither is lost, whatever the lengths of the steps before and after */
+static int at_one(const costate_point *x, double *e, void *ctx) { return (void)ctx, e[0] = x->t - 1, 0; }
+static int past_one(const costate_point *x, double *e, void *ctx)
+{
+    return e[0] = x->y[0] - (1 + *(const double *)ctx), 0;
+}
+
+static void shortly_after(void **state)
+{
+    static const double ends[] = {1.5, 3, 30, 3000};
+    NEEDS_ESTIMATE(*state);
+    for (int k = 0; k < 14; k++)
+        for (int i = 0; i < 4; i++) {
+            double by = DBL_EPSILON * ldexp(1, k), y = 0;
+            const costate_event event[] = {
+                {.guard = {.value = at_one}, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE},
+                {.guard = {.value = past_one}, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}};
+            const costate_problem P = {.n = 1, .rhs = {.value = rises, .tangent = rises_none}, .jac = rises_jac,
+                                       .nevents = 2, .event = event, .ctx = &by};
+            costate_options o = {.rtol = 1e-6, .atol = 1e-6};
+            costate *c = costate_new(*state, &P, &o);
+            costate_tape *tape = costate_tape_new();
+            CHECK_OK(c, costate_integrate(c, 0, ends[i], &y, NULL, tape));
+            if (costate_tape_events(tape) != 2)
+                fail_msg("%d events; %d eps, t1 = %g", costate_tape_events(tape), 1 << k, ends[i]);
+            costate_free(c);
+            costate_tape_free(tape);
+        }
+}
+
 int main(void)
 {
     return run_by_kind("relays", relays) + run_by_kind("chains", chains) + run_by_kind("once", once) +
-           run_by_kind("excursions", excursions);
+           run_by_kind("excursions", excursions) + run_by_kind("shortly after", shortly_after);
 }
