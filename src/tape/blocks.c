@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"
-#include "tape/file.h"
+#include "tape/frames.h"
 
 /* of states, by default */
 enum { MOST_STATES = 200 };
@@ -12,7 +12,7 @@ enum { MOST_STATES = 200 };
 size_t blocks_beside(const checkpoints *x)
 {
     size_t states = (size_t)(x->holds + (x->spare != NULL)) * state_bytes(x);
-    return x->bytes - states - (size_t)x->wholes * block_bytes(x);
+    return x->owned.bytes - states - (size_t)x->wholes * block_bytes(x);
 }
 
 size_t blocks_said(const costate_tape *t, const checkpoints *x)
@@ -28,7 +28,7 @@ size_t blocks_most(const costate_tape *t, const checkpoints *x)
 {
     size_t sources = (size_t)x->sources;
     if (x->spread && x->all.all) return less(x->all.all, sources * x->all.state);
-    size_t most = less(blocks_said(t, x), sources * state_bytes(x)), taken = t->bytes + blocks_beside(x);
+    size_t most = less(blocks_said(t, x), sources * state_bytes(x)), taken = tape_base(t) + blocks_beside(x);
     size_t left = less(t->limit, taken);
     return t->limit && left < most ? left : most;
 }
@@ -59,7 +59,7 @@ int longer(void **list, int count, int *room, size_t size, size_t *bytes)
 
 void state_spare(checkpoints *x, double *memory)
 {
-    if (x->spare) x->bytes -= state_bytes(x);
+    if (x->spare) x->owned.bytes -= state_bytes(x);
     free(x->spare);
     x->spare = memory;
 }
@@ -75,7 +75,7 @@ void state_drop(checkpoints *x, int i)
 
 void wholes_keep(checkpoints *x, int most)
 {
-    for (; x->wholes > most; x->bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
+    for (; x->wholes > most; x->owned.bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
     for (int i = 0; i < x->wholes; i++) x->whole[i].block = -1;
 }
 
@@ -83,10 +83,10 @@ static int has_state_room(checkpoints *x)
 {
     int room = x->hold_room;
     void *at = x->at, *state = x->state;
-    if (!longer(&at, x->holds, &room, sizeof *x->at, &x->bytes)) return 0;
+    if (!longer(&at, x->holds, &room, sizeof *x->at, &x->owned.bytes)) return 0;
     x->at = at;
     room = x->hold_room;
-    if (!longer(&state, x->holds, &room, sizeof *x->state, &x->bytes)) return 0;
+    if (!longer(&state, x->holds, &room, sizeof *x->state, &x->owned.bytes)) return 0;
     x->state = state;
     x->hold_room = room;
     return 1;
@@ -132,11 +132,11 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
     whole_block *w = whole_of(x, -1);
     if (!w) {
         void *list = x->whole;
-        if (!longer(&list, x->wholes, &x->whole_room, sizeof *x->whole, &x->bytes)) return blocks_no_memory(c);
+        if (!longer(&list, x->wholes, &x->whole_room, sizeof *x->whole, &x->owned.bytes)) return blocks_no_memory(c);
         x->whole = list;
         w = &x->whole[x->wholes];
         if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
-        x->bytes += block_bytes(x);
+        x->owned.bytes += block_bytes(x);
         x->wholes++;
     }
     w->block = b;
@@ -181,7 +181,7 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
     }
     double *state = x->spare ? x->spare : malloc(state_bytes(x));
     if (!state) return blocks_no_memory(c);
-    if (!x->spare) x->bytes += state_bytes(x);
+    if (!x->spare) x->owned.bytes += state_bytes(x);
     x->spare = NULL;
     memcpy(state, y, x->N * sizeof *y);
     if (x->slope) memcpy(state + x->N, yp, x->slope * sizeof *yp);
@@ -196,11 +196,11 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
 /* Processes that states are spread over keep the same ones: there none goes. */
 int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
 {
-    while (t->limit && t->bytes + x->bytes > t->limit) {
+    while (t->limit && tape_base(t) + x->owned.bytes > t->limit) {
         if (x->spare) { state_spare(x, NULL); continue; }
         if (!x->spread && state_thin(x)) continue;
         return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
-                    "options.tape_limit = %zu (t = %.10g).", t->bytes + x->bytes, t->count, t->limit, c->v->t);
+                    "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit, c->v->t);
     }
     return 0;
 }

@@ -20,7 +20,7 @@ typedef struct {
 typedef struct { int block; double *memory; } whole_block;
 
 typedef struct {
-    lease busy;
+    owned owned;
     size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
     size_t step;                /* of a step with its stages */
     int length;                 /* of a block, at most */
@@ -33,10 +33,6 @@ typedef struct {
     whole_block *whole;
     int count, room, holds, hold_room, wholes, whole_room;      /* blocks; states; whole blocks */
     int sources, most_sources;  /* states of linearisations that went on into further blocks: in the list of steps */
-    void *frame;                /* the last that was read */
-    size_t frame_room;
-    size_t bytes;               /* of all that these point to */
-    int begins;                 /* the next step is a run's first */
     int now;                    /* block that is being made again */
     int whole_from;             /* blocks from here on are kept whole then, */
     int *wanted, wanted_count, wanted_room;     /* and the states of these, where a sweep goes back */
@@ -73,7 +69,7 @@ int state_thin(checkpoints *);                              /* one goes that is 
 void state_spare(checkpoints *, double *memory);            /* instead of the one there was */
 
 /* remade.c: rows of the store */
-int remade_get(const costate_tape *, int k, const reader *, int stages, record *);
+int remade_get(const costate_tape *, int k, const reader *, record *);
 int remade_came_to(const costate_tape *, const reader *, int k, const double *y, double *yp);
 int remade_room(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
 /* forecast.c: steps that a sweep makes again */

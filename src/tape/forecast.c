@@ -36,7 +36,7 @@ static void go_forward(const costate_tape *t, const checkpoints *x, long *steps)
 {
     int b = 0;
     while (b < x->count && whole_of(x, b)) b++;
-    int from = b < x->count && !t->file ? x->at[last_before(x->at, x->holds, b)] : b;
+    int from = b < x->count && !t->frames ? x->at[last_before(x->at, x->holds, b)] : b;
     if (b < x->count) *steps = t->count - x->blocks[from].first;
 }
 
@@ -44,7 +44,7 @@ int remade_steps(const costate_tape *t, int back, long *steps)
 {
     checkpoints x = *(const checkpoints *)t->own;
     *steps = 0;
-    if (!back || t->file) { go_forward(t, &x, steps); return COSTATE_OK; }
+    if (!back || t->frames) { go_forward(t, &x, steps); return COSTATE_OK; }
     const int *at = x.at;
     int room = x.count + 1;
     x.wanted_count = 0;

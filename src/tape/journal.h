@@ -2,12 +2,12 @@
 #ifndef COSTATE_TAPE_JOURNAL_H
 #define COSTATE_TAPE_JOURNAL_H
 
-#include "tape/file.h"
+#include "tape/frames.h"
 #include "tape/tape.h"
 
-enum frames { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
+enum frame_types { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
 
-typedef struct {                /* first of a file; p behind it */
+typedef struct {                /* the first frame; p behind it */
     char version[16], method[64];
     int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words;
     uint64_t options;           /* sum of those that the bits depend on */
@@ -39,16 +39,25 @@ size_t words(size_t bytes);                                 /* whole words */
 size_t counts_bytes(const stepper *);                       /* of a step's counts: 0 of explicit ones */
 journal_head journal_begins(const stepper *, const costate_tape *);
 uint64_t journal_options(const stepper *);
-/* Each does nothing where the tape has no file. */
+/* Each does nothing if the tape has no medium. */
 int journal_begin(const stepper *, costate_tape *);
 int journal_step_taken(const stepper *, costate_tape *, const record *, uint64_t *at);
 int journal_mapped(const stepper *, costate_tape *, const mapped *, const void *memory, size_t bytes);
 int journal_ended(const stepper *, costate_tape *, int complete);
 
-/* tape.c, for load.c: into the tape's lists */
-int tape_begin_read(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *,
+/* bodies.c: states and stages of steps.  A run begins; the next step; it was accepted, and its frame begins at `at` */
+int bodies_begin(const stepper *, costate_tape *);
+int body_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
+int body_slope(const stepper *, costate_tape *, const double *yp);  /* y' where a run of a residual begins */
+int body_listed(const stepper *, costate_tape *, record *, uint64_t at);
+int body_get(const costate_tape *, int k, const reader *, record *);
+size_t body_doubles(const costate_tape *);                  /* in the frame of the next step */
+
+/* memory.c: the tape's lists */
+int tape_begin_read(const stepper *, costate_tape *, const retention *, const costate_problem *, const origin *,
                     const void *p);
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
+int tape_list(const stepper *, costate_tape *, const record *, uint64_t at);     /* into list[count] */
 /* the place of the next event or consistent values, with room for so many bytes; NULL: none */
 mapped *tape_next_map(const stepper *, costate_tape *, size_t bytes, void **memory);
 
