@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"
-#include "tape/frames.h"
+#include "tape/journal.h"
 
 /* of states, by default */
 enum { MOST_STATES = 200 };
@@ -45,18 +45,6 @@ int blocks_no_memory(const stepper *c)
     return fail(c->v, COSTATE_NO_MEMORY, "No memory for a checkpoint of the tape.");
 }
 
-int longer(void **list, int count, int *room, size_t size, size_t *bytes)
-{
-    if (count < *room) return 1;
-    int more = *room ? 2 * *room : 16;
-    void *moved = realloc(*list, (size_t)more * size);
-    if (!moved) return 0;
-    *list = moved;
-    *bytes += (size_t)(more - *room) * size;
-    *room = more;
-    return 1;
-}
-
 void state_spare(checkpoints *x, double *memory)
 {
     if (x->spare) x->owned.bytes -= state_bytes(x);
@@ -83,10 +71,10 @@ static int has_state_room(checkpoints *x)
 {
     int room = x->hold_room;
     void *at = x->at, *state = x->state;
-    if (!longer(&at, x->holds, &room, sizeof *x->at, &x->owned.bytes)) return 0;
+    if (!longer(&at, x->holds, &room, 16, sizeof *x->at, &x->owned.bytes)) return 0;
     x->at = at;
     room = x->hold_room;
-    if (!longer(&state, x->holds, &room, sizeof *x->state, &x->owned.bytes)) return 0;
+    if (!longer(&state, x->holds, &room, 16, sizeof *x->state, &x->owned.bytes)) return 0;
     x->state = state;
     x->hold_room = room;
     return 1;
@@ -96,24 +84,13 @@ static int has_state_room(checkpoints *x)
 
 int last_before(const int *at, int count, int k)
 {
-    int low = 0, high = count - 1;
-    while (low < high) {
-        int mid = low + (high - low + 1) / 2;
-        if (at[mid] <= k) low = mid;
-        else high = mid - 1;
-    }
-    return low;
+    int found = count_up_to(k, at, 0, sizeof *at, count);
+    return found > 0 ? found - 1 : 0;
 }
 
 int block_of(const checkpoints *x, int k)
 {
-    int low = 0, high = x->count - 1;
-    while (low < high) {
-        int mid = low + (high - low + 1) / 2;
-        if (x->blocks[mid].first <= k) low = mid;
-        else high = mid - 1;
-    }
-    return low;
+    return count_up_to(k, x->blocks, offsetof(block, first), sizeof *x->blocks, x->count) - 1;
 }
 
 int block_end(const costate_tape *t, const checkpoints *x, int b)
@@ -132,7 +109,7 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
     whole_block *w = whole_of(x, -1);
     if (!w) {
         void *list = x->whole;
-        if (!longer(&list, x->wholes, &x->whole_room, sizeof *x->whole, &x->owned.bytes)) return blocks_no_memory(c);
+        if (!longer(&list, x->wholes, &x->whole_room, 16, sizeof *x->whole, &x->owned.bytes)) return blocks_no_memory(c);
         x->whole = list;
         w = &x->whole[x->wholes];
         if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
@@ -145,12 +122,7 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
 
 void whole_step(const checkpoints *x, const whole_block *w, int i, record *r, place *to)
 {
-    double *at = w->memory + (size_t)i * x->step;
-    memcpy(at, r->y, x->N * sizeof *at);
-    if (x->slope) memcpy(at + x->N, r->yp, x->slope * sizeof *at);
-    r->y = at;
-    r->yp = x->slope ? at + x->N : NULL;
-    r->X = to->X = at + x->N + x->slope;
+    step_place(x->N, x->slope, w->memory + (size_t)i * x->step, r, to);
 }
 
 uint64_t print_of_state(const checkpoints *x, const double *y, const double *yp)

@@ -47,8 +47,6 @@ size_t blocks_said(const costate_tape *, const checkpoints *);      /* bytes of 
 size_t blocks_beside(const checkpoints *);          /* lists, and what else is no state or whole block */
 size_t blocks_most(const costate_tape *, const checkpoints *);      /* and what is left of the limit */
 plan_room blocks_room(const costate_tape *, const checkpoints *);       /* what is left of it */
-/* twice as many entries where the list is full; 0: no memory */
-int longer(void **list, int count, int *room, size_t size, size_t *bytes);
 /* the last of these numbers, which increase, that is k or less */
 int last_before(const int *at, int count, int k);
 int block_of(const checkpoints *, int step);

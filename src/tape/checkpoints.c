@@ -76,14 +76,12 @@ static int read_fresh(const stepper *c, costate_tape *t, const double *y, const 
         if (x->at[x->holds - 1] == x->count - 1) state_drop(x, x->holds - 1);
         x->count--;
     }
-    if (!longer(&list, x->count, &x->room, sizeof *x->blocks, &x->owned.bytes)) return blocks_no_memory(c);
+    if (!longer(&list, x->count, &x->room, 16, sizeof *x->blocks, &x->owned.bytes)) return blocks_no_memory(c);
     x->blocks = list;
     block *b = &x->blocks[x->count];
     *b = (block){t->count, print_of_state(x, y, yp), NULL, t->fresh.at, t->fresh.bytes};
-    if (x->slope && t->fresh.begins) {
-        if (!(b->yp = tape_memory(c, t, x->slope * sizeof *yp))) return c->v->status;
-        memcpy(b->yp, yp, x->slope * sizeof *yp);
-    }
+    TRY(tape_keep_slope(c, t, yp));
+    b->yp = t->fresh.yp;
     x->back = 0;
     TRY(state_hold(c, t, x, x->count, y, yp));
     x->count++;
@@ -135,8 +133,6 @@ static const double *slope(const costate_tape *t, int k)
 {
     const checkpoints *x = t->own;
     int b = block_of(x, k);
-    if (x->slope == 0) return NULL;
-    if (k == 0) return x->state[0] + x->N;
     return x->blocks[b].first == k ? x->blocks[b].yp : NULL;
 }
 
@@ -145,8 +141,7 @@ static const double *slope(const costate_tape *t, int k)
 static int give(const costate_tape *t)
 {
     checkpoints *x = t->own;
-    if (x->spread) return 0;
-    if (!x->spare && !state_thin(x)) return 0;
+    if (x->spread || (!x->spare && !state_thin(x))) return 0;
     state_spare(x, NULL);
     return 1;
 }

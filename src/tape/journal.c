@@ -50,7 +50,7 @@ solved_by solved_by_of(const stepper *c)
     return x;
 }
 
-journal_head journal_begins(const stepper *c, const costate_tape *t)
+static journal_head head_of(const stepper *c, const costate_tape *t)
 {
     const costate_problem *P = &t->problem;
     journal_head h = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .nevents = P->nevents, .s = c->s,
@@ -66,7 +66,7 @@ journal_head journal_begins(const stepper *c, const costate_tape *t)
 int journal_begin(const stepper *c, costate_tape *t)
 {
     if (!t->frames) return 0;
-    journal_head h = journal_begins(c, t);
+    journal_head h = head_of(c, t);
     const part parts[] = {{&h, sizeof h}, {t->p, (size_t)c->np * sizeof *t->p}};
     TRY(frames_create(t->frames, c->v));
     return frames_put(t->frames, c->v, HEAD, 0, parts, 2, NULL);

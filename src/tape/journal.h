@@ -37,7 +37,6 @@ typedef struct { double t; int step, maps, complete, mode; } journal_end;       
 
 size_t words(size_t bytes);                                 /* whole words */
 size_t counts_bytes(const stepper *);                       /* of a step's counts: 0 of explicit ones */
-journal_head journal_begins(const stepper *, const costate_tape *);
 uint64_t journal_options(const stepper *);
 /* Each does nothing if the tape has no medium. */
 int journal_begin(const stepper *, costate_tape *);
@@ -45,18 +44,18 @@ int journal_step_taken(const stepper *, costate_tape *, const record *, uint64_t
 int journal_mapped(const stepper *, costate_tape *, const mapped *, const void *memory, size_t bytes);
 int journal_ended(const stepper *, costate_tape *, int complete);
 
-/* bodies.c: states and stages of steps.  A run begins; the next step; it was accepted, and its frame begins at `at` */
-int bodies_begin(const stepper *, costate_tape *);
-int body_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
-int body_slope(const stepper *, costate_tape *, const double *yp);  /* y' where a run of a residual begins */
-int body_listed(const stepper *, costate_tape *, record *, uint64_t at);
-int body_get(const costate_tape *, int k, const reader *, record *);
-size_t body_doubles(const costate_tape *);                  /* in the frame of the next step */
-
-/* memory.c: the tape's lists */
+/* tape.c and steps.c: memory and lists of the tape */
 int tape_begin_read(const stepper *, costate_tape *, const retention *, const costate_problem *, const origin *,
                     const void *p);
+int tape_keep_slope(const stepper *, costate_tape *, const double *yp);     /* into fresh.yp, where a run begins */
+int tape_has_room(const costate_tape *, size_t more);       /* bytes, within its limit */
+/* twice as many entries if the list is full, or `least` if it is empty; 0: no memory */
+int longer(void **list, int count, int *room, int least, size_t size, size_t *bytes);
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
+int steps_begin(const stepper *, costate_tape *);            /* what the retention and the medium need for a run */
+size_t step_doubles(const costate_tape *);                  /* in the frame of the next step: y, y', X */
+/* The state of the record moves to `at`, and its stages are written behind it. */
+void step_place(size_t N, size_t slope, double *at, record *, place *to);
 int tape_list(const stepper *, costate_tape *, const record *, uint64_t at);     /* into list[count] */
 /* the place of the next event or consistent values, with room for so many bytes; NULL: none */
 mapped *tape_next_map(const stepper *, costate_tape *, size_t bytes, void **memory);

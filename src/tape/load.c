@@ -13,7 +13,6 @@ typedef struct {
     costate_tape *t;
     buffer data, last;          /* of the last frame; of the last FRESH */
     int fresh, maps;            /* steps and maps before it; -1: there is none */
-    uint64_t fresh_at;          /* where it begins */
     journal_end end;
     int ended;                  /* ENDED was the last frame */
 } loader;
@@ -55,7 +54,7 @@ static int begin(loader *x, const journal_head *h, const costate_problem *P, ide
     x->t->by.solver[sizeof h->by.solver - 1] = '\0';
     x->t->most_states = h->checkpoints;
     x->t->fresh.every = h->length;
-    return bodies_begin(x->c, x->t);
+    return steps_begin(x->c, x->t);
 }
 
 static int head(loader *x, const frame *f, const costate_problem *P, int to_write, journal_head *found)
@@ -81,7 +80,7 @@ static int read_step(loader *x, const frame *f, uint64_t at)
 {
     const stepper *c = x->c;
     costate_tape *t = x->t;
-    size_t counts = counts_bytes(c), body = body_doubles(t);
+    size_t counts = counts_bytes(c), body = step_doubles(t);
     journal_step h;
     unsigned char *kept = NULL;
     if (f->bytes != sizeof h + counts + body * sizeof(double) || f->number != (uint32_t)t->count)
@@ -166,11 +165,9 @@ static int read_fresh(loader *x, const frame *f, uint64_t at)
     TRY(goes_on(x, h.source));
     t->fresh.at = at;
     t->fresh.bytes = sizeof *f + f->bytes;
-    if (t->kept->remakes) TRY(t->kept->remakes->read_fresh(c, t, y, y + N));
-    else TRY(body_slope(c, t, y + N));
+    TRY(t->kept->remakes ? t->kept->remakes->read_fresh(c, t, y, y + N) : tape_keep_slope(c, t, y + N));
     x->fresh = t->count;
     x->maps = t->maps.count;
-    x->fresh_at = at;
     buffer spare = x->last;                 /* this frame's data are kept; the next takes the memory of the last one */
     x->last = x->data;
     x->data = spare;
@@ -257,7 +254,6 @@ static int usable(loader *x, int to_write, fresh_run *fresh, int *whole)
 {
     costate_tape *t = x->t;
     if (x->fresh >= 0) *fresh = fresh_of(x);
-    t->fresh.at = x->fresh >= 0 ? x->fresh_at : 0;
     *whole = x->ended && (!to_write || x->end.complete);
     if (*whole) {
         t->from.t1 = x->end.t;

@@ -1,4 +1,5 @@
 /* look.c - queries of a tape: steps, bytes, states, events, cost of a sweep, and which solvers may use it. */
+#include <stddef.h>
 #include <string.h>
 #include "tape/tape.h"
 
@@ -40,23 +41,12 @@ int costate_tape_forecast(const costate_tape *t, costate_forecast *f)
 
 int costate_tape_events(const costate_tape *t) { return t ? t->maps.events : 0; }
 
-/* event k, which is there: numbers do not decrease */
-static const mapped *event_of(const costate_tape *t, int k)
-{
-    int low = 0, high = t->maps.count - 1;
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (t->maps.list[mid].number <= k) low = mid;
-        else high = mid - 1;
-    }
-    return &t->maps.list[low];
-}
-
 int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, double *before, double *after)
 {
     if (!tape) return COSTATE_BAD_ARGUMENT;
     if (k < 0 || k >= tape->maps.events) return COSTATE_OUT_OF_RANGE;
-    const mapped *e = event_of(tape, k);
+    const mapped *list = tape->maps.list;
+    const mapped *e = list + count_up_to(k, list, offsetof(mapped, number), sizeof *list, tape->maps.count) - 1;
     if (t) *t = e->t;
     if (event) *event = e->event;
     if (before) memcpy(before, e->y, rows(tape) * sizeof *before);
@@ -79,15 +69,22 @@ decisions tape_decisions(const costate_tape *t, int k)
     return (decisions){r->jacobian, source ? &t->list[source - 1] : NULL, r->iterations, !t->matfree, r->degree};
 }
 
-int tape_first_map(const costate_tape *tape, int k)
+int count_up_to(int k, const void *list, size_t at, size_t size, int count)
 {
-    int low = 0, high = tape->maps.count;
+    int low = 0, high = count;
     while (low < high) {
         int mid = low + (high - low) / 2;
-        if (tape->maps.list[mid].before < k) low = mid + 1;
+        int number;
+        memcpy(&number, (const char *)list + (size_t)mid * size + at, sizeof number);
+        if (number <= k) low = mid + 1;
         else high = mid;
     }
     return low;
+}
+
+int tape_first_map(const costate_tape *t, int k)
+{
+    return count_up_to(k - 1, t->maps.list, offsetof(mapped, before), sizeof(mapped), t->maps.count);
 }
 
 const mapped *tape_last_event(const costate_tape *t)

@@ -10,7 +10,7 @@ int remade_plan(checkpoints *x, int from, int b, plan_room m, int *most)
     x->wanted_count = 0;
     for (int split; left > 1 && (split = plan_split(left, &m)) > 0; left -= split) {
         void *list = x->wanted;
-        if (!longer(&list, x->wanted_count, &x->wanted_room, sizeof *x->wanted, &x->owned.bytes)) return 0;
+        if (!longer(&list, x->wanted_count, &x->wanted_room, 16, sizeof *x->wanted, &x->owned.bytes)) return 0;
         x->wanted = list;
         x->wanted[x->wanted_count++] = b + 1 - left + split;
         m.all -= m.state;

@@ -30,7 +30,7 @@ void tape_clear(costate_tape *t)
     t->last = t->first;
     t->count = t->maps.count = t->maps.events = t->usable = t->factors.sets = 0;
     t->factors.bytes = 0;
-    t->fresh.every = t->fresh.last = t->fresh.begins = 0;
+    memset(&t->fresh, 0, sizeof t->fresh);
     t->fresh.source = -1;
     free(t->p);
     t->p = t->end = NULL;
@@ -72,7 +72,7 @@ static int full(const stepper *c, const costate_tape *t, size_t more)
                 "= %zu (t = %.10g).", tape_held(t) + more, t->count, t->limit, c->v->t);
 }
 
-static int fits(const costate_tape *t, size_t more) { return !t->limit || tape_held(t) + more <= t->limit; }
+int tape_has_room(const costate_tape *t, size_t more) { return !t->limit || tape_held(t) + more <= t->limit; }
 
 int tape_give_back(const stepper *c, costate_tape *t)
 {
@@ -88,15 +88,15 @@ int tape_give_back(const stepper *c, costate_tape *t)
 /* Steps come before factorisations, and what all steps need before what can be made again. */
 static int makes_room(const stepper *c, costate_tape *t, size_t more)
 {
-    if (fits(t, more) || (tape_give_back(c, t) && fits(t, more))) return 1;
-    while (t->kept->remakes && t->own && t->kept->remakes->give(t)) if (fits(t, more)) return 1;
+    if (tape_has_room(t, more) || (tape_give_back(c, t) && tape_has_room(t, more))) return 1;
+    while (t->kept->remakes && t->own && t->kept->remakes->give(t)) if (tape_has_room(t, more)) return 1;
     return 0;
 }
 
 static int add_block(const stepper *c, costate_tape *t, size_t need)
 {
     size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES / need * need;
-    if (!fits(t, size + sizeof(struct block))) size = need;
+    if (!tape_has_room(t, size + sizeof(struct block))) size = need;
     if (!makes_room(c, t, size + sizeof(struct block))) return full(c, t, size);
     struct block *b = malloc(sizeof *b + size);
     if (!b) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
@@ -116,19 +116,33 @@ void *tape_memory(const stepper *c, costate_tape *t, size_t need)
     return memory;
 }
 
+int longer(void **list, int count, int *room, int least, size_t size, size_t *bytes)
+{
+    if (count < *room) return 1;
+    int more = *room ? 2 * *room : least;
+    void *moved = realloc(*list, (size_t)more * size);
+    if (!moved) return 0;
+    *list = moved;
+    *bytes += (size_t)(more - *room) * size;
+    *room = more;
+    return 1;
+}
+
+/* room for one entry more in a list of the tape, within its limit */
+static int grow(const stepper *c, costate_tape *t, void **list, int count, int *room, int least, size_t size)
+{
+    size_t more = count < *room ? 0 : (size_t)(*room ? *room : least) * size;
+    if (more && (*room > MOST_STEPS || !makes_room(c, t, more))) return full(c, t, more);
+    if (longer(list, count, room, least, size, &t->bytes)) return 0;
+    return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
+}
+
 int tape_grow(const stepper *c, costate_tape *t)
 {
-    if (t->count < t->room) return COSTATE_OK;
-    if (t->room > MOST_STEPS) return full(c, t, (size_t)t->room * sizeof *t->list);
-    int room = t->room ? 2 * t->room : 64;
-    size_t more = (size_t)(room - t->room) * sizeof *t->list;
-    if (!makes_room(c, t, more)) return full(c, t, more);
-    record *list = realloc(t->list, (size_t)room * sizeof *list);
-    if (!list) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
+    void *list = t->list;
+    TRY(grow(c, t, &list, t->count, &t->room, 64, sizeof *t->list));
     t->list = list;
-    t->room = room;
-    t->bytes += more;
-    return COSTATE_OK;
+    return 0;
 }
 
 /* A small factorisation is made again in less time than a new object for it takes. */
@@ -167,107 +181,18 @@ int tape_start(const stepper *c, costate_tape *t, const retention *kept, const c
     tape_clear(t);
     t->most_states = c->o->checkpoints;
     TRY(tape_begin_read(c, t, kept, P, from, c->maps->p));
-    TRY(bodies_begin(c, t));
+    TRY(steps_begin(c, t));
     return journal_begin(c, t);
-}
-
-int tape_has_stages(const costate_tape *t, int k)
-{
-    return !t->kept->remakes && (!t->kept->stages || t->kept->stages(t, k));
 }
 
 size_t tape_most(const costate_tape *t) { return t->kept && t->kept->remakes ? t->kept->remakes->most(t) : 0; }
 
-int tape_is_fresh(costate_tape *t, int begins)
-{
-    t->fresh.begins = begins;
-    return t->fresh.every && (begins || t->count == 0 || t->count - t->fresh.last >= t->fresh.every);
-}
-
-/* Only that of the last fresh step, or one that was allowed before: early ones must leave memory to later ones. */
-int tape_goes_on(const stepper *c, costate_tape *t, long serial, const double *y, int told, int *does)
-{
-    int j = (int)serial - 1;
-    *does = 0;
-    if (serial < 1 || serial > t->count || !t->fresh.every) return 0;
-    *does = j == t->fresh.source || j == t->fresh.last;
-    if (*does && j != t->fresh.source && t->kept->remakes)
-        TRY(t->kept->remakes->keep_source(c, t, j, y, told, does));
-    if (*does) t->fresh.source = j;
-    return 0;
-}
-
-int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
-{
-    TRY(tape_grow(c, t));
-    return body_slot(c, t, y, spare, r, to);
-}
-
-/* whether the step before has the same set, and answered for it */
-static int again(const costate_tape *t, const record *to)
-{
-    const record *before = to - 1;
-    return t->count > 0 && before->jacobian == to->jacobian && before->h == to->h;
-}
-
-static void keep_factors(const stepper *c, costate_tape *t, record *to)
-{
-    if (!c->fac || c->fac->h != to->h || !t->factors.on) return;
-    int first = c->fac->refs == 1;
-    size_t more = first ? factors_bytes(c->fac) : 0;
-    if (!fits(t, more) || more > t->factors.most - t->factors.bytes) {
-        c->maps->count->factors_not_kept += !again(t, to);
-        return;
-    }
-    to->kept = c->fac;
-    c->fac->refs++;
-    t->factors.bytes += more;
-    t->factors.sets += first;
-    c->maps->count->factors_kept += first;
-}
-
-int tape_list(const stepper *c, costate_tape *t, const record *r, uint64_t at)
-{
-    record *to = &t->list[t->count];
-    *to = *r;
-    to->kept = NULL;
-    TRY(body_listed(c, t, to, at));
-    if (r->fresh) t->fresh.last = t->count;
-    return 0;
-}
-
-int tape_commit(const stepper *c, costate_tape *t, const record *r)
-{
-    record now = *r;
-    uint64_t at = 0;
-    if (t->kept->remakes) now.y = now.yp = NULL;
-    if (!tape_has_stages(t, t->count)) now.X = NULL;
-    if (!counts_bytes(c)) now.iterations = NULL;
-    TRY(journal_step_taken(c, t, &now, &at));
-    TRY(tape_list(c, t, &now, at));
-    keep_factors(c, t, &t->list[t->count]);
-    t->count++;
-    return 0;
-}
-
-static int grow_maps(const stepper *c, costate_tape *t)
-{
-    if (t->maps.room > MOST_STEPS) return full(c, t, (size_t)t->maps.room * sizeof *t->maps.list);
-    int room = t->maps.room ? 2 * t->maps.room : 2;
-    size_t more = (size_t)(room - t->maps.room) * sizeof *t->maps.list;
-    if (!makes_room(c, t, more)) return full(c, t, more);
-    mapped *moved = realloc(t->maps.list, (size_t)room * sizeof *moved);
-    if (!moved) return fail(c->v, COSTATE_NO_MEMORY, "No memory for events and consistent values on the tape.");
-    t->maps.list = moved;
-    t->maps.room = room;
-    t->bytes += more;
-    return COSTATE_OK;
-}
-
 mapped *tape_next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
 {
-    if (t->maps.count == t->maps.room && grow_maps(c, t) != COSTATE_OK) return NULL;
-    *memory = tape_memory(c, t, (bytes + 7) / 8 * 8);
+    void *list = t->maps.list;
+    if (grow(c, t, &list, t->maps.count, &t->maps.room, 2, sizeof *t->maps.list) != 0) return NULL;
+    t->maps.list = list;
+    *memory = tape_memory(c, t, words(bytes));
     return *memory ? &t->maps.list[t->maps.count] : NULL;
 }
 
@@ -318,13 +243,6 @@ int tape_event(const stepper *c, costate_tape *t, const mapped *e)
     return COSTATE_OK;
 }
 
-int tape_get(const costate_tape *t, int k, const reader *who, int stages, record *r)
-{
-    TRY(body_get(t, k, who, r));
-    if (t->from.writer != who->self) r->kept = NULL;
-    return r->X || !stages ? 0 : who->one(who, t, k, r);
-}
-
 int tape_take(const stepper *c, identity *who, const costate_tape *t)
 {
     owned *own = t->own;
@@ -338,11 +256,6 @@ int tape_take(const stepper *c, identity *who, const costate_tape *t)
 }
 
 void tape_leave(const costate_tape *t) { if (t->own) lease_end(&((owned *)t->own)->busy); }
-
-const double *tape_slope(const costate_tape *t, int k)
-{
-    return t->kept->remakes ? t->kept->remakes->slope(t, k) : t->list[k].yp;
-}
 
 /* A run that stopped or failed ends where its last step did.  Steps that could not be written are lost. */
 int tape_end(const stepper *c, costate_tape *t, int complete, double at, const double *y, int mode)

@@ -151,6 +151,7 @@ struct costate_tape {
         int last;               /* the last that was accepted */
         int source;             /* step whose linearisation was last allowed to remain in use; -1: none */
         int begins;             /* the next step is the first of a run, or of one that was continued */
+        double *yp;             /* n: y' of a residual there, in the tape's blocks; else NULL */
         uint64_t at, bytes;     /* on the medium: of the last fresh state */
     } fresh;
     double *p, *end;            /* np; N: state at t1 */
@@ -198,6 +199,9 @@ void *tape_memory(const stepper *, costate_tape *, size_t need);
 int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
 int tape_direction(const costate_tape *);             /* direction of time: 1 or -1 */
 int tape_first_map(const costate_tape *, int k);      /* index of the first map before step k or later */
+/* how many of `count` entries have a number of k or less; the numbers, which do not decrease, are `at` bytes behind the
+   beginning of each entry of `size` bytes */
+int count_up_to(int k, const void *list, size_t at, size_t size, int count);
 const mapped *tape_last_event(const costate_tape *);  /* that ended its last step, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 /* The same, and would recomputed steps be those of the run?  Then tangents and adjoints over one tape, by any solvers,
