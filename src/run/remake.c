@@ -93,7 +93,7 @@ static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
     return any;
 }
 
-/* The state at the start of step k is known: tells the store if this step is fresh, and restarts the run there.  A run
+/* The state at the start of step k is known: informs the tape if this step is fresh, and restarts the run there.  A run
    also restarts after maps. */
 static int come_to(costate *c, const costate_tape *t, const reader *who, int k, int after_map, int *begins)
 {
@@ -104,7 +104,7 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
     return space_agree(&c->maps.space, t->kept->remakes->came_to(t, who, k, c->work.y, c->work.yp));
 }
 
-/* Recomputes step k.  Stages that the store does not keep stay in the work space, because the next step needs them. */
+/* Recomputes step k.  Stages that the tape does not keep stay in the work space, because the next step needs them. */
 static int go_on(costate *c, const costate_tape *t, const reader *who, int k, const record *before, record *now)
 {
     const record *r = &t->list[k];

@@ -45,12 +45,11 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     return 0;
 }
 
-static void mend(const costate_tape *);
 static void clear(const costate_tape *);
 
 static int begin(const stepper *c, costate_tape *t)
 {
-    checkpoints *x = tape_own(t, sizeof *x, mend, clear);
+    checkpoints *x = tape_own(t, sizeof *x, clear);
     if (!x) return blocks_no_memory(c);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
@@ -172,6 +171,6 @@ static size_t most(const costate_tape *t)
 }
 
 static const remaking remakes = {begin, slot, remade_get, read_fresh, keep_source, remade_came_to, remade_room, slope,
-                                 give, remade_steps, most};
+                                 mend, give, remade_steps, most};
 
 const retention blocks_kept = {.number = 1, .remakes = &remakes};

@@ -57,8 +57,6 @@ size_t step_doubles(const costate_tape *t) { return t->kept->remakes ? 0 : doubl
 
 static int no_memory(const stepper *c) { return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape's file."); }
 
-static void mend(const costate_tape *t) { ((bodies *)t->own)->step = -1; }
-
 static void clear(const costate_tape *t)
 {
     bodies *x = t->own;
@@ -70,7 +68,7 @@ int steps_begin(const stepper *c, costate_tape *t)
 {
     if (t->kept->remakes) return t->kept->remakes->begin(c, t);
     if (!t->frames) return 0;
-    bodies *x = tape_own(t, sizeof *x, mend, clear);
+    bodies *x = tape_own(t, sizeof *x, clear);
     if (!x) return no_memory(c);
     if (t->fresh.every == 0) t->fresh.every = EVERY;
     x->N = (size_t)c->N;

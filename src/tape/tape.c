@@ -57,11 +57,11 @@ size_t tape_held(const costate_tape *t)
     return tape_base(t) + t->factors.bytes + (own ? own->bytes : 0);
 }
 
-void *tape_own(costate_tape *t, size_t bytes, void (*mend)(const costate_tape *), void (*clear)(const costate_tape *))
+void *tape_own(costate_tape *t, size_t bytes, void (*clear)(const costate_tape *))
 {
     owned *own = calloc(1, bytes);
     if (!own) return NULL;
-    *own = (owned){.bytes = bytes, .mend = mend, .clear = clear};
+    *own = (owned){.bytes = bytes, .clear = clear};
     atomic_flag_clear(&own->busy.guard);
     return t->own = own;
 }
@@ -251,7 +251,7 @@ int tape_take(const stepper *c, identity *who, const costate_tape *t)
     if (!lease_take(&own->busy, who, &abandoned))
         return fail(c->v, COSTATE_BAD_TAPE, "Another sweep is at work on this tape: with COSTATE_CHECKPOINTS, or in a "
                     "file, it is for one at a time. (If an exception or longjmp left it, costate_abandon ends it.)");
-    if (abandoned) own->mend(t);
+    if (abandoned && t->kept->remakes) t->kept->remakes->mend(t);
     return 0;
 }
 

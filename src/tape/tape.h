@@ -24,7 +24,6 @@ typedef struct { atomic_flag guard; identity *by; long call; } lease;
 typedef struct {
     lease busy;
     size_t bytes;               /* of all memory that belongs to it */
-    void (*mend)(const costate_tape *); /* a sweep was abandoned: discards what it was writing */
     void (*clear)(const costate_tape *);        /* frees everything that it points to */
 } owned;
 
@@ -91,6 +90,7 @@ struct remaking {
     /* The place where forward writes when step k is recomputed; y and yp of the record are in and out */
     int (*room)(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
     const double *(*slope)(const costate_tape *, int k);        /* y' of a residual, or NULL */
+    void (*mend)(const costate_tape *);                 /* a sweep was abandoned: discards what it was writing */
     int (*give)(const costate_tape *);                  /* frees some memory; 0: there is none to free */
     int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep recomputes */
     size_t (*most)(const costate_tape *);               /* bytes that states and stages may take */
@@ -192,7 +192,7 @@ int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, 
 size_t tape_base(const costate_tape *);                 /* bytes of lists, blocks, and the frame that was read last */
 size_t tape_held(const costate_tape *);                 /* bytes of all its memory */
 /* t->own: zeros that begin with `owned`; NULL: no memory */
-void *tape_own(costate_tape *, size_t bytes, void (*mend)(const costate_tape *), void (*clear)(const costate_tape *));
+void *tape_own(costate_tape *, size_t bytes, void (*clear)(const costate_tape *));
 /* memory from the tape's blocks, within its limit; NULL: there is none */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 /* the run has ended at t, y, mode; COSTATE_IO: its medium could not be completed */
