@@ -4,7 +4,7 @@
 #include "tape/blocks.h"
 #include "tape/journal.h"
 
-/* of states, by default */
+/* number of states by default */
 enum { MOST_STATES = 200 };
 
 /* ---- memory ---- */
@@ -109,7 +109,8 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
     whole_block *w = whole_of(x, -1);
     if (!w) {
         void *list = x->whole;
-        if (!longer(&list, x->wholes, &x->whole_room, 16, sizeof *x->whole, &x->owned.bytes)) return blocks_no_memory(c);
+        if (!longer(&list, x->wholes, &x->whole_room, 16, sizeof *x->whole, &x->owned.bytes))
+            return blocks_no_memory(c);
         x->whole = list;
         w = &x->whole[x->wholes];
         if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
@@ -165,14 +166,15 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
     return 0;
 }
 
-/* Processes that states are spread over keep the same ones: there none goes. */
+/* If states are distributed, all processes must keep the same ones, so none is dropped. */
 int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
 {
     while (t->limit && tape_base(t) + x->owned.bytes > t->limit) {
         if (x->spare) { state_spare(x, NULL); continue; }
         if (!x->spread && state_thin(x)) continue;
         return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
-                    "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit, c->v->t);
+                    "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit,
+                    c->v->t);
     }
     return 0;
 }

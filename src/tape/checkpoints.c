@@ -1,7 +1,7 @@
-/* checkpoints.c - the store that keeps some states (checkpoints) and recomputes the steps between them
+/* checkpoints.c - the retention that keeps some states (checkpoints) and recomputes the steps between them
    (mathematics, section 14).
 
-   The store keeps the decisions of all steps, the states at the beginning of some blocks of steps, and one or more
+   It keeps the decisions of all steps, the states at the beginning of some blocks of steps, and one or more
    whole blocks with their stages: the last block during a run, and the blocks around the current step during a sweep.
    plan.c chooses the states.  The memory is that of a given number of states.  A sweep backward reuses the memory of
    the part it has passed, so only one sweep at a time may use the tape.
@@ -21,15 +21,15 @@
    step forms anew.  It has no more steps than LONGEST. */
 enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
 
-/* Linearisations that go on into further blocks: their states take one SHARE of the memory at most, and are one of so
-   many SPARSE blocks', as early ones must leave memory to later ones. */
+/* States of linearisations that remain in use in later blocks take at most one SHARE of the memory.  At most one block
+   in SPARSE has such a state, so that early blocks leave memory to later ones. */
 enum { SHARE = 8, SPARSE = 8 };
 
 /* ---- a run ---- */
 
-/* Depends only on the options, not on how many processes hold the unknowns, for a run's bits depend on it: a step with
-   its stages takes 1 + s states, of a residual, whose state has y', 1 + s/2.  Read from a file it is there.  And the
-   sums of all sizes over processes. */
+/* The length of blocks, and the sums of all sizes over processes.  The bits of a run depend on the length, so it is
+   chosen from the options only, not from the number of processes: a step with its stages takes the memory of 1 + s
+   states, or 1 + s/2 for a residual, whose state includes y'.  A tape that was read has its length already. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;
@@ -66,7 +66,7 @@ static int begin(const stepper *c, costate_tape *t)
                 tape_base(t) + x->owned.bytes + 2 * state_bytes(x) + block_bytes(x));
 }
 
-/* A run that goes on may begin where a block began of which no step was taken. */
+/* A run that is continued may begin where a block began in which no step was accepted. */
 static int read_fresh(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
@@ -135,7 +135,7 @@ static const double *slope(const costate_tape *t, int k)
     return x->blocks[b].first == k ? x->blocks[b].yp : NULL;
 }
 
-/* ---- what the tape asks ---- */
+/* ---- memory ---- */
 
 static int give(const costate_tape *t)
 {
@@ -160,7 +160,7 @@ static void clear(const costate_tape *t)
     free(x->wanted);
 }
 
-/* lists: of a state, its place in three that may be twice as long */
+/* bytes in lists for each state: an entry in three lists, which may be twice as long as necessary */
 enum { LISTS = 64 };
 
 static size_t most(const costate_tape *t)

@@ -9,8 +9,8 @@
 
 static const char MAGIC[16] = "costate tape 1\n";
 
-/* Bytes.  PENDING: collected before they are written.  AHEAD: announced to the medium at a time where frames are read
-   from the last to the first.  TAIL: examined at the end of a damaged frame and behind it */
+/* Bytes.  PENDING: collected before they are written.  AHEAD: announced to the medium at once if frames are read from
+   the last to the first.  TAIL: examined at the end of an incomplete frame, and behind it */
 enum { PENDING = 1 << 20, AHEAD = 1 << 23, TAIL = 512 };
 
 summed words_begin(void) { return (summed){1, 0x9e3779b97f4a7c15u}; }
@@ -67,7 +67,7 @@ frames *frames_new(const medium *on, void *own)
     return f;
 }
 
-/* keeps the memory for frames_read */
+/* closes the medium, but keeps the memory of frames_read */
 static void shut(frames *f)
 {
     if (f->open) f->on->close(f->own);
@@ -219,7 +219,7 @@ int frames_open(frames *f, verdict *v, int to_write)
 
 /* ---- reading ---- */
 
-/* `bytes` that are there */
+/* bytes that must be there */
 static int read_there(const frames *f, verdict *v, void *to, size_t bytes, uint64_t at)
 {
     int64_t got = read_some(f, to, bytes, at);
@@ -234,8 +234,8 @@ static int is_blank(const void *data, size_t bytes)
     return 1;
 }
 
-/* If a machine stopped, the end of the last frame and what follows may be zero, because they were not written.  Anything
-   else is damage. */
+/* If a machine stopped, the end of the last frame and what follows may be zero, because they were not written.
+   Anything else is damage. */
 static int torn(const frames *f, verdict *v, const frame *head, const unsigned char *data, uint64_t at,
                 uint64_t size)
 {

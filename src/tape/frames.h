@@ -40,7 +40,8 @@ int frames_flush(frames *, verdict *);
 int frames_cut(frames *, verdict *, uint64_t at);           /* removes what is behind */
 /* The frame at f->end, its data into memory that is enlarged: *there is 1; 0: the tape ends there, or in this frame */
 int frames_next(frames *, verdict *, frame *, buffer *data, int *there);
-/* The data of the frame at `at`, whose number of bytes is known, valid until the next call; back: earlier ones follow */
+/* The data of the frame at `at`, whose number of bytes is known, valid until the next call; back: earlier ones follow
+   */
 int frames_read(frames *, verdict *, uint64_t at, size_t bytes, int back, const void **data);
 int frames_reserve(frames *, verdict *, size_t bytes);      /* memory for frames_read */
 void frames_close(frames *);

@@ -1,11 +1,11 @@
-/* journal.c - writes the frames of a tape's file during the run. */
+/* journal.c - writes the frames of a tape on a medium during the run. */
 #include <string.h>
 #include "tape/journal.h"
 
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 size_t counts_bytes(const stepper *c) { return c->F->is & IMPLICIT ? words((size_t)c->s) : 0; }
 
-/* what the steps of a run depend on, apart from the problem */
+/* a checksum of everything on which the steps of a run depend, apart from the problem */
 uint64_t journal_options(const stepper *c)
 {
     const costate_options *o = c->o;
@@ -23,8 +23,9 @@ uint64_t journal_options(const stepper *c)
     return all.sum;
 }
 
-/* A recomputed step takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
-   comes from differences, or systems are iterated; what else iterations are judged by, only in the second case. */
+/* A recomputed step uses the decisions of the tape: h, which Jacobian, how many iterations.  It depends on weights if J
+   comes from differences or if systems are solved iteratively, and on other options of iterations only in the latter
+   case. */
 solved_by solved_by_of(const stepper *c)
 {
     const costate_options *o = c->o;
@@ -72,7 +73,7 @@ int journal_begin(const stepper *c, costate_tape *t)
     return frames_put(t->frames, c->v, HEAD, 0, parts, 2, NULL);
 }
 
-/* A killed process loses no more than the steps since. */
+/* A process that is killed loses only the steps after this state. */
 int tape_fresh(const stepper *c, costate_tape *t, const fresh_run *x)
 {
     if (!t->frames) return 0;

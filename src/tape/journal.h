@@ -1,4 +1,4 @@
-/* journal.h - the contents of the frames of a tape's file: enough to read the tape again and to resume its run. */
+/* journal.h - the contents of the frames of a tape on a medium: enough to read the tape again and to resume its run. */
 #ifndef COSTATE_TAPE_JOURNAL_H
 #define COSTATE_TAPE_JOURNAL_H
 
@@ -7,36 +7,36 @@
 
 enum frame_types { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
 
-typedef struct {                /* the first frame; p behind it */
+typedef struct {                /* the first frame; p follows */
     char version[16], method[64];
     int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words;
-    uint64_t options;           /* sum of those that the bits depend on */
+    uint64_t options;           /* checksum of those on which the bits depend */
     double t0;
     solved_by by;
 } journal_head;
 
-typedef struct {                /* a step: its counts behind it, and with ALL_STAGES y, y', X */
+typedef struct {                /* a step: its iteration counts follow, and y, y', X, as far as they are kept */
     double t, h, end;
     int64_t jacobian;
     int degree, mode, exact, fresh;
 } journal_step;
 
-typedef struct {                /* where the run begins fresh; y, y' and what the run knows behind it */
-    double t, t0, t1;           /* where it is; of the call */
+typedef struct {                /* a fresh state: y, y' and what the run knows follow */
+    double t, t0, t1;           /* the time there; those of the call */
     uint64_t known;             /* bytes */
-    int64_t source;             /* linearisation that goes on, or 0 */
+    int64_t source;             /* linearisation that remains in use, or 0 */
     int step, maps, begins, mode;
 } journal_fresh;
 
-typedef struct {                /* an event or consistent values: its states behind it */
+typedef struct {                /* an event or consistent values: its states follow */
     double t, slope, miss, start;
     int before, event, timed, number, from, to, given, only_values, placed, moved;
 } journal_map;
 
-typedef struct { double t; int step, maps, complete, mode; } journal_end;       /* y behind it */
+typedef struct { double t; int step, maps, complete, mode; } journal_end;       /* y follows */
 
 size_t words(size_t bytes);                                 /* whole words */
-size_t counts_bytes(const stepper *);                       /* of a step's counts: 0 of explicit ones */
+size_t counts_bytes(const stepper *);                       /* of a step's iteration counts; 0 for explicit methods */
 uint64_t journal_options(const stepper *);
 /* Each does nothing if the tape has no medium. */
 int journal_begin(const stepper *, costate_tape *);

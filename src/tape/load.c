@@ -1,7 +1,7 @@
-/* load.c - reads a tape from its file, frame by frame, in the order in which they were written.
+/* load.c - reads a tape from its medium, frame by frame, in the order in which they were written.
 
-   If a run was killed, the tape is read up to its last fresh step, where the file has the state and everything that the
-   run knew.  The run can be resumed there, or sweeps treat it as a run that ended there. */
+   If a run was killed, the tape is read up to its last fresh step, where the medium has the state and everything that
+   the run knew.  The run can be resumed there, or sweeps treat it as a run that ended there. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 typedef struct {
     const stepper *c;
     costate_tape *t;
-    buffer data, last;          /* of the last frame; of the last FRESH */
-    int fresh, maps;            /* steps and maps before it; -1: there is none */
+    buffer data, last;          /* of the last frame, and of the last of type FRESH */
+    int fresh, maps;            /* steps and maps before the last of type FRESH; -1: there is none */
     journal_end end;
-    int ended;                  /* ENDED was the last frame */
+    int ended;                  /* 1: the last frame is of type ENDED */
 } loader;
 
 static int wrong(const loader *x, const char *what)
@@ -38,7 +38,7 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
     return 0;
 }
 
-/* The tape as its run began; where nobody goes on with it, its writer is nobody. */
+/* Prepares the tape as its run did.  If it is only read, no solver is its writer. */
 static int begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
 {
     const retention *kept = retention_of_number(x->t, h->storage);
@@ -67,7 +67,8 @@ static int head(loader *x, const frame *f, const costate_problem *P, int to_writ
     if (f->bytes != sizeof h + (size_t)c->np * sizeof(double)) return wrong(x, "does not begin as a tape does");
     if (to_write && strncmp(h.by.solver, solved_by_of(c).solver, sizeof h.by.solver) != 0)
         return fail(c->v, COSTATE_BAD_TAPE, "The run in %s solved linear systems with %.31s, this solver takes %s: it "
-                    "could not go on to the same bits.", frames_name(x->t->frames), h.by.solver, solved_by_of(c).solver);
+                    "could not go on to the same bits.", frames_name(x->t->frames), h.by.solver,
+                    solved_by_of(c).solver);
     if (to_write && h.options != journal_options(c))
         return wrong(x, "was written with other options: with these the run could not go on to the same bits");
     *found = h;
@@ -139,12 +140,13 @@ static int read_map(loader *x, const frame *f)
     return 0;
 }
 
-/* where it was made is known from the last frame of this kind, or from an earlier one */
+/* The state at which the linearisation was computed is that of the last fresh step, or was kept before. */
 static int goes_on(loader *x, int64_t source)
 {
     int does = 0;
     if (source == 0) return 0;
-    const double *y = x->last.at ? (const double *)(const void *)((const char *)x->last.at + sizeof(journal_fresh)) : NULL;
+    const char *last = x->last.at;
+    const double *y = last ? (const double *)(const void *)(last + sizeof(journal_fresh)) : NULL;
     if (y && source <= x->t->count) TRY(tape_goes_on(x->c, x->t, (long)source, y, 1, &does));
     return does ? 0 : wrong(x, "holds a state that goes on with a Jacobian of none before it");
 }
@@ -209,7 +211,7 @@ static fresh_run fresh_of(const loader *x)
                        .bytes = (size_t)h.known};
 }
 
-/* the run up to where it was fresh last */
+/* shortens the tape to the steps before the last fresh state */
 static void cut(costate_tape *t, const loader *x, const fresh_run *fresh)
 {
     t->count = x->fresh;
@@ -249,7 +251,7 @@ static int read_frames(loader *x, const costate_problem *P, identity *who)
     }
 }
 
-/* whole: to its end, or to where it was fresh last */
+/* *whole: the run has ended; otherwise the tape reaches up to its last fresh state */
 static int usable(loader *x, int to_write, fresh_run *fresh, int *whole)
 {
     costate_tape *t = x->t;

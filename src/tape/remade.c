@@ -29,8 +29,8 @@ static int from_medium(const costate_tape *t, const reader *who, const checkpoin
     return 0;
 }
 
-/* Block b with its stages.  Forward, states are kept as in a run; back, those behind are free, and others are kept as
-   the way before asks for. */
+/* Recomputes block b with its stages.  A forward sweep keeps states as a run does.  A backward sweep drops the states
+   behind b, and keeps those that it will need on the way to earlier blocks. */
 static int bring(const costate_tape *t, const reader *who, int b)
 {
     checkpoints *x = t->own;
@@ -97,7 +97,7 @@ int remade_get(const costate_tape *t, int k, const reader *who, record *r)
     int b = block_of(x, k);
     if (!whole_of(x, b)) {
         int status = bring(t, who, b);
-        if (status) { wholes_keep(t->own, x->wholes); return status; }      /* none of them is whole */
+        if (status) { wholes_keep(t->own, x->wholes); return status; }      /* their contents are incomplete */
     }
     const double *at = whole_of(x, b)->memory + (size_t)(k - x->blocks[b].first) * x->step;
     *r = t->list[k];

@@ -150,7 +150,7 @@ int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *s
     return 0;
 }
 
-/* whether the step before has the same set, and answered for it */
+/* does the step before use the same factorisations, so that they were counted there? */
 static int again(const costate_tape *t, const record *to)
 {
     const record *before = to - 1;

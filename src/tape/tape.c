@@ -11,8 +11,8 @@
 /* MOST_STEPS: twice as many are still an int */
 enum { BLOCK_BYTES = 1 << 18, KEEP_FROM = 200, MOST_STEPS = 1 << 29 };
 
-/* By default factorisations may take a quarter of the memory: a solver runs beside what it serves, and a second one is
-   still no harm.  LEAST where that cannot be told or is less. */
+/* By default factorisations may take one SHARE_KEPTth of the memory of the machine: other programs need memory, and two
+   solvers still fit.  LEAST_KEPT is used if that is unknown or less. */
 enum { LEAST_KEPT = 1 << 28, SHARE_KEPT = 4 };
 
 void tape_clear(costate_tape *t)
@@ -85,7 +85,7 @@ int tape_give_back(const stepper *c, costate_tape *t)
     return sets > 0;
 }
 
-/* Steps come before factorisations, and what all steps need before what can be made again. */
+/* Steps are more important than factorisations, and than states that can be recomputed. */
 static int makes_room(const stepper *c, costate_tape *t, size_t more)
 {
     if (tape_has_room(t, more) || (tape_give_back(c, t) && tape_has_room(t, more))) return 1;
@@ -145,18 +145,18 @@ int tape_grow(const stepper *c, costate_tape *t)
     return 0;
 }
 
-/* A small factorisation is made again in less time than a new object for it takes. */
+/* A small factorisation is computed again in less time than an object for it is allocated. */
 static size_t most_kept(const stepper *c, const costate_tape *t)
 {
-    if (t->kept->remakes || t->frames) return 0;       /* what is made or read again is factored again */
+    if (t->kept->remakes || t->frames) return 0;       /* recomputed steps and steps on a medium are factored again */
     if (c->sh->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
     if (t->keep > 0) return (size_t)-1;
     size_t share = memory_of_machine() / SHARE_KEPT;
     return share > LEAST_KEPT ? share : LEAST_KEPT;
 }
 
-int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P, const origin *from,
-                    const void *p)
+int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P,
+                    const origin *from, const void *p)
 {
     t->method = c->m;
     t->problem = *P;

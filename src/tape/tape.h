@@ -48,8 +48,8 @@ typedef struct reader {
     int back;                   /* steps are requested from last to first */
     /* computes the stages of step k from its state, into r->X and r->iterations, in a work space of the reader */
     int (*one)(const struct reader *, const costate_tape *, int k, record *r);
-    /* recomputes steps from .. to - 1; the first is fresh and has this state, followed by y' for residuals.  The store
-       says where each goes, and is informed of all fresh steps up to and including `to` */
+    /* recomputes steps from .. to - 1; the first is fresh and has this state, followed by y' for residuals.  `room` of
+       the retention says where each goes, and `came_to` is called at all fresh steps up to and including `to` */
     int (*all)(const struct reader *, const costate_tape *, int from, int to, const double *state);
     void *run;
 } reader;
@@ -173,7 +173,7 @@ int tape_map(const stepper *, costate_tape *, const start_values *, const double
 int tape_event(const stepper *, costate_tape *, const mapped *);
 size_t tape_event_bytes(const stepper *);                           /* size of its states, */
 void tape_event_layout(const stepper *, mapped *, void *memory);    /* which are stored there */
-/* Lack of memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
+/* There is no memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k, with its stages if they are requested, recomputed if they are not stored.  Factorisations count in the
    solver that made them, which may no longer exist. */
@@ -186,8 +186,8 @@ const double *tape_slope(const costate_tape *, int k);              /* y' of a r
 size_t tape_most(const costate_tape *);                              /* 0: no limit */
 /* Must the next step be fresh?  begins: it is the first of a run, or of one that was continued */
 int tape_is_fresh(costate_tape *, int begins);
-/* May the next step, which is fresh, use the linearisation `serial`?  It may if the state at which it was computed is on
-   the tape.  y, told: see keep_source */
+/* May the next step, which is fresh, use the linearisation `serial`?  It may if the state at which it was computed is
+   on the tape.  y, told: see keep_source */
 int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, int told, int *does);
 size_t tape_base(const costate_tape *);                 /* bytes of lists, blocks, and the frame that was read last */
 size_t tape_held(const costate_tape *);                 /* bytes of all its memory */
