@@ -11,8 +11,7 @@ enum { MOST_STATES = 200 };
 
 size_t blocks_beside(const checkpoints *x)
 {
-    size_t states = (size_t)(x->holds + (x->spare != NULL)) * state_bytes(x);
-    return x->owned.bytes - states - (size_t)x->wholes * block_bytes(x);
+    return x->owned.bytes - (size_t)x->holds * state_bytes(x) - (size_t)x->wholes * block_bytes(x);
 }
 
 size_t blocks_said(const costate_tape *t, const checkpoints *x)
@@ -45,17 +44,11 @@ int blocks_no_memory(const stepper *c)
     return fail(c->v, COSTATE_NO_MEMORY, "No memory for a checkpoint of the tape.");
 }
 
-void state_spare(checkpoints *x, double *memory)
-{
-    if (x->spare) x->owned.bytes -= state_bytes(x);
-    free(x->spare);
-    x->spare = memory;
-}
-
 void state_drop(checkpoints *x, int i)
 {
     size_t behind = (size_t)(x->holds - i - 1);
-    state_spare(x, x->state[i]);
+    free(x->state[i]);
+    x->owned.bytes -= state_bytes(x);
     memmove(x->at + i, x->at + i + 1, behind * sizeof *x->at);
     memmove(x->state + i, x->state + i + 1, behind * sizeof *x->state);
     x->holds--;
@@ -71,13 +64,11 @@ static int has_state_room(checkpoints *x)
 {
     int room = x->hold_room;
     void *at = x->at, *state = x->state;
-    if (!longer(&at, x->holds, &room, 16, sizeof *x->at, &x->owned.bytes)) return 0;
+    int there = longer(&at, x->holds, &room, 16, sizeof *x->at, &x->owned.bytes);
     x->at = at;
-    room = x->hold_room;
-    if (!longer(&state, x->holds, &room, 16, sizeof *x->state, &x->owned.bytes)) return 0;
+    there = there && longer(&state, x->holds, &x->hold_room, 16, sizeof *x->state, &x->owned.bytes);
     x->state = state;
-    x->hold_room = room;
-    return 1;
+    return there;
 }
 
 /* ---- blocks ---- */
@@ -152,10 +143,9 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
         if (x->back || !state_thin(x)) return 0;
         i = last_before(x->at, x->holds, b) + 1;
     }
-    double *state = x->spare ? x->spare : malloc(state_bytes(x));
+    double *state = malloc(state_bytes(x));
     if (!state) return blocks_no_memory(c);
-    if (!x->spare) x->owned.bytes += state_bytes(x);
-    x->spare = NULL;
+    x->owned.bytes += state_bytes(x);
     memcpy(state, y, x->N * sizeof *y);
     if (x->slope) memcpy(state + x->N, yp, x->slope * sizeof *yp);
     memmove(x->at + i + 1, x->at + i, (size_t)(x->holds - i) * sizeof *x->at);
@@ -170,7 +160,6 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
 int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
 {
     while (t->limit && tape_base(t) + x->owned.bytes > t->limit) {
-        if (x->spare) { state_spare(x, NULL); continue; }
         if (!x->spread && state_thin(x)) continue;
         return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
                     "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit,

@@ -29,7 +29,6 @@ typedef struct {
     block *blocks;
     int *at;                    /* blocks whose first states are kept, in increasing order, beginning with block 0 */
     double **state;             /* those states, y' behind y */
-    double *spare;              /* memory for one more state, or NULL */
     whole_block *whole;
     int count, room, holds, hold_room, wholes, whole_room;      /* blocks; states; whole blocks */
     int sources, most_sources;  /* states, in the list of steps, of linearisations that remain in use in later blocks */
@@ -63,10 +62,10 @@ void whole_step(const checkpoints *, const whole_block *, int i, record *, place
 /* Keeps the state of block b.  If there is no room, a run or a forward sweep drops others, and a backward sweep does
    not keep it. */
 int state_hold(const stepper *, const costate_tape *, checkpoints *, int b, const double *y, const double *yp);
-int blocks_within_limit(const stepper *, const costate_tape *, checkpoints *);     /* drops states; COSTATE_TAPE_LIMIT */
+/* drops states if necessary; COSTATE_TAPE_LIMIT */
+int blocks_within_limit(const stepper *, const costate_tape *, checkpoints *);
 void state_drop(checkpoints *, int i);
 int state_thin(checkpoints *);                              /* drops the state that is missed least; 0: none */
-void state_spare(checkpoints *, double *memory);            /* replaces the spare state */
 
 /* remade.c: rows of `remaking` */
 int remade_get(const costate_tape *, int k, const reader *, record *);

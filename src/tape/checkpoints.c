@@ -45,7 +45,17 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     return 0;
 }
 
-static void clear(const costate_tape *);
+static void clear(const costate_tape *t)
+{
+    checkpoints *x = t->own;
+    wholes_keep(x, 0);
+    for (int i = 0; i < x->holds; i++) free(x->state[i]);
+    free(x->blocks);
+    free(x->at);
+    free(x->state);
+    free(x->whole);
+    free(x->wanted);
+}
 
 static int begin(const stepper *c, costate_tape *t)
 {
@@ -140,25 +150,10 @@ static const double *slope(const costate_tape *t, int k)
 static int give(const costate_tape *t)
 {
     checkpoints *x = t->own;
-    if (x->spread || (!x->spare && !state_thin(x))) return 0;
-    state_spare(x, NULL);
-    return 1;
+    return !x->spread && state_thin(x);
 }
 
 static void mend(const costate_tape *t) { checkpoints *x = t->own; wholes_keep(x, x->wholes); }
-
-static void clear(const costate_tape *t)
-{
-    checkpoints *x = t->own;
-    wholes_keep(x, 0);
-    state_spare(x, NULL);
-    for (int i = 0; i < x->holds; i++) free(x->state[i]);
-    free(x->blocks);
-    free(x->at);
-    free(x->state);
-    free(x->whole);
-    free(x->wanted);
-}
 
 /* bytes in lists for each state: an entry in three lists, which may be twice as long as necessary */
 enum { LISTS = 64 };

@@ -19,16 +19,6 @@ int remade_plan(checkpoints *x, int from, int b, plan_room m, int *most)
     return 1;
 }
 
-/* the state of block b from the tape's medium, y' behind y */
-static int from_medium(const costate_tape *t, const reader *who, const checkpoints *x, int b, const double **state)
-{
-    const void *data = NULL;
-    size_t bytes = (size_t)x->blocks[b].bytes - sizeof(frame);
-    TRY(frames_read(t->frames, who->st->v, x->blocks[b].at, bytes, who->back, &data));
-    *state = (const double *)(const void *)((const char *)data + sizeof(journal_fresh));
-    return 0;
-}
-
 /* Recomputes block b with its stages.  A forward sweep keeps states as a run does.  A backward sweep drops the states
    behind b, and keeps those that it will need on the way to earlier blocks. */
 static int bring(const costate_tape *t, const reader *who, int b)
@@ -39,7 +29,6 @@ static int bring(const costate_tape *t, const reader *who, int b)
     x->back = who->back;
     if (who->back && !t->frames) {
         while (x->holds > i + 1) state_drop(x, x->holds - 1);
-        state_spare(x, NULL);
         plan_room m = blocks_room(t, x);
         m.all += (size_t)x->wholes * m.block;
         int there = remade_plan(x, x->at[i], b, m, &most);
@@ -50,8 +39,11 @@ static int bring(const costate_tape *t, const reader *who, int b)
         if (most > 1) wholes_keep(x, most);
     }
     if (t->frames && x->at[i] != b) {
-        const double *state = NULL;
-        TRY(space_agree(&who->st->maps->space, from_medium(t, who, x, b, &state)));
+        const void *data = NULL;
+        size_t bytes = (size_t)x->blocks[b].bytes - sizeof(frame);
+        int status = frames_read(t->frames, who->st->v, x->blocks[b].at, bytes, who->back, &data);
+        TRY(space_agree(&who->st->maps->space, status));
+        const double *state = (const double *)(const void *)((const char *)data + sizeof(journal_fresh));
         x->whole_from = b;
         x->now = b - 1;
         return who->all(who, t, x->blocks[b].first, block_end(t, x, b), state);
