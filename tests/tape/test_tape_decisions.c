@@ -1,0 +1,188 @@
+/* test_tape_decisions.c - where tapes begin blocks of steps, and how much memory they take: what costate.h and the manual
+   promise about options.checkpoints, options.tape_limit and tapes in files. */
+#include <unistd.h>
+#include "run/run.h"            /* before cmocka, which has a macro fail */
+#include "common.h"
+#include "residual.h"
+
+enum { STEPS = 800, N_MOST = 8 };
+
+static char path[64];
+
+typedef struct { costate *c; costate_tape *tape; int status; } taped;
+
+/* STEPS steps of the same length */
+static taped run_of(const costate_method *m, int checkpoints, size_t limit, int in_file)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = (b->t1 - b->t0) / STEPS, .rtol = 1e-6, .atol = 1e-6,
+                         .storage = in_file ? COSTATE_ALL_STAGES : COSTATE_CHECKPOINTS, .checkpoints = checkpoints,
+                         .tape_limit = limit, .max_steps = 2 * STEPS};
+    double y[N_MOST];
+    taped x = {new_for_test(m, &b->P, &o), in_file ? costate_tape_open(path) : costate_tape_new(), 0};
+    assert_non_null(x.tape);
+    memcpy(y, b->y0, 3 * sizeof *y);
+    x.status = costate_integrate(x.c, b->t0, b->t1, y, b->p0, x.tape);
+    return x;
+}
+
+static void end(taped *x)
+{
+    costate_tape_free(x->tape);
+    costate_free(x->c);
+}
+
+/* most steps from one fresh step to the next; *count: fresh steps */
+static int longest(const costate_tape *t, int *count)
+{
+    int most = 0, last = 0;
+    *count = 0;
+    for (int k = 0; k < t->count; k++) {
+        if (t->list[k].fresh) { last = k; ++*count; }
+        if (k - last + 1 > most) most = k - last + 1;
+    }
+    return most;
+}
+
+static int stages(const costate_method *m)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-6, .atol = 1e-6});
+    int s = c->st.s;
+    costate_free(c);
+    return s;
+}
+
+/* costate.h: "A block of steps takes a sixth of the memory (a third for ros, sdirk and firk)." */
+static void block_share(void **state)
+{
+    int f = method_info(*state).family, count, steps = 12;
+    int whole = f == COSTATE_ROS || f == COSTATE_SDIRK || f == COSTATE_FIRK ? 3 : 6;
+    taped x = run_of(*state, whole * steps * (1 + stages(*state)) + 5, 0, 0);
+    CHECK_OK(x.c, x.status);
+    assert_int_equal(longest(x.tape, &count), steps);
+    end(&x);
+}
+
+/* A linearisation remains in use in a later block if the state at which it was computed is kept: one block in eight at
+   most, and an eighth of the memory (checkpoints.c). */
+static void sources(void **state)
+{
+    int checkpoints = 100 * (1 + stages(*state)), count, kept = 0;
+    taped x = run_of(*state, checkpoints, 0, 0);
+    CHECK_OK(x.c, x.status);
+    longest(x.tape, &count);
+    for (int k = 0; k < x.tape->count; k++) kept += x.tape->list[k].y != NULL;
+    assert_true(8 * (kept - 1) < count);
+    assert_true(8 * kept <= checkpoints);
+    end(&x);
+}
+
+/* Both options hold: a limit that is far away changes nothing. */
+static void both_limits(void **state)
+{
+    taped a = run_of(*state, 12 * (1 + stages(*state)), 0, 0), b = run_of(*state, 12 * (1 + stages(*state)), (size_t)1 << 30, 0);
+    costate_forecast fa, fb;
+    CHECK_OK(a.c, a.status);
+    CHECK_OK(b.c, b.status);
+    assert_int_equal(costate_tape_forecast(a.tape, &fa), COSTATE_OK);
+    assert_int_equal(costate_tape_forecast(b.tape, &fb), COSTATE_OK);
+    assert_int_equal(costate_tape_bytes(a.tape), costate_tape_bytes(b.tape));
+    assert_int_equal(fa.remade_back, fb.remade_back);
+    end(&a);
+    end(&b);
+}
+
+/* A run succeeds within the limit, or ends with COSTATE_TAPE_LIMIT. */
+static void within_limit(void **state)
+{
+    int succeeded = 0, failed = 0;
+    taped all = run_of(*state, 0, 0, 0);
+    size_t enough = costate_tape_bytes(all.tape);
+    end(&all);
+    for (size_t limit = enough / 80; limit < 2 * enough; limit += enough / 40) {
+        taped x = run_of(*state, 0, limit, 0);
+        if (x.status == COSTATE_OK) succeeded++;
+        else { assert_int_equal(x.status, COSTATE_TAPE_LIMIT); failed++; }
+        if (x.status == COSTATE_OK && costate_tape_bytes(x.tape) > limit)
+            fail_msg("%s: %zu bytes, limit %zu", method_name(*state), costate_tape_bytes(x.tape), limit);
+        end(&x);
+    }
+    assert_true(succeeded > 0 && failed > 0);
+}
+
+/* Blocks of a replay are those of its tape.  One that is longer than the memory for blocks is refused. */
+static void longer_blocks(void **state)
+{
+    int one = 1 + stages(*state);
+    taped x = run_of(*state, 6 * 20 * one, 0, 0), small = run_of(*state, 6 * 3 * one, 0, 0);
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    double y[N_MOST];
+    CHECK_OK(x.c, x.status);
+    memcpy(y, b->y0, 3 * sizeof *y);
+    assert_int_equal(costate_replay_onto(small.c, x.tape, y, b->p0, small.tape), COSTATE_TAPE_LIMIT);
+    assert_non_null(strstr(costate_message(small.c), "blocks of more than"));
+    end(&x);
+    end(&small);
+}
+
+/* A run that stops where a block has begun, and is continued, begins that block again: with y' of its own. */
+static void block_begun_twice(void **state)
+{
+    problem *b = residual_of(problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0), RESIDUAL_TWISTED, 1);
+    if (!is_newton(*state)) { residual_free(b); skip(); }
+    for (int most = 1; most < 30; most++) {
+        costate_options o = {.controller = COSTATE_FIXED, .h0 = (b->t1 - b->t0) / 50, .rtol = 1e-6, .atol = 1e-6,
+                             .storage = COSTATE_CHECKPOINTS, .checkpoints = 12 * (1 + stages(*state)),
+                             .max_steps = most};
+        costate *c = new_for_test(*state, &b->P, &o), *all;
+        costate_tape *tape = costate_tape_new(), *onto = costate_tape_new();
+        double y[N_MOST], lambda[2][N_MOST] = {{1, 2, 3}, {1, 2, 3}}, mu[2][2] = {{0}};
+        if (costate_status(c) != COSTATE_OK) {          /* an explicit first stage */
+            costate_tape_free(tape);
+            costate_tape_free(onto);
+            costate_free(c);
+            break;
+        }
+        memcpy(y, b->y0, 3 * sizeof *y);
+        int status = costate_integrate(c, b->t0, b->t1, y, b->p0, tape);
+        while (status == COSTATE_MAX_STEPS) status = costate_continue(c, tape, b->t1, y);
+        CHECK_OK(c, status);
+        o.storage = COSTATE_ALL_STAGES;
+        all = new_for_test(*state, &b->P, &o);
+        memcpy(y, b->y0, 3 * sizeof *y);
+        CHECK_OK(all, costate_replay_onto(all, tape, y, b->p0, onto));
+        CHECK_OK(c, costate_adjoint(c, tape, 1, lambda[0], mu[0], NULL, NULL));
+        CHECK_OK(all, costate_adjoint(all, onto, 1, lambda[1], mu[1], NULL, NULL));
+        assert_true(relative_gap(3, lambda[0], lambda[1]) <= 1e-11);
+        assert_true(relative_gap(2, mu[0], mu[1]) <= 1e-11);
+        costate_tape_free(tape);
+        costate_tape_free(onto);
+        costate_free(c);
+        costate_free(all);
+    }
+    residual_free(b);
+}
+
+/* The manual, "What is lost": at most 20 steps with all stages. */
+static void fresh_in_file(void **state)
+{
+    int count;
+    taped x = run_of(*state, 0, 0, 1);
+    CHECK_OK(x.c, x.status);
+    assert_int_equal(longest(x.tape, &count), 20);
+    assert_int_equal(count, STEPS / 20);
+    end(&x);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
+    int failed = run_by_kind("the length of blocks", block_share) + run_by_kind("kept linearisations", sources);
+    failed += run_by_kind("checkpoints and tape_limit", both_limits) + run_by_kind("within tape_limit", within_limit);
+    failed += run_by_kind("replays with longer blocks", longer_blocks);
+    failed += run_by_kind("a block that begins twice", block_begun_twice);
+    failed += run_by_kind("fresh steps in a file", fresh_in_file);
+    unlink(path);
+    return failed;
+}
