@@ -36,7 +36,6 @@ static int bring(const costate_tape *t, const reader *who, int b)
         m = blocks_room(t, x);              /* lists may have grown */
         m.all += (size_t)x->wholes * m.block;
         if ((size_t)most > m.all / m.block) most = (int)(m.all / m.block);
-        if (most > 1) wholes_keep(x, most);
     }
     if (t->frames && x->at[i] != b) {
         const void *data = NULL;

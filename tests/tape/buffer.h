@@ -8,7 +8,8 @@
 #include <string.h>
 #include "tape/medium.h"
 
-typedef struct { unsigned char *bytes; size_t size, room; int opened, fails; } image;      /* fails: writes do */
+/* most: bytes for which there is room; 0: any number */
+typedef struct { unsigned char *bytes; size_t size, room, most; int opened; } image;
 
 enum { PIECE = 1000 };
 
@@ -38,7 +39,7 @@ static int64_t image_write(void *own, const void *from, size_t bytes, uint64_t a
 {
     image *x = own;
     size_t count = bytes < PIECE ? bytes : PIECE, end = (size_t)at + count;
-    if (x->fails) { errno = ENOSPC; return -1; }
+    if (x->most && end > x->most) { errno = ENOSPC; return -1; }
     if (end > x->room) {
         unsigned char *more = realloc(x->bytes, 2 * end);
         if (!more) { errno = ENOMEM; return -1; }

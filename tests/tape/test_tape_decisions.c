@@ -2,7 +2,7 @@
    promise about options.checkpoints, options.tape_limit and tapes in files. */
 #include <unistd.h>
 #include "run/run.h"            /* before cmocka, which has a macro fail */
-#include "common.h"
+#include "files.h"
 #include "residual.h"
 
 enum { STEPS = 800, N_MOST = 8 };
@@ -111,6 +111,44 @@ static void within_limit(void **state)
     assert_true(succeeded > 0 && failed > 0);
 }
 
+/* The same where lists of steps and of blocks, which have one step each, take most of the memory. */
+static void within_tight_limit(void **state)
+{
+    const costate_method *m = costate_method_find("dopri5");
+    (void)state;
+    taped all = run_of(m, 60, 0, 0);
+    size_t enough = costate_tape_bytes(all.tape);
+    end(&all);
+    for (size_t limit = enough / 2; limit < 2 * enough; limit += 160) {
+        taped x = run_of(m, 60, limit, 0);
+        if (x.status != COSTATE_OK) assert_int_equal(x.status, COSTATE_TAPE_LIMIT);
+        else assert_true(costate_tape_bytes(x.tape) <= limit);
+        end(&x);
+    }
+}
+
+/* Zeros at the end of a frame are what a machine leaves that stopped.  If anything was written behind them, they are
+   damage. */
+static void zeros_inside(void **state)
+{
+    (void)state;
+    taped x = run_of(costate_method_find("verner65"), 0, 0, 1);
+    CHECK_OK(x.c, x.status);
+    costate_tape_free(x.tape);
+    bytes_of b = file_bytes(path);
+    size_t at = FRAMES_BEGIN;
+    while (at < b.length / 2) at = frame_end(&b, at);
+    memset(b.data + at + sizeof(frame), 0, frame_at(&b, at).bytes);
+    file_is(path, b.data, b.length, 0);
+    assert_non_null(x.tape = costate_tape_open(path));
+    assert_int_equal(costate_tape_read(x.c, x.tape), COSTATE_BAD_TAPE);
+    assert_non_null(strstr(costate_message(x.c), "damaged"));
+    file_is(path, b.data, frame_end(&b, at), 4096);
+    CHECK_OK(x.c, costate_tape_read(x.c, x.tape));
+    free(b.data);
+    end(&x);
+}
+
 /* Blocks of a replay are those of its tape.  One that is longer than the memory for blocks is refused. */
 static void longer_blocks(void **state)
 {
@@ -177,12 +215,14 @@ static void fresh_in_file(void **state)
 
 int main(void)
 {
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside)};
     snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
     int failed = run_by_kind("the length of blocks", block_share) + run_by_kind("kept linearisations", sources);
     failed += run_by_kind("checkpoints and tape_limit", both_limits) + run_by_kind("within tape_limit", within_limit);
     failed += run_by_kind("replays with longer blocks", longer_blocks);
     failed += run_by_kind("a block that begins twice", block_begun_twice);
     failed += run_by_kind("fresh steps in a file", fresh_in_file);
+    failed += cmocka_run_group_tests_name("single runs", tests, NULL, NULL);
     unlink(path);
     return failed;
 }
