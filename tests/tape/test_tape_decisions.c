@@ -1,6 +1,8 @@
 /* test_tape_decisions.c - where tapes begin blocks of steps, and how much memory they take: what costate.h and the manual
    promise about options.checkpoints, options.tape_limit and tapes in files. */
+#include <setjmp.h>
 #include <unistd.h>
+#include "tape/journal.h"
 #include "run/run.h"            /* before cmocka, which has a macro fail */
 #include "files.h"
 #include "residual.h"
@@ -213,9 +215,173 @@ static void fresh_in_file(void **state)
     end(&x);
 }
 
+/* checkpoints.c: early linearisations that remain in use leave memory to later ones.  Each fresh step is offered that of
+   the fresh step before. */
+static void offered_sources(void **state)
+{
+    (void)state;
+    taped x = run_of(costate_method_find("dopri5"), 6 * 10 * 8, 0, 0);
+    const stepper *c = &x.c->st;
+    origin from = {x.c->self, x.c->stamp, 0, 0, 1};
+    double y[N_MOST] = {1, 2, 3};
+    int blocks = 0, accepted = 0;
+    assert_int_equal(tape_start(c, x.tape, retention_for(x.tape, COSTATE_CHECKPOINTS), &x.c->P, &from), 0);
+    for (int k = 0; k < STEPS; k++) {
+        record r = {.fresh = tape_is_fresh(x.tape, k == 0) & 1};
+        place to;
+        int does = 0;
+        if (r.fresh && k > 0) assert_int_equal(tape_goes_on(c, x.tape, x.tape->fresh.last + 1, NULL, 0, &does), 0);
+        accepted += does;
+        blocks += (int)r.fresh;
+        assert_true(8 * (accepted - 1) < blocks);
+        assert_int_equal(tape_slot(c, x.tape, y, &x.c->work.scratch[k & 1], &r, &to), 0);
+        r.t = k;
+        r.h = 1;
+        assert_int_equal(tape_commit(c, x.tape, &r), 0);
+    }
+    assert_int_equal(blocks, STEPS / 10);
+    assert_in_range(accepted, blocks / 8 - 1, blocks / 8 + 1);
+    end(&x);
+}
+
+/* Files whose checksums are right, and whose steps no run has written */
+static void impossible_steps(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 3; what++) {
+        taped x = run_of(costate_method_find("radau2a"), 0, 0, 1);
+        CHECK_OK(x.c, x.status);
+        costate_tape_free(x.tape);
+        bytes_of b = file_bytes(path);
+        size_t at = FRAMES_BEGIN;
+        while (frame_at(&b, at).type != TAKEN || frame_at(&b, at).number != 30) at = frame_end(&b, at);
+        journal_step h;
+        memcpy(&h, b.data + at + sizeof(frame), sizeof h);
+        if (what == 0) h.jacobian = 32;
+        if (what == 1) h.jacobian = -1;
+        if (what == 2) h.fresh = 1;
+        memcpy(b.data + at + sizeof(frame), &h, sizeof h);
+        frame_seal(&b, at);
+        file_is(path, b.data, b.length, 0);
+        free(b.data);
+        assert_non_null(x.tape = costate_tape_open(path));
+        assert_int_equal(costate_tape_read(x.c, x.tape), COSTATE_BAD_TAPE);
+        assert_non_null(strstr(costate_message(x.c), what == 2 ? "begins anew" : "Jacobian"));
+        end(&x);
+    }
+}
+
+/* A replay knows no step size control, so nothing can be resumed from its file. */
+static void replay_not_resumed(void **state)
+{
+    const costate_method *m = costate_method_find("dopri5");
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    double y[N_MOST];
+    (void)state;
+    taped x = run_of(m, 6 * 10 * 8, 0, 0), onto = run_of(m, 0, 0, 1);
+    memcpy(y, b->y0, 3 * sizeof *y);
+    CHECK_OK(onto.c, costate_replay_onto(onto.c, x.tape, y, b->p0, onto.tape));
+    costate_tape_free(onto.tape);
+    bytes_of all = file_bytes(path);
+    file_is(path, all.data, all.length * 2 / 3, 0);
+    free(all.data);
+    assert_non_null(onto.tape = costate_tape_open(path));
+    assert_int_equal(costate_resume(onto.c, onto.tape, y), COSTATE_BAD_TAPE);
+    assert_non_null(strstr(costate_message(onto.c), "of a replay"));
+    end(&x);
+    end(&onto);
+}
+
+/* tape_serves: stages that are recomputed from the state of one step are those of the run to rounding only if neither
+   solver iterates, or if both go to round-off. */
+static void states_of_another(void **state)
+{
+    const costate_method *m = costate_method_find("radau2a");
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        int exact = k & 1, both_exact = k >> 1;
+        costate_options o = {.rtol = 1e-4, .atol = 1e-4, .storage = COSTATE_STATES_ONLY, .solver = COSTATE_LS_GMRES,
+                             .derivative_mode = exact};
+        costate *a = new_for_test(m, &b->P, &o), *other;
+        costate_tape *t = costate_tape_new();
+        double y[N_MOST], lambda[N_MOST] = {1, 2, 3}, mu[2] = {0};
+        memcpy(y, b->y0, 3 * sizeof *y);
+        CHECK_OK(a, costate_integrate(a, b->t0, b->t1, y, b->p0, t));
+        o.derivative_mode = both_exact;
+        o.solver = COSTATE_LS_DENSE;
+        other = new_for_test(m, &b->P, &o);
+        int status = costate_adjoint(other, t, 1, lambda, mu, NULL, NULL);
+        assert_int_equal(status, exact && both_exact ? COSTATE_OK : COSTATE_BAD_TAPE);
+        costate_tape_free(t);
+        costate_free(a);
+        costate_free(other);
+    }
+}
+
+/* costate.h, keep_factors: 0 keeps them for n >= 200. */
+static void factors_by_default(void **state)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    (void)state;
+    for (int keep = -1; keep <= 1; keep++) {
+        costate_options o = {.rtol = 1e-4, .atol = 1e-4, .keep_factors = keep};
+        costate *c = new_for_test(costate_method_find("radau2a"), &b->P, &o);
+        costate_tape *t = costate_tape_new();
+        double y[N_MOST];
+        memcpy(y, b->y0, 3 * sizeof *y);
+        CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, t));
+        assert_int_equal(costate_get_stats(c)->factors_kept > 0, keep == 1);
+        costate_tape_free(t);
+        costate_free(c);
+    }
+}
+
+static jmp_buf out;
+static int jumps;
+
+static int leaves(const costate_point *x, double *f, void *ctx)
+{
+    (void)ctx;
+    if (jumps) longjmp(out, 1);
+    f[0] = -x->y[0] * x->y[0];
+    return 0;
+}
+
+/* A sweep that an exception left: another is refused until the solver that was left begins its next call. */
+static void abandoned_lease(void **state)
+{
+    costate_problem P = {.n = 1, .rhs.value = leaves};
+    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .hmax = 0.01, .differences = 1, .storage = COSTATE_CHECKPOINTS,
+                         .checkpoints = 40};
+    const costate_method *m = costate_method_find("dopri5");
+    costate *a = costate_new(m, &P, &o), *other = costate_new(m, &P, &o);
+    costate_tape *t = costate_tape_new();
+    double y = 1, lambda[3] = {1, 1, 1};
+    (void)state;
+    CHECK_OK(a, costate_integrate(a, 0, 1, &y, NULL, t));
+    jumps = 1;
+    if (setjmp(out) == 0) costate_adjoint(a, t, 1, lambda, NULL, NULL, NULL);
+    jumps = 0;
+    lambda[0] = 1;
+    assert_int_equal(costate_adjoint(other, t, 1, lambda + 1, NULL, NULL, NULL), COSTATE_BAD_TAPE);
+    costate_abandon(a);
+    lambda[1] = 1;
+    CHECK_OK(other, costate_adjoint(other, t, 1, lambda + 1, NULL, NULL, NULL));
+    CHECK_OK(a, costate_adjoint(a, t, 1, lambda + 2, NULL, NULL, NULL));
+    assert_true(lambda[1] == lambda[2]);
+    costate_tape_free(t);
+    costate_free(a);
+    costate_free(other);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside), cmocka_unit_test(offered_sources),
+        cmocka_unit_test(impossible_steps), cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
+        cmocka_unit_test(factors_by_default), cmocka_unit_test(abandoned_lease),
+    };
     snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
     int failed = run_by_kind("the length of blocks", block_share) + run_by_kind("kept linearisations", sources);
     failed += run_by_kind("checkpoints and tape_limit", both_limits) + run_by_kind("within tape_limit", within_limit);
