@@ -271,6 +271,38 @@ static void impossible_steps(void **state)
     }
 }
 
+/* The manual, "Files": with both other kinds of storage a file contains one state per block, from which each sweep
+   repeats each step once. */
+static void states_in_file(void **state)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    (void)state;
+    for (int storage = COSTATE_STATES_ONLY; storage <= COSTATE_CHECKPOINTS; storage++) {
+        costate_options o = {.rtol = 1e-6, .atol = 1e-6, .hmax = 0.01, .storage = storage, .checkpoints = 6 * 5 * 8};
+        costate *c = new_for_test(costate_method_find("dopri5"), &b->P, &o);
+        costate_tape *t = costate_tape_open(path);
+        costate_forecast f;
+        double y[N_MOST];
+        int states = 0, steps = 0;
+        memcpy(y, b->y0, 3 * sizeof *y);
+        CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, t));
+        assert_int_equal(costate_tape_forecast(t, &f), COSTATE_OK);
+        assert_int_equal(f.remade_back, costate_tape_steps(t));
+        bytes_of file = file_bytes(path);
+        for (size_t at = FRAMES_BEGIN; at < file.length; at = frame_end(&file, at)) {
+            frame one = frame_at(&file, at);
+            states += one.type == FRESH;
+            steps += one.type == TAKEN;
+            if (one.type == TAKEN) assert_int_equal(one.bytes, sizeof(journal_step));
+        }
+        assert_int_equal(steps, costate_tape_steps(t));
+        assert_int_equal(states, (steps + 4) / 5);
+        free(file.data);
+        costate_tape_free(t);
+        costate_free(c);
+    }
+}
+
 /* A replay knows no step size control, so nothing can be resumed from its file. */
 static void replay_not_resumed(void **state)
 {
@@ -380,7 +412,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside), cmocka_unit_test(offered_sources),
         cmocka_unit_test(impossible_steps), cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
-        cmocka_unit_test(factors_by_default), cmocka_unit_test(abandoned_lease),
+        cmocka_unit_test(factors_by_default), cmocka_unit_test(abandoned_lease), cmocka_unit_test(states_in_file),
     };
     snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
     int failed = run_by_kind("the length of blocks", block_share) + run_by_kind("kept linearisations", sources);
