@@ -355,7 +355,7 @@ typedef struct {
     int checkpoints;                  /* COSTATE_CHECKPOINTS: memory for states and stages, in units of one state (at
                                          least 2 plus one step with its stages).  0: as many as fit into tape_limit, or
                                          200 without one.  A block of steps takes a sixth of the memory (a third for
-                                         sdirk and firk).  Its first step is fresh: it does not use earlier steps or
+                                         ros, sdirk and firk).  Its first step is fresh: it uses no earlier steps or
                                          matrices, except those that an earlier block started with and that stay valid
                                          while h does not change */
     size_t tape_limit;                /* bytes, including factorisations; 0: unlimited */

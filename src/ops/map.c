@@ -16,7 +16,7 @@ static const start_values *hold(sweep_state *w, const mapped *e)
 
 static int tangent(sweep_state *w, const op *o)
 {
-    const mapped *e = &w->tape->maps[o->which];
+    const mapped *e = &w->tape->maps.list[o->which];
     sweep_move(w);
     w->held = -1;
     if (e->event != CONSISTENT) {
@@ -29,7 +29,7 @@ static int tangent(sweep_state *w, const op *o)
 
 static int adjoint(sweep_state *w, const op *o)
 {
-    const mapped *e = &w->tape->maps[o->which];
+    const mapped *e = &w->tape->maps.list[o->which];
     double *tau = w->g.times ? w->tau : NULL;
     size_t N = (size_t)w->st->N;
     w->held = -1;

@@ -11,7 +11,7 @@
 static double *of_event(const sweep_state *w, const op *o, int m, int scatter, double *x)
 {
     double *all = w->times ? w->times->events : NULL;
-    size_t count = (size_t)w->tape->event_count, at = all ? (size_t)w->tape->maps[o->which].number : 0;
+    size_t count = (size_t)w->tape->maps.events, at = all ? (size_t)w->tape->maps.list[o->which].number : 0;
     if (!all) return NULL;
     for (size_t j = 0; j < (size_t)m; j++) {
         if (scatter) all[j * count + at] = x[j];
@@ -35,7 +35,7 @@ static int tangent(sweep_state *w, const op *o)
     const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_tangent(w->st, &w->events, &w->now, &w->tape->maps[o->which], &w->d, fixed, w->dh));
+        TRY(event_tangent(w->st, &w->events, &w->now, &w->tape->maps.list[o->which], &w->d, fixed, w->dh));
     } else {
         step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
         TRY(w->st->F->tangent(w->st, &w->now, &w->d));
@@ -76,7 +76,7 @@ static int adjoint(sweep_state *w, const op *o)
     if (w->g.along) sweep_along(w);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        const mapped *at = &w->tape->maps[o->which];
+        const mapped *at = &w->tape->maps.list[o->which];
         TRY(w->g.along ? event_second(w, at, w->g.h) : event_adjoint(w, at, w->g.h));
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));

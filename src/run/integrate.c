@@ -14,7 +14,7 @@ static void anew(costate *c)
 static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
-    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, storage_of(&c->o, x->tape), &c->P, &from));
+    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, retention_for(x->tape, c->o.storage), &c->P, &from));
     if (x->tape) x->tape->usable = 0;           /* until the run ends: after an exception the tape holds nothing */
     return run_loop(c, x);
 }
@@ -52,7 +52,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->t1 = x->end = t1;
     x->on = on;
     x->tape = tape;
-    run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && storage_of(&c->o, tape)->alone));
+    run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && retention_for(tape, c->o.storage)->alone));
     if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
     int status = onto(c, x);
     return run_finish(c, x, status, y);

@@ -13,7 +13,7 @@ static int segments(int count, int length) { return count > 0 ? (count + length 
 
 static size_t doubles(const kept_tangents *k, int length)
 {
-    return (size_t)k->tape->map_count * k->map + (size_t)length * k->step +
+    return (size_t)k->tape->maps.count * k->map + (size_t)length * k->step +
            (size_t)segments(k->tape->count, length) * k->start;
 }
 
@@ -52,7 +52,7 @@ int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
     if (!(k->steps = malloc((all + 1) * sizeof *k->steps)))
         return fail(&c->v, COSTATE_NO_MEMORY, "No memory for tangents at %d steps (%zu doubles).", tape->count, all);
     k->maps = k->steps + (size_t)k->length * k->step;
-    k->starts = k->maps + (size_t)tape->map_count * k->map;
+    k->starts = k->maps + (size_t)tape->maps.count * k->map;
     c->count.tape_bytes = used + all * sizeof *k->steps;
     return COSTATE_OK;
 }

@@ -14,7 +14,7 @@ typedef struct {                /* in addition to t, y, y'; the guards follow it
 int known_keep(costate *c, const run *x, int begins, long source)
 {
     const watch *w = &c->watch;
-    if (!x->tape->file) return 0;
+    if (!x->tape->frames) return 0;
     known k;
     memset(&k, 0, sizeof k);
     k.low = x->low;

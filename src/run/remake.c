@@ -41,11 +41,38 @@ static int finite_step(const costate *c, const double *X)
     return space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1);
 }
 
+int matrices_again(const reader *who, const costate_tape *t, long source, double h)
+{
+    costate *c = who->run;
+    record r = t->list[source - 1];
+    if (!r.y) TRY(tape_get(t, (int)source - 1, who, 0, &r));
+    memory_bind(&c->st, r.y, r.mode);
+    weights(&c->st, r.y, c->st.w);
+    costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
+    TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));
+    return frozen(&c->v, shifts_factor(&c->sh, &c->st.lin, h, &c->st.fac));
+}
+
+/* If step k used the linearisation of an earlier step whose state is not in memory, that state is read, and then the
+   state of step k again: only one of them is there at a time. */
+static int source_again(const reader *who, const costate_tape *t, int k, record *r)
+{
+    const costate *c = who->run;
+    const factors *f = c->st.fac;
+    long source = tape_source(t, k);
+    if (!source || t->list[source - 1].y) return 0;
+    double h = c->sh.matfree ? t->list[source - 1].h : r->h;
+    if (c->st.lin.serial == source && (!c->sh.matfree || (f && f->serial == source && f->h == h))) return 0;
+    TRY(matrices_again(who, t, source, h));
+    return tape_get(t, k, who, 0, r);
+}
+
 /* Recomputes the stages of one step from its state, with the decisions of the run, also in derivative mode. */
 static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 {
     costate *c = who->run;
     const place *to = &c->work.scratch[0];
+    TRY(source_again(who, t, k, r));
     r->X = to->X;
     TRY(step_as_taped(c, t, k, 1, NULL, to, r));
     return frozen(&c->v, finite_step(c, r->X));
@@ -57,8 +84,8 @@ static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
 {
     int any = 0;
-    for (; *next < t->map_count && t->maps[*next].before == k; (*next)++) {
-        const mapped *e = &t->maps[*next];
+    for (; *next < t->maps.count && t->maps.list[*next].before == k; (*next)++) {
+        const mapped *e = &t->maps.list[*next];
         any = 1;
         memcpy(c->work.y, e->y1, (size_t)c->st.N * sizeof *e->y1);
         if (e->event == CONSISTENT && c->work.yp) memcpy(c->work.yp, e->f.k, (size_t)c->st.n * sizeof *e->f.k);
@@ -66,7 +93,7 @@ static int maps_as_taped(costate *c, const costate_tape *t, int k, int *next)
     return any;
 }
 
-/* The state at the start of step k is known: tells the store if this step is fresh, and restarts the run there.  A run
+/* The state at the start of step k is known: informs the tape if this step is fresh, and restarts the run there.  A run
    also restarts after maps. */
 static int come_to(costate *c, const costate_tape *t, const reader *who, int k, int after_map, int *begins)
 {
@@ -74,17 +101,17 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
     if (!*begins) return 0;
     fresh_as_taped(c, t, k);
     if (!t->list[k].fresh) return 0;
-    return space_agree(&c->maps.space, t->store->came_to(t, who, k, c->work.y, c->work.yp));
+    return space_agree(&c->maps.space, t->kept->remakes->came_to(t, who, k, c->work.y, c->work.yp));
 }
 
-/* Recomputes step k.  Stages that the store does not keep stay in the work space, because the next step needs them. */
+/* Recomputes step k.  Stages that the tape does not keep stay in the work space, because the next step needs them. */
 static int go_on(costate *c, const costate_tape *t, const reader *who, int k, const record *before, record *now)
 {
     const record *r = &t->list[k];
     place to, spare = c->work.scratch[k & 1];
     *now = (record){.t = r->t, .h = r->h, .end = r->end, .fresh = r->fresh, .y = c->work.y, .yp = c->work.yp,
                     .iterations = spare.iterations};
-    TRY(space_agree(&c->maps.space, t->store->room(t, who, k, &spare, now, &to)));
+    TRY(space_agree(&c->maps.space, t->kept->remakes->room(t, who, k, &spare, now, &to)));
     TRY(step_as_taped(c, t, k, 1, before, &to, now));
     TRY(frozen(&c->v, finite_step(c, to.X)));
     c->count.remade++;

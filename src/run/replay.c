@@ -50,7 +50,7 @@ static int step_by_rule(replay *x)
 {
     const record *r = &x->tape->list[x->k];
     op o = step_of(x->tape, x->k, x->next);
-    if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps[o.which]);
+    if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps.list[o.which]);
     TRY(step_again(x, o.rule == FROZEN ? r->h : r->h - x->shift));
     if (o.rule != FROZEN) x->shift = 0;
     return 0;
@@ -122,8 +122,8 @@ static int map_again(replay *x, const mapped *of)
 /* applies the maps before a step, which then restarts the run */
 static int maps_again(replay *x)
 {
-    for (; x->next < x->tape->map_count && x->tape->maps[x->next].before == x->k; x->next++) {
-        TRY(map_again(x, &x->tape->maps[x->next]));
+    for (; x->next < x->tape->maps.count && x->tape->maps.list[x->next].before == x->k; x->next++) {
+        TRY(map_again(x, &x->tape->maps.list[x->next]));
         x->begins = 1;
     }
     if (x->begins && x->c->st.F->restart) x->c->st.F->restart(&x->c->st);
@@ -145,11 +145,10 @@ static int all_again(replay *x)
 }
 
 /* The steps are those of the tape: only where some of them are fresh can others be recomputed from there. */
-static const store *storage_onto(const replay *x)
+static const retention *kept_onto(const replay *x)
 {
-    const store *own = storage_of(&x->c->o, x->onto);
-    if (!own->is_fresh || x->tape->store->is_fresh) return own;
-    return store_for(COSTATE_ALL_STAGES, x->onto->file != NULL);
+    const retention *own = retention_for(x->onto, x->c->o.storage);
+    return !own->remakes || x->tape->fresh.every ? own : retention_for(x->onto, COSTATE_ALL_STAGES);
 }
 
 static int begin_onto(replay *x)
@@ -158,8 +157,8 @@ static int begin_onto(replay *x)
     origin from = {c->self, c->stamp, x->tape->from.predict, x->tape->from.t0, x->tape->from.t1};
     if (!x->onto) return 0;
     tape_clear(x->onto);
-    TRY(tape_start(&c->st, x->onto, storage_onto(x), &c->P, &from));
-    x->onto->keeps = 0;                /* the factorisations belong to the first tape, */
+    TRY(tape_start(&c->st, x->onto, kept_onto(x), &c->P, &from));
+    x->onto->factors.on = 0;                /* the factorisations belong to the first tape, */
     x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* and so do the numbers of iterations (forward.c) */
     return 0;
 }
@@ -172,7 +171,7 @@ static int replay_all(costate *c, const costate_tape *tape, double *y, const dou
     forget(c);
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     if (c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
-    memory_bind(&c->st, c->work.y, tape->map_count > 0 ? tape->maps[0].from : tape->mode);
+    memory_bind(&c->st, c->work.y, tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode);
     replay x = {.c = c, .tape = tape, .onto = onto};
     TRY(begin_onto(&x));
     TRY(all_again(&x));

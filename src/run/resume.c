@@ -14,20 +14,6 @@ static int same_step(costate *c, const costate_tape *tape, int status)
                 tape->count);
 }
 
-/* Recomputes the matrices that the run was using there. */
-static int matrices_again(costate *c, const costate_tape *tape, long source, double h)
-{
-    if (source == 0) return 0;
-    record r = tape->list[source - 1];
-    reader who = reader_of(c, 0);
-    if (!r.y) TRY(tape_get(tape, (int)source - 1, &who, 0, &r));
-    memory_bind(&c->st, r.y, r.mode);
-    weights(&c->st, r.y, c->st.w);
-    costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
-    TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));
-    return frozen(&c->v, shifts_factor(&c->sh, &c->st.lin, h, &c->st.fac));
-}
-
 static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
 {
     run x = {.tape = tape, .t = f->t, .t1 = f->t1, .end = f->t1, .on = tape->count > 0};
@@ -42,7 +28,8 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     tape->from.stamp = c->stamp;
     memcpy(c->work.y, f->y, (size_t)c->st.N * sizeof *f->y);
     if (f->yp) memcpy(c->work.yp, f->yp, (size_t)c->st.n * sizeof *f->yp);
-    TRY(matrices_again(c, tape, f->source, x.h_free));
+    reader who = reader_of(c, 0);
+    if (f->source) TRY(matrices_again(&who, tape, f->source, x.h_free));
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
     tape->usable = 0;                           /* until the run ends */
@@ -52,7 +39,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
 static int check_file(costate *c, const costate_tape *tape)
 {
     if (!tape) return fail(&c->v, COSTATE_BAD_ARGUMENT, "tape is NULL.");
-    if (tape->file) return 0;
+    if (tape->frames) return 0;
     return fail(&c->v, COSTATE_BAD_ARGUMENT, "The tape is in memory alone: costate_tape_open makes one in a file.");
 }
 

@@ -107,11 +107,6 @@ struct costate {
 
 struct costate_step { const costate *c; const record *r; };
 
-static inline const store *storage_of(const costate_options *o, const costate_tape *t)
-{
-    return store_for(o->storage, t->file != NULL);
-}
-
 void solver_free(costate *);
 int begin(costate *);                                               /* at the start of each public call: is c usable?
                                                                        no_error */
@@ -191,6 +186,8 @@ int second_derivatives(costate *, const costate_second *);
 /* remake.c */
 /* The next step uses nothing of earlier ones except the linearisation `source`, if it is not 0. */
 void fresh(costate *, long source);
+/* the matrices of the linearisation `source`, factored for h */
+int matrices_again(const reader *, const costate_tape *, long source, double h);
 void fresh_as_taped(costate *, const costate_tape *, int k);
 reader reader_of(costate *, int back);
 /* Repeats step k from now->y at now->t with now->h, into c->work.y1.  as_often: with the same number of Newton

@@ -72,7 +72,7 @@ typedef struct {
     const double *pm;           /* (np + nm)*m, or NULL */
 } hessian;
 
-static size_t event_count(const hessian *x) { return (size_t)x->tape->event_count; }
+static size_t event_count(const hessian *x) { return (size_t)x->tape->maps.events; }
 
 /* to <- the columns of the user (NULL: zero), followed by a zero column for `correct` */
 static void take_columns(const hessian *x, size_t rows, const double *from, double *to)

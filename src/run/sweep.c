@@ -17,7 +17,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
-    if (tape->map_count) TRY(starter_ready(c));
+    if (tape->maps.count) TRY(starter_ready(c));
     return tape_take(&c->st, c->self, tape);
 }
 
@@ -46,9 +46,9 @@ int adjoint_of(void *none, sweep_state *w, op o)
 
 op step_of(const costate_tape *tape, int k, int next)
 {
-    for (; next < tape->map_count && tape->maps[next].before == k + 1; next++)
-        if (tape->maps[next].event != CONSISTENT)
-            return (op){STEP, k, next, tape->maps[next].timed ? TO_TIME : TO_EVENT};
+    for (; next < tape->maps.count && tape->maps.list[next].before == k + 1; next++)
+        if (tape->maps.list[next].event != CONSISTENT)
+            return (op){STEP, k, next, tape->maps.list[next].timed ? TO_TIME : TO_EVENT};
     return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }
 
@@ -64,14 +64,14 @@ static int first_seen(const sweep_state *w, int k)
 
 static int maps_at(sweep_state *w, const visit *of, int step, int *at)
 {
-    for (; *at < w->tape->map_count && w->tape->maps[*at].before == step; (*at)++)
+    for (; *at < w->tape->maps.count && w->tape->maps.list[*at].before == step; (*at)++)
         TRY(of->row(of->ctx, w, (op){MAP, step, *at, FROZEN}));
     return 0;
 }
 
 static int maps_back(sweep_state *w, const visit *of, int step, int *at)
 {
-    for (; *at > 0 && w->tape->maps[*at - 1].before == step; (*at)--)
+    for (; *at > 0 && w->tape->maps.list[*at - 1].before == step; (*at)--)
         TRY(of->row(of->ctx, w, (op){MAP, step, *at - 1, FROZEN}));
     return 0;
 }
@@ -92,7 +92,7 @@ int sweep_forward(sweep_state *w, int from, int to, const visit *of)
 int sweep_backward(sweep_state *w, int from, int to, const visit *of)
 {
     int whole = to == w->tape->count, seen = first_seen(w, to);
-    int next = whole ? w->tape->map_count : tape_first_map(w->tape, to);
+    int next = whole ? w->tape->maps.count : tape_first_map(w->tape, to);
     if (whole) TRY(maps_back(w, of, to, &next));
     for (int k = to - 1; k >= from; k--) {
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
@@ -219,7 +219,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     if (times && times->end) memcpy(w.tau, times->end, k * sizeof *w.tau);
     else memset(w.tau, 0, k * sizeof *w.tau);
     set_times(times, m, NULL);
-    clear_events(times, (size_t)tape->event_count, k);
+    clear_events(times, (size_t)tape->maps.events, k);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
     TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_of, NULL}));

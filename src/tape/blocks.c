@@ -2,17 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tape/blocks.h"
-#include "tape/file.h"
+#include "tape/journal.h"
 
-/* of states, by default */
+/* number of states by default */
 enum { MOST_STATES = 200 };
 
 /* ---- memory ---- */
 
 size_t blocks_beside(const checkpoints *x)
 {
-    size_t states = (size_t)(x->holds + (x->spare != NULL)) * state_bytes(x);
-    return x->bytes - states - (size_t)x->wholes * block_bytes(x);
+    return x->owned.bytes - (size_t)x->holds * state_bytes(x) - (size_t)x->wholes * block_bytes(x);
 }
 
 size_t blocks_said(const costate_tape *t, const checkpoints *x)
@@ -28,7 +27,7 @@ size_t blocks_most(const costate_tape *t, const checkpoints *x)
 {
     size_t sources = (size_t)x->sources;
     if (x->spread && x->all.all) return less(x->all.all, sources * x->all.state);
-    size_t most = less(blocks_said(t, x), sources * state_bytes(x)), taken = t->bytes + blocks_beside(x);
+    size_t most = less(blocks_said(t, x), sources * state_bytes(x)), taken = tape_base(t) + blocks_beside(x);
     size_t left = less(t->limit, taken);
     return t->limit && left < most ? left : most;
 }
@@ -45,29 +44,11 @@ int blocks_no_memory(const stepper *c)
     return fail(c->v, COSTATE_NO_MEMORY, "No memory for a checkpoint of the tape.");
 }
 
-int longer(void **list, int count, int *room, size_t size, size_t *bytes)
-{
-    if (count < *room) return 1;
-    int more = *room ? 2 * *room : 16;
-    void *moved = realloc(*list, (size_t)more * size);
-    if (!moved) return 0;
-    *list = moved;
-    *bytes += (size_t)(more - *room) * size;
-    *room = more;
-    return 1;
-}
-
-void state_spare(checkpoints *x, double *memory)
-{
-    if (x->spare) x->bytes -= state_bytes(x);
-    free(x->spare);
-    x->spare = memory;
-}
-
 void state_drop(checkpoints *x, int i)
 {
     size_t behind = (size_t)(x->holds - i - 1);
-    state_spare(x, x->state[i]);
+    free(x->state[i]);
+    x->owned.bytes -= state_bytes(x);
     memmove(x->at + i, x->at + i + 1, behind * sizeof *x->at);
     memmove(x->state + i, x->state + i + 1, behind * sizeof *x->state);
     x->holds--;
@@ -75,7 +56,7 @@ void state_drop(checkpoints *x, int i)
 
 void wholes_keep(checkpoints *x, int most)
 {
-    for (; x->wholes > most; x->bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
+    for (; x->wholes > most; x->owned.bytes -= block_bytes(x)) free(x->whole[--x->wholes].memory);
     for (int i = 0; i < x->wholes; i++) x->whole[i].block = -1;
 }
 
@@ -83,37 +64,24 @@ static int has_state_room(checkpoints *x)
 {
     int room = x->hold_room;
     void *at = x->at, *state = x->state;
-    if (!longer(&at, x->holds, &room, sizeof *x->at, &x->bytes)) return 0;
+    int there = longer(&at, x->holds, &room, 16, sizeof *x->at, &x->owned.bytes);
     x->at = at;
-    room = x->hold_room;
-    if (!longer(&state, x->holds, &room, sizeof *x->state, &x->bytes)) return 0;
+    there = there && longer(&state, x->holds, &x->hold_room, 16, sizeof *x->state, &x->owned.bytes);
     x->state = state;
-    x->hold_room = room;
-    return 1;
+    return there;
 }
 
 /* ---- blocks ---- */
 
 int last_before(const int *at, int count, int k)
 {
-    int low = 0, high = count - 1;
-    while (low < high) {
-        int mid = low + (high - low + 1) / 2;
-        if (at[mid] <= k) low = mid;
-        else high = mid - 1;
-    }
-    return low;
+    int found = count_up_to(k, at, 0, sizeof *at, count);
+    return found > 0 ? found - 1 : 0;
 }
 
 int block_of(const checkpoints *x, int k)
 {
-    int low = 0, high = x->count - 1;
-    while (low < high) {
-        int mid = low + (high - low + 1) / 2;
-        if (x->blocks[mid].first <= k) low = mid;
-        else high = mid - 1;
-    }
-    return low;
+    return count_up_to(k, x->blocks, offsetof(block, first), sizeof *x->blocks, x->count) - 1;
 }
 
 int block_end(const costate_tape *t, const checkpoints *x, int b)
@@ -132,11 +100,12 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
     whole_block *w = whole_of(x, -1);
     if (!w) {
         void *list = x->whole;
-        if (!longer(&list, x->wholes, &x->whole_room, sizeof *x->whole, &x->bytes)) return blocks_no_memory(c);
+        if (!longer(&list, x->wholes, &x->whole_room, 16, sizeof *x->whole, &x->owned.bytes))
+            return blocks_no_memory(c);
         x->whole = list;
         w = &x->whole[x->wholes];
         if (!(w->memory = malloc(block_bytes(x)))) return blocks_no_memory(c);
-        x->bytes += block_bytes(x);
+        x->owned.bytes += block_bytes(x);
         x->wholes++;
     }
     w->block = b;
@@ -145,12 +114,7 @@ int whole_begin(const stepper *c, checkpoints *x, int b)
 
 void whole_step(const checkpoints *x, const whole_block *w, int i, record *r, place *to)
 {
-    double *at = w->memory + (size_t)i * x->step;
-    memcpy(at, r->y, x->N * sizeof *at);
-    if (x->slope) memcpy(at + x->N, r->yp, x->slope * sizeof *at);
-    r->y = at;
-    r->yp = x->slope ? at + x->N : NULL;
-    r->X = to->X = at + x->N + x->slope;
+    step_place(x->N, x->slope, w->memory + (size_t)i * x->step, r, to);
 }
 
 uint64_t print_of_state(const checkpoints *x, const double *y, const double *yp)
@@ -179,10 +143,9 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
         if (x->back || !state_thin(x)) return 0;
         i = last_before(x->at, x->holds, b) + 1;
     }
-    double *state = x->spare ? x->spare : malloc(state_bytes(x));
+    double *state = malloc(state_bytes(x));
     if (!state) return blocks_no_memory(c);
-    if (!x->spare) x->bytes += state_bytes(x);
-    x->spare = NULL;
+    x->owned.bytes += state_bytes(x);
     memcpy(state, y, x->N * sizeof *y);
     if (x->slope) memcpy(state + x->N, yp, x->slope * sizeof *yp);
     memmove(x->at + i + 1, x->at + i, (size_t)(x->holds - i) * sizeof *x->at);
@@ -193,14 +156,14 @@ int state_hold(const stepper *c, const costate_tape *t, checkpoints *x, int b, c
     return 0;
 }
 
-/* Processes that states are spread over keep the same ones: there none goes. */
+/* If states are distributed, all processes must keep the same ones, so none is dropped. */
 int blocks_within_limit(const stepper *c, const costate_tape *t, checkpoints *x)
 {
-    while (t->limit && t->bytes + x->bytes > t->limit) {
-        if (x->spare) { state_spare(x, NULL); continue; }
+    while (t->limit && tape_base(t) + x->owned.bytes > t->limit) {
         if (!x->spread && state_thin(x)) continue;
         return fail(c->v, COSTATE_TAPE_LIMIT, "The tape would need %zu bytes after %d steps, more than "
-                    "options.tape_limit = %zu (t = %.10g).", t->bytes + x->bytes, t->count, t->limit, c->v->t);
+                    "options.tape_limit = %zu (t = %.10g).", tape_base(t) + x->owned.bytes, t->count, t->limit,
+                    c->v->t);
     }
     return 0;
 }

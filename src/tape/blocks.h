@@ -12,34 +12,29 @@
 
 typedef struct {
     int first;                  /* step */
-    uint64_t print;             /* of the state there */
+    uint64_t print;             /* checksum of the state there */
     double *yp;                 /* n: where a run of a residual began; else NULL */
-    uint64_t at, bytes;         /* of its frame in the tape's file */
+    uint64_t at, bytes;         /* of its frame on the medium */
 } block;
 
 typedef struct { int block; double *memory; } whole_block;
 
 typedef struct {
-    lease busy;
+    owned owned;
     size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
-    size_t step;                /* of a step with its stages */
-    int length;                 /* of a block, at most */
-    int spread;                 /* over processes, which plan alike: by the sums of their sizes */
-    plan_room all;              /* these; all: most of both together */
+    size_t step;                /* doubles of a step with its stages */
+    int length;                 /* most steps of a block */
+    int spread;                 /* 1: states are distributed over processes, which all plan with the sums of sizes */
+    plan_room all;              /* these sums; all: the most that states and whole blocks may take */
     block *blocks;
-    int *at;                    /* blocks whose states are held, in order; the first is block 0, and */
-    double **state;             /* these, y' behind y */
-    double *spare;              /* one that is not, or NULL */
+    int *at;                    /* blocks whose first states are kept, in increasing order, beginning with block 0 */
+    double **state;             /* those states, y' behind y */
     whole_block *whole;
     int count, room, holds, hold_room, wholes, whole_room;      /* blocks; states; whole blocks */
-    int sources, most_sources;  /* states of linearisations that went on into further blocks: in the list of steps */
-    void *frame;                /* the last that was read */
-    size_t frame_room;
-    size_t bytes;               /* of all that these point to */
-    int begins;                 /* the next step is a run's first */
-    int now;                    /* block that is being made again */
-    int whole_from;             /* blocks from here on are kept whole then, */
-    int *wanted, wanted_count, wanted_room;     /* and the states of these, where a sweep goes back */
+    int sources, most_sources;  /* states, in the list of steps, of linearisations that remain in use in later blocks */
+    int now;                    /* block that is being recomputed */
+    int whole_from;             /* blocks from here on are then kept whole, */
+    int *wanted, wanted_count, wanted_room;     /* and the first states of these are kept if the sweep is backward */
     int back;
 } checkpoints;
 
@@ -47,38 +42,39 @@ static inline size_t state_bytes(const checkpoints *x) { return (x->N + x->slope
 static inline size_t block_bytes(const checkpoints *x) { return (size_t)x->length * x->step * sizeof(double); }
 
 int blocks_no_memory(const stepper *);
-size_t blocks_said(const costate_tape *, const checkpoints *);      /* bytes of states and whole blocks, by options */
-size_t blocks_beside(const checkpoints *);          /* lists, and what else is no state or whole block */
-size_t blocks_most(const costate_tape *, const checkpoints *);      /* and what is left of the limit */
-plan_room blocks_room(const costate_tape *, const checkpoints *);       /* what is left of it */
-/* twice as many entries where the list is full; 0: no memory */
-int longer(void **list, int count, int *room, size_t size, size_t *bytes);
-/* the last of these numbers, which increase, that is k or less */
+/* bytes for states and whole blocks: by the options, and also within the limit */
+size_t blocks_said(const costate_tape *, const checkpoints *);
+size_t blocks_most(const costate_tape *, const checkpoints *);
+size_t blocks_beside(const checkpoints *);          /* bytes of everything else: lists, for example */
+plan_room blocks_room(const costate_tape *, const checkpoints *);       /* how much of that is free */
+/* index of the last of these increasing numbers that is k or less */
 int last_before(const int *at, int count, int k);
 int block_of(const checkpoints *, int step);
 int block_end(const costate_tape *, const checkpoints *, int b);        /* the step after it */
 uint64_t print_of_state(const checkpoints *, const double *y, const double *yp);
 
-whole_block *whole_of(const checkpoints *, int b);                /* NULL: it is not whole */
-int whole_begin(const stepper *, checkpoints *, int b);     /* memory for it */
-void wholes_keep(checkpoints *, int most);                  /* memory of so many, of no block */
-/* step i of a whole block: its state goes there, its stages are written there */
+whole_block *whole_of(const checkpoints *, int b);                /* NULL: block b is not kept whole */
+int whole_begin(const stepper *, checkpoints *, int b);     /* provides memory for block b */
+void wholes_keep(checkpoints *, int most);                  /* keeps the memory of at most so many, and no contents */
+/* Step i of a whole block: copies its state there, and sets the place where its stages are written. */
 void whole_step(const checkpoints *, const whole_block *, int i, record *, place *to);
 
-/* The state of block b is kept.  In a run, or a sweep forward, others go for it; where none may go, it is not kept. */
+/* Keeps the state of block b.  If there is no room, a run or a forward sweep drops others, and a backward sweep does
+   not keep it. */
 int state_hold(const stepper *, const costate_tape *, checkpoints *, int b, const double *y, const double *yp);
-int blocks_within_limit(const stepper *, const costate_tape *, checkpoints *);      /* or COSTATE_TAPE_LIMIT */
+/* drops states if necessary; COSTATE_TAPE_LIMIT */
+int blocks_within_limit(const stepper *, const costate_tape *, checkpoints *);
 void state_drop(checkpoints *, int i);
-int state_thin(checkpoints *);                              /* one goes that is missed least; 0: there is none */
-void state_spare(checkpoints *, double *memory);            /* instead of the one there was */
+int state_thin(checkpoints *);                              /* drops the state that is missed least; 0: none */
 
-/* remade.c: rows of the store */
-int remade_get(const costate_tape *, int k, const reader *, int stages, record *);
+/* remade.c: rows of `remaking` */
+int remade_get(const costate_tape *, int k, const reader *, record *);
 int remade_came_to(const costate_tape *, const reader *, int k, const double *y, double *yp);
 int remade_room(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
-/* forecast.c: steps that a sweep makes again */
+/* forecast.c: number of steps that a sweep recomputes */
 int remade_steps(const costate_tape *, int back, long *steps);
-/* Which states to keep on the way from block `from` to block b, into x->wanted, and how many blocks whole at its end.
+/* Which states to keep on the way from block `from` to block b, into x->wanted; *whole: how many blocks at its end are
+   kept whole.
    0: no memory */
 int remade_plan(checkpoints *, int from, int b, plan_room, int *whole);
 

@@ -1,7 +1,7 @@
-/* checkpoints.c - the store that keeps some states (checkpoints) and recomputes the steps between them
+/* checkpoints.c - the retention that keeps some states (checkpoints) and recomputes the steps between them
    (mathematics, section 14).
 
-   The store keeps the decisions of all steps, the states at the beginning of some blocks of steps, and one or more
+   It keeps the decisions of all steps, the states at the beginning of some blocks of steps, and one or more
    whole blocks with their stages: the last block during a run, and the blocks around the current step during a sweep.
    plan.c chooses the states.  The memory is that of a given number of states.  A sweep backward reuses the memory of
    the part it has passed, so only one sweep at a time may use the tape.
@@ -21,15 +21,15 @@
    step forms anew.  It has no more steps than LONGEST. */
 enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
 
-/* Linearisations that go on into further blocks: their states take one SHARE of the memory at most, and are one of so
-   many SPARSE blocks', as early ones must leave memory to later ones. */
+/* States of linearisations that remain in use in later blocks take at most one SHARE of the memory.  At most one block
+   in SPARSE has such a state, so that early blocks leave memory to later ones. */
 enum { SHARE = 8, SPARSE = 8 };
 
 /* ---- a run ---- */
 
-/* Depends only on the options, not on how many processes hold the unknowns, for a run's bits depend on it: a step with
-   its stages takes 1 + s states, of a residual, whose state has y', 1 + s/2.  Read from a file it is there.  And the
-   sums of all sizes over processes. */
+/* The length of blocks, and the sums of all sizes over processes.  The bits of a run depend on the length, so it is
+   chosen from the options only, not from the number of processes: a step with its stages takes the memory of 1 + s
+   states, or 1 + s/2 for a residual, whose state includes y'.  A tape that was read has its length already. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;
@@ -37,26 +37,35 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     TRY(space_total(&c->maps->space, 4, sums));
     double with_stages = 1 + c->s / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
     double length = floor(states / (c->F->keep ? KEPT : BLOCK) / with_stages);
-    if (t->length == 0) t->length = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
-    x->length = t->length;
+    if (t->fresh.every == 0) t->fresh.every = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
+    x->length = t->fresh.every;
     x->spread = c->maps->space.sum != NULL;
     x->all = (plan_room){(size_t)sums[0], (size_t)sums[1], (size_t)(x->length * sums[2])};
     x->most_sources = (int)fmax(0, fmin(states / SHARE, (sums[0] - x->length * sums[2]) / sums[1] - 2));
     return 0;
 }
 
+static void clear(const costate_tape *t)
+{
+    checkpoints *x = t->own;
+    wholes_keep(x, 0);
+    for (int i = 0; i < x->holds; i++) free(x->state[i]);
+    free(x->blocks);
+    free(x->at);
+    free(x->state);
+    free(x->whole);
+    free(x->wanted);
+}
+
 static int begin(const stepper *c, costate_tape *t)
 {
-    checkpoints *x = calloc(1, sizeof *x);
+    checkpoints *x = tape_own(t, sizeof *x, clear);
     if (!x) return blocks_no_memory(c);
-    t->own = x;
-    atomic_flag_clear(&x->busy.guard);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
     x->step = x->N + x->slope + (size_t)c->s * (size_t)c->n;
-    x->bytes = sizeof *x;
     size_t step = x->step * sizeof(double), most = blocks_most(t, x);
-    int read = t->length > 0;
+    int read = t->fresh.every > 0;
     TRY(set_length(c, t, most, step));
     if (most >= 2 * state_bytes(x) + block_bytes(x)) return 0;
     if (t->most_states && !read && !t->limit)
@@ -64,34 +73,22 @@ static int begin(const stepper *c, costate_tape *t)
                     "%zu states, and 2 are needed beside it.", t->most_states, (step - 1) / state_bytes(x) + 1);
     return fail(c->v, COSTATE_TAPE_LIMIT, "options.tape_limit = %zu is less than what two states and a block of "
                 "%d steps with their stages take, %zu bytes.", t->limit, x->length,
-                t->bytes + x->bytes + 2 * state_bytes(x) + block_bytes(x));
+                tape_base(t) + x->owned.bytes + 2 * state_bytes(x) + block_bytes(x));
 }
 
-static int is_fresh(const costate_tape *t, int begins)
+/* A run that is continued may begin where a block began in which no step was accepted: with the same state.  A new y' is
+   kept with the block. */
+static int read_fresh(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
-    x->begins = begins;
-    return begins || x->count == 0 || t->count - x->blocks[x->count - 1].first >= x->length;
-}
-
-/* A run that goes on may begin where a block began of which no step was taken. */
-static int read_fresh(const stepper *c, costate_tape *t, int begins, const double *y, const double *yp)
-{
-    checkpoints *x = t->own;
-    (void)begins;                           /* is_fresh was told */
     void *list = x->blocks;
-    if (x->count > 0 && x->blocks[x->count - 1].first == t->count) {
-        if (x->at[x->holds - 1] == x->count - 1) state_drop(x, x->holds - 1);
-        x->count--;
-    }
-    if (!longer(&list, x->count, &x->room, sizeof *x->blocks, &x->bytes)) return blocks_no_memory(c);
+    if (x->count > 0 && x->blocks[x->count - 1].first == t->count) x->count--;
+    if (!longer(&list, x->count, &x->room, 16, sizeof *x->blocks, &x->owned.bytes)) return blocks_no_memory(c);
     x->blocks = list;
     block *b = &x->blocks[x->count];
-    *b = (block){t->count, print_of_state(x, y, yp), NULL, t->fresh_at, t->fresh_bytes};
-    if (x->slope && x->begins) {
-        if (!(b->yp = tape_memory(c, t, x->slope * sizeof *yp))) return c->v->status;
-        memcpy(b->yp, yp, x->slope * sizeof *yp);
-    }
+    *b = (block){t->count, print_of_state(x, y, yp), NULL, t->fresh.at, t->fresh.bytes};
+    TRY(tape_keep_slope(c, t, yp));
+    b->yp = t->fresh.yp;
     x->back = 0;
     TRY(state_hold(c, t, x, x->count, y, yp));
     x->count++;
@@ -101,18 +98,18 @@ static int read_fresh(const stepper *c, costate_tape *t, int begins, const doubl
 static int begin_block(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;
-    TRY(read_fresh(c, t, x->begins, y, yp));
+    TRY(read_fresh(c, t, y, yp));
     wholes_keep(x, 1);
     TRY(whole_begin(c, x, x->count - 1));
     return blocks_within_limit(c, t, x);
 }
 
-static int source(const stepper *c, costate_tape *t, int j, const double *y, int told, int *goes_on)
+static int keep_source(const stepper *c, costate_tape *t, int j, const double *y, int told, int *does)
 {
     checkpoints *x = t->own;
     record *r = &t->list[j];
-    *goes_on = r->y != NULL;
-    if (*goes_on || x->count == 0 || x->blocks[x->count - 1].first != j) return 0;
+    *does = 0;
+    if (x->count == 0 || x->blocks[x->count - 1].first != j) return 0;
     if (!told && (x->sources >= x->most_sources || x->sources * SPARSE >= x->count)) return 0;
     double *kept = tape_memory(c, t, state_bytes(x));
     if (!kept) return c->v->status;
@@ -120,7 +117,7 @@ static int source(const stepper *c, costate_tape *t, int j, const double *y, int
     r->y = kept;
     r->yp = x->slope ? kept + x->N : NULL;
     x->sources++;
-    *goes_on = 1;
+    *does = 1;
     return 0;
 }
 
@@ -139,60 +136,24 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     return 0;
 }
 
-static int put(const stepper *c, costate_tape *t, const record *r)
-{
-    record *kept = &t->list[t->count];
-    *kept = *r;
-    kept->y = kept->yp = kept->X = NULL;
-    if (!(c->F->is & IMPLICIT)) kept->iterations = NULL;
-    return 0;
-}
-
 static const double *slope(const costate_tape *t, int k)
 {
     const checkpoints *x = t->own;
     int b = block_of(x, k);
-    if (x->slope == 0) return NULL;
-    if (k == 0) return x->state[0] + x->N;
     return x->blocks[b].first == k ? x->blocks[b].yp : NULL;
 }
 
-/* ---- what the tape asks ---- */
+/* ---- memory ---- */
 
-static size_t bytes(const costate_tape *t) { return t->own ? ((const checkpoints *)t->own)->bytes : 0; }
-
-static int give(const costate_tape *t, size_t more)
+static int give(const costate_tape *t)
 {
     checkpoints *x = t->own;
-    (void)more;
-    if (!x || x->spread) return 0;
-    if (!x->spare && !state_thin(x)) return 0;
-    state_spare(x, NULL);
-    return 1;
+    return !x->spread && state_thin(x);
 }
 
-static lease *one(const costate_tape *t) { return &((checkpoints *)t->own)->busy; }
 static void mend(const costate_tape *t) { checkpoints *x = t->own; wholes_keep(x, x->wholes); }
 
-static void clear(costate_tape *t)
-{
-    checkpoints *x = t->own;
-    if (!x) return;
-    lease_end(&x->busy);
-    wholes_keep(x, 0);
-    state_spare(x, NULL);
-    for (int i = 0; i < x->holds; i++) free(x->state[i]);
-    free(x->blocks);
-    free(x->at);
-    free(x->state);
-    free(x->whole);
-    free(x->wanted);
-    free(x->frame);
-    free(x);
-    t->own = NULL;
-}
-
-/* lists: of a state, its place in three that may be twice as long */
+/* bytes in lists for each state: an entry in three lists, which may be twice as long as necessary */
 enum { LISTS = 64 };
 
 static size_t most(const costate_tape *t)
@@ -202,8 +163,7 @@ static size_t most(const costate_tape *t)
     return blocks_most(t, x) + blocks_beside(x) + lists;
 }
 
-const store checkpoints_store = {
-    .makes_again = 1, .begin = begin, .slot = slot, .put = put, .get = remade_get, .clear = clear, .is_fresh = is_fresh,
-    .read_fresh = read_fresh, .source = source, .came_to = remade_came_to, .room = remade_room, .slope = slope,
-    .bytes = bytes, .give = give, .one = one, .mend = mend, .forecast = remade_steps, .most = most
-};
+static const remaking remakes = {begin, slot, remade_get, read_fresh, keep_source, remade_came_to, remade_room, slope,
+                                 mend, give, remade_steps, most};
+
+const retention blocks_kept = {.number = 1, .remakes = &remakes};

@@ -3,8 +3,8 @@
 #include <string.h>
 #include "tape/blocks.h"
 
-/* Block b is requested: the way to it begins at the last state before it, others are kept on the way.  *whole_from:
-   the blocks from there on are whole then. */
+/* Block b is requested: recomputation begins at the last state before it, and keeps others on the way.  *whole_from:
+   the blocks from there to b are kept whole. */
 static int one_way(const costate_tape *t, checkpoints *x, int b, int *whole_from)
 {
     int i = last_before(x->at, x->holds, b), most_whole;
@@ -18,7 +18,7 @@ static int one_way(const costate_tape *t, checkpoints *x, int b, int *whole_from
     return 1;
 }
 
-/* x: a copy whose lists are its own, as long as there are blocks */
+/* x: a copy with lists of its own, which have room for all blocks */
 static int go_back(const costate_tape *t, checkpoints *x, long *steps)
 {
     int whole_from = x->count;
@@ -31,12 +31,13 @@ static int go_back(const costate_tape *t, checkpoints *x, long *steps)
     return 1;
 }
 
-/* each block once, from where the way to the first that is not whole begins: it takes the memory of those that are */
+/* Each block is recomputed once, beginning with the last state before the first block that is not whole: recomputation
+   takes the memory of whole blocks. */
 static void go_forward(const costate_tape *t, const checkpoints *x, long *steps)
 {
     int b = 0;
     while (b < x->count && whole_of(x, b)) b++;
-    int from = b < x->count && !t->file ? x->at[last_before(x->at, x->holds, b)] : b;
+    int from = b < x->count && !t->frames ? x->at[last_before(x->at, x->holds, b)] : b;
     if (b < x->count) *steps = t->count - x->blocks[from].first;
 }
 
@@ -44,7 +45,7 @@ int remade_steps(const costate_tape *t, int back, long *steps)
 {
     checkpoints x = *(const checkpoints *)t->own;
     *steps = 0;
-    if (!back || t->file) { go_forward(t, &x, steps); return COSTATE_OK; }
+    if (!back || t->frames) { go_forward(t, &x, steps); return COSTATE_OK; }
     const int *at = x.at;
     int room = x.count + 1;
     x.wanted_count = 0;

@@ -1,11 +1,11 @@
-/* journal.c - writes the frames of a tape's file during the run. */
+/* journal.c - writes the frames of a tape on a medium during the run. */
 #include <string.h>
 #include "tape/journal.h"
 
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 size_t counts_bytes(const stepper *c) { return c->F->is & IMPLICIT ? words((size_t)c->s) : 0; }
 
-/* what the steps of a run depend on, apart from the problem */
+/* a checksum of everything on which the steps of a run depend, apart from the problem */
 uint64_t journal_options(const stepper *c)
 {
     const costate_options *o = c->o;
@@ -23,8 +23,9 @@ uint64_t journal_options(const stepper *c)
     return all.sum;
 }
 
-/* A recomputed step takes the decisions of the tape: h, which Jacobian, how many iterations.  Weights enter it where J
-   comes from differences, or systems are iterated; what else iterations are judged by, only in the second case. */
+/* A recomputed step uses the decisions of the tape: h, which Jacobian, how many iterations.  It depends on weights if J
+   comes from differences or if systems are solved iteratively, and on other options of iterations only in the latter
+   case. */
 solved_by solved_by_of(const stepper *c)
 {
     const costate_options *o = c->o;
@@ -50,11 +51,11 @@ solved_by solved_by_of(const stepper *c)
     return x;
 }
 
-journal_head journal_begins(const stepper *c, const costate_tape *t)
+static journal_head head_of(const stepper *c, const costate_tape *t)
 {
     const costate_problem *P = &t->problem;
     journal_head h = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .nevents = P->nevents, .s = c->s,
-                      .storage = t->store->makes_again, .checkpoints = t->most_states, .length = t->length,
+                      .storage = t->kept->number, .checkpoints = t->most_states, .length = t->fresh.every,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step), .options = journal_options(c),
                       .t0 = t->from.t0, .by = t->by};
@@ -65,53 +66,53 @@ journal_head journal_begins(const stepper *c, const costate_tape *t)
 
 int journal_begin(const stepper *c, costate_tape *t)
 {
-    if (!t->file) return 0;
-    journal_head h = journal_begins(c, t);
+    if (!t->frames) return 0;
+    journal_head h = head_of(c, t);
     const part parts[] = {{&h, sizeof h}, {t->p, (size_t)c->np * sizeof *t->p}};
-    TRY(file_create(t->file, c->v));
-    return file_put(t->file, c->v, HEAD, 0, parts, 2, NULL);
+    TRY(frames_create(t->frames, c->v));
+    return frames_put(t->frames, c->v, HEAD, 0, parts, 2, NULL);
 }
 
-/* A killed process loses no more than the steps since. */
+/* A process that is killed loses only the steps after this state. */
 int tape_fresh(const stepper *c, costate_tape *t, const fresh_run *x)
 {
-    if (!t->file) return 0;
+    if (!t->frames) return 0;
     size_t slope = x->yp ? (size_t)c->n : 0;
-    journal_fresh h = {x->t, x->t0, x->t1, x->bytes + x->more_bytes, x->source, t->count, t->map_count, x->begins,
+    journal_fresh h = {x->t, x->t0, x->t1, x->bytes + x->more_bytes, x->source, t->count, t->maps.count, x->begins,
                        x->mode};
     const part parts[] = {{&h, sizeof h}, {x->y, (size_t)c->N * sizeof *x->y}, {x->yp, slope * sizeof *x->yp},
                           {x->known, x->bytes}, {x->more, x->more_bytes}};
-    TRY(file_put(t->file, c->v, FRESH, (uint32_t)t->count, parts, 5, &t->fresh_at));
-    t->fresh_bytes = t->file->end - t->fresh_at;
-    return file_flush(t->file, c->v);
+    TRY(frames_put(t->frames, c->v, FRESH, (uint32_t)t->count, parts, 5, &t->fresh.at));
+    t->fresh.bytes = t->frames->end - t->fresh.at;
+    return frames_flush(t->frames, c->v);
 }
 
 int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint64_t *at)
 {
-    if (!t->file) return 0;
-    size_t n = (size_t)c->n, all = r->y ? 1 : 0, slope = all && r->yp ? n : 0;
+    if (!t->frames) return 0;
+    size_t n = (size_t)c->n, N = r->y ? (size_t)c->N : 0, slope = r->y && r->yp ? n : 0, s = r->X ? (size_t)c->s : 0;
     journal_step h = {r->t, r->h, r->end, r->jacobian, r->degree, (int)r->mode, (int)r->exact, (int)r->fresh};
-    const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c)}, {r->y, all * (size_t)c->N * sizeof *r->y},
-                          {r->yp, slope * sizeof *r->yp}, {r->X, all * (size_t)c->s * n * sizeof *r->X}};
-    return file_put(t->file, c->v, TAKEN, (uint32_t)t->count, parts, 5, at);
+    const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c)}, {r->y, N * sizeof *r->y},
+                          {r->yp, slope * sizeof *r->yp}, {r->X, s * n * sizeof *r->X}};
+    return frames_put(t->frames, c->v, TAKEN, (uint32_t)t->count, parts, 5, at);
 }
 
 int journal_mapped(const stepper *c, costate_tape *t, const mapped *e, const void *memory, size_t bytes)
 {
-    if (!t->file) return 0;
+    if (!t->frames) return 0;
     journal_map h = {e->t, e->slope, e->miss, e->f.t, e->before, e->event, e->timed, e->number, e->from, e->to,
                      e->f.given, e->f.only_values, e->f.placed, e->f.moved};
     const part parts[] = {{&h, sizeof h}, {memory, words(bytes)}};
-    return file_put(t->file, c->v, MAPPED, (uint32_t)t->map_count, parts, 2, NULL);
+    return frames_put(t->frames, c->v, MAPPED, (uint32_t)t->maps.count, parts, 2, NULL);
 }
 
 int journal_ended(const stepper *c, costate_tape *t, int complete)
 {
-    if (!t->file || t->file->fd < 0) return 0;
-    journal_end h = {t->from.t1, t->count, t->map_count, complete, t->mode};
+    if (!t->frames || !t->frames->open) return 0;
+    journal_end h = {t->from.t1, t->count, t->maps.count, complete, t->mode};
     const part parts[] = {{&h, sizeof h}, {t->end, (size_t)c->N * sizeof *t->end}};
-    TRY(file_put(t->file, c->v, ENDED, (uint32_t)t->count, parts, 2, NULL));
-    return file_flush(t->file, c->v);
+    TRY(frames_put(t->frames, c->v, ENDED, (uint32_t)t->count, parts, 2, NULL));
+    return frames_flush(t->frames, c->v);
 }
 
-int tape_cut(const stepper *c, costate_tape *t) { return file_cut(t->file, c->v, t->fresh_at); }
+int tape_cut(const stepper *c, costate_tape *t) { return frames_cut(t->frames, c->v, t->fresh.at); }

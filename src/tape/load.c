@@ -1,7 +1,7 @@
-/* load.c - reads a tape from its file, frame by frame, in the order in which they were written.
+/* load.c - reads a tape from its medium, frame by frame, in the order in which they were written.
 
-   If a run was killed, the tape is read up to its last fresh step, where the file has the state and everything that the
-   run knew.  The run can be resumed there, or sweeps treat it as a run that ended there. */
+   If a run was killed, the tape is read up to its last fresh step, where the medium has the state and everything that
+   the run knew.  The run can be resumed there, or sweeps treat it as a run that ended there. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +11,15 @@
 typedef struct {
     const stepper *c;
     costate_tape *t;
-    void *data;                 /* of the last frame */
-    size_t room;
-    void *last;                 /* of the last FRESH */
-    size_t last_bytes;
-    int fresh, maps;            /* steps and maps before it; -1: there is none */
-    uint64_t fresh_at;          /* where it begins */
+    buffer data, last;          /* of the last frame, and of the last of type FRESH */
+    int fresh, maps;            /* steps and maps before the last of type FRESH; -1: there is none */
     journal_end end;
-    int ended;                  /* ENDED was the last frame */
+    int ended;                  /* 1: the last frame is of type ENDED */
 } loader;
 
 static int wrong(const loader *x, const char *what)
 {
-    return fail(x->c->v, COSTATE_BAD_TAPE, "The tape's file %s %s.", x->t->file->path, what);
+    return fail(x->c->v, COSTATE_BAD_TAPE, "The tape's file %s %s.", frames_name(x->t->frames), what);
 }
 
 /* ---- the head ---- */
@@ -35,29 +31,30 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
         return wrong(x, "is of another version of the library");
     if (strncmp(h->method, c->m->name, sizeof h->method - 1) != 0 || h->s != c->s)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape's file %s is of method %.63s, this solver of %s.",
-                    x->t->file->path, h->method, c->m->name);
+                    frames_name(x->t->frames), h->method, c->m->name);
     if (h->length < 1 || h->checkpoints < 0) return wrong(x, "does not begin as a tape does");
     if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
         return wrong(x, "is of another problem (its sizes differ)");
     return 0;
 }
 
-/* The tape as its run began; where nobody goes on with it, its writer is nobody. */
+/* Prepares the tape as its run did.  If it is only read, no solver is its writer. */
 static int begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
 {
-    const store *kept = store_that_wrote(h->storage);
+    const retention *kept = retention_of_number(x->t, h->storage);
+    if (!kept) return wrong(x, "keeps steps in a way that this library does not know");
     identity *writer = who ? who : identity_new();
     if (!writer) return fail(x->c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     origin from = {.writer = writer, .stamp = -1, .predict = h->predict, .t0 = h->t0, .t1 = h->t0};
-    int status = tape_begin_read(x->c, x->t, kept, P, &from, (const char *)x->data + sizeof *h);
+    int status = tape_begin_read(x->c, x->t, kept, P, &from, (const char *)x->data.at + sizeof *h);
     if (!who) identity_release(writer);
     if (status) return status;
     x->t->matfree = h->matfree;
     x->t->by = h->by;
     x->t->by.solver[sizeof h->by.solver - 1] = '\0';
     x->t->most_states = h->checkpoints;
-    x->t->length = h->length;
-    return kept->begin(x->c, x->t);
+    x->t->fresh.every = h->length;
+    return steps_begin(x->c, x->t);
 }
 
 static int head(loader *x, const frame *f, const costate_problem *P, int to_write, journal_head *found)
@@ -65,12 +62,13 @@ static int head(loader *x, const frame *f, const costate_problem *P, int to_writ
     const stepper *c = x->c;
     journal_head h;
     if (f->type != HEAD || f->bytes < sizeof h) return wrong(x, "does not begin as a tape does");
-    memcpy(&h, x->data, sizeof h);
+    memcpy(&h, x->data.at, sizeof h);
     TRY(same_problem(x, &h, P));
     if (f->bytes != sizeof h + (size_t)c->np * sizeof(double)) return wrong(x, "does not begin as a tape does");
     if (to_write && strncmp(h.by.solver, solved_by_of(c).solver, sizeof h.by.solver) != 0)
         return fail(c->v, COSTATE_BAD_TAPE, "The run in %s solved linear systems with %.31s, this solver takes %s: it "
-                    "could not go on to the same bits.", x->t->file->path, h.by.solver, solved_by_of(c).solver);
+                    "could not go on to the same bits.", frames_name(x->t->frames), h.by.solver,
+                    solved_by_of(c).solver);
     if (to_write && h.options != journal_options(c))
         return wrong(x, "was written with other options: with these the run could not go on to the same bits");
     *found = h;
@@ -83,26 +81,24 @@ static int read_step(loader *x, const frame *f, uint64_t at)
 {
     const stepper *c = x->c;
     costate_tape *t = x->t;
-    size_t n = (size_t)c->n, states = (size_t)c->N + (c->maps->residual ? n : 0) + (size_t)c->s * n;
-    size_t counts = counts_bytes(c), all = t->store->writes ? states : 0;
+    size_t counts = counts_bytes(c), body = step_doubles(t);
     journal_step h;
     unsigned char *kept = NULL;
-    if (f->bytes != sizeof h + counts + all * sizeof(double) || f->number != (uint32_t)t->count)
+    if (f->bytes != sizeof h + counts + body * sizeof(double) || f->number != (uint32_t)t->count)
         return wrong(x, "holds a step of another size or order");
-    memcpy(&h, x->data, sizeof h);
-    if (h.fresh != (x->fresh == t->count) || x->fresh < 0 || (h.fresh == 0 && t->count - x->fresh >= t->length))
+    memcpy(&h, x->data.at, sizeof h);
+    if (h.fresh != (x->fresh == t->count) || x->fresh < 0 || (h.fresh == 0 && t->count - x->fresh >= t->fresh.every))
         return wrong(x, "holds a step that begins anew elsewhere than its run did");
     if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end)) || h.h == 0)
         return wrong(x, "holds a step from nowhere, or of no length");
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
-    if (kept) memcpy(kept, (const char *)x->data + sizeof h, counts);
+    if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
     record r = {.t = h.t, .h = h.h, .end = h.end, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
-    if (t->store->read_step) TRY(t->store->read_step(c, t, &r, at));
-    else t->list[t->count] = r;
-    t->list[t->count++].kept = NULL;
+    TRY(tape_list(c, t, &r, at));
+    t->count++;
     return 0;
 }
 
@@ -112,11 +108,11 @@ static int read_map(loader *x, const frame *f)
     costate_tape *t = x->t;
     journal_map h;
     if (f->bytes < sizeof h) return wrong(x, "holds an event of another size");
-    memcpy(&h, x->data, sizeof h);
+    memcpy(&h, x->data.at, sizeof h);
     size_t N = (size_t)c->N, state = N * sizeof(double);
     size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : tape_event_bytes(c));
-    if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->map_count ||
-        h.before != t->count || h.number != t->event_count || h.event < CONSISTENT ||
+    if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->maps.count ||
+        h.before != t->count || h.number != t->maps.events || h.event < CONSISTENT ||
         h.event >= c->maps->nevents)
         return wrong(x, "holds an event of another size or order");
     if (h.event >= 0 && !h.timed && !t->problem.event[h.event].guard.value)
@@ -124,7 +120,7 @@ static int read_map(loader *x, const frame *f)
     void *memory;
     mapped *e = tape_next_map(c, t, bytes, &memory);
     if (!e) return c->v->status;
-    memcpy(memory, (const char *)x->data + sizeof h, bytes);
+    memcpy(memory, (const char *)x->data.at + sizeof h, bytes);
     *e = (mapped){.before = h.before, .event = h.event, .timed = h.timed, .number = h.number, .from = h.from,
                   .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .y = memory};
     if (h.event == CONSISTENT) {
@@ -138,18 +134,19 @@ static int read_map(loader *x, const frame *f)
         e->y = NULL;
     } else {
         tape_event_layout(c, e, memory);
-        t->event_count++;
+        t->maps.events++;
     }
-    t->map_count++;
+    t->maps.count++;
     return 0;
 }
 
-/* where it was made is known from the last frame of this kind, or from an earlier one */
+/* The state at which the linearisation was computed is that of the last fresh step, or was kept before. */
 static int goes_on(loader *x, int64_t source)
 {
     int does = 0;
     if (source == 0) return 0;
-    const double *y = x->last ? (const double *)(const void *)((const char *)x->last + sizeof(journal_fresh)) : NULL;
+    const char *last = x->last.at;
+    const double *y = last ? (const double *)(const void *)(last + sizeof(journal_fresh)) : NULL;
     if (y && source <= x->t->count) TRY(tape_goes_on(x->c, x->t, (long)source, y, 1, &does));
     return does ? 0 : wrong(x, "holds a state that goes on with a Jacobian of none before it");
 }
@@ -161,35 +158,31 @@ static int read_fresh(loader *x, const frame *f, uint64_t at)
     size_t N = (size_t)c->N, slope = c->maps->residual ? (size_t)c->n : 0;
     journal_fresh h;
     if (f->bytes < sizeof h) return wrong(x, "holds a state of another size");
-    memcpy(&h, x->data, sizeof h);
+    memcpy(&h, x->data.at, sizeof h);
     if (h.known > INT_MAX || f->bytes != sizeof h + (N + slope) * sizeof(double) + h.known || h.step != t->count ||
-        h.maps != t->map_count)
+        h.maps != t->maps.count)
         return wrong(x, "holds a state of another size or order");
-    const double *y = (const double *)(const void *)((const char *)x->data + sizeof h);
-    if (t->store->is_fresh) t->store->is_fresh(t, h.begins);
+    const double *y = (const double *)(const void *)((const char *)x->data.at + sizeof h);
+    t->fresh.begins = h.begins;
     TRY(goes_on(x, h.source));
-    t->fresh_at = at;
-    t->fresh_bytes = sizeof *f + f->bytes;
-    if (t->store->read_fresh) TRY(t->store->read_fresh(c, t, h.begins, y, y + N));
+    t->fresh.at = at;
+    t->fresh.bytes = sizeof *f + f->bytes;
+    TRY(t->kept->remakes ? t->kept->remakes->read_fresh(c, t, y, y + N) : tape_keep_slope(c, t, y + N));
     x->fresh = t->count;
-    x->maps = t->map_count;
-    x->fresh_at = at;
-    void *spare = x->last;                  /* this frame's data are kept; the next has those of the last for room */
-    size_t room = x->last_bytes;
+    x->maps = t->maps.count;
+    buffer spare = x->last;                 /* this frame's data are kept; the next takes the memory of the last one */
     x->last = x->data;
-    x->last_bytes = x->room;
     x->data = spare;
-    x->room = room;
     return 0;
 }
 
 static int read_end(loader *x, const frame *f)
 {
     if (f->bytes != sizeof x->end + (size_t)x->c->N * sizeof(double)) return wrong(x, "holds an end of another size");
-    memcpy(&x->end, x->data, sizeof x->end);
-    if (x->end.step != x->t->count || x->end.maps != x->t->map_count)
+    memcpy(&x->end, x->data.at, sizeof x->end);
+    if (x->end.step != x->t->count || x->end.maps != x->t->maps.count)
         return wrong(x, "ends with other steps than it has");
-    memcpy(x->t->end, (const char *)x->data + sizeof x->end, (size_t)x->c->N * sizeof(double));
+    memcpy(x->t->end, (const char *)x->data.at + sizeof x->end, (size_t)x->c->N * sizeof(double));
     return 0;
 }
 
@@ -211,20 +204,20 @@ static fresh_run fresh_of(const loader *x)
 {
     journal_fresh h;
     size_t N = (size_t)x->c->N, slope = x->c->maps->residual ? (size_t)x->c->n : 0;
-    memcpy(&h, x->last, sizeof h);
-    const double *y = (const double *)(const void *)((const char *)x->last + sizeof h);
+    memcpy(&h, x->last.at, sizeof h);
+    const double *y = (const double *)(const void *)((const char *)x->last.at + sizeof h);
     return (fresh_run){.t = h.t, .t0 = h.t0, .t1 = h.t1, .mode = h.mode, .begins = h.begins, .y = y,
                        .yp = slope ? y + N : NULL, .source = (long)h.source, .known = y + N + slope,
                        .bytes = (size_t)h.known};
 }
 
-/* the run up to where it was fresh last */
+/* shortens the tape to the steps before the last fresh state */
 static void cut(costate_tape *t, const loader *x, const fresh_run *fresh)
 {
     t->count = x->fresh;
-    t->map_count = x->maps;
-    t->event_count = 0;
-    for (int k = 0; k < t->map_count; k++) t->event_count += t->maps[k].event != CONSISTENT;
+    t->maps.count = x->maps;
+    t->maps.events = 0;
+    for (int k = 0; k < t->maps.count; k++) t->maps.events += t->maps.list[k].event != CONSISTENT;
     t->from.t1 = fresh->t;
     t->mode = fresh->mode;
     memcpy(t->end, fresh->y, (size_t)x->c->N * sizeof *t->end);
@@ -235,13 +228,13 @@ static int first(loader *x, const costate_problem *P, int to_write, journal_head
 {
     frame f;
     int there;
-    TRY(file_open(x->t->file, x->c->v, to_write));
-    TRY(file_next(x->t->file, x->c->v, &f, &x->data, &x->room, &there));
+    TRY(frames_open(x->t->frames, x->c->v, to_write));
+    TRY(frames_next(x->t->frames, x->c->v, &f, &x->data, &there));
     if (!there) return wrong(x, "holds no tape: its run ended before it began");
     return head(x, &f, P, to_write, h);
 }
 
-static int frames(loader *x, const costate_problem *P, identity *who)
+static int read_frames(loader *x, const costate_problem *P, identity *who)
 {
     costate_tape *t = x->t;
     frame f;
@@ -251,19 +244,18 @@ static int frames(loader *x, const costate_problem *P, identity *who)
     TRY(space_agree(&x->c->maps->space, status));
     TRY(begin(x, &h, P, who));
     for (;;) {
-        uint64_t at = t->file->end;
-        TRY(file_next(t->file, x->c->v, &f, &x->data, &x->room, &there));
+        uint64_t at = t->frames->end;
+        TRY(frames_next(t->frames, x->c->v, &f, &x->data, &there));
         if (!there) return 0;
         TRY(read_frame(x, &f, at));
     }
 }
 
-/* whole: to its end, or to where it was fresh last */
+/* *whole: the run has ended; otherwise the tape reaches up to its last fresh state */
 static int usable(loader *x, int to_write, fresh_run *fresh, int *whole)
 {
     costate_tape *t = x->t;
     if (x->fresh >= 0) *fresh = fresh_of(x);
-    t->fresh_at = x->fresh >= 0 ? x->fresh_at : 0;
     *whole = x->ended && (!to_write || x->end.complete);
     if (*whole) {
         t->from.t1 = x->end.t;
@@ -282,10 +274,10 @@ int tape_load(const stepper *c, costate_tape *t, const costate_problem *P, ident
 {
     loader x = {.c = c, .t = t, .fresh = -1};
     tape_clear(t);
-    int status = frames(&x, P, who);
+    int status = read_frames(&x, P, who);
     if (!status) status = usable(&x, who != NULL, fresh, whole);
-    free(x.data);
-    *memory = x.last;
+    free(x.data.at);
+    *memory = x.last.at;
     if (status) tape_clear(t);
     return status;
 }

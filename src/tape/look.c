@@ -1,4 +1,5 @@
 /* look.c - queries of a tape: steps, bytes, states, events, cost of a sweep, and which solvers may use it. */
+#include <stddef.h>
 #include <string.h>
 #include "tape/tape.h"
 
@@ -15,7 +16,7 @@ int costate_tape_get(const costate_tape *tape, int k, double *t, double *h, doub
     const record *r = &tape->list[k];
     if (t) *t = r->t;
     if (h) *h = r->h;
-    if (y && (!r->y || tape->store->makes_again)) return COSTATE_BAD_TAPE;
+    if (y && (!r->y || tape->kept->remakes)) return COSTATE_BAD_TAPE;
     if (y) memcpy(y, r->y, rows(tape) * sizeof *y);
     return COSTATE_OK;
 }
@@ -25,33 +26,27 @@ int costate_tape_forecast(const costate_tape *t, costate_forecast *f)
     if (!t || !f) return COSTATE_BAD_ARGUMENT;
     *f = (costate_forecast){.steps = t->count, .bytes = tape_held(t)};
     if (!t->usable) return COSTATE_BAD_TAPE;
-    if (!t->store->forecast) return COSTATE_OK;
-    size_t most = t->bytes + tape_most(t);
+    const remaking *again = t->kept->remakes;
+    if (!again) {
+        for (int k = 0; k < t->count; k++) f->remade_back += !tape_has_stages(t, k);
+        f->remade_forward = f->remade_back;
+        return COSTATE_OK;
+    }
+    size_t most = tape_base(t) + tape_most(t);
     if (t->limit && most > t->limit) most = t->limit;
     if (f->bytes < most) f->bytes = most;
-    TRY(t->store->forecast(t, 0, &f->remade_forward));
-    return t->store->forecast(t, 1, &f->remade_back);
+    TRY(again->forecast(t, 0, &f->remade_forward));
+    return again->forecast(t, 1, &f->remade_back);
 }
 
-int costate_tape_events(const costate_tape *t) { return t ? t->event_count : 0; }
-
-/* event k, which is there: numbers do not decrease */
-static const mapped *event_of(const costate_tape *t, int k)
-{
-    int low = 0, high = t->map_count - 1;
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (t->maps[mid].number <= k) low = mid;
-        else high = mid - 1;
-    }
-    return &t->maps[low];
-}
+int costate_tape_events(const costate_tape *t) { return t ? t->maps.events : 0; }
 
 int costate_tape_event(const costate_tape *tape, int k, double *t, int *event, double *before, double *after)
 {
     if (!tape) return COSTATE_BAD_ARGUMENT;
-    if (k < 0 || k >= tape->event_count) return COSTATE_OUT_OF_RANGE;
-    const mapped *e = event_of(tape, k);
+    if (k < 0 || k >= tape->maps.events) return COSTATE_OUT_OF_RANGE;
+    const mapped *list = tape->maps.list;
+    const mapped *e = list + count_up_to(k, list, offsetof(mapped, number), sizeof *list, tape->maps.count) - 1;
     if (t) *t = e->t;
     if (event) *event = e->event;
     if (before) memcpy(before, e->y, rows(tape) * sizeof *before);
@@ -74,21 +69,28 @@ decisions tape_decisions(const costate_tape *t, int k)
     return (decisions){r->jacobian, source ? &t->list[source - 1] : NULL, r->iterations, !t->matfree, r->degree};
 }
 
-int tape_first_map(const costate_tape *tape, int k)
+int count_up_to(int k, const void *list, size_t at, size_t size, int count)
 {
-    int low = 0, high = tape->map_count;
+    int low = 0, high = count;
     while (low < high) {
         int mid = low + (high - low) / 2;
-        if (tape->maps[mid].before < k) low = mid + 1;
+        int number;
+        memcpy(&number, (const char *)list + (size_t)mid * size + at, sizeof number);
+        if (number <= k) low = mid + 1;
         else high = mid;
     }
     return low;
 }
 
+int tape_first_map(const costate_tape *t, int k)
+{
+    return count_up_to(k - 1, t->maps.list, offsetof(mapped, before), sizeof(mapped), t->maps.count);
+}
+
 const mapped *tape_last_event(const costate_tape *t)
 {
-    if (t->map_count == 0) return NULL;
-    for (const mapped *e = t->maps + t->map_count; e-- > t->maps && e->before == t->count;)
+    if (t->maps.count == 0) return NULL;
+    for (const mapped *e = t->maps.list + t->maps.count; e-- > t->maps.list && e->before == t->count;)
         if (e->event != CONSISTENT) return e;
     return NULL;
 }
@@ -99,13 +101,13 @@ int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->fro
    linear solver where Newton's iteration goes to round-off. */
 static int to_rounding(const costate_tape *t, const solved_by *own)
 {
-    return !t->store->makes_again && ((!t->by.iterative && !own->iterative) || (t->by.exact && own->exact));
+    return !t->kept->remakes && ((!t->by.iterative && !own->iterative) || (t->by.exact && own->exact));
 }
 
 int tape_serves(const stepper *c, const costate_problem *P, const costate_tape *t, int sweeps)
 {
     TRY(tape_fits(c, P, t));
-    if (!t->store->makes_again && !(sweeps && t->store->forecast)) return 0;
+    if (!t->kept->remakes && !(sweeps && t->kept->stages)) return 0;
     solved_by own = solved_by_of(c);
     if (strcmp(own.solver, t->by.solver) != 0 && !to_rounding(t, &own))
         return fail(c->v, COSTATE_BAD_TAPE, "This tape has its steps made again, and its run solved linear systems "
@@ -126,7 +128,7 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     const costate_problem *a = &t->problem;
     if (!t->usable)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never "
-                    "was%s.", t->file ? ", or its file was not read (costate_tape_read)" : "");
+                    "was%s.", t->frames ? ", or its file was not read (costate_tape_read)" : "");
     if (t->method != c->m)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
                     c->m->name);

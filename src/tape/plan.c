@@ -1,22 +1,23 @@
-/* plan.c - which states to keep of a run of blocks, so that they can be made again from the last to the first
+/* plan.c - which states of a run to keep, so that its blocks can be recomputed from the last to the first
    (mathematics, eq. 14.1 to 14.5).
 
-   Only states: with S of them, the first block's included, l blocks cost
+   If only states are kept, S of them with that of the first block, then reaching each of l blocks from the last to the
+   first passes through
 
        a(l, S) = r l - C(S + r, r - 1),     r the least with C(S + r, S) >= l,
 
-   blocks run through to come to each of them from the last to the first (Griewank & Walther, ACM TOMS 26 (2000),
-   Algorithm 799: revolve), and no fewer; each is then made once more with its stages.  A block with its stages takes
-   the memory of many states, but saves that.  So w of them stay at the end of each way, l/w groups of blocks are run
-   through as above, and w is what costs least: 2 % above the least there is on average, and the least where one fits
-   (tests/tape/test_plan.c; Zhang & Constantinescu, ACM TOMS 49 (2023), ask the same and solve it by dynamic
-   programming).
+   blocks, and no plan needs fewer (Griewank & Walther, ACM TOMS 26 (2000), Algorithm 799: revolve).  Each block is then
+   recomputed once more with its stages.  A block with its stages takes the memory of many states, but saves that
+   repetition.  So w blocks are kept at the end of each way, l/w groups of blocks are passed through as above, and w is
+   chosen with the least cost.  On average this costs 2 % more than the optimum, and it is the optimum if only one block
+   fits (tests/tape/test_plan.c).  Zhang & Constantinescu, ACM TOMS 49 (2023), solve the same problem with dynamic
+   programming.
 
-   While the run goes on, its number of blocks is not known.  A new state takes the place of the one whose two
-   neighbours are nearest to each other; a gap counts up to twice as long the later it is, since fewer states are free
-   there when the way back begins.  Where one block fits, that costs 3 % more than the best for a known number on
-   average, 9 % at most, up to 2 S^2 blocks (tests/tape/test_plan.c).  Wang, Moin & Iaccarino (SIAM J. Sci. Comput. 31
-   (2009)) keep the least number of repetitions instead. */
+   During the run its number of blocks is unknown.  A new state replaces the state whose two neighbours are nearest to
+   each other.  A later gap counts up to twice its length, because fewer states are free there when the backward sweep
+   begins.  If one block fits, this costs 3 % more than the best plan for a known number on average, and at most 9 %, up
+   to 2 S^2 blocks (tests/tape/test_plan.c).  Wang, Moin & Iaccarino (SIAM J. Sci. Comput. 31 (2009)) keep the least
+   number of repetitions instead. */
 #include "tape/plan.h"
 
 /* C(a, b), or more than any count of blocks */
@@ -44,7 +45,7 @@ static double advances(double l, double S)
     return S <= 1 ? l * (l - 1) / 2 : r * l - binomial(S + r, r - 1);
 }
 
-/* The first group is run through most often, and need not be full. */
+/* The first group is passed through most often, and need not be full. */
 double plan_cost(int count, int states, int whole)
 {
     int groups = (count + whole - 1) / whole, missing = groups * whole - count;
@@ -70,7 +71,7 @@ static int best_whole(int count, const plan_room *m)
     return best;
 }
 
-/* The cost of a split is convex: the first k > 0 from which on it falls no more. */
+/* The cost of a split is convex in k: the first k > 0 after which it no longer decreases. */
 static int best_split(int groups, int states)
 {
     int low = 1, high = groups - 1;
@@ -89,7 +90,7 @@ int plan_split(int count, const plan_room *m)
     if ((size_t)count <= m->all / m->block) return 0;
     int whole = best_whole(count, m), states = states_beside(m, whole), groups = (count + whole - 1) / whole;
     if (states == 0 || groups < 2) return 0;
-    /* the group that is not full is the first */
+    /* only the first group may be incomplete */
     int split = count - (groups - best_split(groups, states)) * whole;
     return split > 0 ? split : 0;
 }

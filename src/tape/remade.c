@@ -10,7 +10,7 @@ int remade_plan(checkpoints *x, int from, int b, plan_room m, int *most)
     x->wanted_count = 0;
     for (int split; left > 1 && (split = plan_split(left, &m)) > 0; left -= split) {
         void *list = x->wanted;
-        if (!longer(&list, x->wanted_count, &x->wanted_room, sizeof *x->wanted, &x->bytes)) return 0;
+        if (!longer(&list, x->wanted_count, &x->wanted_room, 16, sizeof *x->wanted, &x->owned.bytes)) return 0;
         x->wanted = list;
         x->wanted[x->wanted_count++] = b + 1 - left + split;
         m.all -= m.state;
@@ -19,32 +19,16 @@ int remade_plan(checkpoints *x, int from, int b, plan_room m, int *most)
     return 1;
 }
 
-/* the state of block b from the tape's file, y' behind y */
-static int from_file(const costate_tape *t, const reader *who, checkpoints *x, int b, const double **state)
-{
-    size_t bytes = (size_t)x->blocks[b].bytes;
-    if (x->frame_room < bytes) {
-        void *more = realloc(x->frame, bytes);
-        if (!more) return blocks_no_memory(who->st);
-        x->frame = more;
-        x->bytes += bytes - x->frame_room;
-        x->frame_room = bytes;
-    }
-    *state = (const double *)(const void *)((const char *)x->frame + sizeof(frame) + sizeof(journal_fresh));
-    return file_read(t->file, who->st->v, x->blocks[b].at, bytes - sizeof(frame), x->frame, who->back);
-}
-
-/* Block b with its stages.  Forward, states are kept as in a run; back, those behind are free, and others are kept as
-   the way before asks for. */
+/* Recomputes block b with its stages.  A forward sweep keeps states as a run does.  A backward sweep drops the states
+   behind b, and keeps those that it will need on the way to earlier blocks. */
 static int bring(const costate_tape *t, const reader *who, int b)
 {
     checkpoints *x = t->own;
     int i = last_before(x->at, x->holds, b), most = 1;
     wholes_keep(x, 1);
     x->back = who->back;
-    if (who->back && !t->file) {
+    if (who->back && !t->frames) {
         while (x->holds > i + 1) state_drop(x, x->holds - 1);
-        state_spare(x, NULL);
         plan_room m = blocks_room(t, x);
         m.all += (size_t)x->wholes * m.block;
         int there = remade_plan(x, x->at[i], b, m, &most);
@@ -52,11 +36,13 @@ static int bring(const costate_tape *t, const reader *who, int b)
         m = blocks_room(t, x);              /* lists may have grown */
         m.all += (size_t)x->wholes * m.block;
         if ((size_t)most > m.all / m.block) most = (int)(m.all / m.block);
-        if (most > 1) wholes_keep(x, most);
     }
-    if (t->file && x->at[i] != b) {
-        const double *state = NULL;
-        TRY(space_agree(&who->st->maps->space, from_file(t, who, x, b, &state)));
+    if (t->frames && x->at[i] != b) {
+        const void *data = NULL;
+        size_t bytes = (size_t)x->blocks[b].bytes - sizeof(frame);
+        int status = frames_read(t->frames, who->st->v, x->blocks[b].at, bytes, who->back, &data);
+        TRY(space_agree(&who->st->maps->space, status));
+        const double *state = (const double *)(const void *)((const char *)data + sizeof(journal_fresh));
         x->whole_from = b;
         x->now = b - 1;
         return who->all(who, t, x->blocks[b].first, block_end(t, x, b), state);
@@ -76,11 +62,11 @@ int remade_came_to(const costate_tape *t, const reader *who, int k, const double
     checkpoints *x = t->own;
     int b = ++x->now;
     if (x->blocks[b].yp) memcpy(yp, x->blocks[b].yp, x->slope * sizeof *yp);
-    if ((!t->file || t->from.writer == who->self) && x->blocks[b].print != print_of_state(x, y, yp))
+    if ((!t->frames || t->from.writer == who->self) && x->blocks[b].print != print_of_state(x, y, yp))
         return fail(who->st->v, COSTATE_BAD_TAPE, "Made again from a checkpoint, the state at t = %.10g (step %d) is "
                     "not that of the run: callbacks, what they read or options are no longer what they were.",
                     t->list[k].t, k);
-    if (t->file) return 0;
+    if (t->frames) return 0;
     if (x->back ? is_wanted(x, b) : 1) return state_hold(who->st, t, x, b, y, yp);
     return 0;
 }
@@ -96,14 +82,13 @@ int remade_room(const costate_tape *t, const reader *who, int k, const place *sp
     return 0;
 }
 
-int remade_get(const costate_tape *t, int k, const reader *who, int stages, record *r)
+int remade_get(const costate_tape *t, int k, const reader *who, record *r)
 {
     const checkpoints *x = t->own;
     int b = block_of(x, k);
-    (void)stages;
     if (!whole_of(x, b)) {
         int status = bring(t, who, b);
-        if (status) { wholes_keep(t->own, x->wholes); return status; }      /* none of them is whole */
+        if (status) { wholes_keep(t->own, x->wholes); return status; }      /* their contents are incomplete */
     }
     const double *at = whole_of(x, b)->memory + (size_t)(k - x->blocks[b].first) * x->step;
     *r = t->list[k];

@@ -1,23 +1,52 @@
-/* stores.c - the table of stores: which one serves options.storage, in memory and in a file. */
+/* stores.c - what a tape can be: where its bytes go, and which steps it keeps. */
+#include <stdlib.h>
+#include "tape/frames.h"
 #include "tape/tape.h"
 
-extern const store memory_store, states_store, checkpoints_store, disk_store;
+extern const retention blocks_kept;
 
-static const struct { const store *in_memory, *in_file; } stores[] = {
-    [COSTATE_ALL_STAGES] = {&memory_store, &disk_store},
-    [COSTATE_STATES_ONLY] = {&states_store, &checkpoints_store},
-    [COSTATE_CHECKPOINTS] = {&checkpoints_store, &checkpoints_store},
-};
-enum { STORES = sizeof stores / sizeof *stores };
+/* ---- where bytes go ---- */
 
-const store *store_for(int storage, int in_file)
+costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
+
+costate_tape *tape_on(const medium *on, void *own, const retention *kept)
 {
-    return in_file ? stores[storage].in_file : stores[storage].in_memory;
+    costate_tape *t = costate_tape_new();
+    frames *f = frames_new(on, own);
+    if (!t || !f) { frames_free(f); free(t); return NULL; }
+    t->frames = f;
+    t->fixed = kept;
+    return t;
 }
 
-const store *store_that_wrote(int makes_again)
+costate_tape *costate_tape_open(const char *path)
 {
-    for (int k = 0; k < STORES; k++)
-        if (stores[k].in_file->makes_again == !!makes_again) return stores[k].in_file;
+    return path ? tape_on(&file_medium, file_new(path), NULL) : NULL;
+}
+
+/* ---- which steps are kept ---- */
+
+static int none(const costate_tape *t, int k) { return (void)t, (void)k, 0; }
+
+static const retention all_kept = {.number = 0};
+static const retention states_kept = {.number = 2, .alone = 1, .stages = none};
+
+static const struct { const retention *in_memory, *on_medium; } kept[] = {
+    [COSTATE_ALL_STAGES] = {&all_kept, &all_kept},
+    [COSTATE_STATES_ONLY] = {&states_kept, &blocks_kept},
+    [COSTATE_CHECKPOINTS] = {&blocks_kept, &blocks_kept},
+};
+
+const retention *retention_for(const costate_tape *t, int storage)
+{
+    if (t->fixed) return t->fixed;
+    return t->frames ? kept[storage].on_medium : kept[storage].in_memory;
+}
+
+const retention *retention_of_number(const costate_tape *t, int number)
+{
+    if (t->fixed && t->fixed->number == number) return t->fixed;
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        if (kept[k].in_memory->number == number) return kept[k].in_memory;
     return NULL;
 }

@@ -11,44 +11,27 @@
 /* MOST_STEPS: twice as many are still an int */
 enum { BLOCK_BYTES = 1 << 18, KEEP_FROM = 200, MOST_STEPS = 1 << 29 };
 
-/* By default factorisations may take a quarter of the memory: a solver runs beside what it serves, and a second one is
-   still no harm.  LEAST where that cannot be told or is less. */
+/* By default factorisations may take one SHARE_KEPTth of the memory of the machine: other programs need memory, and two
+   solvers still fit.  LEAST_KEPT is used if that is unknown or less. */
 enum { LEAST_KEPT = 1 << 28, SHARE_KEPT = 4 };
-
-identity *identity_new(void)
-{
-    identity *i = malloc(sizeof *i);
-    if (!i) return NULL;
-    atomic_init(&i->refs, 1);
-    atomic_init(&i->at_work, 0);
-    return i;
-}
-
-void identity_hold(identity *i) { atomic_fetch_add(&i->refs, 1); }
-
-void identity_release(identity *i)
-{
-    if (i && atomic_fetch_sub(&i->refs, 1) == 1) free(i);
-}
-
-costate_tape *costate_tape_new(void) { return calloc(1, sizeof(costate_tape)); }
-
-costate_tape *costate_tape_open(const char *path)
-{
-    costate_tape *t = path ? costate_tape_new() : NULL;
-    if (t && !(t->file = file_new(path))) { costate_tape_free(t); return NULL; }
-    return t;
-}
 
 void tape_clear(costate_tape *t)
 {
-    if (t->store && t->store->clear) t->store->clear(t);
-    if (t->file) file_close(t->file);
+    owned *own = t->own;
+    if (own) {
+        lease_end(&own->busy);
+        own->clear(t);
+        free(own);
+        t->own = NULL;
+    }
+    if (t->frames) frames_close(t->frames);
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
     for (struct block *b = t->first; b; b = b->next) b->used = 0;
     t->last = t->first;
-    t->count = t->map_count = t->event_count = t->usable = t->kept_sets = t->length = 0;
-    t->kept_bytes = 0;
+    t->count = t->maps.count = t->maps.events = t->usable = t->factors.sets = 0;
+    t->factors.bytes = 0;
+    memset(&t->fresh, 0, sizeof t->fresh);
+    t->fresh.source = -1;
     free(t->p);
     t->p = t->end = NULL;
     identity_release(t->from.writer);
@@ -61,14 +44,26 @@ void costate_tape_free(costate_tape *t)
     tape_clear(t);
     for (struct block *b = t->first, *next; b; b = next) { next = b->next; free(b); }
     free(t->list);
-    free(t->maps);
-    file_free(t->file);
+    free(t->maps.list);
+    frames_free(t->frames);
     free(t);
 }
 
+size_t tape_base(const costate_tape *t) { return t->bytes + (t->frames ? t->frames->read.room : 0); }
+
 size_t tape_held(const costate_tape *t)
 {
-    return t->bytes + t->kept_bytes + (t->store && t->store->bytes ? t->store->bytes(t) : 0);
+    const owned *own = t->own;
+    return tape_base(t) + t->factors.bytes + (own ? own->bytes : 0);
+}
+
+void *tape_own(costate_tape *t, size_t bytes, void (*clear)(const costate_tape *))
+{
+    owned *own = calloc(1, bytes);
+    if (!own) return NULL;
+    *own = (owned){.bytes = bytes, .clear = clear};
+    atomic_flag_clear(&own->busy.guard);
+    return t->own = own;
 }
 
 static int full(const stepper *c, const costate_tape *t, size_t more)
@@ -77,31 +72,31 @@ static int full(const stepper *c, const costate_tape *t, size_t more)
                 "= %zu (t = %.10g).", tape_held(t) + more, t->count, t->limit, c->v->t);
 }
 
-static int fits(const costate_tape *t, size_t more) { return !t->limit || tape_held(t) + more <= t->limit; }
+int tape_has_room(const costate_tape *t, size_t more) { return !t->limit || tape_held(t) + more <= t->limit; }
 
 int tape_give_back(const stepper *c, costate_tape *t)
 {
-    int sets = t->kept_sets;
+    int sets = t->factors.sets;
     for (int k = 0; k < t->count; k++) { factors_release(t->list[k].kept); t->list[k].kept = NULL; }
-    t->kept_bytes = t->most_kept = 0;
-    t->kept_sets = 0;
+    t->factors.bytes = t->factors.most = 0;
+    t->factors.sets = 0;
     c->maps->count->factors_kept -= sets;
     c->maps->count->factors_not_kept += sets;
     return sets > 0;
 }
 
-/* Steps come before factorisations, and what all steps need before what can be made again. */
+/* Steps are more important than factorisations, and than states that can be recomputed. */
 static int makes_room(const stepper *c, costate_tape *t, size_t more)
 {
-    if (fits(t, more) || (tape_give_back(c, t) && fits(t, more))) return 1;
-    while (t->store->give && t->store->give(t, more)) if (fits(t, more)) return 1;
+    if (tape_has_room(t, more) || (tape_give_back(c, t) && tape_has_room(t, more))) return 1;
+    while (t->kept->remakes && t->own && t->kept->remakes->give(t)) if (tape_has_room(t, more)) return 1;
     return 0;
 }
 
 static int add_block(const stepper *c, costate_tape *t, size_t need)
 {
     size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES / need * need;
-    if (!fits(t, size + sizeof(struct block))) size = need;
+    if (!tape_has_room(t, size + sizeof(struct block))) size = need;
     if (!makes_room(c, t, size + sizeof(struct block))) return full(c, t, size);
     struct block *b = malloc(sizeof *b + size);
     if (!b) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
@@ -121,45 +116,59 @@ void *tape_memory(const stepper *c, costate_tape *t, size_t need)
     return memory;
 }
 
-int tape_grow(const stepper *c, costate_tape *t)
+int longer(void **list, int count, int *room, int least, size_t size, size_t *bytes)
 {
-    if (t->count < t->room) return COSTATE_OK;
-    if (t->room > MOST_STEPS) return full(c, t, (size_t)t->room * sizeof *t->list);
-    int room = t->room ? 2 * t->room : 64;
-    size_t more = (size_t)(room - t->room) * sizeof *t->list;
-    if (!makes_room(c, t, more)) return full(c, t, more);
-    record *list = realloc(t->list, (size_t)room * sizeof *list);
-    if (!list) return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
-    t->list = list;
-    t->room = room;
-    t->bytes += more;
-    return COSTATE_OK;
+    if (count < *room) return 1;
+    int more = *room ? 2 * *room : least;
+    void *moved = realloc(*list, (size_t)more * size);
+    if (!moved) return 0;
+    *list = moved;
+    *bytes += (size_t)(more - *room) * size;
+    *room = more;
+    return 1;
 }
 
-/* A small factorisation is made again in less time than a new object for it takes. */
+/* room for one entry more in a list of the tape, within its limit */
+static int grow(const stepper *c, costate_tape *t, void **list, int count, int *room, int least, size_t size)
+{
+    size_t more = count < *room ? 0 : (size_t)(*room ? *room : least) * size;
+    if (more && (*room > MOST_STEPS || !makes_room(c, t, more))) return full(c, t, more);
+    if (longer(list, count, room, least, size, &t->bytes)) return 0;
+    return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
+}
+
+int tape_grow(const stepper *c, costate_tape *t)
+{
+    void *list = t->list;
+    TRY(grow(c, t, &list, t->count, &t->room, 64, sizeof *t->list));
+    t->list = list;
+    return 0;
+}
+
+/* A small factorisation is computed again in less time than an object for it is allocated. */
 static size_t most_kept(const stepper *c, const costate_tape *t)
 {
-    if (t->store->makes_again || t->file) return 0;         /* what is made or read again is factored again */
+    if (t->kept->remakes || t->frames) return 0;       /* recomputed steps and steps on a medium are factored again */
     if (c->sh->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
     if (t->keep > 0) return (size_t)-1;
     size_t share = memory_of_machine() / SHARE_KEPT;
     return share > LEAST_KEPT ? share : LEAST_KEPT;
 }
 
-int tape_begin_read(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from,
-                    const void *p)
+int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P,
+                    const origin *from, const void *p)
 {
     t->method = c->m;
     t->problem = *P;
-    t->store = kept;
+    t->kept = kept;
     t->keep = c->o->keep_factors;
     t->matfree = c->sh->matfree;
     t->by = solved_by_of(c);
     t->from = *from;
     identity_hold(from->writer);
     t->limit = c->o->tape_limit;
-    t->most_kept = most_kept(c, t);
-    t->keeps = t->most_kept > 0;
+    t->factors.most = most_kept(c, t);
+    t->factors.on = t->factors.most > 0;
     if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     t->end = t->p + c->np;
@@ -167,83 +176,24 @@ int tape_begin_read(const stepper *c, costate_tape *t, const store *kept, const 
     return COSTATE_OK;
 }
 
-int tape_start(const stepper *c, costate_tape *t, const store *kept, const costate_problem *P, const origin *from)
+int tape_start(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P, const origin *from)
 {
     tape_clear(t);
     t->most_states = c->o->checkpoints;
     TRY(tape_begin_read(c, t, kept, P, from, c->maps->bound.p));
-    if (kept->begin) TRY(kept->begin(c, t));
+    TRY(steps_begin(c, t));
     return journal_begin(c, t);
 }
 
-size_t tape_most(const costate_tape *t) { return t->store && t->store->most ? t->store->most(t) : 0; }
-int tape_is_fresh(const costate_tape *t, int begins) { return t->store->is_fresh && t->store->is_fresh(t, begins); }
-
-int tape_goes_on(const stepper *c, costate_tape *t, long serial, const double *y, int told, int *does)
-{
-    *does = 0;
-    if (serial < 1 || serial > t->count || !t->store->source) return 0;
-    return t->store->source(c, t, (int)serial - 1, y, told, does);
-}
-
-int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
-{
-    TRY(tape_grow(c, t));
-    return t->store->slot(c, t, y, spare, r, to);
-}
-
-/* whether the step before has the same set, and answered for it */
-static int again(const costate_tape *t, const record *to)
-{
-    const record *before = to - 1;
-    return t->count > 0 && before->jacobian == to->jacobian && before->h == to->h;
-}
-
-static void keep_factors(const stepper *c, costate_tape *t, record *to)
-{
-    if (!c->fac || c->fac->h != to->h || !t->keeps) return;
-    int first = c->fac->refs == 1;
-    size_t more = first ? factors_bytes(c->fac) : 0;
-    if (!fits(t, more) || more > t->most_kept - t->kept_bytes) {
-        c->maps->count->factors_not_kept += !again(t, to);
-        return;
-    }
-    to->kept = c->fac;
-    c->fac->refs++;
-    t->kept_bytes += more;
-    t->kept_sets += first;
-    c->maps->count->factors_kept += first;
-}
-
-int tape_commit(const stepper *c, costate_tape *t, const record *r)
-{
-    TRY(t->store->put(c, t, r));
-    if (!t->store->writes) TRY(journal_step_taken(c, t, &t->list[t->count], NULL));
-    t->list[t->count].kept = NULL;
-    keep_factors(c, t, &t->list[t->count]);
-    t->count++;
-    return 0;
-}
-
-static int grow_maps(const stepper *c, costate_tape *t)
-{
-    if (t->map_room > MOST_STEPS) return full(c, t, (size_t)t->map_room * sizeof *t->maps);
-    int room = t->map_room ? 2 * t->map_room : 2;
-    size_t more = (size_t)(room - t->map_room) * sizeof *t->maps;
-    if (!makes_room(c, t, more)) return full(c, t, more);
-    mapped *moved = realloc(t->maps, (size_t)room * sizeof *moved);
-    if (!moved) return fail(c->v, COSTATE_NO_MEMORY, "No memory for events and consistent values on the tape.");
-    t->maps = moved;
-    t->map_room = room;
-    t->bytes += more;
-    return COSTATE_OK;
-}
+size_t tape_most(const costate_tape *t) { return t->kept && t->kept->remakes ? t->kept->remakes->most(t) : 0; }
 
 mapped *tape_next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
 {
-    if (t->map_count == t->map_room && grow_maps(c, t) != COSTATE_OK) return NULL;
-    *memory = tape_memory(c, t, (bytes + 7) / 8 * 8);
-    return *memory ? &t->maps[t->map_count] : NULL;
+    void *list = t->maps.list;
+    if (grow(c, t, &list, t->maps.count, &t->maps.room, 2, sizeof *t->maps.list) != 0) return NULL;
+    t->maps.list = list;
+    *memory = tape_memory(c, t, words(bytes));
+    return *memory ? &t->maps.list[t->maps.count] : NULL;
 }
 
 int tape_map(const stepper *c, costate_tape *t, const start_values *f, const double *y1)
@@ -252,12 +202,12 @@ int tape_map(const stepper *c, costate_tape *t, const start_values *f, const dou
     void *memory;
     mapped *to = tape_next_map(c, t, state + start_values_bytes(c->n), &memory);
     if (!to) return c->v->status;
-    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->event_count, .from = c->maps->bound.mode,
+    *to = (mapped){.before = t->count, .event = CONSISTENT, .number = t->maps.events, .from = c->maps->bound.mode,
                    .to = c->maps->bound.mode, .t = f->t, .y1 = memory};
     memcpy(to->y1, y1, state);
     start_values_copy(&to->f, c->n, f, to->y1 + c->N);
     TRY(journal_mapped(c, t, to, memory, state + start_values_bytes(c->n)));
-    t->map_count++;
+    t->maps.count++;
     return COSTATE_OK;
 }
 
@@ -281,69 +231,37 @@ int tape_event(const stepper *c, costate_tape *t, const mapped *e)
     if (!to) return c->v->status;
     *to = *e;
     to->before = t->count;
-    to->number = t->event_count;
+    to->number = t->maps.events;
     tape_event_layout(c, to, memory);
     memcpy(to->y, e->y, N * sizeof *to->y);
     memcpy(to->y1, e->y1, N * sizeof *to->y1);
     if (to->k && e->k) memcpy(to->k, e->k, n * sizeof *to->k);
     else if (to->k) memset(to->k, 0, n * sizeof *to->k);
     TRY(journal_mapped(c, t, to, memory, bytes));
-    t->map_count++;
-    t->event_count++;
+    t->maps.count++;
+    t->maps.events++;
     return COSTATE_OK;
 }
 
-int tape_get(const costate_tape *t, int k, const reader *who, int stages, record *r)
-{
-    TRY(t->store->get(t, k, who, stages, r));
-    if (t->from.writer != who->self) r->kept = NULL;
-    return r->X || !stages ? 0 : who->one(who, t, k, r);
-}
-
-static void lease_lock(lease *l) { while (atomic_flag_test_and_set(&l->guard)) { } }
-
 int tape_take(const stepper *c, identity *who, const costate_tape *t)
 {
-    lease *l = t->store->one ? t->store->one(t) : NULL;
-    if (!l) return 0;
-    lease_lock(l);
-    identity *left = l->by;
-    int taken = !left || atomic_load(&left->at_work) != l->call;
-    if (taken) {
-        l->by = who;
-        l->call = atomic_load(&who->at_work);
-        identity_hold(who);
-    }
-    atomic_flag_clear(&l->guard);
-    if (!taken)
+    owned *own = t->own;
+    int abandoned;
+    if (!own) return 0;
+    if (!lease_take(&own->busy, who, &abandoned))
         return fail(c->v, COSTATE_BAD_TAPE, "Another sweep is at work on this tape: with COSTATE_CHECKPOINTS, or in a "
                     "file, it is for one at a time. (If an exception or longjmp left it, costate_abandon ends it.)");
-    if (left) t->store->mend(t);
-    identity_release(left);
+    if (abandoned && t->kept->remakes) t->kept->remakes->mend(t);
     return 0;
 }
 
-void lease_end(lease *l)
-{
-    lease_lock(l);
-    identity *was = l->by;
-    l->by = NULL;
-    atomic_flag_clear(&l->guard);
-    identity_release(was);
-}
-
-void tape_leave(const costate_tape *t) { if (t->store->one) lease_end(t->store->one(t)); }
-
-const double *tape_slope(const costate_tape *t, int k)
-{
-    return t->store->slope ? t->store->slope(t, k) : t->list[k].yp;
-}
+void tape_leave(const costate_tape *t) { if (t->own) lease_end(&((owned *)t->own)->busy); }
 
 /* A run that stopped or failed ends where its last step did.  Steps that could not be written are lost. */
 int tape_end(const stepper *c, costate_tape *t, int complete, double at, const double *y, int mode)
 {
-    int lost = t->file && c->v->status == COSTATE_IO;
-    if (lost) t->count = t->map_count = t->event_count = 0;
+    int lost = t->frames && c->v->status == COSTATE_IO;
+    if (lost) t->count = t->maps.count = t->maps.events = 0;
     t->usable = t->end && (complete || t->count > 0) && !lost;
     if (!t->usable) return 0;
     t->from.t1 = at;

@@ -20,6 +20,13 @@ void identity_hold(identity *);
    call.  The guard is held for a few instructions, and never while a callback is called. */
 typedef struct { atomic_flag guard; identity *by; long call; } lease;
 
+/* The beginning of everything that `own` of a tape points to: memory that only one sweep at a time may use. */
+typedef struct {
+    lease busy;
+    size_t bytes;               /* of all memory that belongs to it */
+    void (*clear)(const costate_tape *);        /* frees everything that it points to */
+} owned;
+
 typedef struct {                /* the run that a tape records */
     identity *writer;           /* and the number of its run */
     long stamp;
@@ -41,56 +48,62 @@ typedef struct reader {
     int back;                   /* steps are requested from last to first */
     /* computes the stages of step k from its state, into r->X and r->iterations, in a work space of the reader */
     int (*one)(const struct reader *, const costate_tape *, int k, record *r);
-    /* recomputes steps from .. to - 1; the first is fresh and has this state, followed by y' for residuals.  The store
-       says where each goes, and is informed of all fresh steps up to and including `to` */
+    /* recomputes steps from .. to - 1; the first is fresh and has this state, followed by y' for residuals.  `room` of
+       the retention says where each goes, and `came_to` is called at all fresh steps up to and including `to` */
     int (*all)(const struct reader *, const costate_tape *, int from, int to, const double *state);
     void *run;
 } reader;
 
-/* A store decides what a tape keeps of each step and where: everything in memory (memory.c), states in memory
-   (states.c), some states, from which the steps between them are recomputed (checkpoints.c), or everything in a file
-   (disk.c).  Rows that may be NULL say what this means. */
+/* Where the bytes of a tape go, and which steps are kept, are chosen independently.
+
+   Bytes go to the tape's memory, or to a medium (medium.h): a file, for example.  A tape on a medium is a sequence of
+   frames (frames.h, journal.h), from which it can be read again and its run resumed.
+
+   A retention determines what is kept: the stages of steps, or only their states, from which each step's stages are
+   recomputed (stores.c), or only the states at some steps, from which all steps up to the next one are recomputed
+   (checkpoints.c). */
+typedef struct remaking remaking;
+
 typedef struct {
-    int makes_again;            /* 1: blocks of consecutive steps are recomputed from states; only decisions are kept of
-                                   the steps themselves.  A tape's file has this number in its head */
-    int alone;                  /* 1: the stages of a step are recomputed from only its state, so Newton's iteration
-                                   must not start from the stages of the previous step */
-    int writes;                 /* 1: put writes the step to the tape's file itself, with y, y' and X */
-    int (*begin)(const stepper *, costate_tape *);      /* a run begins; NULL: nothing to prepare */
-    /* Provides memory for the next step: the record with its state y (and yp, which the record has), and the place
-       where forward writes.  spare: memory for what the store does not keep */
+    int number;                 /* in the head of a tape on a medium */
+    int alone;                  /* 1: the stages of some steps are recomputed from only their state, so Newton's
+                                   iteration must not start from the stages of the previous step */
+    int (*stages)(const costate_tape *, int k);     /* 1: those of step k are kept; NULL: those of all steps */
+    const remaking *remakes;    /* NULL: the state of each step is kept */
+} retention;
+
+/* Blocks of consecutive steps are recomputed from states; only decisions are kept of the steps themselves. */
+struct remaking {
+    int (*begin)(const stepper *, costate_tape *);      /* a run begins */
+    /* The place where forward writes the next step, as tape_slot */
     int (*slot)(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
-    int (*put)(const stepper *, costate_tape *, const record *);        /* the step was accepted: into list[count] */
-    int (*get)(const costate_tape *, int k, const reader *, int stages, record *);      /* X: only if stages is 1 */
-    void (*clear)(costate_tape *);                      /* frees t->own; NULL: there is none */
-    /* Reading a file.  A step without its states into list[count], whose frame begins at `at`; NULL: it is copied
-       there.  A fresh state, before the step that begins with it; begins: a run begins there */
-    int (*read_step)(const stepper *, costate_tape *, const record *, uint64_t at);
-    int (*read_fresh)(const stepper *, costate_tape *, int begins, const double *y, const double *yp);
-    /* Must the next step be fresh?  begins: it is the first of a run, or of one that was continued.  NULL: never */
-    int (*is_fresh)(const costate_tape *, int begins);
-    /* May the next step, which is fresh, use the linearisation of step j?  It may if the state at which it was computed
-       is kept, or can be kept now: y, with y' of a residual behind it, or NULL, which means the state of the run.
-       told: it did so in the run that is read or replayed */
-    int (*source)(const stepper *, costate_tape *, int j, const double *y, int told, int *goes_on);
+    int (*get)(const costate_tape *, int k, const reader *, record *);
+    /* A fresh state was read from the medium: it is that of the next step */
+    int (*read_fresh)(const stepper *, costate_tape *, const double *y, const double *yp);
+    /* Keeps the state of step j, the first of the last block, at which a linearisation was computed, if that is
+       possible: *does is 1.  y, with y' of a residual behind it; NULL: the state of the run.  told: it was possible in
+       the run that is read or replayed */
+    int (*keep_source)(const stepper *, costate_tape *, int j, const double *y, int told, int *does);
     /* Recomputation has come to step k, which is fresh, with this state.  Sets yp of a residual if only the tape knows
-       it.  Only for stores that recompute steps */
+       it */
     int (*came_to)(const costate_tape *, const reader *, int k, const double *y, double *yp);
-    /* The place where forward writes when step k is recomputed; y and yp of the record are in and out.  As came_to */
+    /* The place where forward writes when step k is recomputed; y and yp of the record are in and out */
     int (*room)(const costate_tape *, const reader *, int k, const place *spare, record *, place *to);
-    const double *(*slope)(const costate_tape *, int k);        /* y' of a residual, or NULL; NULL: it is in the list */
-    size_t (*bytes)(const costate_tape *);              /* held outside the tape's blocks; NULL: 0 */
-    int (*give)(const costate_tape *, size_t more);     /* frees some memory; 0, or NULL: there is none to free */
-    lease *(*one)(const costate_tape *);                /* only one sweep at a time may hold this; NULL: any number */
-    void (*mend)(const costate_tape *);                 /* a sweep was abandoned: discard what it was writing */
-    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep recomputes; NULL: none */
-    size_t (*most)(const costate_tape *);               /* bytes that states and stages may take; NULL: all they need */
-} store;
-/* stores.c: for options.storage, in memory or in a file */
-const store *store_for(int storage, int in_file);
-const store *store_that_wrote(int makes_again);         /* a file with this number in its head */
-/* Room in the tape's blocks for the state and, where spare is NULL, the stages. */
-int memory_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
+    const double *(*slope)(const costate_tape *, int k);        /* y' of a residual, or NULL */
+    void (*mend)(const costate_tape *);                 /* a sweep was abandoned: discards what it was writing */
+    int (*give)(const costate_tape *);                  /* frees some memory; 0: there is none to free */
+    int (*forecast)(const costate_tape *, int back, long *again);       /* steps that a sweep recomputes */
+    size_t (*most)(const costate_tape *);               /* bytes that states and stages may take */
+};
+
+struct medium;
+
+/* stores.c: for options.storage; for the number in the head of a tape, NULL: there is none */
+const retention *retention_for(const costate_tape *, int storage);
+const retention *retention_of_number(const costate_tape *, int number);
+/* A tape on a medium, whose data it owns from now on; NULL: no memory.  kept: what it keeps, whatever options.storage;
+   NULL: the options determine it */
+costate_tape *tape_on(const struct medium *, void *own, const retention *kept);
 
 enum { CONSISTENT = -2, WENT_ON = -1 };                     /* kinds of maps other than events of the problem */
 
@@ -122,54 +135,73 @@ struct costate_tape {
     costate_problem problem;
     int usable, keep, matfree;  /* usable: holds a run or its first steps; matfree: numbers of iterations are for
                                    systems without a matrix */
-    const store *store;
-    void *own;                  /* data of the store */
+    const retention *kept, *fixed;      /* fixed: whatever options.storage; NULL: not fixed */
+    void *own;                  /* begins with `owned`; NULL: any number of sweeps may use this tape */
     solved_by by;               /* how its steps were solved */
     origin from;
     int count, room;            /* steps; room in list */
-    int keeps, kept_sets;       /* 1: factorisations are kept; their number, */
-    size_t most_kept;           /* and most bytes; 0: no more are kept */
-    size_t limit, bytes, kept_bytes;
+    struct {
+        int on, sets;           /* 1: factorisations are kept; their number */
+        size_t most, bytes;     /* most bytes; 0: no more are kept */
+    } factors;
+    size_t limit, bytes;
     int most_states;            /* COSTATE_CHECKPOINTS: options.checkpoints; 0: as many as the limit allows */
-    int length;                 /* most steps from one fresh step to the next; 0: the store decides */
+    struct {
+        int every;              /* most steps from one fresh step to the next; 0: no step needs to be fresh */
+        int last;               /* the last that was accepted */
+        int source;             /* step whose linearisation was last allowed to remain in use; -1: none */
+        int begins;             /* the next step is the first of a run, or of one that was continued */
+        double *yp;             /* n: y' of a residual there, in the tape's blocks; else NULL */
+        uint64_t at, bytes;     /* on the medium: of the last fresh state */
+    } fresh;
     double *p, *end;            /* np; N: state at t1 */
     int mode;                   /* there */
     record *list;
-    mapped *maps;
-    int map_count, map_room, event_count;
+    struct { mapped *list; int count, room, events; } maps;
     struct block { struct block *next; size_t size, used; } *first, *last;
-    struct tape_file *file;     /* NULL: only in memory */
-    uint64_t fresh_at, fresh_bytes;     /* offset and size of the last fresh state in it */
+    struct frames *frames;      /* NULL: only in memory */
 };
 
-int tape_start(const stepper *, costate_tape *, const store *, const costate_problem *, const origin *);
+int tape_start(const stepper *, costate_tape *, const retention *, const costate_problem *, const origin *);
+/* Provides memory for the next step: the record with its state y (and yp, which the record has), and the place where
+   forward writes.  spare: memory for what is not kept */
 int tape_slot(const stepper *, costate_tape *, const double *y, const place *spare, record *, place *to);
-int tape_commit(const stepper *, costate_tape *, const record *);
+int tape_commit(const stepper *, costate_tape *, const record *);       /* the step was accepted */
+int tape_has_stages(const costate_tape *, int k);                   /* of step k */
 /* records, before the next step or at the end: values made consistent, y1; an event, copied, with y and y1 */
 int tape_map(const stepper *, costate_tape *, const start_values *, const double *y1);
 int tape_event(const stepper *, costate_tape *, const mapped *);
 size_t tape_event_bytes(const stepper *);                           /* size of its states, */
 void tape_event_layout(const stepper *, mapped *, void *memory);    /* which are stored there */
-/* Lack of memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
+/* There is no memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k, with its stages if they are requested, recomputed if they are not stored.  Factorisations count in the
    solver that made them, which may no longer exist. */
 int tape_get(const costate_tape *, int k, const reader *, int stages, record *);
 int tape_take(const stepper *, identity *, const costate_tape *);   /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
 void tape_leave(const costate_tape *);
+int lease_take(lease *, identity *who, int *abandoned);             /* 0: another has it */
 void lease_end(lease *);
 const double *tape_slope(const costate_tape *, int k);              /* y' of a residual at step k, or NULL */
 size_t tape_most(const costate_tape *);                              /* 0: no limit */
-int tape_is_fresh(const costate_tape *, int begins);                /* the next step */
-/* may the linearisation `serial` remain in use there?  See store.source */
+/* Must the next step be fresh?  begins: it is the first of a run, or of one that was continued */
+int tape_is_fresh(costate_tape *, int begins);
+/* May the next step, which is fresh, use the linearisation `serial`?  It may if the state at which it was computed is
+   on the tape.  y, told: see keep_source */
 int tape_goes_on(const stepper *, costate_tape *, long serial, const double *y, int told, int *does);
-size_t tape_held(const costate_tape *);                 /* bytes of lists, blocks, factorisations and store */
-/* for stores: memory from the tape's blocks, within its limit */
+size_t tape_base(const costate_tape *);                 /* bytes of lists, blocks, and the frame that was read last */
+size_t tape_held(const costate_tape *);                 /* bytes of all its memory */
+/* t->own: zeros that begin with `owned`; NULL: no memory */
+void *tape_own(costate_tape *, size_t bytes, void (*clear)(const costate_tape *));
+/* memory from the tape's blocks, within its limit; NULL: there is none */
 void *tape_memory(const stepper *, costate_tape *, size_t need);
-/* the run has ended at t, y, mode; COSTATE_IO: its file could not be completed */
+/* the run has ended at t, y, mode; COSTATE_IO: its medium could not be completed */
 int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
 int tape_direction(const costate_tape *);             /* direction of time: 1 or -1 */
 int tape_first_map(const costate_tape *, int k);      /* index of the first map before step k or later */
+/* how many of `count` entries have a number of k or less; the numbers, which do not decrease, are `at` bytes behind the
+   beginning of each entry of `size` bytes */
+int count_up_to(int k, const void *list, size_t at, size_t size, int count);
 const mapped *tape_last_event(const costate_tape *);  /* that ended its last step, or NULL */
 int tape_fits(const stepper *, const costate_problem *, const costate_tape *);   /* 0 or COSTATE_BAD_TAPE */
 /* The same, and would recomputed steps be those of the run?  Then tangents and adjoints over one tape, by any solvers,
@@ -181,11 +213,11 @@ solved_by solved_by_of(const stepper *);
 long tape_source(const costate_tape *, int k);  /* the earlier linearisation that step k was solved with, or 0 */
 decisions tape_decisions(const costate_tape *, int k);              /* decisions of step k; valid as long as the tape */
 void tape_clear(costate_tape *);
-int tape_fresh(const stepper *, costate_tape *, const fresh_run *);     /* to the tape's file, if any */
-/* Reads the run in the file, completely or up to its last fresh step, whose data are in *fresh and in *memory (to be
+int tape_fresh(const stepper *, costate_tape *, const fresh_run *);     /* to the tape's medium, if any */
+/* Reads the run on the medium, completely or up to its last fresh step, whose data are in *fresh and in *memory (to be
    freed by the caller).  who: the solver that continues it, unless it is complete; NULL: it is only read. */
 int tape_load(const stepper *, costate_tape *, const costate_problem *, identity *who, fresh_run *fresh,
               void **memory, int *whole);
-int tape_cut(const stepper *, costate_tape *);          /* cuts its file at the last fresh step, to continue there */
+int tape_cut(const stepper *, costate_tape *);          /* at the last fresh step, to continue there */
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "bytes.h"
 #include "robertson.h"
-#include "tape/file.h"
+#include "tape/frames.h"
 
 enum { TAPES = 6, N = 3, NP = 3, HEAD_BYTES = 16 };
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_FILES_H
 #define TESTS_FILES_H
 
-#include "tape/file.h"
+#include "tape/frames.h"
 #include "common.h"
 
 typedef struct { unsigned char *data; size_t length; } bytes_of;

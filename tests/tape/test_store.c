@@ -1,139 +1,199 @@
-/* test_store.c - a store of tapes is a file of sixty lines against tape.h: this one keeps steps in a file alone, and
-   sweeps over it give the bits of sweeps over a tape in memory. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "tape/tape.h"
+/* test_store.c - another medium (buffer.h) and another retention (every_second.h) are one file each: with them, and with
+   each of the library's, tangents and adjoints are those of a tape with all stages; tapes are read back, and runs that
+   were cut anywhere are resumed to the bits of the run that was not.
 
-/* ---- the store ---------------------------------------------------------------------------------------------- */
+   `everything` of hybrids.h in all its forms, with one method of each kind. */
+#include <unistd.h>
+#include "buffer.h"
+#include "every_second.h"
+#include "tape/frames.h"
+#include "run/run.h"            /* before cmocka, which has a macro fail */
+#include "files.h"
+#include "hybrid_sweeps.h"
 
-typedef struct {                /* room for a step on its way to the file, and for one on its way back */
-    FILE *file;
-    size_t doubles, counts;     /* N + s n, s */
-    double *out, *in;
-} disk;
+static char path[64];
+static image in_buffer;
 
-static int slot(const stepper *c, costate_tape *t, const double *y, const place *spare, record *r, place *to)
+enum { MEMORY, A_FILE, BUFFER };
+enum { ALL = 0, BLOCKS = 1, STATES = 2, EVERY_SECOND = 77 };        /* retention.number */
+
+static const struct { int on, keeps; } combos[] = {
+    {BUFFER, ALL}, {BUFFER, STATES}, {BUFFER, BLOCKS}, {BUFFER, EVERY_SECOND}, {MEMORY, EVERY_SECOND},
+    {A_FILE, EVERY_SECOND}, {A_FILE, STATES},
+};
+enum { COMBOS = sizeof combos / sizeof *combos };
+
+static costate_tape *tape_of(int k)
 {
-    disk *d = t->own;
-    (void)spare;
-    *to = (place){d->out + c->N, (unsigned char *)(d->out + d->doubles)};
-    memcpy(d->out, y, (size_t)c->N * sizeof *y);
-    *r = (record){.y = d->out, .X = to->X, .iterations = to->iterations};
-    return 0;
+    costate_tape *t = combos[k].on == MEMORY ? costate_tape_new() : combos[k].on == A_FILE ? costate_tape_open(path)
+                    : tape_on(&buffer_medium, &in_buffer, NULL);
+    assert_non_null(t);
+    t->fixed = combos[k].keeps == EVERY_SECOND ? &every_second : retention_of_number(t, combos[k].keeps);
+    return t;
 }
 
-static int put(const stepper *c, costate_tape *t, const record *r)
+static session run_of(const costate_method *m, const hybrid *h, int k)
 {
-    disk *d = t->own;
-    size_t size = d->doubles * sizeof(double) + d->counts;
-    record *kept = &t->list[t->count];
-    *kept = *r;                 /* times and the name of the Jacobian stay in memory */
-    kept->y = kept->X = NULL;
-    kept->iterations = NULL;
-    if (fseek(d->file, (long)size * t->count, SEEK_SET) == 0 && fwrite(d->out, 1, size, d->file) == size) return 0;
-    return fail(c->v, COSTATE_TAPE_LIMIT, "The file of the tape could not be written.");
+    session s = {.m = m, .h = h, .N = h->n + h->nq + h->nm, .P = hybrid_problem(h)};
+    s.o = (costate_options){.rtol = 1e-4, .atol = 1e-4, .hmax = 0.03, .mode = h->mode, .checkpoints = 24};
+    if (h->form != HYBRID_ODE) s.o.consistent = COSTATE_CONSISTENT_START;
+    if (!is_explicit(m)) s.o.solver = COSTATE_LS_DENSE;
+    if (method_info(m).stages > 12) s.o.checkpoints = 200;
+    hybrid_start(h, h->p, s.y0, NULL);
+    memcpy(s.y, s.y0, sizeof s.y);
+    s.c = new_for_test(m, &s.P, &s.o);
+    s.tape = tape_of(k);
+    CHECK_OK(s.c, costate_integrate(s.c, h->t0, h->t1, s.y, h->p, s.tape));
+    assert_int_equal(s.tape->kept->number, combos[k].keeps);
+    see_events(&s);
+    return s;
 }
 
-static int get(const costate_tape *t, int k, const reader *who, int stages, record *r)
+/* Steps that are repeated in blocks, and steps whose stages were kept, have the bits of the run. */
+static double most(const session *s, int k)
 {
-    (void)who, (void)stages;
-    disk *d = t->own;
-    size_t size = d->doubles * sizeof(double) + d->counts, N = (size_t)(t->problem.n + t->problem.nq);
-    *r = t->list[k];
-    if (fseek(d->file, (long)size * k, SEEK_SET) != 0) return COSTATE_BAD_TAPE;
-    if (fread(d->in, 1, size, d->file) != size) return COSTATE_BAD_TAPE;
-    r->y = d->in;
-    r->X = d->in + N;
-    r->iterations = (unsigned char *)(d->in + d->doubles);
-    return 0;
+    int alone = combos[k].keeps == EVERY_SECOND || combos[k].keeps == STATES;
+    return is_newton(s->m) || (alone && !is_explicit(s->m)) ? 1e-11 : 0;
 }
 
-static void clear(costate_tape *t)
+static void same(const session *s, int k, const char *what, const inputs *a, const inputs *b)
 {
-    disk *d = t->own;
-    if (!d) return;
-    fclose(d->file);
-    free(d->out);
-    free(d);
-    t->own = NULL;
+    say(s, what, relative_gap(s->N * M, a->V, b->V), most(s, k));
+    say(s, what, relative_gap(s->h->np * M, a->p, b->p), most(s, k));
+    say(s, what, relative_gap(s->events * M, a->events, b->events), most(s, k));
 }
 
-static const store file_store = {.slot = slot, .put = put, .get = get, .clear = clear};
-
-/* ---- the test: a run of fixed steps onto a tape with this store --------------------------------------------- */
-
-#include "run/run.h"      /* before cmocka, which has a macro fail */
-#include "common.h"
-
-static disk *disk_new(const stepper *c)
+/* leaves this part of what the medium holds */
+static void cut_to(int k, double share)
 {
-    disk *d = calloc(1, sizeof *d);
-    assert_non_null(d);
-    d->doubles = (size_t)c->N + (size_t)(c->s * c->n);
-    d->counts = (size_t)c->s;
-    assert_non_null(d->file = tmpfile());
-    assert_non_null(d->out = calloc(2, d->doubles * sizeof *d->out + 64));
-    d->in = d->out + d->doubles + 8;
-    return d;
-}
-
-enum { STEPS = 20, N_MOST = 5, M = 2 };
-
-static void run_onto(costate *c, costate_tape *tape, const store *s, const problem *b, double *y)
-{
-    const place *spare = c->work.scratch;
-    origin from = {c->self, c->stamp, 0, b->t0, b->t1};
-    double h = (b->t1 - b->t0) / STEPS;
-    maps_bind(&c->maps, b->p0);
-    if (c->st.F->restart) c->st.F->restart(&c->st);
-    assert_int_equal(tape_start(&c->st, tape, s, &b->P, &from), 0);
-    if (s == &file_store) tape->own = disk_new(&c->st);
-    for (int k = 0; k < STEPS; k++) {
-        record r = {.t = 0};
-        trial by = {.serial = k + 1, .y1 = c->work.y1, .err = c->work.err};
-        assert_int_equal(tape_slot(&c->st, tape, y, &spare[k & 1], &r, &by.to), 0);
-        r.t = b->t0 + k * h;
-        r.h = h;
-        r.end = r.t + h;
-        weights(&c->st, r.y, c->st.w);
-        int status = c->st.F->forward(&c->st, &r, &by);
-        if (status == RETRY) status = c->st.F->forward(&c->st, &r, &by);      /* an old Jacobian is given up */
-        assert_int_equal(status, 0);
-        assert_int_equal(tape_commit(&c->st, tape, &r), 0);
-        memcpy(y, c->work.y1, (size_t)c->st.N * sizeof *y);
+    if (combos[k].on == BUFFER) {
+        in_buffer.size = (size_t)(share * (double)in_buffer.size);
+        return;
     }
-    tape_end(&c->st, tape, 1, b->t1, y, 0);
+    bytes_of b = file_bytes(path);
+    file_is(path, b.data, (size_t)(share * (double)b.length), 0);
+    free(b.data);
 }
 
-static void same_sweeps(void **state)
+static void read_back(const session *s, int k, const outputs *w, const inputs *expected)
 {
-    for (int mass = MASS_IDENTITY; mass <= MASS_SINGULAR; mass++) {
-        const problem *b = problem_synthetic(mass, 0, 2, 2, 0);
-        double V[2][M * N_MOST], lambda[2][M * N_MOST], mu[2][M * 2] = {{0}}, y[2][N_MOST] = {{0}};
-        if (!method_takes(*state, mass)) continue;
-        for (int k = 0; k < 2; k++) {
-            costate_options o = {.rtol = 1e-5, .atol = 1e-5, .controller = COSTATE_FIXED, .h0 = 0.05,
-                                 .keep_factors = -1};
-            costate *c = costate_new(*state, &b->P, &o);
-            costate_tape *tape = costate_tape_new();
-            unsigned seed = 3;
-            random_fill(&seed, M * N_MOST, V[k]);
-            random_fill(&seed, M * N_MOST, lambda[k]);
-            memcpy(y[k], b->y0, 3 * sizeof *y[k]);
-            CHECK_OK(c, costate_status(c));
-            run_onto(c, tape, k ? &file_store : store_for(COSTATE_ALL_STAGES, 0), b, y[k]);
-            CHECK_OK(c, costate_tangent(c, tape, M, V[k], NULL, NULL, NULL));
-            CHECK_OK(c, costate_adjoint(c, tape, M, lambda[k], mu[k], NULL, NULL));
-            assert_int_equal(costate_tape_steps(tape), STEPS);
-            costate_tape_free(tape);
-            costate_free(c);
+    session r = *s;
+    r.c = new_for_test(r.m, &r.P, &r.o);
+    r.tape = tape_of(k);
+    CHECK_OK(r.c, costate_tape_read(r.c, r.tape));
+    assert_int_equal(r.tape->kept->number, combos[k].keeps);
+    assert_int_equal(costate_tape_steps(r.tape), costate_tape_steps(s->tape));
+    inputs g = adjoint(&r, w, r.c);
+    same(&r, k, "gradient by who read it", &g, expected);
+    session_close(&r);
+}
+
+/* A resumed run completes its tape, which is cut again. */
+static void resumed(const session *s, int k, const outputs *w, const inputs *expected, int steps)
+{
+    static const double parts[] = {1, 0.9, 0.4};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        session r = *s;
+        double y[N_MOST];
+        cut_to(k, parts[i]);
+        r.c = new_for_test(r.m, &r.P, &r.o);
+        r.tape = tape_of(k);
+        CHECK_OK(r.c, costate_resume(r.c, r.tape, y));
+        assert_memory_equal(y, s->y, (size_t)s->N * sizeof *y);
+        assert_int_equal(costate_tape_steps(r.tape), steps);
+        inputs g = adjoint(&r, w, r.c);
+        same(&r, k, "gradient of a resumed run", &g, expected);
+        session_close(&r);
+    }
+}
+
+static void all_combos(void **state)
+{
+    const hybrid *h;
+    for (int i = 0; (h = hybrid_at(i)); i++)
+        for (int k = 0; k < COMBOS; k++) {
+            if (h->reference || !hybrid_takes(*state, h) || skipped(i + k, 3)) continue;
+            session s = run_of(*state, h, k), all = session_with_stages(&s);
+            inputs dx = random_inputs();
+            outputs w = random_outputs(), ours = tangent(&s, &dx), theirs = tangent(&all, &dx);
+            inputs g = adjoint(&s, &w, s.c), expected = adjoint(&all, &w, all.c);
+            same(&s, k, "gradient", &g, &expected);
+            say(&s, "tangent", relative_gap(s.N * M, ours.V, theirs.V), most(&s, k));
+            if (combos[k].on != MEMORY) {
+                read_back(&s, k, &w, &expected);
+                costate_tape_free(s.tape);              /* the file is locked until then */
+                s.tape = NULL;
+                resumed(&s, k, &w, &expected, costate_tape_steps(all.tape));
+            }
+            session_close(&s);
+            session_close(&all);
+            assert_int_equal(in_buffer.opened, 0);
         }
-        assert_memory_equal(y[0], y[1], sizeof y[0]);
-        assert_memory_equal(V[0], V[1], sizeof V[0]);
-        assert_memory_equal(lambda[0], lambda[1], sizeof lambda[0]);
-        assert_memory_equal(mu[0], mu[1], sizeof mu[0]);
-    }
 }
 
-int main(void) { return run_by_method("a store on a file", same_sweeps); }
+/* A medium receives the bytes that a file has. */
+static void bytes_of_file(void **state)
+{
+    const costate_method *m = costate_method_find("dopri5");
+    (void)state;
+    session s = run_of(m, hybrid_at(0), 3);
+    session_close(&s);
+    s = run_of(m, hybrid_at(0), 5);
+    session_close(&s);
+    bytes_of b = file_bytes(path);
+    assert_int_equal(b.length, in_buffer.size);
+    for (size_t i = 0; i < b.length; i++) assert_int_equal(b.data[i], (unsigned char)~in_buffer.bytes[i]);
+    free(b.data);
+}
+
+/* The head of a tape names its retention: a library that lacks it reads nothing. */
+static void unknown_retention(void **state)
+{
+    (void)state;
+    session s = run_of(costate_method_find("dopri5"), hybrid_at(0), 5);
+    costate_tape *plain = costate_tape_open(path);
+    costate_tape_free(s.tape);
+    s.tape = plain;
+    assert_int_equal(costate_tape_read(s.c, plain), COSTATE_BAD_TAPE);
+    assert_non_null(strstr(costate_message(s.c), "does not know"));
+    session_close(&s);
+}
+
+/* A failure of a medium has its reason, and the run ends.  What was written of a frame before the failure is removed. */
+static void full(void **state)
+{
+    const hybrid *h = hybrid_at(0);
+    (void)state;
+    session s = run_of(costate_method_find("dopri5"), h, 0);
+    size_t length = in_buffer.size, at = FRAMES_BEGIN;
+    double y[N_MOST];
+    memcpy(y, s.y0, sizeof y);
+    in_buffer.most = length / 2;
+    assert_int_equal(costate_integrate(s.c, h->t0, h->t1, y, h->p, s.tape), COSTATE_IO);
+    assert_non_null(strstr(costate_message(s.c), strerror(ENOSPC)));
+    assert_non_null(strstr(costate_message(s.c), "(a buffer)"));
+    while (at < in_buffer.size) {
+        frame f;
+        assert_int_equal(image_read(&in_buffer, &f, sizeof f, at), sizeof f);
+        at += sizeof f + f.bytes;
+    }
+    assert_int_equal(at, in_buffer.size);
+    assert_true(at > length / 4);
+    in_buffer.most = 0;
+    CHECK_OK(s.c, costate_resume(s.c, s.tape, y));
+    assert_memory_equal(y, s.y, (size_t)s.N * sizeof *y);
+    session_close(&s);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_of_file), cmocka_unit_test(unknown_retention), cmocka_unit_test(full),
+    };
+    snprintf(path, sizeof path, "store_%ld.tape", (long)getpid());
+    int failed = run_by_kind("another medium, another retention", all_combos);
+    failed += cmocka_run_group_tests_name("what a medium receives", tests, NULL, NULL);
+    unlink(path);
+    free(in_buffer.bytes);
+    return failed;
+}
