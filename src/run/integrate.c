@@ -14,7 +14,8 @@ static void anew(costate *c)
 static int onto(costate *c, run *x)
 {
     origin from = {c->self, c->stamp, x->by.predict, x->t, x->end};
-    if (x->tape && !x->tape->usable) TRY(tape_start(&c->st, x->tape, retention_for(x->tape, c->o.storage), &c->P, &from));
+    if (x->tape && !x->tape->usable)
+        TRY(tape_start(&c->st, x->tape, retention_for(x->tape, c->o.storage), &c->P, &from));
     if (x->tape) x->tape->usable = 0;           /* until the run ends: after an exception the tape holds nothing */
     return run_loop(c, x);
 }

@@ -76,8 +76,8 @@ static int begin(const stepper *c, costate_tape *t)
                 tape_base(t) + x->owned.bytes + 2 * state_bytes(x) + block_bytes(x));
 }
 
-/* A run that is continued may begin where a block began in which no step was accepted: with the same state.  A new y' is
-   kept with the block. */
+/* A run that is continued may begin where a block began in which no step was accepted, with the same state.  A new y'
+   is kept with the block. */
 static int read_fresh(const stepper *c, costate_tape *t, const double *y, const double *yp)
 {
     checkpoints *x = t->own;

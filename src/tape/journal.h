@@ -44,7 +44,7 @@ int journal_step_taken(const stepper *, costate_tape *, const record *, uint64_t
 int journal_mapped(const stepper *, costate_tape *, const mapped *, const void *memory, size_t bytes);
 int journal_ended(const stepper *, costate_tape *, int complete);
 
-/* tape.c and steps.c: memory and lists of the tape */
+/* memory.c and steps.c: memory and lists of the tape */
 int tape_begin_read(const stepper *, costate_tape *, const retention *, const costate_problem *, const origin *,
                     const void *p);
 int tape_keep_slope(const stepper *, costate_tape *, const double *yp);     /* into fresh.yp, where a run begins */

@@ -1,5 +1,5 @@
-/* buffer.h - a medium of tapes: bytes in memory of the caller, each stored with its bits inverted.  It transfers at most
-   PIECE bytes at a time. */
+/* buffer.h - a medium of tapes: bytes in memory of the caller, each stored with its bits inverted.  It transfers at
+   most PIECE bytes at a time. */
 #ifndef TESTS_BUFFER_H
 #define TESTS_BUFFER_H
 

@@ -1,4 +1,5 @@
-/* every_second.h - a retention of tapes: all states, and the stages of every second step; the others' are recomputed. */
+/* every_second.h - a retention of tapes: all states, and the stages of every second step.  The stages of the others are
+   recomputed. */
 #ifndef TESTS_EVERY_SECOND_H
 #define TESTS_EVERY_SECOND_H
 

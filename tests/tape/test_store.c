@@ -1,6 +1,6 @@
-/* test_store.c - another medium (buffer.h) and another retention (every_second.h) are one file each: with them, and with
-   each of the library's, tangents and adjoints are those of a tape with all stages; tapes are read back, and runs that
-   were cut anywhere are resumed to the bits of the run that was not.
+/* test_store.c - another medium (buffer.h) and another retention (every_second.h) are one file each.  With them, and
+   with each of the library's, tangents and adjoints are those of a tape with all stages, tapes are read back, and runs
+   that were cut anywhere are resumed to the bits of the run that was not.
 
    `everything` of hybrids.h in all its forms, with one method of each kind. */
 #include <unistd.h>
@@ -159,7 +159,7 @@ static void unknown_retention(void **state)
     session_close(&s);
 }
 
-/* A failure of a medium has its reason, and the run ends.  What was written of a frame before the failure is removed. */
+/* A failure of a medium is reported with its reason.  What was written of a frame before the failure is removed. */
 static void full(void **state)
 {
     const hybrid *h = hybrid_at(0);

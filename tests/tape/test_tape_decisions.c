@@ -1,5 +1,5 @@
-/* test_tape_decisions.c - where tapes begin blocks of steps, and how much memory they take: what costate.h and the manual
-   promise about options.checkpoints, options.tape_limit and tapes in files. */
+/* test_tape_decisions.c - where tapes begin blocks of steps, how much memory they take, and which files they accept:
+   what costate.h and the manual promise about options.checkpoints, options.tape_limit and tapes in files. */
 #include <setjmp.h>
 #include <unistd.h>
 #include "tape/journal.h"
@@ -83,7 +83,8 @@ static void sources(void **state)
 /* Both options hold: a limit that is far away changes nothing. */
 static void both_limits(void **state)
 {
-    taped a = run_of(*state, 12 * (1 + stages(*state)), 0, 0), b = run_of(*state, 12 * (1 + stages(*state)), (size_t)1 << 30, 0);
+    int checkpoints = 12 * (1 + stages(*state));
+    taped a = run_of(*state, checkpoints, 0, 0), b = run_of(*state, checkpoints, (size_t)1 << 30, 0);
     costate_forecast fa, fb;
     CHECK_OK(a.c, a.status);
     CHECK_OK(b.c, b.status);
@@ -215,8 +216,8 @@ static void fresh_in_file(void **state)
     end(&x);
 }
 
-/* checkpoints.c: early linearisations that remain in use leave memory to later ones.  Each fresh step is offered that of
-   the fresh step before. */
+/* checkpoints.c: early linearisations that remain in use leave memory to later ones.  Each fresh step is offered that
+   of the fresh step before. */
 static void offered_sources(void **state)
 {
     (void)state;
