@@ -126,7 +126,7 @@ static int slot(const stepper *c, costate_tape *t, const double *y, const place 
     checkpoints *x = t->own;
     if (r->fresh) TRY(begin_block(c, t, y, r->yp));
     *to = *spare;
-    if (c->F->is & IMPLICIT && !(to->iterations = tape_memory(c, t, ((size_t)c->s + 7) / 8 * 8))) return c->v->status;
+    TRY(step_counts(c, t, to));
     *r = (record){.y = y, .yp = r->yp, .fresh = r->fresh, .iterations = to->iterations};
     int i = t->count - x->blocks[x->count - 1].first;
     if (i >= x->length)

@@ -54,6 +54,8 @@ int longer(void **list, int count, int *room, int least, size_t size, size_t *by
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
 int steps_begin(const stepper *, costate_tape *);            /* what the retention and the medium need for a run */
 size_t step_doubles(const costate_tape *);                  /* in the frame of the next step: y, y', X */
+/* Memory for the iteration counts of the next step, if it has any.  It is zeroed, as whole words go to the medium. */
+int step_counts(const stepper *, costate_tape *, place *to);
 /* The state of the record moves to `at`, and its stages are written behind it. */
 void step_place(size_t N, size_t slope, double *at, record *, place *to);
 int tape_list(const stepper *, costate_tape *, const record *, uint64_t at);     /* into list[count] */

@@ -4,6 +4,7 @@
    tape keeps its blocks for the next run.  options.tape_limit covers blocks, lists and kept factorisations.  A
    factorisation that would exceed the limit is not kept; a step that would exceed it is an error. */
 #include <stdlib.h>
+#include <string.h>
 #include "tape/journal.h"
 
 /* MOST_STEPS: twice as many are still an int */
@@ -110,6 +111,7 @@ mapped *tape_next_map(const stepper *c, costate_tape *t, size_t bytes, void **me
     void *list = t->maps.list;
     if (grow(c, t, &list, t->maps.count, &t->maps.room, 2, sizeof *t->maps.list) != 0) return NULL;
     t->maps.list = list;
-    *memory = tape_memory(c, t, words(bytes));
-    return *memory ? &t->maps.list[t->maps.count] : NULL;
+    if (!(*memory = tape_memory(c, t, words(bytes)))) return NULL;
+    memset(*memory, 0, words(bytes));           /* whole words go to the medium */
+    return &t->maps.list[t->maps.count];
 }

@@ -82,6 +82,15 @@ int steps_begin(const stepper *c, costate_tape *t)
     return frames_reserve(t->frames, c->v, sizeof(journal_step) + x->counts + bytes);
 }
 
+int step_counts(const stepper *c, costate_tape *t, place *to)
+{
+    size_t bytes = counts_bytes(c);
+    if (bytes == 0) return 0;
+    if (!(to->iterations = tape_memory(c, t, bytes))) return c->v->status;
+    memset(to->iterations, 0, bytes);
+    return 0;
+}
+
 int tape_keep_slope(const stepper *c, costate_tape *t, const double *yp)
 {
     size_t bytes = (size_t)c->n * sizeof *yp;
@@ -97,7 +106,7 @@ int tape_keep_slope(const stepper *c, costate_tape *t, const double *yp)
 static int medium_slot(const stepper *c, costate_tape *t, record *r, place *to)
 {
     const bodies *x = t->own;
-    if (x->counts && !(to->iterations = tape_memory(c, t, x->counts))) return c->v->status;
+    TRY(step_counts(c, t, to));
     TRY(tape_keep_slope(c, t, r->yp));
     step_place(x->N, x->slope, x->memory + (size_t)x->turn * (x->N + x->slope + x->stages), r, to);
     return 0;
