@@ -20,7 +20,7 @@ static const double *seed(const derivation *d, const double *lambda, int k, int 
 static void seed_states(derivation *d, const double *lambda, int k)
 {
     const bvp *b = d->b;
-    const place *at = &d->points.at[k];
+    const mesh_point *at = &d->points.at[k];
     size_t n = (size_t)b->n;
     double D[STAGES_MOST];
     rk_weights(&b->rk, at->theta, D, NULL, NULL);
@@ -95,7 +95,7 @@ static int integral_stage(derivation *d, const double *lambda, int i, int j)
 static double slope(derivation *d, const double *lambda, int k, int c)
 {
     bvp *b = d->b;
-    const place *at = &d->points.at[k];
+    const mesh_point *at = &d->points.at[k];
     size_t n = (size_t)b->n, nq = (size_t)b->nq;
     const double *l = seed(d, lambda, k, c);
     double sum = 0, D1[STAGES_MOST];

@@ -53,7 +53,7 @@ typedef struct {                    /* position of a point of [a, b] in the mesh
     int i, end;                     /* its interval; end: -1, or the number of the end that it is, */
     int right;                      /* 1: at the end of the interval, 0: at its start; otherwise */
     double theta;
-} place;
+} mesh_point;
 
 /* ---- system.h: the linear system ---- */
 
@@ -139,12 +139,12 @@ void solution_place(const bvp *, solution *);                   /* computes t an
 static inline double *y_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L; }
 static inline double *X_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L + b->n; }
 /* finds t in the mesh; 0: it is not in [a, b] */
-int solution_find(const bvp *, const solution *, double t, place *);
+int solution_find(const bvp *, const solution *, double t, mesh_point *);
 /* y at a place; dy/dtheta; n values */
-void solution_state(const bvp *, const solution *, const place *, double *y);
+void solution_state(const bvp *, const solution *, const mesh_point *, double *y);
 void solution_slope(const bvp *, const solution *, int i, double theta, double *dy);
 int solution_integrals(bvp *, solution *);                      /* computes q at mesh points */
-int solution_integral_at(bvp *, const solution *, const place *, double *q);
+int solution_integral_at(bvp *, const solution *, const mesh_point *, double *q);
 
 /* ---- stages.c: one stage of an interval ---- */
 double stage_time(const bvp *, const solution *, int i, int j);

@@ -32,11 +32,11 @@ typedef struct {                    /* inputs: p (np), then a and b; X: values a
     double *d, *out;                /* the larger of X and in: differences, work */
     double *ones;                   /* X */
     double *block;
-} attempt;
+} bvp_attempt;
 
 /* ---- set up ---- */
 
-static void layout(attempt *x, cursor *at)
+static void layout(bvp_attempt *x, cursor *at)
 {
     x->v = take(at, DIRECTIONS * x->in);
     x->along.p = take(at, DIRECTIONS * x->np + 1);
@@ -57,7 +57,7 @@ static void layout(attempt *x, cursor *at)
 }
 
 /* where the points are on the mesh that is there now */
-static void set_points(attempt *x)
+static void set_points(bvp_attempt *x)
 {
     const solution *mesh = &x->b->now;
     x->t[0] = x->b->ends[0];
@@ -66,21 +66,21 @@ static void set_points(attempt *x)
 }
 
 /* parts of the ends e, e' of its piece in point k, which is inside */
-static void shares(const attempt *x, int k, int *piece, double *of_next)
+static void shares(const bvp_attempt *x, int k, int *piece, double *of_next)
 {
     const solution *mesh = &x->b->now;
     *piece = mesh->piece[x->at[k]];
     *of_next = mesh->from[x->at[k]] + 0.5 * mesh->part[x->at[k]];
 }
 
-static int evaluate(attempt *x)
+static int evaluate(bvp_attempt *x)
 {
     set_points(x);
     for (size_t k = 0; k < POINTS; k++) TRY(call_bvp_eval(x->b, x->t[k], x->value + k * (x->X / POINTS)));
     return 0;
 }
 
-static void choose_directions(attempt *x, unsigned *state)
+static void choose_directions(bvp_attempt *x, unsigned *state)
 {
     double length = x->to - x->from;
     for (size_t j = 0; j < DIRECTIONS; j++) {
@@ -100,7 +100,7 @@ static void choose_directions(attempt *x, unsigned *state)
     }
 }
 
-static int choose(attempt *x)
+static int choose(bvp_attempt *x)
 {
     unsigned state = 11;
     for (int k = 1; k < POINTS - 1; k++) x->at[k] = (int)((double)x->b->now.N * k / POINTS);
@@ -118,7 +118,7 @@ static int choose(attempt *x)
 /* ---- solutions on the frozen mesh ---- */
 
 /* at base + e v: the mesh is that of the solution before, stretched */
-static int solve_at(attempt *x, double e, const double *v)
+static int solve_at(bvp_attempt *x, double e, const double *v)
 {
     for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + e * v[i];
     TRY(call_bvp_solve(x->b, x->from + e * v[x->np], x->to + e * v[x->np + 1], x->moved));
@@ -128,7 +128,7 @@ static int solve_at(attempt *x, double e, const double *v)
 static int seed(int points, const double *t, const double *X, const double *p, int m, const double *V, const double *Vp,
                 double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
 {
-    const attempt *x = ctx;
+    const bvp_attempt *x = ctx;
     (void)points; (void)t; (void)p; (void)Vp; (void)mu; (void)mu2;
     for (size_t i = 0; i < x->X; i++) lambda[i] = x->lambda[i] + x->bend[i] * X[i];
     for (size_t i = 0; i < x->X * (size_t)m; i++) lambda2[i] = x->bend[i % x->X] * V[i];
@@ -136,7 +136,7 @@ static int seed(int points, const double *t, const double *X, const double *p, i
 }
 
 /* gradients with respect to p, the ends and the points, which move with the ends, as one with respect to the inputs */
-static void join(const attempt *x, by_theta g, double *to)
+static void join(const bvp_attempt *x, by_theta g, double *to)
 {
     for (int k = 1; k < POINTS - 1; k++) {
         int piece;
@@ -150,12 +150,12 @@ static void join(const attempt *x, by_theta g, double *to)
     to[x->np + 1] = g.ends[x->nends - 1];
 }
 
-static void set_seeds(attempt *x)
+static void set_seeds(bvp_attempt *x)
 {
     for (size_t i = 0; i < x->X; i++) x->seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
 }
 
-static int gradient(attempt *x, double *to)
+static int gradient(bvp_attempt *x, double *to)
 {
     costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = x->seeds, .mu = x->first.p,
                               .ends = x->first.ends, .times = x->first.times};
@@ -171,7 +171,7 @@ static int gradient(attempt *x, double *to)
 
 static int values_at(void *ctx, double a, double *out)
 {
-    attempt *x = ctx;
+    bvp_attempt *x = ctx;
     TRY(solve_at(x, a, x->v));
     memcpy(out, x->value, x->X * sizeof *out);
     return 0;
@@ -179,7 +179,7 @@ static int values_at(void *ctx, double a, double *out)
 
 static int seeded_value_at(void *ctx, double a, double *out)
 {
-    attempt *x = ctx;
+    bvp_attempt *x = ctx;
     TRY(solve_at(x, a, x->v));
     *out = dot(x->X, x->seeds, x->value);
     return 0;
@@ -187,12 +187,12 @@ static int seeded_value_at(void *ctx, double a, double *out)
 
 static int gradient_at(void *ctx, double a, double *out)
 {
-    TRY(solve_at(ctx, a, ((attempt *)ctx)->v));
+    TRY(solve_at(ctx, a, ((bvp_attempt *)ctx)->v));
     return gradient(ctx, out);
 }
 
 /* the next differences begin at the solution that is checked */
-static int back(void *ctx) { return solve_at(ctx, 0, ((attempt *)ctx)->v); }
+static int back(void *ctx) { return solve_at(ctx, 0, ((bvp_attempt *)ctx)->v); }
 
 /* solutions may change by more than themselves within a hundredth of p */
 static const check_steps STEPS = {.first = CHECK_STEP, .shorter = 8, .count = 4, .enough = 1e-2 * CHECK_RIGHT};
@@ -201,14 +201,14 @@ static const check_steps STEPS = {.first = CHECK_STEP, .shorter = 8, .count = 4,
 
 static const space HERE = {0};          /* one process */
 
-static int check_conditions(attempt *x, costate_report *r)
+static int check_conditions(bvp_attempt *x, costate_report *r)
 {
     bvp *b = x->b;
     costate_point at = {.y = conditions_point(b, &b->now).y, .p = x->p};
     return costate_check_map(&b->edge.user.map, 2 * b->n, b->np, b->n, &at, b->edge.maps.user.ctx, r);
 }
 
-static int tangent(attempt *x)
+static int tangent(bvp_attempt *x)
 {
     costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
                               .Vtimes = x->along.times, .V = x->V};
@@ -216,7 +216,7 @@ static int tangent(attempt *x)
 }
 
 /* adjoint and tangent, each where it is there, against each other and against differences */
-static int check_first(attempt *x, costate_report *r)
+static int check_first(bvp_attempt *x, costate_report *r)
 {
     double along = 0, size = 0;
     if (x->adjoints) {
@@ -234,7 +234,7 @@ static int check_first(attempt *x, costate_report *r)
     return check_along(&HERE, &c, &r->taylor);
 }
 
-static int check_second(attempt *x, costate_report *r)
+static int check_second(bvp_attempt *x, costate_report *r)
 {
     costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
                             .Vtimes = x->along.times, .seed = seed, .ctx = x, .mu2 = x->product.p,
@@ -252,7 +252,7 @@ static int check_second(attempt *x, costate_report *r)
 }
 
 /* which products all of f, r and g have */
-static void products_of(attempt *x)
+static void products_of(bvp_attempt *x)
 {
     const bvp *b = x->b;
     const costate_map *f = b->maps.rhs.user, *g = &b->edge.user.map, *q = b->maps.cost.user;
@@ -263,7 +263,7 @@ static void products_of(attempt *x)
                 (b->nq == 0 || q->adjoint_tangent);
 }
 
-static void say(const attempt *x, costate_report *r)
+static void say(const bvp_attempt *x, costate_report *r)
 {
     if (x->tangents && x->adjoints) check_adds(r, "transposes differ by %.1e. ", r->transpose);
     check_adds(r, "%s and differences differ by %.1e. ", x->tangents ? "tangents" : "adjoints", r->taylor);
@@ -271,7 +271,7 @@ static void say(const attempt *x, costate_report *r)
     check_adds(r, "Hessian: symmetric to %.1e, products and differences differ by %.1e. ", r->symmetry, r->hessian);
 }
 
-static int checks(attempt *x, costate_report *r)
+static int checks(bvp_attempt *x, costate_report *r)
 {
     bvp *b = x->b;
     int fixed = b->o.fixed, status;
@@ -296,7 +296,7 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     if (!b) return check_says(r, COSTATE_BAD_ARGUMENT, "The solver is NULL.");
     int status = call_bvp_solve(b, from, to, p);
     if (status) return check_says(r, status, "%s", b->v.text);
-    attempt x = {.b = b, .from = from, .to = to, .p = b->p, .np = (size_t)b->np, .nends = (size_t)b->nends,
+    bvp_attempt x = {.b = b, .from = from, .to = to, .p = b->p, .np = (size_t)b->np, .nends = (size_t)b->nends,
                  .X = POINTS * (size_t)b->N_all, .in = (size_t)b->np + 2};
     double *base = malloc((x.np + 1) * sizeof *base);
     cursor counting = {0};

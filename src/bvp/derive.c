@@ -157,7 +157,7 @@ void derivation_to_unknowns(const bvp *b, int i, int j, const double *y, double 
 
 double derivation_theta(const derivation *d, int k, int j)
 {
-    const place *at = &d->points.at[k];
+    const mesh_point *at = &d->points.at[k];
     double dt = d->along.times ? d->along.times[point_row(d, k, j)] : 0;
     return (dt - d->dt[j] - at->theta * d->dh[j]) / d->x->h[at->i];
 }

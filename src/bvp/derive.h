@@ -19,7 +19,7 @@ typedef struct { double *p, *ends, *times, *c; } theta_gradients;       /* where
 typedef struct {                    /* at which derivatives are asked for */
     int count;
     const double *t;                /* count */
-    place *at;                      /* count: where they are */
+    mesh_point *at;                      /* count: where they are */
     int *first, *next;              /* those of interval i: first[i], next[..], -1: no more */
 } point_list;
 

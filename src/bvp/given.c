@@ -79,7 +79,7 @@ int costate_bvp_get(const costate_bvp *user, int k, double *t, double *Y)
 
 int call_bvp_eval(costate_bvp *b, double t, double *Y)
 {
-    place at;
+    mesh_point at;
     TRY(bvp_begin(b));
     TRY(nothing_there(b));
     if (!Y) return fail(&b->v, COSTATE_BAD_ARGUMENT, "Y is NULL.");

@@ -34,7 +34,7 @@ static void seed_states(products *s, int k)
 {
     const derivation *d = s->d;
     const bvp *b = d->b;
-    const place *at = &d->points.at[k];
+    const mesh_point *at = &d->points.at[k];
     size_t n = (size_t)b->n;
     double D[STAGES_MOST], D1[STAGES_MOST];
     rk_weights(&b->rk, at->theta, D, D1, NULL);

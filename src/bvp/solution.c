@@ -59,16 +59,16 @@ static int first_of(const solution *x, int k)
     return low;
 }
 
-int solution_find(const bvp *b, const solution *x, double t, place *at)
+int solution_find(const bvp *b, const solution *x, double t, mesh_point *at)
 {
     const double *ends = b->ends;
     double sign = x->h[0] > 0 ? 1 : -1;
     int low = 0, high = x->N, last = b->nends - 1;
     if (!(sign * t >= sign * ends[0] && sign * t <= sign * ends[last])) return 0;
-    *at = (place){.end = -1};
+    *at = (mesh_point){.end = -1};
     for (int k = 0; k <= last; k++) {
         if (t != ends[k]) continue;
-        *at = (place){.end = k, .i = k == last ? x->N - 1 : first_of(x, k), .right = k == last};
+        *at = (mesh_point){.end = k, .i = k == last ? x->N - 1 : first_of(x, k), .right = k == last};
         at->theta = at->right;
         return 1;
     }
@@ -84,7 +84,7 @@ int solution_find(const bvp *b, const solution *x, double t, place *at)
 
 /* ---- y ---- */
 
-void solution_state(const bvp *b, const solution *x, const place *at, double *y)
+void solution_state(const bvp *b, const solution *x, const mesh_point *at, double *y)
 {
     size_t n = (size_t)b->n;
     double D[STAGES_MOST];
@@ -126,7 +126,7 @@ int solution_integrals(bvp *b, solution *x)
     return 0;
 }
 
-int solution_integral_at(bvp *b, const solution *x, const place *at, double *q)
+int solution_integral_at(bvp *b, const solution *x, const mesh_point *at, double *q)
 {
     size_t nq = (size_t)b->nq;
     double D[STAGES_MOST];

@@ -81,7 +81,7 @@ static void integrate(const derivation *d, int i, int c, const double *D, double
 static void point_column(derivation *d, int k, int c)
 {
     const bvp *b = d->b;
-    const place *at = &d->points.at[k];
+    const mesh_point *at = &d->points.at[k];
     size_t n = (size_t)b->n, nq = (size_t)b->nq, i = (size_t)at->i;
     double *z = column(d, d->z, c), *V = d->V + point_row(d, k, c) * (n + nq), *q = V + n;
     memcpy(q, d->qd + (size_t)c * nq, nq * sizeof *q);

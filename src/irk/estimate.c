@@ -68,10 +68,11 @@ static int apply_mass(stepper *c, const record *r, double *x)
 
 /* A part of the estimate: h w0 E(t, y, -sum w_j Z_j/(h w0)), which for right-hand sides is M sum w_j Z_j + h w0 f and
    so for w0 = 0, too; f: f(t, y), of those. */
-typedef struct { const double *w; double w0, t; const double *y, *f; } part;
+typedef struct { const double *w; double w0, t; const double *y, *f; } estimate_part;
 
 /* err <- the part, Z_j = Z + j stride; onto: added to err */
-static int add_part(stepper *c, const record *r, const part *p, const double *Z, size_t stride, int onto, double *err)
+static int add_part(stepper *c, const record *r, const estimate_part *p, const double *Z, size_t stride, int onto,
+                    double *err)
 {
     const irk_work *a = c->own;
     double h = r->h;
@@ -93,8 +94,8 @@ static int add_part(stepper *c, const record *r, const part *p, const double *Z,
 
 /* Both parts into err, filtered.  The first has f(t,y), and with it what the step before left in the constraints:
    filtered once more, see step.h. */
-static int estimate_with(stepper *c, const record *r, const part *first, const part *second, const double *Z,
-                         size_t stride, double *err)
+static int estimate_with(stepper *c, const record *r, const estimate_part *first, const estimate_part *second,
+                         const double *Z, size_t stride, double *err)
 {
     if (irk_inexact_bounded(c)) { combine((size_t)c->n, err, NULL, 1, c->s, first->w, Z, stride); return 0; }
     TRY(add_part(c, r, first, Z, stride, 0, err));
@@ -138,7 +139,7 @@ static int estimate_by_stage(stepper *c, const record *r, double *err)
 
 /* The tangent along direction j of h w0 E(t, y, k), k = -sum w_l Z_l/(h w0), into err (onto: added to err); dy:
    that of y. */
-static int add_tangent(stepper *c, const record *r, const directions *d, int j, double ci, const part *p,
+static int add_tangent(stepper *c, const record *r, const directions *d, int j, double ci, const estimate_part *p,
                        const double *dy, int onto, double *err)
 {
     const irk_work *a = c->own;
@@ -162,14 +163,14 @@ static int add_tangent(stepper *c, const record *r, const directions *d, int j, 
     return 0;
 }
 
-static part first_part(const stepper *c, const record *r, const double *y, const double *f)
+static estimate_part first_part(const stepper *c, const record *r, const double *y, const double *f)
 {
-    return (part){c->m->est.e, c->m->est.e0, r->t, y, f};
+    return (estimate_part){c->m->est.e, c->m->est.e0, r->t, y, f};
 }
 
-static part second_part(const stepper *c, const record *r, const double *y, const double *f)
+static estimate_part second_part(const stepper *c, const record *r, const double *y, const double *f)
 {
-    return (part){c->m->est.ex, c->m->est.ex0, r->t + c->m->est.at * r->h, y, f};
+    return (estimate_part){c->m->est.ex, c->m->est.ex0, r->t + c->m->est.at * r->h, y, f};
 }
 
 /* estimate_with, but of the tangents of both parts */
@@ -179,7 +180,7 @@ static int estimate_tangent(stepper *c, const record *r, const directions *d, in
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     double D[STAGES_MOST], *du = a->R;
     const double *v = d->V + (size_t)j * (size_t)c->N, *Xd = d->Xd + (size_t)j * n;
-    part first = first_part(c, r, r->y, NULL), second = second_part(c, r, a->Y, NULL);
+    estimate_part first = first_part(c, r, r->y, NULL), second = second_part(c, r, a->Y, NULL);
     if (irk_inexact_bounded(c)) { combine(n, err, NULL, 1, c->s, first.w, Xd, stride); return 0; }
     TRY(add_tangent(c, r, d, j, 0, &first, v, 0, err));
     const double *w = tangent_weights(c, j, v, a->w);
@@ -201,7 +202,7 @@ static int estimate(stepper *c, const record *r, const trial *t)
     const irk_work *a = c->own;
     double *err = t->err, size;
     if (c->o->estimator == COSTATE_EST_SDIRK) return estimate_by_stage(c, r, err);
-    part first = first_part(c, r, r->y, a->f0), second = second_part(c, r, a->Y, a->R);
+    estimate_part first = first_part(c, r, r->y, a->f0), second = second_part(c, r, a->Y, a->R);
     if (!c->maps->residual) TRY(irk_inner_value(c, &c->maps->rhs, r, a->R));
     else if (second.w0 != 0) inner_point(c, r, a->Y);
     TRY(estimate_with(c, r, &first, &second, r->X, (size_t)c->n, err));

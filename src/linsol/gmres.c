@@ -30,7 +30,8 @@ size_t gmres_work(int n, int columns, int limit)
 
 /* scale, unit: divisors of b and of A where squares would overflow or underflow; growth: the largest |A z|/|z| so
    far */
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, unit, size, rest, tol, growth; int k, going; } column;
+typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, unit, size, rest, tol, growth;
+               int k, going; } krylov_column;
 
 /* applies the earlier rotations to the new column, then adds one that annihilates h[k+1], also to the right-hand
    side */
@@ -74,10 +75,10 @@ static void weigh(size_t n, const double *w, const double *x, double unit, doubl
     else for (size_t i = 0; i < n; i++) out[i] = w[i] * (x[i] / unit);
 }
 
-static int start(const gmres_system *s, int j, double tol, const double *b, column *out)
+static int start(const gmres_system *s, int j, double tol, const double *b, krylov_column *out)
 {
     size_t n = (size_t)s->n, m = (size_t)s->limit;
-    column c = {.Q = s->work + (size_t)j * column_work(n, m), .unit = 1, .rest = 1, .tol = tol};
+    krylov_column c = {.Q = s->work + (size_t)j * column_work(n, m), .unit = 1, .rest = 1, .tol = tol};
     c.Z = c.Q + (m + 1) * n;
     c.H = c.Z + m * n;
     c.cs = c.H + (m + 1) * m;
@@ -106,7 +107,7 @@ static int grown(const gmres_system *s, const double *Az, const double *z, doubl
 }
 
 /* next <- w v/unit, orthogonalised.  The unit of A is determined from the first product of a cycle. */
-static int extend(const gmres_system *s, column *c, const double *v, double *next, double *h)
+static int extend(const gmres_system *s, krylov_column *c, const double *v, double *next, double *h)
 {
     size_t n = (size_t)s->n;
     do {
@@ -120,7 +121,7 @@ static int extend(const gmres_system *s, column *c, const double *v, double *nex
 }
 
 /* one Arnoldi step with the preconditioned vector z, v = A z */
-static int advance(const gmres_system *s, column *c, const double *z, const double *v)
+static int advance(const gmres_system *s, krylov_column *c, const double *z, const double *v)
 {
     size_t n = (size_t)s->n;
     int k = c->k;
@@ -140,7 +141,7 @@ static int advance(const gmres_system *s, column *c, const double *z, const doub
 }
 
 /* one iteration of all unfinished columns, with one call of the preconditioner and one of A */
-static int sweep(const gmres_system *s, column *c, int *active)
+static int sweep(const gmres_system *s, krylov_column *c, int *active)
 {
     size_t n = (size_t)s->n;
     double *B = s->work + (size_t)s->columns * column_work(n, (size_t)s->limit), *AB = B + (size_t)s->columns * n;
@@ -165,7 +166,7 @@ static int sweep(const gmres_system *s, column *c, int *active)
 
 /* A cycle.  b, x: n by columns; tol: one value per column.  Returns an error of a callback, else 0.  The preconditioned
    vectors are stored, because a further solve would cost more than their memory. */
-static int cycle(const gmres_system *s, const double *tol, const double *b, double *x, column *c)
+static int cycle(const gmres_system *s, const double *tol, const double *b, double *x, krylov_column *c)
 {
     size_t n = (size_t)s->n;
     double *inverse = s->work + (size_t)s->columns * (column_work(n, (size_t)s->limit) + 2 * n);
@@ -187,10 +188,10 @@ static int cycle(const gmres_system *s, const double *tol, const double *b, doub
 
 /* first, size: |w r| initially and now; growth: the largest |A z|/|z| so far; going: 1 while unfinished; column: its
    number */
-typedef struct { double first, size, growth; int going, column; } progress;
+typedef struct { double first, size, growth; int going, column; } krylov_progress;
 
 /* the errors of x that follow from its true residual r, of size |w r| */
-static int measure(const gmres_system *s, const progress *q, const double *b, const double *x, const double *r,
+static int measure(const gmres_system *s, const krylov_progress *q, const double *b, const double *x, const double *r,
                    gmres_result *out)
 {
     double length;
@@ -201,7 +202,7 @@ static int measure(const gmres_system *s, const progress *q, const double *b, co
     return 0;
 }
 
-static void keep(const gmres_system *s, const progress *q, const double *r)
+static void keep(const gmres_system *s, const krylov_progress *q, const double *r)
 {
     if (s->left) memcpy(s->left + (size_t)q->column * (size_t)s->n, r, (size_t)s->n * sizeof *r);
 }
@@ -209,7 +210,7 @@ static void keep(const gmres_system *s, const progress *q, const double *r)
 /* Judges the candidate in dx by its true residual; r holds A dx on entry, and this residual afterwards.  The candidate
    is accepted if the residual is smaller.  The column is finished if the residual is within the tolerance, at
    round-off, or no longer decreasing. */
-static int judge(const gmres_system *s, progress *q, const double *b, double *x, double *dx, double *r,
+static int judge(const gmres_system *s, krylov_progress *q, const double *b, double *x, double *dx, double *r,
                  gmres_result *out)
 {
     size_t n = (size_t)s->n;
@@ -229,7 +230,8 @@ static int judge(const gmres_system *s, progress *q, const double *b, double *x,
 }
 
 /* 1 if the residual of the recurrence is accepted and small enough */
-static int believed(const gmres_system *s, const column *c, progress *q, double *x, const double *dx, gmres_result *out)
+static int believed(const gmres_system *s, const krylov_column *c, krylov_progress *q, double *x,
+                    const double *dx, gmres_result *out)
 {
     double rest = c->rest * q->size / q->first;
     if (!s->believe || !(rest <= s->tol)) return 0;
@@ -240,7 +242,7 @@ static int believed(const gmres_system *s, const column *c, progress *q, double 
 }
 
 /* r = b - A x and |w r| of an initial guess; x = 0 if the guess is no better than that */
-static int begin(const gmres_system *s, progress *q, const double *b, double *x, double *r, gmres_result *out)
+static int begin(const gmres_system *s, krylov_progress *q, const double *b, double *x, double *r, gmres_result *out)
 {
     size_t n = (size_t)s->n;
     double size = q->first;
@@ -266,8 +268,8 @@ static int begin(const gmres_system *s, progress *q, const double *b, double *x,
 
 /* After a cycle: its corrections dx are accepted by the residual of the recurrence, or the candidates x + dx are
    judged. Products of adjacent columns are computed in one call. */
-static int correct(const gmres_system *s, const column *c, progress *q, const double *b, double *x, double *dx,
-                   double *r, gmres_result *out)
+static int correct(const gmres_system *s, const krylov_column *c, krylov_progress *q, const double *b, double *x,
+                   double *dx, double *r, gmres_result *out)
 {
     size_t n = (size_t)s->n;
     for (int j = 0, end; j < s->columns; j = end + 1) {
@@ -289,12 +291,12 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
 {
     size_t n = (size_t)s->n;
     double *r = work, *dx = work + n * (size_t)s->columns, tol[GMRES_COLUMNS];
-    progress q[GMRES_COLUMNS];
-    column c[GMRES_COLUMNS];
+    krylov_progress q[GMRES_COLUMNS];
+    krylov_column c[GMRES_COLUMNS];
     for (int j = 0; j < s->columns; j++) {
         double size;
         TRY(space_norm(s->space, n, s->w, b + (size_t)j * n, &size));
-        q[j] = (progress){size, size, 0, size > 0, j};
+        q[j] = (krylov_progress){size, size, 0, size > 0, j};
         double whole = size > 0 ? 1 : size;                   /* b = 0: x = 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
         TRY(begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));

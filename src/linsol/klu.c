@@ -18,12 +18,12 @@ typedef struct {             /* shared by the solvers of one pattern and arithme
     int refs, is_complex;
     klu_symbolic *symbolic;
     klu_numeric *chosen;     /* the factor of ones and zeros; NULL: it is singular for any pivots */
-} analysis;
+} klu_analysis;
 
 typedef struct {
     int n, is_complex;
     const costate_pattern *pattern;
-    analysis *shared;
+    klu_analysis *shared;
     klu_numeric *factor;     /* the last one: &fixed or own */
     klu_numeric fixed;       /* like chosen, except for what depends on A, which is in block */
     klu_numeric *own;
@@ -54,7 +54,7 @@ static void free_numeric(int is_complex, klu_numeric **f, klu_common *common)
     if (*f) (is_complex ? klu_z_free_numeric : klu_free_numeric)(f, common);
 }
 
-static void free_analysis(analysis *a, klu_common *common)
+static void free_analysis(klu_analysis *a, klu_common *common)
 {
     if (!a || --a->refs > 0) return;
     free_numeric(a->is_complex, &a->chosen, common);

@@ -108,14 +108,14 @@ int pairs_add(pairs *a, int use, const double *w)
 }
 
 /* The Gram matrix of sigma u - v, scaled to a unit diagonal, factored pair by pair; L: rows of the accepted pairs. */
-typedef struct { double L[PAIRS_MOST][PAIRS_MOST], scale[PAIRS_MOST]; int at[PAIRS_MOST], count; } triangle;
+typedef struct { double L[PAIRS_MOST][PAIRS_MOST], scale[PAIRS_MOST]; int at[PAIRS_MOST], count; } pair_triangle;
 
 static double gram(const pairs *a, double s, int i, int j)
 {
     return s * s * a->uu[i][j] - s * (a->uv[i][j] + a->uv[j][i]) + a->vv[i][j];
 }
 
-static void add_row(const pairs *a, double s, int j, triangle *t)
+static void add_row(const pairs *a, double s, int j, pair_triangle *t)
 {
     double *row = t->L[t->count], pivot = 1, scale = 1 / sqrt(gram(a, s, j, j));
     for (int l = 0; l < t->count; l++) {
@@ -130,7 +130,7 @@ static void add_row(const pairs *a, double s, int j, triangle *t)
     t->at[t->count++] = j;
 }
 
-static void solve(const triangle *t, double *c)
+static void solve(const pair_triangle *t, double *c)
 {
     for (int i = 0; i < t->count; i++) {
         for (int l = 0; l < i; l++) c[i] -= t->L[i][l] * c[l];
@@ -145,7 +145,7 @@ static void solve(const triangle *t, double *c)
 int pairs_guess(pairs *a, int use, double sigma, const double *b, double *x, int *good)
 {
     size_t n = a->n;
-    triangle t = {.count = 0};
+    pair_triangle t = {.count = 0};
     double sum[2 * PAIRS_MOST], c[PAIRS_MOST];
     memset(x, 0, n * sizeof *x);
     for (int k = 0; k < use && k < a->count; k++) add_row(a, sigma, slot(a, k), &t);

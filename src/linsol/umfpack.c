@@ -10,12 +10,12 @@
 typedef struct {             /* shared by the solvers of one pattern and arithmetic */
     int refs, is_complex;
     void *symbolic;
-} analysis;
+} umfpack_analysis;
 
 typedef struct {
     int n, is_complex;
     const costate_pattern *pattern;
-    analysis *shared;
+    umfpack_analysis *shared;
     void *numeric;
     double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
     double *x, *work;        /* n numbers: a solution; n (complex: 4n) doubles for wsolve */
@@ -54,7 +54,7 @@ static void free_numeric(umf *s)
     else umfpack_di_free_numeric(&s->numeric);
 }
 
-static void free_symbolic(analysis *a)
+static void free_symbolic(umfpack_analysis *a)
 {
     if (!a || --a->refs > 0) return;
     if (a->is_complex) umfpack_zi_free_symbolic(&a->symbolic);

@@ -11,26 +11,26 @@
 /* ---- what jac and mass write: in the pattern, and nowhere else ---- */
 
 /* Guard values behind the entries of the pattern: a callback that writes a dense n*n matrix overwrites them. */
-typedef struct { double *entry; size_t count, guards; } guarded;
+typedef struct { double *entry; size_t count, guards; } guarded_maps;
 
 enum { MOST_GUARDED = 1000 };                       /* rows: 8 MB of guards */
 
-static guarded guarded_new(const costate_problem *P)
+static guarded_maps guarded_new(const costate_problem *P)
 {
     size_t n = (size_t)P->n, count = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
-    guarded g = {NULL, count, P->pattern && n <= MOST_GUARDED ? n * n - count : 0};
+    guarded_maps g = {NULL, count, P->pattern && n <= MOST_GUARDED ? n * n - count : 0};
     g.entry = calloc(count + g.guards + 1, sizeof *g.entry);
     for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = CHECK_GUARD;
     return g;
 }
 
-static int overrun(const guarded *g)
+static int overrun(const guarded_maps *g)
 {
     for (size_t k = 0; k < g->guards; k++) if (g->entry[g->count + k] != CHECK_GUARD) return 1;
     return 0;
 }
 
-static int written_outside(const costate_problem *P, const guarded *g, const char *name, costate_report *r)
+static int written_outside(const costate_problem *P, const guarded_maps *g, const char *name, costate_report *r)
 {
     check_adds(r, "%s WRONG: it writes outside of the %zu entries of the pattern, as if the matrix were %d by %d. ",
                name, g->count, P->n, P->n);
@@ -48,7 +48,7 @@ static void place_of(const costate_problem *P, size_t k, int *row, int *column)
     *row = P->pattern ? P->pattern->row[k] : (int)(k % (size_t)n);
 }
 
-static int judge_mass(const costate_problem *P, const guarded *g, const guarded *again, costate_report *r)
+static int judge_mass(const costate_problem *P, const guarded_maps *g, const guarded_maps *again, costate_report *r)
 {
     int row, column;
     if (overrun(g)) return written_outside(P, g, "mass", r);
@@ -67,7 +67,7 @@ static int judge_mass(const costate_problem *P, const guarded *g, const guarded 
 static int check_mass(const costate_problem *P, const costate_point *x, costate_report *r)
 {
     (void)x;
-    guarded g = guarded_new(P), again = guarded_new(P);
+    guarded_maps g = guarded_new(P), again = guarded_new(P);
     int status;
     if (!g.entry || !again.entry) status = check_no_memory(r);
     else {
@@ -131,7 +131,7 @@ static int compare_jac(const jacobian_check *c, const probe *q, double *J, doubl
 
 static int check_one_jac(const jacobian_check *c, probe *q, costate_report *r)
 {
-    guarded g = guarded_new(c->P);
+    guarded_maps g = guarded_new(c->P);
     double *column = calloc((size_t)c->P->n, sizeof *column);
     int status = COSTATE_NO_MEMORY;
     if (!column || !g.entry) check_no_memory(r);

@@ -23,10 +23,10 @@ typedef struct {
     double size, next;                          /* |dx|, and of the simplified increment after it */
     int last;                                   /* steps taken */
     int undefined;                              /* 1: the equations are not, at the last point tried */
-} search;
+} line_search;
 
 /* the accuracy required of the unknowns, in the norm of the step dx from here */
-static void set_units(search *x)
+static void set_units(line_search *x)
 {
     starter *s = x->s;
     double rate = 0;
@@ -35,7 +35,7 @@ static void set_units(search *x)
     for (int j = 0; j < s->maps->n; j++) s->unit[j] = x->p->unit(s, x->f, s->dx, j, rate);
 }
 
-static double size_of(const search *x, const double *dx)
+static double size_of(const line_search *x, const double *dx)
 {
     double most = 0;
     for (int j = 0; j < x->s->maps->n; j++) {
@@ -45,7 +45,7 @@ static double size_of(const search *x, const double *dx)
     return most;
 }
 
-static void keep_place(search *x)
+static void keep_place(line_search *x)
 {
     size_t n = (size_t)x->s->maps->n;
     memcpy(x->s->from, x->f->y, n * sizeof(double));
@@ -54,7 +54,7 @@ static void keep_place(search *x)
 }
 
 /* d <- A^-1 r here; RETRY: not defined here */
-static int increment(search *x, double *d)
+static int increment(line_search *x, double *d)
 {
     starter *s = x->s;
     TRY(x->p->value(s, x->f, d));
@@ -67,7 +67,7 @@ static int increment(search *x, double *d)
 }
 
 /* a damped step along dx; r: the increment after it */
-static int damped(search *x, double *length)
+static int damped(line_search *x, double *length)
 {
     starter *s = x->s;
     keep_place(x);
@@ -85,7 +85,7 @@ static int damped(search *x, double *length)
 }
 
 /* iterates with A unchanged until increments stop decreasing; *there: they had reached the required accuracy */
-static int to_round_off(search *x, int *there)
+static int to_round_off(line_search *x, int *there)
 {
     starter *s = x->s;
     size_t n = (size_t)s->maps->n;
@@ -106,7 +106,7 @@ static int to_round_off(search *x, int *there)
 
 /* ---- what is wrong where it fails ---- */
 
-static int not_defined(const search *x)
+static int not_defined(const line_search *x)
 {
     verdict *v = x->s->maps->v;
     return fail(v, cause_status(v->why), "No consistent values were found from this guess at t = %.10g: Newton's "
@@ -114,7 +114,7 @@ static int not_defined(const search *x)
                 "nearer.", x->f->t, x->p->name, x->last, cause_text(v->why));
 }
 
-static int not_found(search *x)
+static int not_found(line_search *x)
 {
     starter *s = x->s;
     double *size = s->work, most = -1;
@@ -135,7 +135,7 @@ static int not_found(search *x)
 
 int start_newton(starter *s, const phase *p, start_values *f)
 {
-    search x = {.s = s, .p = p, .f = f};
+    line_search x = {.s = s, .p = p, .f = f};
     for (; x.last < MOST; x.last++) {
         double length;
         TRY(p->matrix(s, f));

@@ -20,12 +20,12 @@ typedef struct {
     const start_along *given;
     size_t ld;
     double *after, *moved, *found;
-} tangents;
+} start_tangents;
 
 typedef struct {
     derivative d;
     adjoined x;                         /* 1 + m columns */
-    tangents v;
+    start_tangents v;
     int m;
     double *u;                          /* n: of the functional */
     double *y, *k, *in, *dir, *dir2;    /* n each: L_y of the unknowns, L_k, L_y of the given components; directions */
@@ -208,7 +208,7 @@ static int begin(second *s, starter *t, const start_along *given)
     TRY(starter_columns(t, s->m + 1));
     TRY(starter_seconds(t, s->m));
     double *after = t->derived.second, *moved = after + columns, *found = moved + columns, *work = found + columns;
-    s->v = (tangents){given, s->x.ld, after, moved, found};
+    s->v = (start_tangents){given, s->x.ld, after, moved, found};
     s->u = work;
     s->y = work + n;
     s->k = work + 2 * n;
