@@ -1,6 +1,7 @@
 """The C source with the descriptors of all methods (struct costate_method of src/step/method.h)."""
 from fractions import Fraction
 
+from .limits import limits
 from .real import double
 from .scale import factor
 
@@ -52,6 +53,7 @@ def descriptor(m):
         array("est." + key, values and [scale * x for x in values])
     text.append(f"static const double {t.name}_D[] = {{\n    {', '.join(dense_rows(m))}\n}};")
     fields.append(("dense.D", f"{t.name}_D"))
+    array("limits", limits(m))
     for key in ("W", "g"):
         array(key, getattr(m, key))
     scalar("b0", double(m.b0))

@@ -34,7 +34,8 @@ module costate
         COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
         COSTATE_W_METHOD = 32, COSTATE_EXPLICIT_FIRST = 64
     integer(c_int), parameter :: &
-        COSTATE_AUTO = 0, COSTATE_ELEMENTARY = 1, COSTATE_PI = 2, COSTATE_GUSTAFSSON = 3, COSTATE_FIXED = 4
+        COSTATE_AUTO = 0, COSTATE_ELEMENTARY = 1, COSTATE_PI = 2, COSTATE_GUSTAFSSON = 3, COSTATE_FIXED = 4, &
+        COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF = 1
     integer(c_int), parameter :: COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK = 1
     integer(c_int), parameter :: COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT = 1, COSTATE_STAGE_ITERATIVE = 2
     integer(c_int), parameter :: COSTATE_ALL_STAGES = 0, COSTATE_STATES_ONLY = 1, COSTATE_CHECKPOINTS = 2
@@ -190,6 +191,8 @@ module costate
         type(c_ptr) :: tangent_rtol = c_null_ptr                ! tangent_count
         type(c_ptr) :: tangent_atol = c_null_ptr                ! tangent_count
         type(c_ptr) :: tangent_atol_vector = c_null_ptr         ! n, tangent_count
+        integer(c_int) :: stability = COSTATE_STABILITY_ON
+        integer(c_int) :: gradient_control = 0
     end type
 
     type, bind(c) :: costate_stats

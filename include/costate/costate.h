@@ -252,6 +252,7 @@ int costate_method_describe(const costate_method *, costate_method_info *);
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
+enum costate_stability { COSTATE_STABILITY_ON = 0, COSTATE_STABILITY_OFF };
 enum costate_controller { COSTATE_AUTO = 0, COSTATE_ELEMENTARY, COSTATE_PI, COSTATE_GUSTAFSSON, COSTATE_FIXED };
 enum costate_estimator { COSTATE_EST_CLASSICAL = 0, COSTATE_EST_SDIRK };
 enum costate_stage_solve { COSTATE_STAGE_AUTO = 0, COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE };
@@ -336,10 +337,10 @@ typedef struct {
                                          requires SuperLU */
     int differences;                  /* 1: missing derivatives are replaced by finite differences (inexact) */
 
-    /* rkc.  The spectral radius of M^-1 f_y comes from the callback, else from the bound, else it is measured.  A value
-       that is too large costs evaluations of f (in proportion to its square root); one that is too small gives unstable
-       steps, which y survives and gradients do not. */
-    int degree_max;                   /* most evaluations of f per step; 0: the limit of the method.  rock4 is also
+    /* rkc, and stability of erk (below).  The spectral radius of M^-1 f_y comes from the callback, else from the bound,
+       else it is measured.  A value that is too large costs evaluations of f (rkc: in proportion to its square root);
+       one that is too small gives unstable steps, which y survives and gradients do not. */
+    int degree_max;                   /* rkc: most evaluations of f per step; 0: the limit of the method.  rock4 is also
                                          limited by round-off, depending on the tolerance: see the manual */
     int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /* NULL: none; ctx and return values as
                                          for maps; called at each attempt of a step */
@@ -398,6 +399,19 @@ typedef struct {
     const double *tangent_rtol;       /* tangent_count values, or NULL */
     const double *tangent_atol;       /* tangent_count values, positive, or NULL */
     const double *tangent_atol_vector;  /* n by tangent_count values, positive, instead of tangent_atol, or NULL */
+
+    int stability;                    /* COSTATE_STABILITY_ON: steps of explicit methods stay where the method is stable
+                                         for all modes of the problem, also for those that y does not show but a
+                                         gradient does.  The spectral radius is that of spectral_radius or
+                                         spectral_bound, else it is measured with products with f_y or its transpose;
+                                         without products there is no limit.  COSTATE_STABILITY_OFF: steps follow the
+                                         error of y alone */
+    int gradient_control;             /* so many tangents along random directions of y0 and p, at most 1000, take part
+                                         in the error test with rtol, relative to their own size: errors of gradients
+                                         are then proportional to rtol.  Needs rhs.tangent (jac for y0 alone) and a
+                                         method with an error estimate.  Each costs a tangent through every step, and
+                                         steps are shorter where a gradient is harder than y: often 1.5 to 3 times as
+                                         many, more with waves.  0: none */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

@@ -14,6 +14,9 @@ typedef struct {
 
 static inline erk_work *work(const stepper *c) { return c->own; }
 
+enum { LIMIT_DECADES = 8 };
+int erk_longest(stepper *, const record *, trial *, double *h);
+void erk_remark(const stepper *, int failed, char *text, size_t room);
 int erk_forward(stepper *, record *, trial *);
 int erk_tangent(stepper *, const record *, const directions *);
 int erk_adjoint(stepper *, const record *, const functionals *);

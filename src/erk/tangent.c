@@ -37,7 +37,7 @@ int erk_tangent(stepper *c, const record *r, const directions *d)
     size_t n = (size_t)c->n, N = (size_t)c->N, stride = n * (size_t)d->m;
     memcpy(d->V1, d->V, N * (size_t)d->m * sizeof *d->V1);
     for (int i = 0; i < c->s; i++) {
-        int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !c->o->tangent_error && !d->stages;
+        int last_unused = i == c->s - 1 && c->m->b[i] == 0 && !d->stages;
         if (!last_unused) TRY(stage(c, r, d, i));
     }
     for (int j = 0; j < d->m; j++)

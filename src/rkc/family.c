@@ -12,6 +12,13 @@ static int prepare(stepper *c)
     return shifts_prepare(c->sh, 0, 0, NULL);
 }
 
+static int divide(const stepper *c, int transpose, double *x)
+{
+    const double *inverse = rkc_of(c)->inverse;
+    for (int i = 0; inverse && i < c->n; i++) x[i] *= inverse[i];
+    return (void)transpose, 0;
+}
+
 static void layout(stepper *c, cursor *at)
 {
     rkc_work *a = rkc_of(c);
@@ -20,7 +27,9 @@ static void layout(stepper *c, cursor *at)
     TAKE(at, N, &a->f0, &a->F, &a->f1, &a->start);
     a->K = take(at, r * N);
     a->Y = take(at, N);
-    TAKE(at, n, &a->radius.v, &a->radius.Jv);
+    spectrum_layout(c, at, &c->spectrum);
+    c->spectrum.f0 = a->f0;
+    c->spectrum.divide = divide;
     for (int k = 0; k < 2; k++) a->g[k] = take(at, N);
 }
 
@@ -60,9 +69,7 @@ static void layout_second(stepper *c, cursor *at, int m)
 static void restart(stepper *c)
 {
     rkc_work *a = rkc_of(c);
-    a->radius.rho = 0;
-    a->radius.real = -1;
-    a->radius.age = a->radius.tried = a->tries.degree = 0;
+    a->limit.tried = a->tries.degree = 0;
     a->tries.all = a->tries.longest = a->tries.rejected = 0;
 }
 

@@ -9,7 +9,7 @@ static int choose(stepper *c, const record *r, trial *t, degree *d)
     int k = 0;
     if (t->as) { *d = rkc_degree(c, rkc_find(c, t->as->degree)); return 0; }
     TRY(rkc_radius(c, r, t));
-    double z = fabs(r->h) * rkc_of(c)->radius.rho;
+    double z = fabs(r->h) * c->spectrum.rho;
     while (k < all->degrees - 1 && all->beta[k] < z) k++;
     *d = rkc_degree(c, k);
     return z <= d->beta * (1 + 1e-12) ? 0 : cut_by(t, d->beta / z, retry(c->v, WHY_DEGREE));
@@ -70,9 +70,9 @@ static void keep(const stepper *c, const record *r, const double *y1, const doub
 static void count(rkc_work *a, const record *r)
 {
     a->tries.degree = r->degree;
-    a->radius.tried = 1;
+    a->limit.tried = 1;
     a->tries.all++;
-    a->tries.longest += fabs(r->h) >= 0.99 * a->radius.longest;
+    a->tries.longest += fabs(r->h) >= 0.99 * a->limit.longest;
 }
 
 int rkc_forward(stepper *c, record *r, trial *t)

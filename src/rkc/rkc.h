@@ -28,14 +28,11 @@ typedef struct {                /* the coefficients of a degree; those of the re
     double ey, e0, e1;
 } degree;
 
-typedef struct {                /* radius.c: the spectral radius, and how it is measured */
-    double *v, *Jv;             /* n each: the vector of the power iteration, and its product */
-    double rho, real;           /* spectral radius, 0: not known; real part of its eigenvalue, in units of rho */
-    int products;               /* so many made v, from a random one */
+typedef struct {                /* radius.c: the limit by the spectral radius */
     int asked;                  /* 1: the callback that gives it, at this step */
-    int age, tried;             /* steps begun since it was measured; 1: and a try made */
+    int tried;                  /* 1: a try was made since it was measured */
     double longest;             /* h that the highest degree allows */
-} spectral_radius;
+} rkc_limit;
 
 typedef struct {                /* tries of the run */
     long all, longest, rejected;        /* those with the longest h, those that were rejected */
@@ -55,7 +52,7 @@ typedef struct {
     double *g[2];               /* N each: the last two stages of the recurrence */
     double *start;              /* N: y and no integrals */
     double *K, *Y;              /* r*N: F_i; N: Y_i */
-    spectral_radius radius;
+    rkc_limit limit;
     rkc_tries tries;
     /* derivatives, for m columns */
     column_work columns;

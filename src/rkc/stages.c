@@ -54,8 +54,7 @@ int rkc_first_slope(stepper *c, const record *r, trial *t)
         TRY(rkc_slope(c, r->t, r->y, a->f0));
     }
     t->started = 1;
-    a->radius.age++;
-    a->radius.asked = 0;
+    a->limit.asked = 0;
     return 0;
 }
 

@@ -295,3 +295,36 @@ int residual_start(costate *c, double t, double span)
     if (!all_finite((size_t)c->st.n, c->work.f)) return retry(&c->v, WHY_NOT_FINITE);
     return settle(c, t);
 }
+
+/* V <- V + d for m tangents (N apart), so that they satisfy the linearised constraints: the passes above for
+   r = J V + E_p Vp.  Vp: (np + nm) by m, or NULL. */
+int tangents_along_constraints(costate *c, double t, double span, int m, double *V, const double *Vp)
+{
+    jump x = jump_at(c, t);
+    size_t n = (size_t)c->st.n;
+    double *old = x.terms;
+    weights(&c->st, c->work.y, c->st.w);
+    TRY(linearise_here(c, t));
+    double sigma = 1e3 * fastest(c, &x, span);
+    TRY(shift(c, sigma));
+    costate_point at = equation_point(&c->maps, t, c->work.y, c->work.yp);
+    for (int j = 0; j < m; j++, V += c->st.N) {
+        costate_point dx = along_pm(&c->maps, 0, V, Vp, (size_t)j);
+        TRY(equation_tangents(&c->maps, &at, 1, &dx, NULL, n, x.f, n));
+        memcpy(x.r, x.f, n * sizeof *x.r);
+        for (int k = 0, done = 0; k < PASSES && !done; k++) {
+            double change = 0, size = 0;
+            memcpy(old, x.d, n * sizeof *old);
+            memcpy(x.d, x.r, n * sizeof *x.d);
+            TRY(solve_shifted(c, &x, sigma, x.d));
+            TRY(without_slope(c, &x));
+            for (size_t i = 0; i < n; i++) {
+                change = fmax(change, fabs(x.d[i] - old[i]));
+                size = fmax(size, fabs(V[i]) + fabs(x.d[i]));
+            }
+            done = k > 0 && change <= 1e-10 * size;
+        }
+        axpy(n, 1, x.d, V);
+    }
+    return all_finite(n, V - c->st.N) ? 0 : RETRY;
+}

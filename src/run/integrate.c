@@ -1,6 +1,7 @@
 /* integrate.c - a run from start to end, around the step loop: with a tape, as a continuation, with tangents. */
 #include <math.h>
 #include <string.h>
+#include "run/random_tangents.h"
 #include "run/watch.h"
 
 /* Discards everything known of earlier steps; their factorisations are not even used as preconditioners. */
@@ -43,10 +44,13 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     set_range(c, t0, t1);
     events_begin(c, on, event);
     claim(c);
+    if (from == COLD && !(on && c->st.spectrum.run == tape->from.stamp)) spectrum_forget(&c->st.spectrum);
     if (from != WARM_WITH_MATRICES) {
         anew(c);
         c->at = on ? tape->count : 0;
     }
+    c->st.spectrum.longest = 0;
+    c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);
     memory_bind(&c->st, c->work.y, on ? tape->mode : c->o.mode);
     x->t = t0;
@@ -59,14 +63,27 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     return run_finish(c, x, status, y);
 }
 
+static int run_directed(costate *c, double t0, double t1, double *y, const double *p, const user_tangents *u,
+                        costate_tape *tape)
+{
+    run x = {.has_prev = 0};
+    directed_run all;
+    tangents_begin(c, u, y, p, &x, &all);
+    int status = run_all(c, t0, t1, y, p, tape, &x);
+    tangents_end(c, u, &x);
+    return status;
+}
+
+static const user_tangents none;
+
 int solver_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
     if (tape) tape_clear(tape);          /* also if the call fails: the tape must not hold an earlier run */
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(maps_available(c, FORWARD, 0, 0));
-    run x = {.has_prev = 0};
-    return run_all(c, t0, t1, y, p, tape, &x);
+    TRY(random_tangents_prepare(c, 0, 0));
+    return run_directed(c, t0, t1, y, p, &none, tape);
 }
 
 static int enough_tolerances(costate *c, int m)
@@ -86,13 +103,8 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     TRY(tangent_begin(c, m, V, Vp, times));
     TRY(enough_tolerances(c, m));
     TRY(check_no_events(c, times));
-    directions d = {.m = m, .dt = c->d.dt, .dh = c->d.dh, .Vp = pm_begin(c, m, Vp), .Xd = c->d.X};
-    run x = {.d = &d, .Va = V, .Vb = c->d.V, .times = times};
-    memory_to_pm(&c->st, m, V, c->d.events.pm);
-    times_begin(times, m, c->d.dt);
-    left_sweep(&c->sh);
-    int status = run_all(c, t0, t1, y, p, tape, &x);
-    if (x.Va != V) memcpy(V, x.Va, (size_t)c->st.N * (size_t)m * sizeof *V);
+    TRY(random_tangents_prepare(c, m, Vp != NULL));
+    int status = run_directed(c, t0, t1, y, p, &(user_tangents){m, V, Vp, times}, tape);
     if (times && times->end) memcpy(times->end, c->d.dt, (size_t)m * sizeof *times->end);
     TRY(status);
     TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
@@ -120,8 +132,8 @@ int solver_continue(costate *c, costate_tape *tape, double t1, double *y)
                       .y = tape->end, .y1 = tape->end};
     if (tape->count > 0 && !tape_last_event(tape)) TRY(tape_event(&c->st, tape, &went_on));
     memcpy(y, tape->end, (size_t)c->st.N * sizeof *y);
-    run x = {.has_prev = 0};
-    return run_all(c, tape->from.t1, t1, y, tape->p, tape, &x);
+    TRY(random_tangents_prepare(c, 0, 0));
+    return run_directed(c, tape->from.t1, t1, y, tape->p, &none, tape);
 }
 
 int costate_mode(const costate *c) { return c ? c->maps.bound.mode : 0; }

@@ -5,11 +5,30 @@
 #include <string.h>
 #include "run/watch.h"
 
-typedef struct {                /* in addition to t, y, y'; the guards follow it in the file */
-    double low, h_free, err_old, h_old, when[LAST_EVENTS];
+typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
+    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho;
+    int negative, products;     /* of the spectrum, */
+    long age;
+    unsigned seed;
     long taken;
     int control_rejected, cautious, armed, first, still, tangents;
 } known;
+
+static size_t guard_bytes(const costate *c) { return (size_t)c->watch.count * sizeof *c->watch.guard; }
+static size_t vector_bytes(const costate *c)
+{
+    return c->st.spectrum.v ? (size_t)c->st.n * sizeof *c->st.spectrum.v : 0;
+}
+
+/* Random tangents: N by count, and their N tolerances */
+typedef struct { double *V, *atol; size_t bytes, atol_bytes; } randoms;
+
+static randoms randoms_of(const costate *c, const run *x)
+{
+    size_t from = (size_t)c->st.random.from, count = (size_t)c->random.count, N = (size_t)c->st.N;
+    if (!c->st.random.atol) return (randoms){.bytes = 0};
+    return (randoms){x->Va + from * N, c->random.atol, count * N * sizeof(double), N * sizeof(double)};
+}
 
 int known_keep(costate *c, const run *x, int begins, long source)
 {
@@ -29,9 +48,17 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.first = w->first;
     k.still = w->still;
     k.tangents = x->d && c->o.tangent_error;
+    const spectrum *s = &c->st.spectrum;
+    const randoms r = randoms_of(c, x);
+    k.rho = s->rho;
+    k.negative = s->negative;
+    k.products = s->products;
+    k.age = s->age;
+    k.seed = s->seed;
     const fresh_run f = {.t = x->t, .t0 = c->in.t0, .t1 = c->in.t1, .mode = c->maps.bound.mode, .begins = begins,
                          .y = c->work.y, .yp = c->work.yp, .source = source, .known = &k, .bytes = sizeof k,
-                         .more = w->guard, .more_bytes = (size_t)w->count * sizeof *w->guard};
+                         .more = {{w->guard, guard_bytes(c)}, {s->v, vector_bytes(c)}, {r.V, r.bytes},
+                                  {r.atol, r.atol_bytes}}};
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
 }
 
@@ -41,14 +68,28 @@ static int sound(const costate *c, const known *k, const fresh_run *f)
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
            (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
-           low <= f->t && f->t <= high;
+           low <= f->t && f->t <= high && k->rho >= 0 && isfinite(k->rho) && k->products >= 0 && k->age >= 0;
+}
+
+static void spectrum_again(costate *c, const known *k, const void *v)
+{
+    spectrum *s = &c->st.spectrum;
+    spectrum_forget(s);
+    s->rho = k->rho;
+    s->negative = k->negative != 0;
+    s->products = k->products;
+    s->age = k->age;
+    s->seed = k->seed;
+    s->run = c->stamp;
+    if (s->v) memcpy(s->v, v, vector_bytes(c));
 }
 
 int known_again(costate *c, run *x, const fresh_run *f)
 {
     watch *w = &c->watch;
+    const randoms r = randoms_of(c, x);
     known k;
-    if (f->bytes != sizeof k + (size_t)w->count * sizeof *w->guard)
+    if (f->bytes != sizeof k + guard_bytes(c) + vector_bytes(c) + r.bytes + r.atol_bytes)
         return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew is not of this problem.");
     memcpy(&k, f->known, sizeof k);
     if (!sound(c, &k, f)) return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew cannot have been known.");
@@ -56,6 +97,11 @@ int known_again(costate *c, run *x, const fresh_run *f)
         return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
                     "are not on its tape: it cannot be gone on with.");
     if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
+    const char *at = (const char *)f->known + sizeof k + guard_bytes(c);
+    spectrum_again(c, &k, at);
+    at += vector_bytes(c);
+    if (r.bytes) memcpy(r.V, at, r.bytes);
+    if (r.bytes) memcpy(r.atol, at + r.bytes, r.atol_bytes);
     x->low = k.low;
     x->h_free = k.h_free;
     x->k.err_old = k.err_old;

@@ -4,12 +4,14 @@
    they are those of the accepted step.  The last step has h = t1 - t. */
 #include <math.h>
 #include <string.h>
+#include "run/random_tangents.h"
 #include "run/watch.h"
 
 /* after an event: controller and predictor start afresh, but the step size is kept */
 static void restart(costate *c, run *x)
 {
     fresh(c, 0);
+    spectrum_changed(&c->st.spectrum);
     x->has_prev = 0;
     x->by.cautious = 1;
     x->k = (control){.k = x->k.k};
@@ -48,7 +50,8 @@ static void set_directions(costate *c, run *x)
 static int tangent_norm(costate *c, run *x, double *norm)
 {
     const directions *d = x->d;
-    for (int j = 0; c->st.m->est.e && j < d->m; j++) {
+    int first = c->o.tangent_error ? 0 : c->st.random.from;
+    for (int j = first; c->st.m->est.e && j < d->m; j++) {
         memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
         TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
         size_t at = (size_t)j * (size_t)c->st.N;
@@ -92,7 +95,8 @@ static int try_step(costate *c, run *x, double *err)
         set_directions(c, x);
         left_step(&c->sh);
         TRY(c->st.F->tangent(&c->st, &x->now, x->d));
-        if (c->o.tangent_error && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
+        int judged = c->o.tangent_error || c->st.random.atol;
+        if (judged && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
     }
     return 0;
 }
@@ -233,14 +237,16 @@ static int try_judged(costate *c, run *x)
 static int shorten(costate *c, run *x)
 {
     double h;
-    if (!c->st.F->longest || c->o.controller == COSTATE_FIXED) return 0;
+    if (!c->st.F->longest) return 0;
     x->now.t = x->t;
+    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
+    x->by.span = fabs(c->in.t1 - c->in.t0);
     int status = c->st.F->longest(&c->st, &x->now, &x->by, &h);
     if (status == RETRY)
         return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
                     x->t, c->st.m->name, cause_text(c->v.why));
     TRY(status);
-    x->h_free = c->in.dir * fmin(fabs(x->h_free), h);
+    if (c->o.controller != COSTATE_FIXED) x->h_free = c->in.dir * fmin(fabs(x->h_free), h);
     return 0;
 }
 
@@ -295,6 +301,7 @@ int run_loop(costate *c, run *x)
     if (made) TRY(map_run(c, x, 0));
     if (x->t == x->end) return COSTATE_OK;
     if (cold) TRY(cold_start(c, x, made && !c->start.mine.given));
+    if (cold && !made) TRY(random_tangents_start(c, x));
     long most = c->count.steps + c->o.max_steps;
     int any;
     TRY(events_at_start(c, x, &any));
@@ -305,6 +312,7 @@ int run_loop(costate *c, run *x)
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));
         restart(c, x);
+        TRY(random_tangents_restart(c, x));
     }
     return c->o.consistent & COSTATE_CONSISTENT_END ? map_run(c, x, 1) : COSTATE_OK;
 }

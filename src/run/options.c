@@ -23,6 +23,8 @@ static const struct { const char *name; size_t offset; int fallback, least, most
     O(consistent, 0, COSTATE_CONSISTENT_NONE, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END),
     O(mode, 0, 0, 2147483647), O(max_events, 1000000, 1, 2147483647), O(event_samples, 0, 0, 1000),
     O(checkpoints, 0, 0, 2147483647), O(tangent_count, 0, 0, 2147483647),
+    O(stability, 0, 0, COSTATE_STABILITY_OFF),
+    O(gradient_control, 0, 0, 1000),
 #undef O
 };
 
@@ -90,6 +92,9 @@ int options_fill(costate *c)
     if (c->o.hmax > 0 && c->o.hmin > c->o.hmax)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.hmin = %g is larger than options.hmax = %g.", c->o.hmin,
                     c->o.hmax);
+    if (c->o.controller == COSTATE_FIXED && c->o.gradient_control)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.gradient_control controls the lengths of steps, which "
+                    "options.controller = COSTATE_FIXED prescribes.");
     if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
     if (c->o.controller != COSTATE_FIXED && !c->st.m->est.order)

@@ -1,7 +1,7 @@
 /* resume.c - resumes a run from the file of its tape, and reads tapes from files. */
 #include <stdlib.h>
 #include <string.h>
-#include "run/loop.h"
+#include "run/random_tangents.h"
 
 /* The files of all processes must end at the same step; otherwise the run cannot be resumed. */
 static int same_step(costate *c, const costate_tape *tape, int status)
@@ -16,6 +16,8 @@ static int same_step(costate *c, const costate_tape *tape, int status)
 
 static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
 {
+    const user_tangents none = {0, NULL, NULL, NULL};
+    directed_run all;
     run x = {.tape = tape, .t = f->t, .t1 = f->t1, .end = f->t1, .on = tape->count > 0};
     maps_bind(&c->maps, tape->p);
     set_range(c, f->t0, f->t1);
@@ -23,6 +25,8 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     claim(c);
     fresh(c, 0);
     run_begin(c, &x, tape->from.predict);
+    TRY(random_tangents_prepare(c, 0, 0));
+    tangents_begin(c, &none, f->y, tape->p, &x, &all);
     TRY(known_again(c, &x, f));
     c->at = tape->count;
     tape->from.stamp = c->stamp;
@@ -33,7 +37,9 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
     tape->usable = 0;                           /* until the run ends */
-    return run_finish(c, &x, run_loop(c, &x), y);
+    int status = run_finish(c, &x, run_loop(c, &x), y);
+    tangents_end(c, &none, &x);
+    return status;
 }
 
 static int check_file(costate *c, const costate_tape *tape)

@@ -62,6 +62,14 @@ typedef struct {                /* work space of second order, for m directions,
     double *dt1, *t1;           /* m, 1 + m: directions of t1, gradients with respect to t1 */
 } seconds;
 
+typedef struct {                /* options.gradient_control: tangents along random directions, behind m of the user */
+    int count, room, with_p;    /* room: most m; with_p: directions of p, too */
+    void *block;
+    double *V, *Vb, *Vp;        /* N, N, np by m + count */
+    double *atol, *yp;          /* N; n: work */
+    double *t0, *t1;            /* m + count */
+} random_tangents;
+
 /* Events of a run: values of the guards (watch.h), and the events that were applied. */
 typedef struct {
     int count, samples;         /* events; samples per step */
@@ -97,6 +105,7 @@ struct costate {
     workspace work;
     columns d;
     seconds second;
+    random_tangents random;
     watch watch;
     event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
@@ -173,6 +182,7 @@ int first_step(stepper *, const interval *, const double *y, const double *yp, d
 /* consistent.c */
 int consistent(costate *, double t, double span);                   /* checks work.y at the start: 0 or
                                                                        COSTATE_INCONSISTENT */
+int tangents_along_constraints(costate *, double t, double span, int m, double *V, const double *Vp);
 int residual_start(costate *, double t, double span);               /* the same for residuals; computes work.yp */
 
 /* start.c */

@@ -9,6 +9,7 @@ int begin(costate *c)
     if (!c->whole) return c->v.status;             /* keep the message of costate_new */
     no_error(c);
     event_slopes_forget(c->slopes);
+    c->st.random = (random_columns){0, NULL};       /* after a call that was left */
     return COSTATE_OK;
 }
 
@@ -27,6 +28,7 @@ void forget(costate *c)
 static void furnish(costate *c)
 {
     c->maps = maps_of(&c->P);
+    c->random.count = c->o.gradient_control;
     c->maps.autonomous = c->o.autonomous;
     c->maps.differences = c->o.differences;
     c->maps.user.radius = c->o.spectral_radius;
@@ -176,6 +178,7 @@ void solver_free(costate *c)
     maps_free(&c->maps);
     free(c->d.block);
     free(c->second.block);
+    free(c->random.block);
     free(c->watch.guard);
     free(c->work.block);
     free(c);

@@ -75,6 +75,8 @@ struct costate_method {
     const double *d;            /* s: update */
     method_estimate est;
     method_dense dense;
+    const double *limits;       /* erk: the longest stable h rho: near the negative real axis; elsewhere, for runs with
+                                   span rho <= 10, 100 .. 1e8 (codegen/limits.py) */
     /* sdirk, firk: W = A^-1 over the unknown stages */
     const double *W;            /* s*s */
     const double *g;            /* s: W a, a the column of the explicit first stage; NULL if none */

@@ -24,10 +24,13 @@ const char *tangent_tolerances(const costate_options *o)
            o->tangent_atol_vector ? "tangent_atol_vector" : NULL;
 }
 
+static int is_random(const stepper *c, int j) { return c->random.atol && j >= c->random.from; }
+
 static tolerances of_tangent(const stepper *c, int j)
 {
     const costate_options *o = c->o;
     tolerances x = of_state(c);
+    if (is_random(c, j)) { x.atol_vector = c->random.atol; return x; }
     if (o->tangent_rtol) { x.rtol = o->tangent_rtol[j]; x.rtol_vector = NULL; }
     if (o->tangent_atol) { x.atol = o->tangent_atol[j]; x.atol_vector = NULL; }
     if (o->tangent_atol_vector) x.atol_vector = o->tangent_atol_vector + (size_t)j * (size_t)c->n;
@@ -53,7 +56,7 @@ void weights(const stepper *c, const double *y, double *w)
 
 const double *tangent_weights(const stepper *c, int j, const double *V, double *room)
 {
-    if (!tangent_tolerances(c->o)) return c->w;
+    if (!tangent_tolerances(c->o) && !is_random(c, j)) return c->w;
     tolerances x = of_tangent(c, j);
     weights_within(&x, c->N, V, room);
     return room;

@@ -11,6 +11,7 @@
 #include "linsol/shifts.h"
 #include "maps/maps.h"
 #include "step/method.h"
+#include "step/spectrum.h"
 
 typedef struct {                /* one step, as stored on the tape */
     double t, h, end;           /* end: t of the next step: t + h, rounded as in aim.c */
@@ -51,6 +52,7 @@ typedef struct {                /* one attempt at a step */
     int cautious;               /* 1: first step, or the last attempt was rejected */
     int predict;                /* 1: starting values of Newton's iteration from the previous step */
     int estimate;               /* 1: compute err */
+    double wanted, span;        /* for longest: |h| as proposed, and the length of the run */
     int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
     int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
     int newton;                 /* out: most iterations of a block; 0: no Newton */
@@ -68,7 +70,7 @@ static inline int cut_by(trial *t, double factor, int status)
 
 typedef struct {                /* m directions through a step */
     int m;
-    int stages;                 /* 1: compute Xd also of stages that do not enter V1 */
+    int stages;                 /* 1: compute Xd also of stages that do not enter V1, for dense output or estimates */
     int solved;                 /* 1: the last column leads to exactly solved stages, by the residuals that Newton left
                                    */
     const double *dt, *dh;      /* m each */
@@ -105,6 +107,11 @@ enum trait {
                                    and unknowns of index 2, and serves boundary value problems */
 };
 
+typedef struct {                /* columns of tangents from `from` on have these absolute tolerances; NULL: none has */
+    int from;
+    const double *atol;         /* N */
+} random_columns;
+
 typedef struct family family;
 
 typedef struct stepper {        /* what a family works with: method, problem, linear solver */
@@ -118,6 +125,8 @@ typedef struct stepper {        /* what a family works with: method, problem, li
     double *w;                  /* N: 1/(atol + rtol |y|) at the start of the step; written by the run */
     linearisation lin;          /* the last one made */
     factors *fac;               /* factorisations of the step, unless they are stored; NULL: explicit */
+    random_columns random;      /* of a run */
+    spectrum spectrum;          /* of families with explicit stages */
     void *own;                  /* private to the family: erk_work, irk_work .. */
 } stepper;
 

@@ -15,7 +15,8 @@ uint64_t journal_options(const stepper *c)
     const int integer[] = {o->cost_error, o->controller, o->estimator, o->autonomous, o->newton_max, o->predictor,
                          o->derivative_mode, o->solver, o->backend != NULL, o->ilu, o->differences, o->degree_max,
                          o->consistent, o->mode, o->event_samples, o->preconditioner != NULL,
-                         o->spectral_radius != NULL, o->sum != NULL, o->rtol_vector != NULL, o->atol_vector != NULL};
+                         o->spectral_radius != NULL, o->sum != NULL, o->rtol_vector != NULL, o->atol_vector != NULL,
+                         o->stability, o->gradient_control};
     words_add(&all, real, sizeof real);
     words_add(&all, integer, sizeof integer);
     if (o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));
@@ -73,16 +74,24 @@ int journal_begin(const stepper *c, costate_tape *t)
     return frames_put(t->frames, c->v, HEAD, 0, parts, 2, NULL);
 }
 
+static size_t known_bytes(const fresh_run *x)
+{
+    size_t all = x->bytes;
+    for (size_t k = 0; k < sizeof x->more / sizeof *x->more; k++) all += x->more[k].bytes;
+    return all;
+}
+
 /* A process that is killed loses only the steps after this state. */
 int tape_fresh(const stepper *c, costate_tape *t, const fresh_run *x)
 {
     if (!t->frames) return 0;
     size_t slope = x->yp ? (size_t)c->n : 0;
-    journal_fresh h = {x->t, x->t0, x->t1, x->bytes + x->more_bytes, x->source, t->count, t->maps.count, x->begins,
+    journal_fresh h = {x->t, x->t0, x->t1, known_bytes(x), x->source, t->count, t->maps.count, x->begins,
                        x->mode};
     const part parts[] = {{&h, sizeof h}, {x->y, (size_t)c->N * sizeof *x->y}, {x->yp, slope * sizeof *x->yp},
-                          {x->known, x->bytes}, {x->more, x->more_bytes}};
-    TRY(frames_put(t->frames, c->v, FRESH, (uint32_t)t->count, parts, 5, &t->fresh.at));
+                          {x->known, x->bytes}, {x->more[0].at, x->more[0].bytes}, {x->more[1].at, x->more[1].bytes},
+                          {x->more[2].at, x->more[2].bytes}, {x->more[3].at, x->more[3].bytes}};
+    TRY(frames_put(t->frames, c->v, FRESH, (uint32_t)t->count, parts, 8, &t->fresh.at));
     t->fresh.bytes = t->frames->end - t->fresh.at;
     return frames_flush(t->frames, c->v);
 }

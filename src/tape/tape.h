@@ -126,8 +126,9 @@ typedef struct {                /* a run at a fresh step, from which it can be c
     int mode, begins;
     const double *y, *yp;       /* N; n, of a residual, or NULL */
     long source;                /* linearisation that remains in use, or 0 */
-    const void *known, *more;   /* other data of the run, in whole words; when read: all after `known` */
-    size_t bytes, more_bytes;
+    const void *known;          /* other data of the run, in whole words */
+    size_t bytes;               /* of known; when read: of known and more together */
+    struct { const void *at; size_t bytes; } more[4];   /* behind it */
 } fresh_run;
 
 struct costate_tape {

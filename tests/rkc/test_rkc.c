@@ -227,7 +227,7 @@ static double measured(const costate_method *m, int with_tangent, double scale)
     static double y[PLANE];
     for (int i = 0; i < PLANE; i++) y[i] = sin(0.07 * (i % SIDE)) * (1 + 0.01 * i / SIDE);
     CHECK_OK(c, costate_integrate(c, 0, 0.02 / scale, y, NULL, NULL));
-    double rho = rkc_of(&c->st)->radius.rho;
+    double rho = c->st.spectrum.rho;
     assert_true(costate_get_stats(c)->power >= 16);
     costate_free(c);
     return rho / 1.15;
@@ -264,7 +264,7 @@ static int measured_again(const costate_step *s, void *ctx)
     watched *w = ctx;
     long rejected = costate_get_stats(w->c)->rejected;
     if (costate_step_start(s) >= 1 && rejected > w->rejected) {
-        assert_true(rkc_of(&w->c->st)->radius.rho >= 4e4);
+        assert_true(w->c->st.spectrum.rho >= 4e4);
         w->judged++;
     }
     w->rejected = rejected;

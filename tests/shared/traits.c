@@ -8,7 +8,7 @@
 static unsigned traits(const costate_method *m) { return family_of(m) ? family_of(m)->is : 0; }
 
 int is_explicit(const costate_method *m) { return family_of(m) && !(traits(m) & IMPLICIT); }
-int is_stabilised(const costate_method *m) { return is_explicit(m) && family_of(m)->longest != NULL; }
+int is_stabilised(const costate_method *m) { return m->rkc != NULL; }
 int takes_stiff(const costate_method *m) { return !is_explicit(m) || is_stabilised(m); }
 int takes_diagonal_mass_only(const costate_method *m) { return (traits(m) & DIAGONAL_MASS) != 0; }
 int is_newton(const costate_method *m) { return (traits(m) & RUNGE_KUTTA_INVERSE) != 0; }

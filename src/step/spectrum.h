@@ -1,0 +1,40 @@
+/* spectrum.h - the eigenvalue of J = M^-1 f_y with the largest modulus, measured by products as a run goes on. */
+#ifndef COSTATE_SPECTRUM_H
+#define COSTATE_SPECTRUM_H
+
+#include "base/arena.h"
+
+struct stepper;
+struct maps;
+
+typedef struct {
+    double *v, *Jv, *JJv, *z;   /* n each: the vector of the power iteration, of length 1; its products; work */
+    const double *f0;           /* M^-1 f(t, y), for differences where there are no products, or NULL: none are taken */
+    int (*divide)(const struct stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x */
+    double rho;                 /* its modulus, or what is given for it; 0: not known */
+    int negative;               /* 1: the eigenvalue is close to the negative real axis */
+    double longest;             /* erk: h that it allows in this run; 0: to be found */
+    int products;               /* that led to v from a random vector; at most COUNTED */
+    unsigned seed;              /* of the random numbers */
+    long age;                   /* steps begun since it was measured */
+    long run;                   /* stamp of the run that it belongs to */
+    long steps, capped;         /* of the run, and those as long as the limit; */
+    double worst;               /* the largest h in units of the limit */
+} spectrum;
+
+/* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until
+   it changes by less than the part `settled`.  safety: the factor of rho */
+typedef struct { int first, first_most, least, most; double settled, safety; } spectrum_accuracy;
+
+void spectrum_layout(const struct stepper *, cursor *, spectrum *);
+void spectrum_forget(spectrum *);                           /* a run begins */
+void spectrum_changed(spectrum *);                          /* an event: f_y may be another matrix */
+int spectrum_products(const struct maps *);                 /* does the problem provide products with f_y or f_y^T? */
+/* Is a rho like this, which may still rise, far from where it matters? */
+typedef int (*spectrum_far)(const struct stepper *, double rho, const void *ctx);
+/* Measures it at (t, y); far: NULL, or ends the measurement as soon as it is true.  RETRY: a product is not finite, or
+   not defined there; rho is as before. */
+int spectrum_measure(struct stepper *, double t, const double *y, const spectrum_accuracy *, spectrum_far,
+                     const void *ctx);
+
+#endif
