@@ -191,6 +191,8 @@ module costate
         type(c_ptr) :: tangent_rtol = c_null_ptr                ! tangent_count
         type(c_ptr) :: tangent_atol = c_null_ptr                ! tangent_count
         type(c_ptr) :: tangent_atol_vector = c_null_ptr         ! n, tangent_count
+        type(c_funptr) :: on_back = c_null_funptr               ! costate_on_back
+        type(c_ptr) :: on_back_ctx = c_null_ptr
         integer(c_int) :: stability = COSTATE_STABILITY_ON
         integer(c_int) :: gradient_control = 0
     end type
@@ -377,6 +379,13 @@ module costate
             real(c_double), value :: t
             real(c_double), intent(in) :: before(*), after(*)
             type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_on_back(step, t, h, y, m, lambda, mu, ctx) bind(c)
+            import
+            integer(c_int), value :: step, m
+            real(c_double), value :: t, h
+            real(c_double), intent(in) :: y(*), lambda(*)
+            type(c_ptr), value :: mu, ctx                       ! mu: np by m, or c_null_ptr
         end function
         integer(c_int) function costate_observe(k, t, y, m, V, ctx) bind(c)
             import

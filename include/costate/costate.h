@@ -50,7 +50,7 @@ enum costate_status {
     COSTATE_NOT_FINITE = -10,    /* a callback returned NaN or Inf although the step size was reduced      */
     COSTATE_TAPE_LIMIT = -11,    /* the tape reached options.tape_limit bytes                              */
     COSTATE_BAD_TAPE = -12,      /* the tape holds no step, or belongs to another problem or method        */
-    COSTATE_STOPPED = -13,       /* on_step or on_event stopped the run; t, y are those of the last step   */
+    COSTATE_STOPPED = -13,       /* on_step or on_event stopped the run (t, y: of the last step), or on_back a sweep */
     COSTATE_STAGNATED = -14,     /* a stage system of a tangent or adjoint could not be solved             */
     COSTATE_OUT_OF_RANGE = -15,  /* a time lies outside the tape or the step                               */
     COSTATE_CHECK_FAILED = -16,  /* a check found an error in a callback, a pattern or a gradient          */
@@ -399,6 +399,13 @@ typedef struct {
     const double *tangent_rtol;       /* tangent_count values, or NULL */
     const double *tangent_atol;       /* tangent_count values, positive, or NULL */
     const double *tangent_atol_vector;  /* n by tangent_count values, positive, instead of tangent_atol, or NULL */
+
+    /* called in sweeps of adjoints, after each step on the way back: the step of the tape that starts at t with length
+       h; y (N) at its start; lambda (N by m) and mu (np by m, NULL: not requested): the gradients of all that follows
+       t, with respect to y there, after the events at t, and to p.  != 0 stops the sweep (COSTATE_STOPPED) */
+    int (*on_back)(int step, double t, double h, const double *y, int m, const double *lambda, const double *mu,
+                   void *ctx);
+    void *on_back_ctx;
 
     int stability;                    /* COSTATE_STABILITY_ON: steps of explicit methods stay where the method is stable
                                          for all modes of the problem, also for those that y does not show but a

@@ -237,6 +237,7 @@ static costate *solver_for_checks(const costate *c)
     o.derivative_mode = 1;
     o.on_step = NULL;
     o.on_event = NULL;
+    o.on_back = NULL;
     if (!o.consistent) o.consistent = COSTATE_CONSISTENT_NONE;       /* 0 says that of a solver, not of options */
     return costate_new(c->st.m, &c->P, &o);
 }

@@ -205,6 +205,23 @@ static void pm_end(const costate *c, int m, double *mu)
         memcpy(mu + j * np, c->d.events.pm + j * rows, np * sizeof *mu);
 }
 
+/* on_back after each step: memory variables' gradients, which steps add to pm, are rows of lambda by then. */
+typedef struct { costate *c; int m; double *lambda, *mu, *pm; } looking;
+
+static int adjoint_shown(void *ctx, sweep_state *w, op o)
+{
+    const looking *s = ctx;
+    costate *c = s->c;
+    TRY(adjoint_of(NULL, w, o));
+    if (o.kind != STEP || !c->o.on_back) return 0;
+    memory_from_pm(&c->st, s->m, s->lambda, s->pm);
+    pm_end(c, s->m, s->mu);
+    int stops = c->o.on_back(o.step, w->now.t, w->now.h, w->now.y, s->m, s->lambda, c->st.np ? s->mu : NULL,
+                             c->o.on_back_ctx) != 0;
+    return space_agree(&c->maps.space, stops ? fail(&c->v, COSTATE_STOPPED, "on_back stopped the sweep at step %d, "
+                                                    "t = %.10g.", o.step, w->now.t) : 0);
+}
+
 static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
                     const costate_observations *o)
 {
@@ -222,7 +239,8 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     clear_events(times, (size_t)tape->maps.events, k);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
-    TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_of, NULL}));
+    looking at = {c, m, lambda, mu, pm};
+    TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_shown, &at}));
     verdict_at(&c->v, ended);
     memory_from_pm(&c->st, m, lambda, pm);
     pm_end(c, m, mu);

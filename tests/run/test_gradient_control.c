@@ -285,7 +285,7 @@ static void refused(void **state)
     const costate_method *m = costate_method_find("dopri5");
     const problem *b = problem_find("lv");
     costate_problem P = b->P;
-    double y[2] = {b->y0[0], b->y0[1]};
+    double y[4] = {b->y0[0], b->y0[1]};                     /* with q */
     (void)state;
     P.rhs.tangent = NULL;
     P.rhs.tangents = NULL;
