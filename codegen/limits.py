@@ -12,7 +12,6 @@ import functools
 import math
 
 from .scale import floats, polynomial
-from .stability import rational
 
 LEAST, MOST, STEP = 0.02, 60.0, 0.01
 DECADES = 8
@@ -23,12 +22,12 @@ def limits(method):
     """[real] + waves of an explicit Runge-Kutta method; None for other families"""
     if method.table.family != "erk":
         return None
-    R = floats(rational(method.conditions.beta, method.weights, method.tol)[0])
+    R = tuple(floats(method.P))
     return [real(R)] + waves(R)
 
 
 def growth(R, r, angle):
-    """log|R|"""
+    """log|R|, R: its coefficients"""
     size = abs(polynomial(R, r * cmath.exp(1j * math.radians(angle))))
     return math.log(size) if size > 0 else -math.inf
 
@@ -46,7 +45,7 @@ def first(R, angle, allowed):
     """The first r at which growth(r) exceeds r * allowed, by steps of STEP and bisection."""
     def beyond(r):
         return growth(R, r, angle) > r * allowed + 1e-12
-    steps = next(k for k, x in enumerate(sampled(tuple(R), angle), 1) if x > k * STEP * allowed + 1e-12)
+    steps = next(k for k, x in enumerate(sampled(R, angle), 1) if x > k * STEP * allowed + 1e-12)
     inside, outside = (steps - 1) * STEP, steps * STEP
     for _ in range(30):
         middle = (inside + outside) / 2

@@ -182,8 +182,7 @@ class Reader:
         if len(lines) != len(stages) + len(weights) or any(x[0] is None for x in lines):
             raise Refused("tableau: every line is 'c_i | entries', 'b | ...', 'bhat | ...' or 'bhat2 | ...', once each")
         t.s = s = len(stages)
-        explicit = (lambda i, s: i)
-        width = {"sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}.get(t.family, explicit)
+        width = {"sdirk": lambda i, s: i + 1, "firk": lambda i, s: s}.get(t.family, lambda i, s: i)
         t.A = self.matrix(stages, "tableau", width)
         t.c = self.labels(stages, "tableau", "c")
         for label, texts in weights.items():
