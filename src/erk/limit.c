@@ -50,18 +50,13 @@ static void find_longest(stepper *c, const trial *t)
     if (s->longest == 0 && s->rho > 0) s->longest = limit(c, s->rho, t->span) / s->rho;
 }
 
-static int given(const stepper *c) { return c->maps->user.radius || c->o->spectral_bound > 0; }
-
 /* rho of this point; 0, or RETRY: it is not known, because the callback or the products are not defined there */
 static int radius(stepper *c, const record *r, const trial *t)
 {
     spectrum *s = &c->spectrum;
-    if (given(c)) {
-        costate_point x = point(c->maps, r->t, r->y);
+    if (spectrum_given(c)) {
         s->longest = 0;
-        if (c->maps->user.radius) return map_radius(c->maps, &x, &s->rho);
-        s->rho = c->o->spectral_bound;
-        return 0;
+        return spectrum_ask(c, r->t, r->y);
     }
     s->age++;
     find_longest(c, t);                             /* a run may have been resumed */
@@ -80,7 +75,7 @@ int erk_longest(stepper *c, const record *r, trial *t, double *h)
 {
     spectrum *s = &c->spectrum;
     *h = HUGE_VAL;
-    if (!s->v && !given(c)) return 0;
+    if (!s->v && !spectrum_given(c)) return 0;
     if (!t->started || c->maps->user.radius) {
         int status = radius(c, r, t);
         if (status < 0) return status;

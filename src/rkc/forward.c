@@ -67,12 +67,13 @@ static void keep(const stepper *c, const record *r, const double *y1, const doub
     }
 }
 
-static void count(rkc_work *a, const record *r)
+static void count(const stepper *c, const record *r)
 {
+    rkc_work *a = rkc_of(c);
     a->tries.degree = r->degree;
     a->limit.tried = 1;
     a->tries.all++;
-    a->tries.longest += fabs(r->h) >= 0.99 * a->limit.longest;
+    a->tries.longest += fabs(r->h) >= 0.99 * c->spectrum.longest;
 }
 
 int rkc_forward(stepper *c, record *r, trial *t)
@@ -84,7 +85,7 @@ int rkc_forward(stepper *c, record *r, trial *t)
     TRY(rkc_first_slope(c, r, t));
     TRY(choose(c, r, t, &d));
     r->degree = d.s;
-    count(a, r);
+    count(c, r);
     rkc_start(c, r);
     TRY(recurrence(c, r, &d));
     TRY(last_stages(c, r, &d, t->y1));

@@ -27,13 +27,11 @@ static int stale(const stepper *c, const trial *t)
 int rkc_radius(stepper *c, const record *r, const trial *t)
 {
     rkc_limit *a = &rkc_of(c)->limit;
-    costate_point x = point(c->maps, r->t, r->y);
-    if (c->maps->user.radius) {
-        if (!a->asked) TRY(map_radius(c->maps, &x, &c->spectrum.rho));
+    if (spectrum_given(c)) {
+        if (!a->asked) TRY(spectrum_ask(c, r->t, r->y));
         a->asked = 1;
         return 0;
     }
-    if (c->o->spectral_bound > 0) { c->spectrum.rho = c->o->spectral_bound; return 0; }
     if (!stale(c, t)) return 0;
     TRY(spectrum_measure(c, r->t, r->y, &ACCURATE, NULL, NULL));
     a->tried = 0;
@@ -60,7 +58,7 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
     TRY(rkc_radius(c, r, t));
     TRY(space_norm(&c->maps->space, (size_t)c->n, c->w, r->y, &size));
     double rho = c->spectrum.rho;
-    *h = a->limit.longest = rho > 0 ? c->m->rkc->beta[highest(c, size)] / rho : HUGE_VAL;
+    *h = c->spectrum.longest = rho > 0 ? c->m->rkc->beta[highest(c, size)] / rho : HUGE_VAL;
     return 0;
 }
 
@@ -71,7 +69,7 @@ void rkc_remark(const stepper *c, int failed, char *text, size_t room)
     const rkc_work *a = rkc_of(c);
     const spectrum *s = &c->spectrum;
     const rkc_tries *tries = &a->tries;
-    int given = c->maps->user.radius || c->o->spectral_bound > 0;
+    int given = spectrum_given(c);
     int uneasy = 5 * tries->rejected > tries->all && tries->all >= 10;
     text[0] = 0;
     if ((failed || uneasy) && !given && s->products > 0 && !s->negative)

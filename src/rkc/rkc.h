@@ -31,7 +31,6 @@ typedef struct {                /* the coefficients of a degree; those of the re
 typedef struct {                /* radius.c: the limit by the spectral radius */
     int asked;                  /* 1: the callback that gives it, at this step */
     int tried;                  /* 1: a try was made since it was measured */
-    double longest;             /* h that the highest degree allows */
 } rkc_limit;
 
 typedef struct {                /* tries of the run */

@@ -28,6 +28,15 @@ void set_range(costate *c, double t0, double t1)
 
 static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
 
+int longest_step(costate *c, run *x, double *h)
+{
+    *h = HUGE_VAL;
+    if (!c->st.F->longest) return 0;
+    x->now.t = x->t;
+    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
+    return c->st.F->longest(&c->st, &x->now, &x->by, h);
+}
+
 /* Shortens the proposed step so that it ends at t1, or lengthens it by the round-off of h or of t rather than leave a
    tiny step.  After a rejection it is not lengthened by the round-off of t. */
 void aim(const costate *c, run *x)

@@ -95,8 +95,8 @@ static int probe(costate *c, run *x, double part, int *done)
     x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
                       .mode = (unsigned)c->maps.bound.mode & 0x3fffffffu, .t = x->t};
     if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
-    double h = part * fabs(x->h_free), most = h;
-    int status = c->st.F->longest ? c->st.F->longest(&c->st, &x->now, &x->by, &most) : 0;
+    double h = part * fabs(x->h_free), most;
+    int status = longest_step(c, x, &most);
     h = fmax(fmin(h, most), 1e4 * DBL_EPSILON * fabs(x->t));
     for (int i = 0; i < TRIES && status >= 0; i++, h /= 4) {
         x->h = c->in.dir * h;

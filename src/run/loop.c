@@ -233,20 +233,16 @@ static int try_judged(costate *c, run *x)
     return accept(c, x, err);
 }
 
-/* Limits the proposed h to the longest step that the family allows here (stability of rkc). */
+/* Limits the proposed h to the longest step that the family allows here (its stability). */
 static int shorten(costate *c, run *x)
 {
     double h;
-    if (!c->st.F->longest) return 0;
-    x->now.t = x->t;
-    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
-    x->by.span = fabs(c->in.t1 - c->in.t0);
-    int status = c->st.F->longest(&c->st, &x->now, &x->by, &h);
+    int status = longest_step(c, x, &h);
     if (status == RETRY)
         return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
                     x->t, c->st.m->name, cause_text(c->v.why));
     TRY(status);
-    if (c->o.controller != COSTATE_FIXED) x->h_free = c->in.dir * fmin(fabs(x->h_free), h);
+    if (h < fabs(x->h_free) && c->o.controller != COSTATE_FIXED) x->h_free = c->in.dir * h;
     return 0;
 }
 
@@ -291,7 +287,7 @@ void run_begin(const costate *c, run *x, int predict)
     x->k = (control){.k = error_exponent(c->st.m)};
     x->once = step_once;
     x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->est.e && c->o.controller != COSTATE_FIXED,
-                    .predict = predict};
+                    .predict = predict, .span = fabs(c->in.t1 - c->in.t0)};
 }
 
 int run_loop(costate *c, run *x)

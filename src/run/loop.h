@@ -39,6 +39,7 @@ int known_again(costate *, run *, const fresh_run *);
 
 /* aim.c */
 void set_range(costate *, double t0, double t1);
+int longest_step(costate *, run *, double *h);      /* that the family allows here; RETRY: it is not known */
 void aim(const costate *, run *);                   /* sets h, and whether the step is the last */
 void set_times(run *);                              /* sets t, h and end of the step */
 int too_small(const costate *, const run *);

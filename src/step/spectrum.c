@@ -27,8 +27,9 @@ static const double EXTRAPOLATED = 1.5;
 /* the cosines from which on an eigenvalue is close to the negative real axis: of J J v and v, of J J v and -J v */
 static const double ALONG = 0.5, AGAINST = 0.7;
 
-void spectrum_layout(const stepper *c, cursor *at, spectrum *s)
+void spectrum_layout(stepper *c, cursor *at)
 {
+    spectrum *s = &c->spectrum;
     TAKE(at, (size_t)c->n, &s->v, &s->Jv, &s->JJv, &s->z);
 }
 
@@ -45,6 +46,16 @@ void spectrum_forget(spectrum *s)
 void spectrum_changed(spectrum *s) { s->products = 0; s->age = 0; }
 
 int spectrum_products(const maps *a) { return has_tangent(&a->user.rhs) || has_adjoint(&a->user.rhs) || a->user.jac; }
+
+int spectrum_given(const stepper *c) { return c->maps->user.radius || c->o->spectral_bound > 0; }
+
+int spectrum_ask(stepper *c, double t, const double *y)
+{
+    costate_point x = point(c->maps, t, y);
+    if (c->maps->user.radius) return map_radius(c->maps, &x, &c->spectrum.rho);
+    c->spectrum.rho = c->o->spectral_bound;
+    return 0;
+}
 
 /* out <- J v by a difference along v, of length sqrt(eps) max(|y|, tolerance) in the error norm */
 static int difference(stepper *c, spectrum *s, double t, const double *y, const double *v, double *out)

@@ -13,7 +13,7 @@ typedef struct {
     int (*divide)(const struct stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x */
     double rho;                 /* its modulus, or what is given for it; 0: not known */
     int negative;               /* 1: the eigenvalue is close to the negative real axis */
-    double longest;             /* erk: h that it allows in this run; 0: to be found */
+    double longest;             /* h that it allows; erk: in this run, 0: to be found */
     int products;               /* that led to v from a random vector; at most COUNTED */
     unsigned seed;              /* of the random numbers */
     long age;                   /* steps begun since it was measured */
@@ -26,10 +26,12 @@ typedef struct {
    it changes by less than the part `settled`.  safety: the factor of rho */
 typedef struct { int first, first_most, least, most; double settled, safety; } spectrum_accuracy;
 
-void spectrum_layout(const struct stepper *, cursor *, spectrum *);
+void spectrum_layout(struct stepper *, cursor *);
 void spectrum_forget(spectrum *);                           /* a run begins */
 void spectrum_changed(spectrum *);                          /* an event: f_y may be another matrix */
 int spectrum_products(const struct maps *);                 /* does the problem provide products with f_y or f_y^T? */
+int spectrum_given(const struct stepper *);                 /* by options.spectral_radius or spectral_bound; */
+int spectrum_ask(struct stepper *, double t, const double *y);     /* rho <- what they give there */
 /* Is a rho like this, which may still rise, far from where it matters? */
 typedef int (*spectrum_far)(const struct stepper *, double rho, const void *ctx);
 /* Measures it at (t, y); far: NULL, or ends the measurement as soon as it is true.  RETRY: a product is not finite, or

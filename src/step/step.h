@@ -147,8 +147,7 @@ struct family {
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
-    int (*longest)(stepper *, const record *, trial *, double *h);  /* reduces *h to the longest stable step; may be
-                                                                       NULL */
+    int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
     double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
                                                             only to the accuracy of the error estimate; 0: they are not;
