@@ -415,10 +415,11 @@ typedef struct {
                                          error of y alone */
     int gradient_control;             /* so many tangents along random directions of y0 and p, at most 1000, take part
                                          in the error test with rtol, relative to their own size: errors of gradients
-                                         are then proportional to rtol.  Needs rhs.tangent (jac for y0 alone) and a
-                                         method with an error estimate.  Each costs a tangent through every step, and
-                                         steps are shorter where a gradient is harder than y: often 1.5 to 3 times as
-                                         many, more with waves.  0: none */
+                                         are then proportional to rtol.  Needs rhs.tangent (jac for y0 alone), a method
+                                         with an error estimate and, for singular M or a residual, another solver than
+                                         COSTATE_LS_GMRES.  Each costs a tangent through every step, and steps are
+                                         shorter where a gradient is harder than y: often 1.5 to 3 times as many, more
+                                         with waves.  0: none */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

@@ -301,15 +301,17 @@ int residual_start(costate *c, double t, double span)
 int tangents_along_constraints(costate *c, double t, double span, int m, double *V, const double *Vp)
 {
     jump x = jump_at(c, t);
-    size_t n = (size_t)c->st.n;
+    const space *all = &c->maps.space;
+    size_t n = (size_t)c->st.n, N = (size_t)c->st.N;
     double *old = x.terms;
     weights(&c->st, c->work.y, c->st.w);
     TRY(linearise_here(c, t));
     double sigma = 1e3 * fastest(c, &x, span);
     TRY(shift(c, sigma));
     costate_point at = equation_point(&c->maps, t, c->work.y, c->work.yp);
-    for (int j = 0; j < m; j++, V += c->st.N) {
-        costate_point dx = along_pm(&c->maps, 0, V, Vp, (size_t)j);
+    for (int j = 0; j < m; j++) {
+        double *v = V + (size_t)j * N;
+        costate_point dx = along_pm(&c->maps, 0, v, Vp, (size_t)j);
         TRY(equation_tangents(&c->maps, &at, 1, &dx, NULL, n, x.f, n));
         memcpy(x.r, x.f, n * sizeof *x.r);
         for (int k = 0, done = 0; k < PASSES && !done; k++) {
@@ -320,11 +322,13 @@ int tangents_along_constraints(costate *c, double t, double span, int m, double 
             TRY(without_slope(c, &x));
             for (size_t i = 0; i < n; i++) {
                 change = fmax(change, fabs(x.d[i] - old[i]));
-                size = fmax(size, fabs(V[i]) + fabs(x.d[i]));
+                size = fmax(size, fabs(v[i]) + fabs(x.d[i]));
             }
+            TRY(space_greatest(all, &change));
+            TRY(space_greatest(all, &size));
             done = k > 0 && change <= 1e-10 * size;
         }
-        axpy(n, 1, x.d, V);
+        axpy(n, 1, x.d, v);
     }
-    return all_finite(n, V - c->st.N) ? 0 : RETRY;
+    return space_finite(all, N * (size_t)m, V);
 }

@@ -74,8 +74,6 @@ static int run_directed(costate *c, double t0, double t1, double *y, const doubl
     return status;
 }
 
-static const user_tangents none;
-
 int solver_integrate(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape)
 {
     if (tape) tape_clear(tape);          /* also if the call fails: the tape must not hold an earlier run */
@@ -83,7 +81,7 @@ int solver_integrate(costate *c, double t0, double t1, double *y, const double *
     TRY(check_arguments(c, t0, t1, y, p));
     TRY(maps_available(c, FORWARD, 0, 0));
     TRY(random_tangents_prepare(c, 0, 0));
-    return run_directed(c, t0, t1, y, p, &none, tape);
+    return run_directed(c, t0, t1, y, p, &no_tangents, tape);
 }
 
 static int enough_tolerances(costate *c, int m)
@@ -133,7 +131,7 @@ int solver_continue(costate *c, costate_tape *tape, double t1, double *y)
     if (tape->count > 0 && !tape_last_event(tape)) TRY(tape_event(&c->st, tape, &went_on));
     memcpy(y, tape->end, (size_t)c->st.N * sizeof *y);
     TRY(random_tangents_prepare(c, 0, 0));
-    return run_directed(c, tape->from.t1, t1, y, tape->p, &none, tape);
+    return run_directed(c, tape->from.t1, t1, y, tape->p, &no_tangents, tape);
 }
 
 int costate_mode(const costate *c) { return c ? c->maps.bound.mode : 0; }

@@ -20,13 +20,8 @@ static const double DEFAULT_RTOL = 1e-6;
 
 static double rtol_of(const costate *c, int i)
 {
-    double rtol = i < c->st.n && c->o.rtol_vector ? c->o.rtol_vector[i] : c->o.rtol;
+    double rtol = state_rtol(&c->st, i);
     return rtol > 0 ? rtol : DEFAULT_RTOL;
-}
-
-static double atol_of(const costate *c, int i)
-{
-    return i < c->st.n && c->o.atol_vector ? c->o.atol_vector[i] : c->o.atol;
 }
 
 static int allocate(costate *c, int m)
@@ -57,20 +52,25 @@ static void draw(costate *c, int m, const double *y, const double *p)
 {
     random_tangents *r = &c->random;
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np;
-    unsigned seed = 1;
-    for (size_t i = 0; i < N; i++) r->atol[i] = atol_of(c, (int)i) + rtol_of(c, (int)i) * fabs(y[i]);
+    unsigned of_y = 1, of_p = 2;        /* p is the same in all processes, of which each has its own part of y */
+    for (size_t i = 0; i < N; i++) r->atol[i] = state_atol(&c->st, (int)i) + rtol_of(c, (int)i) * fabs(y[i]);
     for (size_t j = (size_t)m; j < (size_t)(m + r->count); j++) {
         for (size_t i = 0; i < N; i++)
-            r->V[j * N + i] = (int)i < c->st.n ? random_number(&seed) * r->atol[i] / rtol_of(c, (int)i) : 0;
-        for (size_t i = 0; i < np; i++) r->Vp[j * np + i] = r->with_p ? random_number(&seed) * fabs(p[i]) : 0;
+            r->V[j * N + i] = (int)i < c->st.n ? random_number(&of_y) * r->atol[i] / rtol_of(c, (int)i) : 0;
+        for (size_t i = 0; i < np; i++) r->Vp[j * np + i] = r->with_p ? random_number(&of_p) * fabs(p[i]) : 0;
         r->t0[j] = r->t1[j] = 0;
     }
 }
+
+static int constrained(const costate *c) { return c->sh.singular || c->maps.residual; }
 
 int random_tangents_prepare(costate *c, int m, int with_p)
 {
     const costate_map *f = c->maps.residual ? &c->P.residual : &c->P.rhs;
     if (c->random.count == 0) return 0;
+    if (constrained(c) && c->sh.matfree)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.gradient_control places tangents along constraints, for "
+                    "which it needs a matrix: with singular M or problem.residual it does not take COSTATE_LS_GMRES.");
     c->random.with_p = with_p || (c->st.np > 0 && (has_tangent(f) || c->o.differences));
     TRY(maps_available(c, TANGENT, c->random.with_p, 0));
     TRY(maps_have_events(&c->maps, TANGENT_OF));
@@ -89,6 +89,8 @@ static void copy(costate *c, const user_tangents *u)
         r->t1[j] = u->times && u->times->t1 ? u->times->t1[j] : 0;
     }
 }
+
+const user_tangents no_tangents = {0, NULL, NULL, NULL};
 
 void tangents_begin(costate *c, const user_tangents *u, const double *y, const double *p, run *x, directed_run *all)
 {
@@ -150,8 +152,7 @@ static int along_constraints(costate *c, const run *x)
 
 int random_tangents_start(costate *c, const run *x)
 {
-    if (!c->st.random.atol || (!c->sh.singular && !c->maps.residual)) return 0;
-    return along_constraints(c, x);
+    return c->st.random.atol && constrained(c) ? along_constraints(c, x) : 0;
 }
 
 /* Events at guards have given them derivatives of the time: these are dropped, because in a short step up to a given
@@ -162,7 +163,7 @@ int random_tangents_restart(costate *c, const run *x)
     size_t n = (size_t)c->st.n;
     if (!c->st.random.atol || x->t == x->end) return 0;
     for (int j = 0; j < c->random.count; j++) c->d.dt[c->st.random.from + j] = 0;
-    if (!c->sh.singular && !c->maps.residual) return 0;
+    if (!constrained(c)) return 0;
     memory_bind(&c->st, c->work.y, c->maps.bound.mode);
     if (c->maps.residual) {
         memcpy(c->random.yp, c->work.yp, n * sizeof *c->work.yp);

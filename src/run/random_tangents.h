@@ -6,6 +6,7 @@
 
 /* the tangents that the user wants through a run; m 0: none */
 typedef struct { int m; double *V; const double *Vp; const costate_times *times; } user_tangents;
+extern const user_tangents no_tangents;
 
 /* Memory for them behind m tangents of the user; COSTATE_MISSING: products are not there.  with_p: the user has
    directions of p. */

@@ -16,7 +16,6 @@ static int same_step(costate *c, const costate_tape *tape, int status)
 
 static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
 {
-    const user_tangents none = {0, NULL, NULL, NULL};
     directed_run all;
     run x = {.tape = tape, .t = f->t, .t1 = f->t1, .end = f->t1, .on = tape->count > 0};
     maps_bind(&c->maps, tape->p);
@@ -26,7 +25,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     fresh(c, 0);
     run_begin(c, &x, tape->from.predict);
     TRY(random_tangents_prepare(c, 0, 0));
-    tangents_begin(c, &none, f->y, tape->p, &x, &all);
+    tangents_begin(c, &no_tangents, f->y, tape->p, &x, &all);
     TRY(known_again(c, &x, f));
     c->at = tape->count;
     tape->from.stamp = c->stamp;
@@ -38,7 +37,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
     tape->usable = 0;                           /* until the run ends */
     int status = run_finish(c, &x, run_loop(c, &x), y);
-    tangents_end(c, &none, &x);
+    tangents_end(c, &no_tangents, &x);
     return status;
 }
 

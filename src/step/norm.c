@@ -40,6 +40,18 @@ static tolerances of_tangent(const stepper *c, int j)
 static double rtol_at(const tolerances *x, int i) { return i < x->n && x->rtol_vector ? x->rtol_vector[i] : x->rtol; }
 static double atol_at(const tolerances *x, int i) { return i < x->n && x->atol_vector ? x->atol_vector[i] : x->atol; }
 
+double state_rtol(const stepper *c, int i)
+{
+    tolerances x = of_state(c);
+    return rtol_at(&x, i);
+}
+
+double state_atol(const stepper *c, int i)
+{
+    tolerances x = of_state(c);
+    return atol_at(&x, i);
+}
+
 static void weights_within(const tolerances *x, int N, const double *y, double *w)
 {
     double rtol = x->rtol, atol = x->atol;

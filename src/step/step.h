@@ -171,6 +171,8 @@ void dense_eval(const stepper *, const record *, double t, double *y);
    (mathematics, eq. 13.2); x: increments, estimates or weights of their norms */
 void index_scale(const stepper *, double h, double *x);
 void weights(const stepper *, const double *y, double *w);
+double state_rtol(const stepper *, int i);               /* of component i, by the options */
+double state_atol(const stepper *, int i);
 /* NaN: y1 is not finite */
 int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);
 /* the name of an option that sets tolerances of tangents; NULL: they have those of y */

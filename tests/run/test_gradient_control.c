@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include "hybrid_sweeps.h"
 #include "daes.h"
+#include "line_heat.h"
 #include "swe.h"
 
 #define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", method_name(m), #x); } while (0)
@@ -27,16 +28,6 @@ static int gradient(const costate_method *m, const costate_problem *P, const swe
     return steps;
 }
 
-static double error_of(const double *g, const double *exact)
-{
-    double error = 0, size = 0;
-    for (int i = 0; i < LONGEST; i++) {
-        error += (g[i] - exact[i]) * (g[i] - exact[i]);
-        size += exact[i] * exact[i];
-    }
-    return sqrt(error / size);
-}
-
 /* 30 rtol, asked for explicit methods; the reference: verner98 at 1e-12 */
 static void shallow_water(void **state)
 {
@@ -52,7 +43,8 @@ static void shallow_water(void **state)
             const costate_method *m = costate_method_find(names[k]);
             costate_options o = {.rtol = rtol, .atol = rtol, .autonomous = 1, .gradient_control = 1};
             gradient(m, &P, s, o, g);
-            if (!(error_of(g, exact) <= 30 * rtol)) fail_msg("%s, rtol %g: %.2e", names[k], rtol, error_of(g, exact));
+            double error = relative_error(LONGEST, g, exact);
+            if (!(error <= 30 * rtol)) fail_msg("%s, rtol %g: %.2e", names[k], rtol, error);
         }
     swe_free(s);
 }
@@ -61,62 +53,23 @@ static void shallow_water(void **state)
 
 enum { POINTS = 50 };
 
-static int heat(const costate_point *x, double *f, void *ctx)
-{
-    const double *u = x->y, s = (POINTS + 1) * (POINTS + 1);
-    for (int i = 0; i < POINTS; i++)
-        f[i] = s * ((i > 0 ? u[i - 1] : 0) - 2 * u[i] + (i < POINTS - 1 ? u[i + 1] : 0));
-    return (void)ctx, 0;
-}
-static int heat_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    costate_point at = {.y = dx->y};
-    memset(out, 0, POINTS * sizeof *out);
-    return dx->y ? heat(&at, out, ctx) : ((void)x, 0);
-}
-static int heat_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    double by_y[POINTS];
-    costate_point at = {.y = w};
-    heat(&at, by_y, ctx);
-    for (int i = 0; g->y && i < POINTS; i++) g->y[i] += by_y[i];
-    return (void)x, 0;
-}
-static int heat_jac(const costate_point *x, double *J, void *ctx)
-{
-    const double s = (POINTS + 1) * (POINTS + 1);
-    memset(J, 0, POINTS * POINTS * sizeof *J);
-    for (int i = 0; i < POINTS; i++) {
-        J[i * POINTS + i] = -2 * s;
-        if (i > 0) J[i * POINTS + i - 1] = s;
-        if (i < POINTS - 1) J[i * POINTS + i + 1] = s;
-    }
-    return (void)x, (void)ctx, 0;
-}
-
 static double heat_error(const costate_method *m, double rtol, int directions)
 {
-    const double pi = 3.14159265358979323846, d = pi / (POINTS + 1), t1 = 0.3;
-    costate_problem P = {.n = POINTS, .jac = heat_jac,
-                         .rhs = {.value = heat, .tangent = heat_tangent, .adjoint = heat_adjoint}};
+    const double t1 = 0.3;
+    int points = POINTS;
+    costate_problem P = {.n = POINTS, .jac = line_heat_jac, .ctx = &points,
+                         .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint}};
     costate_options o = {.rtol = rtol, .atol = rtol, .autonomous = 1, .gradient_control = directions};
-    double y[POINTS], g[POINTS] = {1}, exact[POINTS] = {0}, error = 0, size = 0;
-    for (int i = 0; i < POINTS; i++) y[i] = sin(d * (i + 1));
-    for (int k = 1; k <= POINTS; k++)
-        for (int i = 0; i < POINTS; i++)
-            exact[i] += 2.0 / (POINTS + 1) * sin(k * d) * sin(k * d * (i + 1)) *
-                        exp(-pow(2 * (POINTS + 1) * sin(k * d / 2), 2) * t1);
+    double y[POINTS], g[POINTS] = {1}, exact[POINTS];
+    line_heat_start(POINTS, y);
+    line_heat_exact(POINTS, t1, exact);
     costate *c = costate_new(m, &P, &o);
     costate_tape *tape = costate_tape_new();
     CHECK_OK(c, costate_integrate(c, 0, t1, y, NULL, tape));
     CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
-    for (int i = 0; i < POINTS; i++) {
-        error += (g[i] - exact[i]) * (g[i] - exact[i]);
-        size += exact[i] * exact[i];
-    }
     costate_tape_free(tape);
     costate_free(c);
-    return sqrt(error / size);
+    return relative_error(POINTS, g, exact);
 }
 
 static void undamped(void **state)
@@ -296,6 +249,19 @@ static void refused(void **state)
     c = costate_new(m, &b->P, &(costate_options){.gradient_control = 1, .controller = COSTATE_FIXED, .h0 = 0.1});
     CLAIM(costate_status(c) == COSTATE_BAD_ARGUMENT && strstr(costate_message(c), "options.gradient_control"));
     costate_free(c);
+    for (int residual = 0; residual < 2; residual++) {
+        const problem *singular = problem_synthetic(MASS_SINGULAR, 1, 0, 0, 0);
+        const dae *of_residual = dae_at(0);
+        costate_problem Q = residual ? dae_problem(of_residual, 1) : singular->P;
+        double z[DAE_N + 1] = {0};
+        if (residual) dae_start(of_residual, of_residual->p, z, NULL);
+        else memcpy(z, singular->y0, (size_t)Q.n * sizeof *z);
+        c = costate_new(costate_method_find("radau2a"), &Q,
+                        &(costate_options){.gradient_control = 1, .solver = COSTATE_LS_GMRES});
+        CLAIM(costate_integrate(c, singular->t0, singular->t1, z, residual ? of_residual->p : NULL, NULL) ==
+              COSTATE_BAD_ARGUMENT && strstr(costate_message(c), "it needs a matrix"));
+        costate_free(c);
+    }
     c = costate_new(m, &b->P, &(costate_options){.gradient_control = -1});
     CLAIM(costate_status(c) == COSTATE_BAD_ARGUMENT && strstr(costate_message(c), "options.gradient_control"));
     costate_free(c);
