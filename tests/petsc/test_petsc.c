@@ -825,53 +825,42 @@ static void test_nan_on_one_process(void **state)
     assert_int_equal(all_hold(state), 0);
 }
 
+/* what setup of a preconditioner returns; says: its sentence, a part of it; NULL: there is none */
+static int set_up(const costate_problem *P, Mat A, costate_petsc_matrix form, line *p, const char *says)
+{
+    double y[CELLS] = {0};
+    costate_point x = {.y = y, .p = p0};
+    costate_petsc *c = costate_petsc_new(first[world], P, A, form, p);
+    const costate_preconditioner *pre = costate_petsc_preconditioner(c);
+    int code = pre->setup(1, &x, pre->ctx);
+    if (says) claim(code < 0 && strstr(costate_petsc_message(c), says), "%s\n", costate_petsc_message(c));
+    costate_petsc_free(c);
+    return code;
+}
+
 /* What cannot be: a sentence on all processes, before anything is waited for. */
 static void test_bad_arguments(void **state)
 {
     (void)state;
     line p;
     Mat A;
-    double y[CELLS] = {0};
-    MPI_Comm comm = first[world];
     if (rank_here < world) {
-        claim(line_make(&p, comm) == 0, "no line\n");
+        claim(line_make(&p, first[world]) == 0, "no line\n");
         costate_problem P = line_problem(&p);
-        costate_point x = {.y = y, .p = p0};
         DMCreateMatrix(p.dm, &A);
         P.n += p.rank == 0;
-        costate_petsc *c = costate_petsc_new(comm, &P, A, line_matrix, &p);
-        const costate_preconditioner *pre = costate_petsc_preconditioner(c);
-        int code = pre->setup(1, &x, pre->ctx);
-        claim(code < 0 && strstr(costate_petsc_message(c), "local rows"), "%s\n", costate_petsc_message(c));
-        costate_petsc_free(c);
+        set_up(&P, A, line_matrix, &p, "local rows");
         P.n = p.cells.n;
         P.rhs.tangent = NULL;
-        c = costate_petsc_new(comm, &P, A, NULL, NULL);
-        pre = costate_petsc_preconditioner(c);
-        code = pre->setup(1, &x, pre->ctx);
-        claim(code < 0 && strstr(costate_petsc_message(c), "rhs.tangent missing"), "%s\n", costate_petsc_message(c));
-        costate_petsc_free(c);
-        c = costate_petsc_new(comm, &P, NULL, NULL, NULL);
-        pre = costate_petsc_preconditioner(c);
-        code = pre->setup(1, &x, pre->ctx);
-        claim(code < 0 && strstr(costate_petsc_message(c), "A shell: rhs.tangent missing"), "%s\n",
-              costate_petsc_message(c));
-        costate_petsc_free(c);
+        set_up(&P, A, NULL, NULL, "rhs.tangent missing");
+        set_up(&P, NULL, NULL, NULL, "A shell: rhs.tangent missing");
         P.rhs.tangent = cells_tangent;
         P.rhs.adjoint = NULL;
-        c = costate_petsc_new(comm, &P, NULL, NULL, NULL);
-        pre = costate_petsc_preconditioner(c);
-        code = pre->setup(1, &x, pre->ctx);
-        claim(code < 0 && strstr(costate_petsc_message(c), "A shell: rhs.adjoint missing"), "%s\n",
-              costate_petsc_message(c));
-        costate_petsc_free(c);
+        set_up(&P, NULL, NULL, NULL, "A shell: rhs.adjoint missing");
         P.rhs.adjoint = cells_adjoint;
         p.pivot = 0;                                        /* a row of zeros: found when the factors are made */
-        c = costate_petsc_new(comm, &P, A, line_matrix, &p);
-        pre = costate_petsc_preconditioner(c);
-        code = pre->setup(1, &x, pre->ctx);
+        int code = set_up(&P, A, line_matrix, &p, NULL);
         claim(code > 0, "a singular matrix: setup returned %d\n", code);
-        costate_petsc_free(c);
         costate_petsc_free(NULL);
         MatDestroy(&A);
         line_free(&p);

@@ -2,7 +2,7 @@
    a gradient does not grow where y shows nothing; what this costs, where it is not done, and what is said of it. */
 #include <unistd.h>
 #include "run/run.h"            /* before cmocka */
-#include "common.h"
+#include "line_heat.h"
 
 #define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", method_name(m), #x); } while (0)
 
@@ -11,41 +11,11 @@ static const double PI = 3.14159265358979323846;
 
 typedef struct { costate_problem P; double t1; void (*exact)(double *by_y0); } linear;
 
-/* ---- u_t = u_xx on (0, 1), u = 0 at both ends; u(0) = sin(pi x) excites the slowest mode alone ---- */
+/* ---- heat on a line; u(0) excites the slowest mode alone ---- */
 
-static int heat(const costate_point *x, double *f, void *ctx)
-{
-    const double *u = x->y, s = (POINTS + 1) * (POINTS + 1);
-    for (int i = 0; i < POINTS; i++)
-        f[i] = s * ((i > 0 ? u[i - 1] : 0) - 2 * u[i] + (i < POINTS - 1 ? u[i + 1] : 0));
-    return (void)ctx, 0;
-}
-static int heat_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
-{
-    costate_point at = {.y = dx->y};
-    memset(out, 0, POINTS * sizeof *out);
-    return dx->y ? heat(&at, out, ctx) : ((void)x, 0);
-}
-static int heat_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
-{
-    double by_y[POINTS];
-    costate_point at = {.y = w};
-    heat(&at, by_y, ctx);
-    for (int i = 0; g->y && i < POINTS; i++) g->y[i] += by_y[i];
-    return (void)x, 0;
-}
+static int points = POINTS;
 static const double HEAT_T1 = 0.05;
-/* of u_0(t1): its modes */
-static void heat_exact(double *by_y0)
-{
-    double d = PI / (POINTS + 1);
-    memset(by_y0, 0, POINTS * sizeof *by_y0);
-    for (int k = 1; k <= POINTS; k++) {
-        double rate = 2 * (POINTS + 1) * sin(k * d / 2);
-        for (int i = 0; i < POINTS; i++)
-            by_y0[i] += 2.0 / (POINTS + 1) * sin(k * d) * sin(k * d * (i + 1)) * exp(-rate * rate * HEAT_T1);
-    }
-}
+static void heat_exact(double *by_y0) { line_heat_exact(POINTS, HEAT_T1, by_y0); }
 
 /* ---- u_t = v_x, v_t = u_x with central differences, periodic; a wide hump of u ---- */
 
@@ -61,9 +31,7 @@ static int waves(const costate_point *x, double *f, void *ctx)
 }
 static int waves_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    costate_point at = {.y = dx->y};
-    memset(out, 0, WAVES * sizeof *out);
-    return dx->y ? waves(&at, out, ctx) : ((void)x, 0);
+    return (void)x, linear_tangent(waves, WAVES, dx, out, ctx);
 }
 static int waves_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
@@ -86,7 +54,8 @@ static void waves_exact(double *by_y0)
 }
 
 static const linear diffusion = {
-    {.n = POINTS, .rhs = {.value = heat, .tangent = heat_tangent, .adjoint = heat_adjoint}}, 0.05, heat_exact};
+    {.n = POINTS, .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint},
+     .ctx = &points}, 0.05, heat_exact};
 static const linear hump = {
     {.n = WAVES, .rhs = {.value = waves, .tangent = waves_tangent, .adjoint = waves_adjoint}}, 8, waves_exact};
 
@@ -95,7 +64,7 @@ typedef struct { int status; double y[WAVES], g[WAVES]; int steps; costate_stats
 static void start(const linear *b, double *y)
 {
     memset(y, 0, WAVES * sizeof *y);
-    for (int i = 0; i < POINTS && b == &diffusion; i++) y[i] = sin(PI * (i + 1) / (POINTS + 1));
+    if (b == &diffusion) line_heat_start(POINTS, y);
     for (int i = 0; i < CELLS && b == &hump; i++) y[i] = exp(-20 * pow((i + 0.5) / CELLS - 0.5, 2));
 }
 
@@ -122,13 +91,9 @@ static outcome run(const costate_method *m, const linear *b, const costate_probl
 
 static double gradient_error(const linear *b, const outcome *r)
 {
-    double exact[WAVES], error = 0, size = 0;
+    double exact[WAVES];
     b->exact(exact);
-    for (int i = 0; i < b->P.n; i++) {
-        error += (r->g[i] - exact[i]) * (r->g[i] - exact[i]);
-        size += exact[i] * exact[i];
-    }
-    return sqrt(error / size);
+    return relative_error(b->P.n, r->g, exact);
 }
 
 static int is_erk(const costate_method *m) { return method_info(m).family == COSTATE_ERK && method_info(m).embedded; }
@@ -252,9 +217,7 @@ static int swings(const costate_point *x, double *f, void *ctx)
 }
 static int swings_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
-    costate_point at = {.y = dx->y};
-    memset(out, 0, BOTH * sizeof *out);
-    return dx->y ? swings(&at, out, ctx) : ((void)x, 0);
+    return (void)x, linear_tangent(swings, BOTH, dx, out, ctx);
 }
 static int swings_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
@@ -368,7 +331,7 @@ static void values_only(void **state)
 {
     const costate_method *m = *state;
     if (!is_erk(m)) skip();
-    costate_problem P = {.n = POINTS, .rhs.value = heat};
+    costate_problem P = {.n = POINTS, .rhs.value = line_heat, .ctx = &points};
     outcome r = run(m, &diffusion, &P, (costate_options){0});
     outcome off = run(m, &diffusion, &diffusion.P, (costate_options){.stability = COSTATE_STABILITY_OFF});
     CLAIM(r.stats.power == 0 && r.steps == off.steps && memcmp(r.y, off.y, sizeof r.y) == 0);
