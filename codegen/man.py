@@ -67,7 +67,9 @@ def page(header):
     for title, text in zip(titles[1::2], titles[2::2]):
         out += [".SH " + plain(title.split(":")[0].upper())] + part(text.replace("#endif\n", ""))[1:]
     out += [".SH SEE ALSO", "The manual of costate, docs/manual.md in its source;",
-            "<costate/bvp.h>, boundary value problems;", "<costate/ensemble.h>, many runs over threads;",
+            "<costate/accuracy.h>, errors of gradients;",
+            "<costate/bvp.h>, boundary value problems;",
+            "<costate/ensemble.h>, many runs over threads;",
             "<costate/linsol.h>, what a linear solver does."]
     return "\n".join(out) + "\n"
 

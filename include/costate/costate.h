@@ -60,7 +60,8 @@ enum costate_status {
     COSTATE_TOO_MANY_EVENTS = -20, /* options.max_events events occurred before t1                         */
     COSTATE_BAD_EVENT = -21,     /* an event could not be located, or its jump leaves the wrong side       */
     COSTATE_MESH_LIMIT = -22,    /* bvp.h: the tolerance is not met with max_mesh intervals                */
-    COSTATE_IO = -23             /* a file could not be written or read; the message quotes the system     */
+    COSTATE_IO = -23,            /* a file could not be written or read; the message quotes the system     */
+    COSTATE_ACCURACY = -24       /* accuracy.h: an error cannot be estimated, or a tolerance is not met    */
 };
 
 /* ---- maps: everything that is differentiated -------------------------------------------------------- */

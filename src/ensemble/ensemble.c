@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/stats.h"
 #include "ensemble/ensemble.h"
 
 int costate_cores(void) { return cores_of_process(); }

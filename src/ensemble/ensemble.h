@@ -51,7 +51,6 @@ int worker_given(worker *);
 int worker_open(worker *);
 void worker_run(worker *);
 void worker_close(worker *);
-void stats_add(costate_stats *to, const costate_stats *);
 /* member.c: runs w->member; returns its status, message in w->said */
 int member_run(worker *);
 void cut(char *to, size_t size, const char *text);

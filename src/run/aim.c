@@ -44,7 +44,7 @@ void aim(const costate *c, run *x)
     double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
     x->last = fabs(left) <= h + fmax(1e-8 * h, x->k.rejected ? 0 : round_off(x));
     x->h = x->last ? left : x->h_free;
-    int halve = !x->last && c->o.controller != COSTATE_FIXED && fabs(left) < 2 * fabs(x->h);
+    int halve = !x->last && c->o.controller != COSTATE_FIXED && !c->halves.tape && fabs(left) < 2 * fabs(x->h);
     if (halve && fabs(left) / 2 >= c->in.hmin) x->h = left / 2;
 }
 

@@ -1,6 +1,6 @@
 /* calls.c - the public calls of a solver: only one at a time, and recovery after an exception or longjmp ended a call.
    */
-#include "run/run.h"
+#include "run/functional.h"
 
 static int enter(costate *c, uintptr_t frame)
 {
@@ -116,4 +116,15 @@ void costate_free(costate *c)
 {
     if (c && c->whole && entry_begin(&c->entry, FRAME) == REFUSED) c->entry.freed = 1;
     else solver_free(c);
+}
+
+int (costate_accuracy)(costate *c, const costate_tape *tape, const costate_functional *F, costate_estimate *e)
+{
+    GATE(c, solver_accuracy(c, tape, F, e));
+}
+
+int (costate_gradient_within)(costate *c, double t0, double t1, double *y, const double *p, const costate_functional *F,
+                              costate_goal *g, costate_tape *tape)
+{
+    GATE(c, solver_gradient_within(c, t0, t1, y, p, F, g, tape));
 }

@@ -29,7 +29,7 @@ static int no_start(costate *c)
 static int initial_step(costate *c, run *x)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->end - x->t)));
-    if (!(c->o.h0 > 0)) {
+    if (!(c->o.h0 > 0) && !c->halves.tape) {
         int status = first_step(&c->st, &c->in, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c) : status);
     }
@@ -192,6 +192,7 @@ static int accept(costate *c, run *x, double err)
     x->low = x->end_low;
     int stopped = report(c, x);
     propose(c, x, err);
+    if (c->halves.tape) halves_took(c, x);
     workspace_step(&c->work);
     double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
     for (int j = 0; x->d && j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];
@@ -249,6 +250,7 @@ static int shorten(costate *c, run *x)
 static int one_step(costate *c, run *x, long budget)
 {
     TRY(next_slot(c, x));
+    if (c->halves.tape) TRY(halves_next(c, x));
     if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     for (;;) {
         TRY(shorten(c, x));
@@ -286,8 +288,9 @@ void run_begin(const costate *c, run *x, int predict)
 {
     x->k = (control){.k = error_exponent(c->st.m)};
     x->once = step_once;
-    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = c->st.m->est.e && c->o.controller != COSTATE_FIXED,
-                    .predict = predict, .span = fabs(c->in.t1 - c->in.t0)};
+    int estimates = c->st.m->est.e && c->o.controller != COSTATE_FIXED && !c->halves.tape;
+    x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = estimates, .predict = predict,
+                    .span = fabs(c->in.t1 - c->in.t0)};
 }
 
 int run_loop(costate *c, run *x)

@@ -46,6 +46,10 @@ int too_small(const costate *, const run *);
 int give_up(costate *, const run *);                /* a try failed, and h cannot be reduced */
 int no_room(costate *, const run *);                /* h is too small before anything was tried */
 
+/* halves.c: the steps of c->halves */
+int halves_next(costate *, run *);                  /* sets h_free before a step */
+void halves_took(costate *, const run *);           /* after it was accepted */
+
 /* start.c */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 

@@ -110,11 +110,15 @@ int options_fill(costate *c)
     return COSTATE_OK;
 }
 
-static double smallest(const double *x, int n, double other)
+double options_rtol(const costate_options *o, int n)
 {
-    for (int i = 0; x && i < n; i++) other = i == 0 || x[i] < other ? x[i] : other;
-    return other;
+    double least = 0;
+    for (int i = 0; o->rtol_vector && i < n; i++)
+        if (o->rtol_vector[i] > 0 && (least == 0 || o->rtol_vector[i] < least)) least = o->rtol_vector[i];
+    return o->rtol_vector ? least : o->rtol;
 }
+
+double newton_round_off(double rtol) { return 10 * DBL_EPSILON / fmax(rtol, 1e-14); }
 
 /* The default of newton_tol of fully implicit methods.  Their error estimate is O(h^(s+1)) and is kept at rtol.  The
    error of the step itself, O(h^(2s)) for Radau IIA, is then rtol times rtol^((s-1)/(s+1)), and the remainder of
@@ -129,8 +133,23 @@ static double as_accurate(const costate *c, double rtol)
 
 void options_newton(costate *c)
 {
-    double rtol = fmax(smallest(c->o.rtol_vector, c->st.n, c->o.rtol), 1e-14);
+    double rtol = fmax(options_rtol(&c->o, c->st.n), 1e-14);
     double loose = c->st.F->loosely ? c->st.F->loosely(&c->st) : 0;
     double usual = loose > 0 ? loose : fmin(0.03, as_accurate(c, rtol));
-    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(10 * DBL_EPSILON / rtol, usual);
+    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(newton_round_off(rtol), usual);
+}
+
+/* The tolerances of y and newton_tol, scaled.  Those of tangents, given apart, stay. */
+void options_scale(costate *c, double factor)
+{
+    const costate_options *given = &c->given;
+    int n = c->st.n;
+    c->o.rtol = fmin(given->rtol * factor, 1);
+    c->o.atol = fmin(given->atol * factor, DBL_MAX);
+    for (int i = 0; given->rtol_vector && i < n; i++) c->scaled[i] = given->rtol_vector[i] * factor;
+    for (int i = 0; given->atol_vector && i < n; i++) c->scaled[n + i] = given->atol_vector[i] * factor;
+    if (given->rtol_vector) c->o.rtol_vector = c->scaled;
+    if (given->atol_vector) c->o.atol_vector = c->scaled + n;
+    c->o.newton_tol = given->newton_tol;
+    options_newton(c);
 }

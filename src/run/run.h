@@ -88,9 +88,21 @@ typedef struct {
     double when[LAST_EVENTS];   /* times of the last ones, a ring buffer */
 } watch;
 
+typedef struct {                /* of a run whose steps are those of a tape, each split in two; tape NULL: there is
+                                   none */
+    const costate_tape *tape;
+    int step, part, map;        /* on the tape: the current step, its parts that were begun, the next map */
+    double left, tried, asked;  /* what is left of this part, signed; most length of the next try; its length */
+    int count, seen;            /* times at which steps end, too, and how many are over */
+    const double *times;
+    int *first;                 /* for each step of the tape: the number of the step that begins where it does; or
+                                   NULL */
+} halved_steps;
+
 struct costate {
     costate_problem P;
-    costate_options o;
+    costate_options o, given;   /* given: with defaults of tolerances, but newton_tol as the user gave it */
+    double *scaled;             /* n, n: rtol_vector and atol_vector times a factor, if they are given */
     costate_stats count;
     verdict v;
     maps maps;
@@ -107,6 +119,7 @@ struct costate {
     seconds second;
     random_tangents random;
     watch watch;
+    halved_steps halves;
     event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
@@ -138,6 +151,11 @@ double *pm_begin(costate *, int m, const double *of_p);
 int guards(const costate *);                                        /* number of events with a guard */
 int watch_prepare(costate *);                                       /* initialises c->watch */
 int starter_ready(costate *);                                       /* c->start; allocates on first use */
+
+/* halves.c: runs take the steps of the tape, each split in two, and end steps at these times, too; first:
+   costate_tape_steps numbers, or NULL.  At the end, COSTATE_ACCURACY if other events occurred than on the tape */
+void halves_of(costate *, const costate_tape *, int count, const double *times, int *first);
+int halves_ended(costate *, const costate_tape *onto);
 
 /* kept.c: tangents of a forward sweep, stored for the backward sweep: all of them, or one segment at a time, recomputed
    from the tangents at its start */
@@ -171,6 +189,9 @@ int adjoint_begin(costate *, int m, const double *lambda, const double *mu, cons
 /* options.c */
 int options_fill(costate *);
 void options_newton(costate *);     /* newton_tol, from the tolerances */
+double options_rtol(const costate_options *, int n);        /* the smallest that is not 0; 0: all are */
+double newton_round_off(double rtol);       /* a newton_tol below this cannot be reached */
+void options_scale(costate *, double factor);       /* tolerances: those given, times a factor */
 
 /* control.c */
 int error_exponent(const costate_method *);                         /* k: err ~ h^k */
@@ -205,6 +226,11 @@ reader reader_of(costate *, int back);
 int step_as_taped(costate *, const costate_tape *, int k, int as_often, const record *before, const place *to,
                   record *now);
 
+/* list.c */
+int lies_in(const costate_tape *, int k, double t);     /* an observation belongs to the last step that starts before it
+                                                           or at its time */
+op step_of(const costate_tape *, int k, int next);                  /* next: the first map after step k, if any */
+
 /* sweep.c: sweeps over the operations of a tape */
 typedef struct { int (*row)(void *ctx, sweep_state *, op); void *ctx; } visit;
 int tangent_of(void *none, sweep_state *, op);                      /* tangent-linear maps of the operations */
@@ -213,13 +239,16 @@ int adjoint_of(void *none, sweep_state *, op);
    observations */
 int sweep_forward(sweep_state *, int from, int to, const visit *);
 int sweep_backward(sweep_state *, int from, int to, const visit *);
+/* lambda, mu, times <- the gradients before the tape, on which a sweep has begun (tape_begin); after: called for each
+   step, with those before it, or NULL */
+int adjoint_sweep(costate *, const costate_tape *, int m, double *lambda, double *mu, const costate_times *,
+                  const costate_observations *, const visit *after);
 sweep_state sweep_of(costate *, const costate_tape *, const reader *, int m, const costate_times *,
                const costate_observations *);
 int check_observations(costate *, const costate_tape *, const costate_observations *, enum mode);
 int total_times(const costate *, const costate_times *, int m);     /* sums over all processes */
 int tape_begin(costate *, const costate_tape *);                    /* checks that the tape fits, binds its parameters
                                                                        */
-op step_of(const costate_tape *, int k, int next);                  /* next: the first map after step k, if any */
 int step_of_tape(costate *, const costate_tape *, int k, record *r); /* with its stages */
 
 #endif

@@ -143,6 +143,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     if ((c->st.F->is & IMPLICIT) || P->mass) TRY(shifts_init(&c->sh));
     TRY(matrices(c));
     TRY(c->st.F->prepare(&c->st));
+    c->given = c->o;
     options_newton(c);                  /* depends on whether M is regular */
     TRY(refuse_singular(c));
     TRY(workspace_prepare(c));

@@ -21,15 +21,6 @@ int tape_begin(costate *c, const costate_tape *tape)
     return tape_take(&c->st, c->self, tape);
 }
 
-/* ---- the list of operations: steps of the tape, observations inside them ---- */
-
-/* An observation belongs to the last step that starts before it or at its time. */
-static int lies_in(const costate_tape *tape, int k, double t)
-{
-    int after = k == 0 || tape_direction(tape) * (t - tape->list[k].t) >= 0;
-    return after && (k == tape->count - 1 || tape_direction(tape) * (t - tape->list[k + 1].t) < 0);
-}
-
 static const op_rules *const rules[] = {[STEP] = &step_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
 
 int tangent_of(void *none, sweep_state *w, op o)
@@ -42,14 +33,6 @@ int adjoint_of(void *none, sweep_state *w, op o)
 {
     (void)none;
     return frozen(w->st->v, rules[o.kind]->adjoint(w, &o));
-}
-
-op step_of(const costate_tape *tape, int k, int next)
-{
-    for (; next < tape->maps.count && tape->maps.list[next].before == k + 1; next++)
-        if (tape->maps.list[next].event != CONSISTENT)
-            return (op){STEP, k, next, tape->maps.list[next].timed ? TO_TIME : TO_EVENT};
-    return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }
 
 /* the first observation in step k or later */
@@ -206,24 +189,26 @@ static void pm_end(const costate *c, int m, double *mu)
 }
 
 /* on_back after each step: memory variables' gradients, which steps add to pm, are rows of lambda by then. */
-typedef struct { costate *c; int m; double *lambda, *mu, *pm; } looking;
+typedef struct { costate *c; int m; double *lambda, *mu, *pm; const visit *after; } looking;
 
 static int adjoint_shown(void *ctx, sweep_state *w, op o)
 {
     const looking *s = ctx;
     costate *c = s->c;
     TRY(adjoint_of(NULL, w, o));
-    if (o.kind != STEP || !c->o.on_back) return 0;
+    if (o.kind != STEP || !(c->o.on_back || s->after)) return 0;
     memory_from_pm(&c->st, s->m, s->lambda, s->pm);
     pm_end(c, s->m, s->mu);
+    if (s->after) TRY(s->after->row(s->after->ctx, w, o));
+    if (!c->o.on_back) return 0;
     int stops = c->o.on_back(o.step, w->now.t, w->now.h, w->now.y, s->m, s->lambda, c->st.np ? s->mu : NULL,
                              c->o.on_back_ctx) != 0;
     return space_agree(&c->maps.space, stops ? fail(&c->v, COSTATE_STOPPED, "on_back stopped the sweep at step %d, "
                                                     "t = %.10g.", o.step, w->now.t) : 0);
 }
 
-static int backward(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
-                    const costate_observations *o)
+int adjoint_sweep(costate *c, const costate_tape *tape, int m, double *lambda, double *mu, const costate_times *times,
+                  const costate_observations *o, const visit *after)
 {
     size_t k = (size_t)m;
     int timed = timed_sweep(c, times);
@@ -239,7 +224,7 @@ static int backward(costate *c, const costate_tape *tape, int m, double *lambda,
     clear_events(times, (size_t)tape->maps.events, k);
     if (c->st.F->sweep) c->st.F->sweep(&c->st);
     left_sweep(&c->sh);
-    looking at = {c, m, lambda, mu, pm};
+    looking at = {c, m, lambda, mu, pm, after};
     TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_shown, &at}));
     verdict_at(&c->v, ended);
     memory_from_pm(&c->st, m, lambda, pm);
@@ -260,7 +245,7 @@ int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, 
     TRY(adjoint_begin(c, m, lambda, mu, times));
     TRY(check_observations(c, tape, o, ADJOINT));
     TRY(tape_begin(c, tape));
-    int status = backward(c, tape, m, lambda, mu, times, o);
+    int status = adjoint_sweep(c, tape, m, lambda, mu, times, o, NULL);
     tape_leave(tape);
     return status;
 }
@@ -280,5 +265,5 @@ int solver_integrate_adj(costate *c, double t0, double t1, double *y, const doub
     if (r == 0 && !all_finite((size_t)c->st.N * (size_t)m, lambda))
         r = fail(&c->v, COSTATE_BAD_ARGUMENT, "seed set lambda to NaN or Inf.");
     TRY(space_agree(&c->maps.space, r));
-    return backward(c, c->own, m, lambda, mu, times, NULL);       /* uses the factorisation of the last step */
+    return adjoint_sweep(c, c->own, m, lambda, mu, times, NULL, NULL);    /* uses the factorisation of the last step */
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <costate/accuracy.h>
 #include <costate/bvp.h>
 #include <costate/ensemble.h>
 #include "run/run.h"
@@ -22,7 +23,8 @@ static size_t size_in(const costate_size *list, const char *type)
 
 size_t costate_sizeof(const char *type)
 {
-    const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes()};
+    const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes(),
+                                         costate_accuracy_sizes()};
     size_t size = 0;
     for (size_t k = 0; !size && k < sizeof lists / sizeof *lists; k++) size = size_in(lists[k], type);
     return size;
@@ -118,4 +120,18 @@ int costate_check_hessian_sized(const costate_size *program, costate *c, double 
 {
     if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
     return costate_check_hessian(c, t0, t1, y, p, seed, ctx, report);
+}
+
+int costate_accuracy_sized(const costate_size *program, costate *c, const costate_tape *tape,
+                           const costate_functional *F, costate_estimate *e)
+{
+    if (mismatch(program)) return mismatch_refused(program, "costate_estimate", e);
+    return costate_accuracy(c, tape, F, e);
+}
+
+int costate_gradient_within_sized(const costate_size *program, costate *c, double t0, double t1, double *y,
+                                  const double *p, const costate_functional *F, costate_goal *goal, costate_tape *tape)
+{
+    if (mismatch(program)) return mismatch_refused(program, "costate_goal", goal);
+    return costate_gradient_within(c, t0, t1, y, p, F, goal, tape);
 }

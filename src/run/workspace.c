@@ -16,6 +16,7 @@ static void layout(costate *c, cursor *at)
     TAKE(at, N, &w->f, &w->z, &c->ended.y);
     c->ended.p = take(at, (size_t)st->np);
     w->clock = take(at, 4);
+    c->scaled = take(at, c->o.rtol_vector || c->o.atol_vector ? 2 * n : 0);
     for (int k = 0; k < 2; k++) {
         w->scratch[k].X = take(at, s * n);
         w->scratch[k].iterations = (unsigned char *)take(at, s);

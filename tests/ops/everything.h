@@ -2,6 +2,7 @@
 #ifndef TESTS_EVERYTHING_H
 #define TESTS_EVERYTHING_H
 
+#include <costate/accuracy.h>
 #include "common.h"
 
 enum { EVERY_N = 5, EVERY_P = 2, EVERY_M = 2 };     /* the synthetic problems, two directions and functionals */
@@ -9,8 +10,17 @@ enum { EVERY_N = 5, EVERY_P = 2, EVERY_M = 2 };     /* the synthetic problems, t
 typedef struct {
     double end[EVERY_N], tlm[EVERY_N * EVERY_M], gradient[EVERY_N * EVERY_M], gradient_p[EVERY_P * EVERY_M];
     double tangent[EVERY_N * EVERY_M], adjoint[EVERY_N * EVERY_M], adjoint_p[EVERY_P * EVERY_M];
-    double again[EVERY_N], between[EVERY_N];
+    double again[EVERY_N], between[EVERY_N], errors[EVERY_N * EVERY_M];
 } results;
+
+static inline int every_functional(double t1, const double *y, const double *p, int m, double *value, double *lambda,
+                                   double *mu, double *end, void *ctx)
+{
+    (void)t1, (void)p, (void)mu, (void)end, (void)ctx;
+    value[0] = y[0];
+    lambda[0] = m;
+    return 0;
+}
 
 static inline int every_seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
 {
@@ -47,6 +57,10 @@ static inline int every_call(costate *c, const problem *b, double t1, costate_ta
     memcpy(r->adjoint_p, mu, sizeof mu);
     every_start(b, y);
     EVERY(costate_replay(c, tape, y, p), again, y);
+    const costate_functional F = {.m = 1, .at_end = every_functional};
+    costate_estimate e = {.error = {.y0 = V}};
+    memset(V, 0, sizeof V);
+    EVERY(costate_accuracy(c, tape, &F, &e), errors, V);
     memset(y, 0, sizeof y);
     EVERY(costate_tape_eval(c, tape, 0.4 * b->t0 + 0.6 * t1, y), between, y);
     every_start(b, y);

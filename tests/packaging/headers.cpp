@@ -1,4 +1,5 @@
 // headers.cpp - the public headers compile as C++11; their functions, also those that are macros, too, have C linkage.
+#include <costate/accuracy.h>
 #include <costate/bvp.h>
 #include <costate/costate.h>
 #include <costate/ensemble.h>

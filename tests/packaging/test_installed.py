@@ -36,7 +36,7 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, bvp.h, ensemble.h and linsol.h, too"""
+    """the installed ones, accuracy.h, bvp.h, ensemble.h and linsol.h, too"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")

@@ -1,0 +1,257 @@
+/* accuracy.c - how accurate are a functional and its gradient: the run again with halved steps (mathematics, section
+   9.4).
+
+       error ~ 2^q/(2^q - 1) (J_halved - J),      better = J_halved + (J_halved - J)/(2^q - 1)
+
+   q is the order of the method; of more observations than steps at most that of dense output; of index 2 that of the
+   stages.
+
+   The part of step k in the error of the value is the change of lambda^T (y_halved - y) + tau (t_halved - t) over it,
+   which is lambda^T times the local error of the step to first order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/stats.h"
+#include "run/functional.h"
+
+typedef struct {
+    costate *c, *finer;
+    const costate_tape *tape;
+    costate_tape *onto;
+    const costate_functional *F;
+    costate_estimate *e;
+    outcome run, halved;
+    unsigned wanted;
+    allowed allowed;
+    double worst;               /* error in units of what is allowed */
+    double *block, *now;        /* now: m: lambda^T (y_halved - y) behind the step */
+    double *work, *ones;        /* of N or np, whichever is more */
+    int seen;                   /* observations before the step */
+    int *first;                 /* steps of the tape: the number of the halved step that begins there; NULL: not
+                                   needed */
+    reader who;                 /* reads the tape with halved steps */
+} comparison;
+
+/* ---- what is asked for ---- */
+
+static unsigned wants(const costate_derivatives *d)
+{
+    unsigned times = d->t0 || d->t1 || d->events ? OF_TIMES : 0;
+    return times | (d->p ? OF_P : 0) | (d->y0 ? OF_Y0 : 0);
+}
+
+static unsigned wanted_of(const costate_estimate *e)
+{
+    unsigned w = wants(&e->run) | wants(&e->error) | wants(&e->better);
+    if (e->y0_error) w |= OF_Y0;
+    if (e->p_error) w |= OF_P;
+    return w || e->steps ? w | GRADIENT : 0;
+}
+
+/* an event moves the starts of steps, and lambda^T f with them */
+static int moves(const costate_tape *tape)
+{
+    for (int k = 0; k < tape->maps.count; k++)
+        if (tape->maps.list[k].event >= 0 && !tape->maps.list[k].timed) return 1;
+    return 0;
+}
+
+static int prepare(comparison *x)
+{
+    size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np, steps = (size_t)x->tape->count;
+    x->wanted = wanted_of(x->e);
+    if (x->e->steps && moves(x->tape)) x->wanted |= OF_TIMES;
+    for (;;) {
+        cursor at = {x->block, 0};
+        outcome_layout(x->c, x->F, x->tape, &at, &x->run);
+        outcome_layout(x->c, x->F, x->tape, &at, &x->halved);
+        x->now = take(&at, m);
+        size_t most = N > np ? N : np;
+        TAKE(&at, most + 1, &x->work, &x->ones);
+        if (x->block) break;
+        if (!(x->block = calloc(at.used + 1, sizeof *x->block)))
+            return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for two gradients (%zu doubles).", at.used);
+    }
+    for (size_t i = 0; i < (N > np ? N : np) + 1; i++) x->ones[i] = 1;
+    if (x->e->steps && !(x->first = calloc(steps + 1, sizeof *x->first)))
+        return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for %zu numbers of steps.", steps);
+    if (!(x->onto = costate_tape_new())) return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for a tape.");
+    return 0;
+}
+
+static void release(comparison *x)
+{
+    costate_tape_free(x->onto);
+    solver_free(x->finer);
+    free(x->block);
+    free(x->first);
+}
+
+/* Do the halved steps end at the times of observation? Where dense output has the larger error, this depends on where
+   in a step a time lies, so that two dense outputs say little; but each time costs a step. */
+static int at_steps(const comparison *x) { return x->F->count <= x->tape->count; }
+
+/* ---- parts of steps ---- */
+
+/* lambda^T (y_halved - y) + tau (t_halved - t) before step k, for each functional */
+static int distance(comparison *x, int k, const sweep_state *w)
+{
+    const costate_tape *onto = x->onto;
+    size_t N = (size_t)x->c->st.N;
+    int j = x->first[k], ended = j >= onto->count;
+    record halved = {.y = onto->end, .t = onto->from.t1};
+    if (!ended) TRY(tape_get(onto, j, &x->who, 0, &halved));
+    double dt = halved.t - w->now.t;
+    for (int i = 0; i < x->F->m; i++) {
+        const double *lambda = w->g.lambda + (size_t)i * N;
+        double sum = dt != 0 ? w->tau[i] * dt : 0;
+        for (size_t l = 0; l < N; l++) sum += lambda[l] * (halved.y[l] - w->now.y[l]);
+        x->now[i] = sum;
+    }
+    return 0;
+}
+
+/* after step k on the way back */
+static int part_of_step(void *ctx, sweep_state *w, op o)
+{
+    comparison *x = ctx;
+    size_t m = (size_t)x->F->m, count = (size_t)x->tape->count, k = (size_t)o.step;
+    double *part = x->e->steps + k;
+    int end = k + 1 == count;
+    for (size_t i = 0; i < m; i++) part[i * count] = end ? x->halved.last[i] - x->run.last[i] : x->now[i];
+    for (; x->seen > 0 && lies_in(x->tape, o.step, x->F->t[x->seen - 1]); x->seen--)
+        for (size_t i = 0, at = (size_t)(x->seen - 1) * m; i < m; i++)
+            part[i * count] += x->halved.terms[at + i] - x->run.terms[at + i];
+    TRY(decided(&x->c->v, distance(x, o.step, w), "the run with halved steps"));
+    for (size_t i = 0; i < m; i++) part[i * count] -= x->now[i];
+    return 0;
+}
+
+/* ---- estimates ---- */
+
+/* 2^q */
+static double reduction(const comparison *x)
+{
+    const costate_method *m = x->c->st.m;
+    int q = m->order;
+    if (x->F->count > 0 && !at_steps(x) && m->dense.order + 1 < q) q = m->dense.order + 1;
+    if (x->c->maps.index && m->s < q) q = m->s;
+    return ldexp(1, q);
+}
+
+typedef struct { double *run, *error, *better; const double *of_run, *of_halved; size_t count; } entry;
+
+static void fill(const entry *e, double r)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        double by = e->of_halved[i] - e->of_run[i];
+        if (e->run) e->run[i] = e->of_run[i];
+        if (e->error) e->error[i] = by * (r / (r - 1));
+        if (e->better) e->better[i] = e->of_halved[i] + by / (r - 1);
+    }
+}
+
+/* The root mean squares of `rows` values and of their estimated errors.  spread: each process has a part of them. */
+static int sizes(comparison *x, int spread, size_t rows, const double *run, const double *halved, double *size,
+                 double *error)
+{
+    const space one = {NULL, NULL, &x->c->v}, *all = spread ? &x->c->maps.space : &one;
+    double r = reduction(x);
+    *size = *error = 0;
+    if (rows == 0 && !(spread && all->sum)) return 0;
+    for (size_t i = 0; i < rows; i++) x->work[i] = (halved[i] - run[i]) * (r / (r - 1));
+    TRY(space_norm(all, rows, x->ones, run, size));
+    return space_norm(all, rows, x->ones, x->work, error);
+}
+
+/* A value or gradient of one functional, its error relative to it, and in units of what is allowed. */
+typedef struct { int spread; size_t rows; const double *run, *halved; double least, *relative; } item;
+
+static int judge(comparison *x, const item *g)
+{
+    double size, error, mean = sqrt((double)(g->rows > 0 ? g->rows : 1));
+    TRY(sizes(x, g->spread, g->rows, g->run, g->halved, &size, &error));
+    if (g->relative) *g->relative = error > 0 ? error / size : 0;
+    x->worst = larger(x->worst, error > 0 ? error / (x->allowed.tol * size + g->least / mean) : 0);
+    return 0;
+}
+
+static double *of(double *list, size_t j) { return list ? list + j : NULL; }
+
+static int judge_functional(comparison *x, size_t j)
+{
+    const costate_estimate *e = x->e;
+    const outcome *a = &x->run, *b = &x->halved;
+    size_t N = (size_t)x->c->st.N, np = (size_t)x->c->st.np;
+    double least = x->allowed.gradient_atol, of_run[] = {a->t0[j], a->t1[j]}, of_halved[] = {b->t0[j], b->t1[j]};
+    const item value = {0, 1, a->value + j, b->value + j, x->allowed.value_atol, of(e->value_error, j)};
+    const item y0 = {1, N, a->lambda + j * N, b->lambda + j * N, least, of(e->y0_error, j)};
+    const item p = {0, np, a->mu + j * np, b->mu + j * np, least, of(e->p_error, j)};
+    const item times = {0, 2, of_run, of_halved, least, NULL};
+    TRY(judge(x, &value));
+    if (x->wanted & OF_Y0) TRY(judge(x, &y0));
+    if (x->wanted & OF_P) TRY(judge(x, &p));
+    return x->wanted & OF_TIMES ? judge(x, &times) : 0;
+}
+
+static int report(comparison *x)
+{
+    const costate_estimate *e = x->e;
+    const outcome *a = &x->run, *b = &x->halved;
+    size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np;
+    const space *all = &x->c->maps.space;
+    double r = reduction(x);
+#define ENTRY(name, member, count) {e->run.name, e->error.name, e->better.name, a->member, b->member, count}
+    const entry entries[] = {ENTRY(value, value, m), ENTRY(y0, lambda, N * m), ENTRY(p, mu, np * m), ENTRY(t0, t0, m),
+                             ENTRY(t1, t1, m), ENTRY(events, events, (size_t)x->tape->maps.events * m)};
+#undef ENTRY
+    for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) fill(&entries[k], r);
+    for (size_t k = 0; e->steps && k < m * (size_t)x->tape->count; k++) e->steps[k] *= r / (r - 1);
+    if (e->steps) TRY(space_total(all, (int)m * x->tape->count, e->steps));
+    x->e->steps_refined = x->onto->count;
+    TRY(space_total(all, (int)(np * m), a->mu));
+    TRY(space_total(all, (int)(np * m), b->mu));
+    for (size_t j = 0; j < m; j++) TRY(judge_functional(x, j));
+    return 0;
+}
+
+static int estimate(comparison *x)
+{
+    costate *c = x->c;
+    TRY(prepare(x));
+    TRY(finer_run(c, x->tape, at_steps(x) ? x->F->count : 0, x->F->t, x->first, x->onto, &x->finer));
+    int status = functional_sweep(x->finer, x->onto, x->F, x->wanted, &x->halved, NULL);
+    if (status) return fail(&c->v, status, "%s", x->finer->v.text);
+    x->seen = x->F->count;
+    if (x->first) {
+        TRY(tape_take(&x->finer->st, x->finer->self, x->onto));
+        x->who = reader_of(x->finer, 1);
+    }
+    status = functional_sweep(c, x->tape, x->F, x->wanted, &x->run, x->first ? &(visit){part_of_step, x} : NULL);
+    if (x->first) tape_leave(x->onto);
+    return status ? status : report(x);
+}
+
+int estimate_errors(costate *c, const costate_tape *tape, const costate_functional *F, costate_estimate *e,
+                    const allowed *within, double *worst)
+{
+    comparison x = {.c = c, .tape = tape, .F = F, .e = e, .allowed = *within};
+    double ended = c->v.t;
+    int status = estimate(&x);
+    if (x.finer) stats_add(&c->count, &x.finer->count);
+    *worst = x.worst;
+    release(&x);
+    forget(c);                          /* a preconditioner of the user has seen another solver */
+    if (status == 0) verdict_at(&c->v, ended);
+    return status;
+}
+
+int solver_accuracy(costate *c, const costate_tape *tape, const costate_functional *F, costate_estimate *e)
+{
+    double worst;
+    TRY(begin(c));
+    TRY(tape_serves(&c->st, &c->P, tape, 1));
+    TRY(functional_sound(c, F));
+    if (!e) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The estimate, where results go, is NULL.");
+    return estimate_errors(c, tape, F, e, &(allowed){.tol = 1}, &worst);
+}

@@ -1,0 +1,16 @@
+/* list.c - a tape as a list of operations: which map ends a step, and which observations lie in it. */
+#include "run/run.h"
+
+int lies_in(const costate_tape *tape, int k, double t)
+{
+    int after = k == 0 || tape_direction(tape) * (t - tape->list[k].t) >= 0;
+    return after && (k == tape->count - 1 || tape_direction(tape) * (t - tape->list[k + 1].t) < 0);
+}
+
+op step_of(const costate_tape *tape, int k, int next)
+{
+    for (; next < tape->maps.count && tape->maps.list[next].before == k + 1; next++)
+        if (tape->maps.list[next].event != CONSISTENT)
+            return (op){STEP, k, next, tape->maps.list[next].timed ? TO_TIME : TO_EVENT};
+    return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
+}
