@@ -1,5 +1,5 @@
 /* accuracy.c - how accurate are a functional and its gradient: the run again with halved steps (mathematics, section
-   9.4).
+   9.3).
 
        error ~ 2^q/(2^q - 1) (J_halved - J),      better = J_halved + (J_halved - J)/(2^q - 1)
 

@@ -7,8 +7,8 @@
 #include "spread.h"
 
 static const double H = 0.05;
-static const char *const names[] = {"rkc2", "rkl2", "rock2", "rock4"};
-enum { METHODS = 4 };
+static const char *const names[] = {"rkc2", "rkc2d", "rkl2", "rock2", "rock4"};
+enum { METHODS = 5 };
 
 /* reaction and diffusion on a line, of one process: eigenvalues to about -4 p1 */
 typedef struct { cluster *w; costate_problem P; costate *c; costate_tape *tape; double p[NP]; } line;

@@ -88,6 +88,18 @@ static void undamped(void **state)
     }
 }
 
+/* the method that is damped for gradients: the gradient is as right as y, whose slowest mode decays by exp(-pi^2 t) */
+static void damped(void **state)
+{
+    (void)state;
+    const costate_method *m = costate_method_find("rkc2d");
+    CLAIM(heat_error(m, 1e-3, 0) < 0.02);
+    CLAIM(heat_error(m, 1e-4, 0) < 0.005);
+    CLAIM(heat_error(m, 1e-5, 0) < 0.0012);
+    m = costate_method_find("rkc2");
+    CLAIM(heat_error(m, 1e-3, 0) > 1);
+}
+
 /* ---- all families and forms, all events: transposes, tapes, replays ---- */
 
 static void sweeps(void **state)
@@ -270,6 +282,7 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shallow_water), cmocka_unit_test(undamped),
+                                       cmocka_unit_test(damped),
                                        cmocka_unit_test(up_to_given_times), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("gradient_control", tests, NULL, NULL) + run_by_kind("sweeps", sweeps) +
            run_by_kind("constrained", constrained) +
