@@ -286,6 +286,7 @@ module costate
         real(c_double) :: adjoint_tangent2 = 0
         real(c_double) :: symmetry = 0
         real(c_double) :: hessian = 0
+        real(c_double) :: accuracy = 0
     end type
 
     ! ---- interfaces of the user's procedures: bind(c) functions ------------------------------------------------

@@ -35,6 +35,7 @@ def method(m):
     array("first", first, "int")
     array("beta", [d.beta for d in found])
     array("noise", [f.interval.noise for f in m.found])
+    array("largest", [f.interval.largest for f in m.found])
     for key in ("mu", "nu", "mut"):
         array(key, joined(getattr(d, key) for d in found))
     if any(any(eta(d)) for d in m.degrees):

@@ -677,6 +677,8 @@ typedef struct {
     char text[512];             /* the same as text, with the worst entry of each */
     double adjoint_tangent2;    /* like adjoint_tangent */
     double symmetry, hessian;   /* check_hessian: relative gap of w.Hv and v.Hw; of Hv and differences of gradients */
+    double accuracy;            /* check_adjoint: the estimated relative error of the gradient, exact as it is for the
+                                   steps taken (see accuracy.h); NaN: it could not be estimated */
 } costate_report;
 
 /* Checks a map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
@@ -704,10 +706,11 @@ int costate_check_problem(const costate_problem *, const costate_point *x, costa
    that use it; NULL after a failure.  report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
-/* Checks a whole run: whether adjoint and tangent are transposes, and a Taylor test with frozen steps.  y (N) is not
-   changed.  With unknowns of index 2 and without options.consistent, y is first made consistent as by
-   costate_consistent, and the directions are chosen along the constraints, because other directions leave them.
-   costate_check_hessian does the same.  If the run itself fails, the report holds its message. */
+/* Checks a whole run: whether adjoint and tangent are transposes, and a Taylor test with frozen steps; and estimates
+   how accurate the gradient is relative to the solution, which is not judged. y (N) is not changed. With unknowns of
+   index 2 and without options.consistent, y is first made consistent as by costate_consistent, and the directions are
+   chosen along the constraints, because other directions leave them. costate_check_hessian does the same. If the run
+   itself fails, the report holds its message. */
 int costate_check_adjoint(costate *, double t0, double t1, const double *y, const double *p, costate_report *);
 /* Checks Hessian products of the functional given by seed (and q, where lambda has rows for it): their symmetry, and
    the product along a direction against 8th-order differences of the gradients of frozen runs, with the options of the

@@ -1,6 +1,9 @@
 /* family.c (rkc) - the table of stabilised explicit methods, and their work space. */
+#include <math.h>
 #include <stdlib.h>
 #include "rkc/rkc.h"
+
+static const double FAST = 4;                   /* h rho from which modes are fast */
 
 static int prepare(stepper *c)
 {
@@ -73,6 +76,13 @@ static void restart(stepper *c)
     a->tries.all = a->tries.longest = a->tries.rejected = 0;
 }
 
+/* R follows exp(-z) until its first extremum. */
+static double keeps(const stepper *c, const record *r, double *z)
+{
+    *z = fabs(r->h) * c->spectrum.rho;
+    return fmax(exp(-*z), *z < FAST ? 0 : c->m->rkc->largest[rkc_find(c, r->degree)]);
+}
+
 const family rkc_family = {
     .is = REGULAR_MASS | DIAGONAL_MASS | SLOPES | WEIGHTS | REMAKES,
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
@@ -85,6 +95,7 @@ const family rkc_family = {
     .ready = ready,
     .restart = restart,
     .longest = rkc_longest,
+    .keeps = keeps,
     .remark = rkc_remark,
     .forward = rkc_forward,
     .tangent = rkc_tangent,

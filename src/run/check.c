@@ -2,11 +2,12 @@
    transposes, and the remainders of Taylor's formula for the run with frozen steps fall by 4 when the direction is
    halved.  Second order: Hessian products are symmetric, and derivatives of the gradients of runs with frozen steps. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
 #include "base/vec.h"
-#include "run/run.h"
+#include "run/functional.h"
 #include "maps/check.h"
 
 typedef struct {                    /* inputs: y0 (N), then p (np) */
@@ -142,6 +143,31 @@ static int check_remainders(attempt *x, costate_report *r)
     return COSTATE_OK;
 }
 
+/* the functional of the first check: end values times the seeds that it drew */
+static int weighted(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+                    double *end, void *ctx)
+{
+    const attempt *x = ctx;
+    const double *seeds = x->lambda + x->N;
+    (void)t1, (void)p, (void)m, (void)mu, (void)end;
+    for (size_t i = 0; i < x->N; i++) {
+        value[0] += seeds[i] * y[i];
+        lambda[i] = seeds[i];
+    }
+    return 0;
+}
+
+/* Whether it can be estimated or not does not decide about the check. */
+static int check_accuracy(attempt *x, costate_report *r)
+{
+    double of_y0 = 0, of_p = 0;
+    const costate_functional F = {.m = 1, .at_end = weighted, .ctx = x};
+    costate_estimate e = {.y0_error = &of_y0, .p_error = x->np ? &of_p : NULL};
+    int status = solver_accuracy(x->c, x->tape, &F, &e);
+    r->accuracy = status ? NAN : fmax(of_y0, of_p);
+    return status == COSTATE_NO_MEMORY ? status : 0;
+}
+
 /* ---- second order ---- */
 
 /* two directions, of y and of p side by side, as calls take them; and back */
@@ -226,6 +252,7 @@ static int try_run(attempt *x, costate_report *r)
     TRY(solver_integrate(x->c, x->t0, x->t1, x->end, x->p, x->tape));
     if (x->seed) return check_hessians(x, r);
     TRY(check_transposes(x, &state, r));
+    TRY(check_accuracy(x, r));
     return check_remainders(x, r);
 }
 
@@ -270,6 +297,11 @@ static int judge_first(costate *c, costate_report *r)
     check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
                "remainders fall by %.2f per halving (4 is right)%s.",
                r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
+    size_t used = strlen(r->text);
+    if (transposed && right && r->accuracy < HUGE_VAL)
+        snprintf(r->text + used, sizeof r->text - used, "  The gradient is exact for these steps; relative to the "
+                                                        "solution "
+                 "it is right to about %.0e.", r->accuracy);
     return transposed && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 

@@ -29,6 +29,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     warm_keep(c, x);
     c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one */
+    if (complete) damping_remark(c, x);
     else remark(c, status);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
@@ -49,6 +50,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
         anew(c);
         c->at = on ? tape->count : 0;
     }
+    if (!on) c->damping = (damping){.kept = 1};
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);

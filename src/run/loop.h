@@ -50,6 +50,10 @@ int no_room(costate *, const run *);                /* h is too small before any
 int halves_next(costate *, run *);                  /* sets h_free before a step */
 void halves_took(costate *, const run *);           /* after it was accepted */
 
+/* damping.c: after each accepted step; at the end of a run, to its message */
+void damping_step(costate *, const run *);
+void damping_remark(costate *, const run *);
+
 /* start.c */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 

@@ -99,6 +99,12 @@ typedef struct {                /* of a run whose steps are those of a tape, eac
                                    NULL */
 } halved_steps;
 
+typedef struct {                /* damping.c: of fast modes, by the steps of a run with a tape */
+    double kept, z;             /* product of |R| over the steps; largest h times rate */
+    double fastest;             /* rate, by this linearisation */
+    long serial;
+} damping;
+
 struct costate {
     costate_problem P;
     costate_options o, given;   /* given: with defaults of tolerances, but newton_tol as the user gave it */
@@ -120,6 +126,7 @@ struct costate {
     random_tangents random;
     watch watch;
     halved_steps halves;
+    damping damping;
     event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */

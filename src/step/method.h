@@ -31,6 +31,7 @@ typedef struct {
     const double *beta;         /* degrees: stable where h rho <= beta */
     const double *noise;        /* degrees: independent errors of 1 in all stages change y+ by this, in the root mean
                                    square over the spectrum of a Laplacian with h rho = beta */
+    const double *largest;      /* degrees: |R| from its first extremum to -beta */
     const double *mu, *nu, *mut, *eta, *gat, *c;      /* first[degrees]; eta, gat: NULL where all are 0 */
     const double *A, *b, *cr, *e;                     /* degrees * r(r-1)/2, degrees * r; NULL for r = 0 */
     const double *e1;           /* degrees */

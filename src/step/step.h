@@ -149,6 +149,8 @@ struct family {
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
+    /* |R| of this step for the fastest modes, and z, h times their rate; NULL: known from |R(inf)| */
+    double (*keeps)(const stepper *, const record *, double *z);
     double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
                                                             only to the accuracy of the error estimate; 0: they are not;
                                                             may be NULL */

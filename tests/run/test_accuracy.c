@@ -461,6 +461,26 @@ static void leaves_no_trace(void **state)
     }
 }
 
+/* costate_check_adjoint says how accurate the gradient is: y(2) by y0 is exp(-2), whatever the weight */
+static void in_the_check(void **state)
+{
+    (void)state;
+    for (double rtol = 1e-2; rtol > 1e-7; rtol /= 100) {
+        decaying *d = decayed("dopri5", (costate_options){.rtol = rtol, .atol = rtol});
+        double start = 1, lambda = 1;
+        costate_report r;
+        CHECK_OK(d->c, costate_check_adjoint(d->c, 0, 2, &start, NULL, &r));
+        CHECK_OK(d->c, costate_adjoint(d->c, d->tape, 1, &lambda, NULL, NULL, NULL));
+        double ratio = r.accuracy / fabs(lambda / exp(-2) - 1);
+        if (!(ratio > 0.3 && ratio < 3)) fail_msg("accuracy %.2e, ratio %.2f", r.accuracy, ratio);
+        char words[80];
+        snprintf(words, sizeof words, "exact for these steps; relative to the solution it is right to about %.0e",
+                 r.accuracy);
+        if (!strstr(r.text, words)) fail_msg("%s: %s", words, r.text);
+        end(d);
+    }
+}
+
 /* one functional of many times, without an end, and without products: its value alone */
 static void values_alone(void **state)
 {
@@ -514,7 +534,7 @@ static int more(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces), cmocka_unit_test(refusals), cmocka_unit_test(undefined),
-            cmocka_unit_test(values_alone),
+            cmocka_unit_test(values_alone), cmocka_unit_test(in_the_check),
         cmocka_unit_test(other_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,12 +53,26 @@ static void shallow_water(void **state)
 
 enum { POINTS = 50 };
 
-static double heat_error(const costate_method *m, double rtol, int directions)
+static int linear(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    (void)x, (void)a, (void)b;
+    memset(out, 0, (size_t)*(int *)ctx * sizeof *out);
+    return 0;
+}
+static int linear_adjoint(const costate_point *x, const costate_point *a, const double *w, const costate_gradient *g,
+                          void *ctx)
+{
+    return (void)x, (void)a, (void)w, (void)g, (void)ctx, 0;
+}
+
+/* said: the message of the run, or NULL */
+static double heat_error_said(const costate_method *m, double rtol, int directions, char *said)
 {
     const double t1 = 0.3;
     int points = POINTS;
     costate_problem P = {.n = POINTS, .jac = line_heat_jac, .ctx = &points,
-                         .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint}};
+                         .rhs = {line_heat, line_heat_tangent, line_heat_adjoint, .tangent2 = linear,
+                                 .adjoint_tangent = linear_adjoint}};
     costate_options o = {.rtol = rtol, .atol = rtol, .autonomous = 1, .gradient_control = directions};
     double y[POINTS], g[POINTS] = {1}, exact[POINTS];
     line_heat_start(POINTS, y);
@@ -66,10 +80,16 @@ static double heat_error(const costate_method *m, double rtol, int directions)
     costate *c = costate_new(m, &P, &o);
     costate_tape *tape = costate_tape_new();
     CHECK_OK(c, costate_integrate(c, 0, t1, y, NULL, tape));
+    if (said) snprintf(said, 512, "%s", costate_message(c));
     CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
     costate_tape_free(tape);
     costate_free(c);
     return relative_error(POINTS, g, exact);
+}
+
+static double heat_error(const costate_method *m, double rtol, int directions)
+{
+    return heat_error_said(m, rtol, directions, NULL);
 }
 
 static void undamped(void **state)
@@ -98,6 +118,25 @@ static void damped(void **state)
     CLAIM(heat_error(m, 1e-5, 0) < 0.0012);
     m = costate_method_find("rkc2");
     CLAIM(heat_error(m, 1e-3, 0) > 1);
+}
+
+/* A run with a tape says so where its steps keep fast modes, and not where a gradient is right to 1e-4: each
+   method at 1e-3 and 1e-5. */
+static void remarks(void **state)
+{
+    const costate_method *m = *state;
+    char said[512];
+    NEEDS_ESTIMATE(m);
+    for (double rtol = 1e-3; rtol > 1e-6; rtol /= 100) {
+        double error = heat_error_said(m, rtol, 0, said);
+        int remarked = strstr(said, "gradients contain these modes") != NULL;
+        if (remarked ? error < 1e-4 : error > 0.5) fail_msg("%s, rtol %.0e: error %.1e: %s", method_name(m), rtol,
+                                                            error, said);
+        if (!remarked) continue;
+        heat_error_said(m, rtol, 1, said);
+        CLAIM(strcmp(said, "No error.") == 0);                      /* gradient_control */
+        CLAIM(strstr(said, "keep up to") == NULL);
+    }
 }
 
 /* ---- all families and forms, all events: transposes, tapes, replays ---- */
@@ -285,6 +324,7 @@ int main(void)
                                        cmocka_unit_test(damped),
                                        cmocka_unit_test(up_to_given_times), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("gradient_control", tests, NULL, NULL) + run_by_kind("sweeps", sweeps) +
+           run_by_method("remarks", remarks) +
            run_by_kind("constrained", constrained) +
            run_by_kind("residuals", residuals) + run_by_kind("beside_tangents", beside_tangents) +
            run_by_kind("resumed", resumed);

@@ -1,0 +1,68 @@
+/* damping.c - does a run with a tape keep fast modes? y may not contain them, but gradients over the tape do.
+
+   Over K steps a fast mode keeps the product of |R| of the steps. Of an implicit method it is taken as
+   |R(inf)| exp(-2 s (s + 1)/z) for z = h times the rate of the mode, as of diagonal Pade approximations of s stages.
+   The rate is the largest -J_ii/M_ii, which does not depend on the units of the unknowns; a system whose fast modes do
+   not show on the diagonal is not noticed. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "run/loop.h"
+
+static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on */
+
+static int looks(const costate *c, const run *x)
+{
+    int implicit = (c->st.F->is & IMPLICIT) && c->st.lin.J;
+    return x->tape && !c->random.count && (implicit || c->st.F->keeps);
+}
+
+/* the largest -J_ii/M_ii; 0: none is positive */
+static double fastest(const costate *c)
+{
+    const costate_pattern *a = c->P.pattern;
+    const double *J = c->st.lin.J, *M = c->st.lin.M;
+    int n = c->st.n;
+    double most = 0;
+    for (int j = 0; j < n; j++) {
+        size_t at = (size_t)j * (size_t)n + (size_t)j;
+        if (a) {
+            int k = a->col[j];
+            while (k < a->col[j + 1] && a->row[k] != j) k++;
+            if (k == a->col[j + 1]) continue;
+            at = (size_t)k;
+        }
+        double m = M ? M[at] : 1;
+        if (m != 0) most = fmax(most, -J[at] / m);
+    }
+    return most;
+}
+
+void damping_step(costate *c, const run *x)
+{
+    damping *d = &c->damping;
+    const costate_method *m = c->st.m;
+    double kept, z;
+    if (!looks(c, x)) return;
+    if (c->st.F->keeps) kept = c->st.F->keeps(&c->st, &x->now, &z);
+    else {
+        if (d->serial != x->now.jacobian) d->fastest = fastest(c);
+        d->serial = x->now.jacobian;
+        z = fabs(x->now.h) * d->fastest;
+        kept = fabs(m->about.r_infinity) * exp(-2.0 * m->s * (m->s + 1) / z);
+    }
+    d->z = fmax(d->z, z);
+    d->kept *= kept;
+}
+
+void damping_remark(costate *c, const run *x)
+{
+    const damping *d = &c->damping;
+    size_t used = strlen(c->v.text);
+    if (!looks(c, x) || !(d->kept > KEPT) || x->tape->count == 0) return;
+    snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
+                                                        "their "
+             "size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
+             "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,
+             c->st.F->keeps ? "rkc2d" : "radau2a");
+}
