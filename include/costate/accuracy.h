@@ -45,7 +45,7 @@ typedef struct {
     costate_derivatives error;          /* estimates of (exact - run), entry by entry, with their signs */
     costate_derivatives better;         /* extrapolated: of the run with halved steps, plus the estimate of its error */
     double *value_error;                /* m: |error of the value| / |value| */
-    double *y0_error, *p_error;         /* m: |error of the gradient| / |gradient| in the 2-norm */
+    double *y0_error, *p_error;         /* m: |error of the gradient| / |gradient| in the 2-norm; of y0 without q */
     double *steps;                      /* costate_tape_steps by m: the part of each step in the error of the value,
                                            lambda times the local error; their sum is error.value to first order */
     int steps_refined;                  /* steps of the run with halved steps */

@@ -151,7 +151,7 @@ static void fill(const entry *e, double r)
     }
 }
 
-/* The root mean squares of `rows` values and of their estimated errors.  spread: each process has a part of them. */
+/* The 2-norms of `rows` values and of their estimated errors.  spread: each process has a part of them. */
 static int sizes(comparison *x, int spread, size_t rows, const double *run, const double *halved, double *size,
                  double *error)
 {
@@ -160,8 +160,13 @@ static int sizes(comparison *x, int spread, size_t rows, const double *run, cons
     *size = *error = 0;
     if (rows == 0 && !(spread && all->sum)) return 0;
     for (size_t i = 0; i < rows; i++) x->work[i] = (halved[i] - run[i]) * (r / (r - 1));
+    double count = (double)rows;
+    TRY(space_total(all, 1, &count));
     TRY(space_norm(all, rows, x->ones, run, size));
-    return space_norm(all, rows, x->ones, x->work, error);
+    TRY(space_norm(all, rows, x->ones, x->work, error));
+    *size *= sqrt(count);
+    *error *= sqrt(count);
+    return 0;
 }
 
 /* A value or gradient of one functional, its error relative to it, and in units of what is allowed. */
@@ -169,10 +174,10 @@ typedef struct { int spread; size_t rows; const double *run, *halved; double lea
 
 static int judge(comparison *x, const item *g)
 {
-    double size, error, mean = sqrt((double)(g->rows > 0 ? g->rows : 1));
+    double size, error;
     TRY(sizes(x, g->spread, g->rows, g->run, g->halved, &size, &error));
     if (g->relative) *g->relative = error > 0 ? error / size : 0;
-    x->worst = larger(x->worst, error > 0 ? error / (x->allowed.tol * size + g->least / mean) : 0);
+    x->worst = larger(x->worst, error > 0 ? error / (x->allowed.tol * size + g->least) : 0);
     return 0;
 }
 
@@ -194,6 +199,14 @@ static int judge_functional(comparison *x, size_t j)
     return x->wanted & OF_TIMES ? judge(x, &times) : 0;
 }
 
+/* The gradient with respect to q at t0 is that with respect to q at t1, on each process: not in norms. */
+static void forget_costs(const comparison *x, double *lambda)
+{
+    const stepper *c = &x->c->st;
+    for (size_t j = 0; j < (size_t)x->F->m; j++)
+        for (int i = c->n; i < c->n + c->nq; i++) lambda[j * (size_t)c->N + (size_t)i] = 0;
+}
+
 static int report(comparison *x)
 {
     const costate_estimate *e = x->e;
@@ -209,6 +222,8 @@ static int report(comparison *x)
     for (size_t k = 0; e->steps && k < m * (size_t)x->tape->count; k++) e->steps[k] *= r / (r - 1);
     if (e->steps) TRY(space_total(all, (int)m * x->tape->count, e->steps));
     x->e->steps_refined = x->onto->count;
+    forget_costs(x, a->lambda);
+    forget_costs(x, b->lambda);
     TRY(space_total(all, (int)(np * m), a->mu));
     TRY(space_total(all, (int)(np * m), b->mu));
     for (size_t j = 0; j < m; j++) TRY(judge_functional(x, j));
