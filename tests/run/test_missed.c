@@ -147,7 +147,8 @@ static void unstable_rest(void **state)
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .differences = k == 1};
         outcome plain = run(&P, names[k], 12, &y0, 0, o);
         double error = fabs(plain.y0[0] / exact - 1);
-        if (!(error > 100 * o.rtol)) fail_msg("%s: %.1e", names[k], error);         /* y = 0 is right, the gradient is not */
+        if (!(error > 100 * o.rtol)) fail_msg("%s: %.1e", names[k], error);         /* y = 0 is right, the gradient is
+                                                                                       not */
         if (!(plain.relative > 0.3 * error)) fail_msg("%s: error %.1e, estimated %.1e", names[k], error,
                                                       plain.relative);
         o.gradient_control = 1;
