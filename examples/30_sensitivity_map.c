@@ -6,10 +6,12 @@
    the gradient with respect to the state at every earlier time: two lines of influence, which run back from the middle
    at the speed of waves.  options.on_back sees it at each step of the sweep.
 
-       30_sensitivity_map [file.pgm]       draws lambda_h over x (to the right) and t (upwards); grey: none
+       30_sensitivity_map [file.pgm]       draws lambda_h over x (to the right) and t (upwards); grey: none.  The bar on
+                                           the right: the part of each step in the error of the level; black: most
 
-   Checked: along a tangent V(t), the product lambda(t)^T V(t) is the same at every step. */
-#include <costate/costate.h>
+   Checked: along a tangent V(t), the product lambda(t)^T V(t) is the same at every step; the parts of the steps, which
+   costate_accuracy estimates, add up to the error. */
+#include <costate/accuracy.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,26 +107,63 @@ static int see(int k, double t, const double *y, int m, const double *V, void *c
     return 0;
 }
 
-static int draw(const map *a, const char *path)
+enum { BAR = 12 };
+
+static int draw(const map *a, const double *part, const char *path)
 {
     FILE *out = fopen(path, "wb");
-    double most = 0;
+    double most = 0, most_part = 0;
     if (!out) { perror(path); return 1; }
-    for (int k = 0; k < a->steps; k++)
+    for (int k = 0; k < a->steps; k++) {
         for (int i = 0; i < CELLS; i++) most = fmax(most, fabs(a->by_h[k][i]));
-    fprintf(out, "P5 %d %d 255\n", CELLS, a->steps);
-    for (int k = a->steps - 1; k >= 0; k--)
+        most_part = fmax(most_part, fabs(part[k]));
+    }
+    fprintf(out, "P5 %d %d 255\n", CELLS + BAR, a->steps);
+    for (int k = a->steps - 1; k >= 0; k--) {
         for (int i = 0; i < CELLS; i++) {
             double x = a->by_h[k][i] / most;
             fputc((int)(127.5 - 127 * copysign(sqrt(fabs(x)), x)), out);
         }
+        for (int i = 0; i < BAR; i++) fputc((int)(255 * (1 - fabs(part[k]) / most_part)), out);
+    }
     return fclose(out);
+}
+
+/* ---- the steps that dominate the error ---- */
+
+static int level(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+                 double *end,
+                 void *ctx)
+{
+    (void)t1, (void)p, (void)m, (void)mu, (void)end, (void)ctx;
+    value[0] = y[CELLS / 2];
+    lambda[CELLS / 2] = 1;
+    return 0;
+}
+
+/* prints the error, and the step that has the largest part in it; 0, or 1 */
+static int errors(costate *c, const costate_tape *tape, const map *a, double *part)
+{
+    const costate_functional F = {.m = 1, .at_end = level};
+    double error, of_gradient, sum = 0, size = 0;
+    costate_estimate e = {.error = {.value = &error}, .y0_error = &of_gradient, .steps = part};
+    int worst = 0;
+    if (costate_accuracy(c, tape, &F, &e)) { printf("%s\n", costate_message(c)); return 1; }
+    for (int k = 0; k < a->steps; k++) {
+        sum += part[k];
+        size += fabs(part[k]);
+        if (fabs(part[k]) > fabs(part[worst])) worst = k;
+    }
+    printf("estimated error of the level %.1e, of the gradient %.1e of its size; the step at t = %.2f has the "
+           "largest part, "
+           "%.1e\n", error, of_gradient, a->t[worst], part[worst]);
+    return !(fabs(sum - error) < 1e-3 * size);
 }
 
 int main(int argc, char **argv)
 {
     static map a;
-    static double kept[STEPS_MOST][N], times[STEPS_MOST];
+    static double kept[STEPS_MOST][N], times[STEPS_MOST], part[STEPS_MOST];
     costate_problem problem = {.n = N, .rhs = {.value = rhs, .tangent = rhs_tangent, .adjoint = rhs_adjoint}};
     costate_options options = {.rtol = 1e-6, .atol = 1e-6, .autonomous = 1, .gradient_control = 1, .on_back = keep,
                                .on_back_ctx = &a};
@@ -155,7 +194,8 @@ int main(int argc, char **argv)
     printf("%d steps; the level changes by %.6g along the tangent, and by lambda(t)^T V(t) at every step, to %.1e\n",
            a.steps, V[CELLS / 2], worst);
     int failed = status != COSTATE_OK || !(worst < 1e-10);
-    if (!failed && argc > 1) failed = draw(&a, argv[1]);
+    if (!failed) failed = errors(c, tape, &a, part);
+    if (!failed && argc > 1) failed = draw(&a, part, argv[1]);
     costate_tape_free(tape);
     costate_free(c);
     return failed;
