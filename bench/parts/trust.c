@@ -3,8 +3,8 @@
        trust SET [PROBLEM [METHOD [RTOL]]]        a SET of rows, or those of a problem, method (or all),
                                                   tolerance alone
 
-   steps     gradients with steps that are chosen for y alone, kept stable, or controlled by a random tangent, beside the
-             errors of y: trust_steps.c
+   steps     gradients with steps that are chosen for y alone, kept stable, or controlled by a random tangent, beside
+             the errors of y: trust_steps.c
    accuracy  estimates of costate_accuracy beside true errors, of two functionals, a component of y(t1) and the integral
              of the cost, and of their gradients with respect to y(0)
    goal      errors of costate_gradient_within, of the same
@@ -21,6 +21,7 @@
 #include "problems.h"
 #include "trust.h"
 
+/* accuracy: three times the default of max_steps, which goal has: methods of order 1 and 2 at small rtol take more */
 enum { MOST = 16, MAX_STEPS = 300000 };
 
 /* value and y0: of y[kout](t1), of the integral */
@@ -61,11 +62,12 @@ static void estimated_errors(const problem *b, const derivatives *error, double 
 }
 
 /* atol in proportion to what a component is at t1: the second of Robertson's is far below the others */
-static costate *solver(const costate_method *m, const problem *b, double rtol, double *atol)
+static costate *solver(const costate_method *m, const problem *b, double rtol, int max_steps, double *atol)
 {
     for (int i = 0; i < b->P.n; i++) atol[i] = rtol * fmax(1e-3 * fabs(b->reference->y[i]), 1e-10);
-    return costate_new(m, &b->P, &(costate_options){.rtol = rtol, .atol_vector = atol, .max_steps = MAX_STEPS,
-                                                    .cost_error = 1, .autonomous = b->autonomous});
+    const costate_options options = {.rtol = rtol, .atol_vector = atol, .max_steps = max_steps, .cost_error = 1,
+                                     .autonomous = b->autonomous};
+    return costate_new(m, &b->P, &options);
 }
 
 static double start(const problem *b, double *y)
@@ -83,7 +85,7 @@ static void accuracy(const costate_method *m, const costate_method_info *about, 
     costate_estimate e = {.run = {.value = found.value, .y0 = found.y0},
                           .error = {.value = error.value, .y0 = error.y0}};
     costate_functional F = {.m = 2, .at_end = functionals, .ctx = (void *)(size_t)b};
-    costate *c = solver(m, b, rtol, atol);
+    costate *c = solver(m, b, rtol, MAX_STEPS, atol);
     costate_tape *tape = costate_tape_new();
     json j = {.file = stdout};
     int status = costate_integrate(c, start(b, y), b->t1, y, b->p0, tape);
@@ -109,7 +111,7 @@ static void goal(const costate_method *m, const costate_method_info *about, cons
     derivatives found;
     costate_goal G = {.tol = tol, .estimate.run = {.value = found.value, .y0 = found.y0}};
     costate_functional F = {.m = 2, .at_end = functionals, .ctx = (void *)(size_t)b};
-    costate *c = solver(m, b, 1e-6, atol);
+    costate *c = solver(m, b, 1e-6, 0, atol);
     costate_tape *tape = costate_tape_new();
     json j = {.file = stdout};
     int status = costate_gradient_within(c, start(b, y), b->t1, y, b->p0, &F, &G, tape);

@@ -16,8 +16,8 @@ VALUES, GRADIENTS = (0, 1), (2, 3)
 
 
 def part_trust(run, rep):
-    small = {"steps": ["vdpol_5"], "accuracy": ["lv", "all", "1e-4"], "goal": ["lv", "all", "1e-3"]} if run.quick else {}
-    rows = {name: measured(run, [name, *small.get(name, [])]) for name in ("steps", "accuracy", "goal")}
+    small = {"steps": ["vdpol_5"], "accuracy": ["lv", "all", "1e-4"], "goal": ["lv", "all", "1e-3"]}
+    rows = {name: measured(run, [name, *(small[name] if run.quick else [])]) for name in ("steps", "accuracy", "goal")}
     with open(os.path.join(run.out, "trust.json"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for several in rows.values() for row in several)
     gradients(rep, rows["steps"])
@@ -102,8 +102,8 @@ def wrong_gradients(rep, references, runs):
                     ["problem", "runs"] + ["failed", "y right", "wrong"] * len(MODES), lines)
     rep.say()
     alike = [of for of_problem in runs.values() for of in of_problem.values() if is_right(of["plain"])]
-    rep.say("From the left: plain, stable, controlled. Of the %d runs in which y is right with plain steps, gradients are "
-            "wrong by more than %g in %s." % (len(alike), WRONG, ", ".join(
+    rep.say("From the left: plain, stable, controlled. Of the %d runs in which y is right with plain steps, gradients "
+            "are wrong by more than %g in %s." % (len(alike), WRONG, ", ".join(
                 "%d (%s)" % (sum(is_far(of[mode]) for of in alike), mode) for mode in MODES)))
     for mode in MODES[1:]:
         rep.say()
@@ -156,10 +156,10 @@ def estimates(rep, rows):
         rep.plain_table("costate_accuracy: estimates within %g to %g of the true error, by %s" % (*NEAR, title),
                         [title, "runs", "status", "values", "near", "gradients", "near", "both", "near"], lines)
     rep.say()
-    rep.say("Two functionals of each run: a component of y(t1), and the integral of the cost; gradients with respect to "
-            "y(0), estimated and true errors in the 2-norm. References are from quadruple precision. Left out are true "
-            "errors below %.0e, relative. A run with a status has no estimate: it failed, or its halved steps did." %
-            KNOWN)
+    rep.say("Two functionals of each run: a component of y(t1), and the integral of the cost; gradients with respect "
+            "to y(0), estimated and true errors in the 2-norm. References are from quadruple precision. Left out are "
+            "true errors below %.0e, relative. A run with a status has no estimate: it failed, or its halved steps "
+            "did." % KNOWN)
     far(rep, found)
     statuses(rep, rows)
     for kinds, what in ((VALUES, "values"), (GRADIENTS, "gradients")):
@@ -182,15 +182,16 @@ def far(rep, found):
 
 
 def statuses(rep, rows):
-    """what failed, by message up to its numbers"""
+    """what failed, by problem and status, each with the message of the first"""
     failed = {}
     for row in rows:
         if row["status"]:
-            failed.setdefault((row["problem"], row["status"]), []).append("%s %.0e" % (row["method"], row["asked"]))
+            failed.setdefault((row["problem"], row["status"]), []).append(row)
     if failed:
         rep.heading("Runs with a status")
-        for (name, status), runs in failed.items():
-            rep.say("- %s, status %d, %d: %s" % (name, status, len(runs), "; ".join(runs)))
+        for (name, _), of in failed.items():
+            rep.say("- %s, %d: %s. The first: %s" % (
+                name, len(of), "; ".join("%s %.0e" % (row["method"], row["asked"]) for row in of), of[0]["message"]))
 
 
 # ---- gradients to a tolerance ----------------------------------------------------------------------------------------
