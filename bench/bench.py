@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from parts import bvp, dae, events, papers, scale, second, small, stiff, swe
+from parts import bvp, dae, events, papers, scale, second, small, stiff, swe, trust
 from peers.codes import codes, machine
 from peers.runner import Runner
 from report.sweeps import QUICK
@@ -17,8 +17,8 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
          "brusselator": stiff.part_brusselator, "krylov": stiff.part_krylov, "stiff": stiff.part_stiff,
          "direct": stiff.part_direct, "inexact": stiff.part_inexact, "dae": dae.part_dae, "fekete": dae.part_fekete,
          "hybrid": events.part_hybrid, "second": second.part_second, "bvp": bvp.part_bvp, "scale": scale.part_scale,
-         "papers": papers.part_papers}
-WITHOUT_PEERS = {"papers"}
+         "papers": papers.part_papers, "trust": trust.part_trust}
+WITHOUT_PEERS = {"papers", "trust"}
 
 INTRODUCTION = """# Results of `./run bench`
 

@@ -90,6 +90,8 @@ static const struct {
     {"hires", 0, 1, ivp_hires},
     {"robertson", 0, 1, ivp_robertson},
     {"vdpol", 1000, 0, ivp_vdpol},
+    {"vdpol_original", 50, 0, ivp_vdpol_original},
+    {"waves", 100, 0, ivp_waves},
     {"pollu", 0, 1, ivp_pollu},
     {"smog", 40, 0, ivp_smog},
     {"heat_dae", 40, 0, ivp_heat_dae},

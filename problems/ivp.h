@@ -52,6 +52,8 @@ int ivp_brusselator_100(ivp *, int side);
 int ivp_heat2d(ivp *, int side);
 int ivp_diffusion(ivp *, int points);
 int ivp_vdpol(ivp *, int mu);
+int ivp_vdpol_original(ivp *, int mu);       /* not scaled: y'' = mu (1 - y^2) y' - y */
+int ivp_waves(ivp *, int cells);
 int ivp_hires(ivp *, int sparse);
 int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);

@@ -36,7 +36,8 @@ def main(args):
     figures |= {name: text for several in drawn.values() for name, _, text in several}
     pages = [start_page(ROOT, links), *manual_pages(ROOT, links, drawn), *api_pages(ROOT, links),
              *fortran_pages(ROOT, links), *methods]
-    write_pages(given.out, pages + source_pages(ROOT, links), figures)
+    pages += source_pages(ROOT, links)
+    write_pages(given.out, pages, figures | links.pictures)
 
 
 if __name__ == "__main__":

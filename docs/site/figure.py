@@ -11,6 +11,7 @@ text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 
 .edge { stroke: #2f5d94; stroke-width: 1.2; fill: none } .others { stroke: #cfcfcf; stroke-width: 1.1; fill: none }
 .c0 { stroke: #2f5d94 } .c1 { stroke: #b5541c } .c2 { stroke: #3b7d3b } .c3 { stroke: #7a4f9a } .c4 { stroke: #8a6d1d }
 .c0, .c1, .c2, .c3, .c4 { stroke-width: 1.7; fill: none } .dot { fill: #2f5d94; stroke: none }
+.many { stroke: #2f5d94; stroke-width: 1.8; stroke-opacity: .5; stroke-linecap: round; fill: none }
 .mark { fill: #222; stroke: none } .faint { fill: #9db8d9; stroke: none }
 .t0 { fill: #2f5d94 } .t1 { fill: #b5541c } .t2 { fill: #3b7d3b } .t3 { fill: #7a4f9a } .t4 { fill: #8a6d1d }
 </style>"""
@@ -40,6 +41,13 @@ class Figure:
     def dots(self, points, radius=2.2, kind="dot"):
         self.parts += ['<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>' % (kind, *self.place(x, y), radius)
                        for x, y in points]
+
+    def points(self, points, kind):
+        """so many that each is a place of one path, rounded to a pixel, and no two are at the same place"""
+        places = sorted({tuple(round(z) for z in self.place(x, y)) for x, y in points})
+        moves = ["M%d %dh0" % place for place in places]
+        lines = ["".join(moves[k:k + 10]) for k in range(0, len(moves), 10)]
+        self.parts.append('<path class="%s" d="%s"/>' % (kind, "\n".join(lines)))
 
     def area(self, loops):
         if loops:

@@ -38,6 +38,7 @@ class Links:
         self.methods = {path.stem: f"method-{path.stem}.html" for path in sorted(root.glob("methods/*/*.toml"))}
         self.page["methods"] = "gallery.html"
         self.page |= {self.relative(path): self.methods[path.stem] for path in root.glob("methods/*/*.toml")}
+        self.pictures = {}               # that texts show: the name of the file beside the pages, and its text
         self.names = {}                  # public name: its address
         for path in headers(root):
             for name in parse(path.read_text(encoding="utf-8")).names():
@@ -52,6 +53,12 @@ class Links:
             self.shown.append(name)
         return "source-" + name.replace("/", "-") + ".html"
 
+    def picture(self, name):
+        """The file beside the pages that shows it."""
+        beside = "picture-" + os.path.basename(name)
+        self.pictures[beside] = (self.root / name).read_text(encoding="utf-8")
+        return beside
+
     def of_file(self, name):
         return self.page.get(name) or self.source(name)
 
@@ -63,6 +70,8 @@ class Links:
         name = os.path.normpath(os.path.join(os.path.dirname(document), name))
         if not (self.root / name).exists():
             return address
+        if name.endswith(".svg"):
+            return self.picture(name)
         return self.of_file(name) + ("#" + anchor if anchor else "")
 
     def linked(self, text, own=()):

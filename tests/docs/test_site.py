@@ -40,12 +40,18 @@ class Reader(HTMLParser):
                 self.addresses.append(value)
                 self.loaded += [value] if tag != "a" else []
 
+    def handle_startendtag(self, tag, attributes):
+        """cmark-gfm closes what is empty at once"""
+        self.handle_starttag(tag, attributes)
+        if tag not in EMPTY:
+            self.handle_endtag(tag)
+
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             self.faults.append("</%s> at line %d" % (tag, self.getpos()[0]))
 
 
-pages = {}                           # what all_pages made
+pages, pictures = {}, {}             # what all_pages made; a picture: its text
 
 
 def made(place, *more):
@@ -66,9 +72,12 @@ def all_pages():
         with tempfile.TemporaryDirectory() as place:
             made(place, "--without-plots")
             for name in os.listdir(place):
-                if name.endswith(".html"):
+                if name.endswith((".html", ".svg")):
                     with open(os.path.join(place, name), encoding="utf-8") as f:
-                        pages[name] = Reader(f.read())
+                        if name.endswith(".svg"):
+                            pictures[name] = f.read()
+                        else:
+                            pages[name] = Reader(f.read())
     return pages
 
 
@@ -93,7 +102,7 @@ def test_links():
             if re.match(r"https?:|mailto:", address):
                 continue
             to, _, anchor = address.partition("#")
-            there = to in ("", "style.css", "katex.css") or to in pages
+            there = to in ("", "style.css", "katex.css") or to in pages or to in pictures
             if not there or anchor and anchor not in pages[to or name].anchors:
                 lost.append("%s: %s" % (name, address))
     assert not lost, "%d links lead nowhere: %s" % (len(lost), "; ".join(lost[:20]))
@@ -105,6 +114,17 @@ def test_nothing_from_elsewhere():
         assert "script" not in page.tags, name + " has a script"
         assert all(re.fullmatch(r"[\w.-]+", address) for address in page.loaded), "%s: %s" % (name, page.loaded)
     assert not re.search(r"@import|url\(", read("docs/site/style.css"))
+
+
+def test_pictures_of_texts():
+    """are beside the pages, small, and have text as text"""
+    all_pages()
+    names = {"picture-" + name for name in os.listdir(os.path.join(root, "docs", "pictures"))}
+    assert names == {name for name in pictures if name.startswith("picture-")}, pictures.keys()
+    assert names <= set(pages["manual.html"].loaded), names
+    for name in names:
+        assert len(pictures[name]) < 60000 and "<text" in pictures[name], name
+        xml.fromstring(pictures[name])
 
 
 def test_every_public_name():
@@ -181,6 +201,8 @@ def test_figures_are_xml():
     picture.area([[(0, 0), (1, 0), (0, 1)]])
     picture.note("|R| <= 1", "t0")
     picture.cells([[0, 1], [1, 0]], lambda value: "#%06x" % value)
+    picture.points([(0.5, 1), (0.5, 1), (0.7, 1)], "many")
+    assert picture.parts[-1].count("h0") == 2
     xml.fromstring(picture.text())
 
 

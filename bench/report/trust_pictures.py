@@ -1,0 +1,66 @@
+"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md from what the part trust measured.
+
+ROWS: build/bench/trust.json of `./run bench trust`.  DIRECTORY: docs/pictures.  They are drawn as those of the site."""
+import json
+import math
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+
+from figure import Figure                                           # noqa: E402
+from parts.trust import KNOWN, MODES, NEAR                          # noqa: E402
+
+METHOD = "dopri5"
+WORDS = {"plain": "gradient, stability off", "stable": "gradient, default",
+         "controlled": "gradient, gradient_control = 1"}
+KINDS = {"plain": 1, "stable": 2, "controlled": 0}                   # colours of figure.py
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    made = {"gradient-" + name.replace("_", "-"): by_rtol(rows, name) for name in ("swe_40", "vdpol_50")}
+    made["estimates"] = scatter([row for row in rows if row["set"] == "accuracy" and not row["status"]])
+    for name, picture in made.items():
+        with open(os.path.join(sys.argv[2], name + ".svg"), "w", encoding="utf-8") as file:
+            file.write(picture.text())
+
+
+def by_rtol(rows, problem):
+    title = next(row["title"] for row in rows if row["set"] == "reference" and row["problem"] == problem)
+    runs = [row for row in rows if row["set"] == "steps" and row["problem"] == problem and row["method"] == METHOD]
+    picture = Figure((-3, -8), (-10, 8), f"{title}, {METHOD}", ("rtol", "relative error"), 420, 330, (True, True))
+    lines = {mode: curve(runs, mode, "error_derivative") for mode in MODES}
+    of_y = curve(runs, "stable", "error")
+    for points, kind in [(of_y, 3)] + [(lines[mode], KINDS[mode]) for mode in MODES]:
+        picture.curve(points, f"c{kind}")
+        picture.dots(points, 2.4, f"t{kind}")
+    for mode in MODES:
+        picture.note(WORDS[mode], f"t{KINDS[mode]}")
+    picture.note("y(t1), default", "t3")
+    return picture
+
+
+def curve(runs, mode, key):
+    return [(math.log10(row["asked"]), math.log10(row[key])) for row in runs
+            if row["mode"] == mode and not row["status"] and row[key]]
+
+
+def scatter(rows):
+    low, high = math.log10(KNOWN), 2
+    pairs = [(math.log10(true), math.log10(estimate)) for row in rows
+             for true, estimate in zip(row["errors"], row["estimates"]) if true and estimate and true > KNOWN]
+    picture = Figure((low, high), (low, high), "estimates; lines: %g and %g times the true error" % NEAR,
+                     ("true relative error", "estimated relative error"), 420, 418, (True, True))
+    picture.points(pairs, "many")
+    for ratio in NEAR:
+        shift = math.log10(ratio)
+        picture.curve([(low, low + shift), (high, high + shift)], "c1")
+    return picture
+
+
+if __name__ == "__main__":
+    main()
