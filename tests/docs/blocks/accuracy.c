@@ -2,7 +2,7 @@
 #include <costate/accuracy.h>
 #include "decay.h"
 
-@ manual static int misfit(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+@ manual static int misfit(double t1, const double *y, const double *p, int m, double *value,
 
 int main(void)
 {
