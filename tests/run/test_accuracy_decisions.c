@@ -540,7 +540,7 @@ static void little_room(void **state)
     remove("test_accuracy_decisions.tape");
 }
 
-/* ---- order: error/(J_halved - J) = r/(r - 1) with r = 2^q, where J_halved is from a run with fixed steps of h/2 ---- */
+/* ---- order: error/(J_halved - J) = r/(r - 1), r = 2^q, where J_halved is from a run with fixed steps of h/2 ---- */
 
 enum { SEEN = 40 };
 
