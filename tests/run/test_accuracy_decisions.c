@@ -262,6 +262,40 @@ static void parts_of_events(void **state)
         }
 }
 
+/* f depends on t: behind an event the parts need derivatives with respect to times, asked for or not. */
+static int driven(const costate_point *x, double *out, void *ctx)
+{
+    return (void)ctx, out[0] = x->p[0] * x->y[0] + 3 * sin(9 * x->t), 0;
+}
+static int driven_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    f_tangent(x, dx, out, ctx);
+    return out[0] += 27 * cos(9 * x->t) * dx->t, 0;
+}
+static int driven_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    if (g->t) *g->t += 27 * cos(9 * x->t) * w[0];
+    return f_adjoint(x, w, g, ctx);
+}
+static void parts_with_times(void **state)
+{
+    (void)state;
+    double level = 1.6, alone[20], with[20], t0;
+    const costate_event event = reaches(&level);
+    const costate_problem P = {.n = 1, .np = 1, .rhs = {driven, driven_tangent, driven_adjoint}, .nevents = 1,
+                               .event = &event};
+    ran r;
+    CHECK_OK(r.c, begin(&r, "euler", P, fixed(0.05), 1, 0.6, 1));
+    assert_true(costate_tape_events(r.tape) == 1 && r.steps < 20);
+    costate_estimate e = {.steps = alone};
+    CHECK_OK(r.c, costate_accuracy(r.c, r.tape, &at_the_end, &e));
+    e = (costate_estimate){.steps = with, .run = {.t0 = &t0}};
+    CHECK_OK(r.c, costate_accuracy(r.c, r.tape, &at_the_end, &e));
+    for (int k = 0; k < r.steps; k++)
+        if (fabs(alone[k] - with[k]) > 1e-12) fail_msg("step %d: %.3e, %.3e", k, alone[k], with[k]);
+    end(&r);
+}
+
 /* Two events in the other order in the halved run, or one that only the first run has: no estimate. */
 static void order_of_events(void **state)
 {
@@ -725,7 +759,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_observation), cmocka_unit_test(far_from_zero),
         cmocka_unit_test(undefined_in_long_steps), cmocka_unit_test(located_elsewhere),
-        cmocka_unit_test(parts_of_events), cmocka_unit_test(order_of_events), cmocka_unit_test(calls_no_monitor),
+        cmocka_unit_test(parts_of_events), cmocka_unit_test(parts_with_times), cmocka_unit_test(order_of_events), cmocka_unit_test(calls_no_monitor),
         cmocka_unit_test(limits_of_the_run), cmocka_unit_test(chooses_nothing), cmocka_unit_test(of_index_2),
         cmocka_unit_test(mode_of_the_tape), cmocka_unit_test(loose_newton), cmocka_unit_test(newton_at_round_off),
         cmocka_unit_test(little_room), cmocka_unit_test(order_of_observations), cmocka_unit_test(order_of_index_2),
