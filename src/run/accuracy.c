@@ -215,6 +215,13 @@ static int report(comparison *x)
     return 0;
 }
 
+/* A preconditioner of the user was set up by another solver.  Its factorisations are not even used as preconditioners. */
+static void another_came(costate *c)
+{
+    forget(c);
+    if (c->o.preconditioner) factors_reset(c->st.fac);
+}
+
 static int estimate(comparison *x)
 {
     costate *c = x->c;
@@ -227,6 +234,7 @@ static int estimate(comparison *x)
         TRY(tape_take(&x->finer->st, x->finer->self, x->onto));
         x->who = reader_of(x->finer, 1);
     }
+    another_came(c);
     status = functional_sweep(c, x->tape, x->F, x->wanted, &x->run, x->first ? &(visit){part_of_step, x} : NULL);
     if (x->first) tape_leave(x->onto);
     return status ? status : report(x);
@@ -241,7 +249,7 @@ int estimate_errors(costate *c, const costate_tape *tape, const costate_function
     if (x.finer) stats_add(&c->count, &x.finer->count);
     *worst = x.worst;
     release(&x);
-    forget(c);                          /* a preconditioner of the user has seen another solver */
+    another_came(c);                    /* also where no sweep came after the other solver */
     if (status == 0) verdict_at(&c->v, ended);
     return status;
 }

@@ -29,7 +29,6 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
     o.newton_tol = fmax(part * o.newton_tol, fmin(o.newton_tol, newton_round_off(options_rtol(&o, c->st.n))));
     o.hmin = o.hmax = 0;
     o.max_steps = 0x7fffffff;
-    o.stability = COSTATE_STABILITY_OFF;
     o.gradient_control = o.tangent_error = o.tangent_count = o.warm = 0;
     o.tangent_rtol = o.tangent_atol = o.tangent_atol_vector = NULL;
     o.consistent = o.consistent ? o.consistent : COSTATE_CONSISTENT_NONE;

@@ -235,6 +235,8 @@ static void located_elsewhere(void **state)
     is_split("growing, the last step much longer", &o, 2 * o.steps + 1);
     o = euler(-1, 0.5, 0.85, NULL, 0);
     is_split("decaying", &o, 2 * o.steps);
+    o = euler(-1, 0.5288, 0.85, NULL, 0);               /* behind the end of a short step: its halves are repeated */
+    assert_true(o.te > 0.6 && o.te < 0.606 && o.status == 0 && o.refined > 2 * o.steps);
     o = euler(1, 2.08, 1.4, times, 2);
     is_split("growing, with given times", &o, 2 * o.steps);
     o = euler(-1, 0.5, 1.4, times, 2);
@@ -347,6 +349,14 @@ static int count_event(int k, double t, const double *y, const double *y1, void 
     return (void)k, (void)t, (void)y, (void)y1, ((watched *)ctx)->events++, 0;
 }
 
+static int count_back(int step, double t, double h, const double *y, int m, const double *lambda, const double *mu,
+                      void *ctx)
+{
+    (void)step, (void)t, (void)h, (void)y, (void)m, (void)lambda, (void)mu;
+    return ((watched *)ctx)->backs++, 0;
+}
+
+/* on_back sees the sweep over the tape alone */
 static void calls_no_monitor(void **state)
 {
     (void)state;
@@ -357,7 +367,8 @@ static void calls_no_monitor(void **state)
     P.event = &e;
     P.nevents = 1;
     ran r;
-    costate_options o = {.on_step = count_step, .on_step_ctx = &w, .on_event = count_event, .on_event_ctx = &w};
+    costate_options o = {.on_step = count_step, .on_step_ctx = &w, .on_event = count_event, .on_event_ctx = &w,
+                         .on_back = count_back, .on_back_ctx = &w};
     CHECK_OK(r.c, begin(&r, "dopri5", P, o, 1, 2, -1));
     assert_int_equal(w.steps, r.steps);
     assert_int_equal(w.events, 1);
@@ -365,6 +376,7 @@ static void calls_no_monitor(void **state)
     CHECK_OK(r.c, costate_accuracy(r.c, r.tape, &at_the_end, &x));
     assert_int_equal(w.steps, r.steps);
     assert_int_equal(w.events, 1);
+    assert_int_equal(w.backs, r.steps);
     end(&r);
 }
 
@@ -430,6 +442,23 @@ static int rail_adjoint(const costate_point *x, const double *w, const costate_g
     if (g->t) *g->t += x->p[0] * sin(x->t) * w[1];
     return 0;
 }
+static int rail_tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    double pa = a->p ? a->p[0] : 0, pb = b->p ? b->p[0] : 0;
+    (void)ctx;
+    out[0] = 0;
+    out[1] = sin(x->t) * (pa * b->t + pb * a->t) + x->p[0] * cos(x->t) * a->t * b->t;
+    return 0;
+}
+static int rail_second(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                       void *ctx)
+{
+    double dp = dx->p ? dx->p[0] : 0;
+    (void)ctx;
+    if (g->p) g->p[0] += sin(x->t) * dx->t * w[1];
+    if (g->t) *g->t += (sin(x->t) * dp + x->p[0] * cos(x->t) * dx->t) * w[1];
+    return 0;
+}
 static int rail_jac(const costate_point *x, double *J, void *ctx)
 {
     return (void)x, (void)ctx, J[0] = -1, J[1] = 1, J[2] = 1, J[3] = 0, 0;
@@ -446,8 +475,8 @@ static void of_index_2(void **state)
 {
     (void)state;
     const int index[] = {0, 2};
-    const costate_problem P = {.n = 2, .np = 1, .rhs = {rail, rail_tangent, rail_adjoint}, .jac = rail_jac,
-                               .mass = rail_mass, .index = index};
+    const costate_problem P = {.n = 2, .np = 1, .jac = rail_jac, .mass = rail_mass, .index = index,
+                               .rhs = {rail, rail_tangent, rail_adjoint, rail_tangent2, rail_second}};
     for (int how = -1; how <= 0; how++) {
         costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.05, .consistent = how};
         costate *c = costate_new(costate_method_find("radau2a"), &P, &o);
@@ -690,6 +719,18 @@ static int one_is_nan(double t1, const double *y, const double *p, int m, double
     (void)t1, (void)y, (void)p, (void)m;
     return all[*(int *)ctx][0] = NAN, 0;
 }
+static void negative_count(void **state)
+{
+    (void)state;
+    ran r;
+    CHECK_OK(r.c, begin(&r, "bs32", growth, fixed(0.1), 1, 1, -1));
+    double value = 3;
+    costate_estimate e = {.run = {.value = &value}};
+    assert_int_equal(costate_accuracy(r.c, r.tape, &(costate_functional){.m = 1, .at_end = last, .count = -1}, &e),
+                     COSTATE_BAD_ARGUMENT);
+    assert_true(value == 3);
+    end(&r);
+}
 static void not_finite(void **state)
 {
     (void)state;
@@ -763,7 +804,7 @@ int main(void)
         cmocka_unit_test(limits_of_the_run), cmocka_unit_test(chooses_nothing), cmocka_unit_test(of_index_2),
         cmocka_unit_test(mode_of_the_tape), cmocka_unit_test(loose_newton), cmocka_unit_test(newton_at_round_off),
         cmocka_unit_test(little_room), cmocka_unit_test(order_of_observations), cmocka_unit_test(order_of_index_2),
-        cmocka_unit_test(relative_errors_alone), cmocka_unit_test(of_nothing), cmocka_unit_test(not_finite),
+        cmocka_unit_test(relative_errors_alone), cmocka_unit_test(of_nothing), cmocka_unit_test(negative_count), cmocka_unit_test(not_finite),
         cmocka_unit_test(ends_at_an_event), cmocka_unit_test(zeros_on_entry)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("parts_are_local_errors", parts_are_local_errors);
 }

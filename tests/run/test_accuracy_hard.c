@@ -507,6 +507,39 @@ static void preconditioned(void **state)
     problem_free(b);
 }
 
+/* The solver with halved steps sets up the user's preconditioner for its own sigma.  The sweep over the tape sets it up
+   again, in the estimate and after one of the value alone; with one step nothing else would make it do so. */
+static void preconditioned_by_another(void **state)
+{
+    (void)state;
+    problem *b = brusselator();
+    diagonal d = {.n = b->P.n, .diffusion = 2 * 0.02 * 13 * 13};
+    const costate_preconditioner P = {setup, divide, &d};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.02, .solver = COSTATE_LS_GMRES, .preconditioner = &P};
+    costate *c = costate_new(costate_method_find("sdirk4b"), &b->P, &o);
+    costate_tape *tape = costate_tape_new();
+    double y[64] = {0}, before[64] = {0}, after[64] = {0}, value;
+    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+    CHECK_OK(c, costate_integrate(c, b->t0, b->t0 + 0.02, y, b->p0, tape));
+    assert_int_equal(costate_tape_steps(tape), 1);
+    before[11] = after[11] = 1;
+    CHECK_OK(c, costate_adjoint(c, tape, 1, before, NULL, NULL, NULL));
+    const double of_the_tape = d.diagonal;
+    of_bruss r;
+    bruss(c, tape, &r);
+    assert_true(d.diagonal == of_the_tape);
+    assert_true(relative_gap(b->P.n, r.y0, before) < 1e-12);
+    costate_estimate e = {.run = {.value = &value}};
+    CHECK_OK(c, costate_accuracy(c, tape, &(costate_functional){.m = 1, .at_end = middle}, &e));
+    assert_true(d.diagonal != of_the_tape);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, after, NULL, NULL, NULL));
+    assert_true(d.diagonal == of_the_tape);
+    assert_true(relative_gap(b->P.n, after, before) < 1e-12);
+    costate_tape_free(tape);
+    costate_free(c);
+    problem_free(b);
+}
+
 /* differences = 1 in place of all products: the estimate is that with products */
 static void with_differences(void **state)
 {
@@ -634,6 +667,7 @@ int main(void)
         cmocka_unit_test(sizes_and_scales), cmocka_unit_test(far_from_zero), cmocka_unit_test(no_interval),
         cmocka_unit_test(ended_early), cmocka_unit_test(events_and_costs), cmocka_unit_test(terminal_at_t0), cmocka_unit_test(two_terminal),
         cmocka_unit_test(kinds_of_tapes), cmocka_unit_test(another_linear_solver), cmocka_unit_test(preconditioned),
+        cmocka_unit_test(preconditioned_by_another),
         cmocka_unit_test(with_differences), cmocka_unit_test(failing_halves), cmocka_unit_test(in_an_ensemble)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
