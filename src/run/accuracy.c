@@ -215,7 +215,7 @@ static int report(comparison *x)
     return 0;
 }
 
-/* A preconditioner of the user was set up by another solver.  Its factorisations are not even used as preconditioners. */
+/* A preconditioner of the user was set up by another solver: what is known of it does not even precondition. */
 static void another_came(costate *c)
 {
     forget(c);

@@ -1,5 +1,6 @@
 """fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h,
-costate_errors.f90 what accuracy.h: constants, sizes and offsets as both compilers have them, procedures with their arguments.
+costate_errors.f90 what accuracy.h: constants, sizes and offsets as both compilers have them, procedures with their
+arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -129,7 +130,8 @@ def test_constants_and_layouts():
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
         f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nuse costate_ensembles\n"
-                    "use costate_errors\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
+                    "use costate_errors\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) +
+                    "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
                     [fortran, *map(source, MODULES)], [library, "-Wl,-rpath," + os.path.dirname(library)])

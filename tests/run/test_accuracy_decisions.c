@@ -182,7 +182,8 @@ static int doubled_adjoint(const costate_point *x, const double *w, const costat
 
 static costate_event reaches(double *level)
 {
-    return (costate_event){.guard = {above, above_tangent, above_adjoint}, .ctx = level, .from = COSTATE_ANY_MODE,
+    return (costate_event){.guard = {above, above_tangent, .adjoint = above_adjoint}, .ctx = level,
+                           .from = COSTATE_ANY_MODE,
                            .to = COSTATE_SAME_MODE};
 }
 
@@ -192,7 +193,7 @@ typedef struct { double te, value, error, by_p, by_p_error, parts[200]; int refi
 static outcome euler(double p, double level, double t1, const double *times, int ntimes)
 {
     const costate_event events[] = {reaches(&level), {.times = times, .ntimes = ntimes, .from = COSTATE_ANY_MODE,
-                                                      .jump = {doubled, doubled_tangent, doubled_adjoint},
+                                                      .jump = {doubled, doubled_tangent, .adjoint = doubled_adjoint},
                                                       .to = COSTATE_SAME_MODE}};
     costate_problem P = growth;
     P.event = events;
@@ -284,7 +285,8 @@ static void parts_with_times(void **state)
     (void)state;
     double level = 1.6, alone[20], with[20], t0;
     const costate_event event = reaches(&level);
-    const costate_problem P = {.n = 1, .np = 1, .rhs = {driven, driven_tangent, driven_adjoint}, .nevents = 1,
+    const costate_problem P = {.n = 1, .np = 1, .rhs = {driven, driven_tangent, .adjoint = driven_adjoint},
+                               .nevents = 1,
                                .event = &event};
     ran r;
     CHECK_OK(r.c, begin(&r, "euler", P, fixed(0.05), 1, 0.6, 1));
@@ -305,7 +307,8 @@ static void order_of_events(void **state)
     double level = 0.5, middle;
     outcome o = euler(-1, level, 0.85, NULL, 0);
     middle = o.te + 0.01;                       /* the halved run reaches the level at about te + 0.017 */
-    const costate_event events[] = {reaches(&level), {.guard = {later, no_derivative, to_time}, .ctx = &middle,
+    const costate_event events[] = {reaches(&level),
+                                    {.guard = {later, no_derivative, .adjoint = to_time}, .ctx = &middle,
                                                       .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}};
     costate_problem P = growth;
     P.event = events;
@@ -476,7 +479,8 @@ static void of_index_2(void **state)
     (void)state;
     const int index[] = {0, 2};
     const costate_problem P = {.n = 2, .np = 1, .jac = rail_jac, .mass = rail_mass, .index = index,
-                               .rhs = {rail, rail_tangent, rail_adjoint, rail_tangent2, rail_second}};
+                               .rhs = {rail, rail_tangent, rail_adjoint, rail_tangent2,
+                                       .adjoint_tangent = rail_second}};
     for (int how = -1; how <= 0; how++) {
         costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.05, .consistent = how};
         costate *c = costate_new(costate_method_find("radau2a"), &P, &o);
@@ -643,7 +647,7 @@ static void order_of_index_2(void **state)
 {
     (void)state;
     const int index[] = {0, 2};
-    const costate_problem P = {.n = 2, .np = 1, .rhs = {rail, rail_tangent, rail_adjoint}, .jac = rail_jac,
+    const costate_problem P = {.n = 2, .np = 1, .rhs = {rail, rail_tangent, .adjoint = rail_adjoint}, .jac = rail_jac,
                                .mass = rail_mass, .index = index};
     double z[2], value, error;
     for (int k = 0; k < 2; k++) {
@@ -800,11 +804,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_observation), cmocka_unit_test(far_from_zero),
         cmocka_unit_test(undefined_in_long_steps), cmocka_unit_test(located_elsewhere),
-        cmocka_unit_test(parts_of_events), cmocka_unit_test(parts_with_times), cmocka_unit_test(order_of_events), cmocka_unit_test(calls_no_monitor),
+        cmocka_unit_test(parts_of_events), cmocka_unit_test(parts_with_times), cmocka_unit_test(order_of_events),
+        cmocka_unit_test(calls_no_monitor),
         cmocka_unit_test(limits_of_the_run), cmocka_unit_test(chooses_nothing), cmocka_unit_test(of_index_2),
         cmocka_unit_test(mode_of_the_tape), cmocka_unit_test(loose_newton), cmocka_unit_test(newton_at_round_off),
         cmocka_unit_test(little_room), cmocka_unit_test(order_of_observations), cmocka_unit_test(order_of_index_2),
-        cmocka_unit_test(relative_errors_alone), cmocka_unit_test(of_nothing), cmocka_unit_test(negative_count), cmocka_unit_test(not_finite),
+        cmocka_unit_test(relative_errors_alone), cmocka_unit_test(of_nothing), cmocka_unit_test(negative_count),
+        cmocka_unit_test(not_finite),
         cmocka_unit_test(ends_at_an_event), cmocka_unit_test(zeros_on_entry)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("parts_are_local_errors", parts_are_local_errors);
 }

@@ -89,7 +89,7 @@ typedef struct { const char *method; int n; double t0, T, y0, shift, p; costate_
 static void decay(const char *what, decay_case k, double low, double high)
 {
     decays d = {k.n, k.shift};
-    const costate_problem P = {.n = k.n, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .jac = f_jac, .ctx = &d};
+    const costate_problem P = {.n = k.n, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .jac = f_jac, .ctx = &d};
     costate *c = costate_new(costate_method_find(k.method), &P, &k.o);
     costate_tape *tape = costate_tape_new();
     double y[MOST];
@@ -148,7 +148,7 @@ static void no_interval(void **state)
 {
     (void)state;
     decays d = {2, 0.5};
-    const costate_problem P = {.n = 2, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .jac = f_jac, .ctx = &d};
+    const costate_problem P = {.n = 2, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .jac = f_jac, .ctx = &d};
     const char *methods[] = {"dopri5", "radau2a"};
     for (int k = 0; k < 2; k++) {
         costate *c = costate_new(costate_method_find(methods[k]), &P, NULL);
@@ -195,7 +195,8 @@ static void ended_early(void **state)
     for (int how = 0; how < 2; how++)
         for (int storage = 0; storage < 3; storage++) {
             stopping s = {{2, 0.2}, how == 0 ? 7 : -1, how == 0 ? HUGE_VAL : 1.234};
-            const costate_problem P = {.n = 2, .np = 1, .rhs = {fails_late, tangent_of_both, adjoint_of_both},
+            const costate_problem P = {.n = 2, .np = 1,
+                                       .rhs = {fails_late, tangent_of_both, .adjoint = adjoint_of_both},
                                        .ctx = &s};
             costate_options o = {.rtol = 1e-4, .atol = 1e-4, .hmax = 0.1, .on_step = stop_after, .on_step_ctx = &s,
                                  .storage = storage};
@@ -264,10 +265,12 @@ static void events_and_costs(void **state)
 {
     (void)state;
     const double times[] = {0, 1, 2}, observed[] = {0, 1, 2, 3};
-    const costate_event e = {.times = times, .ntimes = 3, .jump = {kick, kick_tangent, kick_adjoint},
-                             .cost = {fee, fee_tangent, fee_adjoint}, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
+    const costate_event e = {.times = times, .ntimes = 3, .jump = {kick, kick_tangent, .adjoint = kick_adjoint},
+                             .cost = {fee, fee_tangent, .adjoint = fee_adjoint}, .from = COSTATE_ANY_MODE,
+                             .to = COSTATE_SAME_MODE};
     decays d = {1, 0};
-    const costate_problem P = {.n = 1, .np = 1, .nq = 1, .rhs = {f, f_tangent, f_adjoint}, .jac = f_jac, .ctx = &d,
+    const costate_problem P = {.n = 1, .np = 1, .nq = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .jac = f_jac,
+                               .ctx = &d,
                                .nevents = 1, .event = &e};
     const costate_functional F[] = {{.m = 1, .at_end = costs},
                                     {.m = 1, .count = 4, .t = observed, .at_time = no_steps_at, .ctx = &d}};
@@ -301,10 +304,12 @@ static void terminal_at_t0(void **state)
 {
     (void)state;
     const double times[] = {0, 1};
-    const costate_event e = {.times = times, .ntimes = 2, .jump = {kick, kick_tangent, kick_adjoint}, .terminal = 1,
+    const costate_event e = {.times = times, .ntimes = 2, .jump = {kick, kick_tangent, .adjoint = kick_adjoint},
+                             .terminal = 1,
                              .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
     decays d = {1, 0};
-    const costate_problem P = {.n = 1, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .ctx = &d, .nevents = 1, .event = &e};
+    const costate_problem P = {.n = 1, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .ctx = &d, .nevents = 1,
+                               .event = &e};
     for (int pieces = 1; pieces <= 3; pieces++) {
         costate *c = costate_new(costate_method_find("bs32"), &P, &(costate_options){.rtol = 1e-4, .atol = 1e-4});
         costate_tape *tape = costate_tape_new();
@@ -334,10 +339,11 @@ static void two_terminal(void **state)
 {
     (void)state;
     const double time = 1;
-    const costate_event e = {.times = &time, .ntimes = 1, .jump = {kick, kick_tangent, kick_adjoint}, .terminal = 1,
+    const costate_event e = {.times = &time, .ntimes = 1, .jump = {kick, kick_tangent, .adjoint = kick_adjoint},
+                             .terminal = 1,
                              .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}, both[] = {e, e};
     decays d = {1, 0};
-    const costate_problem P = {.n = 1, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .ctx = &d, .nevents = 2,
+    const costate_problem P = {.n = 1, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .ctx = &d, .nevents = 2,
                                .event = both};
     costate *c = costate_new(costate_method_find("bs32"), &P, &(costate_options){.rtol = 1e-4, .atol = 1e-4});
     costate_tape *tape = costate_tape_new();
@@ -363,7 +369,7 @@ static void kinds_of_tapes(void **state)
 {
     (void)state;
     decays d = {5, 0.3};
-    const costate_problem P = {.n = 5, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .jac = f_jac, .ctx = &d};
+    const costate_problem P = {.n = 5, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .jac = f_jac, .ctx = &d};
     const char *methods[] = {"bs32", "sdirk4a", "radau2a"}, *path = "test_accuracy_hard.tape";
     for (int k = 0; k < 3; k++) {
         estimates all = {.value = 0};
@@ -467,8 +473,8 @@ static int divide(int transpose, double *x, void *ctx)
     return 0;
 }
 
-/* The user's preconditioner has seen other steps: it is set up again, and a sweep or run after the estimate has the bits
-   that it had before. */
+/* The user's preconditioner has seen other steps: it is set up again, and a sweep or run after the estimate has the
+   bits that it had before. */
 static void preconditioned(void **state)
 {
     (void)state;
@@ -596,7 +602,7 @@ static void failing_halves(void **state)
     const char *methods[] = {"sdirk4a", "radau2a", "trbdf2"};
     for (int k = 0; k < 3; k++) {
         refusing w = {0};
-        const costate_problem P = {.n = 1, .np = 1, .rhs = {one_f, one_tangent, one_adjoint}, .jac = refuses,
+        const costate_problem P = {.n = 1, .np = 1, .rhs = {one_f, one_tangent, .adjoint = one_adjoint}, .jac = refuses,
                                    .ctx = &w};
         costate_options o = {.rtol = 1e-3, .atol = 1e-3, .theta_reuse = -1};
         costate *c = costate_new(costate_method_find(methods[k]), &P, &o);
@@ -634,7 +640,8 @@ static void in_an_ensemble(void **state)
 {
     (void)state;
     of_members many = {.d = {3, 0.2}};
-    const costate_problem P = {.n = 3, .np = 1, .rhs = {f, f_tangent, f_adjoint}, .jac = f_jac, .ctx = &many.d};
+    const costate_problem P = {.n = 3, .np = 1, .rhs = {f, f_tangent, .adjoint = f_adjoint}, .jac = f_jac,
+                               .ctx = &many.d};
     const char *methods[] = {"bs32", "sdirk4a", "radau2a"};
     for (int k = 0; k < 3; k++) {
         costate_options o = {.rtol = 1e-4, .atol = 1e-4};
@@ -665,7 +672,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_scales), cmocka_unit_test(far_from_zero), cmocka_unit_test(no_interval),
-        cmocka_unit_test(ended_early), cmocka_unit_test(events_and_costs), cmocka_unit_test(terminal_at_t0), cmocka_unit_test(two_terminal),
+        cmocka_unit_test(ended_early), cmocka_unit_test(events_and_costs), cmocka_unit_test(terminal_at_t0),
+        cmocka_unit_test(two_terminal),
         cmocka_unit_test(kinds_of_tapes), cmocka_unit_test(another_linear_solver), cmocka_unit_test(preconditioned),
         cmocka_unit_test(preconditioned_by_another),
         cmocka_unit_test(with_differences), cmocka_unit_test(failing_halves), cmocka_unit_test(in_an_ensemble)};

@@ -235,7 +235,7 @@ static int decay_adjoint(const costate_point *x, const double *w, const costate_
     if (g->p) g->p[0] -= 2 * x->y[1] * w[1];
     return 0;
 }
-static const costate_problem decays = {.n = 2, .np = 1, .rhs = {decay, decay_tangent, decay_adjoint}};
+static const costate_problem decays = {.n = 2, .np = 1, .rhs = {decay, decay_tangent, .adjoint = decay_adjoint}};
 
 typedef struct { const double *worst; double tol; int calls; } pretended;
 
@@ -360,8 +360,8 @@ static void worst_of_all(void **state)
                                      .t0 = of_times ? e + 4 : NULL, .t1 = of_times ? e + 5 : NULL};
         costate_goal g = {.tol = tol, .factor = 1, .value_atol = value_atol, .gradient_atol = atol,
                           .estimate = {.run = run, .error = error}};
-        CHECK_OK(c, costate_gradient_within(c, 0, 2, start, &one, &(costate_functional){.m = 1, .at_end = sum, .ctx = w},
-                                            &g, NULL));
+        const costate_functional F = {.m = 1, .at_end = sum, .ctx = w};
+        CHECK_OK(c, costate_gradient_within(c, 0, 2, start, &one, &F, &g, NULL));
         const double times[] = {t0, t1};
         worst = fabs(e[0]) / (tol * fabs(v) + value_atol);
         if (!(worst > 0)) worst = 0;
