@@ -48,19 +48,10 @@ static unsigned wanted_of(const costate_estimate *e)
     return w || e->steps ? w | GRADIENT : 0;
 }
 
-/* an event moves the starts of steps, and lambda^T f with them */
-static int moves(const costate_tape *tape)
-{
-    for (int k = 0; k < tape->maps.count; k++)
-        if (tape->maps.list[k].event >= 0 && !tape->maps.list[k].timed) return 1;
-    return 0;
-}
-
 static int prepare(comparison *x)
 {
     size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np, steps = (size_t)x->tape->count;
     x->wanted = wanted_of(x->e);
-    if (x->e->steps && moves(x->tape)) x->wanted |= OF_TIMES;
     for (;;) {
         cursor at = {x->block, 0};
         outcome_layout(x->c, x->F, x->tape, &at, &x->run);
@@ -249,7 +240,7 @@ int estimate_errors(costate *c, const costate_tape *tape, const costate_function
     if (x.finer) stats_add(&c->count, &x.finer->count);
     *worst = x.worst;
     release(&x);
-    another_came(c);                    /* also where no sweep came after the other solver */
+    another_came(c);                    /* and failed, or made steps again between those of the sweep */
     if (status == 0) verdict_at(&c->v, ended);
     return status;
 }

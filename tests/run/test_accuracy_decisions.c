@@ -265,7 +265,7 @@ static void parts_of_events(void **state)
         }
 }
 
-/* f depends on t: behind an event the parts need derivatives with respect to times, asked for or not. */
+/* f depends on t: behind an event the parts need derivatives with respect to times, requested or not. */
 static int driven(const costate_point *x, double *out, void *ctx)
 {
     return (void)ctx, out[0] = x->p[0] * x->y[0] + 3 * sin(9 * x->t), 0;
@@ -337,11 +337,12 @@ static void parts_are_local_errors(void **state)
     assert_int_equal(r.steps, 40);
     costate_estimate e = {.steps = parts, .error = {.value = &error}};
     CHECK_OK(r.c, costate_accuracy(r.c, r.tape, &at_the_end, &e));
-    if (fabs(error) < 1e-10 * fabs(r.y[0])) skip();
+    int too_small = fabs(error) < 1e-10 * fabs(r.y[0]);
     for (int k = 0; k < 40; k++)                /* all the same in a linear problem with equal steps */
-        if (fabs(parts[k] / (error / 40) - 1) > 0.15) fail_msg("%s: part %d of %.3e is %.3e", method_name(m), k, error,
-                                                               parts[k]);
+        if (!too_small && fabs(parts[k] / (error / 40) - 1) > 0.15)
+            fail_msg("%s: part %d of %.3e is %.3e", method_name(m), k, error, parts[k]);
     end(&r);
+    if (too_small) skip();
 }
 
 /* ---- options of the halved run ---- */

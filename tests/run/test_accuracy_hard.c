@@ -455,6 +455,13 @@ static void another_linear_solver(void **state)
     problem_free(b);
 }
 
+static int returns_7(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
+                     double *end, void *ctx)
+{
+    (void)t1, (void)y, (void)p, (void)m, (void)value, (void)lambda, (void)mu, (void)end, (void)ctx;
+    return 7;
+}
+
 typedef struct { int n, setups; double diffusion, diagonal; } diagonal;
 
 static int setup(double sigma, const costate_point *x, void *ctx)
@@ -538,6 +545,13 @@ static void preconditioned_by_another(void **state)
     costate_estimate e = {.run = {.value = &value}};
     CHECK_OK(c, costate_accuracy(c, tape, &(costate_functional){.m = 1, .at_end = middle}, &e));
     assert_true(d.diagonal != of_the_tape);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, after, NULL, NULL, NULL));
+    assert_true(d.diagonal == of_the_tape);
+    assert_int_equal(costate_accuracy(c, tape, &(costate_functional){.m = 1, .at_end = returns_7}, &e),
+                     COSTATE_CALLBACK);
+    assert_true(d.diagonal != of_the_tape);
+    memset(after, 0, sizeof after);
+    after[11] = 1;
     CHECK_OK(c, costate_adjoint(c, tape, 1, after, NULL, NULL, NULL));
     assert_true(d.diagonal == of_the_tape);
     assert_true(relative_gap(b->P.n, after, before) < 1e-12);
