@@ -277,7 +277,7 @@ static void is_at(const costate_goal *g, int rounds, double factor)
 static void steps_of_the_goal(void **state)
 {
     (void)state;
-    const double once[] = {0.9}, twice[] = {20, 0.9}, thrice[] = {20, 2, 0.9}, slow[] = {20, 16, 0.9},
+    const double once[] = {0.9}, twice[] = {20, 0.9}, thrice[] = {20, 2, 0.9}, slow[] = {2, 1.9, 0.9},
                  fast[] = {3, 1.01, 0.9}, worse[] = {4, 5, 0.9},
                  steep[] = {1e6, 1.1, 0.9}, far[] = {5000, 0.9}, never[] = {2, 2, 2, 2, 2, 2, 2};
     int status;
@@ -289,7 +289,7 @@ static void steps_of_the_goal(void **state)
     double f = 0.3 / 20;
     is_at(&g, 3, f * pow(0.3 / 2, log(f) / log(2.0 / 20)));
     g = reach(slow, 1e-3, 1e-2, 1, &status);
-    is_at(&g, 3, f * fmax(1e-3, pow(0.3 / 16, 1 / 0.3)));
+    is_at(&g, 3, 0.15 * pow(0.3 / 1.9, 1 / 0.3));
     g = reach(fast, 1e-3, 1e-2, 1, &status);
     is_at(&g, 3, 0.1 * pow(0.3 / 1.01, log(0.1) / log(1.01 / 3)));
     g = reach(steep, 1e-8, 1e-2, 1, &status);
