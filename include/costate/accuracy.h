@@ -3,7 +3,7 @@
    Gradients are exact derivatives of the steps that were taken. How far they are from the derivatives of the solution
    depends on the steps. The same run with every step split in two has an error that is smaller by 2^p, where p is the
    order of the method. The difference between both, times 2^p/(2^p - 1), therefore estimates the error of the first, in
-   the functional and in every entry of its gradient. */
+   the functional and in every entry of its gradient.  The Fortran module is costate_errors. */
 #ifndef COSTATE_ACCURACY_H
 #define COSTATE_ACCURACY_H
 

@@ -48,19 +48,10 @@ static unsigned wanted_of(const costate_estimate *e)
     return w || e->steps ? w | GRADIENT : 0;
 }
 
-/* an event moves the starts of steps, and lambda^T f with them */
-static int moves(const costate_tape *tape)
-{
-    for (int k = 0; k < tape->maps.count; k++)
-        if (tape->maps.list[k].event >= 0 && !tape->maps.list[k].timed) return 1;
-    return 0;
-}
-
 static int prepare(comparison *x)
 {
     size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np, steps = (size_t)x->tape->count;
     x->wanted = wanted_of(x->e);
-    if (x->e->steps && moves(x->tape)) x->wanted |= OF_TIMES;
     for (;;) {
         cursor at = {x->block, 0};
         outcome_layout(x->c, x->F, x->tape, &at, &x->run);
@@ -230,6 +221,13 @@ static int report(comparison *x)
     return 0;
 }
 
+/* A preconditioner of the user was set up by another solver: what is known of it does not even precondition. */
+static void another_came(costate *c)
+{
+    forget(c);
+    if (c->o.preconditioner) factors_reset(c->st.fac);
+}
+
 static int estimate(comparison *x)
 {
     costate *c = x->c;
@@ -242,6 +240,7 @@ static int estimate(comparison *x)
         TRY(tape_take(&x->finer->st, x->finer->self, x->onto));
         x->who = reader_of(x->finer, 1);
     }
+    another_came(c);
     status = functional_sweep(c, x->tape, x->F, x->wanted, &x->run, x->first ? &(visit){part_of_step, x} : NULL);
     if (x->first) tape_leave(x->onto);
     return status ? status : report(x);
@@ -256,7 +255,7 @@ int estimate_errors(costate *c, const costate_tape *tape, const costate_function
     if (x.finer) stats_add(&c->count, &x.finer->count);
     *worst = x.worst;
     release(&x);
-    forget(c);                          /* a preconditioner of the user has seen another solver */
+    another_came(c);                    /* and failed, or made steps again between those of the sweep */
     if (status == 0) verdict_at(&c->v, ended);
     return status;
 }

@@ -2,7 +2,8 @@
    made.
 
    A run that was continued, after a terminal event or elsewhere, is repeated in the same pieces: continuing is an
-   operation on its tape. A terminal event may occur later than in the run, so that its piece reaches a step beyond. */
+   operation on its tape. A terminal event may occur later than in the run, and one at a given time must lie before the
+   end of its piece to be applied, so that the piece reaches a step beyond. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,6 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
     o.newton_tol = fmax(part * o.newton_tol, fmin(o.newton_tol, newton_round_off(options_rtol(&o, c->st.n))));
     o.hmin = o.hmax = 0;
     o.max_steps = 0x7fffffff;
-    o.stability = COSTATE_STABILITY_OFF;
     o.gradient_control = o.tangent_error = o.tangent_count = o.warm = 0;
     o.tangent_rtol = o.tangent_atol = o.tangent_atol_vector = NULL;
     o.consistent = o.consistent ? o.consistent : COSTATE_CONSISTENT_NONE;
@@ -68,7 +68,8 @@ static double end_of_piece(const costate *c, const costate_tape *t, int *k, int 
         int terminal = e->event >= 0 && c->P.event[e->event].terminal;
         *more = e->event == WENT_ON || e->before < t->count;
         if (e->event == WENT_ON) return e->t;
-        if (terminal) return e->t + (e->timed || e->before == 0 ? 0 : t->list[e->before - 1].h);
+        if (terminal && e->before > 0) return e->t + t->list[e->before - 1].h;
+        if (terminal) return t->from.t1 != e->t ? t->from.t1 : e->t + fmax(1, fabs(e->t));  /* at t0: no steps */
     }
     *more = 0;
     return t->from.t1;
@@ -80,6 +81,7 @@ static int pieces(costate *finer, const costate_tape *tape, costate_tape *onto, 
     double end = end_of_piece(finer, tape, &k, &more);
     TRY(solver_integrate(finer, tape->from.t0, end, y, tape->p, onto));
     while (more) {
+        if (k < onto->maps.count) k = onto->maps.count;         /* several events ended the piece */
         end = end_of_piece(finer, tape, &k, &more);
         TRY(solver_continue(finer, onto, end, y));
     }

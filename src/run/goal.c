@@ -11,7 +11,7 @@
 enum { ROUNDS = 5 };
 static const double START = 0.1;                /* rtol of the first run, in units of tol */
 static const double AIM = 0.3;
-static const double LEAST_STEP = 1e-3, MOST_STEP = 0.5;     /* of x from one round to the next; */
+static const double LEAST_STEP = 1e-3;          /* of x from one round to the next; */
 static const double COARSE = 0.1, COARSE_STEP = 1e-2;       /* where an error exceeds this part of its value: nothing
                                                                can be concluded from its size */
 static const double LEAST_POWER = 0.3, MOST_POWER = 1.5;
@@ -53,7 +53,7 @@ static double next_factor_of(const costate *c, double tol, const tried *now, con
         power = log(last->worst / now->worst) / log(last->factor / now->factor);
     power = fmax(LEAST_POWER, fmin(MOST_POWER, power));
     double least = now->worst * tol > COARSE ? COARSE_STEP : LEAST_STEP;
-    double factor = now->factor * fmax(least, fmin(MOST_STEP, pow(AIM / now->worst, 1 / power)));
+    double factor = now->factor * fmax(least, pow(AIM / now->worst, 1 / power));
     return rtol > 0 ? fmax(factor, fmin(LEAST_RTOL / rtol, now->factor)) : factor;
 }
 

@@ -112,7 +112,8 @@ def test_manual_names_everything():
 
 def test_manual_names_nothing_else():
     """but PETSc's options, -costate_..., and the environment of tests"""
-    there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in"))
+    there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in",
+                                                  "fortran/costate_errors.f90"))
     there += " ".join(re.findall(r'getenv\("(\w+)"\)', read("tests/shared/common.h")))
     for document in DOCUMENTS:
         for name in sorted(set(re.findall(r"(?<!-)\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):

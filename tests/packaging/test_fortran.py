@@ -1,5 +1,6 @@
-"""fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h:
-constants, sizes and offsets as both compilers have them, procedures with their arguments.
+"""fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h,
+costate_errors.f90 what accuracy.h: constants, sizes and offsets as both compilers have them, procedures with their
+arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -14,7 +15,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-MODULES = {"costate": "costate", "bvp": "costate_bvp", "ensemble": "costate_ensembles"}     # of each header
+MODULES = {"costate": "costate", "bvp": "costate_bvp", "ensemble": "costate_ensembles",     # of each header
+           "accuracy": "costate_errors"}
 
 
 def source(name):
@@ -71,14 +73,14 @@ def bindings(of):
     found = {}
     text = module(of)
     text = text[text.index("interface", text.index("end interface")):text.index("contains")]
-    head = r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c\)"
-    for returned, name, arguments, body in re.findall(head + r"(.*?)end (?:function|subroutine)", text, re.S):
+    head = r"\n *(?:(\w+\(\w+\)) function|subroutine) (costate_\w+)\((.*?)\) bind\(c(?:, name='(\w+)')?\)"
+    for returned, name, arguments, named, body in re.findall(head + r"(.*?)end (?:function|subroutine)", text, re.S):
         kinds = {}
         for kind, attributes, names in re.findall(r"\n *(\w+\(.*?\))(.*?)::(.*)", body):
             for variable in re.findall(r"(\w+)(?:\(\*\))?", names):
                 kinds[variable.lower()] = fortran_kind(kind) if "value" in attributes else "p"
-        found[name] = (fortran_kind(returned) if returned else "v",
-                       [kinds[x.strip().lower()] for x in arguments.split(",") if x.strip()])
+        found[named or name] = (fortran_kind(returned) if returned else "v",
+                                [kinds[x.strip().lower()] for x in arguments.split(",") if x.strip()])
     return found
 
 
@@ -88,7 +90,7 @@ def fortran_kind(declared):
 
 
 def test_procedures():
-    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2)):
+    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2), ("accuracy", 2)):
         c, f = prototypes(of), bindings(of)
         assert len(c) >= least, (of, len(c))
         for name in sorted(c.keys() | f.keys()):
@@ -122,12 +124,14 @@ def test_constants_and_layouts():
                               % (key, struct, member, struct))
     assert len(words) > 40 and len(types) > 16
     with tempfile.TemporaryDirectory() as place:
-        c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <costate/ensemble.h>\n#include <stdio.h>\n"
+        c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <costate/ensemble.h>\n"
+                    "#include <costate/accuracy.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
         f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nuse costate_ensembles\n"
-                    "implicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
+                    "use costate_errors\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) +
+                    "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
                     [fortran, *map(source, MODULES)], [library, "-Wl,-rpath," + os.path.dirname(library)])

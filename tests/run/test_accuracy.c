@@ -243,8 +243,9 @@ static int bounce_adjoint(const costate_point *x, const double *w, const costate
 
 static costate_event floor_event(int terminal)
 {
-    return (costate_event){.guard = {ground, ground_tangent, ground_adjoint}, .direction = -1, .terminal = terminal,
-                           .jump = {bounce, bounce_tangent, bounce_adjoint}, .from = COSTATE_ANY_MODE,
+    return (costate_event){.guard = {ground, ground_tangent, .adjoint = ground_adjoint}, .direction = -1,
+                           .terminal = terminal,
+                           .jump = {bounce, bounce_tangent, .adjoint = bounce_adjoint}, .from = COSTATE_ANY_MODE,
                            .to = COSTATE_SAME_MODE};
 }
 
@@ -264,7 +265,8 @@ enum piece { WHOLE, CONTINUED, TERMINAL, IN_A_FILE, READ_AGAIN };
 static void ball(int how, double rtol, double *value, double *error, double *by_p, double *by_p_error)
 {
     const costate_event e = floor_event(how == TERMINAL);
-    const costate_problem P = {.n = 2, .np = 1, .rhs = {fall, fall_tangent, fall_adjoint}, .nevents = 1, .event = &e};
+    const costate_problem P = {.n = 2, .np = 1, .rhs = {fall, fall_tangent, .adjoint = fall_adjoint}, .nevents = 1,
+                               .event = &e};
     const costate_options o = {.rtol = rtol, .atol = rtol, .storage = how == IN_A_FILE ? COSTATE_CHECKPOINTS : 0};
     const char *path = "test_accuracy.tape";
     costate *c = costate_new(costate_method_find("dopri5"), &P, &o);
@@ -507,7 +509,8 @@ static void other_events(void **state)
 {
     (void)state;
     const costate_event e = floor_event(0);
-    const costate_problem P = {.n = 2, .np = 1, .rhs = {fall, fall_tangent, fall_adjoint}, .nevents = 1, .event = &e};
+    const costate_problem P = {.n = 2, .np = 1, .rhs = {fall, fall_tangent, .adjoint = fall_adjoint}, .nevents = 1,
+                               .event = &e};
     int refused_once = 0;
     for (int k = 0; k < 200; k++) {
         const costate_options o = {.controller = COSTATE_FIXED, .h0 = 1.1};
