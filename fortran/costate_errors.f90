@@ -1,5 +1,4 @@
-! costate_errors.f90 - accuracy.h for Fortran: estimated errors of functionals and their gradients, and gradients to a
-! tolerance; it uses the module costate.
+! costate_errors.f90 - accuracy.h for Fortran: estimated errors, gradients to a tolerance; it uses the module costate.
 !
 ! The same names as in C, and the same meanings: accuracy.h says what they are.  One function has another name: Fortran
 ! does not distinguish costate_accuracy from the status COSTATE_ACCURACY, so that it is costate_accuracy_of here.
