@@ -235,6 +235,9 @@ static int try_judged(costate *c, run *x)
     return accept(c, x, err);
 }
 
+/* Fixed steps are as long as they are; halves of them may be split. */
+static int prescribed(const costate *c) { return c->o.controller == COSTATE_FIXED && !c->halves.tape; }
+
 /* Limits the proposed h to the longest step that the family allows here (its stability). */
 static int shorten(costate *c, run *x)
 {
@@ -244,7 +247,7 @@ static int shorten(costate *c, run *x)
         return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
                     x->t, c->st.m->name, cause_text(c->v.why));
     TRY(status);
-    if (h < fabs(x->h_free) && c->o.controller != COSTATE_FIXED) x->h_free = c->in.dir * h;
+    if (h < fabs(x->h_free) && !prescribed(c)) x->h_free = c->in.dir * h;
     return 0;
 }
 
@@ -262,7 +265,7 @@ static int one_step(costate *c, run *x, long budget)
                         "h = %.3g.", c->o.max_steps, x->t, fabs(x->h));
         int status = try_judged(c, x);
         if (status != RETRY) return status;
-        if (c->o.controller == COSTATE_FIXED && !x->by.next.new_jacobian) return give_up(c, x);
+        if (prescribed(c) && !x->by.next.new_jacobian) return give_up(c, x);
         reject(c, x);
     }
 }
