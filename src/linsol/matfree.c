@@ -97,6 +97,14 @@ int matfree_precondition(shifts *s, int transpose, double *x)
     return preconditioner_code(s, p ? p->solve(transpose, x, p->ctx) : 0, "solve");
 }
 
+int matfree_apply(shifts *s, int transpose, int nrhs, double *X)
+{
+    size_t n = (size_t)s->n;
+    s->maps->count->solves += nrhs;
+    for (size_t j = 0; j < (size_t)nrhs; j++) TRY(matfree_precondition(s, transpose, X + j * n));
+    return space_finite(&s->maps->space, n * (size_t)nrhs, X);
+}
+
 static int precondition(void *ctx, int m, double *x)        /* m is 1; applied to both parts of a complex system */
 {
     shifted *a = ctx;

@@ -16,7 +16,8 @@ int shifts_init(shifts *s)
 {
     const costate_options *o = s->o;
     s->n = s->maps->n;
-    s->matfree = o->solver == COSTATE_LS_GMRES && !o->backend;
+    s->fixed = o->solver == COSTATE_LS_PRECONDITIONER && !o->backend;
+    s->matfree = s->fixed || (o->solver == COSTATE_LS_GMRES && !o->backend);
     s->backend = o->backend ? o->backend : LS_Choose(s->matfree ? COSTATE_LS_AUTO : o->solver, s->n, s->maps->pattern);
     if (!s->backend)
         return fail(s->v, COSTATE_BACKEND, "options.solver = %d: this linear solver is not built in.", o->solver);
@@ -25,6 +26,11 @@ int shifts_init(shifts *s)
         return fail(s->v, COSTATE_BAD_ARGUMENT, "options.backend lacks a function or its name.");
     s->banded = LS_Banded(b);
     return 0;
+}
+
+const char *shifts_name(const shifts *s)
+{
+    return s->fixed ? "preconditioner" : s->matfree ? "gmres" : s->backend->name;
 }
 
 /* M is factored once: some families solve systems with M, and all must know whether it is nonsingular. */
@@ -84,7 +90,7 @@ int mass_shift_solve(shifts *s, double *x)
 void shifts_layout(shifts *s, cursor *at)
 {
     s->scaled = take(at, (size_t)s->n);
-    if (!s->matfree) return;
+    if (!s->matfree || s->fixed) return;
     size_t len = (size_t)s->n * (s->npair ? 2 : 1);
     s->krylov = take(at, gmres_work((int)len, 1, matfree_limit()));
     s->weights = take(at, len);
@@ -189,6 +195,7 @@ int shifts_factor(shifts *s, const linearisation *at, double h, factors **set)
 
 int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, const accuracy *to, double *X)
 {
+    if (s->fixed) return matfree_apply(s, transpose, nrhs, X);
     if (s->matfree) return matfree_solve(s, f, k, transpose, nrhs, to, X);
     return solve(s, f->lu[k], transpose, nrhs, X);
 }

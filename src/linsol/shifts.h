@@ -25,6 +25,7 @@ typedef struct {
     const double *sigma;                /* nreal real values of sigma h, then (re, im > 0) of each pair */
     double single;                      /* room for one */
     int matfree;
+    int fixed;                          /* matrix-free, and the preconditioner is the matrix: nothing is iterated */
     LS *mass;                           /* M alone */
     int singular;                       /* M is, or may be: a residual's */
     LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */
@@ -51,6 +52,7 @@ typedef struct factors {
 } factors;
 
 int shifts_init(shifts *);              /* maps, v, o are set; chooses backend or matfree */
+const char *shifts_name(const shifts *);                            /* of the linear solver */
 int shifts_prepare(shifts *, int nreal, int npair, const double *sigma);
 void shifts_layout(shifts *, cursor *);
 void shifts_free(shifts *);
@@ -80,6 +82,7 @@ int shifted_apply(void *, int m, const double *x, double *out);     /* m is 1; c
 int matfree_prepare(shifts *);                                      /* the incomplete factorisation, if requested */
 int matfree_setup(shifts *, factors *, double h);
 int matfree_solve(shifts *, const factors *, int k, int transpose, int nrhs, const accuracy *, double *X);
+int matfree_apply(shifts *, int transpose, int nrhs, double *X);    /* the user's preconditioner, which is the matrix */
 int matfree_precondition(shifts *, int transpose, double *x);       /* the user's or the ILU, if any */
 /* x <- (sigma M - J)^-1 x with J at this point and an error of at most tol in the norm of w; amplified: see loose.h */
 int matfree_correct(shifts *, const costate_point *, double sigma, const double *w, double tol, double *amplified,

@@ -58,7 +58,8 @@ static int right_hand_side(const ros_back *b)
         if (g->seed) axpy(n, 1, g->seed + i * stride + (size_t)j * n, to);
         a->to[j] = (costate_gradient){.y = to};
     }
-    return b->w ? map_adjoints(c->maps, &c->maps->cost, &b->at0, g->m, b->w, (size_t)c->nq, a->to) : 0;
+    int from_rates = b->w && !ros_holds(c);
+    return from_rates ? map_adjoints(c->maps, &c->maps->cost, &b->at0, g->m, b->w, (size_t)c->nq, a->to) : 0;
 }
 
 /* what the functional adds to the right-hand sides of its derivatives; [f_t^T u_i]'_0 into by_t */
@@ -70,7 +71,7 @@ static int moving_matrix(const ros_back *b)
     size_t n = (size_t)c->n, s = (size_t)c->s, stride = n * (size_t)b->g->m, i = (size_t)b->i;
     double column[STAGES_MOST], *sum = work(c)->v1, *by_t = work(c)->by_t;
     for (size_t k = i + 1; k < s; k++) column[k] = c->m->C[k * s + i];
-    add_scaled(n, sum, NULL, 1 / c->m->gamma, b->u);
+    add_scaled(n, sum, NULL, ros_holds(c) ? 0 : 1 / c->m->gamma, b->u);
     combine(n, sum, sum, -1, c->s - b->i - 1, column + i + 1, b->u + stride, stride);
     for (int j = 0; j < d->m; j++) {
         double by = ros_over_square(b->r->h, d->dh[j]), *rho = b->u + (size_t)(1 + j) * n;
@@ -78,6 +79,7 @@ static int moving_matrix(const ros_back *b)
         costate_gradient to = {.t = b->g->times ? by_t + j : NULL, .y = rho}, rates = {.y = rho};
         if (by != 0) mass_multiply(a, 1, by, 1, sum, rho);
         by_t[j] = 0;
+        if (ros_holds(c)) continue;
         TRY(map_adjoint_tangent(a, &a->rhs, &b->at0, &x0, b->u, &to));
         if (b->w) TRY(map_adjoint_tangent(a, &a->cost, &b->at0, &x0, b->w, &rates));
     }
@@ -145,6 +147,7 @@ static int rates(const ros_back *b, const costate_point *dx)
     costate_point e = {.t = 2 * b->e.t, .y = b->e.y};
     TRY(map_value(c->maps, cost, b->at.t, b->at.y, rate));
     columns_rate(c, b->g, weight, rate);
+    if (ros_holds(c)) return b->g->along ? columns_moving_rate(c, &work(c)->columns, b->g, weight, &b->at, dx) : 0;
     TRY(map_tangent(c->maps, cost, &b->at0, &e, rate));             /* r' e_i + h gamma_i r_t */
     columns_rate(c, b->g, weight, rate);
     return b->g->along ? moving_rates(b, dx, &e) : 0;
@@ -211,7 +214,7 @@ static int stage(stepper *c, const record *r, const functionals *g, const factor
     TRY(solve(&b, f));
     const costate_point *dx = g->along ? ros_stage_directions(c, g->along, i) : NULL;
     TRY(first_order(&b, dx));
-    for (int j = 0; j < g->m; j++) TRY(second_order(&b, j));
+    for (int j = 0; !ros_holds(c) && j < g->m; j++) TRY(second_order(&b, j));
     return g->times ? step_size(&b, dx) : 0;
 }
 

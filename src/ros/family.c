@@ -35,7 +35,7 @@ static void layout(stepper *c, cursor *at)
     TAKE(at, nq, &a->r, &a->rq);
     a->ft = take(at, n);
     a->error_b = take(at, (size_t)c->s);
-    if (c->sh->matfree && guesses_forward(c)) guesses_layout(&a->step, at, c->maps, 1);
+    if (c->sh->matfree && !c->sh->fixed && guesses_forward(c)) guesses_layout(&a->step, at, c->maps, 1);
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)
@@ -45,7 +45,7 @@ static void layout_derivatives(stepper *c, cursor *at, int m)
     columns_layout(c, at, m, &a->columns);
     a->sum = take(at, stride);
     a->Yb = take(at, (size_t)c->s * stride);
-    if (c->sh->matfree) guesses_layout(&a->sweep, at, c->maps, m);
+    if (c->sh->matfree && !c->sh->fixed) guesses_layout(&a->sweep, at, c->maps, m);
 }
 
 static void layout_second(stepper *c, cursor *at, int m)
@@ -104,25 +104,37 @@ static double keep(stepper *c, double factor)
 /* a run or a sweep starts without the guesses of earlier ones */
 static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
+#define SHARED \
+    .controller = COSTATE_GUSTAFSSON, \
+    .pi_beta = 0.4, \
+    .prepare = prepare, \
+    .layout = layout, \
+    .layout_derivatives = layout_derivatives, \
+    .layout_second = layout_second, \
+    .ready = ready, \
+    .forward = ros_forward, \
+    .tangent = ros_tangent, \
+    .adjoint = ros_adjoint, \
+    .estimate = ros_estimate, \
+    .keep = keep, \
+    .restart = sweep, \
+    .sweep = sweep, \
+    .free = free
+
+/* with a matrix of the user's */
+static const family fixed_family = {
+    .is = IMPLICIT,
+    .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    SHARED
+};
+
 const family ros_family = {
     .is = IMPLICIT,
+    .fixed = &fixed_family,
     .needs = {SLOPE_OF, ALWAYS | TANGENT_OF | TANGENT2_OF, ALWAYS | ADJOINT_OF | ADJOINT_TANGENT_OF,
               ALWAYS | ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
     .costs = {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF,
               ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
-    .controller = COSTATE_GUSTAFSSON,
-    .pi_beta = 0.4,
-    .prepare = prepare,
-    .layout = layout,
-    .layout_derivatives = layout_derivatives,
-    .layout_second = layout_second,
-    .ready = ready,
-    .forward = ros_forward,
-    .tangent = ros_tangent,
-    .adjoint = ros_adjoint,
-    .estimate = ros_estimate,
-    .keep = keep,
-    .restart = sweep,
-    .sweep = sweep,
-    .free = free,
+    SHARED
 };

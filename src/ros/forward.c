@@ -5,7 +5,10 @@
        E U_i = f(T_i, Y_i, p) + h gamma_i f_t + (1/h) M sum_{j<i} c_ij U_j
        y+ = y + sum m_i U_i,   est = sum e_i U_i   (filtered where M is singular: filter)
        q+ = q + h sum b_i [ r(T_i, Y_i, p) + h gamma_i r_t + r_y U_i ]
-   f_y, f_t, r_y, r_t at (t, y, p): always those of this step. */
+   f_y, f_t, r_y, r_t at (t, y, p): always those of this step.
+
+   With a matrix of the user's, E, which is held (mathematics, section 6.6):
+       E U_i = f(T_i, Y_i, p) + (1/h) M sum_{j<i} c_ij U_j,   q+ = q + h sum b_i r(T_i, Y_i, p) */
 #include <string.h>
 #include "ros/ros.h"
 #include "step/coupling.h"
@@ -32,7 +35,7 @@ void ros_coupling(stepper *c, double h, int transpose, int i, int from, int to, 
 void ros_slope(const stepper *c, int i, const double *X, size_t stride, double *out)
 {
     size_t n = (size_t)c->n;
-    add_scaled(n, out, NULL, 1 / c->m->gamma, X + (size_t)i * stride);
+    add_scaled(n, out, NULL, ros_holds(c) ? 0 : 1 / c->m->gamma, X + (size_t)i * stride);
     combine(n, out, out, -1, i, c->m->C + (size_t)i * (size_t)c->s, X, stride);
 }
 
@@ -52,9 +55,19 @@ static void next_point(const stepper *c, const record *r, int i, const double *b
     else combine(n, out, r->y, 1, i, w, r->X, n);
 }
 
+/* the user's matrix for r->held; it depends on nothing else */
+static int held_matrix(stepper *c, const record *r)
+{
+    costate_point x = point(c->maps, r->t, r->y);
+    if (c->fac->h == r->held && c->fac->serial != 0) return 0;
+    TRY(linearise(c->maps, r->jacobian > 0 ? r->jacobian : 1, &x, c->w, &c->lin));
+    return shifts_factor(c->sh, &c->lin, r->held, &c->fac);
+}
+
 int ros_matrices(stepper *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
+    if (ros_holds(c)) return held_matrix(c, r);
     if (r->kept || (c->fac->h == r->h && c->fac->serial == r->jacobian)) return 0;
     costate_point x = point(c->maps, r->t, r->y);
     if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
@@ -67,7 +80,7 @@ int ros_time_slope(stepper *c, const record *r)
 {
     work(c)->unit = ldexp(1, ilogb(r->h));
     costate_point x = point(c->maps, r->t, r->y), dt = {.t = work(c)->unit};
-    if (c->o->autonomous) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
+    if (c->o->autonomous || ros_holds(c)) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
@@ -86,8 +99,10 @@ static int quadrature(stepper *c, const record *r, int i, const double *Y, doubl
     if (!nq || (c->m->b[i] == 0 && a->error_b[i] == 0)) return 0;
     costate_point x = point(c->maps, r->t, r->y), e = {.t = r->h * c->m->gi[i], .y = r->X + (size_t)i * (size_t)c->n};
     TRY(map_value(c->maps, &c->maps->cost, r->t + c->m->c[i] * r->h, Y, a->r));
-    TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->rq));
-    axpy(nq, 1, a->rq, a->r);
+    if (!ros_holds(c)) {
+        TRY(map_tangent(c->maps, &c->maps->cost, &x, &e, a->rq));
+        axpy(nq, 1, a->rq, a->r);
+    }
     axpy(nq, r->h * c->m->b[i], a->r, q1);
     axpy(nq, r->h * a->error_b[i], a->r, errq);
     return 0;
@@ -104,7 +119,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
         if (i > 0) { next_point(c, r, i, *Y, a->Y); *Y = a->Y; }
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
     }
-    if (!c->o->autonomous) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
+    if (!c->o->autonomous && !ros_holds(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
     couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
     return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
 }
@@ -127,9 +142,10 @@ int ros_forward(stepper *c, record *r, trial *t)
     const double *Y = r->y;
     double *y1 = t->y1, *err = t->err;
     r->jacobian = t->serial;
+    if (ros_holds(c)) r->held = t->as ? t->as->held : r->h;
     t->newton = 0;
     TRY(ros_matrices(c, r, &lu));
-    if (!t->started && !c->o->autonomous) TRY(ros_time_slope(c, r));
+    if (!t->started && !c->o->autonomous && !ros_holds(c)) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);

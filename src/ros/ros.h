@@ -29,6 +29,9 @@ static inline double ros_over_square(double h, double x)
     return x / (units * units) / unit / unit;
 }
 
+/* Is the matrix the user's, held in derivatives?  Then nothing depends on f_y, f_t, r_y, r_t at the start of the step. */
+static inline int ros_holds(const stepper *c) { return c->sh->fixed; }
+
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
 int ros_adjoint(stepper *, const record *, const functionals *);
@@ -38,7 +41,8 @@ int ros_time_slope(stepper *, const record *);                  /* unit, ft <- u
 /* out += (1/h) M sum_{from <= j < to} C_ij X_j (transposed: (1/h) M^T sum C_ji X_j) */
 void ros_coupling(stepper *, double h, int transpose, int i, int from, int to, const double *X, size_t stride,
                   double *out);
-/* h K_i = U_i/gamma - sum_{j<i} c_ij U_j, U_j = X + j stride */
+/* -h^2 times the derivative of the right-hand side by h: h K_i = U_i/gamma - sum_{j<i} c_ij U_j, U_j = X + j stride;
+   where the matrix is held, without U_i/gamma */
 void ros_slope(const stepper *, int i, const double *X, size_t stride, double *out);
 const double *ros_stage(const stepper *, const record *, int i, double *out);   /* Y_i = y + sum a_ij U_j */
 int ros_solve(stepper *, const factors *, int transpose, int m, const accuracy *, double *X);   /* to krylov_tol */

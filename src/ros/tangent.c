@@ -42,8 +42,10 @@ static int right_hand_side(stepper *c, const record *r, const directions *d, con
     size_t n = (size_t)c->n, stride = n * (size_t)d->m;
     costate_point x0 = ros_start_direction(c, d, j);
     double dh = d->dh[j];
-    TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &x0, a->v2));
-    axpy(n, 1, a->v2, to);
+    if (!ros_holds(c)) {
+        TRY(map_tangent2(c->maps, &c->maps->rhs, &b->at0, &b->e, &x0, a->v2));
+        axpy(n, 1, a->v2, to);
+    }
     ros_coupling(c, r->h, 0, b->i, 0, b->i, d->Xd + (size_t)j * n, stride, to);
     if (dh == 0) return 0;
     axpy(n, dh / a->unit * c->m->gi[b->i], a->ft, to);
@@ -61,6 +63,7 @@ static int moving_rates(stepper *c, const directions *d, const bundle *b, int j,
     if (d->dh[j] == 0) return 0;
     TRY(map_value(c->maps, &c->maps->cost, b->at.t, b->at.y, a->r));
     axpy(nq, w, a->r, q1);
+    if (ros_holds(c)) return 0;
     TRY(map_tangent(c->maps, &c->maps->cost, &b->at0, &b->e, a->r));
     axpy(nq, w, a->r, q1);
     return 0;
@@ -83,6 +86,8 @@ static int quadrature(stepper *c, const record *r, const directions *d, const bu
     double w = r->h * c->m->b[i];
     if (!nq || c->m->b[i] == 0) return 0;
     TRY(add_rates(c, d, w, &b->at, dx));
+    for (size_t j = 0; ros_holds(c) && j < m; j++) TRY(moving_rates(c, d, b, (int)j, d->V1 + j * N + n));
+    if (ros_holds(c)) return 0;
     for (size_t j = 0; j < m; j++)
         a->columns.dx[j] = (costate_point){.t = d->dh[j] * c->m->gi[i], .y = d->Xd + (i * m + j) * n};
     TRY(add_rates(c, d, w, &b->at0, a->columns.dx));

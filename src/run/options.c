@@ -16,7 +16,7 @@ static const struct { const char *name; size_t offset; double fallback, least, m
 static const struct { const char *name; size_t offset; int fallback, least, most; } int_options[] = {
 #define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
     O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
-    O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_GMRES),
+    O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_PRECONDITIONER),
     O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_CHECKPOINTS), O(cost_error, 0, 0, 1),
     O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
     O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),

@@ -83,6 +83,24 @@ static int refuse_residual(costate *c)
     return COSTATE_OK;
 }
 
+/* The user's preconditioner as the matrix of the stages: another table of the family. */
+static int with_preconditioner(costate *c)
+{
+    const costate_method *m = c->st.m;
+    const costate_preconditioner *p = c->o.preconditioner;
+    if (c->o.solver != COSTATE_LS_PRECONDITIONER || c->o.backend) return 0;
+    if (!c->st.F->fixed || !(m->is & COSTATE_W_METHOD))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.solver = COSTATE_LS_PRECONDITIONER: method %s does not keep its "
+                    "order with another matrix than f_y; take a W-method, as w6s4os or ros34pw2.", m->name);
+    if (!p || !p->solve)
+        return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner with "
+                    "its solve.");
+    if (c->o.ilu)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.ilu is for COSTATE_LS_GMRES: it is not the matrix of a W-method.");
+    c->st.F = c->st.F->fixed;
+    return 0;
+}
+
 static int refuse_index(costate *c)
 {
     const costate_method *m = c->st.m;
@@ -94,6 +112,9 @@ static int refuse_index(costate *c)
 static int refuse_singular(costate *c)
 {
     if (!c->sh.singular || c->maps.residual) return COSTATE_OK;
+    if (c->sh.fixed)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: COSTATE_LS_PRECONDITIONER needs a regular "
+                    "one.");
     if (c->st.F->is & REGULAR_MASS)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular "
                     "one.", c->st.m->name);
@@ -137,6 +158,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(options_fill(c));
+    TRY(with_preconditioner(c));
     TRY(refuse_residual(c));
     furnish(c);
     TRY(refuse_index(c));
@@ -192,5 +214,5 @@ void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
 const char *costate_solver_name(const costate *c)
 {
     if (!c || !c->sh.backend) return "none";
-    return c->sh.matfree ? "gmres" : c->sh.backend->name;
+    return shifts_name(&c->sh);
 }

@@ -21,6 +21,8 @@ typedef struct {                /* one step, as stored on the tape */
     unsigned fresh : 1;         /* it depends on no earlier step, though there are some, except through a linearisation
                                    whose state is on the tape */
     long jacobian;              /* serial number of the linearisation used; explicit methods: 0 */
+    double held;                /* h for which the matrix of the stages was made, where it is the user's own
+                                   (COSTATE_LS_PRECONDITIONER); else 0 */
     const double *y;            /* N: state at t, memory variables last */
     const double *yp;           /* n: for residuals, the y' of the linearisation; NULL for right-hand sides */
     const double *X;            /* s*n: stages; NULL on a states-only tape */
@@ -36,6 +38,7 @@ typedef struct {                /* decisions of a step that is to be repeated */
     const unsigned char *iterations; /* use these numbers of iterations; NULL: iterate to convergence */
     int counted;                /* they are counts of an iteration with factorisations */
     int degree;                 /* rkc */
+    double held;                /* as in the record */
 } decisions;
 
 typedef struct {                /* what the next try changes when one was rejected */
@@ -132,6 +135,7 @@ typedef struct stepper {        /* what a family works with: method, problem, li
 
 struct family {
     unsigned is;                                         /* enum trait */
+    const family *fixed;                                 /* with COSTATE_LS_PRECONDITIONER; NULL: it is refused */
     unsigned needs[MODES], costs[MODES];                 /* products of rhs and of cost, by mode */
     int controller;                                      /* enum costate_controller, of COSTATE_AUTO */
     double pi_beta;                                      /* of the PI controller, times 1/k */

@@ -48,7 +48,7 @@ solved_by solved_by_of(const stepper *c)
     x.options = all.sum;
     x.iterative = sh->matfree;
     x.exact = o->derivative_mode != 0;
-    if (sh->backend) strncpy(x.solver, sh->matfree ? "gmres" : sh->backend->name, sizeof x.solver - 1);
+    if (sh->backend) strncpy(x.solver, shifts_name(sh), sizeof x.solver - 1);
     return x;
 }
 
@@ -100,7 +100,7 @@ int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint6
 {
     if (!t->frames) return 0;
     size_t n = (size_t)c->n, N = r->y ? (size_t)c->N : 0, slope = r->y && r->yp ? n : 0, s = r->X ? (size_t)c->s : 0;
-    journal_step h = {r->t, r->h, r->end, r->jacobian, r->degree, (int)r->mode, (int)r->exact, (int)r->fresh};
+    journal_step h = {r->t, r->h, r->end, r->held, r->jacobian, r->degree, (int)r->mode, (int)r->exact, (int)r->fresh};
     const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c)}, {r->y, N * sizeof *r->y},
                           {r->yp, slope * sizeof *r->yp}, {r->X, s * n * sizeof *r->X}};
     return frames_put(t->frames, c->v, TAKEN, (uint32_t)t->count, parts, 5, at);

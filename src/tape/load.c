@@ -89,12 +89,12 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     memcpy(&h, x->data.at, sizeof h);
     if (h.fresh != (x->fresh == t->count) || x->fresh < 0 || (h.fresh == 0 && t->count - x->fresh >= t->fresh.every))
         return wrong(x, "holds a step that begins anew elsewhere than its run did");
-    if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end)) || h.h == 0)
+    if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end) && isfinite(h.held)) || h.h == 0)
         return wrong(x, "holds a step from nowhere, or of no length");
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
-    record r = {.t = h.t, .h = h.h, .end = h.end, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
+    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
     TRY(tape_list(c, t, &r, at));

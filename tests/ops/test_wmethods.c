@@ -1,0 +1,291 @@
+/* test_wmethods.c - COSTATE_LS_PRECONDITIONER: W-methods whose matrix is the user's, whatever it is: their order, transposes,
+   replays, second order, events, times, integrals, tapes; how often the matrix is set up; what is refused. */
+#include "hybrid_sweeps.h"
+
+/* ---- a matrix that is not f_y: sigma M - W with an arbitrary constant W ---- */
+
+enum { MOST_N = 8 };
+typedef struct {
+    int n, setups, solves, code_at, code;           /* solve returns code at that call */
+    double sigma, A[MOST_N * MOST_N];
+    const double *M;                                /* n*n by columns; NULL: identity */
+} matrix;
+
+static double W(int i, int j) { return i == j ? -1.5 - 0.4 * i : 0.3 * sin(1.7 * i + 2.9 * j); }
+
+static int setup(double sigma, const costate_point *x, void *ctx)
+{
+    matrix *P = ctx;
+    (void)x;
+    P->setups++;
+    P->sigma = sigma;
+    for (int i = 0; i < P->n; i++)
+        for (int j = 0; j < P->n; j++) P->A[i * P->n + j] = sigma * (P->M ? P->M[j * P->n + i] : i == j) - W(i, j);
+    return 0;
+}
+
+/* elimination without pivots: the diagonal dominates */
+static int solve(int transpose, double *x, void *ctx)
+{
+    matrix *P = ctx;
+    int n = P->n;
+    double A[MOST_N][MOST_N];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) A[i][j] = transpose ? P->A[j * n + i] : P->A[i * n + j];
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double by = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++) A[i][j] -= by * A[k][j];
+            x[i] -= by * x[k];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) x[i] -= A[i][j] * x[j];
+        x[i] /= A[i][i];
+    }
+    return ++P->solves == P->code_at ? P->code : 0;
+}
+
+static int is_w(const costate_method *m)
+{
+    return method_info(m).family == COSTATE_ROS && method_info(m).properties & COSTATE_W_METHOD;
+}
+
+/* ---- the order, with a matrix that has nothing to do with f_y ---- */
+
+static double error_with(const costate_method *m, const problem *b, double h, double *y)
+{
+    matrix P = {.n = b->P.n};
+    const costate_preconditioner p = {setup, solve, &P};
+    const costate_options o = {.controller = COSTATE_FIXED, .h0 = h, .solver = COSTATE_LS_PRECONDITIONER,
+                               .preconditioner = &p};
+    double exact[MOST_N] = {0}, start[MOST_N] = {0};
+    costate *c = costate_new(m, &b->P, &o);
+    memcpy(start, b->y0, (size_t)b->P.n * sizeof *start);
+    memcpy(y, start, sizeof start);
+    CHECK_OK(c, costate_integrate(c, b->t0, b->t0 + 1, y, b->p0, NULL));
+    assert_string_equal(costate_solver_name(c), "preconditioner");
+    costate_free(c);
+    c = costate_new(costate_method_find("verner98"), &b->P, &(costate_options){.rtol = 1e-13, .atol = 1e-13});
+    memcpy(exact, start, sizeof start);
+    CHECK_OK(c, costate_integrate(c, b->t0, b->t0 + 1, exact, b->p0, NULL));
+    costate_free(c);
+    return relative_gap(b->P.n + b->P.nq, y, exact);
+}
+
+static void order(void **state)
+{
+    const costate_method *m = *state;
+    static const char *const names[] = {"lv", "detest_A3", "rotor"};
+    if (!is_w(m)) skip();
+    for (int k = 0; k < 3; k++) {
+        const problem *b = problem_find(names[k]);
+        double y[MOST_N], coarse = error_with(m, b, 0.02, y), fine = error_with(m, b, 0.01, y);
+        double found = log2(coarse / fine);
+        if (!(found > method_info(m).order - 0.4)) fail_msg("%s, %s: order %.2f", method_name(m), b->name, found);
+    }
+}
+
+/* ---- derivatives, in all that runs can have ---- */
+
+static costate_options options_of(const hybrid *h, int storage, const costate_preconditioner *p)
+{
+    return (costate_options){.rtol = 1e-4, .atol = 1e-4, .hmax = 0.15, .mode = h->mode, .storage = storage,
+                             .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = p};
+}
+
+static void derivatives(void **state)
+{
+    const costate_method *m = *state;
+    const hybrid *h;
+    if (!is_w(m)) skip();
+    for (int k = 0; (h = hybrid_at(k)); k++)
+        for (int storage = COSTATE_ALL_STAGES; storage <= COSTATE_CHECKPOINTS; storage++) {
+            if (h->reference || h->form != HYBRID_ODE) continue;
+            matrix P = {.n = h->n};
+            const costate_preconditioner p = {setup, solve, &P};
+            session s = session_ran(m, h, options_of(h, storage, &p));
+            inputs dx = random_inputs();
+            outputs w = random_outputs(), dy = tangent(&s, &dx);
+            inputs g = adjoint(&s, &w, s.c);
+            say(&s, "gap of tangent and adjoint", gap_of(&s, &dx, &dy, &w, &g), 1e-13);
+            double again[N_MOST];
+            memcpy(again, s.y0, sizeof again);
+            CHECK_OK(s.c, costate_replay(s.c, s.tape, again, h->p));
+            assert_memory_equal(again, s.y, (size_t)s.N * sizeof *again);
+            session_close(&s);
+        }
+}
+
+static int weighted(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
+                    double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const int N = *(const int *)ctx;
+    (void)t1, (void)p, (void)Vp, (void)mu, (void)mu2;
+    for (int i = 0; i < N; i++) lambda[i] = y[i] + 0.3 * i;
+    for (int i = 0; i < N * m; i++) lambda2[i] = V[i];
+    return 0;
+}
+
+/* Taylor's formula and Hessian products of whole runs, with M, integrals, and t in f */
+static void whole_runs(void **state)
+{
+    const costate_method *m = *state;
+    if (!is_w(m)) skip();
+    for (int mass = MASS_IDENTITY; mass <= MASS_REGULAR; mass++)
+        for (int autonomous = 0; autonomous < 2; autonomous++) {
+            const problem *b = problem_synthetic(mass, autonomous, 2, 2, 0);
+            double mass_of[MOST_N * MOST_N] = {0}, y0[MOST_N] = {0};
+            if (mass == MASS_REGULAR) assert_int_equal(b->P.mass(mass_of, b->P.ctx), 0);
+            matrix P = {.n = b->P.n, .M = mass == MASS_REGULAR ? mass_of : NULL};
+            const costate_preconditioner p = {setup, solve, &P};
+            const costate_options o = {.rtol = 1e-6, .atol = 1e-6, .solver = COSTATE_LS_PRECONDITIONER,
+                                       .preconditioner = &p, .autonomous = autonomous, .cost_error = 1};
+            costate *c = costate_new(m, &b->P, &o);
+            costate_report r;
+            int N = b->P.n + b->P.nq;
+            memcpy(y0, b->y0, (size_t)b->P.n * sizeof *y0);
+            CHECK_OK(c, costate_check_adjoint(c, b->t0, b->t1, y0, b->p0, &r));
+            assert_true(r.transpose < 1e-13 && r.accuracy < 1e-2);
+            CHECK_OK(c, costate_check_hessian(c, b->t0, b->t1, y0, b->p0, weighted, &N, &r));
+            costate_free(c);
+        }
+}
+
+/* the derivative by t1, for which the matrix is held, is y'(t1), in the order of the method */
+static void by_t1(void **state)
+{
+    const costate_method *m = *state;
+    const problem *b = problem_find("lv");
+    if (!is_w(m)) skip();
+    double gap[2];
+    for (int k = 0; k < 2; k++) {
+        matrix P = {.n = 2};
+        const costate_preconditioner p = {setup, solve, &P};
+        const costate_options o = {.controller = COSTATE_FIXED, .h0 = k ? 0.01 : 0.02, .preconditioner = &p,
+                                   .solver = COSTATE_LS_PRECONDITIONER};
+        costate *c = costate_new(m, &b->P, &o);
+        costate_tape *tape = costate_tape_new();
+        double y[MOST_N] = {1, 1}, V[MOST_N] = {0}, one = 1, f[MOST_N];
+        CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, tape));
+        costate_times t = {.t1 = &one};
+        CHECK_OK(c, costate_tangent(c, tape, 1, V, NULL, &t, NULL));
+        const costate_point end = {.t = 1, .y = y, .p = b->p0};
+        b->P.rhs.value(&end, f, b->P.ctx);
+        gap[k] = relative_gap(2, V, f);
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+    if (!(gap[1] < 0.1 && gap[0] / gap[1] > pow(2, method_info(m).order - 1.4)))
+        fail_msg("%s: %.2e, %.2e", method_name(m), gap[0], gap[1]);
+}
+
+/* a replay from elsewhere keeps the matrices, also where events and the end change lengths: gradients over its tape are
+   those of its steps */
+static void onto(void **state)
+{
+    const costate_method *m = *state;
+    const hybrid *h;
+    if (!is_w(m)) skip();
+    for (int k = 0; (h = hybrid_at(k)); k++) {
+        if (h->reference || h->form != HYBRID_ODE) continue;
+        matrix P = {.n = h->n};
+        const costate_preconditioner p = {setup, solve, &P};
+        session s = session_ran(m, h, options_of(h, 0, &p)), moved = s;
+        moved.tape = costate_tape_new();
+        double y[N_MOST];
+        for (int i = 0; i < s.N; i++) y[i] = s.y0[i] + (i < h->n ? 1e-6 : 0);
+        CHECK_OK(s.c, costate_replay_onto(s.c, s.tape, y, h->p, moved.tape));
+        inputs dx = random_inputs();
+        outputs w = random_outputs(), dy = tangent(&moved, &dx);
+        inputs g = adjoint(&moved, &w, s.c);
+        say(&moved, "gap over a replay", gap_of(&moved, &dx, &dy, &w, &g), 1e-13);
+        /* differences of replays along y0[0], of the tape that the moved run wrote */
+        double up[N_MOST], down[N_MOST], e = 1e-7, worst = 0;
+        inputs one = {.V = {1}};
+        outputs along = tangent(&moved, &one);
+        for (int i = 0; i < s.N; i++) up[i] = down[i] = s.y0[i] + (i < h->n ? 1e-6 : 0);
+        up[0] += e;
+        down[0] -= e;
+        CHECK_OK(s.c, costate_replay(s.c, moved.tape, up, h->p));
+        CHECK_OK(s.c, costate_replay(s.c, moved.tape, down, h->p));
+        for (int i = 0; i < s.N; i++) worst = fmax(worst, fabs((up[i] - down[i]) / (2 * e) - along.V[i]));
+        say(&moved, "differences of replays", worst, 1e-5);
+        costate_tape_free(moved.tape);
+        session_close(&s);
+    }
+}
+
+/* ---- the contract ---- */
+
+/* set up when sigma changes: once for fixed steps, whatever sweeps follow, but again when another solver may have used it */
+static void setups(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    matrix P = {.n = b->P.n};
+    const costate_preconditioner p = {setup, solve, &P};
+    const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.03125, .solver = COSTATE_LS_PRECONDITIONER,
+                               .preconditioner = &p};
+    costate *c = costate_new(costate_method_find("w6s4os"), &b->P, &o);
+    costate_tape *tape = costate_tape_new();
+    double y[MOST_N] = {0}, lambda[MOST_N] = {1}, mu[MOST_N] = {0};
+    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+    CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, tape));
+    assert_int_equal(P.setups, 1);
+    assert_int_equal(P.solves, 32 * 6);
+    assert_true(fabs(P.sigma - 4 / 0.03125) < 1e-9);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
+    assert_int_equal(P.setups, 1);
+    assert_int_equal(P.solves, 2 * 32 * 6);
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
+static void refused(const char *method, costate_options o, int expected, const char *words)
+{
+    const problem *b = problem_find("lv");
+    o.solver = COSTATE_LS_PRECONDITIONER;
+    costate *c = costate_new(costate_method_find(method), &b->P, &o);
+    if (costate_status(c) != expected || !strstr(costate_message(c), words)) fail_msg("%s: %s", words, costate_message(c));
+    costate_free(c);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    matrix P = {.n = 2};
+    const costate_preconditioner p = {setup, solve, &P}, none = {setup, NULL, &P};
+    refused("rodas4", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "rodas4 does not keep its order");
+    refused("radau2a", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "radau2a does not keep its order");
+    refused("dopri5", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "dopri5 does not keep its order");
+    refused("w6s4os", (costate_options){.solver = 0}, COSTATE_MISSING, "needs options.preconditioner");
+    refused("w6s4os", (costate_options){.preconditioner = &none}, COSTATE_MISSING, "needs options.preconditioner");
+    refused("w6s4os", (costate_options){.preconditioner = &p, .ilu = 1}, COSTATE_BAD_ARGUMENT, "options.ilu");
+}
+
+/* a preconditioner that wants a smaller step, gives up, or returns NaN */
+static void codes(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    for (int code = -3; code <= 1; code += 4) {
+        matrix P = {.n = 2, .code_at = 40, .code = code};
+        const costate_preconditioner p = {setup, solve, &P};
+        costate *c = costate_new(costate_method_find("w6s4os"), &b->P, &(costate_options){
+                                 .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p});
+        double y[MOST_N] = {1, 1};
+        int status = costate_integrate(c, 0, 5, y, b->p0, NULL);
+        assert_int_equal(status, code < 0 ? COSTATE_CALLBACK : COSTATE_OK);
+        if (code < 0) assert_non_null(strstr(costate_message(c), "The preconditioner's solve returned -3"));
+        else assert_true(costate_get_stats(c)->newton_failures == 1);
+        costate_free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes)};
+    return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
+           run_by_method("derivatives", derivatives) + run_by_method("whole_runs", whole_runs) + run_by_method("by_t1", by_t1) +
+           run_by_method("onto", onto);
+}
