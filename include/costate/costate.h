@@ -264,22 +264,22 @@ enum costate_solver {
     COSTATE_LS_AUTO = 0,    /* dense without a pattern or for n <= 20; else chosen by the pattern: see the manual */
     COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
     COSTATE_LS_GMRES,
-    COSTATE_LS_PRECONDITIONER   /* ros methods with the property COSTATE_W_METHOD: the preconditioner is the matrix of the
-                                   stages, see costate_preconditioner */
+    COSTATE_LS_PRECONDITIONER   /* ros methods with the property COSTATE_W_METHOD: the preconditioner is the matrix of
+                                   the stages, see costate_preconditioner */
 };
 /* COSTATE_LS_SUPERLU, and options.ilu, which uses SuperLU: if memory runs out, SuperLU may print a line and end the
    process, where the other solvers return COSTATE_NO_MEMORY; memory that it allocated before may leak.  Use another
    solver where that matters.  COSTATE_LS_AUTO does, unless no other sparse solver is built in. */
 
-/* A preconditioner for COSTATE_LS_GMRES: P approximates sigma M - J at x.  `setup` is called when sigma or x changes
-   (may be NULL); `solve` replaces x by P^-1 x or P^-T x.  Both return 0: success, > 0: try a smaller step, < 0: end the
+/* A preconditioner for COSTATE_LS_GMRES: P approximates sigma M - J at x. `setup` is called when sigma or x changes
+   (may be NULL); `solve` replaces x by P^-1 x or P^-T x. Both return 0: success, > 0: try a smaller step, < 0: end the
    call.
 
-   With COSTATE_LS_PRECONDITIONER P itself is the matrix of the stages: a stage takes one `solve` and no iteration.  A
-   W-method keeps its order with any P, as close to sigma M - J as smooth vectors make necessary: an ADI splitting, a few
-   cycles of multigrid.  `solve` must be linear with an exact transpose, the same for a given sigma and p, whatever x->t
-   and x->y are; `setup` is called when sigma changes.  P is held in derivatives, as h is, so that they need first
-   derivatives of f alone, and not those of P.  P may be stiffer than sigma M - J by any factor, but softer by a small
+   With COSTATE_LS_PRECONDITIONER P itself is the matrix of the stages: a stage takes one `solve` and no iteration. A
+   W-method keeps its order with any P, as close to sigma M - J as smooth vectors make necessary: an ADI splitting, a
+   few cycles of multigrid. `solve` must be linear with an exact transpose, the same for a given sigma and p, whatever
+   x->t and x->y are; `setup` is called when sigma changes. P is held in derivatives, as h is, so that they need first
+   derivatives of f alone, and not those of P. P may be stiffer than sigma M - J by any factor, but softer by a small
    part only (24 % with w6s4os, 62 % with ros34pw2). */
 typedef struct {
     int (*setup)(double sigma, const costate_point *x, void *ctx);

@@ -35,6 +35,7 @@ static void layout(stepper *c, cursor *at)
     TAKE(at, nq, &a->r, &a->rq);
     a->ft = take(at, n);
     a->error_b = take(at, (size_t)c->s);
+    ros_guard_layout(c, at);
     if (c->sh->matfree && !c->sh->fixed && guesses_forward(c)) guesses_layout(&a->step, at, c->maps, 1);
 }
 
@@ -104,6 +105,12 @@ static double keep(stepper *c, double factor)
 /* a run or a sweep starts without the guesses of earlier ones */
 static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
+static void restart(stepper *c)
+{
+    sweep(c);
+    ros_guard_restart(c);
+}
+
 #define SHARED \
     .controller = COSTATE_GUSTAFSSON, \
     .pi_beta = 0.4, \
@@ -117,7 +124,7 @@ static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
     .adjoint = ros_adjoint, \
     .estimate = ros_estimate, \
     .keep = keep, \
-    .restart = sweep, \
+    .restart = restart, \
     .sweep = sweep, \
     .free = free
 
@@ -126,6 +133,7 @@ static const family fixed_family = {
     .is = IMPLICIT,
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .remark = ros_guard_remark,
     SHARED
 };
 

@@ -145,6 +145,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     if (ros_holds(c)) r->held = t->as ? t->as->held : r->h;
     t->newton = 0;
     TRY(ros_matrices(c, r, &lu));
+    if (ros_holds(c) && !t->as) TRY(ros_guard(c, r));
     if (!t->started && !c->o->autonomous && !ros_holds(c)) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */

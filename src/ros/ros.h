@@ -6,7 +6,16 @@
 #include "base/vec.h"
 #include "step/columns.h"
 
+typedef struct {                /* guard.c: the largest eigenvalue of E^-1 (sigma M - f_y), where E is the user's */
+    double *v, *z, *ones;       /* n each; NULL: it is not measured */
+    double limit, most;         /* what the method bears; the largest of the run */
+    int known;
+    long age;                   /* steps since it was measured, */
+    double h;                   /* with this length */
+} softness;
+
 typedef struct {
+    softness softness;
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
     double *ft, unit;           /* f_t of the step, times a power of two about |h|: alone it may be no number */
@@ -31,6 +40,11 @@ static inline double ros_over_square(double h, double x)
 
 /* Is the matrix the user's, held in derivatives?  Then nothing depends on f_y, f_t, r_y, r_t at the start of the step. */
 static inline int ros_holds(const stepper *c) { return c->sh->fixed; }
+
+void ros_guard_layout(stepper *, cursor *);
+void ros_guard_restart(stepper *);
+int ros_guard(stepper *, const record *);           /* before a step of a run */
+void ros_guard_remark(const stepper *, int failed, char *text, size_t room);
 
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);

@@ -90,13 +90,16 @@ static int with_preconditioner(costate *c)
     const costate_preconditioner *p = c->o.preconditioner;
     if (c->o.solver != COSTATE_LS_PRECONDITIONER || c->o.backend) return 0;
     if (!c->st.F->fixed || !(m->is & COSTATE_W_METHOD))
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.solver = COSTATE_LS_PRECONDITIONER: method %s does not keep its "
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.solver = COSTATE_LS_PRECONDITIONER: method %s does not "
+                                                 "keep its "
                     "order with another matrix than f_y; take a W-method, as w6s4os or ros34pw2.", m->name);
     if (!p || !p->solve)
-        return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner with "
+        return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner "
+                                            "with "
                     "its solve.");
     if (c->o.ilu)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.ilu is for COSTATE_LS_GMRES: it is not the matrix of a W-method.");
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.ilu is for COSTATE_LS_GMRES: it is not the matrix of a "
+                                                 "W-method.");
     c->st.F = c->st.F->fixed;
     return 0;
 }
@@ -113,7 +116,8 @@ static int refuse_singular(costate *c)
 {
     if (!c->sh.singular || c->maps.residual) return COSTATE_OK;
     if (c->sh.fixed)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: COSTATE_LS_PRECONDITIONER needs a regular "
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: COSTATE_LS_PRECONDITIONER needs a "
+                                                 "regular "
                     "one.");
     if (c->st.F->is & REGULAR_MASS)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular "

@@ -1,6 +1,8 @@
-/* test_wmethods.c - COSTATE_LS_PRECONDITIONER: W-methods whose matrix is the user's, whatever it is: their order, transposes,
-   replays, second order, events, times, integrals, tapes; how often the matrix is set up; what is refused. */
+/* test_wmethods.c - COSTATE_LS_PRECONDITIONER: W-methods whose matrix is the user's, whatever it is: their order,
+   transposes, replays, second order, events, times, integrals, tapes; how often the matrix is set up; what is
+   refused. */
 #include "hybrid_sweeps.h"
+#include "line_heat.h"
 
 /* ---- a matrix that is not f_y: sigma M - W with an arbitrary constant W ---- */
 
@@ -116,7 +118,8 @@ static void derivatives(void **state)
         }
 }
 
-static int weighted(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
+static int weighted(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                    double *lambda,
                     double *mu, double *lambda2, double *mu2, void *ctx)
 {
     const int N = *(const int *)ctx;
@@ -217,7 +220,8 @@ static void onto(void **state)
 
 /* ---- the contract ---- */
 
-/* set up when sigma changes: once for fixed steps, whatever sweeps follow, but again when another solver may have used it */
+/* set up when sigma changes: once for fixed steps, whatever sweeps follow, but again when another solver may have used
+   it */
 static void setups(void **state)
 {
     (void)state;
@@ -232,11 +236,11 @@ static void setups(void **state)
     memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, tape));
     assert_int_equal(P.setups, 1);
-    assert_int_equal(P.solves, 32 * 6);
+    assert_int_equal(P.solves, 32 * 6 + costate_get_stats(c)->power);
     assert_true(fabs(P.sigma - 4 / 0.03125) < 1e-9);
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
     assert_int_equal(P.setups, 1);
-    assert_int_equal(P.solves, 2 * 32 * 6);
+    assert_int_equal(P.solves, 2 * 32 * 6 + costate_get_stats(c)->power);
     costate_tape_free(tape);
     costate_free(c);
 }
@@ -246,7 +250,8 @@ static void refused(const char *method, costate_options o, int expected, const c
     const problem *b = problem_find("lv");
     o.solver = COSTATE_LS_PRECONDITIONER;
     costate *c = costate_new(costate_method_find(method), &b->P, &o);
-    if (costate_status(c) != expected || !strstr(costate_message(c), words)) fail_msg("%s: %s", words, costate_message(c));
+    if (costate_status(c) != expected || !strstr(costate_message(c), words)) fail_msg("%s: %s", words,
+                                                                                      costate_message(c));
     costate_free(c);
 }
 
@@ -256,7 +261,8 @@ static void refusals(void **state)
     matrix P = {.n = 2};
     const costate_preconditioner p = {setup, solve, &P}, none = {setup, NULL, &P};
     refused("rodas4", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "rodas4 does not keep its order");
-    refused("radau2a", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "radau2a does not keep its order");
+    refused("radau2a", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "radau2a does not keep its "
+                                                                                      "order");
     refused("dopri5", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "dopri5 does not keep its order");
     refused("w6s4os", (costate_options){.solver = 0}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &none}, COSTATE_MISSING, "needs options.preconditioner");
@@ -282,10 +288,82 @@ static void codes(void **state)
     }
 }
 
+/* ---- the guard: heat on a line with a part of its Laplacian as W ---- */
+
+enum { LINE = 30 };
+typedef struct { double part, sigma; } softened;
+
+static int soft_setup(double sigma, const costate_point *x, void *ctx) { return (void)x,
+                                                                        ((softened *)ctx)->sigma = sigma, 0; }
+static int soft_solve(int transpose, double *x, void *ctx)
+{
+    const softened *P = ctx;
+    const double a = P->part * (LINE + 1) * (LINE + 1), b = P->sigma + 2 * a;
+    double up[LINE];
+    (void)transpose;
+    up[0] = -a / b;
+    x[0] /= b;
+    for (int i = 1; i < LINE; i++) {
+        double pivot = b + a * up[i - 1];
+        up[i] = -a / pivot;
+        x[i] = (x[i] + a * x[i - 1]) / pivot;
+    }
+    for (int i = LINE - 2; i >= 0; i--) x[i] -= up[i] * x[i + 1];
+    return 0;
+}
+
+/* what a run with this part of the Laplacian says; the status */
+static int softened_run(const char *method, double part, int products, char *said, double *gradient_error)
+{
+    int points = LINE;
+    softened s = {.part = part};
+    const costate_preconditioner p = {soft_setup, soft_solve, &s};
+    costate_problem P = {.n = LINE, .ctx = &points, .rhs = {.value = line_heat, .adjoint = line_heat_adjoint}};
+    if (products) P.rhs.tangent = line_heat_tangent;
+    double y[LINE], g[LINE] = {1}, exact[LINE];
+    line_heat_start(LINE, y);
+    line_heat_exact(LINE, 0.3, exact);
+    costate *c = costate_new(costate_method_find(method), &P, &(costate_options){.rtol = 1e-6, .atol = 1e-6,
+                             .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p, .autonomous = 1});
+    costate_tape *tape = costate_tape_new();
+    int status = costate_integrate(c, 0, 0.3, y, NULL, tape);
+    snprintf(said, 512, "%s", costate_message(c));
+    if (!status) CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
+    *gradient_error = relative_error(LINE, g, exact);
+    costate_tape_free(tape);
+    costate_free(c);
+    return status;
+}
+
+static void softness(void **state)
+{
+    static const struct { const char *method; double limit; } known[] = {{"w6s4os", 1.24}, {"ros34pw2", 1.62}};
+    char said[512];
+    double error;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(softened_run(known[k].method, 1, 1, said, &error), COSTATE_OK);
+        assert_string_equal(said, "No error.");
+        assert_true(error < 1e-3);
+        assert_int_equal(softened_run(known[k].method, 5, 1, said, &error), COSTATE_OK);       /* stiffer */
+        assert_string_equal(said, "No error.");
+        assert_int_equal(softened_run(known[k].method, 1 / (0.9 * known[k].limit), 1, said, &error), COSTATE_OK);
+        assert_string_equal(said, "No error.");
+        assert_int_equal(softened_run(known[k].method, 1 / (1.2 * known[k].limit), 1, said, &error), COSTATE_OK);
+        if (!strstr(said, "Make the preconditioner stiffer.")) fail_msg("%s: %s", known[k].method, said);
+        assert_int_equal(softened_run(known[k].method, 1 / (1.2 * known[k].limit), 0, said, &error), COSTATE_OK);
+        assert_string_equal(said, "No error.");                             /* nothing to measure it with */
+        assert_int_equal(softened_run(known[k].method, 1 / (3 * known[k].limit), 1, said, &error), COSTATE_BACKEND);
+        if (!strstr(said, "The preconditioner is too soft for method")) fail_msg("%s", said);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
+                                       cmocka_unit_test(softness)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
-           run_by_method("derivatives", derivatives) + run_by_method("whole_runs", whole_runs) + run_by_method("by_t1", by_t1) +
+           run_by_method("derivatives", derivatives) + run_by_method("whole_runs",
+                                                                     whole_runs) + run_by_method("by_t1", by_t1) +
            run_by_method("onto", onto);
 }

@@ -64,7 +64,7 @@ static int late_adjoint(const costate_point *x, const double *w, const costate_g
 
 static void a_late_mode(void **state)
 {
-    const costate_problem P = {.n = 2, .rhs = {late, late_tangent, late_adjoint}};
+    const costate_problem P = {.n = 2, .rhs = {.value = late, .tangent = late_tangent, .adjoint = late_adjoint}};
     const double y0[] = {0, 0};
     costate_options o = {.rtol = 1e-5, .atol = 1e-8};
     (void)state;
@@ -108,7 +108,7 @@ static int waves_adjoint(const costate_point *x, const double *w, const costate_
 
 static void phases(void **state)
 {
-    const costate_problem P = {.n = MOST, .rhs = {waves, waves_tangent, waves_adjoint}};
+    const costate_problem P = {.n = MOST, .rhs = {.value = waves, .tangent = waves_tangent, .adjoint = waves_adjoint}};
     double y0[MOST] = {0};
     costate_options tight = {.rtol = 1e-10, .atol = 1e-10, .gradient_control = 1}, o = {.rtol = 1e-4, .atol = 1e-4};
     (void)state;
@@ -140,7 +140,7 @@ static int rest_adjoint(const costate_point *x, const double *w, const costate_g
 static void unstable_rest(void **state)
 {
     static const char *const names[] = {"dopri5", "rodas4", "radau2a", "sdirk4a"};
-    const costate_problem P = {.n = 1, .rhs = {rest, rest_tangent, rest_adjoint, .tangent2 = NULL}};
+    const costate_problem P = {.n = 1, .rhs = {.value = rest, .tangent = rest_tangent, .adjoint = rest_adjoint}};
     const double y0 = 0, exact = exp(12);
     (void)state;
     for (int k = 0; k < 4; k++) {
