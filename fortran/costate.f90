@@ -44,7 +44,8 @@ module costate
         COSTATE_CONSISTENT_NONE = -1
     integer(c_int), parameter :: &
         COSTATE_LS_AUTO = 0, COSTATE_LS_DENSE = 1, COSTATE_LS_BAND = 2, COSTATE_LS_UMFPACK = 3, &
-        COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6
+        COSTATE_LS_SUPERLU = 4, COSTATE_LS_KLU = 5, COSTATE_LS_GMRES = 6, &
+        COSTATE_LS_PRECONDITIONER = 7
 
     ! ---- structs --------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
        q+ = q + h sum b_i [ r(T_i, Y_i, p) + h gamma_i r_t + r_y U_i ]
    f_y, f_t, r_y, r_t at (t, y, p): always those of this step.
 
-   With a matrix of the user's, E, which is held (mathematics, section 6.6):
+   With a matrix of the user's, E, which is held (mathematics, section 6.5):
        E U_i = f(T_i, Y_i, p) + (1/h) M sum_{j<i} c_ij U_j,   q+ = q + h sum b_i r(T_i, Y_i, p) */
 #include <string.h>
 #include "ros/ros.h"

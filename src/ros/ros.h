@@ -38,7 +38,8 @@ static inline double ros_over_square(double h, double x)
     return x / (units * units) / unit / unit;
 }
 
-/* Is the matrix the user's, held in derivatives?  Then nothing depends on f_y, f_t, r_y, r_t at the start of the step. */
+/* Is the matrix the user's, held in derivatives?  Then nothing depends on f_y, f_t, r_y, r_t at the start of the
+   step. */
 static inline int ros_holds(const stepper *c) { return c->sh->fixed; }
 
 void ros_guard_layout(stepper *, cursor *);

@@ -94,7 +94,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
-    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held, .degree = h.degree, .mode = (unsigned)h.mode & 0x3fffffffu,
+    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held, .degree = h.degree,
+                .mode = (unsigned)h.mode & 0x3fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
     TRY(tape_list(c, t, &r, at));

@@ -66,7 +66,8 @@ decisions tape_decisions(const costate_tape *t, int k)
 {
     const record *r = &t->list[k];
     long source = tape_source(t, k);
-    return (decisions){r->jacobian, source ? &t->list[source - 1] : NULL, r->iterations, !t->matfree, r->degree, r->held};
+    return (decisions){r->jacobian, source ? &t->list[source - 1] : NULL, r->iterations, !t->matfree, r->degree,
+                       r->held};
 }
 
 int count_up_to(int k, const void *list, size_t at, size_t size, int count)
