@@ -236,11 +236,14 @@ static void setups(void **state)
     memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, tape));
     assert_int_equal(P.setups, 1);
-    assert_int_equal(P.solves, 32 * 6 + costate_get_stats(c)->power);
+    assert_int_equal(costate_get_stats(c)->power, 12);                  /* pairs of products at the start */
+    assert_int_equal(P.solves, 32 * 6 + 12);
     assert_true(fabs(P.sigma - 4 / 0.03125) < 1e-9);
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
     assert_int_equal(P.setups, 1);
-    assert_int_equal(P.solves, 2 * 32 * 6 + costate_get_stats(c)->power);
+    assert_int_equal(P.solves, 2 * 32 * 6 + 12);
+    CHECK_OK(c, costate_integrate(c, 0, 4, y, b->p0, NULL));            /* 128 steps: again after 50 and 100 */
+    assert_int_equal(costate_get_stats(c)->power, 12 + 12 + 2 * 4);
     costate_tape_free(tape);
     costate_free(c);
 }
@@ -291,14 +294,15 @@ static void codes(void **state)
 /* ---- the guard: heat on a line with a part of its Laplacian as W ---- */
 
 enum { LINE = 30 };
-typedef struct { double part, sigma; } softened;
+typedef struct { double part, sigma; int solves, turns_at; } softened;      /* turns_at: solves until it is exact */
 
 static int soft_setup(double sigma, const costate_point *x, void *ctx) { return (void)x,
                                                                         ((softened *)ctx)->sigma = sigma, 0; }
 static int soft_solve(int transpose, double *x, void *ctx)
 {
-    const softened *P = ctx;
-    const double a = P->part * (LINE + 1) * (LINE + 1), b = P->sigma + 2 * a;
+    softened *P = ctx;
+    const double part = P->turns_at > 0 && ++P->solves > P->turns_at ? 1 : P->part;
+    const double a = part * (LINE + 1) * (LINE + 1), b = P->sigma + 2 * a;
     double up[LINE];
     (void)transpose;
     up[0] = -a / b;
@@ -358,10 +362,32 @@ static void softness(void **state)
     }
 }
 
+/* What is measured is the eigenvalue: of fixed steps (sigma + rho)/(sigma + part rho) with rho = 4 (LINE + 1)^2,
+   nearly. The largest of the run counts, though the preconditioner has become exact since. */
+static void measured(void **state)
+{
+    int points = LINE;
+    softened s = {.part = 0.62, .turns_at = 13};
+    const costate_preconditioner p = {soft_setup, soft_solve, &s};
+    const costate_problem P = {.n = LINE, .ctx = &points, .rhs = {.value = line_heat, .tangent = line_heat_tangent}};
+    const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.002, .solver = COSTATE_LS_PRECONDITIONER,
+                               .preconditioner = &p, .autonomous = 1};
+    const double sigma = 4 / 0.002, rho = 4.0 * (LINE + 1) * (LINE + 1);
+    double y[LINE], found = 0, exact = (sigma + rho) / (sigma + 0.62 * rho);
+    (void)state;
+    line_heat_start(LINE, y);
+    costate *c = costate_new(costate_method_find("w6s4os"), &P, &o);
+    CHECK_OK(c, costate_integrate(c, 0, 0.2, y, NULL, NULL));
+    const char *at = strstr(costate_message(c), "was about ");
+    if (!at || sscanf(at, "was about %lf", &found) != 1 || fabs(found / exact - 1) > 0.03)
+        fail_msg("%.3f, not %.3f: %s", exact, found, costate_message(c));
+    costate_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
-                                       cmocka_unit_test(softness)};
+                                       cmocka_unit_test(softness), cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
            run_by_method("derivatives", derivatives) + run_by_method("whole_runs",
                                                                      whole_runs) + run_by_method("by_t1", by_t1) +
