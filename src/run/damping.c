@@ -13,7 +13,7 @@ static const double KEPT = 1e-4;                /* of fast modes: more than this
 
 static int looks(const costate *c, const run *x)
 {
-    int implicit = (c->st.F->is & IMPLICIT) && c->st.lin.J;
+    int implicit = (c->st.F->is & IMPLICIT) && c->st.lin.J && c->st.m->about.r_infinity != 0;
     return x->tape && !c->random.count && (implicit || c->st.F->keeps);
 }
 

@@ -193,7 +193,7 @@ static int accept(costate *c, run *x, double err)
     int stopped = report(c, x);
     propose(c, x, err);
     if (c->halves.tape) halves_took(c, x);
-    damping_step(c, x);
+    if (x->tape) damping_step(c, x);
     workspace_step(&c->work);
     double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
     for (int j = 0; x->d && j < x->d->m; j++) c->d.dt[j] += c->d.dh[j];

@@ -51,6 +51,9 @@ int tape_keep_slope(const stepper *, costate_tape *, const double *yp);     /* i
 int tape_has_room(const costate_tape *, size_t more);       /* bytes, within its limit */
 /* twice as many entries if the list is full, or `least` if it is empty; 0: no memory */
 int longer(void **list, int count, int *room, int least, size_t size, size_t *bytes);
+/* the same within the tape's limit, of whose memory the list is a part; COSTATE_TAPE_LIMIT, COSTATE_NO_MEMORY */
+int tape_longer(const stepper *, costate_tape *, void **list, int count, int *room, int least, size_t size,
+                size_t *bytes);
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
 int steps_begin(const stepper *, costate_tape *);            /* what the retention and the medium need for a run */
 size_t step_doubles(const costate_tape *);                  /* in the frame of the next step: y, y', X */

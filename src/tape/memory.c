@@ -89,19 +89,19 @@ int longer(void **list, int count, int *room, int least, size_t size, size_t *by
     return 1;
 }
 
-/* room for one entry more in a list of the tape, within its limit */
-static int grow(const stepper *c, costate_tape *t, void **list, int count, int *room, int least, size_t size)
+int tape_longer(const stepper *c, costate_tape *t, void **list, int count, int *room, int least, size_t size,
+                size_t *bytes)
 {
     size_t more = count < *room ? 0 : (size_t)(*room ? *room : least) * size;
     if (more && (*room > MOST_STEPS || !makes_room(c, t, more))) return full(c, t, more);
-    if (longer(list, count, room, least, size, &t->bytes)) return 0;
+    if (longer(list, count, room, least, size, bytes)) return 0;
     return fail(c->v, COSTATE_NO_MEMORY, "No memory for step %d of the tape.", t->count);
 }
 
 int tape_grow(const stepper *c, costate_tape *t)
 {
     void *list = t->list;
-    TRY(grow(c, t, &list, t->count, &t->room, 64, sizeof *t->list));
+    TRY(tape_longer(c, t, &list, t->count, &t->room, 64, sizeof *t->list, &t->bytes));
     t->list = list;
     return 0;
 }
@@ -109,7 +109,7 @@ int tape_grow(const stepper *c, costate_tape *t)
 mapped *tape_next_map(const stepper *c, costate_tape *t, size_t bytes, void **memory)
 {
     void *list = t->maps.list;
-    if (grow(c, t, &list, t->maps.count, &t->maps.room, 2, sizeof *t->maps.list) != 0) return NULL;
+    if (tape_longer(c, t, &list, t->maps.count, &t->maps.room, 2, sizeof *t->maps.list, &t->bytes)) return NULL;
     t->maps.list = list;
     if (!(*memory = tape_memory(c, t, words(bytes)))) return NULL;
     memset(*memory, 0, words(bytes));           /* whole words go to the medium */

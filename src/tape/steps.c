@@ -117,7 +117,7 @@ static int list_medium(const stepper *c, costate_tape *t, record *r, uint64_t at
 {
     bodies *x = t->own;
     void *list = x->at;
-    if (!longer(&list, t->count, &x->room, 64, sizeof *x->at, &x->owned.bytes)) return no_memory(c);
+    TRY(tape_longer(c, t, &list, t->count, &x->room, 64, sizeof *x->at, &x->owned.bytes));
     x->at = list;
     x->at[t->count] = at;
     x->turn = !x->turn;

@@ -242,6 +242,10 @@ static void setups(void **state)
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
     assert_int_equal(P.setups, 1);
     assert_int_equal(P.solves, 2 * 32 * 6 + 12);
+    memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
+    CHECK_OK(c, costate_replay(c, tape, y, b->p0));
+    assert_int_equal(P.solves, 3 * 32 * 6 + 12);                        /* a replay measures nothing */
+    assert_int_equal(P.setups, 2);
     CHECK_OK(c, costate_integrate(c, 0, 4, y, b->p0, NULL));            /* 128 steps: again after 50 and 100 */
     assert_int_equal(costate_get_stats(c)->power, 12 + 12 + 2 * 4);
     costate_tape_free(tape);
@@ -270,6 +274,33 @@ static void refusals(void **state)
     refused("w6s4os", (costate_options){.solver = 0}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &none}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &p, .ilu = 1}, COSTATE_BAD_ARGUMENT, "options.ilu");
+}
+
+/* options that are for GMRES change nothing; random tangents take part in the error test */
+static void options(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    double gradient[3][MOST_N] = {{0}};
+    int steps[3];
+    for (int k = 0; k < 3; k++) {
+        matrix P = {.n = 2};
+        const costate_preconditioner p = {setup, solve, &P};
+        costate *c = costate_new(costate_method_find("w6s4os"), &b->P,
+                                 &(costate_options){.solver = COSTATE_LS_PRECONDITIONER,
+                                 .preconditioner = &p, .krylov_tol = k == 1 ? 1e-4 : 0, .gradient_control = k == 2});
+        costate_tape *tape = costate_tape_new();
+        double y[MOST_N] = {1, 1}, *lambda = gradient[k];
+        lambda[0] = 1;
+        CHECK_OK(c, costate_integrate(c, 0, 5, y, b->p0, tape));
+        CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+        steps[k] = costate_tape_steps(tape);
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+    assert_memory_equal(gradient[0], gradient[1], 2 * sizeof(double));
+    assert_true(steps[1] == steps[0] && steps[2] > steps[0]);
+    assert_true(relative_gap(2, gradient[2], gradient[0]) < 1e-3);
 }
 
 /* a preconditioner that wants a smaller step, gives up, or returns NaN */
@@ -387,6 +418,7 @@ static void measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
+                                       cmocka_unit_test(options),
                                        cmocka_unit_test(softness), cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
            run_by_method("derivatives", derivatives) + run_by_method("whole_runs",

@@ -147,8 +147,60 @@ static void controlled(void **state)
     }
 }
 
+/* a W-method whose matrix is the user's */
+static int scale(int transpose, double *x, void *ctx)
+{
+    const process *p = ((void **)ctx)[1];
+    for (int i = 0; i < p->cells.n; i++) x[i] /= *(double *)((void **)ctx)[0] + 14;
+    return (void)transpose, 0;
+}
+static int held_setup(double sigma, const costate_point *x, void *ctx)
+{
+    return (void)x, *(double *)((void **)ctx)[0] = sigma, 0;
+}
+
+static void held_process(process *p, void *ctx)
+{
+    result *x = ctx;
+    double sigma;
+    void *both[] = {&sigma, p};
+    const costate_preconditioner P = {held_setup, scale, both};
+    costate_problem mine = spread_problem(p);
+    costate_options o = x->o;
+    o.sum = cluster_sum;
+    o.sum_ctx = p;
+    o.solver = COSTATE_LS_PRECONDITIONER;
+    o.preconditioner = &P;
+    costate *c = costate_new(x->m, &mine, &o);
+    x->status[p->rank] = costate_status(c) ? costate_status(c) : estimated(c, p, x);
+    snprintf(x->message[p->rank], sizeof x->message[0], "%s", costate_message(c));
+    costate_free(c);
+}
+
+static void held_matrix(void **state)
+{
+    result x[2] = {{0}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        int ranks = 1 + 2 * k;
+        x[k].m = costate_method_find("w6s4os");
+        x[k].o = (costate_options){.rtol = 1e-5, .atol = 1e-5};
+        cluster *w = cluster_new(ranks);
+        cluster_run(w, held_process, &x[k]);
+        cluster_free(w);
+        for (int r = 0; r < ranks; r++) {
+            if (x[k].status[r]) fail_msg("%d of %d: %s", r, ranks, x[k].message[r]);
+            if (r > 0) for (int i = 0; i < NP; i++) x[k].p[0][i] += x[k].p[r][i];
+        }
+    }
+    assert_int_equal(x[0].steps[0], x[1].steps[0]);
+    assert_true(relative_gap(CELLS, x[1].y0, x[0].y0) < 1e-8 && relative_gap(NP, x[1].p[0], x[0].p[0]) < 1e-8);
+    assert_true(gap(x[1].y0_error[0], x[0].y0_error[0]) < 0.05);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(within), cmocka_unit_test(controlled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(within), cmocka_unit_test(controlled),
+                                       cmocka_unit_test(held_matrix)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("parts_make_up_the_whole", parts_make_up_the_whole);
 }
