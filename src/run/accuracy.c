@@ -3,7 +3,7 @@
 
        error ~ 2^q/(2^q - 1) (J_halved - J),      better = J_halved + (J_halved - J)/(2^q - 1)
 
-   q is the order of the method; of more observations than steps at most that of dense output; of index 2 that of the
+   q is the order of the method; of observations by dense output at most its order plus one; of index 2 that of the
    stages.
 
    The part of step k in the error of the value is the change of lambda^T (y_halved - y) + tau (t_halved - t) over it,
@@ -79,8 +79,13 @@ static void release(comparison *x)
 }
 
 /* Do the halved steps end at the times of observation? Where dense output has the larger error, this depends on where
-   in a step a time lies, so that two dense outputs say little; but each time costs a step. */
-static int at_steps(const comparison *x) { return x->F->count <= x->tape->count; }
+   in a step a time lies, so that two dense outputs say little; but each time costs a step. Not where M is singular: at
+   the ends of steps algebraic unknowns have errors of their own, what is left in the constraints. */
+static int at_steps(const comparison *x)
+{
+    int ends_differ = x->c->sh.singular && !x->c->maps.residual;
+    return x->F->count <= x->tape->count && !ends_differ;
+}
 
 /* ---- parts of steps ---- */
 
