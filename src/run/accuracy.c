@@ -51,19 +51,19 @@ static unsigned wanted_of(const costate_estimate *e)
 static int prepare(comparison *x)
 {
     size_t m = (size_t)x->F->m, N = (size_t)x->c->st.N, np = (size_t)x->c->st.np, steps = (size_t)x->tape->count;
+    const size_t longest = (N > np ? N : np) + 1;
     x->wanted = wanted_of(x->e);
     for (;;) {
         cursor at = {x->block, 0};
         outcome_layout(x->c, x->F, x->tape, &at, &x->run);
         outcome_layout(x->c, x->F, x->tape, &at, &x->halved);
         x->now = take(&at, m);
-        size_t most = N > np ? N : np;
-        TAKE(&at, most + 1, &x->work, &x->ones);
+        TAKE(&at, longest, &x->work, &x->ones);
         if (x->block) break;
         if (!(x->block = calloc(at.used + 1, sizeof *x->block)))
             return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for two gradients (%zu doubles).", at.used);
     }
-    for (size_t i = 0; i < (N > np ? N : np) + 1; i++) x->ones[i] = 1;
+    for (size_t i = 0; i < longest; i++) x->ones[i] = 1;
     if (x->e->steps && !(x->first = calloc(steps + 1, sizeof *x->first)))
         return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for %zu numbers of steps.", steps);
     if (!(x->onto = costate_tape_new())) return fail(&x->c->v, COSTATE_NO_MEMORY, "No memory for a tape.");

@@ -2,7 +2,6 @@
    transposes, and the remainders of Taylor's formula for the run with frozen steps fall by 4 when the direction is
    halved.  Second order: Hessian products are symmetric, and derivatives of the gradients of runs with frozen steps. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
@@ -297,11 +296,9 @@ static int judge_first(costate *c, costate_report *r)
     check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
                "remainders fall by %.2f per halving (4 is right)%s.",
                r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
-    size_t used = strlen(r->text);
     if (transposed && right && r->accuracy < HUGE_VAL)
-        snprintf(r->text + used, sizeof r->text - used, "  The gradient is exact for these steps; relative to the "
-                                                        "solution "
-                 "it is right to about %.0e.", r->accuracy);
+        check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
+                   r->accuracy);
     return transposed && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 

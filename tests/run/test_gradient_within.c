@@ -23,16 +23,6 @@ static int both(double t1, const double *y, const double *p, int m, double *valu
     return 0;
 }
 
-static double off(int n, const double *a, const double *b)
-{
-    double sum = 0, size = 0;
-    for (int i = 0; i < n; i++) {
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-        size += b[i] * b[i];
-    }
-    return sqrt(sum / size);
-}
-
 typedef struct { double value[2], y0[2 * MOST], p[2 * MOST], y[MOST]; costate_goal goal; int status; char text[512];
                 } result;
 
@@ -61,8 +51,8 @@ static double error_of(const problem *b, const result *r)
 {
     const problem_reference *ref = b->reference;
     int n = b->P.n, N = n + b->P.nq;
-    double worst = fmax(off(1, r->value, &ref->y[ref->kout]), off(1, r->value + 1, &ref->G));
-    return fmax(worst, fmax(off(n, r->y0, ref->dyk_dy0), off(n, r->y0 + N, ref->dG_dy0)));
+    double worst = fmax(relative_error(1, r->value, &ref->y[ref->kout]), relative_error(1, r->value + 1, &ref->G));
+    return fmax(worst, fmax(relative_error(n, r->y0, ref->dyk_dy0), relative_error(n, r->y0 + N, ref->dG_dy0)));
 }
 
 static int fits(const costate_method *m, const problem *b)

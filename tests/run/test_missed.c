@@ -35,16 +35,6 @@ static outcome run(const costate_problem *P, const char *method, double t1, cons
     return x;
 }
 
-static double off(int n, const double *a, const double *b)
-{
-    double sum = 0, size = 0;
-    for (int i = 0; i < n; i++) {
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-        size += b[i] * b[i];
-    }
-    return sqrt(sum / size);
-}
-
 /* ---- y0' = cos t, y1' = -k(t) y1 with y1 = 0: y shows nothing of k, which grows by 1e4 within a step ---- */
 
 static double rate(double t) { return 1 + 1e4 / (1 + exp(-2000 * (t - 0.5))); }
@@ -114,13 +104,13 @@ static void phases(void **state)
     (void)state;
     for (int i = 0; i < WAVES; i++) y0[i] = sin(acos(-1.0) * (i + 1) / (WAVES + 1));
     outcome exact = run(&P, "verner98", 2, y0, 7, tight), stable = run(&P, "dopri5", 2, y0, 7, o);
-    double error = off(MOST, stable.y0, exact.y0);
+    double error = relative_error(MOST, stable.y0, exact.y0);
     assert_true(fabs(stable.value - exact.value) < 1e-4);
     if (!(error > 0.01 && error < 1)) fail_msg("stable: %.1e", error);      /* stable is not accurate */
     if (!(stable.relative > 0.3 * error && stable.relative < 3 * error)) fail_msg("%.1e, %.1e", error, stable.relative);
     o.gradient_control = 1;
     outcome controlled = run(&P, "dopri5", 2, y0, 7, o);
-    error = off(MOST, controlled.y0, exact.y0);
+    error = relative_error(MOST, controlled.y0, exact.y0);
     if (!(error < 30 * o.rtol)) fail_msg("controlled: %.1e in %d steps", error, controlled.steps);
 }
 

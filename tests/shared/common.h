@@ -1,4 +1,4 @@
-/* common.h - what tests share: cmocka's headers, the loop over methods, random numbers, a failed call's sentence. */
+/* common.h - what tests share: cmocka's headers, methods in loops, random numbers, errors, a failed call's sentence. */
 #ifndef TESTS_COMMON_H
 #define TESTS_COMMON_H
 
@@ -23,6 +23,17 @@ static inline double random_in(unsigned *state)      /* -1 .. 1, the same on eve
 static inline void random_fill(unsigned *state, size_t n, double *x)
 {
     for (size_t i = 0; i < n; i++) x[i] = random_in(state);
+}
+
+/* |a - b| / |b| in the 2-norm */
+static inline double relative_error(int n, const double *a, const double *b)
+{
+    double error = 0, size = 0;
+    for (int i = 0; i < n; i++) {
+        error += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    return sqrt(error / size);
 }
 
 static inline unsigned random_below(unsigned *state, unsigned most)      /* 0 .. most - 1 */

@@ -66,15 +66,4 @@ static inline void line_heat_exact(int points, double t1, double *by_y0)
     }
 }
 
-/* |a - b| / |b| in the 2-norm */
-static inline double relative_error(int n, const double *a, const double *b)
-{
-    double error = 0, size = 0;
-    for (int i = 0; i < n; i++) {
-        error += (a[i] - b[i]) * (a[i] - b[i]);
-        size += b[i] * b[i];
-    }
-    return sqrt(error / size);
-}
-
 #endif
