@@ -136,6 +136,7 @@ module costate
         type(c_funptr) :: setup = c_null_funptr
         type(c_funptr) :: solve = c_null_funptr
         type(c_ptr) :: ctx = c_null_ptr
+        type(c_funptr) :: solves = c_null_funptr
     end type
 
     type, bind(c) :: costate_options

@@ -203,7 +203,7 @@ static int ready(void *rides)
         .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress,
         .preconditioner = task->ilu0 ? &u->by : NULL
     };
-    u->by = (costate_preconditioner){ilu0_setup, ilu0_apply, &u->ilu0};
+    u->by = (costate_preconditioner){.setup = ilu0_setup, .solve = ilu0_apply, .ctx = &u->ilu0};
     if (task->ilu0 && !b->P.pattern)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu0 is for problems with a pattern");
     if (!method) return race_fail(r, COSTATE_BAD_ARGUMENT, "costate has no such method");

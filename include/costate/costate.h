@@ -285,6 +285,9 @@ typedef struct {
     int (*setup)(double sigma, const costate_point *x, void *ctx);
     int (*solve)(int transpose, double *x, void *ctx);
     void *ctx;
+    int (*solves)(int transpose, int count, double *X, void *ctx);  /* optional: `count` >= 1 columns at once, n by
+                                     count; tangents and adjoints of several columns use it with
+                                     COSTATE_LS_PRECONDITIONER.  If `solve` is missing, it is called with count = 1 */
 } costate_preconditioner;
 
 struct costate_backend;               /* linsol.h */

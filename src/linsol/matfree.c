@@ -18,6 +18,7 @@
 #include "linsol/left.h"
 #include "linsol/loose.h"
 #include "linsol/shifts.h"
+#include "maps/callbacks.h"
 
 /* Iterations of a cycle: more than with a factorisation, because there may be no preconditioner.  A cycle needs 2 LIMIT
    vectors and LIMIT^2 inner products; with a smaller LIMIT more of the Krylov space is lost by restarts.  The value is
@@ -94,14 +95,18 @@ int matfree_precondition(shifts *s, int transpose, double *x)
 {
     const costate_preconditioner *p = s->o->preconditioner;
     if (s->ilu) return ilu_code(s, LS_Solve(s->ilu, transpose, 1, x), WHY_PRECONDITIONER);
-    return preconditioner_code(s, p ? p->solve(transpose, x, p->ctx) : 0, "solve");
+    return preconditioner_code(s, p ? call_solve(p, transpose, x) : 0, p && !p->solve ? "solves" : "solve");
 }
 
 int matfree_apply(shifts *s, int transpose, int nrhs, double *X)
 {
     size_t n = (size_t)s->n;
+    const costate_preconditioner *p = s->o->preconditioner;
     s->maps->count->solves += nrhs;
-    for (size_t j = 0; j < (size_t)nrhs; j++) TRY(matfree_precondition(s, transpose, X + j * n));
+    if (p->solves && nrhs > 1)
+        TRY(preconditioner_code(s, p->solves(transpose, nrhs, X, p->ctx), "solves"));
+    else
+        for (size_t j = 0; j < (size_t)nrhs; j++) TRY(matfree_precondition(s, transpose, X + j * n));
     return space_finite(&s->maps->space, n * (size_t)nrhs, X);
 }
 

@@ -1,4 +1,4 @@
-/* callbacks.h - calls of a user's tangent or adjoint, given for one column or for several. */
+/* callbacks.h - calls of a user's tangent, adjoint or preconditioner, given for one column or for several. */
 #ifndef COSTATE_MAPS_CALLBACKS_H
 #define COSTATE_MAPS_CALLBACKS_H
 
@@ -6,6 +6,7 @@
 
 static inline int has_tangent(const costate_map *f) { return f->tangent || f->tangents; }
 static inline int has_adjoint(const costate_map *f) { return f->adjoint || f->adjoints; }
+static inline int has_solve(const costate_preconditioner *p) { return p->solve || p->solves; }
 
 static inline const char *tangent_name(const costate_map *f) { return f->tangent ? "tangent" : "tangents"; }
 static inline const char *adjoint_name(const costate_map *f) { return f->adjoint ? "adjoint" : "adjoints"; }
@@ -25,6 +26,11 @@ static inline int call_adjoint(const costate_map *f, const costate_point *x, con
                                void *ctx)
 {
     return f->adjoint ? f->adjoint(x, w, g, ctx) : f->adjoints(x, 1, w, g, ctx);
+}
+
+static inline int call_solve(const costate_preconditioner *p, int transpose, double *x)
+{
+    return p->solve ? p->solve(transpose, x, p->ctx) : p->solves(transpose, 1, x, p->ctx);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
 #include <stdlib.h>
+#include "maps/callbacks.h"
 #include "run/families.h"
 #include "run/run.h"
 
@@ -91,15 +92,13 @@ static int with_preconditioner(costate *c)
     if (c->o.solver != COSTATE_LS_PRECONDITIONER || c->o.backend) return 0;
     if (!c->st.F->fixed || !(m->is & COSTATE_W_METHOD))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.solver = COSTATE_LS_PRECONDITIONER: method %s does not "
-                                                 "keep its "
-                    "order with another matrix than f_y; take a W-method, as w6s4os or ros34pw2.", m->name);
-    if (!p || !p->solve)
+                    "keep its order with another matrix than f_y; take a W-method, as w6s4os or ros34pw2.", m->name);
+    if (!p || !has_solve(p))
         return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner "
-                                            "with "
-                    "its solve.");
+                    "with its solve or solves.");
     if (c->o.ilu)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.ilu is for COSTATE_LS_GMRES: it is not the matrix of a "
-                                                 "W-method.");
+                    "W-method.");
     c->st.F = c->st.F->fixed;
     return 0;
 }

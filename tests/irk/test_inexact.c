@@ -54,7 +54,7 @@ static void as_good_as_exact(void **state)
     forward(costate_method_find("radau2a"), b, (costate_options){.rtol = 1e-11, .atol = 1e-11}, truth);
     for (int k = 0; k < 6; k++) {
         diagonal d = {1, 0};
-        costate_preconditioner p = {setup, divide, &d};
+        costate_preconditioner p = {.setup = setup, .solve = divide, .ctx = &d};
         double tol = pow(10, -3 - k / 2);
         costate_options o = {.rtol = tol, .atol = tol};
         forward(m, b, o, y);

@@ -104,7 +104,7 @@ static void as_good_as_exact(void **state)
     forward(costate_method_find("radau2a5"), (costate_options){.rtol = 1e-11, .atol = 1e-11}, truth);
     for (int k = 3; k <= 5; k++) {
         diagonal d = {{0}, 0};
-        costate_preconditioner p = {setup, divide, &d};
+        costate_preconditioner p = {.setup = setup, .solve = divide, .ctx = &d};
         double tol = pow(10, -k);
         costate_options o = {.rtol = tol, .atol = tol};
         forward(m, o, y);

@@ -56,7 +56,7 @@ static void transpose(void **state)
                                      .stage_solve = COSTATE_STAGE_DIRECT + (variant >> 2 & 1)};
                 if (b->P.pattern && (l == 5 || costate_backend_find(built[l]))) o.solver = solver[l];
                 divisor d = {b->P.n, NAN};
-                const costate_preconditioner own = {divide_setup, divide, &d};
+                const costate_preconditioner own = {.setup = divide_setup, .solve = divide, .ctx = &d};
                 choose_preconditioner(&o, (k + variant / 6) % 3, &own);
                 transposed_run run = {m, &b->P, b->t0, b->t1, b->y0, b->p0, o, variant & 8 ? 3 : 1, NULL};
                 double gap = transpose_gap(&run);

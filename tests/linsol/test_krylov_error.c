@@ -111,7 +111,7 @@ static void estimated(void **state)
     if (is_explicit(m)) return;
     problem *b = problem_brusselator(POINTS);
     diagonal d = {1};
-    costate_preconditioner p = {setup, divide, &d};
+    costate_preconditioner p = {.setup = setup, .solve = divide, .ctx = &d};
     costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = COSTATE_LS_GMRES};
     b->t1 = b->t0 + 1;
     assert_true(b->P.n == N && b->P.nq == NQ);

@@ -112,7 +112,7 @@ static void preconditioner(void **state)
     (void)state;
     problem *b = problem_brusselator(16);
     diagonal d = {1, 2 * 0.02 * 17 * 17, 32, 0, 0, 0};
-    costate_preconditioner p = {setup, divide, &d};
+    costate_preconditioner p = {.setup = setup, .solve = divide, .ctx = &d};
     b->t1 = b->t0 + 1;
     for (int k = 0; k < 3; k++) {
         costate_options o = with(COSTATE_LS_GMRES);
@@ -161,7 +161,7 @@ static void failing_preconditioner(void **state)
     for (int k = 0; k < 4; k++) {
         diagonal d = {1, 1, 32, 0, 0, 0};
         *(k & 1 ? &d.fail_setup : &d.fail_solve) = k & 2 ? 1 : -1;
-        costate_preconditioner p = {setup, divide, &d};
+        costate_preconditioner p = {.setup = setup, .solve = divide, .ctx = &d};
         costate_options o = {.solver = COSTATE_LS_GMRES, .preconditioner = &p};
         costate *c = costate_new(costate_method_find("radau2a"), &b->P, &o);
         double y[N_MOST] = {0};

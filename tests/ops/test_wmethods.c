@@ -8,7 +8,7 @@
 
 enum { MOST_N = 8 };
 typedef struct {
-    int n, setups, solves, code_at, code;           /* solve returns code at that call */
+    int n, setups, solves, calls, code_at, code;    /* solve returns code at that call; calls: of solve_many */
     double sigma, A[MOST_N * MOST_N];
     const double *M;                                /* n*n by columns; NULL: identity */
 } matrix;
@@ -47,6 +47,15 @@ static int solve(int transpose, double *x, void *ctx)
     return ++P->solves == P->code_at ? P->code : 0;
 }
 
+static int solve_many(int transpose, int count, double *X, void *ctx)
+{
+    matrix *P = ctx;
+    int code = 0;
+    for (int j = 0; j < count && !code; j++) code = solve(transpose, X + j * P->n, ctx);
+    P->calls++;
+    return code;
+}
+
 static int is_w(const costate_method *m)
 {
     return method_info(m).family == COSTATE_ROS && method_info(m).properties & COSTATE_W_METHOD;
@@ -57,7 +66,7 @@ static int is_w(const costate_method *m)
 static double error_with(const costate_method *m, const problem *b, double h, double *y)
 {
     matrix P = {.n = b->P.n};
-    const costate_preconditioner p = {setup, solve, &P};
+    const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
     const costate_options o = {.controller = COSTATE_FIXED, .h0 = h, .solver = COSTATE_LS_PRECONDITIONER,
                                .preconditioner = &p};
     double exact[MOST_N] = {0}, start[MOST_N] = {0};
@@ -104,7 +113,7 @@ static void derivatives(void **state)
         for (int storage = COSTATE_ALL_STAGES; storage <= COSTATE_CHECKPOINTS; storage++) {
             if (h->reference || h->form != HYBRID_ODE) continue;
             matrix P = {.n = h->n};
-            const costate_preconditioner p = {setup, solve, &P};
+            const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
             session s = session_ran(m, h, options_of(h, storage, &p));
             inputs dx = random_inputs();
             outputs w = random_outputs(), dy = tangent(&s, &dx);
@@ -140,7 +149,7 @@ static void whole_runs(void **state)
             double mass_of[MOST_N * MOST_N] = {0}, y0[MOST_N] = {0};
             if (mass == MASS_REGULAR) assert_int_equal(b->P.mass(mass_of, b->P.ctx), 0);
             matrix P = {.n = b->P.n, .M = mass == MASS_REGULAR ? mass_of : NULL};
-            const costate_preconditioner p = {setup, solve, &P};
+            const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
             const costate_options o = {.rtol = 1e-6, .atol = 1e-6, .solver = COSTATE_LS_PRECONDITIONER,
                                        .preconditioner = &p, .autonomous = autonomous, .cost_error = 1};
             costate *c = costate_new(m, &b->P, &o);
@@ -163,7 +172,7 @@ static void by_t1(void **state)
     double gap[2];
     for (int k = 0; k < 2; k++) {
         matrix P = {.n = 2};
-        const costate_preconditioner p = {setup, solve, &P};
+        const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
         const costate_options o = {.controller = COSTATE_FIXED, .h0 = k ? 0.01 : 0.02, .preconditioner = &p,
                                    .solver = COSTATE_LS_PRECONDITIONER};
         costate *c = costate_new(m, &b->P, &o);
@@ -192,7 +201,7 @@ static void onto(void **state)
     for (int k = 0; (h = hybrid_at(k)); k++) {
         if (h->reference || h->form != HYBRID_ODE) continue;
         matrix P = {.n = h->n};
-        const costate_preconditioner p = {setup, solve, &P};
+        const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
         session s = session_ran(m, h, options_of(h, 0, &p)), moved = s;
         moved.tape = costate_tape_new();
         double y[N_MOST];
@@ -227,7 +236,7 @@ static void setups(void **state)
     (void)state;
     const problem *b = problem_find("lv");
     matrix P = {.n = b->P.n};
-    const costate_preconditioner p = {setup, solve, &P};
+    const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
     const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.03125, .solver = COSTATE_LS_PRECONDITIONER,
                                .preconditioner = &p};
     costate *c = costate_new(costate_method_find("w6s4os"), &b->P, &o);
@@ -266,7 +275,7 @@ static void refusals(void **state)
 {
     (void)state;
     matrix P = {.n = 2};
-    const costate_preconditioner p = {setup, solve, &P}, none = {setup, NULL, &P};
+    const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P}, none = {.setup = setup, .ctx = &P};
     refused("rodas4", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "rodas4 does not keep its order");
     refused("radau2a", (costate_options){.preconditioner = &p}, COSTATE_BAD_ARGUMENT, "radau2a does not keep its "
                                                                                       "order");
@@ -274,6 +283,48 @@ static void refusals(void **state)
     refused("w6s4os", (costate_options){.solver = 0}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &none}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &p, .ilu = 1}, COSTATE_BAD_ARGUMENT, "options.ilu");
+}
+
+/* several columns in one call: three directions take six calls of a step, and the same bits; without solve, one column
+   is a call of solves, too */
+static void columns(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    double V[3][6], lambda[3][6], y[3][2];
+    costate_problem alone = b->P;
+    alone.nq = 0;
+    alone.cost = (costate_map){0};
+    for (int k = 0; k < 3; k++) {
+        matrix P = {.n = 2};
+        const costate_preconditioner p = {.setup = setup, .solve = k < 2 ? solve : NULL, .ctx = &P,
+                                          .solves = k > 0 ? solve_many : NULL};
+        costate *c = costate_new(costate_method_find("w6s4os"), &alone, &(costate_options){
+                                 .controller = COSTATE_FIXED, .h0 = 0.125, .solver = COSTATE_LS_PRECONDITIONER,
+                                 .preconditioner = &p});
+        costate_tape *tape = costate_tape_new();
+        const double start[] = {1, 0, 0, 1, 0.5, -0.25};
+        memcpy(V[k], start, sizeof start);
+        memcpy(lambda[k], start, sizeof start);
+        y[k][0] = y[k][1] = 1;
+        CHECK_OK(c, costate_integrate(c, 0, 1, y[k], b->p0, tape));
+        int before = P.calls, solves = P.solves;
+        assert_int_equal(before, k < 2 ? 0 : solves);
+        CHECK_OK(c, costate_tangent(c, tape, 3, V[k], NULL, NULL, NULL));
+        CHECK_OK(c, costate_adjoint(c, tape, 3, lambda[k], NULL, NULL, NULL));
+        assert_int_equal(P.calls - before, k ? 2 * 8 * 6 : 0);
+        assert_int_equal(P.solves - solves, 3 * 2 * 8 * 6);
+        assert_memory_equal(V[k], V[0], sizeof V[0]);
+        assert_memory_equal(lambda[k], lambda[0], sizeof lambda[0]);
+        assert_memory_equal(y[k], y[0], sizeof y[0]);
+        P.code_at = P.solves + 1;
+        P.code = -5;
+        assert_int_equal(costate_adjoint(c, tape, 3, lambda[k], NULL, NULL, NULL), COSTATE_CALLBACK);
+        assert_non_null(strstr(costate_message(c), k ? "The preconditioner's solves returned -5" :
+                               "The preconditioner's solve returned -5"));
+        costate_tape_free(tape);
+        costate_free(c);
+    }
 }
 
 /* options that are for GMRES change nothing; random tangents take part in the error test */
@@ -285,7 +336,7 @@ static void options(void **state)
     int steps[3];
     for (int k = 0; k < 3; k++) {
         matrix P = {.n = 2};
-        const costate_preconditioner p = {setup, solve, &P};
+        const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
         costate *c = costate_new(costate_method_find("w6s4os"), &b->P,
                                  &(costate_options){.solver = COSTATE_LS_PRECONDITIONER,
                                  .preconditioner = &p, .krylov_tol = k == 1 ? 1e-4 : 0, .gradient_control = k == 2});
@@ -310,7 +361,7 @@ static void codes(void **state)
     const problem *b = problem_find("lv");
     for (int code = -3; code <= 1; code += 4) {
         matrix P = {.n = 2, .code_at = 40, .code = code};
-        const costate_preconditioner p = {setup, solve, &P};
+        const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
         costate *c = costate_new(costate_method_find("w6s4os"), &b->P, &(costate_options){
                                  .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p});
         double y[MOST_N] = {1, 1};
@@ -352,7 +403,7 @@ static int softened_run(const char *method, double part, int products, char *sai
 {
     int points = LINE;
     softened s = {.part = part};
-    const costate_preconditioner p = {soft_setup, soft_solve, &s};
+    const costate_preconditioner p = {.setup = soft_setup, .solve = soft_solve, .ctx = &s};
     costate_problem P = {.n = LINE, .ctx = &points, .rhs = {.value = line_heat, .adjoint = line_heat_adjoint}};
     if (products) P.rhs.tangent = line_heat_tangent;
     double y[LINE], g[LINE] = {1}, exact[LINE];
@@ -399,7 +450,7 @@ static void measured(void **state)
 {
     int points = LINE;
     softened s = {.part = 0.62, .turns_at = 13};
-    const costate_preconditioner p = {soft_setup, soft_solve, &s};
+    const costate_preconditioner p = {.setup = soft_setup, .solve = soft_solve, .ctx = &s};
     const costate_problem P = {.n = LINE, .ctx = &points, .rhs = {.value = line_heat, .tangent = line_heat_tangent}};
     const costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.002, .solver = COSTATE_LS_PRECONDITIONER,
                                .preconditioner = &p, .autonomous = 1};
@@ -418,7 +469,7 @@ static void measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
-                                       cmocka_unit_test(options),
+                                       cmocka_unit_test(options), cmocka_unit_test(columns),
                                        cmocka_unit_test(softness), cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
            run_by_method("derivatives", derivatives) + run_by_method("whole_runs",

@@ -164,7 +164,7 @@ static void held_process(process *p, void *ctx)
     result *x = ctx;
     double sigma;
     void *both[] = {&sigma, p};
-    const costate_preconditioner P = {held_setup, scale, both};
+    const costate_preconditioner P = {.setup = held_setup, .solve = scale, .ctx = both};
     costate_problem mine = spread_problem(p);
     costate_options o = x->o;
     o.sum = cluster_sum;

@@ -125,7 +125,7 @@ static void with_options(const costate_method *m, costate_options o, int precond
     world w = {.m = {.b = problem_synthetic(mass, 0, 2, 2, 1)}, .options = o, .tape = costate_tape_new()};
     w.b = *w.m.b;
     w.b.P = meddled(&w.m);
-    w.pre = (costate_preconditioner){setup, solve, &w.o};
+    w.pre = (costate_preconditioner){.setup = setup, .solve = solve, .ctx = &w.o};
     if (preconditioned) w.options.preconditioner = &w.pre;
     w.c = new_for_test(m, &w.b.P, &w.options);
     CHECK_OK(w.c, everything(&w));

@@ -487,7 +487,7 @@ static void preconditioned(void **state)
     (void)state;
     problem *b = brusselator();
     diagonal d = {.n = b->P.n, .diffusion = 2 * 0.02 * 13 * 13};
-    const costate_preconditioner P = {setup, divide, &d};
+    const costate_preconditioner P = {.setup = setup, .solve = divide, .ctx = &d};
     const char *methods[] = {"rodas4", "sdirk4b", "radau2a"};
     for (int k = 0; k < 3; k++) {
         costate_options o = {.rtol = 1e-5, .atol = 1e-5, .solver = COSTATE_LS_GMRES, .preconditioner = &P};
@@ -527,7 +527,7 @@ static void preconditioned_by_another(void **state)
     (void)state;
     problem *b = brusselator();
     diagonal d = {.n = b->P.n, .diffusion = 2 * 0.02 * 13 * 13};
-    const costate_preconditioner P = {setup, divide, &d};
+    const costate_preconditioner P = {.setup = setup, .solve = divide, .ctx = &d};
     costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.02, .solver = COSTATE_LS_GMRES, .preconditioner = &P};
     costate *c = costate_new(costate_method_find("sdirk4b"), &b->P, &o);
     costate_tape *tape = costate_tape_new();

@@ -289,7 +289,7 @@ void act_open(act_world *w, const act_case *x)
     spoil_problem(w);
     if (x->pattern) whole_pattern(w);
     if (x->preconditioned) {
-        w->preconditioner = (costate_preconditioner){prepare, precondition, w};
+        w->preconditioner = (costate_preconditioner){.setup = prepare, .solve = precondition, .ctx = w};
         w->o.preconditioner = &w->preconditioner;
     }
     w->c = costate_new(x->m, &w->P, &w->o);
