@@ -117,6 +117,7 @@ module costate
         integer(c_int) :: nm = 0
         integer(c_int) :: nevents = 0
         type(c_ptr) :: event = c_null_ptr                       ! costate_event, nevents
+        integer(c_int) :: jac_is_w = 0
     end type
 
     type, bind(c) :: costate_method_info

@@ -209,6 +209,9 @@ typedef struct {
     int nm, nevents;                                          /* memory variables are constant between jumps; every map
                                                                  receives them in x->m */
     const costate_event *event;                               /* nevents */
+    int jac_is_w;                                             /* 1: jac returns a matrix W instead of df/dy, for ros
+                                                                 methods with the property COSTATE_W_METHOD, which
+                                                                 see.  0: df/dy */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -225,6 +228,12 @@ enum costate_family {
                                                    costate_new */
 };
 
+/* A W-method keeps its order with any matrix W in place of f_y, so it can treat a part of f implicitly and the rest
+   explicitly: with problem.jac_is_w = 1, jac returns W in the layout of the pattern, for example that of linear gravity
+   waves or of diffusion.  W may depend on p, but not on t, y or the mode; it is formed once in a run or sweep, and
+   sigma M - W is factored when sigma = 1/(gamma h) changes.  Derivatives hold W, as they hold h, so that they need
+   first derivatives of f alone; products of f are never taken from jac.  How much softer than f_y the matrix may be is
+   said at costate_preconditioner.  M must be nonsingular. */
 enum costate_property {                         /* determined by the build, not claimed by the file */
     COSTATE_FSAL = 1,                           /* the last stage is the first of the next step   */
     COSTATE_STIFFLY_ACCURATE = 2,
@@ -313,7 +322,8 @@ typedef struct {
     double fac_min, fac_max;          /* 0.2, 8: limits of h_new/h */
     double fac_reject;                /* 0.1: after two rejections in a row, or a rejected first step, h_new/h is halved
                                          once more, but not below this */
-    double q_min, q_max;              /* 1, 1.2: sdirk, firk: h is kept if h_new/h lies between these */
+    double q_min, q_max;              /* 1, 1.2: h is kept if h_new/h lies between these: sdirk, firk,
+                                         and ros with a matrix of the user's */
     int estimator;                    /* firk: COSTATE_EST_CLASSICAL (from f(t, y) and the stages; with c_1 = 0 it costs
                                          one more f), or COSTATE_EST_SDIRK (one more stage) */
     int autonomous;                   /* 1: f and r do not depend on t; saves ros the computation of f_t */

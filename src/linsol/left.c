@@ -23,7 +23,7 @@
 enum { LIMIT = 30 };
 static const double LOOSELY = 0.1, CLOSELY = 0.01;
 
-int left_wanted(const shifts *s) { return s->backend && !s->fixed && s->o->krylov_tol > EXACT_KRYLOV; }
+int left_wanted(const shifts *s) { return s->backend && !s->held && s->o->krylov_tol > EXACT_KRYLOV; }
 
 void left_layout(shifts *s, cursor *at, int m)
 {

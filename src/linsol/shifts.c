@@ -17,6 +17,7 @@ int shifts_init(shifts *s)
     const costate_options *o = s->o;
     s->n = s->maps->n;
     s->fixed = o->solver == COSTATE_LS_PRECONDITIONER && !o->backend;
+    s->held = s->fixed || s->maps->user.w;
     s->matfree = s->fixed || (o->solver == COSTATE_LS_GMRES && !o->backend);
     s->backend = o->backend ? o->backend : LS_Choose(s->matfree ? COSTATE_LS_AUTO : o->solver, s->n, s->maps->pattern);
     if (!s->backend)

@@ -26,6 +26,7 @@ typedef struct {
     double single;                      /* room for one */
     int matfree;
     int fixed;                          /* matrix-free, and the preconditioner is the matrix: nothing is iterated */
+    int held;                           /* the matrix is the user's, held in derivatives: fixed, or W */
     LS *mass;                           /* M alone */
     int singular;                       /* M is, or may be: a residual's */
     LS *ilu;                            /* matrix-free: the incomplete factorisation, if options.ilu */

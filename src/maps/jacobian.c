@@ -123,13 +123,23 @@ int jacobian(maps *a, const costate_point *x, const double *w, double *J, double
     return 0;
 }
 
+/* the user's W, where a method takes any matrix */
+static int given_w(maps *a, const costate_point *x, double *W)
+{
+    TRY(map_w(a, x, W));
+    TRY(space_finite(&a->space, a->entries, W));
+    count_zeros(a, W);
+    return 0;
+}
+
 void linearisation_outdate(linearisation *at) { at->serial = 0; }
 
 int linearise(maps *a, long serial, const costate_point *x, const double *w, linearisation *at)
 {
     linearisation_outdate(at);
     at->t = x->t;
-    if (at->J) TRY(jacobian(a, x, w, at->J, at->M));
+    if (at->J && a->user.w) TRY(given_w(a, x, at->J));
+    else if (at->J) TRY(jacobian(a, x, w, at->J, at->M));
     else {
         memcpy(at->y, x->y, (size_t)a->n * sizeof *at->y);
         if (a->residual) memcpy(at->yp, x->yp, (size_t)a->n * sizeof *at->yp);

@@ -19,6 +19,12 @@ int map_jac(maps *a, const costate_point *x, double *J)
     return 0;
 }
 
+int map_w(maps *a, const costate_point *x, double *W)
+{
+    a->count->jac++;
+    return map_code(a, a->user.w(x, W, a->user.ctx), "problem", "jac");
+}
+
 int map_jac_yp(maps *a, const costate_point *x, double *M)
 {
     return map_code(a, a->user.jac_yp(x, M, a->user.ctx), "problem", "jac_yp");

@@ -70,7 +70,8 @@ typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
     costate_map rhs, cost;
     const costate_event *events;
-    int (*jac)(const costate_point *x, double *J, void *ctx);
+    int (*jac)(const costate_point *x, double *J, void *ctx);       /* NULL: none, or it is W: */
+    int (*w)(const costate_point *x, double *W, void *ctx);         /* problem.jac where jac_is_w; else NULL */
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
     int (*radius)(const costate_point *x, double *rho, void *ctx);  /* options.spectral_radius */
@@ -171,6 +172,7 @@ void map_by_jac(map *);                         /* it is the equation: jac gives
 void map_compose(map *, composed *);            /* it becomes a map of the state alone */
 
 int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y, */
+int map_w(maps *, const costate_point *, double *W);                /* the user's W */
 int map_jac_yp(maps *, const costate_point *, double *M);           /* and F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
 

@@ -18,8 +18,8 @@ maps maps_of(const costate_problem *P)
     return (maps){.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .user.ctx = P->ctx, .user.cost = P->cost,
                   .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
                   .user.rhs = P->residual.value ? P->residual : P->rhs,
-                  .user.jac = P->jac, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
-                  .index = high_index(P)};
+                  .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
+                  .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern, .index = high_index(P)};
 }
 
 /* ---- running costs that are zero; ctx: how many ---- */
@@ -106,11 +106,11 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
     equation_init(a);
     a->entries = entries;
     int whole = jac_serves(a);
-    a->form.differenced = !whole && !has_tangent(&a->user.rhs);
+    a->form.differenced = !whole && !a->user.w && !has_tangent(&a->user.rhs);
     if ((a->user.jac && !(a->by_jac.J = calloc(entries + 1, sizeof *a->by_jac.J))) ||
         (a->user.jac_yp && !(a->by_jac.J_yp = calloc(entries + 1, sizeof *a->by_jac.J_yp))))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
-    if (with_jacobian && !whole) TRY(jacobian_colour(a));
+    if (with_jacobian && !whole && !a->user.w) TRY(jacobian_colour(a));
     if (!a->user.mass) return 0;
     if (!(a->M = calloc(entries, sizeof *a->M)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);

@@ -99,6 +99,10 @@ int problem_sound(verdict *v, const costate_problem *P)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.mass belongs to problem.rhs: a residual has y' in it.");
     if (!P->residual.value && P->jac_yp)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_yp belongs to problem.residual, which is missing.");
+    if (P->jac_is_w != 0 && P->jac_is_w != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_is_w = %d: it is 0 or 1.", P->jac_is_w);
+    if (P->jac_is_w && P->residual.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_is_w = 1: methods for problem.residual need dF/dy.");
     TRY(events_sound(v, P));
     if (P->nq > 0 && !P->cost.value && !some_event_costs(P))
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);

@@ -102,6 +102,12 @@ static double keep(stepper *c, double factor)
     return factor;
 }
 
+/* The matrix does not depend on y: it is kept with h, where h would change little. */
+static double keep_h(stepper *c, double factor)
+{
+    return factor >= c->o->q_min && factor <= c->o->q_max ? 1 : factor;
+}
+
 /* a run or a sweep starts without the guesses of earlier ones */
 static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
@@ -123,7 +129,6 @@ static void restart(stepper *c)
     .tangent = ros_tangent, \
     .adjoint = ros_adjoint, \
     .estimate = ros_estimate, \
-    .keep = keep, \
     .restart = restart, \
     .sweep = sweep, \
     .free = free
@@ -133,6 +138,7 @@ static const family fixed_family = {
     .is = IMPLICIT,
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
+    .keep = keep_h,
     .remark = ros_guard_remark,
     SHARED
 };
@@ -144,5 +150,6 @@ const family ros_family = {
               ALWAYS | ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
     .costs = {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF,
               ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
+    .keep = keep,
     SHARED
 };

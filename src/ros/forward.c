@@ -55,19 +55,24 @@ static void next_point(const stepper *c, const record *r, int i, const double *b
     else combine(n, out, r->y, 1, i, w, r->X, n);
 }
 
-/* the user's matrix for r->held; it depends on nothing else */
+/* the user's matrix for r->held; it depends on nothing else, and W not on h */
 static int held_matrix(stepper *c, const record *r)
 {
     costate_point x = point(c->maps, r->t, r->y);
-    if (c->fac->h == r->held && c->fac->serial != 0) return 0;
-    TRY(linearise(c->maps, r->jacobian > 0 ? r->jacobian : 1, &x, c->w, &c->lin));
+    if (r->kept || (c->fac->h == r->held && c->fac->serial != 0)) return 0;
+    if (c->lin.serial == 0 || c->sh->matfree)
+        TRY(linearise(c->maps, r->jacobian > 0 ? r->jacobian : 1, &x, c->w, &c->lin));
     return shifts_factor(c->sh, &c->lin, r->held, &c->fac);
 }
 
 int ros_matrices(stepper *c, const record *r, const factors **f)
 {
     *f = r->kept ? r->kept : c->fac;
-    if (ros_holds(c)) return held_matrix(c, r);
+    if (ros_holds(c)) {
+        TRY(held_matrix(c, r));
+        *f = r->kept ? r->kept : c->fac;
+        return 0;
+    }
     if (r->kept || (c->fac->h == r->h && c->fac->serial == r->jacobian)) return 0;
     costate_point x = point(c->maps, r->t, r->y);
     if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
@@ -135,6 +140,15 @@ static int filter(stepper *c, const record *r, double *err)
     return ros_solve(c, lu, 0, 1, &(accuracy){.from = NULL}, err);
 }
 
+/* The h whose matrix a step takes: that of the step before, where both are the same but for round-off at the end of a
+   run.  Another sigma is W with (sigma - sigma') M more, whose least term is (1 - h/held)^p h f. */
+static double near(const stepper *c, double h)
+{
+    const double LEAST = 1e-12;
+    double kept = c->fac->serial ? c->fac->h : 0;
+    return pow(fabs(h - kept) / fabs(h), c->m->order) <= LEAST ? kept : h;
+}
+
 int ros_forward(stepper *c, record *r, trial *t)
 {
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
@@ -142,7 +156,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     const double *Y = r->y;
     double *y1 = t->y1, *err = t->err;
     r->jacobian = t->serial;
-    if (ros_holds(c)) r->held = t->as ? t->as->held : r->h;
+    if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     TRY(ros_matrices(c, r, &lu));
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r));

@@ -61,7 +61,7 @@ static int product(stepper *c, const record *r, double *x)
     softness *g = &work(c)->softness;
     shifted a = {c->sh, point(c->maps, r->t, r->y), 1 / (c->m->gamma * r->held), 0, 0};
     TRY(shifted_apply(&a, 1, x, g->z));
-    TRY(matfree_apply(c->sh, 0, 1, g->z));
+    TRY(ros_solve(c, c->fac, 0, 1, &(accuracy){.from = NULL}, g->z));
     c->maps->count->power++;
     memcpy(x, g->z, (size_t)c->n * sizeof *x);
     return 0;

@@ -40,7 +40,7 @@ static inline double ros_over_square(double h, double x)
 
 /* Is the matrix the user's, held in derivatives?  Then nothing depends on f_y, f_t, r_y, r_t at the start of the
    step. */
-static inline int ros_holds(const stepper *c) { return c->sh->fixed; }
+static inline int ros_holds(const stepper *c) { return c->sh->held; }
 
 void ros_guard_layout(stepper *, cursor *);
 void ros_guard_restart(stepper *);

@@ -142,7 +142,8 @@ static int matrices_go_on(costate *c, const run *x, long *source)
     const factors *f = c->st.fac;
     int does = 0;
     *source = 0;
-    if (!c->st.F->keep || c->sh.matfree || !f || f->serial != c->st.lin.serial || f->h != x->h_free) return 0;
+    if (!c->st.F->keep || c->sh.held || c->sh.matfree || !f) return 0;
+    if (f->serial != c->st.lin.serial || f->h != x->h_free) return 0;
     TRY(space_agree(&c->maps.space, tape_goes_on(&c->st, x->tape, f->serial, NULL, 0, &does)));
     if (does) *source = f->serial;
     return 0;

@@ -84,21 +84,27 @@ static int refuse_residual(costate *c)
     return COSTATE_OK;
 }
 
-/* The user's preconditioner as the matrix of the stages: another table of the family. */
-static int with_preconditioner(costate *c)
+/* A matrix of the user's, the preconditioner or W, as the matrix of the stages: another table of the family. */
+static int with_matrix(costate *c)
 {
     const costate_method *m = c->st.m;
     const costate_preconditioner *p = c->o.preconditioner;
-    if (c->o.solver != COSTATE_LS_PRECONDITIONER || c->o.backend) return 0;
+    int own = c->o.solver == COSTATE_LS_PRECONDITIONER && !c->o.backend;
+    const char *what = own ? "options.solver = COSTATE_LS_PRECONDITIONER" : "problem.jac_is_w = 1";
+    if (!own && !c->P.jac_is_w) return 0;
     if (!c->st.F->fixed || !(m->is & COSTATE_W_METHOD))
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.solver = COSTATE_LS_PRECONDITIONER: method %s does not "
-                    "keep its order with another matrix than f_y; take a W-method, as w6s4os or ros34pw2.", m->name);
-    if (!p || !has_solve(p))
-        return fail(&c->v, COSTATE_MISSING, "options.solver = COSTATE_LS_PRECONDITIONER needs options.preconditioner "
-                    "with its solve or solves.");
-    if (c->o.ilu)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s: method %s does not keep its order with another matrix than f_y; "
+                    "take a W-method, as w6s4os or ros34pw2.", what, m->name);
+    if (own && (!p || !has_solve(p)))
+        return fail(&c->v, COSTATE_MISSING, "%s needs options.preconditioner with its solve or solves.", what);
+    if (own && c->o.ilu)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.ilu is for COSTATE_LS_GMRES: it is not the matrix of a "
                     "W-method.");
+    if (!own && !c->P.jac)
+        return fail(&c->v, COSTATE_MISSING, "%s: problem.jac, which returns W, is missing.", what);
+    if (!own && c->o.solver == COSTATE_LS_GMRES && !c->o.backend)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "%s: COSTATE_LS_GMRES solves with products of f_y, not with W; take "
+                    "a direct solver, or COSTATE_LS_PRECONDITIONER.", what);
     c->st.F = c->st.F->fixed;
     return 0;
 }
@@ -114,10 +120,9 @@ static int refuse_index(costate *c)
 static int refuse_singular(costate *c)
 {
     if (!c->sh.singular || c->maps.residual) return COSTATE_OK;
-    if (c->sh.fixed)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: COSTATE_LS_PRECONDITIONER needs a "
-                                                 "regular "
-                    "one.");
+    if (c->sh.held)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: W-methods with a matrix other than f_y "
+                    "need a regular one.");
     if (c->st.F->is & REGULAR_MASS)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: the explicit method %s needs a regular "
                     "one.", c->st.m->name);
@@ -161,7 +166,7 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     c->st.s = m->s;
     if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     TRY(options_fill(c));
-    TRY(with_preconditioner(c));
+    TRY(with_matrix(c));
     TRY(refuse_residual(c));
     furnish(c);
     TRY(refuse_index(c));

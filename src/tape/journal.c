@@ -35,7 +35,8 @@ solved_by solved_by_of(const stepper *c)
     summed all = words_begin();
     int implicit = (c->F->is & IMPLICIT) != 0, loose = implicit && sh->matfree;
     int weighed = loose || (implicit && c->maps->form.differenced);
-    const int integer[] = {implicit && c->maps->user.jac, implicit && c->maps->form.differenced,
+    const int integer[] = {implicit ? (c->maps->user.w ? 2 : c->maps->user.jac != NULL) : 0,
+                           implicit && c->maps->form.differenced,
                            (c->F->needs[FORWARD] & SLOPE_OF) != 0 && o->autonomous, loose && o->derivative_mode,
                            loose ? o->newton_max : 0, loose ? o->estimator : 0, loose ? o->ilu : 0,
                            loose && o->preconditioner != NULL, o->sum != NULL, 0};

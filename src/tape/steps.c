@@ -163,12 +163,13 @@ int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *s
 static int again(const costate_tape *t, const record *to)
 {
     const record *before = to - 1;
+    if (to->held) return t->count > 0 && before->held == to->held;
     return t->count > 0 && before->jacobian == to->jacobian && before->h == to->h;
 }
 
 static void keep_factors(const stepper *c, costate_tape *t, record *to)
 {
-    if (!c->fac || c->fac->h != to->h || !t->factors.on) return;
+    if (!c->fac || c->fac->h != (to->held ? to->held : to->h) || !t->factors.on) return;
     int first = c->fac->refs == 1;
     size_t more = first ? factors_bytes(c->fac) : 0;
     if (!tape_has_room(t, more) || more > t->factors.most - t->factors.bytes) {

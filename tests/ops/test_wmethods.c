@@ -1,65 +1,8 @@
 /* test_wmethods.c - COSTATE_LS_PRECONDITIONER: W-methods whose matrix is the user's, whatever it is: their order,
    transposes, replays, second order, events, times, integrals, tapes; how often the matrix is set up; what is
    refused. */
-#include "hybrid_sweeps.h"
+#include "any_matrix.h"
 #include "line_heat.h"
-
-/* ---- a matrix that is not f_y: sigma M - W with an arbitrary constant W ---- */
-
-enum { MOST_N = 8 };
-typedef struct {
-    int n, setups, solves, calls, code_at, code;    /* solve returns code at that call; calls: of solve_many */
-    double sigma, A[MOST_N * MOST_N];
-    const double *M;                                /* n*n by columns; NULL: identity */
-} matrix;
-
-static double W(int i, int j) { return i == j ? -1.5 - 0.4 * i : 0.3 * sin(1.7 * i + 2.9 * j); }
-
-static int setup(double sigma, const costate_point *x, void *ctx)
-{
-    matrix *P = ctx;
-    (void)x;
-    P->setups++;
-    P->sigma = sigma;
-    for (int i = 0; i < P->n; i++)
-        for (int j = 0; j < P->n; j++) P->A[i * P->n + j] = sigma * (P->M ? P->M[j * P->n + i] : i == j) - W(i, j);
-    return 0;
-}
-
-/* elimination without pivots: the diagonal dominates */
-static int solve(int transpose, double *x, void *ctx)
-{
-    matrix *P = ctx;
-    int n = P->n;
-    double A[MOST_N][MOST_N];
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) A[i][j] = transpose ? P->A[j * n + i] : P->A[i * n + j];
-    for (int k = 0; k < n; k++)
-        for (int i = k + 1; i < n; i++) {
-            double by = A[i][k] / A[k][k];
-            for (int j = k; j < n; j++) A[i][j] -= by * A[k][j];
-            x[i] -= by * x[k];
-        }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) x[i] -= A[i][j] * x[j];
-        x[i] /= A[i][i];
-    }
-    return ++P->solves == P->code_at ? P->code : 0;
-}
-
-static int solve_many(int transpose, int count, double *X, void *ctx)
-{
-    matrix *P = ctx;
-    int code = 0;
-    for (int j = 0; j < count && !code; j++) code = solve(transpose, X + j * P->n, ctx);
-    P->calls++;
-    return code;
-}
-
-static int is_w(const costate_method *m)
-{
-    return method_info(m).family == COSTATE_ROS && method_info(m).properties & COSTATE_W_METHOD;
-}
 
 /* ---- the order, with a matrix that has nothing to do with f_y ---- */
 
@@ -283,6 +226,15 @@ static void refusals(void **state)
     refused("w6s4os", (costate_options){.solver = 0}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &none}, COSTATE_MISSING, "needs options.preconditioner");
     refused("w6s4os", (costate_options){.preconditioner = &p, .ilu = 1}, COSTATE_BAD_ARGUMENT, "options.ilu");
+}
+
+static int solve_many(int transpose, int count, double *X, void *ctx)
+{
+    matrix *P = ctx;
+    int code = 0;
+    for (int j = 0; j < count && !code; j++) code = solve(transpose, X + j * P->n, ctx);
+    P->calls++;
+    return code;
 }
 
 /* several columns in one call: three directions take six calls of a step, and the same bits; without solve, one column
