@@ -434,8 +434,9 @@ typedef struct {
                                          for all modes of the problem, also for those that y does not show but a
                                          gradient does.  The spectral radius is that of spectral_radius or
                                          spectral_bound, else it is measured with products with f_y or its transpose;
-                                         without products there is no limit.  COSTATE_STABILITY_OFF: steps follow the
-                                         error of y alone */
+                                         without products there is no limit.  ros with a matrix of the user's: steps are
+                                         as short as a matrix requires that is too soft, see costate_preconditioner.
+                                         COSTATE_STABILITY_OFF: steps follow the error of y alone */
     int gradient_control;             /* so many tangents along random directions of y0 and p, at most 1000, take part
                                          in the error test with rtol, relative to their own size: errors of gradients
                                          are then proportional to rtol.  Needs rhs.tangent (jac for y0 alone), a method

@@ -11,6 +11,7 @@ static const struct { int status; const char *text; } reasons[] = {
     [WHY_NOT_FINITE] = {COSTATE_NOT_FINITE, "a callback or the new state was NaN or Inf"},
     [WHY_CALLBACK] = {COSTATE_CALLBACK, "a callback asked for a smaller step"},
     [WHY_DEGREE] = {COSTATE_STEP_TOO_SMALL, "h times the spectral radius was beyond what the highest degree allows"},
+    [WHY_SOFT] = {COSTATE_STEP_TOO_SMALL, "the preconditioner, or W, was too soft for this step"},
     [WHY_PRECONDITIONER] = {COSTATE_SINGULAR, "the preconditioner was singular or not finite"},
     [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
 };

@@ -111,12 +111,6 @@ static double keep_h(stepper *c, double factor)
 /* a run or a sweep starts without the guesses of earlier ones */
 static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
 
-static void restart(stepper *c)
-{
-    sweep(c);
-    ros_guard_restart(c);
-}
-
 #define SHARED \
     .controller = COSTATE_GUSTAFSSON, \
     .pi_beta = 0.4, \
@@ -129,7 +123,7 @@ static void restart(stepper *c)
     .tangent = ros_tangent, \
     .adjoint = ros_adjoint, \
     .estimate = ros_estimate, \
-    .restart = restart, \
+    .restart = sweep, \
     .sweep = sweep, \
     .free = free
 
@@ -139,6 +133,7 @@ static const family fixed_family = {
     .needs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .keep = keep_h,
+    .longest = ros_longest,
     .remark = ros_guard_remark,
     SHARED
 };

@@ -81,11 +81,14 @@ int ros_matrices(stepper *c, const record *r, const factors **f)
     return 0;
 }
 
+/* is there a term with f_t? */
+static int slopes_in_t(const stepper *c) { return !c->o->autonomous && !ros_holds(c); }
+
 int ros_time_slope(stepper *c, const record *r)
 {
     work(c)->unit = ldexp(1, ilogb(r->h));
     costate_point x = point(c->maps, r->t, r->y), dt = {.t = work(c)->unit};
-    if (c->o->autonomous || ros_holds(c)) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
+    if (!slopes_in_t(c)) { memset(work(c)->ft, 0, (size_t)c->n * sizeof *work(c)->ft); return 0; }
     return map_tangent(c->maps, &c->maps->rhs, &x, &dt, work(c)->ft);
 }
 
@@ -124,7 +127,7 @@ static int stage(stepper *c, const record *r, const trial *t, const factors *lu,
         if (i > 0) { next_point(c, r, i, *Y, a->Y); *Y = a->Y; }
         TRY(map_value(c->maps, &c->maps->rhs, r->t + c->m->c[i] * r->h, *Y, f));
     }
-    if (!c->o->autonomous && !ros_holds(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
+    if (slopes_in_t(c)) { add_scaled(n, U, f, r->h / a->unit * c->m->gi[i], a->ft); base = U; }
     couple(c, r->h, 0, i, 0, i, r->X, n, base, U);
     return ros_solve(c, lu, 0, 1, &(accuracy){.from = &work(c)->step}, U);
 }
@@ -159,8 +162,8 @@ int ros_forward(stepper *c, record *r, trial *t)
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
     TRY(ros_matrices(c, r, &lu));
-    if (ros_holds(c) && !t->as) TRY(ros_guard(c, r));
-    if (!t->started && !c->o->autonomous && !ros_holds(c)) TRY(ros_time_slope(c, r));
+    if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
+    if (!t->started && slopes_in_t(c)) TRY(ros_time_slope(c, r));
     t->started = 1;
     guesses_clear(&work(c)->step);       /* a recomputed step knows no other steps */
     if (nq) memcpy(y1 + n, r->y + n, nq * sizeof *y1);

@@ -1,23 +1,31 @@
-/* guard.c (ros) - is the user's matrix of the stages stiff enough?
+/* guard.c (ros) - is the user's matrix of the stages stiff enough, and if not, for which h is it?
 
    Where the matrix E approximates sigma M - f_y, fast modes have E^-1 (sigma M - f_y) = x, and a step multiplies them
    by
 
-       R(x) = 1 + sum m_i u_i,   u_i = -x (1 + sum_{j<i} a_ij u_j)
+       R(x) = 1 + sum m_i u_i,   u_i = -x (1 + sum_{j<i} a_ij u_j)                       (mathematics, eq. 6.24)
 
    (f_y, and with it E, large against sigma). x = 1 is the exact matrix, x < 1 one that is stiffer. A method bears x up
    to the first one where |R| > 1; beyond it fast modes grow, which the error control of y holds back, but gradients
-   show. x is measured now and then, by pairs of products, which do not depend on the units of the unknowns. */
+   show. x is measured now and then (step/spectrum.c). A mode with f_y = -a and E = sigma + b has
+
+       x - 1 = (a - b)/(sigma + b),   1/(x - 1) = A + B/h                                                (6.25)
+
+   so that a shorter h makes x smaller, and two measurements tell which h is short enough. */
 #include <stdio.h>
 #include <string.h>
-#include "base/random.h"
 #include "maps/callbacks.h"
 #include "ros/ros.h"
 
-enum { FIRST = 6, LATER = 2, EVERY = 50 };      /* pairs of products at first, and later, after so many steps, */
-static const double LONGER = 3;                 /* or where h is so many times as long: x grows with it */
+/* products from a random vector, and later, after so many steps or where h is so many times as long, because x grows
+   with it */
+static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least = 4, .most = 4, .safety = 1};
+enum { EVERY = 50 };
+static const double LONGER = 3;
 static const double RELIABLE = 1.02;            /* what is measured is less by this at most, usually */
-static const double REFUSED = 2;                /* limits */
+static const double REFUSED = 2;                /* limits, where h is not shortened; */
+enum { CUTS = 10 };                             /* where it is: no h is short enough */
+static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9, MOST_RISE = 2;
 static const double STEP = 1e-3, MOST = 20;     /* of the search for the limit */
 
 static double growth(const costate_method *m, double x)
@@ -39,85 +47,101 @@ static double limit_of(const costate_method *m)
     return x;
 }
 
+/* out <- E^-1 (sigma M - f_y) v, for the h of the factors at hand */
+static int product(stepper *c, double t, const double *y, const double *v, double *out)
+{
+    shifted a = {c->sh, point(c->maps, t, y), 1 / (c->m->gamma * c->fac->h), 0, 0};
+    TRY(shifted_apply(&a, 1, v, out));
+    return ros_solve(c, c->fac, 0, 1, &(accuracy){.from = NULL}, out);
+}
+
 void ros_guard_layout(stepper *c, cursor *at)
 {
-    softness *g = &work(c)->softness;
     if (!ros_holds(c) || !(has_tangent(&c->maps->user.rhs) || c->maps->user.jac)) return;
-    TAKE(at, (size_t)c->n, &g->v, &g->z, &g->ones);
-    g->limit = limit_of(c->m);
+    spectrum_layout(c, at);
+    c->spectrum.product = product;
+    work(c)->softness.limit = limit_of(c->m);
 }
 
-void ros_guard_restart(stepper *c)
+/* Steps are prescribed, or follow the error alone: they are only remarked on. */
+static int unlimited(const stepper *c)
 {
-    softness *g = &work(c)->softness;
-    g->known = 0;
-    g->age = 0;
-    g->most = 0;
+    return c->o->controller == COSTATE_FIXED || c->o->stability == COSTATE_STABILITY_OFF;
 }
 
-/* x <- E^-1 (sigma M - f_y) x */
-static int product(stepper *c, const record *r, double *x)
+int ros_longest(stepper *c, const record *r, trial *t, double *h)
 {
-    softness *g = &work(c)->softness;
-    shifted a = {c->sh, point(c->maps, r->t, r->y), 1 / (c->m->gamma * r->held), 0, 0};
-    TRY(shifted_apply(&a, 1, x, g->z));
-    TRY(ros_solve(c, c->fac, 0, 1, &(accuracy){.from = NULL}, g->z));
-    c->maps->count->power++;
-    memcpy(x, g->z, (size_t)c->n * sizeof *x);
+    spectrum *s = &c->spectrum;
+    (void)r;
+    *h = s->shortened > 0 && !unlimited(c) ? fmax(s->shortened, c->o->hmin) : HUGE_VAL;
+    if (t->started) return 0;
+    s->steps++;
+    s->capped += t->wanted >= *h;
     return 0;
 }
 
-static int pair(stepper *c, const record *r, double *x)
+static int too_soft(stepper *c, const record *r)
 {
-    softness *g = &work(c)->softness;
-    double size = 0;
-    TRY(product(c, r, g->v));
-    TRY(product(c, r, g->v));
-    TRY(space_norm(&c->maps->space, (size_t)c->n, g->ones, g->v, &size));
-    *x = sqrt(size);
-    for (int i = 0; size > 0 && i < c->n; i++) g->v[i] /= size;
-    return 0;
+    return fail(c->v, COSTATE_BACKEND, "The %s is too soft for method %s: the largest eigenvalue of %s (sigma M - f_y) "
+                "is about %.2g at t = %.10g, and fast modes grow beyond %.3g.", ros_matrix_name(c), c->m->name,
+                ros_inverse_name(c), c->spectrum.rho, r->t, work(c)->softness.limit);
 }
 
-static int begin(stepper *c)
+/* The h for which x is the limit, by (6.25); of one measurement alone x - 1 is known to fall less than h does. */
+static int shorten(stepper *c, const record *r, trial *t)
 {
     softness *g = &work(c)->softness;
-    double size;
-    unsigned seed = 7;
-    for (int i = 0; i < c->n; i++) {
-        g->v[i] = random_number(&seed);
-        g->ones[i] = 1;
+    double h = fabs(r->held), now = 1 / (c->spectrum.rho - 1), wanted = 1 / (g->limit - 1), factor = FIRST_CUT;
+    if (g->cuts++ >= CUTS) return too_soft(c, r);
+    if (g->cuts > 1) {
+        double B = (now - g->cut_1) / (1 / h - 1 / g->cut_h);
+        factor = B > 0 ? SAFELY * B / (wanted - now + B / h) / h : FIRST_CUT;
     }
-    TRY(space_norm(&c->maps->space, (size_t)c->n, g->ones, g->v, &size));
-    for (int i = 0; i < c->n; i++) g->v[i] /= size;
-    return 0;
+    g->cut_h = h;
+    g->cut_1 = now;
+    factor = fmin(fmax(factor, LEAST_CUT), MOST_CUT);
+    c->spectrum.shortened = factor * h;
+    return cut_by(t, factor, retry(c->v, WHY_SOFT));
 }
 
-int ros_guard(stepper *c, const record *r)
+/* x - 1 rises less than h does */
+static void lengthen(stepper *c, const record *r)
+{
+    double part = SAFELY * (work(c)->softness.limit - 1) / fmax(c->spectrum.rho - 1, 1e-3);
+    if (c->spectrum.shortened > 0)
+        c->spectrum.shortened = fmax(c->spectrum.shortened, fmin(part, MOST_RISE) * fabs(r->held));
+}
+
+int ros_guard(stepper *c, const record *r, trial *t)
 {
     softness *g = &work(c)->softness;
-    double x = 0;
-    if (!g->v || (g->known && ++g->age < EVERY && fabs(r->held) < LONGER * g->h)) return 0;
-    if (!g->known) TRY(begin(c));
-    for (int k = g->known ? LATER : FIRST; k > 0; k--) TRY(pair(c, r, &x));
-    g->known = 1;
-    g->age = 0;
-    g->h = fabs(r->held);
-    g->most = fmax(g->most, x);
-    if (x <= REFUSED * g->limit) return 0;
-    return fail(c->v, COSTATE_BACKEND, "The preconditioner is too soft for method %s: the largest eigenvalue of P^-1 "
-                "(sigma M - f_y) is about %.2g at t = %.10g, and fast modes grow beyond %.3g.", c->m->name, x, r->t,
-                g->limit);
+    spectrum *s = &c->spectrum;
+    int due = !s->products || ++s->age >= EVERY || fabs(r->held) >= LONGER * s->h || g->cuts > 0;
+    if (!s->v || !due) return 0;
+    int status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
+    if (status) return status == RETRY ? 0 : status;    /* not known: the stages will say so, or another step */
+    s->h = fabs(r->held);
+    if (unlimited(c)) {
+        s->worst = fmax(s->worst, s->rho);
+        return s->rho > REFUSED * g->limit ? too_soft(c, r) : 0;
+    }
+    if (s->rho > g->limit) return shorten(c, r, t);
+    g->cuts = 0;
+    lengthen(c, r);
+    return 0;
 }
 
 void ros_guard_remark(const stepper *c, int failed, char *text, size_t room)
 {
-    const softness *g = &work(c)->softness;
+    const spectrum *s = &c->spectrum;
+    double limit = work(c)->softness.limit;
     (void)failed;
     text[0] = 0;
-    if (g->v && g->most > RELIABLE * g->limit)
-        snprintf(text, room, "  The largest eigenvalue of P^-1 (sigma M - f_y) was about %.3g, while fast modes grow "
-                             "beyond "
-                 "%.3g with %s: y may be right, no gradient is.  Make the preconditioner stiffer.", g->most, g->limit,
-                 c->m->name);
+    if (s->v && s->worst > RELIABLE * limit)
+        snprintf(text, room, "  The largest eigenvalue of %s (sigma M - f_y) was about %.3g, while fast modes grow "
+                 "beyond %.3g with %s: y may be right, no gradient is.  Make the %s stiffer.", ros_inverse_name(c),
+                 s->worst, limit, c->m->name, ros_matrix_name(c));
+    else if (s->v && s->steps >= 10 && 2 * s->capped > s->steps)
+        snprintf(text, room, "  In %ld of %ld steps h was as long as the %s allows: beyond %.2g it is too soft for "
+                 "gradients.  Make it stiffer.", s->capped, s->steps, ros_matrix_name(c), s->shortened);
 }

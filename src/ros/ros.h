@@ -6,12 +6,10 @@
 #include "base/vec.h"
 #include "step/columns.h"
 
-typedef struct {                /* guard.c: the largest eigenvalue of E^-1 (sigma M - f_y), where E is the user's */
-    double *v, *z, *ones;       /* n each; NULL: it is not measured */
-    double limit, most;         /* what the method bears; the largest of the run */
-    int known;
-    long age;                   /* steps since it was measured, */
-    double h;                   /* with this length */
+typedef struct {                /* guard.c: the largest eigenvalue of E^-1 (sigma M - f_y), where E is the user's, x */
+    double limit;               /* what the method bears */
+    int cuts;                   /* of h in a row; */
+    double cut_h, cut_1;        /* the last one: h, and 1/(x - 1) with it */
 } softness;
 
 typedef struct {
@@ -43,8 +41,10 @@ static inline double ros_over_square(double h, double x)
 static inline int ros_holds(const stepper *c) { return c->sh->held; }
 
 void ros_guard_layout(stepper *, cursor *);
-void ros_guard_restart(stepper *);
-int ros_guard(stepper *, const record *);           /* before a step of a run */
+int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
+int ros_longest(stepper *, const record *, trial *, double *h);
+static inline const char *ros_matrix_name(const stepper *c) { return c->sh->fixed ? "preconditioner" : "matrix W"; }
+static inline const char *ros_inverse_name(const stepper *c) { return c->sh->fixed ? "P^-1" : "(sigma M - W)^-1"; }
 void ros_guard_remark(const stepper *, int failed, char *text, size_t room);
 
 int ros_forward(stepper *, record *, trial *);

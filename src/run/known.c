@@ -6,7 +6,7 @@
 #include "run/watch.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
-    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho;
+    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho, h, shortened;
     int negative, products;     /* of the spectrum, */
     long age;
     unsigned seed;
@@ -51,6 +51,8 @@ int known_keep(costate *c, const run *x, int begins, long source)
     const spectrum *s = &c->st.spectrum;
     const randoms r = randoms_of(c, x);
     k.rho = s->rho;
+    k.h = s->h;
+    k.shortened = s->shortened;
     k.negative = s->negative;
     k.products = s->products;
     k.age = s->age;
@@ -68,7 +70,8 @@ static int sound(const costate *c, const known *k, const fresh_run *f)
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
            (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
-           low <= f->t && f->t <= high && k->rho >= 0 && isfinite(k->rho) && k->products >= 0 && k->age >= 0;
+           low <= f->t && f->t <= high && k->rho >= 0 && isfinite(k->rho) && k->h >= 0 &&
+           k->shortened >= 0 && k->products >= 0 && k->age >= 0;
 }
 
 static void spectrum_again(costate *c, const known *k, const void *v)
@@ -76,6 +79,8 @@ static void spectrum_again(costate *c, const known *k, const void *v)
     spectrum *s = &c->st.spectrum;
     spectrum_forget(s);
     s->rho = k->rho;
+    s->h = k->h;
+    s->shortened = k->shortened;
     s->negative = k->negative != 0;
     s->products = k->products;
     s->age = k->age;

@@ -40,7 +40,7 @@ void spectrum_forget(spectrum *s)
     s->products = 0;
     s->seed = 1;
     s->age = s->steps = s->capped = 0;
-    s->worst = 0;
+    s->worst = s->h = s->shortened = 0;
 }
 
 void spectrum_changed(spectrum *s) { s->products = 0; s->age = 0; }
@@ -79,6 +79,7 @@ static int product(stepper *c, spectrum *s, double t, const double *y, const dou
     size_t n = (size_t)c->n;
     costate_point x = point(a, t, y), dx = {.y = v};
     a->count->power++;
+    if (s->product) return s->product(c, t, y, v, out);
     if (!spectrum_products(a)) return difference(c, s, t, y, v, out);
     if (has_tangent(&a->user.rhs) || a->user.jac) {
         TRY(map_tangent(a, &a->rhs, &x, &dx, out));

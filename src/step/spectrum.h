@@ -11,6 +11,8 @@ typedef struct {
     double *v, *Jv, *JJv, *z;   /* n each: the vector of the power iteration, of length 1; its products; work */
     const double *f0;           /* M^-1 f(t, y), for differences where there are no products, or NULL: none are taken */
     int (*divide)(const struct stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x */
+    /* out <- the operator of which it is an eigenvalue times v; NULL: J v */
+    int (*product)(struct stepper *, double t, const double *y, const double *v, double *out);
     double rho;                 /* its modulus, or what is given for it; 0: not known */
     int negative;               /* 1: the eigenvalue is close to the negative real axis */
     double longest;             /* h that it allows; erk: in this run, 0: to be found */
@@ -19,7 +21,8 @@ typedef struct {
     long age;                   /* steps begun since it was measured */
     long run;                   /* stamp of the run that it belongs to */
     long steps, capped;         /* of the run, and those as long as the limit; */
-    double worst;               /* the largest h in units of the limit */
+    double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
+    double h, shortened;        /* ros: the h with which rho was measured; the longest h that it allows, 0: any */
 } spectrum;
 
 /* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until

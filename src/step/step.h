@@ -129,7 +129,7 @@ typedef struct stepper {        /* what a family works with: method, problem, li
     linearisation lin;          /* the last one made */
     factors *fac;               /* factorisations of the step, unless they are stored; NULL: explicit */
     random_columns random;      /* of a run */
-    spectrum spectrum;          /* of families with explicit stages */
+    spectrum spectrum;          /* of families with explicit stages, and of ros with a matrix of the user's */
     void *own;                  /* private to the family: erk_work, irk_work .. */
 } stepper;
 

@@ -1,6 +1,7 @@
 /* test_wmethods.c - COSTATE_LS_PRECONDITIONER: W-methods whose matrix is the user's, whatever it is: their order,
    transposes, replays, second order, events, times, integrals, tapes; how often the matrix is set up; what is
    refused. */
+#include <unistd.h>
 #include "any_matrix.h"
 #include "line_heat.h"
 
@@ -330,8 +331,13 @@ static void codes(void **state)
 enum { LINE = 30 };
 typedef struct { double part, sigma; int solves, turns_at; } softened;      /* turns_at: solves until it is exact */
 
-static int soft_setup(double sigma, const costate_point *x, void *ctx) { return (void)x,
-                                                                        ((softened *)ctx)->sigma = sigma, 0; }
+static int soft_setup(double sigma, const costate_point *x, void *ctx)
+{
+    (void)x;
+    ((softened *)ctx)->sigma = sigma;
+    return 0;
+}
+
 static int soft_solve(int transpose, double *x, void *ctx)
 {
     softened *P = ctx;
@@ -350,9 +356,12 @@ static int soft_solve(int transpose, double *x, void *ctx)
     return 0;
 }
 
-/* what a run with this part of the Laplacian says; the status */
-static int softened_run(const char *method, double part, int products, char *said, double *gradient_error)
+typedef struct { char said[512]; double error; int status, steps; } soft_result;
+
+/* a run with this part of the Laplacian, and its gradient of the first value */
+static soft_result softened_run(const char *method, double part, int products, int stability)
 {
+    soft_result r = {.steps = 0};
     int points = LINE;
     softened s = {.part = part};
     const costate_preconditioner p = {.setup = soft_setup, .solve = soft_solve, .ctx = &s};
@@ -362,37 +371,150 @@ static int softened_run(const char *method, double part, int products, char *sai
     line_heat_start(LINE, y);
     line_heat_exact(LINE, 0.3, exact);
     costate *c = costate_new(costate_method_find(method), &P, &(costate_options){.rtol = 1e-6, .atol = 1e-6,
-                             .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p, .autonomous = 1});
+                             .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p, .autonomous = 1,
+                             .stability = stability});
     costate_tape *tape = costate_tape_new();
-    int status = costate_integrate(c, 0, 0.3, y, NULL, tape);
-    snprintf(said, 512, "%s", costate_message(c));
-    if (!status) CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
-    *gradient_error = relative_error(LINE, g, exact);
+    r.status = costate_integrate(c, 0, 0.3, y, NULL, tape);
+    snprintf(r.said, sizeof r.said, "%s", costate_message(c));
+    if (!r.status) CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
+    r.error = relative_error(LINE, g, exact);
+    r.steps = costate_tape_steps(tape);
     costate_tape_free(tape);
     costate_free(c);
-    return status;
+    return r;
 }
 
+static const struct { const char *method; double limit; } known[] = {{"w6s4os", 1.24}, {"ros34pw2", 1.62}};
+
+static void says(soft_result r, int status, const char *words)
+{
+    if (r.status != status || !strstr(r.said, words)) fail_msg("%s: %s", words, r.said);
+}
+
+/* where h follows the error of y alone */
 static void softness(void **state)
 {
-    static const struct { const char *method; double limit; } known[] = {{"w6s4os", 1.24}, {"ros34pw2", 1.62}};
-    char said[512];
-    double error;
     (void)state;
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(softened_run(known[k].method, 1, 1, said, &error), COSTATE_OK);
-        assert_string_equal(said, "No error.");
-        assert_true(error < 1e-3);
-        assert_int_equal(softened_run(known[k].method, 5, 1, said, &error), COSTATE_OK);       /* stiffer */
-        assert_string_equal(said, "No error.");
-        assert_int_equal(softened_run(known[k].method, 1 / (0.9 * known[k].limit), 1, said, &error), COSTATE_OK);
-        assert_string_equal(said, "No error.");
-        assert_int_equal(softened_run(known[k].method, 1 / (1.2 * known[k].limit), 1, said, &error), COSTATE_OK);
-        if (!strstr(said, "Make the preconditioner stiffer.")) fail_msg("%s: %s", known[k].method, said);
-        assert_int_equal(softened_run(known[k].method, 1 / (1.2 * known[k].limit), 0, said, &error), COSTATE_OK);
-        assert_string_equal(said, "No error.");                             /* nothing to measure it with */
-        assert_int_equal(softened_run(known[k].method, 1 / (3 * known[k].limit), 1, said, &error), COSTATE_BACKEND);
-        if (!strstr(said, "The preconditioner is too soft for method")) fail_msg("%s", said);
+        const char *m = known[k].method;
+        double limit = known[k].limit;
+        soft_result r = softened_run(m, 1, 1, COSTATE_STABILITY_OFF);
+        assert_true(r.error < 1e-3);
+        says(r, COSTATE_OK, "No error.");
+        says(softened_run(m, 5, 1, COSTATE_STABILITY_OFF), COSTATE_OK, "No error.");                    /* stiffer */
+        says(softened_run(m, 1 / (0.9 * limit), 1, COSTATE_STABILITY_OFF), COSTATE_OK, "No error.");
+        says(softened_run(m, 1 / (1.2 * limit), 1, COSTATE_STABILITY_OFF), COSTATE_OK,
+             "Make the preconditioner stiffer.");
+        says(softened_run(m, 1 / (1.2 * limit), 0, COSTATE_STABILITY_OFF), COSTATE_OK, "No error.");    /* unknown */
+        says(softened_run(m, 1 / (3 * limit), 1, COSTATE_STABILITY_OFF), COSTATE_BACKEND,
+             "The preconditioner is too soft for method");
+    }
+}
+
+/* h with (sigma + a)/(sigma + part a) = limit for the fastest mode a */
+static double longest_h(const char *method, double limit, double part)
+{
+    double a = 4.0 * (LINE + 1) * (LINE + 1), gamma = strcmp(method, "w6s4os") ? 0.43586652150845900 : 0.25;
+    return (limit - 1) / (a * (1 - limit * part)) / gamma;
+}
+
+/* Where it follows stability, too, the gradient is right however soft the matrix is: too soft by 10, 30, 60 % and by a
+   factor of 4.  The h that is found is the one where x is the limit, and it is said that steps are so short. */
+static void shortened(void **state)
+{
+    static const double soft[] = {1.1, 1.3, 1.6, 4};
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < 4; j++) {
+            const char *m = known[k].method;
+            double limit = known[k].limit, part = 1 / (soft[j] * limit), h = 0, exact = longest_h(m, limit, part);
+            double safely = longest_h(m, 1 + 0.9 * (limit - 1), part);
+            soft_result r = softened_run(m, part, 1, COSTATE_STABILITY_ON);
+            assert_true(r.status == COSTATE_OK && r.error < 1e-5);
+            const char *at = strstr(r.said, "beyond ");
+            if (k == 1 && j == 0) continue;             /* the error of y keeps h shorter */
+            if (!at || sscanf(at, "beyond %lf", &h) != 1 || !(h > 0.9 * safely && h < 1.02 * exact))
+                fail_msg("%s, %g: %.3g, not %.3g: %s", m, soft[j], h, exact, r.said);
+            assert_true(r.steps < 0.3 / (0.8 * safely));
+        }
+}
+
+static int triple_solve(int transpose, double *x, void *ctx)
+{
+    soft_solve(transpose, x, ctx);
+    for (int i = 0; i < LINE; i++) x[i] *= 3;
+    return 0;
+}
+
+static costate_problem line_problem(int *points)
+{
+    *points = LINE;
+    return (costate_problem){.n = LINE, .ctx = points,
+                             .rhs = {.value = line_heat, .tangent = line_heat_tangent, .adjoint = line_heat_adjoint}};
+}
+
+/* no h makes a matrix right that is three times too small */
+static void hopeless(void **state)
+{
+    int points;
+    softened s = {.part = 1};
+    const costate_preconditioner p = {.setup = soft_setup, .solve = triple_solve, .ctx = &s};
+    const costate_problem P = line_problem(&points);
+    double y[LINE];
+    (void)state;
+    line_heat_start(LINE, y);
+    costate *c = costate_new(costate_method_find("w6s4os"), &P, &(costate_options){.preconditioner = &p,
+                             .solver = COSTATE_LS_PRECONDITIONER});
+    assert_int_equal(costate_integrate(c, 0, 0.3, y, NULL, NULL), COSTATE_BACKEND);
+    assert_non_null(strstr(costate_message(c), "is too soft for method w6s4os: the largest eigenvalue of P^-1 (sigma M "
+                           "- f_y) is about 3 at"));
+    assert_true(costate_get_stats(c)->steps <= 12);
+    costate_free(c);
+}
+
+static int stops(const costate_step *step, void *ctx)
+{
+    int *left = ctx;
+    (void)step;
+    return --*left == 0;
+}
+
+/* a run that is stopped and resumed from a file knows how long steps may be: the same bits, also without a file */
+static void resumed(void **state)
+{
+    int points;
+    softened s = {.part = 1 / (1.3 * 1.24)};
+    const costate_preconditioner p = {.setup = soft_setup, .solve = soft_solve, .ctx = &s};
+    const costate_problem P = line_problem(&points);
+    char path[64];
+    (void)state;
+    snprintf(path, sizeof path, "soft-%ld.tape", (long)getpid());
+    for (int storage = COSTATE_ALL_STAGES; storage <= COSTATE_STATES_ONLY; storage++) {
+        double y[3][LINE];
+        int left = 60, steps[3];
+        costate_options o = {.solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p, .storage = storage};
+        for (int k = 0; k < 3; k++) {           /* without a file; with one; stopped and resumed */
+            o.on_step = k == 2 ? stops : NULL;
+            o.on_step_ctx = &left;
+            costate *c = costate_new(costate_method_find("w6s4os"), &P, &o);
+            costate_tape *tape = k ? costate_tape_open(path) : costate_tape_new();
+            line_heat_start(LINE, y[k]);
+            assert_int_equal(costate_integrate(c, 0, 0.3, y[k], NULL, tape), k == 2 ? COSTATE_STOPPED : COSTATE_OK);
+            steps[k] = costate_tape_steps(tape);
+            costate_tape_free(tape);
+            costate_free(c);
+        }
+        o.on_step = NULL;
+        costate *c = costate_new(costate_method_find("w6s4os"), &P, &o);
+        costate_tape *tape = costate_tape_open(path);
+        CHECK_OK(c, costate_resume(c, tape, y[2]));
+        assert_int_equal(steps[0], steps[1]);
+        assert_int_equal(costate_tape_steps(tape), steps[1]);
+        assert_memory_equal(y[0], y[1], sizeof y[0]);
+        assert_memory_equal(y[2], y[1], sizeof y[0]);
+        costate_tape_free(tape);
+        costate_free(c);
+        remove(path);
     }
 }
 
@@ -422,9 +544,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
                                        cmocka_unit_test(options), cmocka_unit_test(columns),
-                                       cmocka_unit_test(softness), cmocka_unit_test(measured)};
+                                       cmocka_unit_test(softness), cmocka_unit_test(shortened),
+                                       cmocka_unit_test(hopeless), cmocka_unit_test(resumed),
+                                       cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
-           run_by_method("derivatives", derivatives) + run_by_method("whole_runs",
-                                                                     whole_runs) + run_by_method("by_t1", by_t1) +
-           run_by_method("onto", onto);
+           run_by_method("derivatives", derivatives) + run_by_method("whole_runs", whole_runs) +
+           run_by_method("by_t1", by_t1) + run_by_method("onto", onto);
 }
