@@ -290,6 +290,9 @@ module costate
         real(c_double) :: symmetry = 0
         real(c_double) :: hessian = 0
         real(c_double) :: accuracy = 0
+        real(c_double) :: linear = 0
+        real(c_double) :: repeats = 0
+        real(c_double) :: softness = 0
     end type
 
     ! ---- interfaces of the user's procedures: bind(c) functions ------------------------------------------------
@@ -717,6 +720,14 @@ module costate
             import
             type(c_ptr), value :: c
             real(c_double), value :: t0, t1
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(in), optional :: p(*)
+            type(costate_report), intent(inout) :: report
+        end function
+        integer(c_int) function costate_check_matrix(c, t, h, y, p, report) bind(c)
+            import
+            type(c_ptr), value :: c
+            real(c_double), value :: t, h
             real(c_double), intent(in) :: y(*)
             real(c_double), intent(in), optional :: p(*)
             type(costate_report), intent(inout) :: report

@@ -702,6 +702,8 @@ typedef struct {
     double symmetry, hessian;   /* check_hessian: relative gap of w.Hv and v.Hw; of Hv and differences of gradients */
     double accuracy;            /* check_adjoint: the estimated relative error of the gradient, exact as it is for the
                                    steps taken (see accuracy.h); NaN: it could not be estimated */
+    double linear, repeats;     /* check_matrix: relative departure from linearity; change with t and y */
+    double softness;            /* check_matrix: the largest eigenvalue; NaN: not measured */
 } costate_report;
 
 /* Checks a map into R^k at a point: tangent against 8th-order differences of value, adjoint against tangent, second
@@ -729,6 +731,13 @@ int costate_check_problem(const costate_problem *, const costate_point *x, costa
    that use it; NULL after a failure.  report: a sentence; may be NULL. */
 int costate_pattern_detect(const costate_problem *, const costate_point *x, costate_pattern **out, costate_report *);
 void costate_pattern_free(costate_pattern *);
+/* Checks the matrix of the stages of a W-method that is the user's, COSTATE_LS_PRECONDITIONER or problem.jac_is_w, for
+   a step of length h from y (N) at t: whether it is linear (one column or several), its transposed solve is the
+   transpose, and it is the same at another t and y; and, if rhs.tangent or jac allows, whether the largest eigenvalue
+   of P^-1 (sigma M - f_y) is within the limit of the method.  costate_check_problem, which knows no preconditioner,
+   checks of W that jac does not depend on t and y.  COSTATE_CHECK_FAILED: one of them is wrong; the report says which,
+   and what to do.  Other failures are those of setup and solve. */
+int costate_check_matrix(costate *, double t, double h, const double *y, const double *p, costate_report *);
 /* Checks a whole run: whether adjoint and tangent are transposes, and a Taylor test with frozen steps; and estimates
    how accurate the gradient is relative to the solution, which is not judged. y (N) is not changed. With unknowns of
    index 2 and without options.consistent, y is first made consistent as by costate_consistent, and the directions are
@@ -794,6 +803,8 @@ int costate_pattern_detect_sized(const costate_size *, const costate_problem *, 
                                  costate_pattern **out, costate_report *);
 int costate_check_adjoint_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
                                 costate_report *);
+int costate_check_matrix_sized(const costate_size *, costate *, double t, double h, const double *y, const double *p,
+                               costate_report *);
 int costate_check_hessian_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
                                 costate_seed2 seed, void *ctx, costate_report *);
 
@@ -804,6 +815,7 @@ int costate_check_hessian_sized(const costate_size *, costate *, double t0, doub
 #define costate_check_problem(...) costate_check_problem_sized(costate_sizes(), __VA_ARGS__)
 #define costate_pattern_detect(...) costate_pattern_detect_sized(costate_sizes(), __VA_ARGS__)
 #define costate_check_adjoint(...) costate_check_adjoint_sized(costate_sizes(), __VA_ARGS__)
+#define costate_check_matrix(...) costate_check_matrix_sized(costate_sizes(), __VA_ARGS__)
 #define costate_check_hessian(...) costate_check_hessian_sized(costate_sizes(), __VA_ARGS__)
 #endif
 

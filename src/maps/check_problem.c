@@ -37,7 +37,7 @@ static int written_outside(const costate_problem *P, const guarded_maps *g, cons
     return COSTATE_CHECK_FAILED;
 }
 
-/* ---- mass: nothing else knows M; it must be finite, constant, and in its layout ---- */
+/* ---- mass and W: nothing else knows them; they must be finite, constant, and in their layout ---- */
 
 /* where entry k is */
 static void place_of(const costate_problem *P, size_t k, int *row, int *column)
@@ -48,17 +48,19 @@ static void place_of(const costate_problem *P, size_t k, int *row, int *column)
     *row = P->pattern ? P->pattern->row[k] : (int)(k % (size_t)n);
 }
 
-static int judge_mass(const costate_problem *P, const guarded_maps *g, const guarded_maps *again, costate_report *r)
+/* where: of the second call */
+static int judge_constant(const costate_problem *P, const char *name, const char *where, const guarded_maps *g,
+                          const guarded_maps *again, costate_report *r)
 {
     int row, column;
-    if (overrun(g)) return written_outside(P, g, "mass", r);
+    if (overrun(g)) return written_outside(P, g, name, r);
     for (size_t k = 0; k < g->count; k++) {
         double a = g->entry[k], b = again->entry[k];
         if (isfinite(a) && a == b) continue;
         place_of(P, k, &row, &column);
-        if (!isfinite(a)) check_adds(r, "mass WRONG: row %d of column %d is %g. ", row, column, a);
-        else check_adds(r, "mass WRONG: not constant: row %d of column %d is %.8g, in a second call %.8g. ", row,
-                        column, a, b);
+        if (!isfinite(a)) check_adds(r, "%s WRONG: row %d of column %d is %g. ", name, row, column, a);
+        else check_adds(r, "%s WRONG: not constant: row %d of column %d is %.8g, %s %.8g. ", name, row, column, a,
+                        where, b);
         return COSTATE_CHECK_FAILED;
     }
     return COSTATE_OK;
@@ -74,10 +76,34 @@ static int check_mass(const costate_problem *P, const costate_point *x, costate_
         int code = P->mass(g.entry, P->ctx);
         if (code == 0) code = P->mass(again.entry, P->ctx);
         status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code)
-                           : judge_mass(P, &g, &again, r);
+                           : judge_constant(P, "mass", "in a second call", &g, &again, r);
     }
     free(g.entry);
     free(again.entry);
+    return status;
+}
+
+/* W may depend on p, but not on t and y */
+static int check_w(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    guarded_maps g = guarded_new(P), again = guarded_new(P);
+    double *y = malloc((size_t)P->n * sizeof *y);
+    int status;
+    if (!g.entry || !again.entry || !y) status = check_no_memory(r);
+    else {
+        costate_point moved = *x;
+        for (int i = 0; i < P->n; i++) y[i] = 1.25 * x->y[i] + 0.5;
+        moved.y = y;
+        moved.t = 1.25 * x->t + 0.5;
+        int code = P->jac(x, g.entry, P->ctx);
+        if (code == 0) code = P->jac(&moved, again.entry, P->ctx);
+        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback jac returned %d.", code)
+                           : judge_constant(P, "jac (W)", "at another t and y", &g, &again, r);
+        r->jac = status == COSTATE_OK ? 0 : r->jac;
+    }
+    free(g.entry);
+    free(again.entry);
+    free(y);
     return status;
 }
 
@@ -166,7 +192,8 @@ typedef int check(const costate_problem *, const costate_point *, costate_report
 static int check_equations(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
 {
     const struct { int given; check *of; } parts[] = {
-        {1, check_rhs}, {P->jac != NULL, check_jac}, {!P->jac && P->pattern, check_pattern},
+        {1, check_rhs}, {P->jac && !P->jac_is_w, check_jac},
+        {P->jac && P->jac_is_w, check_w}, {!P->jac && P->pattern, check_pattern},
         {P->mass != NULL, check_mass},
     };
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {

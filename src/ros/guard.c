@@ -52,7 +52,7 @@ static int product(stepper *c, double t, const double *y, const double *v, doubl
 {
     shifted a = {c->sh, point(c->maps, t, y), 1 / (c->m->gamma * c->fac->h), 0, 0};
     TRY(shifted_apply(&a, 1, v, out));
-    return ros_solve(c, c->fac, 0, 1, &(accuracy){.from = NULL}, out);
+    return factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, out);
 }
 
 void ros_guard_layout(stepper *c, cursor *at)
@@ -60,7 +60,7 @@ void ros_guard_layout(stepper *c, cursor *at)
     if (!ros_holds(c) || !(has_tangent(&c->maps->user.rhs) || c->maps->user.jac)) return;
     spectrum_layout(c, at);
     c->spectrum.product = product;
-    work(c)->softness.limit = limit_of(c->m);
+    c->spectrum.limit = limit_of(c->m);
 }
 
 /* Steps are prescribed, or follow the error alone: they are only remarked on. */
@@ -84,14 +84,15 @@ static int too_soft(stepper *c, const record *r)
 {
     return fail(c->v, COSTATE_BACKEND, "The %s is too soft for method %s: the largest eigenvalue of %s (sigma M - f_y) "
                 "is about %.2g at t = %.10g, and fast modes grow beyond %.3g.", ros_matrix_name(c), c->m->name,
-                ros_inverse_name(c), c->spectrum.rho, r->t, work(c)->softness.limit);
+                ros_inverse_name(c), c->spectrum.rho, r->t, c->spectrum.limit);
 }
 
 /* The h for which x is the limit, by (6.25); of one measurement alone x - 1 is known to fall less than h does. */
 static int shorten(stepper *c, const record *r, trial *t)
 {
     softness *g = &work(c)->softness;
-    double h = fabs(r->held), now = 1 / (c->spectrum.rho - 1), wanted = 1 / (g->limit - 1), factor = FIRST_CUT;
+    spectrum *s = &c->spectrum;
+    double h = fabs(r->held), now = 1 / (s->rho - 1), wanted = 1 / (s->limit - 1), factor = FIRST_CUT;
     if (g->cuts++ >= CUTS) return too_soft(c, r);
     if (g->cuts > 1) {
         double B = (now - g->cut_1) / (1 / h - 1 / g->cut_h);
@@ -100,14 +101,14 @@ static int shorten(stepper *c, const record *r, trial *t)
     g->cut_h = h;
     g->cut_1 = now;
     factor = fmin(fmax(factor, LEAST_CUT), MOST_CUT);
-    c->spectrum.shortened = factor * h;
+    s->shortened = factor * h;
     return cut_by(t, factor, retry(c->v, WHY_SOFT));
 }
 
 /* x - 1 rises less than h does */
 static void lengthen(stepper *c, const record *r)
 {
-    double part = SAFELY * (work(c)->softness.limit - 1) / fmax(c->spectrum.rho - 1, 1e-3);
+    double part = SAFELY * (c->spectrum.limit - 1) / fmax(c->spectrum.rho - 1, 1e-3);
     if (c->spectrum.shortened > 0)
         c->spectrum.shortened = fmax(c->spectrum.shortened, fmin(part, MOST_RISE) * fabs(r->held));
 }
@@ -123,9 +124,9 @@ int ros_guard(stepper *c, const record *r, trial *t)
     s->h = fabs(r->held);
     if (unlimited(c)) {
         s->worst = fmax(s->worst, s->rho);
-        return s->rho > REFUSED * g->limit ? too_soft(c, r) : 0;
+        return s->rho > REFUSED * s->limit ? too_soft(c, r) : 0;
     }
-    if (s->rho > g->limit) return shorten(c, r, t);
+    if (s->rho > s->limit) return shorten(c, r, t);
     g->cuts = 0;
     lengthen(c, r);
     return 0;
@@ -134,7 +135,7 @@ int ros_guard(stepper *c, const record *r, trial *t)
 void ros_guard_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const spectrum *s = &c->spectrum;
-    double limit = work(c)->softness.limit;
+    double limit = s->limit;
     (void)failed;
     text[0] = 0;
     if (s->v && s->worst > RELIABLE * limit)

@@ -6,8 +6,7 @@
 #include "base/vec.h"
 #include "step/columns.h"
 
-typedef struct {                /* guard.c: the largest eigenvalue of E^-1 (sigma M - f_y), where E is the user's, x */
-    double limit;               /* what the method bears */
+typedef struct {                /* guard.c */
     int cuts;                   /* of h in a row; */
     double cut_h, cut_1;        /* the last one: h, and 1/(x - 1) with it */
 } softness;

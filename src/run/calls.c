@@ -99,6 +99,11 @@ int costate_check_adjoint(costate *c, double t0, double t1, const double *y, con
     GATE(c, solver_check_adjoint(c, t0, t1, y, p, r));
 }
 
+int costate_check_matrix(costate *c, double t, double h, const double *y, const double *p, costate_report *r)
+{
+    GATE(c, solver_check_matrix(c, t, h, y, p, r));
+}
+
 int costate_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                           void *ctx, costate_report *r)
 {

@@ -23,6 +23,7 @@ int solver_resume(costate *c, costate_tape *tape, double *y);
 int solver_tape_eval(costate *c, const costate_tape *tape, double t, double *y);
 int solver_consistent(costate *c, double t, double *y, double *yp, const double *p);
 int solver_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r);
+int solver_check_matrix(costate *, double t, double h, const double *y, const double *p, costate_report *);
 int solver_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                          void *ctx, costate_report *r);
 

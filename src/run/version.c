@@ -115,6 +115,13 @@ int costate_check_adjoint_sized(const costate_size *program, costate *c, double 
     return costate_check_adjoint(c, t0, t1, y, p, report);
 }
 
+int costate_check_matrix_sized(const costate_size *program, costate *c, double t, double h, const double *y,
+                               const double *p, costate_report *report)
+{
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
+    return costate_check_matrix(c, t, h, y, p, report);
+}
+
 int costate_check_hessian_sized(const costate_size *program, costate *c, double t0, double t1, const double *y,
                                 const double *p, costate_seed2 seed, void *ctx, costate_report *report)
 {

@@ -22,7 +22,8 @@ typedef struct {
     long run;                   /* stamp of the run that it belongs to */
     long steps, capped;         /* of the run, and those as long as the limit; */
     double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
-    double h, shortened;        /* ros: the h with which rho was measured; the longest h that it allows, 0: any */
+    double limit;               /* ros: the largest rho that the method bears; */
+    double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
 } spectrum;
 
 /* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until

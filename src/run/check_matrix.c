@@ -1,0 +1,192 @@
+/* check_matrix.c - costate_check_matrix: is the user's matrix of the stages what a W-method needs?
+
+   With E^-1 the operator of a stage (the preconditioner's solve, or the factors of sigma M - W), random a, w:
+
+       linear      E^-1 (a + b) = E^-1 a + E^-1 b,  E^-1 (a/2) = (E^-1 a)/2
+       transpose   w . E^-1 a = a . E^-T w
+       repeats     E^-1 a is the same after a set-up at another t and y
+       softness    the largest eigenvalue of E^-1 (sigma M - f_y), as in ros/guard.c */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/random.h"
+#include "base/vec.h"
+#include "maps/check.h"
+#include "maps/callbacks.h"
+#include "run/run.h"
+
+/* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
+static const double LINEAR = 1e-9;
+static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1};
+
+typedef struct {
+    costate *c;
+    double t, h;
+    const double *y;
+    double *moved, *a, *b, *sum, *out, *more;   /* n each, more: 3 n */
+    costate_report *r;
+    int wrong;
+} matrix_check;
+
+static int set_up(const matrix_check *x, double t, const double *y)
+{
+    costate *c = x->c;
+    costate_point at = point(&c->maps, t, y);
+    verdict_at(&c->v, t);
+    TRY(linearise(&c->maps, 1, &at, c->st.w, &c->st.lin));
+    return shifts_factor(&c->sh, &c->st.lin, x->h, &c->st.fac);
+}
+
+static int solve(const matrix_check *x, int transpose, int m, double *X)
+{
+    return factors_solve(&x->c->sh, x->c->st.fac, 0, transpose, m, &(accuracy){.tol = x->c->o.krylov_tol}, X);
+}
+
+static void judge(matrix_check *x, double error, double most, const char *what, const char *cure)
+{
+    int right = error <= most;
+    x->wrong |= !right;
+    check_adds(x->r, "%s %.1e%s", what, error, right ? ".  " : " WRONG: ");
+    if (!right) check_adds(x->r, "%s  ", cure);
+}
+
+/* |u - v| relative to |v| in the Euclidean norm */
+static int distance(const matrix_check *x, const double *u, const double *v, double *out)
+{
+    const space *all = &x->c->maps.space;
+    size_t n = (size_t)x->c->st.n;
+    double size, gap;
+    TRY(space_dots(all, n, 1, v, 0, v, &size));
+    add_scaled(n, x->more, u, -1, v);
+    TRY(space_dots(all, n, 1, x->more, 0, x->more, &gap));
+    *out = gap == 0 ? 0 : sqrt(gap / size);
+    return 0;
+}
+
+/* E^-1 of a, b and a + b/2, one by one and three at once */
+static int check_linear(matrix_check *x)
+{
+    size_t n = (size_t)x->c->st.n;
+    double *together = x->more, at_once, gap;
+    add_scaled(n, x->sum, x->a, 0.5, x->b);
+    memcpy(together, x->a, n * sizeof *together);
+    memcpy(together + n, x->b, n * sizeof *together);
+    memcpy(together + 2 * n, x->sum, n * sizeof *together);
+    TRY(solve(x, 0, 3, together));
+    memcpy(x->out, together + 2 * n, n * sizeof *x->out);
+    TRY(solve(x, 0, 1, x->sum));
+    TRY(distance(x, x->out, x->sum, &at_once));
+    memcpy(x->out, x->a, n * sizeof *x->out);
+    TRY(solve(x, 0, 1, x->out));
+    memcpy(x->more, x->b, n * sizeof *x->more);
+    TRY(solve(x, 0, 1, x->more));
+    axpy(n, 0.5, x->more, x->out);
+    TRY(distance(x, x->out, x->sum, &gap));
+    x->r->linear = fmax(at_once, gap);
+    judge(x, x->r->linear, LINEAR, "Departure from linearity", at_once > LINEAR ?
+          "several columns at once give another result than one by one." :
+          "the operator must be linear, as a fixed number of cycles is and a Krylov iteration is not.");
+    return 0;
+}
+
+static int check_transpose(matrix_check *x)
+{
+    size_t n = (size_t)x->c->st.n;
+    memcpy(x->out, x->a, n * sizeof *x->out);
+    memcpy(x->sum, x->b, n * sizeof *x->sum);
+    TRY(solve(x, 0, 1, x->out));
+    TRY(solve(x, 1, 1, x->sum));
+    TRY(check_gap(&x->c->maps.space, n, x->b, x->out, n, x->a, x->sum, 0, &x->r->transpose));
+    judge(x, x->r->transpose, CHECK_TRANSPOSED, "Gap of transposes", "solve with transpose = 1 is not the transpose; "
+          "gradients would be wrong.");
+    return 0;
+}
+
+static int check_repeats(matrix_check *x)
+{
+    costate *c = x->c;
+    size_t n = (size_t)c->st.n;
+    memcpy(x->out, x->a, n * sizeof *x->out);
+    TRY(solve(x, 0, 1, x->out));
+    for (size_t i = 0; i < n; i++) x->moved[i] = x->y[i] * 1.25 + 0.5 * x->b[i] / c->st.w[i] + 0.01 * x->b[i];
+    TRY(set_up(x, x->t + 0.5 * x->h, x->moved));
+    memcpy(x->sum, x->a, n * sizeof *x->sum);
+    TRY(solve(x, 0, 1, x->sum));
+    TRY(distance(x, x->out, x->sum, &x->r->repeats));
+    judge(x, x->r->repeats, LINEAR, "Difference at another t and y", "the matrix may depend on sigma and p alone.");
+    return set_up(x, x->t, x->y);
+}
+
+static int check_softness(matrix_check *x)
+{
+    costate *c = x->c;
+    spectrum *s = &c->st.spectrum;
+    if (!s->v) {
+        check_adds(x->r, "The largest eigenvalue of E^-1 (sigma M - f_y) is not measured: rhs.tangent is missing.");
+        return 0;
+    }
+    spectrum_forget(s);
+    TRY(spectrum_measure(&c->st, x->t, x->y, &ENOUGH, NULL, NULL));
+    x->r->softness = s->rho;
+    judge(x, s->rho, s->limit, "Largest eigenvalue of E^-1 (sigma M - f_y)", "the matrix is too soft for the method: "
+          "make it stiffer, or take a shorter h.");
+    spectrum_forget(s);
+    return 0;
+}
+
+static int all_checks(matrix_check *x)
+{
+    unsigned seed = 3;
+    for (int i = 0; i < x->c->st.n; i++) {
+        x->a[i] = random_number(&seed);
+        x->b[i] = random_number(&seed);
+    }
+    TRY(set_up(x, x->t, x->y));
+    TRY(check_linear(x));
+    TRY(check_transpose(x));
+    TRY(check_repeats(x));
+    return check_softness(x);
+}
+
+static int check_with_memory(matrix_check *x, double *memory)
+{
+    costate *c = x->c;
+    size_t n = (size_t)c->st.n;
+    double **const parts[] = {&x->moved, &x->a, &x->b, &x->sum, &x->out, &x->more};
+    for (size_t i = 0; i < 6; i++) *parts[i] = memory + i * n;
+    forget(c);
+    factors_reset(c->st.fac);
+    weights(&c->st, x->y, c->st.w);
+    int status = all_checks(x);
+    forget(c);
+    factors_reset(c->st.fac);
+    return status;
+}
+
+static int checked(matrix_check *x, const double *p)
+{
+    costate *c = x->c;
+    TRY(begin(c));
+    if (!c->sh.held)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The matrix of the stages is not the user's: that of W-methods is, with "
+                    "COSTATE_LS_PRECONDITIONER or problem.jac_is_w.");
+    TRY(check_arguments(c, x->t, x->t + x->h, x->y, p));
+    if (x->h == 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "h is 0: sigma is 1/(gamma h).");
+    double *memory = calloc(8 * (size_t)c->st.n, sizeof *memory);
+    if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
+    maps_bind(&c->maps, p);
+    memory_bind(&c->st, x->y, c->o.mode);
+    int status = check_with_memory(x, memory);
+    free(memory);
+    return frozen(&c->v, status);
+}
+
+int solver_check_matrix(costate *c, double t, double h, const double *y, const double *p, costate_report *r)
+{
+    matrix_check x = {.c = c, .t = t, .h = h, .y = y, .r = r};
+    if (!r) { TRY(begin(c)); return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL."); }
+    check_clear(r);
+    int status = checked(&x, p);
+    if (status) return check_says(r, status, "%s", costate_message(c));
+    return x.wrong ? fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text) : COSTATE_OK;
+}
