@@ -1,7 +1,7 @@
 """What is known of a method, as rows (what, text): found by codegen when it checks the method's file."""
 from codegen.families import FAMILIES
 from codegen.real import snap
-from codegen.report import index_2, stage_order
+from codegen.report import any_matrix, index_2, stage_order
 from codegen.stability import error_constant
 
 PROPERTIES = {
@@ -46,7 +46,7 @@ def of_tableau(m):
 def of_daes(m):
     if m.table.family == "ros":
         return [("index 1", f"order {m.dae_order} for M y' = f with singular M"),
-                ("any matrix", f"order {m.w_order} with any matrix for the Jacobian")]
+                ("any matrix", any_matrix(m))]
     if m.table.family in ("sdirk", "firk") and not m.g:
         return [("index 2", index_2(m))]
     return []
