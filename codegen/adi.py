@@ -66,11 +66,11 @@ def add(to, of, factor):
 
 
 def largest(R, factors, angle):
-    """max |R| where |arg(-z_k)| <= angle for all factors, 0 and infinity included; angle 0: on the negative real axes"""
+    """max |R| where |arg(-z_k)| <= angle for all factors, 0 and infinity included; angle 0: on the negative axes"""
     worst = 1.0                      # at z = 0
     for infinite in (False, True):
         free = factors - infinite    # if two or more are infinite, R = 1
-        for signs in sorted({tuple(sorted(s)) for s in product((1, -1), repeat=free)}) if angle else [(1,) * free]:
+        for signs in {tuple(sorted(s)) for s in product((1, -1), repeat=free)} if angle else {(1,) * free}:
             rays = [-cmath.exp(1j * sign * angle) for sign in signs]
 
             def size(logs):
@@ -90,7 +90,8 @@ def highest(size, n):
     def neighbours(place):
         return (place[:k] + (place[k] + by,) + place[k + 1:] for k in range(n) for by in (1, -1))
     peaks = [(x, place) for place, x in value.items() if all(x >= value.get(near, 0) for near in neighbours(place))]
-    return max(improved(size, [NEAR + k * step for k in place], step) for _, place in sorted(peaks, reverse=True)[:BEST])
+    best = [place for _, place in sorted(peaks, reverse=True)[:BEST]]
+    return max(improved(size, [NEAR + k * step for k in place], step) for place in best)
 
 
 def improved(size, logs, step):
