@@ -9,7 +9,7 @@ from .real import Refused, brief
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
 TEXTS = ("name", "title", "family", "source")
-KEYS = {key: (str, "a text") for key in TEXTS + ("checked", "nodes")} \
+KEYS = {key: (str, "a text") for key in TEXTS + ("checked", "nodes", "theta")} \
     | {key: (int, "a whole number") for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
     | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
        "collocation": (bool, "true or false")}

@@ -1,10 +1,9 @@
-"""Order conditions of Rosenbrock methods beyond the classical ones: index-1 problems, inexact Jacobians."""
+"""Order conditions of Rosenbrock methods for problems of index 1."""
 from functools import lru_cache
-from itertools import product
 
 from .linalg import apply, dot, inverse
-from .real import ONE, ZERO
-from .trees import density, forests, of_order
+from .real import ONE
+from .trees import forests
 
 # Trees for y' = f(y,z), 0 = g(y,z).  A vertex is ("y", children) for f or ("z", children) for the inverse of
 # g_z, which has two children or more (one that has a single child is that child).  The order counts y vertices.
@@ -67,28 +66,3 @@ class Index1:
             if not self.holds(b, "y", n, tol) or not self.holds(b, "z", n - 1, tol):
                 return n - 1
         return p
-
-
-def w_order(alpha, gamma, b, p, tol):
-    """The order, up to p, that the method keeps with any matrix in place of the Jacobian."""
-    def variants(tree):
-        # (weights, whether the inexact matrix occurs)
-        if not tree:
-            return [([ONE] * len(alpha), False)]
-        if len(tree) == 1:
-            return [(apply(A, w), j or A is gamma) for w, j in variants(tree[0]) for A in (alpha, gamma)]
-        out = []
-        for combination in product(*(variants(t) for t in tree)):
-            value = [ONE] * len(alpha)
-            for w, _ in combination:
-                value = [x * y for x, y in zip(value, apply(alpha, w))]
-            out.append((value, any(j for _, j in combination)))
-        return out
-
-    for n in range(1, p + 1):
-        for tree in of_order(n):
-            for w, inexact in variants(tree):
-                wanted = ZERO if inexact else ONE / density(tree)
-                if abs(dot(b, w) - wanted) > tol * max(ONE, sum(abs(x * y) for x, y in zip(b, w))):
-                    return n - 1
-    return p

@@ -50,7 +50,8 @@ class Method:
     gi: list = None
     newf: list = None
     dae_order: int = 0               # ros: order for index-1 problems,
-    w_order: int = 0                 # and with any matrix for the Jacobian
+    w_order: int = 0                 # and with any matrix for the Jacobian,
+    embedded_w_order: int = 0        # that of the embedded solution
 
     @property
     def name(self):

@@ -11,7 +11,7 @@ from .real import Refused, brief, tolerance
 
 ORIGINAL = {"alpha", "gamma", "b", "bhat"}           # the blocks of the two forms of Rosenbrock methods
 TRANSFORMED = {"gamma", "a", "c", "m", "mhat", "e"}
-OPTIONAL = {"bhat", "mhat", "e"}
+EMBEDDED = OPTIONAL = {"bhat", "mhat", "e"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Table:
     mhat: list = None
     m_less_mhat: list = None         # its block e: the opposite sign of Method.e = mhat - m
     diagonal: object = None
+    theta: object = None             # bhat = b + theta b Gamma
     continuous: list = None          # rows of coefficients of theta, theta^2, ... a stage
     rodas: list = None
     sums: dict = field(default_factory=dict)     # the redundant columns of the blocks, such as alpha_i
@@ -63,6 +64,7 @@ def table(doc):
 
 def texts(doc):
     """All formulas of a file."""
+    yield from [doc.keys["theta"]] if "theta" in doc.keys else []
     yield from doc.keys.get("let", {}).values()
     for lines in doc.blocks.values():
         for label, entries in lines:
@@ -90,6 +92,8 @@ class Reader:
                             embedded=keys.get("embedded", 0), embedded2=keys.get("embedded2", 0),
                             dense=keys.get("dense"), claims=tuple(keys.get("is", ())), keys=keys,
                             tol=tolerance(keys.get("digits")), collocation=keys.get("collocation", False), sums={})
+        if "theta" in keys and t.family != "ros":
+            raise Refused("theta: is for the family ros")
         if "nodes" in keys or "stages" in keys or t.family == "collocation":
             self.nodes(t)
         elif t.family == "ros":
@@ -232,6 +236,10 @@ class Reader:
             t.m, t.mhat, t.m_less_mhat = self.row("m", s), self.row("mhat", s), self.row("e", s)
         if original and transformed and t.bhat is None and t.m_less_mhat is not None:
             raise Refused("bhat: is missing beside b, but e is given")
+        if "theta" in t.keys:
+            for key in EMBEDDED & set(blocks):
+                raise Refused(f"{key}: is not for a method with theta, from which the embedded solution is derived")
+            t.theta = self.value(t.keys["theta"], "theta")
 
     def triangle(self, t, key, s):
         """A lower triangle, with diagonal for gamma; the sums that may stand beside it go to t.sums."""

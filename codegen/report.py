@@ -35,12 +35,17 @@ def report(m):
                      + [f"{float(x):.12g} +- {float(y):.12g} i" for x, y in m.pairs]))
     if t.family == "ros":
         lines.append(f"  index 1         order {m.dae_order} for M y' = f with singular M; "
-                     f"order {m.w_order} with any matrix for the Jacobian")
+                     + any_matrix(m))
     if t.family in ("sdirk", "firk") and not m.g:
         lines.append(f"  index 2         {index_2(m)}")
     lines.append("  found           " + (", ".join(p for p in PROPERTIES if p in m.properties) or "no property"))
     lines.append("  claimed         " + (", ".join(t.claims) or "no property"))
     return "\n".join(lines)
+
+
+def any_matrix(m):
+    embedded = f", {m.embedded_w_order} of the embedded solution" if m.embedded_weights else ""
+    return f"order {m.w_order} with any matrix for the Jacobian{embedded}"
 
 
 def weights(key, conditions, b, p):

@@ -1,12 +1,13 @@
 """Rosenbrock methods derived from the original or the transformed coefficients (mathematics, eq. 6.1)."""
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import check, dense, stability
-from .index1 import Index1, w_order
+from .index1 import Index1
 from .linalg import apply, inverse, multiply, transpose
 from .method import Method
 from .real import ONE, ZERO, Refused, snap
 from .trees import Conditions
+from .wtrees import WConditions
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,14 @@ def derive(t):
 
 def forms(t):
     stated = m_less_mhat(t)
-    return from_original(t, stated) if t.alpha else from_transformed(t, stated)
+    both = from_original(t, stated) if t.alpha else from_transformed(t, stated)
+    return both if t.theta is None else with_theta(both, t.theta)
+
+
+def with_theta(both, theta):
+    """bhat = b + theta b Gamma, by which e = Gamma^-T (bhat - b) = theta b."""
+    change = [theta * x for x in apply(transpose(both.gamma), both.b)]
+    return replace(both, bhat=[x + y for x, y in zip(both.b, change)], e=[theta * x for x in both.b])
 
 
 def m_less_mhat(t):
@@ -113,12 +121,26 @@ def orders(method):
     if bhat and not t.embedded:
         raise Refused("bhat: its order is not stated (key embedded)")
     if bhat:
-        check.sees_something("bhat" if "alpha" in t.sums else "mhat" if t.mhat else "e", bhat, b, t.tol)
+        key = "theta" if t.theta is not None else "bhat" if "alpha" in t.sums else "mhat" if t.mhat else "e"
+        check.sees_something(key, bhat, b, t.tol)
+        if t.theta is not None:
+            by_theta(method, b)
         check.order_exactly(method.conditions, bhat, t.embedded, "bhat", t.tol)
         method.embedded_weights = bhat
     elif t.embedded:
         raise Refused("embedded: an order is stated, but there is no row bhat or e")
     method.embedded = t.embedded
+
+
+def by_theta(method, b):
+    """bhat = b + theta b Gamma has order p - 1 if b Gamma Phi = 0 for the trees of order up to p - 1: conditions of
+    W-methods."""
+    t, both = method.table, method.coefficients
+    failure = WConditions(both.alpha, both.gamma).first_failure(b, t.order, t.tol)
+    if failure:
+        check.refuse(failure, "theta: is for methods that keep their order with any matrix; b", "b_i")
+    if t.embedded != t.order - 1:
+        raise Refused(f"embedded: {t.embedded} is stated, but b + theta b Gamma has order {t.order - 1}")
 
 
 def continuous(method):
@@ -151,6 +173,18 @@ def properties(method, beta):
     method.dae_order = Index1(both.alpha, beta).order(both.b, t.order, t.tol)
     if abs(method.r_infinity) < 1 and (accurate or method.dae_order == t.order):
         method.properties.add("dae")
-    method.w_order = w_order(both.alpha, both.gamma, both.b, t.order, t.tol)
-    if method.w_order == t.order:
+    any_matrix(method)
+
+
+def any_matrix(method):
+    """W-methods keep order and embedded order with any matrix in place of the Jacobian."""
+    t, both = method.table, method.coefficients
+    conditions = WConditions(both.alpha, both.gamma)
+    method.w_order = conditions.order(both.b, t.tol, t.order)
+    if both.bhat:
+        method.embedded_w_order = conditions.order(both.bhat, t.tol, t.embedded)
+    if (method.w_order, method.embedded_w_order) == (t.order, method.embedded):
         method.properties.add("w-method")
+    elif "w-method" in t.claims:
+        key, weights, p = ("b", both.b, t.order) if method.w_order < t.order else ("bhat", both.bhat, t.embedded)
+        check.refuse(conditions.first_failure(weights, p, t.tol), f"is: 'w-method' is claimed, but {key}", f"{key}_i")

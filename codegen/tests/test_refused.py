@@ -54,6 +54,22 @@ alpha    = "0 |"
 gamma    = "1 | 1"
 b        = "1"
 '''
+W_METHOD = HEAD + '''
+family   = "ros"
+order    = 2
+embedded = 1
+theta    = "1/2"
+is       = ["w-method"]
+alpha    = \'\'\'
+0 |
+1 | 1
+\'\'\'
+gamma    = \'\'\'
+3/10 | 3/10
+-3/10 | -3/5 3/10
+\'\'\'
+b        = "1/2 1/2"
+'''
 
 
 class Trial(unittest.TestCase):
@@ -222,9 +238,23 @@ class Trial(unittest.TestCase):
         self.refused("is: 'fsal' is claimed, but not found", HEUN + 'is = ["fsal"]')
         self.refused("is: 'L-stable' is claimed, but not found", TRAPEZOID + 'is = ["A-stable", "L-stable"]')
         self.refused("is: 'dae' is claimed, but not found", MIDPOINT + 'is = ["A-stable", "dae"]')
-        self.refused("is: 'w-method' is claimed, but not found",
+        self.refused("is: 'w-method' is claimed, but b: tree [t] of order 2: sum b_i Phi_i = 0, should be 1/2",
                      LINEARLY_IMPLICIT.replace("order    = 1", "order    = 2").replace("1 | 1", "1/2 | 1/2")
                      + 'is = ["w-method"]')
+
+    def test_theta(self):
+        self.derive(W_METHOD)
+        self.refused("theta: is for methods that keep their order with any matrix; b: tree [t] of order 2: "
+                     "sum b_i Phi_i = 0.6, should be 1/2",
+                     W_METHOD.replace("1 | 1\n", "6/5 | 6/5\n").replace("-3/10 | -3/5", "-1/2 | -4/5"))
+        self.refused("embedded: 2 is stated, but b + theta b Gamma has order 1",
+                     W_METHOD.replace("embedded = 1", "embedded = 2"))
+        self.refused("bhat: its order is not stated (key embedded)", W_METHOD.replace("embedded = 1", ""))
+        self.refused("theta: every entry is that of the method's own weights", W_METHOD.replace('"1/2"', '"0"'))
+        self.refused("bhat: is not for a method with theta", W_METHOD + 'bhat = "1 0"')
+        self.refused("theta: 'x': no definition let.x", W_METHOD.replace('"1/2"', '"x"'))
+        self.refused("theta: must be a text", W_METHOD.replace('"1/2"', "0.5"))
+        self.refused("theta: is for the family ros", HEUN + 'theta = "1"')
 
     def test_families(self):
         self.refused("b: a method with an explicit first stage must be stiffly accurate",

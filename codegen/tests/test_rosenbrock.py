@@ -3,7 +3,8 @@ import copy
 import unittest
 from decimal import Decimal
 
-from codegen.linalg import apply, dot
+from codegen.expr import evaluate
+from codegen.linalg import apply, dot, solve_vector
 from codegen.real import EXACT, ONE, Refused
 
 from . import shipped
@@ -48,14 +49,45 @@ class Conditions(unittest.TestCase):
     def test_index_1(self):
         known = {"ros2": 2, "ros3": 2, "rodas3": 3, "ros4": 2, "rodas4": 4, "rodas5p": 5, "shampine": 2, "grk4a": 2,
                  "grk4t": 2, "veldd": 2, "velds": 2, "ros3p": 3, "ros3prl2": 3, "ros34pw2": 3, "rodas3p": 3,
-                 "rodas42": 4, "rodas4p": 4, "rodas4p2": 4, "rodas5": 5, "rodas6p": 6}
+                 "rodas42": 4, "rodas4p": 4, "rodas4p2": 4, "rodas5": 5, "rodas6p": 6, "rosi2pw": 3,
+                 "rodas4pw": 4, "rowdaind2": 3}
         self.assertEqual({name: shipped.method(name).dae_order for name in known}, known)
 
     def test_w_method(self):
-        for name in ("ros2", "ros34pw2"):
+        for name in ("ros2", "ros34pw2", "rosi2pw", "w6s4os", "rodas4pw"):
             self.assertIn("w-method", shipped.method(name).properties)
         self.assertNotIn("w-method", shipped.method("rodas3").properties)
-        self.assertEqual([shipped.method(name).w_order for name in ("rodas4p2", "rodas6p", "velds")], [2, 2, 2])
+        known = {"rodas4p2": 2, "rodas6p": 2, "velds": 2, "rowdaind2": 1}
+        self.assertEqual({name: shipped.method(name).w_order for name in known}, known)
+
+    def test_theta(self):
+        """b + theta b Gamma, from which e = theta b; for every theta the order is one less with any matrix"""
+        for name in ("w6s4os", "ros34pw2", "rosi2pw"):
+            document = shipped.load(name)
+            document.blocks.pop("bhat", None)
+            for theta in ("1", "-7/3"):
+                document.keys["theta"] = theta
+                m = shipped.derive_document(document)
+                both, factor = m.coefficients, evaluate(theta, {})
+                change = [factor * sum((both.b[i] * both.gamma[i][j] for i in range(m.s)), 0 * ONE)
+                          for j in range(m.s)]
+                for j in range(m.s):
+                    self.assertLess(abs(both.bhat[j] - both.b[j] - change[j]), EXACT)
+                    self.assertLess(abs(m.e[j] - factor * both.b[j]), EXACT)
+                self.assertEqual((m.w_order, m.embedded_w_order), (m.table.order, m.table.order - 1))
+
+    def test_embedded_with_any_matrix(self):
+        """An estimate that needs the Jacobian makes a method none for any matrix: bhat (alpha + Gamma) 1 = 1/2, but
+        bhat Gamma 1 = 1/10."""
+        document = shipped.load("rosi2pw")
+        both = shipped.method("rosi2pw").coefficients
+        one, beta = [ONE] * 4, [[x + y for x, y in zip(r, q)] for r, q in zip(both.alpha, both.gamma)]
+        rows = [one, apply(beta, one), apply(both.gamma, one), [ONE, 0 * ONE, 0 * ONE, 0 * ONE]]
+        bhat = solve_vector(rows, [ONE, ONE / 2, ONE / 10, ONE / 4])
+        document.blocks["bhat"] = [(None, [format(x, ".40f") for x in bhat])]
+        message = r"is: 'w-method' is claimed, but bhat: tree \[t\] of order 2: sum bhat_i Phi_i = 0.4, should be 1/2"
+        with self.assertRaisesRegex(Refused, message):
+            shipped.derive_document(document)
 
     def test_prothero_and_robinson(self):
         """y' = lambda (y - phi(t)) + phi': order 3 for any lambda h, b beta^j (alpha^k - k! beta^k 1) = 0, k = 2, 3"""

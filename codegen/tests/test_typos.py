@@ -1,7 +1,7 @@
 """Typing errors, seeded, in numbers, signs, rows, keys of every file: refused, or what the stated digits cannot tell.
 
 Not tried is what makes another valid method of the same properties, as 1 - sqrt(1/2) for 1 + sqrt(1/2) in let.g of ros2
-and sdirk2a, or two entries of embedded weights of order 1 changed for each other."""
+and sdirk2a, two entries of embedded weights of order 1 changed for each other, or another theta."""
 import random
 import re
 import tempfile
@@ -14,7 +14,7 @@ from codegen.real import Refused
 from . import shipped
 
 A_FILE = 40 if shipped.THOROUGH else 12
-NO_NUMBERS = ("name", "title", "family", "source", "checked", "is", "digits")
+NO_NUMBERS = ("name", "title", "family", "source", "checked", "is", "digits", "theta")
 
 
 def digit(draw, text, place):

@@ -1,7 +1,10 @@
 """What is known of a method, as rows (what, text): found by codegen when it checks the method's file."""
+from math import floor
+
+from codegen.adi import Response, largest, sizes, wedge
 from codegen.families import FAMILIES
 from codegen.real import snap
-from codegen.report import index_2, stage_order
+from codegen.report import any_matrix, index_2, stage_order
 from codegen.stability import error_constant
 
 PROPERTIES = {
@@ -46,10 +49,27 @@ def of_tableau(m):
 def of_daes(m):
     if m.table.family == "ros":
         return [("index 1", f"order {m.dae_order} for M y' = f with singular M"),
-                ("any matrix", f"order {m.w_order} with any matrix for the Jacobian")]
+                ("any matrix", any_matrix(m)), *(of_w_methods(m) if "w-method" in m.properties else [])]
     if m.table.family in ("sdirk", "firk") and not m.g:
         return [("index 2", index_2(m))]
     return []
+
+
+def of_w_methods(m):
+    """with W that is not f_y"""
+    R = Response(m)
+    low, high = sizes(R)
+    rows = [("size of W", f"|R| <= 1 for f_y = c W and all h where {low:.2g} <= c <= {high:.2f}")]
+    for factors, axes in ((2, "quadrant"), (3, "octant")):
+        rows.append((f"{factors} ADI factors", f"max |R| {largest(R, factors, 0):.4g} on the negative {axes}; "
+                     f"|R| <= 1 {angle_words(wedge(R, factors))}"))
+    return rows
+
+
+def angle_words(angle):
+    if angle is None:
+        return "in no wedge"
+    return f"if |arg(-z)| <= {floor(10 * angle) / 10:.1f} degrees for all of them"
 
 
 def of_degrees(m):

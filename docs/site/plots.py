@@ -1,6 +1,9 @@
-"""Figures of stability: the region, the order star, |R| along an axis."""
+"""Figures of stability: the region, the order star, |R| along an axis, the region with ADI factors."""
 import cmath
+from itertools import combinations_with_replacement
+from math import floor, radians
 
+from codegen.adi import Response, wedge
 from codegen.rkc.degree import response
 from codegen.rkc.doubles import doubles
 
@@ -8,6 +11,8 @@ from figure import Figure
 from regions import Grid, logarithm, loops, rational, round_up, window
 
 POINTS = 400
+SIDE = 10.0                          # of the window of factors, half
+ROUND_OFF = 1e-9                     # of log |R|, which falls to 0 at infinity
 AXES = ("Re z", "Im z")
 
 
@@ -24,7 +29,40 @@ def of_rational(m):
     near = side if m.r_infinity is None else min(side, 4 + m.table.order)
     return [("region", "region of absolute stability", filled("|R(z)| <= 1", logarithm(R), side, centre)),
             ("star", "order star", filled("order star: |R(z)| <= |exp(z)|", star(R), near, 0)),
-            ("axis", "|R| on the imaginary axis", imaginary(R, side))]
+            ("axis", "|R| on the imaginary axis", imaginary(R, side)), *of_factors(m)]
+
+
+def of_factors(m):
+    """of W-methods, with two and three ADI factors"""
+    if "w-method" not in m.properties:
+        return []
+    R = Response(m)
+    return [(f"adi{factors}", f"region of stability with {factors} ADI factors", with_factors(R, factors))
+            for factors in (2, 3)]
+
+
+def with_factors(R, factors):
+    """z of one factor, where |R| <= 1 whichever of z, conj z and infinity the others are; the wedge for all"""
+    def f(z):
+        values = []                  # R = 1 where two are infinite
+        for others in combinations_with_replacement((z, z.conjugate(), None), factors - 1):
+            finite = [z, *(x for x in others if x is not None)]
+            if len(finite) >= factors - 1:
+                of = R.of if len(finite) == factors else R.with_infinite
+                values.append(logarithm(lambda zs, of=of: of(*zs))(finite) - ROUND_OFF)
+        return max(values)
+    picture = filled(f"|R| <= 1, {factors} ADI factors", f, SIDE, 0)
+    angle = wedge(R, factors)
+    if angle:
+        for sign in (1, -1):
+            picture.curve([(0, 0), tuple(2 * SIDE * x for x in ray(sign * angle))], "c1")
+        picture.note(f"|arg(-z)| <= {floor(10 * angle) / 10:.1f} degrees", "t1")
+    return picture
+
+
+def ray(angle):
+    z = -cmath.exp(1j * radians(angle))
+    return z.real, z.imag
 
 
 def star(R):

@@ -3,11 +3,11 @@
    Where the matrix E approximates sigma M - f_y, fast modes have E^-1 (sigma M - f_y) = x, and a step multiplies them
    by
 
-       R(x) = 1 + sum m_i u_i,   u_i = -x (1 + sum_{j<i} a_ij u_j)                       (mathematics, eq. 6.24)
+       R(x) = 1 + sum m_i u_i,   u_i = -x s (1 + sum_{j<i} a_ij u_j) + x (1 - s) gamma sum_{j<i} c_ij u_j
 
-   (f_y, and with it E, large against sigma). x = 1 is the exact matrix, x < 1 one that is stiffer. A method bears x up
-   to the first one where |R| > 1; beyond it fast modes grow, which the error control of y holds back, but gradients
-   show. x is measured now and then (step/spectrum.c). A mode with f_y = -a and E = sigma + b has
+   (mathematics, eq. 6.24), s = a/(sigma + a) for f_y = -a. x = 1 is the exact matrix, x < 1 one that is stiffer. A
+   method bears x up to the first one where |R| > 1 for some a; beyond it modes grow, which the error control of y holds
+   back, but gradients show. x is measured now and then (step/spectrum.c). A mode with f_y = -a and E = sigma + b has
 
        x - 1 = (a - b)/(sigma + b),   1/(x - 1) = A + B/h                                                (6.25)
 
@@ -26,24 +26,35 @@ static const double RELIABLE = 1.02;            /* what is measured is less by t
 static const double REFUSED = 2;                /* limits, where h is not shortened; */
 enum { CUTS = 10 };                             /* where it is: no h is short enough */
 static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9, MOST_RISE = 2;
-static const double STEP = 1e-3, MOST = 20;     /* of the search for the limit */
+static const double MOST = 20;                  /* of the search for the limit, */
+enum { RATES = 50 };                            /* with so many s */
 
-static double growth(const costate_method *m, double x)
+static double growth(const costate_method *m, double x, double s)
 {
     double U[STAGES_MOST], R = 1;
     for (int i = 0; i < m->s; i++) {
-        double Y = 1;
+        double Y = 1, rest = 0;
         for (int j = 0; j < i; j++) Y += m->A[i * m->s + j] * U[j];
-        U[i] = -x * Y;
+        for (int j = 0; j < i; j++) rest += m->C[i * m->s + j] * U[j];
+        U[i] = x * (m->gamma * (1 - s) * rest - s * Y);
         R += m->d[i] * U[i];
     }
     return fabs(R);
 }
 
+static int bears(const costate_method *m, double x)
+{
+    for (int k = 1; k <= RATES; k++) if (growth(m, x, (double)k / RATES) > 1 + 1e-9) return 0;
+    return 1;
+}
+
+/* the largest x, in steps and then in parts of a step */
 static double limit_of(const costate_method *m)
 {
+    const double STEP = 0.05, FINE = 1e-3;
     double x = STEP;
-    while (x < MOST && growth(m, x + STEP) <= 1 + 1e-9) x += STEP;
+    while (x < MOST && bears(m, x + STEP)) x += STEP;
+    while (x < MOST && bears(m, x + FINE)) x += FINE;
     return x;
 }
 
