@@ -18,25 +18,32 @@ static void scatter(size_t points, size_t stride, size_t width, const size_t *ea
         for (size_t w = 0; w < width; w++) x[each[w] + k * stride] = tile[k * width + w];
 }
 
+/* the last point of periodic lines */
+static inline void solve_border(size_t chain, size_t width, size_t lanes, line_factors f, double *z)
+{
+    double *last = z + chain * width;
+    size_t each = lanes > 1;
+    for (size_t k = 0; k < chain; k++)
+        for (size_t w = 0; w < width; w++) last[w] -= f.m[k * lanes + each * w] * z[k * width + w];
+    for (size_t w = 0; w < width; w++) last[w] *= f.d[chain * lanes + each * w];
+}
+
 /* z <- U^-1 D^-1 L^-1 z; lanes: of the factors, 1 or width */
 static inline void eliminate(size_t points, size_t width, size_t lanes, line_factors f, double *z)
 {
     size_t chain = f.m ? points - 1 : points, each = lanes > 1;
-    double *last = z + chain * width;
+    double *last = z + chain * width, now[LANES];
+    for (size_t w = 0; w < width; w++) now[w] = z[w];
     for (size_t k = 1; k < chain; k++)
         for (size_t w = 0; w < width; w++)
-            z[k * width + w] -= f.l[(k - 1) * lanes + each * w] * z[(k - 1) * width + w];
-    if (f.m) {
-        for (size_t k = 0; k < chain; k++)
-            for (size_t w = 0; w < width; w++) last[w] -= f.m[k * lanes + each * w] * z[k * width + w];
-        for (size_t w = 0; w < width; w++) last[w] *= f.d[chain * lanes + each * w];
-    }
+            z[k * width + w] = now[w] = z[k * width + w] - f.l[(k - 1) * lanes + each * w] * now[w];
+    if (f.m) solve_border(chain, width, lanes, f, z);
+    for (size_t w = 0; w < width; w++) now[w] = 0;
     for (size_t k = chain; k-- > 0;)
         for (size_t w = 0; w < width; w++) {
             size_t i = k * width + w, j = k * lanes + each * w;
-            z[i] *= f.d[j];
-            if (f.m) z[i] -= f.g[j] * last[w];
-            if (k + 1 < chain) z[i] -= f.u[j] * z[i + width];
+            double x = z[i] * f.d[j] - f.u[j] * now[w];
+            z[i] = now[w] = f.m ? x - f.g[j] * last[w] : x;
         }
 }
 
@@ -52,18 +59,19 @@ static line_factors transposed(line_factors f)
     return (line_factors){.l = f.u, .d = f.d, .u = f.l, .m = f.g, .g = f.m};
 }
 
+static void solve_bundle(const lines *f, size_t b, int transpose, double *x)
+{
+    const line_set *s = &f->set[f->set_of[b]];
+    line_factors at = lines_factors(f, s);
+    size_t width = lines_width(f, b), each[LANES];
+    for (size_t w = 0; w < width; w++) each[w] = lines_first(f, b * LANES + w);
+    gather(f->points, f->stride, width, each, x, f->tile);
+    solve_tile(f->points, width, (size_t)s->lanes, transpose ? transposed(at) : at, f->tile);
+    scatter(f->points, f->stride, width, each, f->tile, x);
+}
+
 void lines_solve(const lines *f, int transpose, int count, double *X)
 {
-    for (size_t b = 0; b < f->bundles; b++) {
-        const line_set *s = &f->set[f->set_of[b]];
-        line_factors at = transpose ? transposed(lines_factors(f, s)) : lines_factors(f, s);
-        size_t width = lines_width(f, b), each[LANES];
-        for (size_t w = 0; w < width; w++) each[w] = lines_first(f, b * LANES + w);
-        for (int j = 0; j < count; j++) {
-            double *x = X + (size_t)j * f->n;
-            gather(f->points, f->stride, width, each, x, f->tile);
-            solve_tile(f->points, width, (size_t)s->lanes, at, f->tile);
-            scatter(f->points, f->stride, width, each, f->tile, x);
-        }
-    }
+    for (int j = 0; j < count; j++)
+        for (size_t b = 0; b < f->bundles; b++) solve_bundle(f, b, transpose, X + (size_t)j * f->n);
 }
