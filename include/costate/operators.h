@@ -67,6 +67,36 @@ int costate_splitting_status(const costate_splitting *);        /* of the constr
                                                            a smaller step is requested */
 const char *costate_splitting_message(const costate_splitting *);      /* a sentence about it; never NULL */
 
+/* ---- Chebyshev polynomials ----------------------------------------------------------------------------------- */
+
+/* All zero, except what is set. */
+typedef struct {
+    const costate_preconditioner *inner;        /* B, an approximation of (sigma M - f_y)^-1: kept, not copied */
+    int (*apply)(int transpose, const double *x, double *out, void *ctx);      /* out = L x or L^T x, where the constant
+                                           matrix L approximates f_y: the stiff linear part of f.  Returns what the
+                                           callbacks of a map return */
+    void *ctx;                          /* of apply; NULL: that of the problem */
+    int terms;                          /* k >= 1: applications of B, each after the first with one of L */
+    double lo, hi;                      /* 0 < lo <= hi: the interval of the eigenvalues of B (sigma M - L) */
+    int columns;                        /* most columns that B receives at once; 0: 1.  Memory: 3 n numbers each */
+} costate_polynomial;
+
+typedef struct costate_chebyshev costate_chebyshev;
+
+/* Creates the operator P^-1 = p(B K) B with K = sigma M - L, where p is the polynomial of degree k - 1 for which
+   1 - lambda p(lambda) is smallest on [lo, hi]: k terms of Chebyshev's iteration from x = 0, without inner products, so
+   that it is linear.  For lambda in [lo, hi] it is at most 1/T_k((hi + lo)/(hi - lo)); k = 1 is 2/(lo + hi) B.  n,
+   mass, pattern and ctx of the problem are used.  B must be linear with an exact transpose, like any matrix of a
+   W-method.
+
+   NULL: no memory for the object itself.  All other failures are reported by costate_chebyshev_status and by the first
+   setup, which ends the run. */
+costate_chebyshev *costate_chebyshev_new(const costate_problem *, const costate_polynomial *);
+void costate_chebyshev_free(costate_chebyshev *);       /* after the solvers that use it; accepts NULL */
+const costate_preconditioner *costate_chebyshev_preconditioner(costate_chebyshev *);   /* lives as long as that */
+int costate_chebyshev_status(const costate_chebyshev *);        /* like costate_splitting_status */
+const char *costate_chebyshev_message(const costate_chebyshev *);      /* never NULL */
+
 /* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
 
 static inline const costate_size *costate_operators_sizes(void)
@@ -80,6 +110,7 @@ static inline const costate_size *costate_operators_sizes(void)
         {"costate_problem", sizeof(costate_problem)},
         {"costate_preconditioner", sizeof(costate_preconditioner)},
         {"costate_part", sizeof(costate_part)},
+        {"costate_polynomial", sizeof(costate_polynomial)},
         {NULL, 0}
     };
     return sizes;
@@ -87,9 +118,12 @@ static inline const costate_size *costate_operators_sizes(void)
 
 costate_splitting *costate_splitting_new_sized(const costate_size *, const costate_problem *, int count,
                                                const costate_part *parts);
+costate_chebyshev *costate_chebyshev_new_sized(const costate_size *, const costate_problem *,
+                                               const costate_polynomial *);
 
 #ifndef COSTATE_NO_HANDSHAKE
 #define costate_splitting_new(...) costate_splitting_new_sized(costate_operators_sizes(), __VA_ARGS__)
+#define costate_chebyshev_new(...) costate_chebyshev_new_sized(costate_operators_sizes(), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

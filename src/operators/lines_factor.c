@@ -87,14 +87,17 @@ static void take_border(line_factors f, size_t lanes, size_t chain)
     }
 }
 
+/* The border decays from point to point.  Numbers below the normal ones would slow down every solve. */
+static double normal(double x) { return fabs(x) < DBL_MIN ? 0 : x; }
+
 /* m <- the last row of L, g <- the last column of U, and the last pivot */
 static int factor_border(line_factors f, size_t lanes, size_t chain)
 {
     size_t end = chain * lanes, good = 0;
     double fill[LANES] = {0};
     for (size_t k = lanes; k < end; k++) {
-        f.m[k] -= f.u[k - lanes] * f.m[k - lanes];
-        f.g[k] -= f.l[k - lanes] * f.g[k - lanes];
+        f.m[k] = normal(f.m[k] - f.u[k - lanes] * f.m[k - lanes]);
+        f.g[k] = normal(f.g[k] - f.l[k - lanes] * f.g[k - lanes]);
     }
     for (size_t k = 0; k < end; k++) {
         fill[k % lanes] += f.m[k] * f.d[k] * f.g[k];

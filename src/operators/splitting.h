@@ -27,7 +27,7 @@ struct costate_splitting {
     costate_preconditioner operator;
 };
 
-int splitting_given(costate_splitting *, const costate_problem *, int count, const costate_part *);   /* checks */
+int splitting_given(costate_splitting *, const costate_problem *, int count, const costate_part *);
 int splitting_read(costate_splitting *, const costate_point *);        /* the matrices, by the callbacks */
 int splitting_factor(costate_splitting *, double sigma);
 int splitting_solve(costate_splitting *, int transpose, int count, double *X);
