@@ -4,10 +4,10 @@
 #include <string.h>
 #include "operators/lines.h"
 
-int lines_new(lines *f, size_t n, size_t points, size_t stride, int periodic, int with_mass)
+int lines_new(tridiagonals *f, size_t n, size_t points, size_t stride, int periodic, int with_mass)
 {
     size_t lanes = n / points < LANES ? n / points : LANES;
-    *f = (lines){.n = n, .lines = n / points, .points = points, .stride = stride,
+    *f = (tridiagonals){.n = n, .lines = n / points, .points = points, .stride = stride,
                  .periodic = periodic && points > 1, .loop = periodic && points == 1,
                  .rows = 3 + with_mass, .factors = periodic && points > 1 ? 5 : 3};
     f->bundles = (f->lines + LANES - 1) / LANES;
@@ -19,7 +19,7 @@ int lines_new(lines *f, size_t n, size_t points, size_t stride, int periodic, in
     return f->set_of && f->set && f->row && f->factor && f->tile;
 }
 
-void lines_free(lines *f)
+void lines_free(tridiagonals *f)
 {
     free(f->set_of);
     free(f->set);
@@ -28,19 +28,19 @@ void lines_free(lines *f)
     free(f->tile);
 }
 
-size_t lines_first(const lines *f, size_t line)
+size_t lines_first(const tridiagonals *f, size_t line)
 {
     return line / f->stride * f->stride * f->points + line % f->stride;
 }
 
-size_t lines_width(const lines *f, size_t bundle)
+size_t lines_width(const tridiagonals *f, size_t bundle)
 {
     size_t left = f->lines - bundle * LANES;
     return left < LANES ? left : LANES;
 }
 
 /* The number of the line among the distinct ones.  What it does not use is the same for all. */
-static int number_line(lines *f, lines_room *room, const double *mass, size_t line)
+static int number_line(tridiagonals *f, lines_room *room, const double *mass, size_t line)
 {
     size_t at = lines_first(f, line), p = f->points;
     const double *from[] = {room->raw, room->raw + f->n, room->raw + 2 * f->n, mass};
@@ -51,7 +51,7 @@ static int number_line(lines *f, lines_room *room, const double *mass, size_t li
     return intern(&room->line, f->tile);
 }
 
-static void add_set(lines *f, const interned *known, const uint64_t *key)
+static void add_set(tridiagonals *f, const interned *known, const uint64_t *key)
 {
     size_t width = (size_t)key[0], p = f->points, at = 0, lanes = 1;
     for (size_t w = 1; w < width; w++) if (key[1 + w] != key[1]) lanes = width;
@@ -68,7 +68,7 @@ static void add_set(lines *f, const interned *known, const uint64_t *key)
     }
 }
 
-void lines_read(lines *f, lines_room *room, const double *mass)
+void lines_read(tridiagonals *f, lines_room *room, const double *mass)
 {
     intern_clear(&room->line, f->points * (size_t)f->rows, f->lines);
     intern_clear(&room->bundle, LANES + 1, f->bundles);

@@ -24,7 +24,7 @@ typedef struct {
     line_set *set;              /* sets */
     double *row, *factor;       /* of all sets */
     double *tile;               /* points by LANES */
-} lines;
+} tridiagonals;
 
 /* What lines of one splitting share while they are made; only used inside lines_read. */
 typedef struct {
@@ -32,15 +32,15 @@ typedef struct {
     interned line, bundle;
 } lines_room;
 
-int lines_new(lines *, size_t n, size_t points, size_t stride, int periodic, int with_mass);      /* 0: no memory */
-void lines_free(lines *);
-void lines_read(lines *, lines_room *, const double *mass);    /* the matrix is in room->raw; mass: n, or NULL */
+int lines_new(tridiagonals *, size_t n, size_t points, size_t stride, int periodic, int with_mass);      /* 0: no memory */
+void lines_free(tridiagonals *);
+void lines_read(tridiagonals *, lines_room *, const double *mass);    /* the matrix is in room->raw; mass: n, or NULL */
 /* Factors unit - by * A, where unit = sigma M and by = 1 (first), or unit = 1 and by = 1/(sigma M).  0: a pivot is too
    small. */
-int lines_factor(lines *, double sigma, int first);
-line_factors lines_factors(const lines *, const line_set *);
-size_t lines_first(const lines *, size_t line);                /* the unknown that a line starts with */
-size_t lines_width(const lines *, size_t bundle);              /* how many lines are in it */
-void lines_solve(const lines *, int transpose, int count, double *X);  /* X: n by count */
+int lines_factor(tridiagonals *, double sigma, int first);
+line_factors lines_factors(const tridiagonals *, const line_set *);
+size_t lines_first(const tridiagonals *, size_t line);                /* the unknown that a line starts with */
+size_t lines_width(const tridiagonals *, size_t bundle);              /* how many lines are in it */
+void lines_solve(const tridiagonals *, int transpose, int count, double *X);  /* X: n by count */
 
 #endif

@@ -16,9 +16,9 @@
 static const double GROWTH = 1e3;
 static const double SINGULAR = 16 * DBL_EPSILON;        /* a pivot of this size is nothing but round-off of its row */
 
-static size_t size_of(const lines *f, const line_set *s) { return f->points * (size_t)s->lanes; }
+static size_t size_of(const tridiagonals *f, const line_set *s) { return f->points * (size_t)s->lanes; }
 
-line_factors lines_factors(const lines *f, const line_set *s)
+line_factors lines_factors(const tridiagonals *f, const line_set *s)
 {
     size_t size = size_of(f, s);
     double *x = f->factor + (size_t)f->factors * s->at;
@@ -27,7 +27,7 @@ line_factors lines_factors(const lines *f, const line_set *s)
 }
 
 /* l, d, u <- the rows of unit - by A */
-static void form(const lines *f, const line_set *s, double sigma, int first, line_factors to)
+static void form(const tridiagonals *f, const line_set *s, double sigma, int first, line_factors to)
 {
     size_t size = size_of(f, s);
     const double *row = f->row + (size_t)f->rows * s->at, *mass = f->rows > 3 ? row + 3 * size : NULL;
@@ -112,7 +112,7 @@ static int factor_border(line_factors f, size_t lanes, size_t chain)
     return good == lanes;
 }
 
-static int factor_set(const lines *f, const line_set *s, double sigma, int first)
+static int factor_set(const tridiagonals *f, const line_set *s, double sigma, int first)
 {
     line_factors at = lines_factors(f, s);
     size_t lanes = (size_t)s->lanes, chain = f->periodic ? f->points - 1 : f->points;
@@ -121,7 +121,7 @@ static int factor_set(const lines *f, const line_set *s, double sigma, int first
     return factor_chain(at, lanes, chain) && (!f->periodic || factor_border(at, lanes, chain));
 }
 
-int lines_factor(lines *f, double sigma, int first)
+int lines_factor(tridiagonals *f, double sigma, int first)
 {
     int good = 1;
     for (size_t k = 0; k < f->sets && good; k++) good = factor_set(f, &f->set[k], sigma, first);

@@ -59,7 +59,7 @@ static line_factors transposed(line_factors f)
     return (line_factors){.l = f.u, .d = f.d, .u = f.l, .m = f.g, .g = f.m};
 }
 
-static void solve_bundle(const lines *f, size_t b, int transpose, double *x)
+static void solve_bundle(const tridiagonals *f, size_t b, int transpose, double *x)
 {
     const line_set *s = &f->set[f->set_of[b]];
     line_factors at = lines_factors(f, s);
@@ -70,7 +70,7 @@ static void solve_bundle(const lines *f, size_t b, int transpose, double *x)
     scatter(f->points, f->stride, width, each, f->tile, x);
 }
 
-void lines_solve(const lines *f, int transpose, int count, double *X)
+void lines_solve(const tridiagonals *f, int transpose, int count, double *X)
 {
     for (int j = 0; j < count; j++)
         for (size_t b = 0; b < f->bundles; b++) solve_bundle(f, b, transpose, X + (size_t)j * f->n);

@@ -23,7 +23,7 @@ static int not_finite(costate_splitting *s, int j, const char *name)
 
 static int read_matrix(costate_splitting *s, int j, const costate_point *x)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     size_t entries = matrix_entries(s->n, a->given.pattern);
     memset(a->A, 0, entries * sizeof *a->A);
     TRY(code(s, j, a->given.matrix(x, a->A, a->given.ctx), "matrix"));
@@ -32,7 +32,7 @@ static int read_matrix(costate_splitting *s, int j, const costate_point *x)
 
 static int read_lines(costate_splitting *s, int j, const costate_point *x)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     size_t n = (size_t)s->n;
     double *lower = s->room.raw, *diagonal = lower + n, *upper = lower + 2 * n;
     memset(lower, 0, 3 * n * sizeof *lower);
@@ -49,7 +49,7 @@ int splitting_read(costate_splitting *s, const costate_point *x)
 }
 
 /* the values that are factored: by M^-1 A */
-static void scale_rows(const costate_splitting *s, const part *a, double by)
+static void scale_rows(const costate_splitting *s, const summand *a, double by)
 {
     const costate_pattern *in = a->given.pattern;
     size_t n = (size_t)s->n;
@@ -68,7 +68,7 @@ static int matrix_code(costate_splitting *s, int j, int r)
 
 static int factor_one(costate_splitting *s, int j)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     if (!a->ls) {
         if (lines_factor(&a->along, s->sigma, j == 0)) return 0;
         return fail(&s->v, RETRY, "parts[%d]: a line has a pivot that is too small for sigma = %.10g: its matrix is "
@@ -87,7 +87,7 @@ int splitting_factor(costate_splitting *s, double sigma)
 
 static int solve_one(costate_splitting *s, int j, int transpose, int count, double *X)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     if (a->ls) return matrix_code(s, j, LS_Solve(a->ls, transpose, count, X));
     lines_solve(&a->along, transpose, count, X);
     return 0;

@@ -12,7 +12,7 @@ static int no_memory(costate_splitting *s)
 
 static int make_matrix(costate_splitting *s, int j)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     int r, n = s->n;
     const costate_pattern *in = a->given.pattern;
     a->ls = LS_Init(LS_Choose(a->given.solver, n, in), n, in, 0, NULL, NULL, &r);
@@ -26,7 +26,7 @@ static int make_matrix(costate_splitting *s, int j)
 
 static int make_lines(costate_splitting *s, int j)
 {
-    part *a = &s->parts[j];
+    summand *a = &s->parts[j];
     const costate_part *g = &a->given;
     return lines_new(&a->along, (size_t)s->n, (size_t)g->points, (size_t)g->stride, g->periodic, s->mass != NULL)
            ? 0 : no_memory(s);
@@ -115,7 +115,7 @@ void costate_splitting_free(costate_splitting *s)
 {
     if (!s) return;
     for (int j = 0; j < s->count; j++) {
-        part *a = &s->parts[j];
+        summand *a = &s->parts[j];
         LS_Free(a->ls);
         free(a->A);
         free(a->scaled);

@@ -11,14 +11,14 @@ typedef struct {
     costate_part given;
     LS *ls;                     /* of a matrix in a pattern, with */
     double *A, *scaled;         /* its values, and those that are factored */
-    lines along;                /* of lines */
-} part;
+    tridiagonals along;                /* of lines */
+} summand;
 
 struct costate_splitting {
     verdict v;                  /* of the constructor or of the last call */
     int broken;                 /* the constructor failed */
     int n, np, count;
-    part *parts;
+    summand *parts;
     double *mass;               /* n: the diagonal of M; NULL: identity */
     double *p;                  /* np: for which the matrices were read */
     double sigma;               /* for which they are factored */
