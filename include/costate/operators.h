@@ -63,8 +63,8 @@ costate_splitting *costate_splitting_new(const costate_problem *, int count, con
 void costate_splitting_free(costate_splitting *);       /* after the solvers that use it; accepts NULL */
 const costate_preconditioner *costate_splitting_preconditioner(costate_splitting *);   /* for options.preconditioner;
                                                            lives as long as the splitting */
-int costate_splitting_status(const costate_splitting *);        /* of the constructor or of the last setup or solve; > 0:
-                                                           a smaller step is requested */
+int costate_splitting_status(const costate_splitting *);       /* of the constructor or of the last setup or solve;
+                                                           > 0: a smaller step is requested */
 const char *costate_splitting_message(const costate_splitting *);      /* a sentence about it; never NULL */
 
 /* ---- Chebyshev polynomials ----------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* chebyshev.c - costate_chebyshev: k terms of Chebyshev's iteration as a fixed linear operator.
 
-   With z = B (b - K x), K = sigma M - L, theta = (hi + lo)/2, delta = (hi - lo)/2 (mathematics, section 6.7; Saad,
-   Iterative methods for sparse linear systems, 2nd ed., algorithm 12.1, with c_j = rho_j/delta):
+   With z = B (b - K x), K = sigma M - L, theta = (hi + lo)/2, delta = (hi - lo)/2 (mathematics, eq. 6.32 and 6.33;
+   Saad, Iterative methods for sparse linear systems, 2nd ed., algorithm 12.1, with c_j = rho_j/delta):
 
        z = B b,   c_0 = 1/theta,   x = d = c_0 z
        z <- z - B K d,   c_j = 1/(2 theta - delta^2 c_{j-1}),   d <- delta^2 c_j c_{j-1} d + 2 c_j z,   x <- x + d

@@ -32,7 +32,7 @@ typedef struct {
     interned line, bundle;
 } lines_room;
 
-int lines_new(tridiagonals *, size_t n, size_t points, size_t stride, int periodic, int with_mass);      /* 0: no memory */
+int lines_new(tridiagonals *, size_t n, size_t points, size_t stride, int periodic, int with_mass);   /* 0: no memory */
 void lines_free(tridiagonals *);
 void lines_read(tridiagonals *, lines_room *, const double *mass);    /* the matrix is in room->raw; mass: n, or NULL */
 /* Factors unit - by * A, where unit = sigma M and by = 1 (first), or unit = 1 and by = 1/(sigma M).  0: a pivot is too

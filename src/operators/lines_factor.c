@@ -1,11 +1,11 @@
 /* lines_factor.c - factorisations of tridiagonal matrices, of several lines at once.
 
-   A line T of N points is factored as T = L D U without pivots (mathematics, section 6.6).  With rows a_k, b_k, c_k:
+   A line T of N points is factored as T = L D U without pivots (mathematics, eq. 6.28).  With rows a_k, b_k, c_k:
 
        d_0 = b_0,   l_k = a_{k+1}/d_k,   u_k = c_k/d_k,   d_{k+1} = b_{k+1} - l_k c_k
 
    and, if the line is periodic, a last row m of L and a last column g of U, which fill in.  What is stored are l, u, m,
-   g and the inverses of the pivots d.  T^T = U^T D L^T: the transposed solve is the same with l, u and m, g exchanged. */
+   g and the inverses of the pivots d.  T^T = U^T D L^T: the transposed solve exchanges l with u and m with g. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* parts.c - the matrices of a splitting: read by the callbacks, factored for sigma, solved with one after the other.
 
-   P = sigma M (I - M^-1 A_1/sigma) .. (I - M^-1 A_d/sigma)  (mathematics, section 6.6).  sigma M is put into the first
-   factor, sigma M - A_1, so that it needs no pass of its own.  Only a matrix in a pattern has the rows of M divided out,
-   because its pattern need not hold the diagonal: sigma - M^-1 A_1. */
+   P = sigma M (I - M^-1 A_1/sigma) .. (I - M^-1 A_d/sigma)  (mathematics, eq. 6.25).  sigma M is put into the first
+   factor, sigma M - A_1, so that it needs no pass of its own.  Only of a matrix in a pattern M is divided out, sigma -
+   M^-1 A_1, because its pattern need not hold the diagonal. */
 #include <string.h>
 #include "base/vec.h"
 #include "operators/mass.h"

@@ -1,5 +1,5 @@
-/* grid.h - reaction and diffusion on a tensor grid, u' = p_c laplace(u) + u - u^3 + u_(c+1)/5 for each component c, with
-   derivatives, and its parts for a splitting. */
+/* grid.h - reaction and diffusion on a tensor grid, u' = p_c laplace(u) + u - u^3 + u_(c+1)/5 for each component c,
+   with derivatives, and its parts for a splitting. */
 #ifndef TESTS_GRID_H
 #define TESTS_GRID_H
 

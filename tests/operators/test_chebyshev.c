@@ -118,7 +118,8 @@ static void transposes(void **state)
             double v[N], w[N], Pv[N], Pw[N], expected[N], vw = 0, wv = 0, size = 0;
             unsigned seed = 8;
             random_model(&a);
-            const costate_preconditioner B = {.setup = setup, .solve = k & 4 ? NULL : solve, .solves = solves, .ctx = &a};
+            const costate_preconditioner B = {.setup = setup, .solve = k & 4 ? NULL : solve, .solves = solves,
+                                              .ctx = &a};
             costate_chebyshev *c = made(k & 1 ? &weighted : &plain, &(costate_polynomial){
                 .inner = &B, .apply = apply, .ctx = &a, .terms = terms, .lo = lo[k / 2 % 2], .hi = hi[k / 2 % 2]});
             const costate_preconditioner *P = costate_chebyshev_preconditioner(c);

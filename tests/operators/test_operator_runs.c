@@ -1,5 +1,5 @@
-/* test_operator_runs.c - W-methods with splittings and Chebyshev polynomials: order, exact derivatives, in two and three
-   dimensions, periodic or not; matrices that depend on p. */
+/* test_operator_runs.c - W-methods with splittings and Chebyshev polynomials: order, exact derivatives, in two and
+   three dimensions, periodic or not; matrices that depend on p. */
 #include "grid.h"
 
 static const int plane[] = {12, 10}, solid[] = {6, 5, 4};

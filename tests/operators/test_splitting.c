@@ -185,8 +185,8 @@ static void compare(int d, model *a, int with_mass)
         residual = larger_of(residual, relative_gap(n, back, W[k]));
     }
     if (!(gap < 1e-15 && residual < 1e-13))
-        fail_msg("%d parts, mass %d, %d points, stride %d, periodic %d, equal %d: gap %.1e, residual %.1e", d, with_mass,
-                 a->points, a->stride, a->periodic, a->equal, gap, residual);
+        fail_msg("%d parts, mass %d, %d points, stride %d, periodic %d, equal %d: gap %.1e, residual %.1e", d,
+                 with_mass, a->points, a->stride, a->periodic, a->equal, gap, residual);
     costate_splitting_free(s);
 }
 

@@ -45,7 +45,8 @@ static void calls(void **state)
     const costate_preconditioner *B = costate_splitting_preconditioner(s);
     assert_int_equal(a.calls + b.calls, 0);
     static const struct { double sigma, p0, p1; int calls; } known[] = {
-        {1, 1, 0, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 1, 1e-300, 2}, {2, 3, 1e-300, 3}, {4, 3, 1e-300, 3}, {4, 1, 0, 4}};
+        {1, 1, 0, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 1, 1e-300, 2}, {2, 3, 1e-300, 3}, {4, 3, 1e-300, 3},
+        {4, 1, 0, 4}};
     for (int k = 0; k < 7; k++) {
         const costate_point at = {.p = p};
         double sigma = known[k].sigma;
@@ -100,7 +101,8 @@ static void pivots(void **state)
 {
     (void)state;
     for (int periodic = 0; periodic < 2; periodic++) {
-        assert_int_equal(code_of((model){.diagonal = -2, .lower = 1, .upper = 1}, 8, periodic, 1e-6), 0);   /* diffusion */
+        /* diffusion */
+        assert_int_equal(code_of((model){.diagonal = -2, .lower = 1, .upper = 1}, 8, periodic, 1e-6), 0);
         assert_int_equal(code_of((model){.diagonal = 1}, 8, periodic, 1), 1);                  /* zero */
         assert_int_equal(code_of((model){.diagonal = 1 - 1e-17}, 8, periodic, 1), 1);
         /* 1 - 1e-2: a small pivot alone is no harm; it is with neighbours that make it grow a thousandfold */
@@ -137,7 +139,8 @@ static void codes(void **state)
     assert_int_equal(of_matrix((model){.diagonal = 1}, 1, "parts[0]: its matrix is singular for sigma = 1."), 1);
     assert_int_equal(of_matrix((model){.diagonal = NAN}, 1, "The callback matrix of parts[0] left a NaN or Inf."), 1);
     assert_int_equal(of_matrix((model){.code = 3}, 1, "The callback matrix of parts[0] returned 3."), 1);
-    assert_int_equal(of_matrix((model){.code = -3}, 1, "The callback matrix of parts[0] returned -3."), COSTATE_CALLBACK);
+    assert_int_equal(of_matrix((model){.code = -3}, 1, "The callback matrix of parts[0] returned -3."),
+                     COSTATE_CALLBACK);
     /* after a failure the callback is called again */
     model a = {.diagonal = -1, .code = 1};
     const costate_part part = {.lines = lines, .points = 4, .stride = 1, .ctx = &a};
