@@ -265,6 +265,8 @@ static void codes(void **state)
         assert_string_equal(costate_chebyshev_message(c), known[k].words);
         assert_int_equal(P->solve(0, x, P->ctx), 0);
         assert_string_equal(costate_chebyshev_message(c), "No error.");
+        assert_int_equal(P->setup(1, &(costate_point){.p = &p}, P->ctx), 1);
+        assert_int_equal(P->solve(0, x, P->ctx), COSTATE_BAD_ARGUMENT);
         costate_chebyshev_free(c);
     }
 }

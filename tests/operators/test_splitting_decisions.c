@@ -26,6 +26,7 @@ static int matrix(const costate_point *x, double *A, void *ctx)
 {
     model *a = ctx;
     a->calls++;
+    assert_true(A[0] == 0);
     A[0] = a->diagonal * (x->p ? x->p[0] : 1);
     return a->code;
 }
@@ -60,6 +61,14 @@ static void calls(void **state)
         assert_true(fabs(x[0] - expected) < 1e-15);
         assert_true(fabs(x[1] - 1 / (sigma * (1 + p[0] / sigma))) < 1e-15);
     }
+    /* a failure for another p leaves nothing behind */
+    b.code = 1;
+    p[0] = 5;
+    assert_int_equal(B->setup(4, &(costate_point){.p = p}, B->ctx), 1);
+    b.code = 0;
+    p[0] = 1;
+    assert_int_equal(B->setup(4, &(costate_point){.p = p}, B->ctx), 0);
+    assert_true(a.calls == 6 && b.calls == 6);
     costate_splitting_free(s);
 }
 
@@ -114,6 +123,9 @@ static void pivots(void **state)
     assert_int_equal(code_of((model){.diagonal = -1, .lower = 1, .upper = 1}, 8, 1, 1), 1);
     assert_int_equal(code_of((model){.diagonal = -1, .lower = 1, .upper = 1}, 8, 0, 1), 0);
     assert_int_equal(code_of((model){.diagonal = -1.001, .lower = 1, .upper = 1}, 8, 1, 1), 0);
+    /* 1.21/1.1 - 1.1: round-off, or zero */
+    for (double lower = 0.3; lower < 3; lower += 0.1)
+        assert_int_equal(code_of((model){.diagonal = -0.1, .lower = lower, .upper = 1.21 / lower}, 2, 0, 1), 1);
     assert_int_equal(code_of((model){.diagonal = 1}, 1, 1, 1), 1);
     assert_int_equal(code_of((model){.diagonal = 0.5, .lower = 0.25, .upper = 0.25}, 1, 1, 1), 1);
     assert_int_equal(code_of((model){.diagonal = 0.5, .lower = 0.25, .upper = 0.25}, 1, 0, 1), 0);
@@ -208,6 +220,8 @@ static void refusals(void **state)
     refused(&P, 1, NULL, COSTATE_BAD_ARGUMENT, "count = 1, and parts is NULL");
     a.points = 5;
     refused(&P, 1, &a, COSTATE_BAD_ARGUMENT, "parts[0]: stride * points = 2 * 5 does not divide n = 24");
+    a.points = 8;
+    refused(&P, 1, &a, COSTATE_BAD_ARGUMENT, "parts[0]: stride * points = 2 * 8 does not divide n = 24");
     a.points = a.stride = 1 << 16;
     refused(&P, 1, &a, COSTATE_BAD_ARGUMENT, "does not divide n = 24");
     a.points = 0;
