@@ -70,7 +70,8 @@ def page(header):
             "<costate/accuracy.h>, errors of gradients;",
             "<costate/bvp.h>, boundary value problems;",
             "<costate/ensemble.h>, many runs over threads;",
-            "<costate/linsol.h>, what a linear solver does."]
+            "<costate/linsol.h>, what a linear solver does;",
+            "<costate/operators.h>, matrices of W-methods."]
     return "\n".join(out) + "\n"
 
 

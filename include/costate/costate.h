@@ -286,10 +286,10 @@ enum costate_solver {
 
    With COSTATE_LS_PRECONDITIONER P itself is the matrix of the stages: a stage takes one `solve` and no iteration. A
    W-method keeps its order with any P, as close to sigma M - J as smooth vectors make necessary: an ADI splitting, a
-   few cycles of multigrid. `solve` must be linear with an exact transpose, the same for a given sigma and p, whatever
-   x->t and x->y are; `setup` is called when sigma changes. P is held in derivatives, as h is, so that they need first
-   derivatives of f alone, and not those of P. P may be stiffer than sigma M - J by any factor, but softer by a small
-   part only (24 % with w6s4os, 62 % with ros34pw2). */
+   few cycles of multigrid (see operators.h). `solve` must be linear with an exact transpose, the same for a given
+   sigma and p, whatever x->t and x->y are; `setup` is called when sigma changes. P is held in derivatives, as h is,
+   so that they need first derivatives of f alone, and not those of P. P may be stiffer than sigma M - J by any
+   factor, but softer by a small part only (24 % with w6s4os, 62 % with ros34pw2). */
 typedef struct {
     int (*setup)(double sigma, const costate_point *x, void *ctx);
     int (*solve)(int transpose, double *x, void *ctx);

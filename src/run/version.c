@@ -9,6 +9,7 @@
 #include <costate/accuracy.h>
 #include <costate/bvp.h>
 #include <costate/ensemble.h>
+#include <costate/operators.h>
 #include "run/run.h"
 #include "run/version.h"
 
@@ -24,7 +25,7 @@ static size_t size_in(const costate_size *list, const char *type)
 size_t costate_sizeof(const char *type)
 {
     const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes(),
-                                         costate_accuracy_sizes()};
+                                         costate_accuracy_sizes(), costate_operators_sizes()};
     size_t size = 0;
     for (size_t k = 0; !size && k < sizeof lists / sizeof *lists; k++) size = size_in(lists[k], type);
     return size;

@@ -4,6 +4,7 @@
 #include <costate/costate.h>
 #include <costate/ensemble.h>
 #include <costate/linsol.h>
+#include <costate/operators.h>
 
 extern "C" {
 static int value(const costate_point *, double *out, void *) { out[0] = 0.0; return 0; }
@@ -41,5 +42,15 @@ int main()
                 costate_ensemble_report *) = costate_ensemble;
     made = made && costate_ensemble(costate_method_find("dopri5"), &problem, NULL, &members, &report) == COSTATE_OK;
     made = made && many && report.done == 1;
+    costate_part part = costate_part();
+    costate_polynomial polynomial = costate_polynomial();
+    costate_splitting *s = costate_splitting_new(&problem, 1, &part);
+    costate_chebyshev *k = costate_chebyshev_new(&problem, &polynomial);
+    costate_splitting *(*parts)(const costate_problem *, int, const costate_part *) = costate_splitting_new;
+    costate_chebyshev *(*terms)(const costate_problem *, const costate_polynomial *) = costate_chebyshev_new;
+    made = made && parts && terms && costate_splitting_status(s) == COSTATE_BAD_ARGUMENT;
+    made = made && costate_chebyshev_status(k) == COSTATE_MISSING;
+    costate_splitting_free(s);
+    costate_chebyshev_free(k);
     return made && problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 """fortran/costate.f90 says what costate.h says, costate_bvp.f90 what bvp.h, costate_ensembles.f90 what ensemble.h,
-costate_errors.f90 what accuracy.h: constants, sizes and offsets as both compilers have them, procedures with their
-arguments.
+costate_errors.f90 what accuracy.h, costate_operators.f90 what operators.h: constants, sizes and offsets as both
+compilers have them, procedures with their arguments.
 
     test_fortran.py SOURCE LIBRARY FORTRAN COMPILER...     reports in the format of cmocka"""
 
@@ -16,7 +16,7 @@ from cases import run_all  # noqa: E402
 
 root, library, fortran, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 MODULES = {"costate": "costate", "bvp": "costate_bvp", "ensemble": "costate_ensembles",     # of each header
-           "accuracy": "costate_errors"}
+           "accuracy": "costate_errors", "operators": "costate_operators"}
 
 
 def source(name):
@@ -90,7 +90,7 @@ def fortran_kind(declared):
 
 
 def test_procedures():
-    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2), ("accuracy", 2)):
+    for of, least in (("costate", 30), ("bvp", 16), ("ensemble", 2), ("accuracy", 2), ("operators", 10)):
         c, f = prototypes(of), bindings(of)
         assert len(c) >= least, (of, len(c))
         for name in sorted(c.keys() | f.keys()):
@@ -125,13 +125,13 @@ def test_constants_and_layouts():
     assert len(words) > 40 and len(types) > 16
     with tempfile.TemporaryDirectory() as place:
         c = printed(place, "c.c", "#include <costate/bvp.h>\n#include <costate/ensemble.h>\n"
-                    "#include <costate/accuracy.h>\n#include <stdio.h>\n"
+                    "#include <costate/accuracy.h>\n#include <costate/operators.h>\n#include <stdio.h>\n"
                     '#define P(name, value) printf("%s %ld\\n", name, value)\n'
                     "int main(void)\n{\n" + "\n".join(in_c) + "\nreturn 0;\n}\n",
                     compiler + ["-I" + os.path.join(root, "include")])
         f = printed(place, "f.f90", "program layout\nuse costate\nuse costate_bvp\nuse costate_ensembles\n"
-                    "use costate_errors\nimplicit none\n" + "\n".join(declared) + "\n" + "\n".join(in_fortran) +
-                    "\ncontains\n"
+                    "use costate_errors\nuse costate_operators\nimplicit none\n" +
+                    "\n".join(declared) + "\n" + "\n".join(in_fortran) + "\ncontains\n"
                     "integer(c_intptr_t) function at(p)\ntype(c_ptr), intent(in) :: p\nat = transfer(p, at)\n"
                     "end function\nend program\n",
                     [fortran, *map(source, MODULES)], [library, "-Wl,-rpath," + os.path.dirname(library)])
