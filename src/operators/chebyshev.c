@@ -1,6 +1,6 @@
 /* chebyshev.c - costate_chebyshev: k terms of Chebyshev's iteration as a fixed linear operator.
 
-   With z = B (b - K x), K = sigma M - L, theta = (hi + lo)/2, delta = (hi - lo)/2 (mathematics, eq. 6.32 and 6.33;
+   With z = B (b - K x), K = sigma M - L, theta = (hi + lo)/2, delta = (hi - lo)/2 (mathematics, eq. 6.34 and 6.35;
    Saad, Iterative methods for sparse linear systems, 2nd ed., algorithm 12.1, with c_j = rho_j/delta):
 
        z = B b,   c_0 = 1/theta,   x = d = c_0 z

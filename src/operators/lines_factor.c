@@ -1,6 +1,6 @@
 /* lines_factor.c - factorisations of tridiagonal matrices, of several lines at once.
 
-   A line T of N points is factored as T = L D U without pivots (mathematics, eq. 6.28).  With rows a_k, b_k, c_k:
+   A line T of N points is factored as T = L D U without pivots (mathematics, eq. 6.30).  With rows a_k, b_k, c_k:
 
        d_0 = b_0,   l_k = a_{k+1}/d_k,   u_k = c_k/d_k,   d_{k+1} = b_{k+1} - l_k c_k
 

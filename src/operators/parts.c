@@ -1,6 +1,6 @@
 /* parts.c - the matrices of a splitting: read by the callbacks, factored for sigma, solved with one after the other.
 
-   P = sigma M (I - M^-1 A_1/sigma) .. (I - M^-1 A_d/sigma)  (mathematics, eq. 6.25).  sigma M is put into the first
+   P = sigma M (I - M^-1 A_1/sigma) .. (I - M^-1 A_d/sigma)  (mathematics, eq. 6.27).  sigma M is put into the first
    factor, sigma M - A_1, so that it needs no pass of its own.  Only of a matrix in a pattern M is divided out, sigma -
    M^-1 A_1, because its pattern need not hold the diagonal. */
 #include <string.h>

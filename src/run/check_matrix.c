@@ -168,8 +168,8 @@ static int checked(matrix_check *x, const double *p)
     costate *c = x->c;
     TRY(begin(c));
     if (!c->sh.held)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The matrix of the stages is not the user's: that of W-methods is, with "
-                    "COSTATE_LS_PRECONDITIONER or problem.jac_is_w.");
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "The matrix of the stages is not the user's: that of W-methods is, "
+                    "with COSTATE_LS_PRECONDITIONER or problem.jac_is_w.");
     TRY(check_arguments(c, x->t, x->t + x->h, x->y, p));
     if (x->h == 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "h is 0: sigma is 1/(gamma h).");
     double *memory = calloc(8 * (size_t)c->st.n, sizeof *memory);

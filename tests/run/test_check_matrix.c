@@ -87,7 +87,8 @@ static void faults(void **state)
         faulty P = {.fault = (enum fault)k, .soft = 1};
         costate_report r;
         int status = check_of(&P, 1, &r), wrong = 0;
-        if (status != expected[k].status || !strstr(r.text, expected[k].words)) fail_msg("%d: %d %s", k, status, r.text);
+        if (status != expected[k].status || !strstr(r.text, expected[k].words))
+            fail_msg("%d: %d %s", k, status, r.text);
         for (const char *at = r.text; (at = strstr(at, "WRONG")); at++) wrong++;
         /* what is right is not blamed; where it is not linear, nothing is a transpose */
         if (k != NOT_LINEAR) assert_int_equal(wrong, status == COSTATE_CHECK_FAILED);
