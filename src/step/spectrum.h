@@ -22,7 +22,9 @@ typedef struct {
     long run;                   /* stamp of the run that it belongs to */
     long steps, capped;         /* of the run, and those as long as the limit; */
     double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
-    double limit;               /* ros: the largest rho that the method bears; */
+    /* ros: the largest rho that the method bears, and whether the one that was measured does harm; */
+    double limit;
+    int (*harms)(struct stepper *, double t, const double *y, int *does);
     double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
 } spectrum;
 
