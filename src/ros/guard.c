@@ -7,9 +7,9 @@
 
    (mathematics, eq. 6.24), s = a/(sigma + a) for f_y = -a. x = 1 is the exact matrix, x < 1 one that is stiffer. A
    method bears x up to the first one where |R| > 1 for some a; beyond it modes grow, which the error control of y holds
-   back, but gradients show. x is measured now and then (step/spectrum.c). Beyond the limit s of its vector decides: a slow
-   reaction that is left out of W has x = 1 + gamma h a, and does no harm where the method is stable for these x and s.
-   A mode with f_y = -a and E = sigma + b has
+   back, but gradients show. x is measured now and then (step/spectrum.c). Beyond the limit s of its vector decides: a
+   slow reaction that is left out of W has x = 1 + gamma h a, and does no harm where the method is stable for these x
+   and s. A mode with f_y = -a and E = sigma + b has
 
        x - 1 = (a - b)/(sigma + b),   1/(x - 1) = A + B/h                                                (6.25)
 
@@ -61,16 +61,18 @@ static double limit_of(const costate_method *m)
     return x;
 }
 
+static double sigma_of(const stepper *c) { return 1 / (c->m->gamma * c->fac->h); }
+
 /* out <- E^-1 (sigma M - f_y) v, for the h of the factors at hand */
 static int product(stepper *c, double t, const double *y, const double *v, double *out)
 {
-    shifted a = {c->sh, point(c->maps, t, y), 1 / (c->m->gamma * c->fac->h), 0, 0};
+    shifted a = {c->sh, point(c->maps, t, y), sigma_of(c), 0, 0};
     TRY(shifted_apply(&a, 1, v, out));
     return factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, out);
 }
 
-/* Is a mode with gamma h a = q harmless, as one of a slow part of f that W leaves out?  Its x is then at most 1 + q.  So
-   must be modes that are somewhat faster and for which E is somewhat softer, because the largest x is that of one. */
+/* Is a mode with gamma h a = q harmless, as one of a slow part of f that W leaves out?  Its x is then at most 1 + q.
+   Modes that are faster, and for which E is softer, must be harmless, too: only one mode is seen. */
 static int slow(const costate_method *m, double x, double q)
 {
     const double FASTER = 4, SOFTER = 1.2;
@@ -87,7 +89,7 @@ static int harms(stepper *c, double t, const double *y, int *does)
     spectrum *s = &c->spectrum;
     const space *all = &c->maps->space;
     size_t n = (size_t)c->n;
-    double sigma = 1 / (c->m->gamma * c->fac->h), slope, rest;
+    double sigma = sigma_of(c), slope, rest;
     shifted a = {c->sh, point(c->maps, t, y), sigma, 0, 0};
     *does = 0;
     if (s->rho <= s->limit) return 0;
