@@ -193,7 +193,7 @@ static int solve(const ros_back *b, const factors *f)
 {
     stepper *c = b->c;
     const functionals *g = b->g;
-    accuracy how = {.left = c->m->gi[b->i], .from = &work(c)->sweep};
+    accuracy how = {.left = c->m->gi[b->i], .from = &work(c)->sweep, .sweep = 1};
     if (!g->along) return ros_solve(c, f, 1, g->m, &how, b->u);
     TRY(ros_solve(c, f, 1, 1, &how, b->u));
     TRY(moving_matrix(b));
