@@ -225,6 +225,7 @@ int ros_adjoint(stepper *c, const record *r, const functionals *g)
     const factors *f;
     double one[STAGES_MOST];
     TRY(ros_matrices(c, r, &f));
+    TRY(ros_transposed(c, r, f));
     if (g->times) TRY(ros_time_slope(c, r));
     memset(a->sum, 0, stride * sizeof *a->sum);
     for (int i = c->s - 1; i >= 0; i--) TRY(stage(c, r, g, f, i));

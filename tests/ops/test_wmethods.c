@@ -194,10 +194,10 @@ static void setups(void **state)
     assert_true(fabs(P.sigma - 4 / 0.03125) < 1e-9);
     CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL));
     assert_int_equal(P.setups, 1);
-    assert_int_equal(P.solves, 2 * 32 * 6 + 12);
+    assert_int_equal(P.solves, 2 * 32 * 6 + 12 + 4);                    /* 4: transposes are compared */
     memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
     CHECK_OK(c, costate_replay(c, tape, y, b->p0));
-    assert_int_equal(P.solves, 3 * 32 * 6 + 12);                        /* a replay measures nothing */
+    assert_int_equal(P.solves, 3 * 32 * 6 + 16);                        /* a replay measures nothing */
     assert_int_equal(P.setups, 2);
     CHECK_OK(c, costate_integrate(c, 0, 4, y, b->p0, NULL));            /* 128 steps: again after 50 and 100 */
     assert_int_equal(costate_get_stats(c)->power, 12 + 12 + 2 * 4);
@@ -265,12 +265,13 @@ static void columns(void **state)
         assert_int_equal(before, k < 2 ? 0 : solves);
         CHECK_OK(c, costate_tangent(c, tape, 3, V[k], NULL, NULL, NULL));
         CHECK_OK(c, costate_adjoint(c, tape, 3, lambda[k], NULL, NULL, NULL));
-        assert_int_equal(P.calls - before, k ? 2 * 8 * 6 : 0);
-        assert_int_equal(P.solves - solves, 3 * 2 * 8 * 6);
+        /* 4: transposes are compared, column by column */
+        assert_int_equal(P.calls - before, k ? 2 * 8 * 6 + (k == 2) * 4 : 0);
+        assert_int_equal(P.solves - solves, 3 * 2 * 8 * 6 + 4);
         assert_memory_equal(V[k], V[0], sizeof V[0]);
         assert_memory_equal(lambda[k], lambda[0], sizeof lambda[0]);
         assert_memory_equal(y[k], y[0], sizeof y[0]);
-        P.code_at = P.solves + 1;
+        P.code_at = P.solves + 5;
         P.code = -5;
         assert_int_equal(costate_adjoint(c, tape, 3, lambda[k], NULL, NULL, NULL), COSTATE_CALLBACK);
         assert_non_null(strstr(costate_message(c), k ? "The preconditioner's solves returned -5" :
@@ -322,6 +323,46 @@ static void codes(void **state)
         assert_int_equal(status, code < 0 ? COSTATE_CALLBACK : COSTATE_OK);
         if (code < 0) assert_non_null(strstr(costate_message(c), "The preconditioner's solve returned -3"));
         else assert_true(costate_get_stats(c)->newton_failures == 1);
+        costate_free(c);
+    }
+}
+
+/* a solve that is not linear, or whose transpose is not its own by 1e-5, is found before a gradient is computed */
+typedef struct { matrix P; int linear, transposed; } crooked;
+
+static int crooked_setup(double sigma, const costate_point *x, void *ctx)
+{
+    return setup(sigma, x, &((crooked *)ctx)->P);
+}
+
+static int crooked_solve(int transpose, double *x, void *ctx)
+{
+    crooked *k = ctx;
+    solve(transpose, x, &k->P);
+    if (!k->linear) x[0] += 1e-5 * x[1] * x[1];
+    if (!k->transposed && transpose) x[0] += 1e-5 * x[1];
+    return 0;
+}
+
+static void wrong_solves(void **state)
+{
+    (void)state;
+    const problem *b = problem_find("lv");
+    for (int k = 0; k < 3; k++) {
+        crooked wrong = {.P = {.n = 2}, .linear = k != 1, .transposed = k != 2};
+        const costate_preconditioner p = {.setup = crooked_setup, .solve = crooked_solve, .ctx = &wrong};
+        costate *c = costate_new(costate_method_find("w6s4os"), &b->P, &(costate_options){
+                                 .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p});
+        costate_tape *tape = costate_tape_new();
+        double y[MOST_N] = {1, 1}, lambda[MOST_N] = {1}, V[MOST_N] = {1};
+        CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, tape));
+        CHECK_OK(c, costate_tangent(c, tape, 1, V, NULL, NULL, NULL));
+        for (int again = 0; again < 2; again++) {
+            int status = costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL);
+            assert_int_equal(status, k ? COSTATE_BACKEND : COSTATE_OK);
+            if (k) assert_non_null(strstr(costate_message(c), k == 1 ? "solve is not linear" : "is not the transpose"));
+        }
+        costate_tape_free(tape);
         costate_free(c);
     }
 }
@@ -578,6 +619,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(setups), cmocka_unit_test(refusals), cmocka_unit_test(codes),
                                        cmocka_unit_test(options), cmocka_unit_test(columns),
+                                       cmocka_unit_test(wrong_solves),
                                        cmocka_unit_test(softness), cmocka_unit_test(shortened),
                                        cmocka_unit_test(left_out), cmocka_unit_test(hopeless),
                                        cmocka_unit_test(resumed),
