@@ -21,7 +21,8 @@
 
 /* products from a random vector, and later, after so many steps or where h is so many times as long, because x grows
    with it */
-static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least = 4, .most = 4, .safety = 1};
+static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least = 4, .most = 4, .safety = 1,
+                                         .plain = 1};
 enum { EVERY = 50 };
 static const double LONGER = 3;
 static const double RELIABLE = 1.02;            /* what is measured is less by this at most, usually */

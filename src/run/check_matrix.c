@@ -17,7 +17,8 @@
 
 /* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
 static const double LINEAR = 1e-9;
-static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1};
+static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1,
+                                         .plain = 1};
 
 typedef struct {
     costate *c;

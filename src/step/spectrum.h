@@ -29,8 +29,9 @@ typedef struct {
 } spectrum;
 
 /* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until
-   it changes by less than the part `settled`.  safety: the factor of rho */
-typedef struct { int first, first_most, least, most; double settled, safety; } spectrum_accuracy;
+   it changes by less than the part `settled`.  safety: the factor of rho.  plain: 1: rho is what the last products
+   showed, which is never too large; 0: it is extrapolated, as the end of a dense spectrum */
+typedef struct { int first, first_most, least, most; double settled, safety; int plain; } spectrum_accuracy;
 
 void spectrum_layout(struct stepper *, cursor *);
 void spectrum_forget(spectrum *);                           /* a run begins */

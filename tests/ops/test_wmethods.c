@@ -514,6 +514,55 @@ static void left_out(void **state)
     }
 }
 
+/* A splitting of sum_k rate_k in two, whose eigenvalues x fill the interval from 0 to 1: the largest ones are found
+   slowly, and must not be overestimated. */
+enum { SPLIT = 400 };
+static double split_rate(int k) { return 20.0 * pow(1e5, (double)(k % 20) / 19); }
+static double other_rate(int k) { return 20.0 * pow(1e5, (double)(k / 20) / 19); }
+
+static int split_solve(int transpose, double *x, void *ctx)
+{
+    double sigma = *(double *)ctx;
+    (void)transpose;
+    for (int k = 0; k < SPLIT; k++) x[k] /= sigma * (1 + split_rate(k) / sigma) * (1 + other_rate(k) / sigma);
+    return 0;
+}
+
+static int split_decay(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    for (int k = 0; k < SPLIT; k++) out[k] = -(split_rate(k) + other_rate(k)) * x->y[k];
+    return 0;
+}
+
+static int split_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const costate_point along = {.y = dx->y};
+    (void)x;
+    if (dx->y) return split_decay(&along, out, ctx);
+    memset(out, 0, SPLIT * sizeof *out);
+    return 0;
+}
+
+static void no_alarm(void **state)
+{
+    (void)state;
+    int steps[2];
+    for (int k = 0; k < 2; k++) {
+        double sigma = 0, y[SPLIT];
+        const costate_preconditioner p = {.setup = scale_setup, .solve = split_solve, .ctx = &sigma};
+        const costate_problem P = {.n = SPLIT, .rhs = {.value = split_decay, .tangent = split_tangent}};
+        for (int i = 0; i < SPLIT; i++) y[i] = 1;
+        costate *c = costate_new(costate_method_find("w6s4os"), &P, &(costate_options){.preconditioner = &p,
+                                 .solver = COSTATE_LS_PRECONDITIONER, .stability = k});
+        CHECK_OK(c, costate_integrate(c, 0, 0.2, y, NULL, NULL));
+        assert_string_equal(costate_message(c), "No error.");
+        steps[k] = (int)costate_get_stats(c)->accepted;
+        costate_free(c);
+    }
+    assert_int_equal(steps[0], steps[1]);
+}
+
 static int triple_solve(int transpose, double *x, void *ctx)
 {
     soft_solve(transpose, x, ctx);
@@ -621,7 +670,8 @@ int main(void)
                                        cmocka_unit_test(options), cmocka_unit_test(columns),
                                        cmocka_unit_test(wrong_solves),
                                        cmocka_unit_test(softness), cmocka_unit_test(shortened),
-                                       cmocka_unit_test(left_out), cmocka_unit_test(hopeless),
+                                       cmocka_unit_test(left_out), cmocka_unit_test(no_alarm),
+                                       cmocka_unit_test(hopeless),
                                        cmocka_unit_test(resumed),
                                        cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_method("order", order) +
