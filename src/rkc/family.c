@@ -96,6 +96,7 @@ const family rkc_family = {
     .restart = restart,
     .longest = rkc_longest,
     .keeps = keeps,
+    .damps = "rkc2d",
     .remark = rkc_remark,
     .forward = rkc_forward,
     .tangent = rkc_tangent,

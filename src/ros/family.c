@@ -138,6 +138,8 @@ static const family fixed_family = {
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .keep = keep_h,
     .longest = ros_longest,
+    .keeps = ros_keeps,
+    .damps = "shorter steps",
     .remark = ros_guard_remark,
     SHARED
 };

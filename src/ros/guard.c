@@ -16,6 +16,7 @@
    so that a shorter h makes x smaller, and two measurements tell which h is short enough. */
 #include <stdio.h>
 #include <string.h>
+#include "base/random.h"
 #include "maps/callbacks.h"
 #include "ros/ros.h"
 
@@ -30,6 +31,7 @@ static const double REFUSED = 2;                /* limits, where h is not shorte
 enum { CUTS = 10 };                             /* where it is: no h is short enough */
 static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9, MOST_RISE = 2;
 static const double MOST = 20;                  /* of the search for the limit, */
+static const double FAST = 5;                   /* h a, from where on modes should decay within a few steps */
 enum { RATES = 50 };                            /* with so many s */
 
 static double growth(const costate_method *m, double x, double s)
@@ -105,6 +107,44 @@ static int harms(stepper *c, double t, const double *y, int *does)
     return 0;
 }
 
+/* v <- f_y v / |f_y v| for s->Jv, SHARPER times; its x and its rate |f_y v| / |M v| */
+static int stiffest(stepper *c, double t, const double *y)
+{
+    enum { SHARPER = 3 };
+    spectrum *s = &c->spectrum;
+    const space *all = &c->maps->space;
+    size_t n = (size_t)c->n;
+    double sigma = sigma_of(c), both = 0, squares[3];
+    shifted a = {c->sh, point(c->maps, t, y), sigma, 0, 0};
+    for (size_t i = 0; i < n; i++) s->Jv[i] = random_number(&s->seed);
+    for (int k = 0; k <= SHARPER; k++) {
+        memset(s->z, 0, n * sizeof *s->z);
+        mass_multiply(c->maps, 0, 1, 1, s->Jv, s->z);
+        TRY(space_dots(all, n, 1, s->z, 0, s->z, &squares[1]));
+        TRY(shifted_apply(&a, 1, s->Jv, s->JJv));
+        c->maps->count->power++;
+        add_scaled(n, s->z, s->JJv, -sigma, s->z);
+        TRY(space_dots(all, n, 1, s->z, 0, s->z, &squares[2]));
+        if (k < SHARPER && squares[2] > 0) add_scaled(n, s->Jv, NULL, 1 / sqrt(squares[2]), s->z);
+    }
+    TRY(space_dots(all, n, 1, s->Jv, 0, s->Jv, &squares[0]));
+    TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, s->JJv));
+    TRY(space_dots(all, n, 1, s->Jv, 0, s->JJv, &both));
+    s->stiffest = both / squares[0];
+    s->rate = sqrt(squares[2]) / sqrt(squares[1]);
+    return 0;
+}
+
+/* Where E is much stiffer than necessary, as ADI is for modes that are fast in two directions, a step multiplies them
+   by nearly 1. */
+double ros_keeps(const stepper *c, const record *r, double *z)
+{
+    const spectrum *s = &c->spectrum;
+    *z = fabs(r->h) * s->rate;
+    if (!s->v || s->products == 0) return 0;
+    return fmax(exp(-*z), *z < FAST ? 0 : growth(c->m, fmax(0, s->stiffest), 1));
+}
+
 void ros_guard_layout(stepper *c, cursor *at)
 {
     if (!ros_holds(c) || !(has_tangent(&c->maps->user.rhs) || c->maps->user.jac)) return;
@@ -172,6 +212,7 @@ int ros_guard(stepper *c, const record *r, trial *t)
     if (!s->v || !due) return 0;
     int harmful, status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
     if (!status) status = harms(c, r->t, r->y, &harmful);
+    if (!status) status = stiffest(c, r->t, r->y);
     if (status) return status == RETRY ? 0 : status;    /* not known: the stages will say so, or another step */
     s->h = fabs(r->held);
     if (unlimited(c)) {

@@ -43,6 +43,7 @@ static inline int ros_holds(const stepper *c) { return c->sh->held; }
 void ros_guard_layout(stepper *, cursor *);
 int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
 int ros_transposed(stepper *, const record *, const factors *);     /* before the first adjoint of a sweep */
+double ros_keeps(const stepper *, const record *, double *z);
 int ros_longest(stepper *, const record *, trial *, double *h);
 static inline const char *ros_matrix_name(const stepper *c) { return c->sh->fixed ? "preconditioner" : "matrix W"; }
 static inline const char *ros_inverse_name(const stepper *c) { return c->sh->fixed ? "P^-1" : "(sigma M - W)^-1"; }

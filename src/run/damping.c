@@ -63,5 +63,5 @@ void damping_remark(costate *c, const run *x)
     snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
              "their size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
              "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,
-             c->st.F->keeps ? "rkc2d" : "radau2a");
+             c->st.F->damps ? c->st.F->damps : "radau2a");
 }

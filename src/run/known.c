@@ -6,7 +6,7 @@
 #include "run/watch.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
-    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho, h, shortened;
+    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho, h, shortened, stiffest, rate;
     int negative, products;     /* of the spectrum, */
     long age;
     unsigned seed;
@@ -53,6 +53,8 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.rho = s->rho;
     k.h = s->h;
     k.shortened = s->shortened;
+    k.stiffest = s->stiffest;
+    k.rate = s->rate;
     k.negative = s->negative;
     k.products = s->products;
     k.age = s->age;
@@ -81,6 +83,8 @@ static void spectrum_again(costate *c, const known *k, const void *v)
     s->rho = k->rho;
     s->h = k->h;
     s->shortened = k->shortened;
+    s->stiffest = k->stiffest;
+    s->rate = k->rate;
     s->negative = k->negative != 0;
     s->products = k->products;
     s->age = k->age;

@@ -25,6 +25,7 @@ typedef struct {
     /* ros: the largest rho that the method bears, and whether the one that was measured does harm; */
     double limit;
     int (*harms)(struct stepper *, double t, const double *y, int *does);
+    double stiffest, rate;      /* of the fastest modes: what rho is the largest of, and their rate */
     double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
 } spectrum;
 

@@ -155,6 +155,7 @@ struct family {
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
     /* |R| of this step for the fastest modes, and z, h times their rate; NULL: known from |R(inf)| */
     double (*keeps)(const stepper *, const record *, double *z);
+    const char *damps;                                   /* what damps them better; NULL: radau2a */
     double (*loosely)(const stepper *);                  /* default of newton_tol, whatever rtol, if stages are solved
                                                             only to the accuracy of the error estimate; 0: they are not;
                                                             may be NULL */
