@@ -163,12 +163,16 @@ static void keeps_h(void **state)
     const costate_problem P = with_w(b->P);
     (void)state;
     for (int kept = 0; kept < 2; kept++) {
-        const costate_options o = {.rtol = 1e-7, .atol = 1e-7, .q_min = 1, .q_max = kept ? 1.2 : 1};
+        const costate_options o = {.rtol = 1e-7, .atol = 1e-7, .q_min = 1, .q_max = kept ? 1.2 : 1,
+                                   .keep_factors = 1};
         lv_run r = lv_ran(&P, "w6s4os", &o, 10, b->p0);
         const costate_stats *count = costate_get_stats(r.c);
         assert_int_equal(count->jac, 1);
         if (kept) assert_true(count->decompositions < 0.8 * count->steps);
         else assert_true(count->decompositions > 0.9 * count->steps);
+        long before = count->decompositions;
+        lv_sweep(&r, r.tape);                                       /* the tape has them all */
+        assert_int_equal(count->decompositions, before);
         lv_close(&r);
     }
 }

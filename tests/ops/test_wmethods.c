@@ -397,10 +397,10 @@ static int soft_solve(int transpose, double *x, void *ctx)
     return 0;
 }
 
-typedef struct { char said[512]; double error; int status, steps; } soft_result;
+typedef struct { char said[512]; double error; int status, steps, cuts; } soft_result;
 
 /* a run with this part of the Laplacian, and its gradient of the first value */
-static soft_result softened_run(const char *method, double part, int products, int stability)
+static soft_result softened_run_from(double h0, const char *method, double part, int products, int stability)
 {
     soft_result r = {.steps = 0};
     int points = LINE;
@@ -413,16 +413,22 @@ static soft_result softened_run(const char *method, double part, int products, i
     line_heat_exact(LINE, 0.3, exact);
     costate *c = costate_new(costate_method_find(method), &P, &(costate_options){.rtol = 1e-6, .atol = 1e-6,
                              .solver = COSTATE_LS_PRECONDITIONER, .preconditioner = &p, .autonomous = 1,
-                             .stability = stability});
+                             .stability = stability, .h0 = h0});
     costate_tape *tape = costate_tape_new();
     r.status = costate_integrate(c, 0, 0.3, y, NULL, tape);
     snprintf(r.said, sizeof r.said, "%s", costate_message(c));
     if (!r.status) CHECK_OK(c, costate_adjoint(c, tape, 1, g, NULL, NULL, NULL));
     r.error = relative_error(LINE, g, exact);
     r.steps = costate_tape_steps(tape);
+    r.cuts = (int)costate_get_stats(c)->newton_failures;
     costate_tape_free(tape);
     costate_free(c);
     return r;
+}
+
+static soft_result softened_run(const char *method, double part, int products, int stability)
+{
+    return softened_run_from(0, method, part, products, stability);
 }
 
 static const struct { const char *method; double limit; } known[] = {{"w6s4os", 1.24}, {"ros34pw2", 1.62}};
@@ -482,11 +488,15 @@ static void shortened(void **state)
             if (!at || sscanf(at, "beyond %lf", &h) != 1 || !(h > least && h < most))
                 fail_msg("%s, %g: %.3g, not %.3g: %s", m, soft[j], h, exact, r.said);
             assert_true(r.steps < 0.3 / (0.9 * least));
+            /* from an h that is a hundred times too long, the line through two measurements needs three cuts */
+            soft_result far = softened_run_from(100 * exact, m, part, 1, COSTATE_STABILITY_ON);
+            assert_true(far.status == COSTATE_OK && far.cuts <= 3);
         }
 }
 
 /* y' = -a y without any matrix, P = sigma: an explicit method, stable for h a up to 3.4.  a = 20 with h = 0.08 does no
-   harm, and nothing is said; with h = 0.25 it does. */
+   harm, and nothing is said; with h = 0.25 it does.  P = sigma/3 is wrong for any h. */
+static int thrice_solve(int transpose, double *x, void *ctx) { return (void)transpose, x[0] /= *(double *)ctx / 3, 0; }
 static int scale_setup(double sigma, const costate_point *x, void *ctx) { return (void)x, *(double *)ctx = sigma, 0; }
 static int scale_solve(int transpose, double *x, void *ctx) { return (void)transpose, x[0] /= *(double *)ctx, 0; }
 static int decay(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = -20 * x->y[0], 0; }
@@ -500,16 +510,18 @@ static int decay_tangent(const costate_point *x, const costate_point *dx, double
 static void left_out(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         double sigma = 0, y = 1;
-        const costate_preconditioner p = {.setup = scale_setup, .solve = scale_solve, .ctx = &sigma};
+        const costate_preconditioner p = {.setup = scale_setup, .solve = k < 2 ? scale_solve : thrice_solve,
+                                          .ctx = &sigma};
         const costate_problem P = {.n = 1, .rhs = {.value = decay, .tangent = decay_tangent}};
         costate *c = costate_new(costate_method_find("w6s4os"), &P, &(costate_options){.preconditioner = &p,
                                  .solver = COSTATE_LS_PRECONDITIONER, .controller = COSTATE_FIXED,
-                                 .h0 = k ? 0.25 : 0.08});
-        CHECK_OK(c, costate_integrate(c, 0, 1, &y, NULL, NULL));
-        assert_true((strstr(costate_message(c), "Make the preconditioner stiffer") != NULL) == k);
-        assert_true(k ? fabs(y) > 1 : fabs(y) < 1e-3);
+                                 .h0 = k == 0 ? 0.08 : k == 1 ? 0.25 : 1e-4});
+        int status = costate_integrate(c, 0, k < 2 ? 1 : 0.01, &y, NULL, NULL);
+        assert_int_equal(status, k < 2 ? COSTATE_OK : COSTATE_BACKEND);
+        assert_true((strstr(costate_message(c), "Make the preconditioner stiffer") != NULL) == (k == 1));
+        assert_true(k == 2 || (k ? fabs(y) > 1 : fabs(y) < 1e-3));
         costate_free(c);
     }
 }
@@ -692,7 +704,7 @@ static void measured(void **state)
     (void)state;
     line_heat_start(LINE, y);
     costate *c = costate_new(costate_method_find("w6s4os"), &P, &o);
-    CHECK_OK(c, costate_integrate(c, 0, 0.2, y, NULL, NULL));
+    CHECK_OK(c, costate_integrate(c, 0, 1.2, y, NULL, NULL));
     const char *at = strstr(costate_message(c), "was about ");
     if (!at || sscanf(at, "was about %lf", &found) != 1 || fabs(found / exact - 1) > 0.03)
         fail_msg("%.3f, not %.3f: %s", exact, found, costate_message(c));
