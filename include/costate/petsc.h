@@ -63,6 +63,32 @@ KSP costate_petsc_ksp(costate_petsc *);                         /* to configure 
 const char *costate_petsc_message(const costate_petsc *);       /* PETSc's text on its last error on this process; never
                                                                    NULL */
 
+/* ---- cycles that are the matrix of W-methods -------------------------------------------------------------------- */
+
+/* For COSTATE_LS_PRECONDITIONER, where the preconditioner is the matrix of the method (w6s4os): KSP becomes k
+   Richardson iterations from zero with its PC, without a convergence test or norms,
+
+       x <- x + B (b - A x)        transposed:  x <- x + B^T (b - A^T x)
+
+   which are linear in b, and transposes of each other if PCApply and PCApplyTranspose are.  k of one or two multigrid
+   cycles is usual.  Call it between costate_petsc_new and the first run; 0, or a PETSc error code (k < 1).
+
+   Every set-up tries both with random vectors, and refuses, with a sentence, what is not linear or has no exact
+   transpose: KSPGMRES or KSPCG as smoother or on the coarsest level, SOR as smoother, hypre's BoomerAMG.  This works:
+
+       -costate_pc_type gamg -costate_mg_levels_ksp_type chebyshev -costate_mg_levels_pc_type jacobi
+       -costate_mg_coarse_pc_type redundant
+
+   The same sigma and p must give the same operator, or tapes cannot be repeated: `matrix` may use sigma and x->p, but
+   not x->t and x->y, so it fills in a linear part of the problem, such as diffusion.  Each set-up starts from nothing
+   (PCReset), because PETSc keeps interpolation and eigenvalues of the matrix before.  On one process it has the same
+   bits; on several, PETSc may add in another order.
+
+   PCGAMG for GMRES: -pc_gamg_reuse_interpolation, true by default in PETSc 3.18, keeps the interpolation of the first
+   matrix for all later ones.  If sigma has changed by orders of magnitude, GMRES may take many iterations: use
+   -costate_pc_gamg_reuse_interpolation false. */
+int costate_petsc_cycles(costate_petsc *, int k);
+
 #ifdef __cplusplus
 }
 #endif

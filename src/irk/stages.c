@@ -227,14 +227,38 @@ static int iterate(const stage_system *s, int m, int from, int columns, double *
     return 0;
 }
 
-static int needs_a_matrix(const stage_system *s, int m, const double *X)
+/* the system of a block of one stage */
+static shifted single(const stage_system *s)
 {
     stepper *c = s->c;
+    double Wii = c->m->W[s->block * (c->s + 1)];
+    return (shifted){c->sh, irk_stage_point(c, s->r, s->block), Wii / s->r->h, 0, s->transpose};
+}
+
+static int unsolved(const stage_system *s, int m, const double *X)
+{
+    stepper *c = s->c;
+    shifted a = single(s);
     TRY(space_finite(&c->maps->space, (size_t)m * (size_t)c->m->block * (size_t)c->n, X));
-    return fail(c->v, COSTATE_STAGNATED,
-                "GMRES did not solve a stage system of the %s in cycles of %d iterations at t = %.10g "
-                "(h = %.3g): a solver with a matrix is needed here.",
-                s->transpose ? "adjoint" : "tangent", matfree_limit(), s->r->t, s->r->h);
+    return matfree_unsolved(&a, c->m->block == 1 ? NULL : "The coupled stages of this method are solved without a "
+                            "preconditioner: use a method of the families sdirk or ros");
+}
+
+/* column j of X, to an error of krylov_tol; *good 0: it is as before */
+static int relaxed(const stage_system *s, int m, int j, double *X, int *good)
+{
+    stepper *c = s->c;
+    shifted a = single(s);
+    int iterations;
+    double *b = work(c)->systems.column;
+    accuracy to = {.left = (s->transpose ? c->m->c : c->m->b)[s->block], .from = &work(c)->systems.guesses};
+    irk_gather(s, m, j, X, b);
+    TRY(matfree_relaxed(&a, &to, j, b, &iterations, good));
+    if (iterations > work(c)->systems.last_krylov) work(c)->systems.last_krylov = iterations;
+    if (!*good) return 0;
+    irk_scatter(s, m, j, b, X);
+    c->maps->count->stage_iterative++;
+    return 0;
 }
 
 int irk_stage_solve(const stage_system *s, int m, int from, int to, double *X)
@@ -245,9 +269,12 @@ int irk_stage_solve(const stage_system *s, int m, int from, int to, double *X)
     if (direct(c)) return irk_exact_solve(s, m, from, to, X);
     for (int j = from, good; j < to; j += good) {
         int columns = irk_stage_together(c, to - j);
-        int status = iterate(s, m, j, columns, X, &good);
+        int status = 0;
+        good = 0;
+        if (matfree_relaxes(c->sh) && c->m->block == 1) status = relaxed(s, m, j, X, &good);
+        if (!status && !good) status = iterate(s, m, j, columns, X, &good);
         if (status < 0 || (status != 0 && c->sh->matfree)) return status;
-        if (good < columns && c->sh->matfree) return needs_a_matrix(s, m, X);
+        if (good < columns && c->sh->matfree) return unsolved(s, m, X);
         if (good < columns) return irk_exact_solve(s, m, j + good, to, X);
     }
     return 0;

@@ -12,11 +12,9 @@
 #include "linsol/gmres.h"
 #include "linsol/orthogonal.h"
 
-/* STANDSTILL: a cycle that reduces neither the residual nor the error to less than this part is the last one.  A half
-   lies between the digits that a successful cycle gains and the few per cent by which round-off changes a residual.
-   LEAST_GAIN: every cycle has to gain a digit at least, even if the tolerance is nearer: the first vectors of a cycle
+/* LEAST_GAIN: every cycle has to gain a digit at least, even if the tolerance is nearer: the first vectors of a cycle
    cost the same, however little they are to gain. */
-static const double STANDSTILL = 0.5, LEAST_GAIN = 0.1;
+static const double LEAST_GAIN = 0.1;
 
 /* For each column: basis (limit+1)*n, preconditioned basis limit*n, H by columns (limit+1)*limit, rotations 2 limit,
    right-hand side limit+1, inner products limit+1, and a column in each of the two blocks that are passed to the
@@ -209,7 +207,7 @@ static void keep(const gmres_system *s, const krylov_progress *q, const double *
 
 /* Judges the candidate in dx by its true residual; r holds A dx on entry, and this residual afterwards.  The candidate
    is accepted if the residual is smaller.  The column is finished if the residual is within the tolerance, at
-   round-off, or no longer decreasing. */
+   round-off, or if neither it nor the error decreases fast enough. */
 static int judge(const gmres_system *s, krylov_progress *q, const double *b, double *x, double *dx, double *r,
                  gmres_result *out)
 {
@@ -224,7 +222,8 @@ static int judge(const gmres_system *s, krylov_progress *q, const double *b, dou
     keep(s, q, r);
     q->size = size;
     TRY(measure(s, q, b, x, r, out));
-    q->going = !at_round_off(out->error) && (size < STANDSTILL * last || out->error < STANDSTILL * error);
+    q->going = !at_round_off(out->error) && (another_cycle(size / last, s->tol * q->first / size) ||
+                                             another_cycle(out->error / error, ROUND_OFF / out->error));
     if (!s->backward_error && out->residual <= s->tol) q->going = 0;
     return 0;
 }

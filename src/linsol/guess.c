@@ -21,7 +21,13 @@ void guesses_layout(guesses *g, cursor *at, maps *p, int m)
     guesses_clear(g);
 }
 
-void guesses_clear(guesses *g) { for (int j = 0; j < g->columns; j++) pairs_clear(&g->of[j]); }
+void guesses_clear(guesses *g)
+{
+    for (int j = 0; j < g->columns; j++) {
+        pairs_clear(&g->of[j]);
+        g->amplified[j] = 1;
+    }
+}
 
 int guesses_make(guesses *g, int j, double sigma, const double *b, double *x, int *good)
 {

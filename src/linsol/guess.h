@@ -11,6 +11,7 @@ typedef struct guesses {
     maps *maps;
     int columns;                /* 0: no guesses */
     pairs of[GUESSES];
+    double amplified[GUESSES];  /* of relaxed.c: see loose.h */
 } guesses;
 
 void guesses_layout(guesses *, cursor *, maps *, int m);               /* for the first of m columns; starts empty */

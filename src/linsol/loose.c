@@ -8,6 +8,7 @@
    The iteration stops when |w r|, times a recent maximum of |x| / |P^-1 b|, is within the tolerance; r is then added to
    x, which costs nothing.  P is applied from the left, so that the norm that is minimised is also the one that stops
    the iteration. */
+#include <math.h>
 #include <string.h>
 #include "linsol/loose.h"
 #include "linsol/orthogonal.h"
@@ -74,32 +75,33 @@ static void finish(const loose_system *s, const basis *a, const double *last, do
     combine_many(s->n, x, 1, a->k, a->c, a->Z);
 }
 
-int loose_solve(const loose_system *s, double *b, double *amplified, int *iterations, int *stalled)
+int loose_solve(const loose_system *s, double *b, double *amplified, loose_result *out)
 {
     size_t n = s->n;
     basis a = basis_in(s->work, n, s->limit);
-    double first = 0, size = 0, fell = 0, length;
+    double fell = 0, tol = s->tol, length;
     *amplified = 1 + FADES * (*amplified - 1);
-    *iterations = *stalled = 0;
+    *out = (loose_result){0};
     TRY(s->precondition(s->ctx, b));
     for (size_t i = 0; i < n; i++) a.r[i] = s->w[i] * b[i];
-    for (;;) {
-        int by_residual = fell <= FALLS || a.k == 0;
+    for (int ends = 0;;) {
+        int by_residual = fell <= FALLS || a.k == 0 || ends;
         double *z = a.Z + (size_t)a.k * n;
         const double *from = by_residual ? a.r : a.Q + (size_t)(a.k - 1) * n;
         for (size_t i = 0; i < n; i++) z[i] = from[i] / s->w[i];
         if (by_residual) {
-            TRY(space_norm(s->space, n, s->w, z, &size));
-            if (a.k == 0) first = size;
-            if (!(size * *amplified > s->tol)) { finish(s, &a, z, b); break; }
+            TRY(space_norm(s->space, n, s->w, z, &out->last));
+            if (a.k == 0) { out->first = out->last; tol = fmax(tol, s->part * out->first); }
+            if (!(out->last * *amplified > tol)) { finish(s, &a, z, b); break; }
         }
+        if (ends) { out->stalled = 1; finish(s, &a, NULL, b); break; }
         int k = a.k;
         TRY(take_in(s, &a, &fell));
-        ++*iterations;
-        if (a.k == k || a.k == s->limit - 1) { *stalled = 1; finish(s, &a, NULL, b); break; }
+        out->iterations++;
+        ends = a.k == k || a.k == s->limit - 1;
     }
-    if (*iterations == 0 || !(first > 0)) return 0;
+    if (out->iterations == 0 || !(out->first > 0)) return 0;
     TRY(space_norm(s->space, n, s->w, b, &length));
-    if (length > *amplified * first && length < HUGE_VAL) *amplified = length / first;
+    if (length > *amplified * out->first && length < HUGE_VAL) *amplified = length / out->first;
     return 0;
 }

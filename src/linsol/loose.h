@@ -9,16 +9,20 @@ typedef struct {
     size_t n;
     int limit;                                        /* iterations */
     const double *w;                                  /* n: weights of the norm of errors */
-    double tol;                                       /* required error in that norm */
+    double tol, part;                                 /* required error in that norm: tol, or that part of |P^-1 b| */
     int (*apply)(void *, int m, const double *X, double *out);     /* m columns: one */
     int (*precondition)(void *, double *x);
     void *ctx;
     double *work;                                     /* loose_work(n, limit) */
 } loose_system;
 
+/* first, last: |P^-1 b|, |P^-1 (b - A x)|; stalled: 1 if last is too large, because the limit of iterations was reached
+   or a direction added nothing */
+typedef struct { int iterations, stalled; double first, last; } loose_result;
+
 size_t loose_work(size_t n, int limit);
 /* b <- x.  amplified: the factor by which the preconditioner underestimates errors, from earlier solves; initially 1.
-   stalled: 1 if the limit of iterations was reached.  Returns an error of a callback, else 0. */
-int loose_solve(const loose_system *, double *b, double *amplified, int *iterations, int *stalled);
+   Returns an error of a callback, else 0. */
+int loose_solve(const loose_system *, double *b, double *amplified, loose_result *);
 
 #endif

@@ -136,6 +136,23 @@ int matfree_setup(shifts *s, factors *f, double h)
     return preconditioner_code(s, p && p->setup ? p->setup(sigma, &x, p->ctx) : 0, "setup");
 }
 
+static const char *remedy(const shifted *a)
+{
+    const shifts *s = a->s;
+    if (s->ilu) return "options.ilu is too weak here: use options.preconditioner";
+    if (!s->o->preconditioner) return "Use options.preconditioner or options.ilu";
+    return a->transpose ? "options.preconditioner is too weak, or its solve with transpose = 1 is not the transpose of "
+                          "the one with transpose = 0: improve it" : "options.preconditioner is too weak: improve it";
+}
+
+int matfree_unsolved(const shifted *a, const char *what_to_do)
+{
+    return fail(a->s->v, COSTATE_STAGNATED, "A %s did not converge at t = %.10g (sigma = %.3g): cycles of %d "
+                "iterations of GMRES do not approach krylov_tol = %.1e.  %s, or use a solver with a matrix.",
+                a->transpose ? "transposed solve of the adjoint" : "solve of the tangent", a->at.t, a->re, LIMIT,
+                a->s->o->krylov_tol, what_to_do ? what_to_do : remedy(a));
+}
+
 static int error_of(void *ctx, const double *b, const double *x, const double *r, gmres_result *out)
 {
     shifted *a = ctx;
@@ -171,9 +188,9 @@ static int solve_one(shifted *a, const accuracy *to, int column, double *b)
     int status = gmres(&g, b, s->answer, s->answer + n, &got);
     s->maps->count->krylov += got.iterations;
     TRY(status);
+    if (!(got.residual >= 0)) return retry(s->v, WHY_NOT_FINITE);       /* NaN: in b */
     if (!solved(s->maps, &got, to->tol))
-        return retry(s->v, got.residual >= 0 ? WHY_KRYLOV : WHY_NOT_FINITE); /* NaN: in b */
-    if (g.left) left_add(s, column, to->left, g.left);
+        return to->sweep ? matfree_unsolved(a, NULL) : retry(s->v, WHY_KRYLOV);
     solved_system of = {&a->at, a->re, a->transpose};
     if (from) TRY(guesses_add(from, column, &of, s->weights, b, g.left, s->answer));
     memcpy(b, s->answer, (size_t)n * sizeof *b);
@@ -205,8 +222,7 @@ int matfree_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
     return 0;
 }
 
-/* without a preconditioner: division by sigma */
-static int precondition_or_scale(void *ctx, double *x)
+int matfree_precondition_or_scale(void *ctx, double *x)
 {
     const shifted *a = ctx;
     if (matfree_preconditioned(a->s)) return matfree_precondition(a->s, a->transpose, x);
@@ -217,7 +233,7 @@ static int precondition_or_scale(void *ctx, double *x)
 int matfree_correct(shifts *s, const costate_point *at, double sigma, const double *w, double tol, double *amplified,
                     double *x)
 {
-    int iterations = 0, stalled = 0;
+    loose_result got = {0};
     shifted a = {s, *at, sigma, 0, 0};
     loose_system l = {.space = &s->maps->space,
                       .n = (size_t)s->n,
@@ -225,12 +241,12 @@ int matfree_correct(shifts *s, const costate_point *at, double sigma, const doub
                       .w = w,
                       .tol = tol,
                       .apply = shifted_apply,
-                      .precondition = precondition_or_scale,
+                      .precondition = matfree_precondition_or_scale,
                       .ctx = &a,
                       .work = s->krylov};
-    int status = loose_solve(&l, x, amplified, &iterations, &stalled);
-    s->maps->count->krylov += iterations;
+    int status = loose_solve(&l, x, amplified, &got);
+    s->maps->count->krylov += got.iterations;
     s->maps->count->solves++;
     TRY(status);
-    return stalled ? retry(s->v, WHY_KRYLOV) : 0;
+    return got.stalled ? retry(s->v, WHY_KRYLOV) : 0;
 }

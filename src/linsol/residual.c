@@ -4,7 +4,6 @@
    differ from those of A and b by no more than that, relatively (Oettli, Prager, Numer. Math. 6 (1964) 405).  It
    depends neither on scales nor on the condition of A, and it bounds the contribution of x to the gap between a tangent
    v and its adjoint: |r^T v| <= error |x|^T |A| |v|. */
-#include <float.h>
 #include <math.h>
 #include "base/larger.h"
 #include "base/vec.h"
@@ -23,8 +22,19 @@ int residual_weights(const maps *a, int transpose, int len, double *w)
     return 0;
 }
 
+/* STANDSTILL: a cycle that leaves more than this part is the last one.  A half lies between the digits that a
+   successful cycle gains and the few per cent by which round-off changes a residual.
+   CYCLES: this many more cycles at most, if each gains what the last one did.  A system then takes no more than some 25
+   cycles: if d digits are left, each has to gain d/CYCLES of them, so that d shrinks by a tenth at least, until a half
+   is required. */
+int another_cycle(double gained, double needed)
+{
+    const double STANDSTILL = 0.5, CYCLES = 10;
+    return gained < STANDSTILL && pow(gained, CYCLES) <= needed;
+}
+
 /* Measured: with 8 eps shallow water takes a seventh more iterations, and gaps are no smaller. */
-int at_round_off(double error) { return error <= 32 * DBL_EPSILON; }
+int at_round_off(double error) { return error <= ROUND_OFF; }
 
 /* 500 eps, 1e-13: above the round-off of products and solves of large systems, far below what a wrong jac leaves.
    Products by central differences have lost a third of the digits, nested ones half of them. */

@@ -2,6 +2,7 @@
 #ifndef COSTATE_LINSOL_RESIDUAL_H
 #define COSTATE_LINSOL_RESIDUAL_H
 
+#include <float.h>
 #include "maps/maps.h"
 
 typedef struct {
@@ -11,6 +12,7 @@ typedef struct {
 } gmres_result;
 
 #define EXACT_KRYLOV 1e-13              /* a larger krylov_tol accepts more than round-off */
+#define ROUND_OFF (32 * DBL_EPSILON)    /* a backward error that no correction would make smaller */
 /* Components below this part of the largest one need not be more accurate than that.  Measured: 1 leaves gaps of 1e-11
    with extreme weights, 0 doubles the iterations. */
 #define ITERATED 1e-2
@@ -21,7 +23,9 @@ void moduli_of_terms(size_t n, const double *b, const double *r, double *size); 
 /* sets error and norm; size: |A||x| + |b|; slack: 0, or ITERATED */
 int backward_error(const space *, size_t n, const double *w, const double *size, const double *r, double slack,
                    gmres_result *);
-int at_round_off(double error);                       /* no correction would make it smaller */
+/* Is another cycle of GMRES useful after one that left the part `gained`, if the part `needed` is to be left? */
+int another_cycle(double gained, double needed);
+int at_round_off(double error);
 double backward_stable(const maps *);                 /* a norm up to this is as good as the condition of A allows */
 int solved(const maps *, const gmres_result *, double tol);        /* nearly to tol, or backward stable */
 

@@ -37,8 +37,8 @@ typedef struct {
 
 /* How accurately an iteration solves.  loose: the caller corrects the remaining error.  left: the weight of a residual
    that remains in a sweep (left.h).  from: source of initial guesses for real systems; NULL: the guess is 0.  first:
-   the number of the first column in the sweep */
-typedef struct { double tol; int loose; double left; guesses *from; int first; } accuracy;
+   the number of the first column in the sweep.  sweep: the system is one of a tangent or an adjoint */
+typedef struct { double tol; int loose; double left; guesses *from; int first, sweep; } accuracy;
 
 /* sigma M - J or its transpose, where J is represented by products at a point */
 typedef struct { shifts *s; costate_point at; double re, im; int transpose; } shifted;
@@ -88,7 +88,16 @@ int matfree_precondition(shifts *, int transpose, double *x);       /* the user'
 /* x <- (sigma M - J)^-1 x with J at this point and an error of at most tol in the norm of w; amplified: see loose.h */
 int matfree_correct(shifts *, const costate_point *, double sigma, const double *w, double tol, double *amplified,
                     double *x);
+int matfree_precondition_or_scale(void *, double *x);               /* of a `shifted`; none: division by sigma */
 int matfree_preconditioned(const shifts *);
 int matfree_limit(void);
+/* COSTATE_STAGNATED, with its sentence; what_to_do NULL: about the preconditioner */
+int matfree_unsolved(const shifted *, const char *what_to_do);
+
+/* relaxed.c */
+int matfree_relaxes(const shifts *);                                /* krylov_tol is larger than round-off */
+/* b <- x, to an error of krylov_tol; iterations: of all cycles.  *good 0: b is as before, because the residual of x is
+   so large that the preconditioner does not estimate errors */
+int matfree_relaxed(shifted *, const accuracy *, int column, double *b, int *iterations, int *good);
 
 #endif

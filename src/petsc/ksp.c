@@ -67,7 +67,9 @@ static int get_ready(costate_petsc *c, int *stop)
     if (*stop) return status;
     ASK(KSPGetOptionsPrefix(c->ksp, &prefix));
     ASK(PetscOptionsGetBool(NULL, prefix, "-shell", &shelled, NULL));
+    if (c->cycles) TRY(cycles_configure(c));
     ASK(KSPSetFromOptions(c->ksp));
+    if (c->cycles) TRY(cycles_fix(c));
     c->shelled = shelled || !c->A;
     if (c->shelled) TRY(shell_possible(c, 0, "A shell"));
     if (c->shelled) TRY(shell_possible(c, 1, "A shell"));
@@ -115,23 +117,17 @@ static int fill(costate_petsc *c, int *stop)
     return status;
 }
 
-static int refused(KSPConvergedReason why) { return why == KSP_DIVERGED_PC_FAILED || why == KSP_DIVERGED_NANORINF; }
-
 static int set_up_here(costate_petsc *c, double sigma, const costate_point *x)
 {
-    KSPConvergedReason why;
-    int stop = 0;
+    int stop = 0, first = !c->ready;
     keep_point(c, sigma, x);
     TRY(get_ready(c, &stop));
     if (c->A && !stop) TRY(fill(c, &stop));
     if (stop) return 0;                                   /* another process failed and reports it */
     ASK(MatAssemblyBegin(c->shell, MAT_FINAL_ASSEMBLY));                /* tells PETSc that the operator has changed */
     ASK(MatAssemblyEnd(c->shell, MAT_FINAL_ASSEMBLY));
-    ASK(KSPSetOperators(c->ksp, c->shelled ? c->shell : c->A, c->A ? c->A : c->shell));
-    ASK(KSPSetUp(c->ksp));
-    ASK(KSPSetUpOnBlocks(c->ksp));
-    ASK(KSPGetConvergedReason(c->ksp, &why));
-    return refused(why);
+    TRY(petsc_factor(c));
+    return c->cycles ? cycles_check(c, first) : 0;
 }
 
 static int set_up(double sigma, const costate_point *x, void *ctx)
@@ -144,27 +140,10 @@ static int set_up(double sigma, const costate_point *x, void *ctx)
 
 /* ---- applied ---------------------------------------------------------------------------------------------------- */
 
-static int solve_here(costate_petsc *c, int transpose, double *x)
-{
-    KSPConvergedReason why;
-    double *in;
-    ASK(VecGetArray(c->in, &in));
-    if (c->P.n > 0) memcpy(in, x, (size_t)c->P.n * sizeof *x);
-    ASK(VecRestoreArray(c->in, &in));
-    ASK(VecPlaceArray(c->out, x));
-    c->trouble = 0;
-    PetscErrorCode code = transpose ? KSPSolveTranspose(c->ksp, c->in, c->out) : KSPSolve(c->ksp, c->in, c->out);
-    ASK(VecResetArray(c->out));
-    TRY(c->trouble);
-    ASK(code);
-    ASK(KSPGetConvergedReason(c->ksp, &why));
-    return refused(why);
-}
-
 static int solve(int transpose, double *x, void *ctx)
 {
     ASK(PetscPushErrorHandler(petsc_record, ctx));
-    int status = solve_here(ctx, transpose, x);
+    int status = petsc_solve(ctx, transpose, x);
     ASK(PetscPopErrorHandler());
     return status;
 }
@@ -196,7 +175,7 @@ void costate_petsc_free(costate_petsc *c)
 {
     if (!c) return;
     if (c->ksp && c->A) MatDestroy(&c->A);
-    KSPDestroy(&c->ksp);
+    if (!c->ruined) KSPDestroy(&c->ksp);
     MatDestroy(&c->shell);
     VecDestroy(&c->in);
     VecDestroy(&c->out);

@@ -33,6 +33,8 @@ struct costate_petsc {
     costate_petsc_matrix form;
     void *ctx;
     colours by_colour;
+    int cycles;                   /* of Richardson's iteration: the operator is the matrix; 0: a preconditioner */
+    int ruined;                   /* an error left KSP such that it cannot be destroyed: it is lost */
     int shelled;                  /* the operator is the shell */
     int ready;                    /* the first set-up is done */
     int trouble;                  /* status of a product that failed inside KSP */
@@ -51,6 +53,13 @@ int shell_mass(costate_petsc *);                                /* evaluates the
 /* out = (sigma M - J) x or its transpose times x; returns the status of the callback */
 int shell_product(costate_petsc *, int transpose, const double *x, double *out);
 int shell_make(costate_petsc *, MPI_Comm);
+/* solve.c: after a set-up, x <- the solution */
+int petsc_solve(costate_petsc *, int transpose, double *x);
+int petsc_factor(costate_petsc *);                              /* sets KSP up for A as it is */
+/* cycles.c */
+int cycles_configure(costate_petsc *);                          /* before KSPSetFromOptions */
+int cycles_fix(costate_petsc *);                                /* after it */
+int cycles_check(costate_petsc *, int first);                   /* after a set-up: 0, or a status with a sentence */
 /* coloured.c */
 int coloured_fill(costate_petsc *);                             /* sets the entries of A; the caller assembles it */
 int coloured_make(costate_petsc *);

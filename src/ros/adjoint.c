@@ -193,7 +193,7 @@ static int solve(const ros_back *b, const factors *f)
 {
     stepper *c = b->c;
     const functionals *g = b->g;
-    accuracy how = {.left = c->m->gi[b->i], .from = &work(c)->sweep};
+    accuracy how = {.left = c->m->gi[b->i], .from = &work(c)->sweep, .sweep = 1};
     if (!g->along) return ros_solve(c, f, 1, g->m, &how, b->u);
     TRY(ros_solve(c, f, 1, 1, &how, b->u));
     TRY(moving_matrix(b));
@@ -225,6 +225,7 @@ int ros_adjoint(stepper *c, const record *r, const functionals *g)
     const factors *f;
     double one[STAGES_MOST];
     TRY(ros_matrices(c, r, &f));
+    TRY(ros_transposed(c, r, f));
     if (g->times) TRY(ros_time_slope(c, r));
     memset(a->sum, 0, stride * sizeof *a->sum);
     for (int i = c->s - 1; i >= 0; i--) TRY(stage(c, r, g, f, i));

@@ -109,7 +109,11 @@ static double keep_h(stepper *c, double factor)
 }
 
 /* a run or a sweep starts without the guesses of earlier ones */
-static void sweep(stepper *c) { guesses_clear(&work(c)->sweep); }
+static void sweep(stepper *c)
+{
+    guesses_clear(&work(c)->sweep);
+    work(c)->transposed = 0;
+}
 
 #define SHARED \
     .controller = COSTATE_GUSTAFSSON, \

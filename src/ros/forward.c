@@ -96,7 +96,16 @@ int ros_solve(stepper *c, const factors *f, int transpose, int m, const accuracy
 {
     accuracy to = *how;
     to.tol = c->o->krylov_tol;                             /* nothing corrects what is left */
-    return factors_solve(c->sh, f, 0, transpose, m, &to, X);
+    if (!how->sweep || !matfree_relaxes(c->sh)) return factors_solve(c->sh, f, 0, transpose, m, &to, X);
+    for (int j = 0, its, good; j < m; j++, to.first++) {
+        shifted a = {c->sh, equation_point(c->maps, f->t, f->y, f->yp), shifts_sigma(c->sh, 0, &(double){0}) / f->h, 0,
+                     transpose};
+        double *x = X + (size_t)j * (size_t)c->n;
+        TRY(matfree_relaxed(&a, &to, to.first, x, &its, &good));
+        if (good) c->maps->count->solves++;
+        else TRY(factors_solve(c->sh, f, 0, transpose, 1, &to, x));
+    }
+    return 0;
 }
 
 /* q1 += h b_i [...], errq += h (bhat_i - b_i) [...] */

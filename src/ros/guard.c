@@ -7,7 +7,9 @@
 
    (mathematics, eq. 6.24), s = a/(sigma + a) for f_y = -a. x = 1 is the exact matrix, x < 1 one that is stiffer. A
    method bears x up to the first one where |R| > 1 for some a; beyond it modes grow, which the error control of y holds
-   back, but gradients show. x is measured now and then (step/spectrum.c). A mode with f_y = -a and E = sigma + b has
+   back, but gradients show. x is measured now and then (step/spectrum.c). Beyond the limit s of its vector decides: a
+   slow reaction that is left out of W has x = 1 + gamma h a, and does no harm where the method is stable for these x
+   and s. A mode with f_y = -a and E = sigma + b has
 
        x - 1 = (a - b)/(sigma + b),   1/(x - 1) = A + B/h                                                (6.25)
 
@@ -19,7 +21,8 @@
 
 /* products from a random vector, and later, after so many steps or where h is so many times as long, because x grows
    with it */
-static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least = 4, .most = 4, .safety = 1};
+static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least = 4, .most = 4, .safety = 1,
+                                         .plain = 1};
 enum { EVERY = 50 };
 static const double LONGER = 3;
 static const double RELIABLE = 1.02;            /* what is measured is less by this at most, usually */
@@ -42,9 +45,10 @@ static double growth(const costate_method *m, double x, double s)
     return fabs(R);
 }
 
-static int bears(const costate_method *m, double x)
+/* |R| <= 1 for this x and all rates up to s */
+static int bears(const costate_method *m, double x, double s)
 {
-    for (int k = 1; k <= RATES; k++) if (growth(m, x, (double)k / RATES) > 1 + 1e-9) return 0;
+    for (int k = 1; k <= RATES; k++) if (growth(m, x, s * k / RATES) > 1 + 1e-9) return 0;
     return 1;
 }
 
@@ -53,17 +57,52 @@ static double limit_of(const costate_method *m)
 {
     const double STEP = 0.05, FINE = 1e-3;
     double x = STEP;
-    while (x < MOST && bears(m, x + STEP)) x += STEP;
-    while (x < MOST && bears(m, x + FINE)) x += FINE;
+    while (x < MOST && bears(m, x + STEP, 1)) x += STEP;
+    while (x < MOST && bears(m, x + FINE, 1)) x += FINE;
     return x;
 }
+
+static double sigma_of(const stepper *c) { return 1 / (c->m->gamma * c->fac->h); }
 
 /* out <- E^-1 (sigma M - f_y) v, for the h of the factors at hand */
 static int product(stepper *c, double t, const double *y, const double *v, double *out)
 {
-    shifted a = {c->sh, point(c->maps, t, y), 1 / (c->m->gamma * c->fac->h), 0, 0};
+    shifted a = {c->sh, point(c->maps, t, y), sigma_of(c), 0, 0};
     TRY(shifted_apply(&a, 1, v, out));
     return factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, out);
+}
+
+/* Is a mode with gamma h a = q harmless, as one of a slow part of f that W leaves out?  Its x is then at most 1 + q.
+   Modes that are faster, and for which E is softer, must be harmless, too: only one mode is seen. */
+static int slow(const costate_method *m, double x, double q)
+{
+    const double FASTER = 4, SOFTER = 1.2;
+    enum { PARTS = 20 };
+    int harmless = x <= RELIABLE * (1 + q);
+    q *= FASTER;
+    for (int k = 1; harmless && k <= PARTS; k++) harmless = bears(m, SOFTER * x * k / PARTS, q / (1 + q));
+    return harmless;
+}
+
+/* *does <- whether the mode that was measured is beyond the limit; |f_y v| / |sigma M v| stands for gamma h a */
+static int harms(stepper *c, double t, const double *y, int *does)
+{
+    spectrum *s = &c->spectrum;
+    const space *all = &c->maps->space;
+    size_t n = (size_t)c->n;
+    double sigma = sigma_of(c), slope, rest;
+    shifted a = {c->sh, point(c->maps, t, y), sigma, 0, 0};
+    *does = 0;
+    if (s->rho <= s->limit) return 0;
+    memset(s->z, 0, n * sizeof *s->z);
+    mass_multiply(c->maps, 0, sigma, 1, s->v, s->z);
+    TRY(shifted_apply(&a, 1, s->v, s->Jv));
+    c->maps->count->power++;
+    add_scaled(n, s->Jv, s->Jv, -1, s->z);
+    TRY(space_dots(all, n, 1, s->Jv, 0, s->Jv, &slope));
+    TRY(space_dots(all, n, 1, s->z, 0, s->z, &rest));
+    *does = !slow(c->m, s->rho, sqrt(slope) / sqrt(rest));
+    return 0;
 }
 
 void ros_guard_layout(stepper *c, cursor *at)
@@ -71,6 +110,7 @@ void ros_guard_layout(stepper *c, cursor *at)
     if (!ros_holds(c) || !(has_tangent(&c->maps->user.rhs) || c->maps->user.jac)) return;
     spectrum_layout(c, at);
     c->spectrum.product = product;
+    c->spectrum.harms = harms;
     c->spectrum.limit = limit_of(c->m);
 }
 
@@ -130,14 +170,15 @@ int ros_guard(stepper *c, const record *r, trial *t)
     spectrum *s = &c->spectrum;
     int due = !s->products || ++s->age >= EVERY || fabs(r->held) >= LONGER * s->h || g->cuts > 0;
     if (!s->v || !due) return 0;
-    int status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
+    int harmful, status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
+    if (!status) status = harms(c, r->t, r->y, &harmful);
     if (status) return status == RETRY ? 0 : status;    /* not known: the stages will say so, or another step */
     s->h = fabs(r->held);
     if (unlimited(c)) {
-        s->worst = fmax(s->worst, s->rho);
-        return s->rho > REFUSED * s->limit ? too_soft(c, r) : 0;
+        if (harmful) s->worst = fmax(s->worst, s->rho);
+        return harmful && s->rho > REFUSED * s->limit ? too_soft(c, r) : 0;
     }
-    if (s->rho > s->limit) return shorten(c, r, t);
+    if (harmful) return shorten(c, r, t);
     g->cuts = 0;
     lengthen(c, r);
     return 0;

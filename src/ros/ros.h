@@ -21,6 +21,7 @@ typedef struct {
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
     guesses step, sweep;        /* without a matrix: of the stages of one step; of the systems of a sweep */
     column_work columns;        /* y: Y'_i */
+    int transposed;             /* transposed.c: seen in this sweep */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
     double *Yb;                 /* s*m*n: adjoints of the stage points */
     double *Mu, *by_t;          /* of jets: n: M^T u_i; m: [f_t^T u_i]' along x_0 */
@@ -41,6 +42,7 @@ static inline int ros_holds(const stepper *c) { return c->sh->held; }
 
 void ros_guard_layout(stepper *, cursor *);
 int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
+int ros_transposed(stepper *, const record *, const factors *);     /* before the first adjoint of a sweep */
 int ros_longest(stepper *, const record *, trial *, double *h);
 static inline const char *ros_matrix_name(const stepper *c) { return c->sh->fixed ? "preconditioner" : "matrix W"; }
 static inline const char *ros_inverse_name(const stepper *c) { return c->sh->fixed ? "P^-1" : "(sigma M - W)^-1"; }

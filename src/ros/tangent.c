@@ -116,7 +116,7 @@ int ros_tangent(stepper *c, const record *r, const directions *d)
         const costate_point *dx = ros_stage_directions(c, d, i);
         TRY(map_tangents(c->maps, &c->maps->rhs, &b.at, d->m, dx, X, n));
         for (int j = 0; j < d->m; j++) TRY(right_hand_side(c, r, d, &b, j, X + (size_t)j * n));
-        TRY(ros_solve(c, f, 0, d->m, &(accuracy){.left = c->m->b[i], .from = &work(c)->sweep}, X));
+        TRY(ros_solve(c, f, 0, d->m, &(accuracy){.left = c->m->b[i], .from = &work(c)->sweep, .sweep = 1}, X));
         TRY(quadrature(c, r, d, &b, dx));
     }
     for (int j = 0; j < d->m; j++)

@@ -255,16 +255,11 @@ static int try_run(attempt *x, costate_report *r)
     return check_remainders(x, r);
 }
 
-/* The same solver again, without callbacks that watch, and Newton to round-off: differences of runs see what it
-   leaves. */
+/* The same solver again, and Newton to round-off: differences of runs see what it leaves. */
 static costate *solver_for_checks(const costate *c)
 {
-    costate_options o = c->o;
+    costate_options o = options_unwatched(c);
     o.derivative_mode = 1;
-    o.on_step = NULL;
-    o.on_event = NULL;
-    o.on_back = NULL;
-    if (!o.consistent) o.consistent = COSTATE_CONSISTENT_NONE;       /* 0 says that of a solver, not of options */
     return costate_new(c->st.m, &c->P, &o);
 }
 

@@ -17,7 +17,8 @@
 
 /* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
 static const double LINEAR = 1e-9;
-static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1};
+static const spectrum_accuracy ENOUGH = {.first = 40, .first_most = 40, .least = 40, .most = 40, .safety = 1,
+                                         .plain = 1};
 
 typedef struct {
     costate *c;
@@ -42,9 +43,8 @@ static int solve(const matrix_check *x, int transpose, int m, double *X)
     return factors_solve(&x->c->sh, x->c->st.fac, 0, transpose, m, &(accuracy){.tol = x->c->o.krylov_tol}, X);
 }
 
-static void judge(matrix_check *x, double error, double most, const char *what, const char *cure)
+static void judge(matrix_check *x, int right, double error, const char *what, const char *cure)
 {
-    int right = error <= most;
     x->wrong |= !right;
     check_adds(x->r, "%s %.1e%s", what, error, right ? ".  " : " WRONG: ");
     if (!right) check_adds(x->r, "%s  ", cure);
@@ -83,7 +83,7 @@ static int check_linear(matrix_check *x)
     axpy(n, 0.5, x->more, x->out);
     TRY(distance(x, x->out, x->sum, &gap));
     x->r->linear = fmax(at_once, gap);
-    judge(x, x->r->linear, LINEAR, "Departure from linearity", at_once > LINEAR ?
+    judge(x, x->r->linear <= LINEAR, x->r->linear, "Departure from linearity", at_once > LINEAR ?
           "several columns at once give another result than one by one." :
           "the operator must be linear, as a fixed number of cycles is and a Krylov iteration is not.");
     return 0;
@@ -97,8 +97,8 @@ static int check_transpose(matrix_check *x)
     TRY(solve(x, 0, 1, x->out));
     TRY(solve(x, 1, 1, x->sum));
     TRY(check_gap(&x->c->maps.space, n, x->b, x->out, n, x->a, x->sum, 0, &x->r->transpose));
-    judge(x, x->r->transpose, CHECK_TRANSPOSED, "Gap of transposes", "solve with transpose = 1 is not the transpose; "
-          "gradients would be wrong.");
+    judge(x, x->r->transpose <= CHECK_TRANSPOSED, x->r->transpose, "Gap of transposes", "solve with transpose = 1 is "
+          "not the transpose; gradients would be wrong.");
     return 0;
 }
 
@@ -113,7 +113,8 @@ static int check_repeats(matrix_check *x)
     memcpy(x->sum, x->a, n * sizeof *x->sum);
     TRY(solve(x, 0, 1, x->sum));
     TRY(distance(x, x->out, x->sum, &x->r->repeats));
-    judge(x, x->r->repeats, LINEAR, "Difference at another t and y", "the matrix may depend on sigma and p alone.");
+    judge(x, x->r->repeats <= LINEAR, x->r->repeats, "Difference at another t and y", "the matrix may depend on sigma "
+          "and p alone.");
     return set_up(x, x->t, x->y);
 }
 
@@ -121,14 +122,16 @@ static int check_softness(matrix_check *x)
 {
     costate *c = x->c;
     spectrum *s = &c->st.spectrum;
+    int harmful;
     if (!s->v) {
         check_adds(x->r, "The largest eigenvalue of E^-1 (sigma M - f_y) is not measured: rhs.tangent is missing.");
         return 0;
     }
     spectrum_forget(s);
     TRY(spectrum_measure(&c->st, x->t, x->y, &ENOUGH, NULL, NULL));
+    TRY(s->harms(&c->st, x->t, x->y, &harmful));
     x->r->softness = s->rho;
-    judge(x, s->rho, s->limit, "Largest eigenvalue of E^-1 (sigma M - f_y)", "the matrix is too soft for the method: "
+    judge(x, !harmful, s->rho, "Largest eigenvalue of E^-1 (sigma M - f_y)", "the matrix is too soft for the method: "
           "make it stiffer, or take a shorter h.");
     spectrum_forget(s);
     return 0;

@@ -61,8 +61,7 @@ void damping_remark(costate *c, const run *x)
     size_t used = strlen(c->v.text);
     if (!looks(c, x) || !(d->kept > KEPT) || x->tape->count == 0) return;
     snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
-                                                        "their "
-             "size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
+             "their size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
              "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,
              c->st.F->keeps ? "rkc2d" : "radau2a");
 }

@@ -23,7 +23,7 @@ static int storage_for(const costate *c, const costate_tape *tape)
 
 static costate_options options_for(const costate *c, const costate_tape *tape)
 {
-    costate_options o = c->o;
+    costate_options o = options_unwatched(c);
     o.storage = storage_for(c, tape);
     double part = c->st.m->block > 1 ? NEWTON_PART_FULL : NEWTON_PART;
     o.newton_tol = fmax(part * o.newton_tol, fmin(o.newton_tol, newton_round_off(options_rtol(&o, c->st.n))));
@@ -31,10 +31,6 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
     o.max_steps = 0x7fffffff;
     o.gradient_control = o.tangent_error = o.tangent_count = o.warm = 0;
     o.tangent_rtol = o.tangent_atol = o.tangent_atol_vector = NULL;
-    o.consistent = o.consistent ? o.consistent : COSTATE_CONSISTENT_NONE;
-    o.on_step = NULL;
-    o.on_event = NULL;
-    o.on_back = NULL;
     o.mode = tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode;
     return o;
 }

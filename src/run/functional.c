@@ -75,7 +75,7 @@ static int at_end(costate *c, const costate_tape *tape, const observed *x)
                 all_finite(m, o->end);
     memcpy(o->last, o->value, m * sizeof *o->last);
     return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.at_end set a gradient "
-                                                        "to NaN or Inf."));
+                       "to NaN or Inf."));
 }
 
 static int any(size_t count, const double *x)

@@ -28,11 +28,10 @@ static int sound(costate *c, const costate_functional *F, const costate_goal *g)
     const costate_estimate *e = &g->estimate;
     if (e->steps || e->run.events || e->error.events || e->better.events)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "goal.estimate: the sizes of steps and events are not known before "
-                                                 "the "
-                    "run; costate_accuracy over the tape has them.");
+                    "the run; costate_accuracy over the tape has them.");
     if (c->o.controller == COSTATE_FIXED)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED: such steps do not follow a "
-                                                 "tolerance.");
+                    "tolerance.");
     return 0;
 }
 
@@ -87,8 +86,7 @@ static int rounds(costate *c, double t0, double t1, double *y, const double *p, 
     }
     if (c->v.status == COSTATE_ACCURACY) return c->v.status;
     return fail(&c->v, COSTATE_ACCURACY, "The largest error is estimated as %.2g times what tol = %.3g allows, after "
-                                         "%d runs, "
-                "the last with rtol = %.3g.", g->worst, g->tol, g->rounds, g->rtol);
+                "%d runs, the last with rtol = %.3g.", g->worst, g->tol, g->rounds, g->rtol);
 }
 
 int solver_gradient_within(costate *c, double t0, double t1, double *y, const double *p, const costate_functional *F,

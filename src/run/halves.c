@@ -30,8 +30,7 @@ static int closed(const costate_tape *t, int k)
 static int other_events(costate *c, double t)
 {
     return fail(&c->v, COSTATE_ACCURACY, "With halved steps other events occur near t = %.10g than in the run: it is "
-                                         "too "
-                "coarse for an estimate of its error.", t);
+                "too coarse for an estimate of its error.", t);
 }
 
 /* moves on to step k of the tape */

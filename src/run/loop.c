@@ -106,9 +106,19 @@ static void reject(costate *c, run *x)
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
+    if (c->v.why == WHY_KRYLOV) x->unsolved++;
     x->h_free = x->h * x->by.next.factor;
     x->k.rejected++;
     x->by.cautious = 1;
+}
+
+/* GMRES fails more often than steps are accepted: these are so small that nothing has to be solved, and the next ones
+   are larger and fail again.  Where the preconditioner is good for shorter steps, one failure is followed by several
+   of them.  TRIES: as many halve h from the length of a run to a step for which even a poor preconditioner is good. */
+static int hopeless(const costate *c, const run *x)
+{
+    enum { TRIES = 30 };
+    return x->unsolved >= TRIES && x->unsolved > x->rejected / 2 && x->unsolved > c->at;
 }
 
 static int report(costate *c, run *x)
@@ -268,6 +278,7 @@ static int one_step(costate *c, run *x, long budget)
         if (status != RETRY) return status;
         if (prescribed(c) && !x->by.next.new_jacobian) return give_up(c, x);
         reject(c, x);
+        if (hopeless(c, x)) return give_up(c, x);
     }
 }
 

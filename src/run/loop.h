@@ -21,6 +21,7 @@ typedef struct run {
     record now, prev;
     int has_prev;
     int begun;                  /* the run has a step */
+    long unsolved;              /* tries of this call in which GMRES did not converge */
     long rejected;              /* rejected steps of this call; the number of accepted ones is c->at */
     directions *d;
     double *Va, *Vb;            /* tangents at t and at t + h */

@@ -153,3 +153,13 @@ void options_scale(costate *c, double factor)
     c->o.newton_tol = given->newton_tol;
     options_newton(c);
 }
+
+costate_options options_unwatched(const costate *c)
+{
+    costate_options o = c->o;
+    o.on_step = NULL;
+    o.on_event = NULL;
+    o.on_back = NULL;
+    if (!o.consistent) o.consistent = COSTATE_CONSISTENT_NONE;       /* 0 says that of a solver, not of options */
+    return o;
+}

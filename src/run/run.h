@@ -196,6 +196,7 @@ int adjoint_begin(costate *, int m, const double *lambda, const double *mu, cons
 /* options.c */
 int options_fill(costate *);
 void options_newton(costate *);     /* newton_tol, from the tolerances */
+costate_options options_unwatched(const costate *);  /* of another solver: without callbacks that watch */
 double options_rtol(const costate_options *, int n);        /* the smallest that is not 0; 0: all are */
 double newton_round_off(double rtol);       /* a newton_tol below this cannot be reached */
 void options_scale(costate *, double factor);       /* tolerances: those given, times a factor */

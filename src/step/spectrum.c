@@ -155,7 +155,7 @@ int spectrum_measure(stepper *c, double t, const double *y, const spectrum_accur
         if (!(now < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         if (s->products < COUNTED) s->products += 2;
         double rises = k > 2 ? fmax(0, now - last) : 0;
-        shown = fmin(now + s->products / 2 * rises, EXTRAPOLATED * now);
+        shown = to->plain ? now : fmin(now + s->products / 2 * rises, EXTRAPOLATED * now);
         last = now;
         if (now == 0 || (far && far(c, shown, ctx))) break;
         if (k >= least && fabs(shown - before) <= to->settled * shown) break;

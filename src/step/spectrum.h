@@ -22,13 +22,16 @@ typedef struct {
     long run;                   /* stamp of the run that it belongs to */
     long steps, capped;         /* of the run, and those as long as the limit; */
     double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
-    double limit;               /* ros: the largest rho that the method bears; */
+    /* ros: the largest rho that the method bears, and whether the one that was measured does harm; */
+    double limit;
+    int (*harms)(struct stepper *, double t, const double *y, int *does);
     double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
 } spectrum;
 
 /* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until
-   it changes by less than the part `settled`.  safety: the factor of rho */
-typedef struct { int first, first_most, least, most; double settled, safety; } spectrum_accuracy;
+   it changes by less than the part `settled`.  safety: the factor of rho.  plain: 1: rho is what the last products
+   showed, which is never too large; 0: it is extrapolated, as the end of a dense spectrum */
+typedef struct { int first, first_most, least, most; double settled, safety; int plain; } spectrum_accuracy;
 
 void spectrum_layout(struct stepper *, cursor *);
 void spectrum_forget(spectrum *);                           /* a run begins */

@@ -9,7 +9,7 @@ enum fault { NONE, NOT_LINEAR, NOT_TRANSPOSED, OF_Y, OF_T, COLUMNS, SETUP_CODE, 
 enum { UNKNOWNS = 5 };
 typedef struct { enum fault fault; double sigma, extra, soft; } faulty;
 
-static double rate(int i) { return 1 + 10.0 * i; }
+static double rate(int i) { return 1 + 1000.0 * i; }
 
 static int f(const costate_point *x, double *out, void *ctx)
 {
