@@ -1,6 +1,7 @@
-"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md from what the part trust measured.
+"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md and docs/choosing.md from what was measured.
 
-ROWS: build/bench/trust.json of `./run bench trust`.  DIRECTORY: docs/pictures.  They are drawn as those of the site."""
+ROWS: build/bench/trust.json of `./run bench trust`, or what build/bench/adi prints.  DIRECTORY: docs/pictures.  They
+are drawn as those of the site."""
 import json
 import math
 import os
@@ -16,17 +17,41 @@ from parts.trust import KNOWN, MODES, NEAR                          # noqa: E402
 METHOD = "dopri5"
 WORDS = {"plain": "gradient, stability off", "stable": "gradient, default",
          "controlled": "gradient, gradient_control = 1"}
+PARABOLIC = {"w6s4os": "w6s4os, ADI splitting", "rock4": "rock4", "ark436_adi": "ark436, GMRES with ADI",
+             "ark436_ilu": "ark436, GMRES with ILU"}
 KINDS = {"plain": 1, "stable": 2, "controlled": 0}                   # colours of figure.py
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    made = {"gradient-" + name.replace("_", "-"): by_rtol(rows, name) for name in ("swe_40", "vdpol_50")}
-    made["estimates"] = scatter([row for row in rows if row["set"] == "accuracy" and not row["status"]])
+    made = parabolic(rows) if rows[0]["set"] == "adi" else trusted(rows)
     for name, picture in made.items():
         with open(os.path.join(sys.argv[2], name + ".svg"), "w", encoding="utf-8") as file:
             file.write(picture.text())
+
+
+def trusted(rows):
+    made = {"gradient-" + name.replace("_", "-"): by_rtol(rows, name) for name in ("swe_40", "vdpol_50")}
+    made["estimates"] = scatter([row for row in rows if row["set"] == "accuracy" and not row["status"]])
+    return made
+
+
+def parabolic(rows):
+    """by the diffusion: seconds for a forward run and a gradient against the error of the gradient"""
+    made = {}
+    for diffusion in sorted({row["diffusion"] for row in rows}):
+        picture = Figure((-2, -9), (-2, 2), f"Brusselator, 64 x 64 cells, diffusion {diffusion}",
+                         ("relative error of the gradient", "seconds, run and gradient"), 420, 330, (True, True))
+        for kind, (method, words) in enumerate(PARABOLIC.items()):
+            points = [(math.log10(row["error_gradient"]), math.log10(row["both"])) for row in rows
+                      if row["diffusion"] == diffusion and row["method"] == method and not row["status"]]
+            picture.curve(points, f"c{kind}")
+            picture.dots(points, 2.4, f"t{kind}")
+            if points:
+                picture.note(words, f"t{kind}")
+        made[f"parabolic-{diffusion}"] = picture
+    return made
 
 
 def by_rtol(rows, problem):

@@ -19,6 +19,7 @@ from cases import run_all  # noqa: E402
 import bench  # noqa: E402
 from parts import bvp as bvp_part, papers as paper_part, second  # noqa: E402
 import recommend  # noqa: E402
+from report import trust_pictures  # noqa: E402
 from report.tables import Report, faster_at, gain  # noqa: E402
 
 
@@ -242,6 +243,17 @@ def test_advice_is_that_of_the_data():
                         for column in columns)
             assert least <= recommend.NEAR, "%s: %s at %.2f of the least work at best" % (start, name, least)
     assert seen == set(traits), seen
+
+
+def test_runs_that_failed_are_not_in_pictures():
+    """of work against error on parabolic problems, one for each diffusion: neither as points nor in the legend"""
+    made = trust_pictures.parabolic([
+        {"diffusion": diffusion, "method": method, "status": method == "rock4", "error_gradient": error, "both": 1}
+        for diffusion in (1, 100) for method in ("w6s4os", "rock4", "check") for error in (1e-3, 1e-5)])
+    assert sorted(made) == ["parabolic-1", "parabolic-100"]
+    for picture in made.values():
+        text = picture.text()
+        assert text.count("<circle") == 2 and "w6s4os" in text and "rock4" not in text, text
 
 
 def test_peers_that_cannot_be_had_are_left_out_aloud():
