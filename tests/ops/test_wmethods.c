@@ -370,7 +370,7 @@ static void wrong_solves(void **state)
 /* ---- the guard: heat on a line with a part of its Laplacian as W ---- */
 
 enum { LINE = 30 };
-typedef struct { double part, sigma; int solves, turns_at; } softened;      /* turns_at: solves until it is exact */
+typedef struct { double part, sigma; int solves, turns_at; } softened;  /* turns_at: solves until it is less soft */
 
 static int soft_setup(double sigma, const costate_point *x, void *ctx)
 {
@@ -382,7 +382,7 @@ static int soft_setup(double sigma, const costate_point *x, void *ctx)
 static int soft_solve(int transpose, double *x, void *ctx)
 {
     softened *P = ctx;
-    const double part = P->turns_at > 0 && ++P->solves > P->turns_at ? 1 : P->part;
+    const double part = P->turns_at > 0 && ++P->solves > P->turns_at ? 0.7 : P->part;
     const double a = part * (LINE + 1) * (LINE + 1), b = P->sigma + 2 * a;
     double up[LINE];
     (void)transpose;
@@ -495,8 +495,13 @@ static void shortened(void **state)
 }
 
 /* y' = -a y without any matrix, P = sigma: an explicit method, stable for h a up to 3.4.  a = 20 with h = 0.08 does no
-   harm, and nothing is said; with h = 0.25 it does.  P = sigma/3 is wrong for any h. */
-static int thrice_solve(int transpose, double *x, void *ctx) { return (void)transpose, x[0] /= *(double *)ctx / 3, 0; }
+   harm, and nothing is said; with h = 0.25 it does.  P = sigma/1.3 is too soft for any h. */
+static int softer_solve(int transpose, double *x, void *ctx)
+{
+    (void)transpose;
+    x[0] *= 1.3 / *(double *)ctx;
+    return 0;
+}
 static int scale_setup(double sigma, const costate_point *x, void *ctx) { return (void)x, *(double *)ctx = sigma, 0; }
 static int scale_solve(int transpose, double *x, void *ctx) { return (void)transpose, x[0] /= *(double *)ctx, 0; }
 static int decay(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = -20 * x->y[0], 0; }
@@ -512,15 +517,14 @@ static void left_out(void **state)
     (void)state;
     for (int k = 0; k < 3; k++) {
         double sigma = 0, y = 1;
-        const costate_preconditioner p = {.setup = scale_setup, .solve = k < 2 ? scale_solve : thrice_solve,
+        const costate_preconditioner p = {.setup = scale_setup, .solve = k < 2 ? scale_solve : softer_solve,
                                           .ctx = &sigma};
         const costate_problem P = {.n = 1, .rhs = {.value = decay, .tangent = decay_tangent}};
         costate *c = costate_new(costate_method_find("w6s4os"), &P, &(costate_options){.preconditioner = &p,
                                  .solver = COSTATE_LS_PRECONDITIONER, .controller = COSTATE_FIXED,
                                  .h0 = k == 0 ? 0.08 : k == 1 ? 0.25 : 1e-4});
-        int status = costate_integrate(c, 0, k < 2 ? 1 : 0.01, &y, NULL, NULL);
-        assert_int_equal(status, k < 2 ? COSTATE_OK : COSTATE_BACKEND);
-        assert_true((strstr(costate_message(c), "Make the preconditioner stiffer") != NULL) == (k == 1));
+        CHECK_OK(c, costate_integrate(c, 0, k < 2 ? 1 : 0.01, &y, NULL, NULL));
+        assert_true((strstr(costate_message(c), "Make the preconditioner stiffer") != NULL) == (k > 0));
         assert_true(k == 2 || (k ? fabs(y) > 1 : fabs(y) < 1e-3));
         costate_free(c);
     }
@@ -690,7 +694,7 @@ static void resumed(void **state)
 }
 
 /* What is measured is the eigenvalue: of fixed steps (sigma + rho)/(sigma + part rho) with rho = 4 (LINE + 1)^2,
-   nearly. The largest of the run counts, though the preconditioner has become exact since. */
+   nearly. The largest of the run counts, though the preconditioner is less soft later. */
 static void measured(void **state)
 {
     int points = LINE;
