@@ -54,7 +54,7 @@ class Conditions(unittest.TestCase):
         self.assertEqual({name: shipped.method(name).dae_order for name in known}, known)
 
     def test_w_method(self):
-        for name in ("ros2", "ros34pw2", "rosi2pw", "w6s4os", "rodas4pw"):
+        for name in ("ros2", "ros34pw2", "rosi2pw", "w6s4os", "rodas4pw", "w9s5"):
             self.assertIn("w-method", shipped.method(name).properties)
         self.assertNotIn("w-method", shipped.method("rodas3").properties)
         known = {"rodas4p2": 2, "rodas6p": 2, "velds": 2, "rowdaind2": 1}
