@@ -4,6 +4,7 @@
     python3 -m codegen check FILE...             report on files without building anything
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
+    python3 -m codegen refine FILE               compute the long entries of a W-method from its order conditions
 """
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import derive, document, emit, report, table
+from . import derive, document, emit, refine, report, table
 from .real import Refused
 from .rkc import emit as rkc_emit
 from .rkc import generate
@@ -74,6 +75,8 @@ def main(args):
         case ["rock", ("2" | "4") as order, damping]:
             for row in generate.rows(int(order), 1 - Decimal(damping)):
                 print(row, flush=True)
+        case ["refine", path]:
+            print(refine.report(document.document(path)))
         case _:
             print(__doc__, file=sys.stderr)
             return 2

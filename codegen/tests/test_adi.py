@@ -27,7 +27,7 @@ def by_definition(m, zs):
 
 class Adi(unittest.TestCase):
     def test_response(self):
-        for name in ("ros2", "ros34pw2", "w6s4os", "rodas4pw"):
+        for name in ("ros2", "ros34pw2", "w6s4os", "rodas4pw", "w9s5"):
             m = shipped.method(name)
             R = adi.Response(m)
             for zs in ZS:
@@ -43,7 +43,7 @@ class Adi(unittest.TestCase):
     def test_wedges(self):
         """Not by more than 45 degrees with three factors: 1/(z_1 z_2), with which W/(z_1 + z_2 + z_3) grows, is to be
         in the right half plane.  Inside |R| <= 1 at random places, just outside not everywhere."""
-        for name, two, three in (("w6s4os", 52.3, 45), ("ros34pw2", 49.7, 41.7)):
+        for name, two, three in (("w6s4os", 52.3, 45), ("ros34pw2", 49.7, 41.7), ("w9s5", 45.5, 31.9)):
             R = adi.Response(shipped.method(name))
             self.assertAlmostEqual(adi.wedge(R, 2), two, delta=0.1)
             self.assertAlmostEqual(adi.wedge(R, 3), three, delta=0.1)

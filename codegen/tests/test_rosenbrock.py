@@ -49,15 +49,15 @@ class Conditions(unittest.TestCase):
     def test_index_1(self):
         known = {"ros2": 2, "ros3": 2, "rodas3": 3, "ros4": 2, "rodas4": 4, "rodas5p": 5, "shampine": 2, "grk4a": 2,
                  "grk4t": 2, "veldd": 2, "velds": 2, "ros3p": 3, "ros3prl2": 3, "ros34pw2": 3, "rodas3p": 3,
-                 "rodas42": 4, "rodas4p": 4, "rodas4p2": 4, "rodas5": 5, "rodas6p": 6, "rosi2pw": 3,
+                 "rodas42": 4, "rodas4p": 4, "rodas4p2": 4, "rodas5": 5, "rodas6p": 6, "ros34pw3": 3, "rosi2pw": 3,
                  "rodas4pw": 4, "rowdaind2": 3}
         self.assertEqual({name: shipped.method(name).dae_order for name in known}, known)
 
     def test_w_method(self):
-        for name in ("ros2", "ros34pw2", "rosi2pw", "w6s4os", "rodas4pw"):
+        for name in ("ros2", "ros34pw2", "rosi2pw", "w6s4os", "rodas4pw", "w9s5"):
             self.assertIn("w-method", shipped.method(name).properties)
         self.assertNotIn("w-method", shipped.method("rodas3").properties)
-        known = {"rodas4p2": 2, "rodas6p": 2, "velds": 2, "rowdaind2": 1}
+        known = {"rodas4p2": 2, "rodas6p": 2, "velds": 2, "rowdaind2": 1, "ros34pw3": 3}
         self.assertEqual({name: shipped.method(name).w_order for name in known}, known)
 
     def test_theta(self):

@@ -34,23 +34,10 @@ static const double MOST = 20;                  /* of the search for the limit, 
 static const double FAST = 5;                   /* h a, from where on modes should decay within a few steps */
 enum { RATES = 50 };                            /* with so many s */
 
-static double growth(const costate_method *m, double x, double s)
-{
-    double U[STAGES_MOST], R = 1;
-    for (int i = 0; i < m->s; i++) {
-        double Y = 1, rest = 0;
-        for (int j = 0; j < i; j++) Y += m->A[i * m->s + j] * U[j];
-        for (int j = 0; j < i; j++) rest += m->C[i * m->s + j] * U[j];
-        U[i] = x * (m->gamma * (1 - s) * rest - s * Y);
-        R += m->d[i] * U[i];
-    }
-    return fabs(R);
-}
-
 /* |R| <= 1 for this x and all rates up to s */
 static int bears(const costate_method *m, double x, double s)
 {
-    for (int k = 1; k <= RATES; k++) if (growth(m, x, s * k / RATES) > 1 + 1e-9) return 0;
+    for (int k = 1; k <= RATES; k++) if (rosenbrock_growth(m, x, s * k / RATES) > 1 + 1e-9) return 0;
     return 1;
 }
 

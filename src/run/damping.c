@@ -1,15 +1,15 @@
 /* damping.c - does a run with a tape keep fast modes? y may not contain them, but gradients over the tape do.
 
-   Over K steps a fast mode keeps the product of |R| of the steps. Of an implicit method it is taken as
-   |R(inf)| exp(-2 s (s + 1)/z) for z = h times the rate of the mode, as of diagonal Pade approximations of s stages.
-   The rate is the largest -J_ii/M_ii, which does not depend on the units of the unknowns; a system whose fast modes do
-   not show on the diagonal is not noticed. */
+   Over K steps a fast mode keeps the product of |R(-z)| of the steps, z = h times the rate of the mode, where
+   exp(-sum z) is right.  The rate is the largest -J_ii/M_ii, which does not depend on the units of the unknowns; a
+   system whose fast modes do not show on the diagonal is not noticed. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "run/loop.h"
 
-static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on */
+static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on, */
+static const double DECAYED = 0.1;              /* where that much of it, or less, is right: the mode is fast */
 
 static int looks(const costate *c, const run *x)
 {
@@ -41,7 +41,6 @@ static double fastest(const costate *c)
 void damping_step(costate *c, const run *x)
 {
     damping *d = &c->damping;
-    const costate_method *m = c->st.m;
     double kept, z;
     if (!looks(c, x)) return;
     if (c->st.F->keeps) kept = c->st.F->keeps(&c->st, &x->now, &z);
@@ -49,17 +48,18 @@ void damping_step(costate *c, const run *x)
         if (d->serial != x->now.jacobian) d->fastest = fastest(c);
         d->serial = x->now.jacobian;
         z = fabs(x->now.h) * d->fastest;
-        kept = fabs(m->about.r_infinity) * exp(-2.0 * m->s * (m->s + 1) / z);
+        kept = implicit_growth(c->st.m, z);
     }
     d->z = fmax(d->z, z);
     d->kept *= kept;
+    d->sum += z;
 }
 
 void damping_remark(costate *c, const run *x)
 {
     const damping *d = &c->damping;
     size_t used = strlen(c->v.text);
-    if (!looks(c, x) || !(d->kept > KEPT) || x->tape->count == 0) return;
+    if (!looks(c, x) || !(d->kept > KEPT && exp(-d->sum) < DECAYED * d->kept) || x->tape->count == 0) return;
     snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
              "their size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
              "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,

@@ -100,7 +100,7 @@ typedef struct {                /* of a run whose steps are those of a tape, eac
 } halved_steps;
 
 typedef struct {                /* damping.c: of fast modes, by the steps of a run with a tape */
-    double kept, z;             /* product of |R| over the steps; largest h times rate */
+    double kept, z, sum;        /* product of |R| over the steps; largest h times rate, their sum */
     double fastest;             /* rate, by this linearisation */
     long serial;
 } damping;

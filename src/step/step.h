@@ -173,6 +173,10 @@ double dense_scale(const stepper *, const record *);     /* the factor of X_j: h
 void dense_state(const stepper *, const record *, const double *D, double *y);
 void dense_eval(const stepper *, const record *, double t, double *y);
 
+/* stability.c: |R|, by which a step multiplies y of y' = -a y */
+double implicit_growth(const costate_method *, double z);       /* sdirk, firk, ros: z = h a >= 0 */
+double rosenbrock_growth(const costate_method *, double x, double s);  /* of the user's matrix: ros/guard.c */
+
 /* norm.c */
 /* multiplies x_i by |h|^(index - 1) for index-2 unknowns, whose errors are larger by 1/h than those of the others
    (mathematics, eq. 13.2); x: increments, estimates or weights of their norms */

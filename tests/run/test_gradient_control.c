@@ -318,13 +318,43 @@ static void refused(void **state)
     costate_free(c);
 }
 
+static int decay(const costate_point *x, double *f, void *ctx) { f[0] = -*(double *)ctx * x->y[0]; return 0; }
+static int decay_jac(const costate_point *x, double *J, void *ctx) { return (void)x, J[0] = -*(double *)ctx, 0; }
+
+/* What a remark says that fast modes keep is what they do: y of y' = -a y itself, after three steps of one length.  No
+   remark where less than 1e-4 is kept, of slow modes, and of methods with R(infinity) = 0, with which z = 1e9 leaves
+   none. */
+static void kept(void **state)
+{
+    static const double rates[] = {0.01, 1, 3, 10, 40, 1e3, 1e9};       /* h times the rate */
+    const costate_method *m = *state;
+    costate_method_info info = method_info(m);
+    if (info.family == COSTATE_ERK || info.family == COSTATE_RKC) skip();
+    for (int k = 0; k < 7; k++) {
+        double h = 0.5, a = rates[k] / h, y = 1, said = 0, z = 0;
+        const costate_problem P = {.n = 1, .ctx = &a, .rhs = {.value = decay}, .jac = decay_jac};
+        costate *c = costate_new(m, &P, &(costate_options){.controller = COSTATE_FIXED, .h0 = h, .derivative_mode = 1,
+                                 .autonomous = 1});
+        costate_tape *tape = costate_tape_new();
+        CHECK_OK(c, costate_integrate(c, 0, 3 * h, &y, NULL, tape));
+        const char *at = strstr(costate_message(c), "h times their rate up to ");
+        int remarked = at && sscanf(at, "h times their rate up to %lf) keep %lf", &z, &said) == 2;
+        int expected = info.r_infinity != 0 && fabs(y) > 1e-4 && exp(-3 * h * a) < 0.1 * fabs(y);
+        if (remarked != expected) fail_msg("%s, h a = %g: y %.3e: %s", method_name(m), rates[k], y, costate_message(c));
+        if (remarked && !(fabs(said / fabs(y) - 1) < 0.06 && fabs(z / rates[k] - 1) < 0.06))
+            fail_msg("%s, h a = %g: y %.3e: %s", method_name(m), rates[k], y, costate_message(c));
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shallow_water), cmocka_unit_test(undamped),
                                        cmocka_unit_test(damped),
                                        cmocka_unit_test(up_to_given_times), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("gradient_control", tests, NULL, NULL) + run_by_kind("sweeps", sweeps) +
-           run_by_method("remarks", remarks) +
+           run_by_method("remarks", remarks) + run_by_method("kept", kept) +
            run_by_kind("constrained", constrained) +
            run_by_kind("residuals", residuals) + run_by_kind("beside_tangents", beside_tangents) +
            run_by_kind("resumed", resumed);
