@@ -129,7 +129,7 @@ double ros_keeps(const stepper *c, const record *r, double *z)
     const spectrum *s = &c->spectrum;
     *z = fabs(r->h) * s->rate;
     if (!s->v || s->products == 0) return 0;
-    return fmax(exp(-*z), *z < FAST ? 0 : growth(c->m, fmax(0, s->stiffest), 1));
+    return fmax(exp(-*z), *z < FAST ? 0 : rosenbrock_growth(c->m, fmax(0, s->stiffest), 1));
 }
 
 void ros_guard_layout(stepper *c, cursor *at)
