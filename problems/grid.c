@@ -229,7 +229,9 @@ static int brusselator(ivp *b, int side, double alpha)
     *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = jacobian, .pattern = &g->S,
                      .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
                              .adjoint_tangent = adjoint_tangent}},
-               .y0 = g->y0, .t1 = 1, .atol = 1, .own = g, .free_own = free_grid};
+               .y0 = g->y0, .t1 = 1, .atol = 1,
+               .grid = {.dimensions = 2, .side = side, .components = 2, .periodic = 1, .d = g->d}, .own = g,
+               .free_own = free_grid};
     return COSTATE_OK;
 }
 
@@ -398,7 +400,7 @@ int ivp_heat2d(ivp *b, int side)
     *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = linear_jacobian, .pattern = &g->S,
                      .rhs = {.value = heat_value, .tangent = heat_tangent, .adjoint = heat_adjoint,
                              .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
-               .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1, .own = g,
-               .free_own = free_grid};
+               .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1,
+               .grid = {.dimensions = 2, .side = side, .components = 1, .d = g->d}, .own = g, .free_own = free_grid};
     return COSTATE_OK;
 }
