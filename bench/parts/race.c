@@ -49,8 +49,6 @@ static const cli_option options[] = {
     {"--ilu0", CLI_FLAG, IN(task.ilu0), NULL, 0, "", "costate's GMRES preconditioned by the ILU(0) of cvodes"},
     {"--precondition", CLI_WORD, IN(task.precondition), preconditions, PRECONDITION_NONE, "NAME", "costate and cvodes "
      "with gmres, costate with preconditioner: of the diffusion; reaction: multigrid with the reaction's diagonal"},
-    {"--free", CLI_FLAG, IN(task.free), NULL, 0, "",
-     "costate with preconditioner: h is not shortened where that may be too soft"},
     {"--cycles", CLI_COUNT, IN(task.cycles), NULL, 0, "K", "of multigrid (1)"},
     {"--sweeps", CLI_COUNT, IN(task.sweeps), NULL, 0, "K", "before and after each coarser grid (1)"},
     {"--right", CLI_FLAG, IN(task.right), NULL, 0, "", "cvodes' preconditioner on the right side"},

@@ -203,7 +203,6 @@ static int ready(void *rides)
         .stage_solve = task->stage_solve, .keep_factors = task->keep_factors, .storage = task->storage,
         .derivative_mode = task->derivative_mode, .tangent_error = task->sensitivity_error,
         .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress,
-        .stability = task->free ? COSTATE_STABILITY_OFF : COSTATE_STABILITY_ON,
         .preconditioner = task->ilu0 ? &u->by : NULL
     };
     if (task->precondition) {

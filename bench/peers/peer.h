@@ -30,7 +30,6 @@ typedef struct {
     int keep_factors, stage_solve, storage, derivative_mode;
     double krylov_tol;           /* 0: the default, round-off */
     double eps;                  /* differences: the step along the direction */
-    int free;                    /* W-methods: h is not shortened where the matrix may be too soft */
     int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
     int ilu0;                    /* costate with gmres: the ILU(0) of cvodes */
     int precondition;            /* costate, cvodes with gmres; costate with the preconditioner as the matrix: enum of
