@@ -1,7 +1,7 @@
 """wmethods.py - the end of part stiff: W-methods whose matrix is the preconditioner, and CVODES with the same ones."""
 from report.sweeps import asked_of_peers, bdf, best_at, gain_cells, ladder, preconditioned, QUICK, show, sweep
 
-OWN = {"adi": ("w6s4os adi",), "multigrid": ("w6s4os multigrid", "w6s4os multigrid 2")}
+OWN = {"adi": ("w6s4os adi",), "multigrid": ("w6s4os multigrid", "w6s4os multigrid 2", "w6s4os multigrid 3")}
 MULTIGRID, ADI = ("--precondition", "multigrid"), ("--precondition", "adi")
 
 # problem, size, its size in --quick (0: not there), whether rows are long: one turn, fewer ways of CVODES
@@ -14,9 +14,10 @@ GRIDS = [("brusselator_1", 64, 24, 0), ("heat2d", 128, 32, 0), ("brusselator_10"
 def ours(large):
     """entries of a sweep; those of ROCK4 and ARK436 are no targets here"""
     looser = ladder((2, 3, 4, 5, 6) if large else (2, 3, 4, 5, 6, 7))
-    tols = looser + ladder((7,) if large else (8, 9)) * (not QUICK)
-    ways = [(ADI, " adi"), (MULTIGRID, " multigrid"), (MULTIGRID + ("--cycles", "2"), " multigrid 2")]
-    return [("costate:w6s4os", "preconditioner", flags, name, tols) for flags, name in ways] + [
+    tight = ladder((7, 8) if large else (8, 9)) * (not QUICK)
+    ways = [(ADI, " adi", tight), (MULTIGRID, " multigrid", tight[:1 - large])]
+    ways += [(MULTIGRID + ("--cycles", k), " multigrid " + k, tight[:2 - large]) for k in "23"]
+    return [("costate:w6s4os", "preconditioner", flags, name, looser + more) for flags, name, more in ways] + [
         ("costate:rock4", "auto", (), "", looser)] + [
         ("costate:ark436", "gmres", MULTIGRID + ("--krylov-tol", repr(tol)), " multigrid", [tol]) for tol in looser]
 
