@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from parts import bvp, dae, events, papers, scale, second, small, stiff, swe, trust
+from parts import bvp, dae, events, papers, scale, second, small, stiff, swe, trust, wmethods
 from peers.codes import codes, machine
 from peers.runner import Runner
 from report.sweeps import QUICK
@@ -17,7 +17,8 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
          "brusselator": stiff.part_brusselator, "krylov": stiff.part_krylov, "stiff": stiff.part_stiff,
          "direct": stiff.part_direct, "inexact": stiff.part_inexact, "dae": dae.part_dae, "fekete": dae.part_fekete,
          "hybrid": events.part_hybrid, "second": second.part_second, "bvp": bvp.part_bvp, "scale": scale.part_scale,
-         "papers": papers.part_papers, "trust": trust.part_trust}
+         "papers": papers.part_papers, "trust": trust.part_trust, "wmethods": wmethods.part_wmethods}
+WITHIN = {"wmethods"}                      # the end of another part, stiff; by its name alone
 WITHOUT_PEERS = {"papers", "trust"}
 
 INTRODUCTION = """# Results of `./run bench`
@@ -67,7 +68,7 @@ def main():
     run = Runner(build, QUICK)
     rep = Report(run.out)
     print("\n".join(machine() + codes(run)))
-    for part in parts or PARTS:
+    for part in parts or [name for name in PARTS if name not in WITHIN]:
         start, used = time.time(), os.times().children_user
         PARTS[part](run, rep)
         took = (part, time.time() - start, os.times().children_user - used)

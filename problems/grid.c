@@ -124,7 +124,7 @@ static int zero(const grid *g, double *out)
     return 0;
 }
 
-static int value(const costate_point *x, double *out, void *ctx)
+static int brusselator_value(const costate_point *x, double *out, void *ctx)
 {
     const grid *g = ctx;
     job j = {x->y, NULL, NULL, g->d, out};
@@ -132,7 +132,7 @@ static int value(const costate_point *x, double *out, void *ctx)
     return 0;
 }
 
-static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+static int brusselator_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
 {
     const grid *g = ctx;
     job j = {x->y, dx->y, NULL, g->d, out};
@@ -141,7 +141,7 @@ static int tangent(const costate_point *x, const costate_point *dx, double *out,
     return 0;
 }
 
-static int adjoint(const costate_point *x, const double *w, const costate_gradient *to, void *ctx)
+static int brusselator_adjoint(const costate_point *x, const double *w, const costate_gradient *to, void *ctx)
 {
     const grid *g = ctx;
     job j = {x->y, w, NULL, g->d, to->y};
@@ -149,7 +149,8 @@ static int adjoint(const costate_point *x, const double *w, const costate_gradie
     return 0;
 }
 
-static int tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out, void *ctx)
+static int brusselator_tangent2(const costate_point *x, const costate_point *dx1, const costate_point *dx2, double *out,
+                                void *ctx)
 {
     const grid *g = ctx;
     job j = {x->y, dx1->y, dx2->y, g->d, out};
@@ -158,8 +159,8 @@ static int tangent2(const costate_point *x, const costate_point *dx1, const cost
     return 0;
 }
 
-static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *to,
-                           void *ctx)
+static int brusselator_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                       const costate_gradient *to, void *ctx)
 {
     const grid *g = ctx;
     job j = {x->y, dx->y, w, g->d, to->y};
@@ -169,7 +170,7 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
 
 /* ---- its Jacobian ---------------------------------------------------------------------------------------------- */
 
-static int jacobian(const costate_point *x, double *J, void *ctx)
+static int brusselator_jacobian(const costate_point *x, double *J, void *ctx)
 {
     const grid *g = ctx;
     for (int o = 0; o < g->S.n; o += 2) {
@@ -226,10 +227,13 @@ static int brusselator(ivp *b, int side, double alpha)
         g->y0[2 * o] = 22 * y * pow(1 - y, 1.5);
         g->y0[2 * o + 1] = 27 * x * pow(1 - x, 1.5);
     }
-    *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = jacobian, .pattern = &g->S,
-                     .rhs = {.value = value, .tangent = tangent, .adjoint = adjoint, .tangent2 = tangent2,
-                             .adjoint_tangent = adjoint_tangent}},
-               .y0 = g->y0, .t1 = 1, .atol = 1, .own = g, .free_own = free_grid};
+    *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = brusselator_jacobian, .pattern = &g->S,
+                     .rhs = {.value = brusselator_value, .tangent = brusselator_tangent,
+                             .adjoint = brusselator_adjoint, .tangent2 = brusselator_tangent2,
+                             .adjoint_tangent = brusselator_adjoint_tangent}},
+               .y0 = g->y0, .t1 = 1, .atol = 1,
+               .grid = {.dimensions = 2, .side = side, .components = 2, .periodic = 1, .d = g->d}, .own = g,
+               .free_own = free_grid};
     return COSTATE_OK;
 }
 
@@ -398,7 +402,7 @@ int ivp_heat2d(ivp *b, int side)
     *b = (ivp){.P = {.n = (int)n, .ctx = g, .jac = linear_jacobian, .pattern = &g->S,
                      .rhs = {.value = heat_value, .tangent = heat_tangent, .adjoint = heat_adjoint,
                              .tangent2 = line_tangent2, .adjoint_tangent = line_adjoint_tangent}},
-               .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1, .own = g,
-               .free_own = free_grid};
+               .y0 = g->y0, .t1 = 0.16, .atol = 1, .functional = IVP_SQUARES, .stiff = 1,
+               .grid = {.dimensions = 2, .side = side, .components = 1, .d = g->d}, .own = g, .free_own = free_grid};
     return COSTATE_OK;
 }

@@ -6,6 +6,13 @@
 
 enum { IVP_SQUARES = -1 };
 
+/* The diffusion in f: d times the sum of second differences along the dimensions of a grid, for each component c of a
+   point alike: y[c + components (i + side (j + side k))].  Around it is 0, or it is periodic. */
+typedef struct {
+    int dimensions, side, components, periodic;      /* dimensions 0: f is not of this form */
+    double d;                    /* diffusion over the square of the mesh width */
+} ivp_grid;
+
 typedef struct {
     costate_problem P;           /* all derivatives, but hysteresis and ball without second ones; zero by zero as calloc
                                     leaves it */
@@ -26,6 +33,7 @@ typedef struct {
                                     unit vectors of y0 */
     int nu;
     int stiff;                   /* 1: references by an implicit method */
+    ivp_grid grid;               /* for preconditioners */
     void *own;                   /* what free_own frees; P.ctx and y0 may be parts of it */
     void (*free_own)(void *);
 } ivp;
@@ -50,6 +58,9 @@ int ivp_brusselator_1(ivp *, int side);      /* alpha = 1, 10, 100 in place of 0
 int ivp_brusselator_10(ivp *, int side);
 int ivp_brusselator_100(ivp *, int side);
 int ivp_heat2d(ivp *, int side);
+int ivp_combustion_10(ivp *, int side);      /* 10, 20: the exponent of its reaction */
+int ivp_combustion_20(ivp *, int side);
+int ivp_cube(ivp *, int side);               /* in 3-D */
 int ivp_diffusion(ivp *, int points);
 int ivp_vdpol(ivp *, int mu);
 int ivp_vdpol_original(ivp *, int mu);       /* not scaled: y'' = mu (1 - y^2) y' - y */

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "peer.h"
+#include "precondition.h"
 #include "reference.h"
 
 /* ---- the command line -------------------------------------------------------------------------------------- */
@@ -14,10 +15,12 @@ typedef struct {
 } command;
 
 /* in the order of the enums of costate.h and race.h */
-static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "superlu", "klu", "gmres", NULL};
+static const char *const solvers[] = {"auto", "dense", "band", "umfpack", "superlu", "klu", "gmres", "preconditioner",
+                                      NULL};
 static const char *const stage_solves[] = {"auto", "direct", "iterative", NULL};
 static const char *const storages[] = {"stages", "states", NULL};
 static const char *const modes[] = {"forward", "tlm", "adj", "tape", "second", "differences", NULL};
+static const char *const preconditions[] = {"none", "adi", "multigrid", "reaction", NULL};
 static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1, 0, 1 */
 
 #define IN(member) offsetof(command, member)
@@ -44,7 +47,11 @@ static const cli_option options[] = {
     {"--krylov-tol", CLI_POSITIVE, IN(task.krylov_tol), NULL, 0, "TOL", "of costate's GMRES (round-off)"},
     {"--ilu", CLI_FLAG, IN(task.ilu), NULL, 0, "", "GMRES preconditioned: SuperLU's incomplete LU; cvodes: ILU(0)"},
     {"--ilu0", CLI_FLAG, IN(task.ilu0), NULL, 0, "", "costate's GMRES preconditioned by the ILU(0) of cvodes"},
-    {"--right", CLI_FLAG, IN(task.right), NULL, 0, "", "cvodes' ILU(0) on the right side"},
+    {"--precondition", CLI_WORD, IN(task.precondition), preconditions, PRECONDITION_NONE, "NAME", "costate and cvodes "
+     "with gmres, costate with preconditioner: of the diffusion; reaction: multigrid with the reaction's diagonal"},
+    {"--cycles", CLI_COUNT, IN(task.cycles), NULL, 0, "K", "of multigrid (1)"},
+    {"--sweeps", CLI_COUNT, IN(task.sweeps), NULL, 0, "K", "before and after each coarser grid (1)"},
+    {"--right", CLI_FLAG, IN(task.right), NULL, 0, "", "cvodes' preconditioner on the right side"},
     {"--adjoint-atol", CLI_POSITIVE, IN(task.adjoint_atol), NULL, 0, "X", "atol of cvodes' adjoint: this times atol"},
     {"--krylov", CLI_COUNT, IN(task.krylov), NULL, 0, "K", "dimension of the space of cvodes' GMRES (5)"},
     {"--lapack", CLI_FLAG, IN(task.lapack), NULL, 0, "", "cvodes' dense systems by LAPACK"},
@@ -234,7 +241,7 @@ static int race(const command *c, const ivp *b)
 int main(int argc, char **argv)
 {
     command c = {.task = {.code = "costate:rodas4", .problem = "swe", .directions = 1, .rtol = 1e-6, .repeat = 1,
-                          .budget = 20, .steps = 20, .eps = 1e-4}};
+                          .budget = 20, .steps = 20, .cycles = 1, .sweeps = 1, .eps = 1e-4}};
     ivp b;
     json j = {stdout, 0};
     int status = cli_parse("race", options, OPTIONS, &c, argc, argv);

@@ -81,7 +81,7 @@ def quotient(above, below, key):
 
 def product_instructions(run, code, problem, size, solver):
     """of a product over a tape, over those of a forward run without one"""
-    product = run.instructions_of("costate_hessian", code, problem, 1e-6, mode="second", size=size, solver=solver)
+    product = run.instructions_of(("costate_hessian",), code, problem, 1e-6, mode="second", size=size, solver=solver)
     forward = run.instructions(code, problem, 1e-6, size=size, solver=solver)
     return product / forward if product and forward else None
 

@@ -97,6 +97,7 @@ def peers_of(run):
 def codes(run, raced=True):
     """raced: 0: the parts that were run have no peers"""
     return ["costate: %s" % compiled(run.build, "costate")] + (peers_of(run) if raced else []) + [
+        "callbacks and preconditioners of all codes: %s" % compiled(run.build, "problems"),
         "BLAS of all codes: %s; OPENBLAS_NUM_THREADS=%s, OPENBLAS_CORETYPE=%s" % (
             libraries(run.programs["costate"]), os.environ.get("OPENBLAS_NUM_THREADS"),
             os.environ.get("OPENBLAS_CORETYPE") or "(its choice)"),

@@ -5,6 +5,7 @@
 
 #include "ilu0.h"
 #include "peer.h"
+#include "precondition.h"
 
 /* ---- ILU(0), the one that CVODES is raced with ---- */
 
@@ -59,6 +60,7 @@ typedef struct {
     double *p;                   /* np: b->p, or what differences made of it */
     incomplete ilu0;
     costate_preconditioner by;
+    precondition *matrix;
 } runner;
 
 static size_t rows(const runner *u) { return (size_t)ivp_length(u->of.b); }
@@ -203,6 +205,11 @@ static int ready(void *rides)
         .krylov_tol = task->krylov_tol, .ilu = task->ilu, .on_step = costate_progress,
         .preconditioner = task->ilu0 ? &u->by : NULL
     };
+    if (task->precondition) {
+        u->matrix = precondition_new(b, task->precondition, task->cycles, task->sweeps);
+        if (!u->matrix) return race_fail(r, COSTATE_BAD_ARGUMENT, "no preconditioner: no memory or no grid");
+        options.preconditioner = precondition_for_costate(u->matrix);
+    }
     u->by = (costate_preconditioner){.setup = ilu0_setup, .solve = ilu0_apply, .ctx = &u->ilu0};
     if (task->ilu0 && !b->P.pattern)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu0 is for problems with a pattern");
@@ -224,6 +231,7 @@ static void drop(void *rides)
     costate_tape_free(u->tape);
     costate_free(u->c);
     incomplete_free(&u->ilu0);
+    precondition_free(u->matrix);
 }
 
 const peer peer_costate = {.size = sizeof(runner), .any_mode = 1, .implicit = 1, .open = ready, .run = run,

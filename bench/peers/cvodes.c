@@ -112,13 +112,18 @@ static int adjoint_jacobian(realtype t, N_Vector y, N_Vector w, N_Vector fw, SUN
     return put_jacobian(data, t, y, 1, A);
 }
 
-/* ---- ILU(0): of I - gamma J, and of I + gamma J^T as the transpose of I + gamma J -------------------------------- */
+/* ---- preconditioners: of I - gamma J, and of I + gamma J^T as the transpose of I + gamma J ---------------------- */
 
 /* reuse: J is as good as new, and only gamma is another */
 static int factor(cvodes_rider *q, realtype t, N_Vector y, booleantype reuse, booleantype *renewed, realtype gamma)
 {
     costate_point x = point(q, t, y);
     *renewed = !reuse;
+    if (q->s.matrix) {           /* of (I - gamma J)/gamma */
+        q->scale = 1 / gamma;
+        q->s.of.count.decompositions++;
+        return precondition_setup(q->s.matrix, q->scale, &x, !reuse);
+    }
     if (!reuse) {
         int status = q->s.P->jac(&x, q->s.J, q->s.P->ctx);
         q->s.of.count.jac++;
@@ -128,9 +133,13 @@ static int factor(cvodes_rider *q, realtype t, N_Vector y, booleantype reuse, bo
     return ilu0_factor(q->s.preconditioner, q->s.J, gamma);
 }
 
-static int precondition(cvodes_rider *q, int transposed, N_Vector r, N_Vector z)
+static int apply(cvodes_rider *q, int transposed, N_Vector r, N_Vector z)
 {
     q->s.of.count.solves++;
+    if (q->s.matrix) {
+        N_VScale(q->scale, r, z);
+        return precondition_solve(q->s.matrix, transposed, sun_values(z));
+    }
     ilu0_solve(q->s.preconditioner, transposed, sun_values(r), sun_values(z));
     return 0;
 }
@@ -146,7 +155,7 @@ static int solve(realtype t, N_Vector y, N_Vector fy, N_Vector r, N_Vector z, re
                  void *data)
 {
     (void)t, (void)y, (void)fy, (void)gamma, (void)delta, (void)side;
-    return precondition(data, 0, r, z);
+    return apply(data, 0, r, z);
 }
 
 static int adjoint_setup(realtype t, N_Vector y, N_Vector w, N_Vector fw, booleantype reuse, booleantype *renewed,
@@ -160,7 +169,7 @@ static int adjoint_solve(realtype t, N_Vector y, N_Vector w, N_Vector fw, N_Vect
                          realtype delta, int side, void *data)
 {
     (void)t, (void)y, (void)w, (void)fw, (void)gamma, (void)delta, (void)side;
-    return precondition(data, 1, r, z);
+    return apply(data, 1, r, z);
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
@@ -214,7 +223,8 @@ static int attach(cvodes_rider *q, CVLsJacTimesVecFn by)
     if (failed(status)) return status;
     if (q->s.forward.A) return CVodeSetJacFn(q->memory, jacobian);
     status = CVodeSetJacTimes(q->memory, NULL, by);
-    return failed(status) || !q->s.of.task.ilu ? status : CVodeSetPreconditioner(q->memory, setup, solve);
+    if (failed(status) || !sun_preconditioned(&q->s.of.task)) return status;
+    return CVodeSetPreconditioner(q->memory, setup, solve);
 }
 
 void cvodes_start(cvodes_rider *q) { memcpy(sun_values(q->y), q->s.of.b->y0, (size_t)q->s.P->n * sizeof(double)); }
@@ -268,7 +278,7 @@ static int attach_backward(cvodes_rider *q)
     if (failed(status)) return status;
     if (q->s.backward.A) return CVodeSetJacFnB(m, which, adjoint_jacobian);
     status = CVodeSetJacTimesB(m, which, NULL, adjoint_times);
-    if (failed(status) || !q->s.of.task.ilu) return status;
+    if (failed(status) || !sun_preconditioned(&q->s.of.task)) return status;
     return CVodeSetPreconditionerB(m, which, adjoint_setup, adjoint_solve);
 }
 

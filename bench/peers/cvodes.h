@@ -13,6 +13,7 @@ typedef struct {
     N_Vector *tangents;          /* count of them */
     int count;
     SUNNonlinearSolver functional, functional_back, sensitivities;       /* adams */
+    double scale;                /* of right-hand sides of the preconditioner: 1/gamma */
     const double *m;             /* memory of the problem; NULL: it has none */
 } cvodes_rider;
 

@@ -32,6 +32,9 @@ typedef struct {
     double eps;                  /* differences: the step along the direction */
     int ilu;                     /* with gmres: SuperLU's incomplete LU; cvodes: ILU(0) */
     int ilu0;                    /* costate with gmres: the ILU(0) of cvodes */
+    int precondition;            /* costate, cvodes with gmres; costate with the preconditioner as the matrix: enum of
+                                    precondition.h */
+    int cycles, sweeps;          /* of multigrid */
     /* cvodes, idas */
     int krylov;                  /* dimension of SPGMR's space; 0: its default, 5 */
     int lapack;                  /* dense systems by LAPACK, not by its own elimination */

@@ -76,17 +76,17 @@ class Runner:
         self.rows[key] = row
         return row
 
-    def instructions(self, code, problem, rtol, mode="forward", size=None, solver="auto"):
+    def instructions(self, code, problem, rtol, mode="forward", size=None, solver="auto", flags=()):
         """Of a run in a mode, beyond what is made once: two runs less one, as callgrind counts them; None: it
         cannot."""
-        counts = [self._counted([], self._command(code, problem, rtol, mode, size, solver, budget))
+        counts = [self._counted([], self._command(code, problem, rtol, mode, size, solver, budget, flags))
                   for budget in ("1e9", "1e-9")]
         return counts[0] - counts[1] if all(counts) else None
 
-    def _command(self, code, problem, rtol, mode, size, solver, budget):
+    def _command(self, code, problem, rtol, mode, size, solver, budget, flags):
         """race repeats what its budget allows: a run after the first, or none"""
         return [self.programs[code.split(":")[0]], "--code", code, "--problem", problem, *option("--size", size),
-                "--solver", solver, "--mode", mode, "--rtol", repr(rtol), "--repeat", "1", "--budget", budget]
+                "--solver", solver, "--mode", mode, "--rtol", repr(rtol), *flags, "--repeat", "1", "--budget", budget]
 
     def _counted(self, options, command):
         try:
@@ -99,10 +99,10 @@ class Runner:
         found = re.search(r"Collected : (\d+)", done.stderr)
         return int(found[1]) if done.returncode == 0 and found else None
 
-    def instructions_of(self, function, code, problem, rtol, mode, size=None, solver="auto"):
-        """Of the calls of a function in one run; None: they cannot be counted."""
-        return self._counted(["--toggle-collect=" + function],
-                             self._command(code, problem, rtol, mode, size, solver, "1e-9"))
+    def instructions_of(self, functions, code, problem, rtol, mode, size=None, solver="auto", flags=()):
+        """Of the calls of functions in one run, none of which calls another; None: they cannot be counted."""
+        return self._counted(["--toggle-collect=" + name for name in functions],
+                             self._command(code, problem, rtol, mode, size, solver, "1e-9", flags))
 
     def costs(self, problem, size, solver, steps):
         command = [self.programs["costate"], "--problem", problem, *option("--size", size), "--solver", solver]

@@ -48,12 +48,14 @@ static SUNMatrix band_matrix(const sun_rider *q, int transposed)
     return transposed ? SUNBandMatrix(p->n, down, up, q->context) : SUNBandMatrix(p->n, up, down, q->context);
 }
 
+int sun_preconditioned(const race_task *task) { return task->ilu || task->precondition; }
+
 int sun_algebra_new(sun_rider *q, N_Vector like, int type, sun_algebra *a)
 {
     const costate_pattern *p = q->P->pattern;
     int solver = q->of.task.solver, n = q->P->n;
     if (solver == COSTATE_LS_GMRES) {
-        int side = !q->of.task.ilu ? SUN_PREC_NONE : q->of.task.right ? SUN_PREC_RIGHT : SUN_PREC_LEFT;
+        int side = !sun_preconditioned(&q->of.task) ? SUN_PREC_NONE : q->of.task.right ? SUN_PREC_RIGHT : SUN_PREC_LEFT;
         return !(a->S = SUNLinSol_SPGMR(like, side, q->of.task.krylov, q->context));
     }
     if (solver == COSTATE_LS_DENSE) {
@@ -112,14 +114,17 @@ static int suited(const race_task *task, const ivp *b, race_result *r)
     static const struct { int solver; const char *name; } known[] = {
         {COSTATE_LS_DENSE, "dense"}, {COSTATE_LS_BAND, "band"}, {COSTATE_LS_KLU, "klu"},
         {COSTATE_LS_UMFPACK, "umfpack"}, {COSTATE_LS_GMRES, "gmres"}};
+    static const char *const matrices[] = {"", "+adi", "+multigrid", "+reaction"};
     const int count = sizeof known / sizeof *known,
               pattern = task->solver != COSTATE_LS_DENSE && task->solver != COSTATE_LS_GMRES;
     int k = 0;
     while (k < count && known[k].solver != task->solver) k++;
     if (k == count) return race_fail(r, COSTATE_BACKEND, "SUNDIALS runs with dense, band, klu, umfpack and gmres");
-    snprintf(r->solver, sizeof r->solver, "%s%s", task->lapack ? "lapack" : known[k].name, task->ilu ? "+ilu0" : "");
-    if (task->ilu && (task->solver != COSTATE_LS_GMRES || !b->P.pattern || task->mode == RACE_TLM))
-        return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu is for gmres, a problem with a pattern, forward or adjoint");
+    snprintf(r->solver, sizeof r->solver, "%s%s", task->lapack ? "lapack" : known[k].name,
+             task->ilu ? "+ilu0" : matrices[task->precondition]);
+    if (sun_preconditioned(task) && (task->solver != COSTATE_LS_GMRES || !b->P.pattern || task->mode == RACE_TLM))
+        return race_fail(r, COSTATE_BAD_ARGUMENT, "--ilu and --precondition are for gmres, a problem with a pattern, "
+                         "forward or adjoint");
 #ifndef RACE_LAPACK
     if (task->lapack) return race_fail(r, COSTATE_BACKEND, "this SUNDIALS has no LAPACK");
 #endif
@@ -147,6 +152,8 @@ int sun_open(sun_rider *q, int functional, int matrices)
     if (!q->J || SUNContext_Create(NULL, &q->context) != 0) return race_fail(r, COSTATE_NO_MEMORY, "no context");
     q->preconditioner = task->ilu ? ilu0_new(p) : NULL;
     if (task->ilu && !q->preconditioner) return race_fail(r, COSTATE_NO_MEMORY, "no memory for ILU(0)");
+    q->matrix = task->precondition ? precondition_new(q->of.b, task->precondition, task->cycles, task->sweeps) : NULL;
+    if (task->precondition && !q->matrix) return race_fail(r, COSTATE_BAD_ARGUMENT, "no memory, or no grid");
     if (task->solver == COSTATE_LS_UMFPACK && !functional)
         q->shared = race_sunlinsol(costate_backend_find("umfpack"), p, NULL, &q->of.count.solves, q->context);
     return COSTATE_OK;
@@ -155,6 +162,7 @@ int sun_open(sun_rider *q, int functional, int matrices)
 void sun_close(sun_rider *q)
 {
     ilu0_free(q->preconditioner);
+    precondition_free(q->matrix);
     if (q->shared) SUNLinSolFree(q->shared);
     if (q->context) SUNContext_Free(&q->context);
     free(q->J);

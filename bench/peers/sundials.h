@@ -7,6 +7,7 @@
 
 #include "ilu0.h"
 #include "peer.h"
+#include "precondition.h"
 
 enum { SUN_MAX_STEPS = 10000000, SUN_OWN_STATUS = -100, SUN_MESSAGE = 256 };
 
@@ -33,6 +34,7 @@ typedef struct {
     sun_algebra forward, backward;
     double *J;                   /* values in the pattern, or of all entries */
     ilu0 *preconditioner;        /* --ilu: of one direction after the other */
+    precondition *matrix;        /* --precondition: likewise */
     int checkpoint_steps;        /* adjoint: one checkpoint in so many steps */
     int which;                   /* the backward problem */
 } sun_rider;
@@ -58,6 +60,7 @@ void sun_taped(sun_rider *, int vectors);          /* bytes of a tape of so many
 /* counters of a code: steps, failed error tests, failed solves, Newton's iterations, setups, Krylov's */
 void sun_count(sun_rider *, long steps, long rejected, long failures, long newton, long setups, long krylov);
 
+int sun_preconditioned(const race_task *);
 /* type: CSC_MAT, or CSR_MAT for the transpose.  0, or 1: failed */
 int sun_algebra_new(sun_rider *, N_Vector like, int type, sun_algebra *);
 void sun_algebra_free(sun_algebra *);

@@ -28,9 +28,9 @@ static void right(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[32] = {{0}};
+    struct CMUnitTest tests[64] = {{0}};
     size_t count = 0;
-    for (int k = 0; ivp_name(k) && count < 32; k++)
+    for (int k = 0; ivp_name(k) && count < 64; k++)
         tests[count++] = (struct CMUnitTest){ivp_name(k), right, NULL, NULL, (void *)(uintptr_t)ivp_name(k)};
     return _cmocka_run_group_tests("problems of the benchmark", tests, count, NULL, NULL);
 }
