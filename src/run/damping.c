@@ -9,6 +9,7 @@
 #include "run/loop.h"
 
 static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on, */
+static const double SLOW = 1;                   /* z, below which R(-z) is exp(-z), nearly, which takes less time */
 static const double DECAYED = 0.1;              /* where that much of it, or less, is right: the mode is fast */
 
 static int looks(const costate *c, const run *x)
@@ -48,7 +49,7 @@ void damping_step(costate *c, const run *x)
         if (d->serial != x->now.jacobian) d->fastest = fastest(c);
         d->serial = x->now.jacobian;
         z = fabs(x->now.h) * d->fastest;
-        kept = implicit_growth(c->st.m, z);
+        kept = z < SLOW ? exp(-z) : implicit_growth(c->st.m, z);
     }
     d->z = fmax(d->z, z);
     d->kept *= kept;
