@@ -65,12 +65,6 @@ static int radius(stepper *c, const record *r, const trial *t)
     return spectrum_measure(c, r->t, r->y, &ENOUGH, s->products == 0 ? far : NULL, t);
 }
 
-/* Steps are prescribed, or follow the error alone: they are only remarked on. */
-static int unlimited(const stepper *c)
-{
-    return c->o->controller == COSTATE_FIXED || c->o->stability == COSTATE_STABILITY_OFF;
-}
-
 int erk_longest(stepper *c, const record *r, trial *t, double *h)
 {
     spectrum *s = &c->spectrum;
@@ -83,7 +77,7 @@ int erk_longest(stepper *c, const record *r, trial *t, double *h)
     }
     if (!(s->rho > 0)) return 0;
     find_longest(c, t);
-    if (!unlimited(c)) *h = fmax(s->longest, c->o->hmin);
+    if (!follows_error_alone(c)) *h = fmax(s->longest, c->o->hmin);
     if (t->started) return 0;
     s->steps++;
     if (t->wanted <= s->longest) return 0;
@@ -97,10 +91,10 @@ void erk_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const spectrum *s = &c->spectrum;
     text[0] = 0;
-    if (unlimited(c) && s->worst > 1)
+    if (follows_error_alone(c) && s->worst > 1)
         snprintf(text, room, "  h was up to %.2g times what stability allows (spectral radius %.3g): y may be right, "
                  "no gradient is.", s->worst, s->rho);
-    else if (!unlimited(c) && s->steps >= 10 && 2 * s->capped > s->steps)
+    else if (!follows_error_alone(c) && s->steps >= 10 && 2 * s->capped > s->steps)
         snprintf(text, room, "  In %ld of %ld steps h was as long as stability allows (spectral radius %.3g): an "
                  "implicit method (sdirk4a, radau2a)%s may be faster.", s->capped, s->steps, s->rho,
                  s->negative ? " or rock4" : "");

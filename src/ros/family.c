@@ -93,6 +93,7 @@ static void ready(stepper *c)
     }
     work(c)->filtered = c->sh->singular && holds_remainder(m);
     for (int i = 1; i <= m->s; i++) work(c)->extends[i] = (unsigned char)extends(m, i);
+    ros_guard_ready(c);
 }
 
 /* J is always that of the step, so nothing is kept */

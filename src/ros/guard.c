@@ -73,24 +73,35 @@ static int slow(const costate_method *m, double x, double q)
     return harmless;
 }
 
-/* *does <- whether the mode that was measured is beyond the limit; |f_y v| / |sigma M v| stands for gamma h a */
-static int harms(stepper *c, double t, const double *y, int *does)
+/* JJv <- (sigma M - f_y) v, z <- -f_y v; *slope: |f_y v|, *mass: |M v| */
+static int slope(stepper *c, double t, const double *y, const double *v, double *slope, double *mass)
 {
     spectrum *s = &c->spectrum;
     const space *all = &c->maps->space;
     size_t n = (size_t)c->n;
-    double sigma = sigma_of(c), slope, rest;
-    shifted a = {c->sh, point(c->maps, t, y), sigma, 0, 0};
-    *does = 0;
-    if (s->rho <= s->limit) return 0;
+    shifted a = {c->sh, point(c->maps, t, y), sigma_of(c), 0, 0};
+    double square;
     memset(s->z, 0, n * sizeof *s->z);
-    mass_multiply(c->maps, 0, sigma, 1, s->v, s->z);
-    TRY(shifted_apply(&a, 1, s->v, s->Jv));
+    mass_multiply(c->maps, 0, 1, 1, v, s->z);
+    TRY(space_dots(all, n, 1, s->z, 0, s->z, &square));
+    *mass = sqrt(square);
+    TRY(shifted_apply(&a, 1, v, s->JJv));
     c->maps->count->power++;
-    add_scaled(n, s->Jv, s->Jv, -1, s->z);
-    TRY(space_dots(all, n, 1, s->Jv, 0, s->Jv, &slope));
-    TRY(space_dots(all, n, 1, s->z, 0, s->z, &rest));
-    *does = !slow(c->m, s->rho, sqrt(slope) / sqrt(rest));
+    add_scaled(n, s->z, s->JJv, -a.re, s->z);
+    TRY(space_dots(all, n, 1, s->z, 0, s->z, &square));
+    *slope = sqrt(square);
+    return 0;
+}
+
+/* *does <- whether the mode that was measured is beyond the limit; |f_y v| / |sigma M v| stands for gamma h a */
+static int harms(stepper *c, double t, const double *y, int *does)
+{
+    const spectrum *s = &c->spectrum;
+    double f, mass;
+    *does = 0;
+    if (s->rho <= s->soft.limit) return 0;
+    TRY(slope(c, t, y, s->v, &f, &mass));
+    *does = !slow(c->m, s->rho, f / mass / fabs(sigma_of(c)));
     return 0;
 }
 
@@ -101,24 +112,17 @@ static int stiffest(stepper *c, double t, const double *y)
     spectrum *s = &c->spectrum;
     const space *all = &c->maps->space;
     size_t n = (size_t)c->n;
-    double sigma = sigma_of(c), both = 0, squares[3];
-    shifted a = {c->sh, point(c->maps, t, y), sigma, 0, 0};
+    double f = 0, mass = 0, both, square;
     for (size_t i = 0; i < n; i++) s->Jv[i] = random_number(&s->seed);
     for (int k = 0; k <= SHARPER; k++) {
-        memset(s->z, 0, n * sizeof *s->z);
-        mass_multiply(c->maps, 0, 1, 1, s->Jv, s->z);
-        TRY(space_dots(all, n, 1, s->z, 0, s->z, &squares[1]));
-        TRY(shifted_apply(&a, 1, s->Jv, s->JJv));
-        c->maps->count->power++;
-        add_scaled(n, s->z, s->JJv, -sigma, s->z);
-        TRY(space_dots(all, n, 1, s->z, 0, s->z, &squares[2]));
-        if (k < SHARPER && squares[2] > 0) add_scaled(n, s->Jv, NULL, 1 / sqrt(squares[2]), s->z);
+        TRY(slope(c, t, y, s->Jv, &f, &mass));
+        if (k < SHARPER && f > 0) add_scaled(n, s->Jv, NULL, 1 / f, s->z);
     }
-    TRY(space_dots(all, n, 1, s->Jv, 0, s->Jv, &squares[0]));
+    TRY(space_dots(all, n, 1, s->Jv, 0, s->Jv, &square));
     TRY(factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, s->JJv));
     TRY(space_dots(all, n, 1, s->Jv, 0, s->JJv, &both));
-    s->stiffest = both / squares[0];
-    s->rate = sqrt(squares[2]) / sqrt(squares[1]);
+    s->soft.stiffest = both / square;
+    s->soft.rate = f / mass;
     return 0;
 }
 
@@ -127,31 +131,30 @@ static int stiffest(stepper *c, double t, const double *y)
 double ros_keeps(const stepper *c, const record *r, double *z)
 {
     const spectrum *s = &c->spectrum;
-    *z = fabs(r->h) * s->rate;
+    *z = fabs(r->h) * s->soft.rate;
     if (!s->v || s->products == 0) return 0;
-    return fmax(exp(-*z), *z < FAST ? 0 : rosenbrock_growth(c->m, fmax(0, s->stiffest), 1));
+    return fmax(exp(-*z), *z < FAST ? 0 : rosenbrock_growth(c->m, fmax(0, s->soft.stiffest), 1));
 }
 
 void ros_guard_layout(stepper *c, cursor *at)
 {
     if (!ros_holds(c) || !(has_tangent(&c->maps->user.rhs) || c->maps->user.jac)) return;
     spectrum_layout(c, at);
-    c->spectrum.product = product;
-    c->spectrum.harms = harms;
-    c->spectrum.limit = limit_of(c->m);
 }
 
-/* Steps are prescribed, or follow the error alone: they are only remarked on. */
-static int unlimited(const stepper *c)
+void ros_guard_ready(stepper *c)
 {
-    return c->o->controller == COSTATE_FIXED || c->o->stability == COSTATE_STABILITY_OFF;
+    if (!c->spectrum.v) return;
+    c->spectrum.product = product;
+    c->spectrum.soft.harms = harms;
+    c->spectrum.soft.limit = limit_of(c->m);
 }
 
 int ros_longest(stepper *c, const record *r, trial *t, double *h)
 {
     spectrum *s = &c->spectrum;
     (void)r;
-    *h = s->shortened > 0 && !unlimited(c) ? fmax(s->shortened, c->o->hmin) : HUGE_VAL;
+    *h = s->soft.shortened > 0 && !follows_error_alone(c) ? fmax(s->soft.shortened, c->o->hmin) : HUGE_VAL;
     if (t->started) return 0;
     s->steps++;
     s->capped += t->wanted >= *h;
@@ -162,15 +165,15 @@ static int too_soft(stepper *c, const record *r)
 {
     return fail(c->v, COSTATE_BACKEND, "The %s is too soft for method %s: the largest eigenvalue of %s (sigma M - f_y) "
                 "is about %.2g at t = %.10g, and fast modes grow beyond %.3g.", ros_matrix_name(c), c->m->name,
-                ros_inverse_name(c), c->spectrum.rho, r->t, c->spectrum.limit);
+                ros_inverse_name(c), c->spectrum.rho, r->t, c->spectrum.soft.limit);
 }
 
 /* The h for which x is the limit, by (6.25); of one measurement alone x - 1 is known to fall less than h does. */
 static int shorten(stepper *c, const record *r, trial *t)
 {
-    softness *g = &work(c)->softness;
     spectrum *s = &c->spectrum;
-    double h = fabs(r->held), now = 1 / (s->rho - 1), wanted = 1 / (s->limit - 1), factor = FIRST_CUT;
+    softness *g = &s->soft;
+    double h = fabs(r->held), now = 1 / (s->rho - 1), wanted = 1 / (g->limit - 1), factor = FIRST_CUT;
     if (g->cuts++ >= CUTS) return too_soft(c, r);
     if (g->cuts > 1) {
         double B = (now - g->cut_1) / (1 / h - 1 / g->cut_h);
@@ -179,43 +182,43 @@ static int shorten(stepper *c, const record *r, trial *t)
     g->cut_h = h;
     g->cut_1 = now;
     factor = fmin(fmax(factor, LEAST_CUT), MOST_CUT);
-    s->shortened = factor * h;
+    g->shortened = factor * h;
     return cut_by(t, factor, retry(c->v, WHY_SOFT));
 }
 
 /* x - 1 rises less than h does */
-static void lengthen(stepper *c, const record *r)
+static void lengthen(spectrum *s, double h)
 {
-    double part = SAFELY * (c->spectrum.limit - 1) / fmax(c->spectrum.rho - 1, 1e-3);
-    if (c->spectrum.shortened > 0)
-        c->spectrum.shortened = fmax(c->spectrum.shortened, fmin(part, MOST_RISE) * fabs(r->held));
+    softness *g = &s->soft;
+    double part = SAFELY * (g->limit - 1) / fmax(s->rho - 1, 1e-3);
+    if (g->shortened > 0) g->shortened = fmax(g->shortened, fmin(part, MOST_RISE) * h);
 }
 
 int ros_guard(stepper *c, const record *r, trial *t)
 {
-    softness *g = &work(c)->softness;
     spectrum *s = &c->spectrum;
-    int due = !s->products || ++s->age >= EVERY || fabs(r->held) >= LONGER * s->h || g->cuts > 0;
+    softness *g = &s->soft;
+    int due = !s->products || ++s->age >= EVERY || fabs(r->held) >= LONGER * g->h || g->cuts > 0;
     if (!s->v || !due) return 0;
     int harmful, status = spectrum_measure(c, r->t, r->y, &ENOUGH, NULL, NULL);
     if (!status) status = harms(c, r->t, r->y, &harmful);
     if (!status) status = stiffest(c, r->t, r->y);
     if (status) return status == RETRY ? 0 : status;    /* not known: the stages will say so, or another step */
-    s->h = fabs(r->held);
-    if (unlimited(c)) {
+    g->h = fabs(r->held);
+    if (follows_error_alone(c)) {
         if (harmful) s->worst = fmax(s->worst, s->rho);
-        return harmful && s->rho > REFUSED * s->limit ? too_soft(c, r) : 0;
+        return harmful && s->rho > REFUSED * g->limit ? too_soft(c, r) : 0;
     }
     if (harmful) return shorten(c, r, t);
     g->cuts = 0;
-    lengthen(c, r);
+    lengthen(s, g->h);
     return 0;
 }
 
 void ros_guard_remark(const stepper *c, int failed, char *text, size_t room)
 {
     const spectrum *s = &c->spectrum;
-    double limit = s->limit;
+    double limit = s->soft.limit;
     (void)failed;
     text[0] = 0;
     if (s->v && s->worst > RELIABLE * limit)
@@ -224,5 +227,5 @@ void ros_guard_remark(const stepper *c, int failed, char *text, size_t room)
                  s->worst, limit, c->m->name, ros_matrix_name(c));
     else if (s->v && s->steps >= 10 && 2 * s->capped > s->steps)
         snprintf(text, room, "  In %ld of %ld steps h was as long as the %s allows: beyond %.2g it is too soft for "
-                 "gradients.  Make it stiffer.", s->capped, s->steps, ros_matrix_name(c), s->shortened);
+                 "gradients.  Make it stiffer.", s->capped, s->steps, ros_matrix_name(c), s->soft.shortened);
 }

@@ -6,13 +6,7 @@
 #include "base/vec.h"
 #include "step/columns.h"
 
-typedef struct {                /* guard.c */
-    int cuts;                   /* of h in a row; */
-    double cut_h, cut_1;        /* the last one: h, and 1/(x - 1) with it */
-} softness;
-
 typedef struct {
-    softness softness;
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
     double *ft, unit;           /* f_t of the step, times a power of two about |h|: alone it may be no number */
@@ -41,6 +35,7 @@ static inline double ros_over_square(double h, double x)
 static inline int ros_holds(const stepper *c) { return c->sh->held; }
 
 void ros_guard_layout(stepper *, cursor *);
+void ros_guard_ready(stepper *);
 int ros_guard(stepper *, const record *, trial *);  /* before a step of a run; RETRY with a shorter h */
 int ros_transposed(stepper *, const record *, const factors *);     /* before the first adjoint of a sweep */
 double ros_keeps(const stepper *, const record *, double *z);

@@ -129,7 +129,7 @@ static int check_softness(matrix_check *x)
     }
     spectrum_forget(s);
     TRY(spectrum_measure(&c->st, x->t, x->y, &ENOUGH, NULL, NULL));
-    TRY(s->harms(&c->st, x->t, x->y, &harmful));
+    TRY(s->soft.harms(&c->st, x->t, x->y, &harmful));
     x->r->softness = s->rho;
     judge(x, !harmful, s->rho, "Largest eigenvalue of E^-1 (sigma M - f_y)", "the matrix is too soft for the method: "
           "make it stiffer, or take a shorter h.");

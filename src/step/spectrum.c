@@ -40,7 +40,8 @@ void spectrum_forget(spectrum *s)
     s->products = 0;
     s->seed = 1;
     s->age = s->steps = s->capped = 0;
-    s->worst = s->h = s->shortened = 0;
+    s->worst = 0;
+    s->soft = (softness){.limit = s->soft.limit, .harms = s->soft.harms};
 }
 
 void spectrum_changed(spectrum *s) { s->products = 0; s->age = 0; }

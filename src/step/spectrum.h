@@ -7,6 +7,15 @@
 struct stepper;
 struct maps;
 
+typedef struct {                /* ros/guard.c: of the user's matrix, where rho is the eigenvalue of how soft it is */
+    double limit;               /* the largest rho that the method bears; */
+    int (*harms)(struct stepper *, double t, const double *y, int *does);      /* does the one that was measured? */
+    double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
+    double stiffest, rate;      /* of the fastest modes: what rho is the largest of, and their rate */
+    int cuts;                   /* of h in a row; */
+    double cut_h, cut_1;        /* the last one: h, and 1/(rho - 1) with it */
+} softness;
+
 typedef struct {
     double *v, *Jv, *JJv, *z;   /* n each: the vector of the power iteration, of length 1; its products; work */
     const double *f0;           /* M^-1 f(t, y), for differences where there are no products, or NULL: none are taken */
@@ -22,11 +31,7 @@ typedef struct {
     long run;                   /* stamp of the run that it belongs to */
     long steps, capped;         /* of the run, and those as long as the limit; */
     double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
-    /* ros: the largest rho that the method bears, and whether the one that was measured does harm; */
-    double limit;
-    int (*harms)(struct stepper *, double t, const double *y, int *does);
-    double stiffest, rate;      /* of the fastest modes: what rho is the largest of, and their rate */
-    double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
+    softness soft;
 } spectrum;
 
 /* How well it is measured: by at least and at most so many products, from a random vector or from the last one; until

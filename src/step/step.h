@@ -166,6 +166,12 @@ struct family {
 
 int own_new(stepper *, size_t size);                     /* own: zeros */
 
+/* Are steps prescribed, or do they follow the error alone?  Then a run only says that they were not stable. */
+static inline int follows_error_alone(const stepper *c)
+{
+    return c->o->controller == COSTATE_FIXED || c->o->stability == COSTATE_STABILITY_OFF;
+}
+
 /* dense.c: u(theta) = y + sum_j D_j(theta) X_j */
 void dense_weights(const costate_method *, double theta, double *D, double *D1);   /* s each; D1 = dD/dtheta or NULL */
 void dense_curvature(const costate_method *, double theta, double *D2);            /* s: its second derivative */
