@@ -89,6 +89,21 @@ int check_further_maps(const costate_problem *, const costate_point *x, costate_
 /* check_pattern.c: the problem has no jac: does its pattern hold f_y? */
 int check_pattern(const costate_problem *, const costate_point *x, costate_report *);
 
+/* ---- a solve (check_operator.c) ---- */
+
+/* With random a, w: linear <- |S(a + w/2) - S a - S w/2| / |S(a + w/2)|; gap <- w . S a against a . S^T w, as by
+   check_gap.  solve: x <- S x or S^T x.  Afterwards a, w and Sa are what their names say; Sw and other are spoiled */
+typedef struct {
+    const space *space;
+    size_t n;
+    int (*solve)(void *ctx, int transpose, double *x);
+    void *ctx;
+    double *a, *w, *Sa, *Sw, *other;         /* n each */
+} operator_check;
+int check_operator(const operator_check *, double *linear, double *gap);
+/* |u - v| / |v| in the Euclidean norm; u is spoiled */
+int check_distance(const space *, size_t n, double *u, const double *v, double *out);
+
 /* ---- a solution along random directions (check_solution.c) ---- */
 
 #define CHECK_TRANSPOSED 1e-10  /* largest relative gap of products that differ only by round-off */

@@ -66,43 +66,55 @@ static int judge_constant(const costate_problem *P, const char *name, const char
     return COSTATE_OK;
 }
 
-static int check_mass(const costate_problem *P, const costate_point *x, costate_report *r)
+/* a matrix that two calls must write alike; where: of the second one */
+typedef struct {
+    const char *callback, *name, *where;
+    int (*at)(const costate_problem *, const costate_point *, double *);
+} constant_matrix;
+
+static int check_constant(const constant_matrix *c, const costate_problem *P, const costate_point *x,
+                          const costate_point *again_at, costate_report *r)
 {
-    (void)x;
     guarded_maps g = guarded_new(P), again = guarded_new(P);
     int status;
     if (!g.entry || !again.entry) status = check_no_memory(r);
     else {
-        int code = P->mass(g.entry, P->ctx);
-        if (code == 0) code = P->mass(again.entry, P->ctx);
-        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code)
-                           : judge_constant(P, "mass", "in a second call", &g, &again, r);
+        int code = c->at(P, x, g.entry);
+        if (code == 0) code = c->at(P, again_at, again.entry);
+        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback %s returned %d.", c->callback, code)
+                           : judge_constant(P, c->name, c->where, &g, &again, r);
     }
     free(g.entry);
     free(again.entry);
     return status;
 }
 
+static int call_mass(const costate_problem *P, const costate_point *x, double *M)
+{
+    (void)x;
+    return P->mass(M, P->ctx);
+}
+
+static int call_jac(const costate_problem *P, const costate_point *x, double *J) { return P->jac(x, J, P->ctx); }
+
+static int check_mass(const costate_problem *P, const costate_point *x, costate_report *r)
+{
+    static const constant_matrix mass = {"mass", "mass", "in a second call", call_mass};
+    return check_constant(&mass, P, x, x, r);
+}
+
 /* W may depend on p, but not on t and y */
 static int check_w(const costate_problem *P, const costate_point *x, costate_report *r)
 {
-    guarded_maps g = guarded_new(P), again = guarded_new(P);
+    static const constant_matrix w = {"jac", "jac (W)", "at another t and y", call_jac};
     double *y = malloc((size_t)P->n * sizeof *y);
-    int status;
-    if (!g.entry || !again.entry || !y) status = check_no_memory(r);
-    else {
-        costate_point moved = *x;
-        for (int i = 0; i < P->n; i++) y[i] = 1.25 * x->y[i] + 0.5;
-        moved.y = y;
-        moved.t = 1.25 * x->t + 0.5;
-        int code = P->jac(x, g.entry, P->ctx);
-        if (code == 0) code = P->jac(&moved, again.entry, P->ctx);
-        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback jac returned %d.", code)
-                           : judge_constant(P, "jac (W)", "at another t and y", &g, &again, r);
-        r->jac = status == COSTATE_OK ? 0 : r->jac;
-    }
-    free(g.entry);
-    free(again.entry);
+    if (!y) return check_no_memory(r);
+    costate_point moved = *x;
+    for (int i = 0; i < P->n; i++) y[i] = 1.25 * x->y[i] + 0.5;
+    moved.y = y;
+    moved.t = 1.25 * x->t + 0.5;
+    int status = check_constant(&w, P, x, &moved, r);
+    if (status == COSTATE_OK) r->jac = 0;
     free(y);
     return status;
 }

@@ -2,17 +2,15 @@
 
    With E^-1 the operator of a stage (the preconditioner's solve, or the factors of sigma M - W), random a, w:
 
-       linear      E^-1 (a + b) = E^-1 a + E^-1 b,  E^-1 (a/2) = (E^-1 a)/2
-       transpose   w . E^-1 a = a . E^-T w
+       linear      check_operator (maps/check_operator.c), and several columns at once
+       transpose   the same
        repeats     E^-1 a is the same after a set-up at another t and y
        softness    the largest eigenvalue of E^-1 (sigma M - f_y), as in ros/guard.c */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/random.h"
 #include "base/vec.h"
 #include "maps/check.h"
-#include "maps/callbacks.h"
 #include "run/run.h"
 
 /* ILU-like solvers are linear to round-off times their condition, iterations that are not linear to their tolerance */
@@ -24,7 +22,7 @@ typedef struct {
     costate *c;
     double t, h;
     const double *y;
-    double *moved, *a, *b, *sum, *out, *more;   /* n each, more: 3 n */
+    double *moved, *a, *b, *Ea, *Eb, *more;     /* n each, more: 3 n */
     costate_report *r;
     int wrong;
 } matrix_check;
@@ -50,55 +48,36 @@ static void judge(matrix_check *x, int right, double error, const char *what, co
     if (!right) check_adds(x->r, "%s  ", cure);
 }
 
-/* |u - v| relative to |v| in the Euclidean norm */
-static int distance(const matrix_check *x, const double *u, const double *v, double *out)
+static int solve_one(void *ctx, int transpose, double *x) { return solve(ctx, transpose, 1, x); }
+
+/* a, b <- random vectors, Ea <- E^-1 a */
+static int check_solves(matrix_check *x)
+{
+    const operator_check q = {&x->c->maps.space, (size_t)x->c->st.n, solve_one, x, x->a, x->b, x->Ea, x->Eb, x->more};
+    costate_report *r = x->r;
+    TRY(check_operator(&q, &r->linear, &r->transpose));
+    judge(x, r->linear <= LINEAR, r->linear, "Departure from linearity", "the operator must be linear, as a fixed "
+          "number of cycles is and a Krylov iteration is not.");
+    judge(x, r->transpose <= CHECK_TRANSPOSED, r->transpose, "Gap of transposes", "solve with transpose = 1 is not the "
+          "transpose; gradients would be wrong.");
+    return 0;
+}
+
+/* a, b and a at once */
+static int check_columns_at_once(matrix_check *x)
 {
     const space *all = &x->c->maps.space;
     size_t n = (size_t)x->c->st.n;
-    double size, gap;
-    TRY(space_dots(all, n, 1, v, 0, v, &size));
-    add_scaled(n, x->more, u, -1, v);
-    TRY(space_dots(all, n, 1, x->more, 0, x->more, &gap));
-    *out = gap == 0 ? 0 : sqrt(gap / size);
-    return 0;
-}
-
-/* E^-1 of a, b and a + b/2, one by one and three at once */
-static int check_linear(matrix_check *x)
-{
-    size_t n = (size_t)x->c->st.n;
-    double *together = x->more, at_once, gap;
-    add_scaled(n, x->sum, x->a, 0.5, x->b);
-    memcpy(together, x->a, n * sizeof *together);
-    memcpy(together + n, x->b, n * sizeof *together);
-    memcpy(together + 2 * n, x->sum, n * sizeof *together);
-    TRY(solve(x, 0, 3, together));
-    memcpy(x->out, together + 2 * n, n * sizeof *x->out);
-    TRY(solve(x, 0, 1, x->sum));
-    TRY(distance(x, x->out, x->sum, &at_once));
-    memcpy(x->out, x->a, n * sizeof *x->out);
-    TRY(solve(x, 0, 1, x->out));
-    memcpy(x->more, x->b, n * sizeof *x->more);
-    TRY(solve(x, 0, 1, x->more));
-    axpy(n, 0.5, x->more, x->out);
-    TRY(distance(x, x->out, x->sum, &gap));
-    x->r->linear = fmax(at_once, gap);
-    judge(x, x->r->linear <= LINEAR, x->r->linear, "Departure from linearity", at_once > LINEAR ?
-          "several columns at once give another result than one by one." :
-          "the operator must be linear, as a fixed number of cycles is and a Krylov iteration is not.");
-    return 0;
-}
-
-static int check_transpose(matrix_check *x)
-{
-    size_t n = (size_t)x->c->st.n;
-    memcpy(x->out, x->a, n * sizeof *x->out);
-    memcpy(x->sum, x->b, n * sizeof *x->sum);
-    TRY(solve(x, 0, 1, x->out));
-    TRY(solve(x, 1, 1, x->sum));
-    TRY(check_gap(&x->c->maps.space, n, x->b, x->out, n, x->a, x->sum, 0, &x->r->transpose));
-    judge(x, x->r->transpose <= CHECK_TRANSPOSED, x->r->transpose, "Gap of transposes", "solve with transpose = 1 is "
-          "not the transpose; gradients would be wrong.");
+    const double *const from[] = {x->a, x->b, x->a};
+    double gap, alone = x->r->linear;
+    for (size_t j = 0; j < 3; j++) memcpy(x->more + j * n, from[j], n * sizeof *x->more);
+    TRY(solve(x, 0, 3, x->more));
+    for (size_t j = 0; j < 3; j += 2) {
+        TRY(check_distance(all, n, x->more + j * n, x->Ea, &gap));
+        x->r->linear = fmax(x->r->linear, gap);
+    }
+    if (alone <= LINEAR && x->r->linear > LINEAR)
+        judge(x, 0, x->r->linear, "Columns", "several columns at once give another result than one by one.");
     return 0;
 }
 
@@ -106,13 +85,11 @@ static int check_repeats(matrix_check *x)
 {
     costate *c = x->c;
     size_t n = (size_t)c->st.n;
-    memcpy(x->out, x->a, n * sizeof *x->out);
-    TRY(solve(x, 0, 1, x->out));
     for (size_t i = 0; i < n; i++) x->moved[i] = x->y[i] * 1.25 + 0.5 * x->b[i] / c->st.w[i] + 0.01 * x->b[i];
     TRY(set_up(x, x->t + 0.5 * x->h, x->moved));
-    memcpy(x->sum, x->a, n * sizeof *x->sum);
-    TRY(solve(x, 0, 1, x->sum));
-    TRY(distance(x, x->out, x->sum, &x->r->repeats));
+    memcpy(x->more, x->a, n * sizeof *x->more);
+    TRY(solve(x, 0, 1, x->more));
+    TRY(check_distance(&c->maps.space, n, x->more, x->Ea, &x->r->repeats));
     judge(x, x->r->repeats <= LINEAR, x->r->repeats, "Difference at another t and y", "the matrix may depend on sigma "
           "and p alone.");
     return set_up(x, x->t, x->y);
@@ -139,14 +116,9 @@ static int check_softness(matrix_check *x)
 
 static int all_checks(matrix_check *x)
 {
-    unsigned seed = 3;
-    for (int i = 0; i < x->c->st.n; i++) {
-        x->a[i] = random_number(&seed);
-        x->b[i] = random_number(&seed);
-    }
     TRY(set_up(x, x->t, x->y));
-    TRY(check_linear(x));
-    TRY(check_transpose(x));
+    TRY(check_solves(x));
+    TRY(check_columns_at_once(x));
     TRY(check_repeats(x));
     return check_softness(x);
 }
@@ -155,7 +127,7 @@ static int check_with_memory(matrix_check *x, double *memory)
 {
     costate *c = x->c;
     size_t n = (size_t)c->st.n;
-    double **const parts[] = {&x->moved, &x->a, &x->b, &x->sum, &x->out, &x->more};
+    double **const parts[] = {&x->moved, &x->a, &x->b, &x->Ea, &x->Eb, &x->more};
     for (size_t i = 0; i < 6; i++) *parts[i] = memory + i * n;
     forget(c);
     factors_reset(c->st.fac);
