@@ -6,6 +6,10 @@
 
 /* NULL when the pattern is sound, else a sentence that says what is wrong with it. */
 const char *pattern_fault(const costate_pattern *, int n);
+static inline size_t pattern_entries(const costate_pattern *a, int n)       /* NULL: n*n */
+{
+    return a ? (size_t)a->col[n] : (size_t)n * (size_t)n;
+}
 int pattern_holds(const costate_pattern *, int i, int j);      /* is (i, j) an entry? */
 /* The share of off-diagonal entries (i, j) with (j, i) in the pattern as well; 1 for a diagonal one. */
 double pattern_symmetry(const costate_pattern *);

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/pattern.h"
 #include "bvp/bvp.h"
 #include "linsol/backends.h"
 
@@ -194,7 +195,7 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     TRY(options_sound(b));
     b->nends = b->o.nbreaks + 2;
     furnish(b);
-    TRY(maps_init(&b->maps, 1, P->pattern ? (size_t)P->pattern->col[P->n] : (size_t)P->n * (size_t)P->n));
+    TRY(maps_init(&b->maps, 1, pattern_entries(P->pattern, P->n)));
     TRY(small_solvers(b));
     b->fixed = b->o.fixed;
     b->linear.by = system_of(b);

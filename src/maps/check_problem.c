@@ -17,7 +17,7 @@ enum { MOST_GUARDED = 1000 };                       /* rows: 8 MB of guards */
 
 static guarded_maps guarded_new(const costate_problem *P)
 {
-    size_t n = (size_t)P->n, count = P->pattern ? (size_t)P->pattern->col[P->n] : n * n;
+    size_t n = (size_t)P->n, count = pattern_entries(P->pattern, P->n);
     guarded_maps g = {NULL, count, P->pattern && n <= MOST_GUARDED ? n * n - count : 0};
     g.entry = calloc(count + g.guards + 1, sizeof *g.entry);
     for (size_t k = 0; g.entry && k < g.guards; k++) g.entry[count + k] = CHECK_GUARD;

@@ -1,6 +1,7 @@
 /* equation.c - the equation in one form: E(t, y, k, p) = f(t, y, p) - M k, or -F(t, y, k, p) of a residual
    (mathematics, eq. 1.3). */
 #include <string.h>
+#include <stdio.h>
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "maps/differences.h"
@@ -19,19 +20,24 @@ void mass_apply(const maps *a, double *x, double *work)
     mass_multiply(a, 0, 1, 1, work, x);
 }
 
-int mass_diagonal(const maps *a, double *d)
+int diagonal_of(verdict *v, const char *whose, size_t n, const costate_pattern *in, const double *M, double *d)
 {
-    const costate_pattern *in = a->pattern;
-    size_t n = (size_t)a->n;
-    for (size_t j = 0; a->M && j < n; j++)
+    for (size_t j = 0; M && j < n; j++)
         for (size_t k = in ? (size_t)in->col[j] : j * n; k < (in ? (size_t)in->col[j + 1] : (j + 1) * n); k++) {
             size_t row = in ? (size_t)in->row[k] : k - j * n;
-            if (row == j && d) d[j] = a->M[k];
-            if (row != j && a->M[k] != 0)
-                return fail(a->v, COSTATE_BAD_ARGUMENT, "Method %s needs a diagonal mass matrix: row %zu of column "
-                            "%zu is %g.", a->method, row, j, a->M[k]);
+            if (row == j && d) d[j] = M[k];
+            if (row != j && M[k] != 0)
+                return fail(v, COSTATE_BAD_ARGUMENT, "%s needs a diagonal mass matrix: row %zu of column %zu is %g.",
+                            whose, row, j, M[k]);
         }
     return 0;
+}
+
+int mass_diagonal(const maps *a, double *d)
+{
+    char whose[80];
+    snprintf(whose, sizeof whose, "Method %s", a->method);
+    return diagonal_of(a->v, whose, (size_t)a->n, a->pattern, a->M, d);
 }
 
 int equation_minus_residual(maps *a, double t, const double *y, const double *k, double *out)

@@ -100,6 +100,17 @@ static void equation_init(maps *a)
     if (jac_serves(a)) map_by_jac(&a->rhs);
 }
 
+int mass_read(verdict *v, int (*mass)(double *, void *), void *ctx, size_t entries, double **M)
+{
+    *M = NULL;
+    if (!mass) return 0;
+    if (!(*M = calloc(entries + 1, sizeof **M)))
+        return fail(v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
+    int r = mass(*M, ctx);
+    if (r != 0) return fail(v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
+    return all_finite(entries, *M) ? 0 : fail(v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+}
+
 int maps_init(maps *a, int with_jacobian, size_t entries)
 {
     TRY(events_init(a));
@@ -111,12 +122,7 @@ int maps_init(maps *a, int with_jacobian, size_t entries)
         (a->user.jac_yp && !(a->by_jac.J_yp = calloc(entries + 1, sizeof *a->by_jac.J_yp))))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
     if (with_jacobian && !whole && !a->user.w) TRY(jacobian_colour(a));
-    if (!a->user.mass) return 0;
-    if (!(a->M = calloc(entries, sizeof *a->M)))
-        return fail(a->v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
-    int r = a->user.mass(a->M, a->user.ctx);
-    if (r != 0) return fail(a->v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
-    return all_finite(entries, a->M) ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
+    return mass_read(a->v, a->user.mass, a->user.ctx, entries, &a->M);
 }
 
 void maps_layout(maps *a, cursor *at)

@@ -12,8 +12,8 @@
 #include <string.h>
 #include "base/pattern.h"
 #include "maps/callbacks.h"
+#include "maps/maps.h"
 #include "operators/chebyshev.h"
-#include "operators/mass.h"
 
 static int code(costate_chebyshev *c, int r, const char *name)
 {
@@ -105,7 +105,7 @@ static int make(costate_chebyshev *c, const costate_problem *P, const costate_po
     c->pattern = P->pattern;
     if (!given->ctx) c->given.ctx = P->ctx;
     if (!given->columns) c->given.columns = 1;
-    TRY(mass_read(&c->v, P, &c->M));
+    TRY(mass_read(&c->v, P->mass, P->ctx, pattern_entries(P->pattern, P->n), &c->M));
     size_t columns = (size_t)c->given.columns;
     if (columns <= SIZE_MAX / 3 / sizeof *c->z / c->n) c->z = malloc(3 * columns * c->n * sizeof *c->z);
     if (!c->z)

@@ -3,10 +3,10 @@
 #include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "operators/chebyshev.h"
-#include "operators/mass.h"
 #include "operators/splitting.h"
 
-int operator_given(verdict *v, const costate_problem *P)
+/* is this a problem that an operator can be for? */
+static int operator_given(verdict *v, const costate_problem *P)
 {
     TRY(problem_sound(v, P));
     if (!P->residual.value) return 0;

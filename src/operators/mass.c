@@ -1,50 +1,28 @@
-/* mass.c - reads the mass matrix of a problem. */
+/* mass.c - the diagonal mass matrix of a splitting. */
 #include <stdlib.h>
-#include "base/vec.h"
+#include "base/pattern.h"
+#include "maps/maps.h"
 #include "operators/mass.h"
 
-size_t matrix_entries(int n, const costate_pattern *p) { return p ? (size_t)p->col[n] : (size_t)n * (size_t)n; }
-
-int mass_read(verdict *v, const costate_problem *P, double **M)
+static int regular_diagonal(verdict *v, const costate_problem *P, const double *M, double *d)
 {
-    size_t entries = matrix_entries(P->n, P->pattern);
-    *M = NULL;
-    if (!P->mass) return 0;
-    if (!(*M = calloc(entries + 1, sizeof **M)))
-        return fail(v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%zu entries).", entries);
-    int r = P->mass(*M, P->ctx);
-    if (r) return fail(v, COSTATE_CALLBACK, "The callback mass returned %d.", r);
-    return all_finite(entries, *M) ? 0 : fail(v, COSTATE_BAD_ARGUMENT, "The mass matrix holds a NaN or Inf.");
-}
-
-static int diagonal_of(verdict *v, const costate_problem *P, const double *M, double *d)
-{
-    const costate_pattern *in = P->pattern;
-    size_t n = (size_t)P->n;
-    for (size_t j = 0; j < n; j++) {
-        for (size_t k = in ? (size_t)in->col[j] : j * n; k < (in ? (size_t)in->col[j + 1] : (j + 1) * n); k++) {
-            size_t row = in ? (size_t)in->row[k] : k - j * n;
-            if (row == j) d[j] = M[k];
-            else if (M[k] != 0)
-                return fail(v, COSTATE_BAD_ARGUMENT, "A splitting needs a diagonal mass matrix: row %zu of column %zu "
-                            "is %g.", row, j, M[k]);
-        }
+    TRY(diagonal_of(v, "A splitting", (size_t)P->n, P->pattern, M, d));
+    for (int j = 0; j < P->n; j++)
         if (d[j] == 0)
             return fail(v, COSTATE_BAD_ARGUMENT, "A splitting needs a regular mass matrix: its diagonal is 0 in row "
-                        "%zu.", j);
-    }
+                        "%d.", j);
     return 0;
 }
 
 int mass_read_diagonal(verdict *v, const costate_problem *P, double **d)
 {
     double *M = NULL;
-    int status = mass_read(v, P, &M);
+    int status = mass_read(v, P->mass, P->ctx, pattern_entries(P->pattern, P->n), &M);
     *d = NULL;
     if (!status && M) {
         *d = calloc((size_t)P->n, sizeof **d);
-        status = *d ? diagonal_of(v, P, M, *d) : fail(v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%d "
-                                                      "entries).", P->n);
+        status = *d ? regular_diagonal(v, P, M, *d) : fail(v, COSTATE_NO_MEMORY, "No memory for the mass matrix (%d "
+                                                           "entries).", P->n);
     }
     free(M);
     return status;

@@ -4,8 +4,8 @@
    factor, sigma M - A_1, so that it needs no pass of its own.  Only of a matrix in a pattern M is divided out, sigma -
    M^-1 A_1, because its pattern need not hold the diagonal. */
 #include <string.h>
+#include "base/pattern.h"
 #include "base/vec.h"
-#include "operators/mass.h"
 #include "operators/splitting.h"
 
 /* What a callback returned.  > 0: a smaller step */
@@ -24,7 +24,7 @@ static int not_finite(costate_splitting *s, int j, const char *name)
 static int read_matrix(costate_splitting *s, int j, const costate_point *x)
 {
     summand *a = &s->parts[j];
-    size_t entries = matrix_entries(s->n, a->given.pattern);
+    size_t entries = pattern_entries(a->given.pattern, s->n);
     memset(a->A, 0, entries * sizeof *a->A);
     TRY(code(s, j, a->given.matrix(x, a->A, a->given.ctx), "matrix"));
     return all_finite(entries, a->A) ? 0 : not_finite(s, j, "matrix");

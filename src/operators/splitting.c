@@ -1,6 +1,7 @@
 /* splitting.c - costate_splitting: its memory, and when its matrices are read and factored. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/pattern.h"
 #include "operators/mass.h"
 #include "operators/splitting.h"
 
@@ -19,8 +20,8 @@ static int make_matrix(costate_splitting *s, int j)
     if (!a->ls && r != COSTATE_LS_NO_MEMORY)
         return fail(&s->v, COSTATE_BACKEND, "The linear solver of parts[%d] failed (code %d).", j, r);
     if (!a->ls) return no_memory(s);
-    a->A = calloc(matrix_entries(n, in) + 1, sizeof *a->A);
-    a->scaled = calloc(matrix_entries(n, in) + 1, sizeof *a->scaled);
+    a->A = calloc(pattern_entries(in, n) + 1, sizeof *a->A);
+    a->scaled = calloc(pattern_entries(in, n) + 1, sizeof *a->scaled);
     return a->A && a->scaled ? 0 : no_memory(s);
 }
 

@@ -1,5 +1,6 @@
 /* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
 #include <stdlib.h>
+#include "base/pattern.h"
 #include "maps/callbacks.h"
 #include "run/families.h"
 #include "run/run.h"
@@ -51,7 +52,7 @@ static int matrices(costate *c)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sum: a factorisation knows one process alone; implicit "
                     "methods take options.solver = COSTATE_LS_GMRES there.");
     const costate_problem *P = &c->P;
-    size_t entries = P->pattern ? (size_t)P->pattern->col[c->st.n] : (size_t)c->st.n * (size_t)c->st.n;
+    size_t entries = pattern_entries(P->pattern, P->n);
     int formed = (c->st.F->is & IMPLICIT) && !c->sh.matfree;
     TRY(maps_init(&c->maps, formed || P->mass || c->maps.residual, entries));
     if (c->st.F->is & DIAGONAL_MASS) TRY(mass_diagonal(&c->maps, NULL));

@@ -3,6 +3,7 @@
    If it is, the Newton matrix for consistent values (start.h) is regular at x, structurally and numerically. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/pattern.h"
 #include "maps/check.h"
 #include "start/start.h"
 
@@ -32,7 +33,7 @@ static int lay_out(bare *b)
 
 static int make(bare *b, const costate_problem *P, const costate_point *x)
 {
-    size_t n = (size_t)P->n, entries = P->pattern ? (size_t)P->pattern->col[n] : n * n;
+    size_t n = (size_t)P->n, entries = pattern_entries(P->pattern, P->n);
     verdict_clear(&b->v);
     b->maps = maps_of(P);
     b->maps.method = "";
