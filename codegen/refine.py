@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 from . import read
 from .linalg import dot, independent_rows, solve, solve_vector, zeros
 from .real import ONE, ZERO, Refused
-from .wtrees import WConditions, density, has_w, of_order
+from .wtrees import WConditions
 
 LONG = 8                             # digits: an entry with fewer was chosen
 DIFFERENCE = Decimal("1e-50")        # of 100 digits half are left
@@ -56,8 +56,8 @@ def residuals(t, value):
         if key != "b":
             (alpha if key == "alpha" else gamma)[i][j] = x
     b, conditions = [value["b", 0, j] for j in range(t.s)], WConditions(alpha, gamma)
-    r = [dot(b, conditions.weights(tree)) - (ZERO if has_w(tree) else ONE / density(tree))
-         for n in range(1, t.order + 1) for tree in of_order(n)]
+    r = [dot(b, conditions.weights(tree)) - conditions.wanted(tree)[0]
+         for n in range(1, t.order + 1) for tree in conditions.trees(n)]
     if "L-stable" in t.claims:
         beta = [[x + y for x, y in zip(*rows)] for rows in zip(alpha, gamma)]
         r.append(ONE - dot(b, solve_vector(beta, [ONE] * t.s)))

@@ -83,6 +83,13 @@ class Conditions:
     A vertex with one child brings the matrix beta, one with several brings alpha: for Runge-Kutta
     methods both are A, for Rosenbrock methods beta = alpha + Gamma."""
 
+    trees, name = staticmethod(of_order), staticmethod(name)
+
+    @staticmethod
+    def wanted(tree):
+        """b Phi(tree), and as a text"""
+        return ONE / density(tree), f"1/{density(tree)}"
+
     def __init__(self, alpha, beta=None):
         self.alpha, self.beta = alpha, alpha if beta is None else beta
         self.stages = len(alpha)
@@ -94,11 +101,15 @@ class Conditions:
             if len(tree) == 1:
                 value = apply(self.beta, self.weights(tree[0]))
             else:
-                value = [ONE] * self.stages
-                for t in tree:
-                    value = [x * y for x, y in zip(value, self._image(t))]
+                value = self._product(tree)
             self._weights[tree] = value
         return self._weights[tree]
+
+    def _product(self, children):
+        value = [ONE] * self.stages
+        for t in children:
+            value = [x * y for x, y in zip(value, self._image(t))]
+        return value
 
     def _image(self, tree):
         if tree not in self._images:
@@ -107,11 +118,11 @@ class Conditions:
 
     def failures(self, b, n, tol):
         """The conditions of order n that the weights b do not satisfy."""
-        for tree in of_order(n):
+        for tree in self.trees(n):
             phi = self.weights(tree)
-            found, wanted = dot(b, phi), ONE / density(tree)
+            found, (wanted, text) = dot(b, phi), self.wanted(tree)
             if abs(found - wanted) > tol * max(ONE, sum(abs(x * y) for x, y in zip(b, phi))):
-                yield Failure(name(tree), n, found, wanted, f"1/{density(tree)}")
+                yield Failure(self.name(tree), n, found, wanted, text)
 
     def order(self, b, tol, limit=12):
         """The order of the weights b, at most limit."""

@@ -7,25 +7,12 @@
    JSON for each run: seconds of the processor, the least of REPEAT runs, counts, and relative errors in the 2-norm.
    The reference is a run of another family, rodas5p with a direct solver; a row says how far w6s4os is from it at a
    tight tolerance. */
-#include <costate/operators.h>
 #include <string.h>
-#include "ivp.h"
 #include "measure.h"
+#include "peers/precondition.h"
 
 enum { SIDE = 64, N = 2 * SIDE * SIDE, REPEAT = 2, TOLERANCES = 5 };
-typedef struct { int stride; double weight; } direction;
 typedef struct { double seconds, both, *y, *g; costate_stats after, total; int status; } outcome;
-
-static int diffusion(const costate_point *x, double *lower, double *diagonal, double *upper, void *ctx)
-{
-    const direction *d = ctx;
-    (void)x;
-    for (int i = 0; i < N; i++) {
-        lower[i] = upper[i] = d->weight;
-        diagonal[i] = -2 * d->weight;
-    }
-    return 0;
-}
 
 /* a run, and the sweep for its gradient */
 static outcome run(const ivp *b, const char *method, costate_options o, double rtol, double *y, double *g)
@@ -80,15 +67,11 @@ static int races(int alpha, double *memory)
     char name[40];
     snprintf(name, sizeof name, "brusselator_%d", alpha);
     if (ivp_new(&b, name, SIDE, 0) != COSTATE_OK) return 1;
-    const double weight = (double)alpha * SIDE * SIDE;
-    direction along[] = {{2, weight}, {2 * SIDE, weight}};
-    const costate_part parts[] = {
-        {.lines = diffusion, .points = SIDE, .stride = 2, .periodic = 1, .ctx = &along[0]},
-        {.lines = diffusion, .points = SIDE, .stride = 2 * SIDE, .periodic = 1, .ctx = &along[1]}};
-    costate_splitting *s = costate_splitting_new(&b.P, 2, parts);
+    precondition *splitting = precondition_new(&b, PRECONDITION_ADI, 0, 0);
+    if (!splitting) return ivp_free(&b), 1;
     const costate_options adi = {.solver = COSTATE_LS_PRECONDITIONER,
-                                 .preconditioner = costate_splitting_preconditioner(s)};
-    const costate_options direct = {.solver = 0}, bounded = {.spectral_bound = 8 * weight + 20};
+                                 .preconditioner = precondition_for_costate(splitting)};
+    const costate_options direct = {.solver = 0}, bounded = {.spectral_bound = 8 * b.grid.d + 20};
     const costate_options ilu = {.solver = COSTATE_LS_GMRES, .ilu = 1};
     const costate_options krylov = {.solver = COSTATE_LS_GMRES, .preconditioner = adi.preconditioner};
     const struct { const char *name, *label; const costate_options *o; } methods[] = {
@@ -106,7 +89,7 @@ static int races(int alpha, double *memory)
             print(alpha, methods[m].label, rtol, &r, &exact);
         }
     }
-    costate_splitting_free(s);
+    precondition_free(splitting);
     ivp_free(&b);
     return failed;
 }

@@ -37,9 +37,8 @@ int cycles_fix(costate_petsc *c)
 static void fill(const costate_petsc *c, unsigned which, double *x)
 {
     int rank;
-    unsigned s = 1;
     MPI_Comm_rank(c->comm, &rank);
-    s = 2654435761u * (which + 3u * (unsigned)rank + 1u);
+    unsigned s = 2654435761u * (which + 3u * (unsigned)rank + 1u);
     for (int i = 0; i < c->P.n; i++) {
         s = 1664525u * s + 1013904223u;
         x[i] = (double)(s >> 8) / 8388608.0 - 1;

@@ -59,24 +59,25 @@ static void next_point(const stepper *c, const record *r, int i, const double *b
 static int held_matrix(stepper *c, const record *r)
 {
     costate_point x = point(c->maps, r->t, r->y);
-    if (r->kept || (c->fac->h == r->held && c->fac->serial != 0)) return 0;
+    if (c->fac->h == r->held && c->fac->serial != 0) return 0;
     if (c->lin.serial == 0 || c->sh->matfree)
         TRY(linearise(c->maps, r->jacobian > 0 ? r->jacobian : 1, &x, c->w, &c->lin));
     return shifts_factor(c->sh, &c->lin, r->held, &c->fac);
 }
 
+static int matrix_of_step(stepper *c, const record *r)
+{
+    costate_point x = point(c->maps, r->t, r->y);
+    if (c->fac->h == r->h && c->fac->serial == r->jacobian) return 0;
+    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
+    return shifts_factor(c->sh, &c->lin, r->h, &c->fac);
+}
+
 int ros_matrices(stepper *c, const record *r, const factors **f)
 {
-    *f = r->kept ? r->kept : c->fac;
-    if (ros_holds(c)) {
-        TRY(held_matrix(c, r));
-        *f = r->kept ? r->kept : c->fac;
-        return 0;
-    }
-    if (r->kept || (c->fac->h == r->h && c->fac->serial == r->jacobian)) return 0;
-    costate_point x = point(c->maps, r->t, r->y);
-    if (c->lin.serial != r->jacobian) TRY(linearise(c->maps, r->jacobian, &x, c->w, &c->lin));
-    TRY(shifts_factor(c->sh, &c->lin, r->h, &c->fac));
+    *f = r->kept;
+    if (r->kept) return 0;
+    TRY(ros_holds(c) ? held_matrix(c, r) : matrix_of_step(c, r));
     *f = c->fac;
     return 0;
 }
@@ -152,8 +153,8 @@ static int filter(stepper *c, const record *r, double *err)
     return ros_solve(c, lu, 0, 1, &(accuracy){.from = NULL}, err);
 }
 
-/* The h whose matrix a step takes: that of the step before, where both are the same but for round-off at the end of a
-   run.  Another sigma is W with (sigma - sigma') M more, whose least term is (1 - h/held)^p h f. */
+/* A step uses the matrix of the previous step if their lengths differ only by round-off, as at the end of a run with
+   fixed steps.  Returns the h of its matrix.  Another sigma adds (sigma - sigma') M to W (mathematics, section 6.5). */
 static double near(const stepper *c, double h)
 {
     const double LEAST = 1e-12;

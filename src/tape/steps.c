@@ -159,17 +159,20 @@ int tape_slot(const stepper *c, costate_tape *t, const double *y, const place *s
     return 0;
 }
 
+/* the h for which the matrix of the step was made */
+static double matrix_h(const record *r) { return r->held ? r->held : r->h; }
+
 /* does the step before use the same factorisations, so that they were counted there? */
 static int again(const costate_tape *t, const record *to)
 {
     const record *before = to - 1;
-    if (to->held) return t->count > 0 && before->held == to->held;
-    return t->count > 0 && before->jacobian == to->jacobian && before->h == to->h;
+    int same = to->held || before->jacobian == to->jacobian;
+    return t->count > 0 && same && matrix_h(before) == matrix_h(to);
 }
 
 static void keep_factors(const stepper *c, costate_tape *t, record *to)
 {
-    if (!c->fac || c->fac->h != (to->held ? to->held : to->h) || !t->factors.on) return;
+    if (!c->fac || c->fac->h != matrix_h(to) || !t->factors.on) return;
     int first = c->fac->refs == 1;
     size_t more = first ? factors_bytes(c->fac) : 0;
     if (!tape_has_room(t, more) || more > t->factors.most - t->factors.bytes) {
