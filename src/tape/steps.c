@@ -165,9 +165,10 @@ static double matrix_h(const record *r) { return r->held ? r->held : r->h; }
 /* does the step before use the same factorisations, so that they were counted there? */
 static int again(const costate_tape *t, const record *to)
 {
+    if (t->count == 0) return 0;
     const record *before = to - 1;
     int same = to->held || before->jacobian == to->jacobian;
-    return t->count > 0 && same && matrix_h(before) == matrix_h(to);
+    return same && matrix_h(before) == matrix_h(to);
 }
 
 static void keep_factors(const stepper *c, costate_tape *t, record *to)
