@@ -224,8 +224,9 @@ enum costate_family {
     COSTATE_FIRK,                               /* fully implicit Runge-Kutta */
     COSTATE_ROS,                                /* Rosenbrock */
     COSTATE_RKC,                                /* stabilised explicit Runge-Kutta */
-    COSTATE_COLLOCATION                         /* collocation, for boundary value problems: not accepted by
+    COSTATE_COLLOCATION,                        /* collocation, for boundary value problems: not accepted by
                                                    costate_new */
+    COSTATE_COMPOSITE                           /* several methods, among which a rule chooses at each step */
 };
 
 /* A W-method keeps its order with any matrix W in place of f_y, so it can treat a part of f implicitly and the rest

@@ -62,6 +62,27 @@ typedef struct {
     const double *D;            /* s*degree */
 } method_dense;
 
+/* A composite method (family COSTATE_COMPOSITE) has members, of which run/rule.c chooses one at each step.  Members with
+   explicit stages come before the stiff ones. */
+typedef struct {
+    const costate_method *method;
+    int stiff;                  /* 0: explicit stages */
+    int second;                 /* 1: only for problems that provide the second derivatives that its sweeps need */
+    double rtol;                /* of the explicit and of the stiff members, a run begins with the first of which this is
+                                   at most options.rtol; 0: any */
+    double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor; both
+                                   1: those of the options */
+    double real, settles;       /* explicit: the longest stable h rho on the negative real axis; where the error control
+                                   settles there, as a part of it (codegen/composite.py) */
+    double waves;               /* explicit: the longest stable h rho on the imaginary axis */
+} composite_member;
+
+typedef struct {
+    int count;
+    int variable;               /* 1: the order of the stiff members with tighter tolerances varies during a run */
+    const composite_member *member;
+} composite;
+
 struct costate_method {
     const char *name;
     method_facts about;
@@ -91,6 +112,7 @@ struct costate_method {
     const double *gi;           /* s: gamma_i, row sums of Gamma */
     const unsigned char *newf;  /* s: 0 if the stage has the same point, and so the same f, as the previous one */
     const costate_rkc *rkc;     /* rkc: its degrees */
+    const composite *of;        /* composite: its members; else NULL */
 };
 
 /* A polynomial of the dense output, sum_{k=1..degree} a_k theta^k, and its first two derivatives.  Inline: weights of
