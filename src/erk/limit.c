@@ -12,7 +12,7 @@
 #include "maps/callbacks.h"
 
 static const spectrum_accuracy ENOUGH = {.first = 2, .least = 2, .first_most = 16, .most = 4, .settled = 0.05,
-                                         .safety = 1.1};
+                                         .safety = SPECTRUM_SAFETY};
 
 /* A pair of products is due every NEARBY steps where h is longer than CLOSE times the limit; else after so many
    evaluations of f that it costs 1.3 % of them, or half of that below the part DISTANT of the limit. */
@@ -69,7 +69,7 @@ int erk_longest(stepper *c, const record *r, trial *t, double *h)
 {
     spectrum *s = &c->spectrum;
     *h = HUGE_VAL;
-    if (!s->v && !spectrum_given(c)) return 0;
+    if (!(s->v && spectrum_products(c->maps)) && !spectrum_given(c)) return 0;
     if (!t->started || c->maps->user.radius) {
         int status = radius(c, r, t);
         if (status < 0) return status;

@@ -114,7 +114,7 @@ static int stages(stepper *c, record *r, trial *t)
         theta = fmax(theta, work(c)->theta);
         if (iterations[b] > t->newton) t->newton = iterations[b];
     }
-    work(c)->theta = theta;
+    work(c)->theta = t->contraction = theta;
     return 0;
 }
 

@@ -83,7 +83,7 @@ static void release(comparison *x)
    the ends of steps algebraic unknowns have errors of their own, what is left in the constraints. */
 static int at_steps(const comparison *x)
 {
-    int ends_differ = x->c->sh.singular && !x->c->maps.residual;
+    int ends_differ = x->c->st.sh->singular && !x->c->maps.residual;
     return x->F->count <= x->tape->count && !ends_differ;
 }
 
@@ -125,14 +125,24 @@ static int part_of_step(void *ctx, sweep_state *w, op o)
 
 /* ---- estimates ---- */
 
-/* 2^q */
-static double reduction(const comparison *x)
+/* the order with which errors by this method vanish */
+static int order_of(const comparison *x, const costate_method *m)
 {
-    const costate_method *m = x->c->st.m;
     int q = m->order;
     if (x->F->count > 0 && !at_steps(x) && m->dense.order + 1 < q) q = m->dense.order + 1;
-    if (x->c->maps.index && m->s < q) q = m->s;
-    return ldexp(1, q);
+    return x->c->maps.index && m->s < q ? m->s : q;
+}
+
+/* 2^q, q of the member with the least order that took a step */
+static double reduction(const comparison *x)
+{
+    const member_method *members = x->c->st.members;
+    int least = order_of(x, members[x->tape->count > 0 ? x->tape->list[0].member : 0].m);
+    for (int k = 1; k < x->tape->count; k++) {
+        int q = order_of(x, members[x->tape->list[k].member].m);
+        if (q < least) least = q;
+    }
+    return ldexp(1, least);
 }
 
 typedef struct { double *run, *error, *better; const double *of_run, *of_halved; size_t count; } entry;

@@ -260,7 +260,7 @@ static costate *solver_for_checks(const costate *c)
 {
     costate_options o = options_unwatched(c);
     o.derivative_mode = 1;
-    return costate_new(c->st.m, &c->P, &o);
+    return costate_new(c->st.method, &c->P, &o);
 }
 
 static int check(costate *c, attempt *x, const double *y, costate_report *r)

@@ -33,12 +33,12 @@ static int set_up(const matrix_check *x, double t, const double *y)
     costate_point at = point(&c->maps, t, y);
     verdict_at(&c->v, t);
     TRY(linearise(&c->maps, 1, &at, c->st.w, &c->st.lin));
-    return shifts_factor(&c->sh, &c->st.lin, x->h, &c->st.fac);
+    return shifts_factor(c->st.sh, &c->st.lin, x->h, &c->st.fac);
 }
 
 static int solve(const matrix_check *x, int transpose, int m, double *X)
 {
-    return factors_solve(&x->c->sh, x->c->st.fac, 0, transpose, m, &(accuracy){.tol = x->c->o.krylov_tol}, X);
+    return factors_solve(x->c->st.sh, x->c->st.fac, 0, transpose, m, &(accuracy){.tol = x->c->o.krylov_tol}, X);
 }
 
 static void judge(matrix_check *x, int right, double error, const char *what, const char *cure)
@@ -142,7 +142,7 @@ static int checked(matrix_check *x, const double *p)
 {
     costate *c = x->c;
     TRY(begin(c));
-    if (!c->sh.held)
+    if (!c->st.sh->held)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The matrix of the stages is not the user's: that of W-methods is, "
                     "with COSTATE_LS_PRECONDITIONER or problem.jac_is_w.");
     TRY(check_arguments(c, x->t, x->t + x->h, x->y, p));

@@ -86,9 +86,9 @@ static int without_slope(costate *c, jump *x)
 /* factors sigma M - J; RETRY: it is singular */
 static int shift(costate *c, double sigma)
 {
-    double im, re = c->sh.matfree ? shifts_sigma(&c->sh, 0, &im) : 0;
-    if (c->sh.matfree) return shifts_factor(&c->sh, &c->st.lin, hypot(re, im) / sigma, &c->st.fac);
-    return mass_shift(&c->sh, sigma, &c->st.lin);
+    double im, re = c->st.sh->matfree ? shifts_sigma(c->st.sh, 0, &im) : 0;
+    if (c->st.sh->matfree) return shifts_factor(c->st.sh, &c->st.lin, hypot(re, im) / sigma, &c->st.fac);
+    return mass_shift(c->st.sh, sigma, &c->st.lin);
 }
 
 static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
@@ -96,8 +96,8 @@ static int solve_shifted(costate *c, const jump *x, double sigma, double *d)
     const double TOL = 1e-3;
     double amplified = 1;
     costate_point at = equation_point(&c->maps, x->t, c->work.y, c->work.yp);
-    if (c->sh.matfree) return matfree_correct(&c->sh, &at, sigma, c->st.w, TOL * fmax(x->unit, 1), &amplified, d);
-    return mass_shift_solve(&c->sh, d);
+    if (c->st.sh->matfree) return matfree_correct(c->st.sh, &at, sigma, c->st.w, TOL * fmax(x->unit, 1), &amplified, d);
+    return mass_shift_solve(c->st.sh, d);
 }
 
 /* yp <- yp + sigma d, r <- E there, f: E before */
@@ -114,7 +114,7 @@ static int linear(const costate *c, const jump *x, double sigma)
 {
     const double PART = 1e-6;
     double *f = x->f;
-    if (c->sh.matfree) return 0;
+    if (c->st.sh->matfree) return 0;
     add_row_sums(c, c->st.lin.M, x->d, x->terms);
     for (int i = 0; i < c->st.n; i++) x->terms[i] = fabs(f[i]) + sigma * x->terms[i];
     pattern_multiply(c->st.n, c->P.pattern, c->st.lin.M, 0, -sigma, 1, x->d, f);
@@ -247,7 +247,7 @@ static int judge(costate *c, double t, double span)
 
 int consistent(costate *c, double t, double span)
 {
-    if (!c->sh.singular || c->sh.matfree) return COSTATE_OK;
+    if (!c->st.sh->singular || c->st.sh->matfree) return COSTATE_OK;
     int status = judge(c, t, span);
     return status == RETRY ? COSTATE_OK : status;                /* the first step will give a better message */
 }
@@ -272,7 +272,7 @@ static int clear_undetermined(costate *c)
 {
     int changed = 0;
     for (int j = 0; j < c->st.n; j++) {
-        int empty = !c->sh.matfree && column_sum(c, c->st.lin.M, j) == 0;
+        int empty = !c->st.sh->matfree && column_sum(c, c->st.lin.M, j) == 0;
         if (!empty && !(c->maps.index && c->maps.index[j] == 2)) continue;
         changed |= c->work.yp[j] != 0;
         c->work.yp[j] = 0;
@@ -290,7 +290,7 @@ static int settle(costate *c, double t)
 
 int residual_start(costate *c, double t, double span)
 {
-    int status = c->sh.matfree ? slope_without_matrix(c, t, span) : judge(c, t, span);
+    int status = c->st.sh->matfree ? slope_without_matrix(c, t, span) : judge(c, t, span);
     if (status != COSTATE_OK) return status;
     if (!all_finite((size_t)c->st.n, c->work.f)) return retry(&c->v, WHY_NOT_FINITE);
     return settle(c, t);

@@ -14,6 +14,7 @@ static const double DECAYED = 0.1;              /* where that much of it, or les
 
 static int looks(const costate *c, const run *x)
 {
+    if (c->st.method->of) return 0;                 /* stiff members damp */
     int implicit = (c->st.F->is & IMPLICIT) && c->st.lin.J && c->st.m->about.r_infinity != 0;
     return x->tape && !c->random.count && (implicit || c->st.F->keeps);
 }

@@ -142,7 +142,7 @@ static int take_all(costate *c, run *x, int *any)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
     c->watch.armed = 0;
     x->cut = 0;
-    if (changed && (c->maps.residual || c->sh.singular)) TRY(map_run(c, x, 0));
+    if (changed && (c->maps.residual || c->st.sh->singular)) TRY(map_run(c, x, 0));
     stop = stop ? fail(&c->v, COSTATE_STOPPED, "on_event stopped the run at t = %.10g.", x->t) : 0;
     return space_agree(&c->maps.space, stop);
 }

@@ -18,25 +18,28 @@ static const family *const families[] = {
 const family *family_of(const costate_method *m)
 {
     size_t count = sizeof families / sizeof *families;
-    return (size_t)m->family < count ? families[m->family] : NULL;
+    return !m->of && (size_t)m->family < count ? families[m->family] : NULL;
 }
 
 int has_implicit_stages(const costate_method *m)
 {
     const family *F = family_of(m);
-    return !F || (F->is & RUNGE_KUTTA_INVERSE) != 0;
+    return !m->of && (!F || (F->is & RUNGE_KUTTA_INVERSE) != 0);
 }
+
+/* members of composite methods take the steps of these */
+static int takes_steps(const costate_method *m) { return m->of || family_of(m); }
 
 int costate_method_count(void)
 {
     int count = 0;
-    for (int k = 0; costate_method_table[k]; k++) count += family_of(costate_method_table[k]) != NULL;
+    for (int k = 0; costate_method_table[k]; k++) count += takes_steps(costate_method_table[k]);
     return count;
 }
 
 const costate_method *costate_method_at(int k)
 {
     for (int i = 0; k >= 0 && costate_method_table[i]; i++)
-        if (family_of(costate_method_table[i]) && k-- == 0) return costate_method_table[i];
+        if (takes_steps(costate_method_table[i]) && k-- == 0) return costate_method_table[i];
     return NULL;
 }

@@ -25,14 +25,23 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
 {
     costate_options o = options_unwatched(c);
     o.storage = storage_for(c, tape);
-    double part = c->st.m->block > 1 ? NEWTON_PART_FULL : NEWTON_PART;
-    o.newton_tol = fmax(part * o.newton_tol, fmin(o.newton_tol, newton_round_off(options_rtol(&o, c->st.n))));
     o.hmin = o.hmax = 0;
     o.max_steps = 0x7fffffff;
     o.gradient_control = o.tangent_error = o.tangent_count = o.warm = 0;
     o.tangent_rtol = o.tangent_atol = o.tangent_atol_vector = NULL;
     o.mode = tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode;
     return o;
+}
+
+/* Members that are prepared during the run are so with newton_tol of their options. */
+static void newton_of_members(costate *finer, const costate *c)
+{
+    for (int k = 0; k < members_count(c); k++) {
+        const costate_options *o = c->st.members[k].o;
+        double part = c->st.members[k].m->block > 1 ? NEWTON_PART_FULL : NEWTON_PART, tol = o->newton_tol;
+        costate_options *to = finer->st.method->of ? &finer->works[k].o : &finer->o;
+        to->newton_tol = fmax(part * tol, fmin(tol, newton_round_off(options_rtol(o, c->st.n))));
+    }
 }
 
 /* the values from which the run started */
@@ -96,9 +105,10 @@ int finer_run(costate *c, const costate_tape *tape, int count, const double *tim
               costate **made)
 {
     const costate_options o = options_for(c, tape);
-    costate *finer = *made = costate_new(c->st.m, &c->P, &o);
+    costate *finer = *made = costate_new(c->st.method, &c->P, &o);
     if (!finer) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a second solver.");
     if (!finer->whole) return said(c, finer, finer->v.status);
+    newton_of_members(finer, c);
     halves_of(finer, tape, count, times, first);
     double *y = calloc((size_t)c->st.N + 1, sizeof *y);
     if (!y) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for a state.");

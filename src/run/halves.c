@@ -42,6 +42,13 @@ static void begin_step(halved_steps *s, const run *x, int k)
     s->left = 0;
 }
 
+/* the member of a composite method that took the step */
+static int member_of(const halved_steps *s)
+{
+    int k = s->step < s->tape->count ? s->step : s->tape->count - 1;
+    return k < 0 ? -1 : (int)s->tape->list[k].member;
+}
+
 /* The maps that were applied since the last step must be those of the tape, which says where it goes on. */
 static int follow_maps(costate *c, run *x)
 {
@@ -88,6 +95,7 @@ int halves_next(costate *c, run *x)
     if (closed(s->tape, s->step) && stop < BEYOND * h) h = stop;
     s->asked = fmin(to_a_time(s, c, x, h), s->tried);
     x->h_free = c->in.dir * s->asked;
+    if (member_of(s) >= 0) c->rule.next = member_of(s);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "run/random_tangents.h"
+#include "run/rule.h"
 #include "run/watch.h"
 
 /* Discards everything known of earlier steps; their factorisations are not even used as preconditioners. */
@@ -46,6 +47,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     events_begin(c, on, event);
     claim(c);
     if (from == COLD && !(on && c->st.spectrum.run == tape->from.stamp)) spectrum_forget(&c->st.spectrum);
+    TRY(from == COLD ? rule_begin(c, on ? tape : NULL) : stepper_take(&c->st, c->rule.next));
     if (from != WARM_WITH_MATRICES) {
         anew(c);
         c->at = on ? tape->count : 0;
@@ -107,7 +109,7 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     int status = run_directed(c, t0, t1, y, p, &(user_tangents){m, V, Vp, times}, tape);
     if (times && times->end) memcpy(times->end, c->d.dt, (size_t)m * sizeof *times->end);
     TRY(status);
-    TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
+    TRY(left_relative(members_left(c), 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
 

@@ -36,7 +36,7 @@ int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
 {
     const stepper *st = &c->st;
     int located = guards(c) > 0;
-    size_t n = (size_t)st->n, NM = (size_t)st->N * (size_t)m, s = (size_t)st->s;
+    size_t n = (size_t)st->n, NM = (size_t)st->N * (size_t)m, s = (size_t)st->most;
     *k = (kept_tangents){.tape = tape, .m = m, .length = tape->count, .from = -1};
     k->start = k->map = NM + (size_t)m;
     k->step = NM * (size_t)(1 + located) + s * n * (size_t)(m + located) + 2 * (size_t)m;
@@ -66,7 +66,7 @@ static tangents of_map(const costate *c, const kept_tangents *k, double *at)
 
 static tangents of_step(const costate *c, const kept_tangents *k, double *at)
 {
-    size_t NM = (size_t)c->st.N * (size_t)k->m, stages = (size_t)c->st.s * (size_t)c->st.n;
+    size_t NM = (size_t)c->st.N * (size_t)k->m, stages = (size_t)c->st.most * (size_t)c->st.n;
     int located = guards(c) > 0;
     tangents t = {.V = at, .V1 = located ? at + NM : NULL};
     t.Xd = at + NM * (size_t)(1 + located);

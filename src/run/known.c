@@ -3,11 +3,13 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "run/rule.h"
 #include "run/watch.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
     double low, h_free, err_old, h_old, when[LAST_EVENTS], rho, h, shortened, stiffest, rate;
-    int negative, products;     /* of the spectrum, */
+    rule rule;
+    int negative, waves, products;      /* of the spectrum, */
     long age;
     unsigned seed;
     long taken;
@@ -56,6 +58,8 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.stiffest = s->soft.stiffest;
     k.rate = s->soft.rate;
     k.negative = s->negative;
+    k.waves = s->waves;
+    k.rule = c->rule;
     k.products = s->products;
     k.age = s->age;
     k.seed = s->seed;
@@ -73,7 +77,7 @@ static int sound(const costate *c, const known *k, const fresh_run *f)
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
            (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
            low <= f->t && f->t <= high && k->rho >= 0 && isfinite(k->rho) && k->h >= 0 &&
-           k->shortened >= 0 && k->products >= 0 && k->age >= 0;
+           k->shortened >= 0 && k->products >= 0 && k->age >= 0 && rule_sound(c, &k->rule);
 }
 
 static void spectrum_again(costate *c, const known *k, const void *v)
@@ -86,6 +90,7 @@ static void spectrum_again(costate *c, const known *k, const void *v)
     s->soft.stiffest = k->stiffest;
     s->soft.rate = k->rate;
     s->negative = k->negative != 0;
+    s->waves = k->waves != 0;
     s->products = k->products;
     s->age = k->age;
     s->seed = k->seed;
@@ -106,6 +111,9 @@ int known_again(costate *c, run *x, const fresh_run *f)
         return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
                     "are not on its tape: it cannot be gone on with.");
     if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
+    TRY(rule_again(c, &k.rule));
+    fresh(c, 0);
+    x->k.k = error_exponent(c->st.m);
     const char *at = (const char *)f->known + sizeof k + guard_bytes(c);
     spectrum_again(c, &k, at);
     at += vector_bytes(c);

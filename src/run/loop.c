@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "run/random_tangents.h"
+#include "run/rule.h"
 #include "run/watch.h"
 
 /* after an event: controller and predictor start afresh, but the step size is kept */
@@ -93,7 +94,7 @@ static int try_step(costate *c, run *x, double *err)
     if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
     if (x->d && *err <= 1) {
         set_directions(c, x);
-        left_step(&c->sh);
+        left_step(c->st.sh);
         TRY(c->st.F->tangent(&c->st, &x->now, x->d));
         int judged = c->o.tangent_error || c->st.random.atol;
         if (judged && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
@@ -152,7 +153,7 @@ static int matrices_go_on(costate *c, const run *x, long *source)
     const factors *f = c->st.fac;
     int does = 0;
     *source = 0;
-    if (!c->st.F->keep || c->sh.held || c->sh.matfree || !f) return 0;
+    if (!c->st.F->keep || c->st.sh->held || c->st.sh->matfree || !f) return 0;
     if (f->serial != c->st.lin.serial || f->h != x->h_free) return 0;
     TRY(space_agree(&c->maps.space, tape_goes_on(&c->st, x->tape, f->serial, NULL, 0, &does)));
     if (does) *source = f->serial;
@@ -188,6 +189,7 @@ static int next_slot(costate *c, run *x)
     x->by.before = x->has_prev ? &x->prev : NULL;
     x->by.started = 0;
     if (x->tape) TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->tape, c->work.y, spare, &x->now, &x->by.to)));
+    x->now.member = (unsigned)c->st.at & 0xff;
     x->now.mode = c->maps.bound.mode;
     memory_bind(&c->st, x->now.y, x->now.mode);
     return COSTATE_OK;
@@ -204,6 +206,7 @@ static int accept(costate *c, run *x, double err)
     int stopped = report(c, x);
     propose(c, x, err);
     if (c->halves.tape) halves_took(c, x);
+    TRY(rule_step(c, x));
     if (x->tape) damping_step(c, x);
     workspace_step(&c->work);
     double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;
@@ -228,7 +231,7 @@ static int watched(costate *c, run *x, double err)
     x->cut = 0;
     TRY(watch_step(c, x, err));
     if (!x->now.exact || !x->d) return 0;
-    left_step(&c->sh);
+    left_step(c->st.sh);
     set_directions(c, x);
     if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
     mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
@@ -262,11 +265,23 @@ static int shorten(costate *c, run *x)
     return 0;
 }
 
+/* Another member takes the next step: it uses nothing of earlier ones. */
+static int change_member(costate *c, run *x)
+{
+    TRY(rule_change(c, &x->h_free));
+    x->has_prev = 0;
+    x->by.cautious = 1;
+    x->k = (control){.k = error_exponent(c->st.m)};
+    return 0;
+}
+
 static int one_step(costate *c, run *x, long budget)
 {
-    TRY(next_slot(c, x));
     if (c->halves.tape) TRY(halves_next(c, x));
-    if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
+    if (rule_changes(c)) TRY(change_member(c, x));
+    TRY(next_slot(c, x));
+    int weighed = (c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences || c->st.method->of;
+    if (weighed) weights(&c->st, c->work.y, c->st.w);
     for (;;) {
         TRY(shorten(c, x));
         aim(c, x);

@@ -66,6 +66,29 @@ static int check_of_tangents(costate *c)
     return COSTATE_OK;
 }
 
+/* defaults that depend on the method */
+static void defaults_of(const member_method *one, costate_options *o)
+{
+    const costate_method *m = one->m;
+    if (o->controller == COSTATE_AUTO) o->controller = one->F->controller;
+    if (o->newton_max == 0) o->newton_max = 7 + (m->block > 3 ? 5 * (m->block - 3) / 2 : 0);
+}
+
+static int fits_method(costate *c)
+{
+    const costate_method *m = c->st.method;
+    if (c->o.controller != COSTATE_FIXED && !m->est.order)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.",
+                    m->name);
+    if (c->o.estimator == COSTATE_EST_SDIRK && !m->est.theta)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such "
+                    "estimate.", m->name);
+    if (m->of) return 0;
+    defaults_of(&c->st.members[0], &c->o);
+    if (c->o.event_samples == 0) c->o.event_samples = m->order > 4 ? m->order : 4;
+    return 0;
+}
+
 int options_fill(costate *c)
 {
     char *o = (char *)&c->o;
@@ -97,17 +120,7 @@ int options_fill(costate *c)
                     "options.controller = COSTATE_FIXED prescribes.");
     if (c->o.controller == COSTATE_FIXED && c->o.h0 == 0)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.controller = COSTATE_FIXED needs a positive options.h0.");
-    if (c->o.controller != COSTATE_FIXED && !c->st.m->est.order)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s has no error estimate: use COSTATE_FIXED with h0.",
-                    c->st.m->name);
-    if (c->o.estimator == COSTATE_EST_SDIRK && !c->st.m->est.theta)
-        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.estimator = COSTATE_EST_SDIRK: method %s has no such "
-                    "estimate.", c->st.m->name);
-    if (c->o.controller == COSTATE_AUTO)
-        c->o.controller = c->st.F->controller;
-    if (c->o.event_samples == 0) c->o.event_samples = c->st.m->order > 4 ? c->st.m->order : 4;
-    if (c->o.newton_max == 0) c->o.newton_max = 7 + (c->st.m->block > 3 ? 5 * (c->st.m->block - 3) / 2 : 0);
-    return COSTATE_OK;
+    return fits_method(c);
 }
 
 double options_rtol(const costate_options *o, int n)
@@ -131,27 +144,57 @@ static double as_accurate(const costate *c, double rtol)
     return s > 3 ? pow(rtol, (s - 1.0) / (s + 1)) : sqrt(rtol);
 }
 
-void options_newton(costate *c)
+void options_newton(costate *c, costate_options *o)
 {
-    double rtol = fmax(options_rtol(&c->o, c->st.n), 1e-14);
+    double rtol = fmax(options_rtol(o, c->st.n), 1e-14);
     double loose = c->st.F->loosely ? c->st.F->loosely(&c->st) : 0;
     double usual = loose > 0 ? loose : fmin(0.03, as_accurate(c, rtol));
-    if (c->o.newton_tol == 0) c->o.newton_tol = fmax(newton_round_off(rtol), usual);
+    if (o->newton_tol == 0) o->newton_tol = fmax(newton_round_off(rtol), usual);
 }
 
-/* The tolerances of y and newton_tol, scaled.  Those of tangents, given apart, stay. */
+/* The tolerances of y, those given times a factor; vectors are stored in `scaled`. */
+static void scale(costate_options *o, const costate_options *given, double factor, int n, double *scaled)
+{
+    o->rtol = fmin(given->rtol * factor, 1);
+    o->atol = fmin(given->atol * factor, DBL_MAX);
+    for (int i = 0; given->rtol_vector && i < n; i++) scaled[i] = given->rtol_vector[i] * factor;
+    for (int i = 0; given->atol_vector && i < n; i++) scaled[n + i] = given->atol_vector[i] * factor;
+    if (given->rtol_vector) o->rtol_vector = scaled;
+    if (given->atol_vector) o->atol_vector = scaled + n;
+}
+
+/* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its steps
+   are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  Unknowns of index 2 are
+   only as accurate as the estimate. */
+static double calibration(const costate *c, const composite_member *m)
+{
+    double rtol = options_rtol(&c->o, c->st.n);
+    if (c->P.index || !(rtol > 0) || (m->tighter == 1 && m->power == 1)) return 1;
+    return m->tighter * pow(rtol, m->power) / rtol;
+}
+
+void options_of_member(costate *c, int k)
+{
+    const composite_member *m = &c->st.method->of->member[k];
+    member_work *w = &c->works[k];
+    w->o = c->o;
+    scale(&w->o, &c->o, calibration(c, m), c->st.n, w->scaled);
+    defaults_of(&c->st.members[k], &w->o);
+}
+
+/* Tolerances of tangents, given apart, stay. */
 void options_scale(costate *c, double factor)
 {
-    const costate_options *given = &c->given;
-    int n = c->st.n;
-    c->o.rtol = fmin(given->rtol * factor, 1);
-    c->o.atol = fmin(given->atol * factor, DBL_MAX);
-    for (int i = 0; given->rtol_vector && i < n; i++) c->scaled[i] = given->rtol_vector[i] * factor;
-    for (int i = 0; given->atol_vector && i < n; i++) c->scaled[n + i] = given->atol_vector[i] * factor;
-    if (given->rtol_vector) c->o.rtol_vector = c->scaled;
-    if (given->atol_vector) c->o.atol_vector = c->scaled + n;
-    c->o.newton_tol = given->newton_tol;
-    options_newton(c);
+    int at = c->st.at;
+    scale(&c->o, &c->given, factor, c->st.n, c->scaled);
+    c->o.newton_tol = c->given.newton_tol;
+    for (int k = 0; k < members_count(c); k++) {
+        if (c->st.method->of) options_of_member(c, k);
+        if (!c->st.members[k].ready) continue;
+        stepper_look(&c->st, k);
+        options_newton(c, c->st.method->of ? &c->works[k].o : &c->o);
+    }
+    stepper_look(&c->st, at);
 }
 
 costate_options options_unwatched(const costate *c)

@@ -62,13 +62,13 @@ static void draw(costate *c, int m, const double *y, const double *p)
     }
 }
 
-static int constrained(const costate *c) { return c->sh.singular || c->maps.residual; }
+static int constrained(const costate *c) { return c->st.sh->singular || c->maps.residual; }
 
 int random_tangents_prepare(costate *c, int m, int with_p)
 {
     const costate_map *f = c->maps.residual ? &c->P.residual : &c->P.rhs;
     if (c->random.count == 0) return 0;
-    if (constrained(c) && c->sh.matfree)
+    if (constrained(c) && c->st.sh->matfree)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.gradient_control places tangents along constraints, for "
                     "which it needs a matrix: with singular M or problem.residual it does not take COSTATE_LS_GMRES.");
     c->random.with_p = with_p || (c->st.np > 0 && (has_tangent(f) || c->o.differences));
@@ -117,7 +117,7 @@ void tangents_begin(costate *c, const user_tangents *u, const double *y, const d
     x->Va = V;
     memory_to_pm(&c->st, m, V, c->d.events.pm);
     times_begin(x->times, m, c->d.dt);
-    left_sweep(&c->sh);
+    members_left_sweep(c);
 }
 
 void tangents_end(costate *c, const user_tangents *u, const run *x)

@@ -9,9 +9,21 @@ void fresh(costate *c, long source)
     if (c->st.F->restart) c->st.F->restart(&c->st);
 }
 
-void fresh_as_taped(costate *c, const costate_tape *t, int k)
+int fresh_as_taped(costate *c, const costate_tape *t, int k)
 {
+    TRY(stepper_take(&c->st, (int)t->list[k].member));
     fresh(c, tape_source(t, k));
+    return 0;
+}
+
+/* A step after a change of the member uses nothing of earlier ones. */
+static int take_as_taped(costate *c, const record *r, trial *by)
+{
+    int member = (int)r->member, changed = member != c->st.at;
+    TRY(stepper_take(&c->st, member));
+    if (by->before && by->before->member != r->member) by->before = NULL;
+    if (changed) fresh(c, 0);
+    return 0;
 }
 
 int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const record *before, const place *to,
@@ -23,8 +35,10 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     trial by = {.before = before, .as = &as, .serial = k + 1, .to = *to, .predict = t->from.predict, .y1 = c->work.y1,
                 .yp1 = c->work.yp1, .err = c->work.err};
     const record *r = &t->list[k];
+    TRY(take_as_taped(c, r, &by));
     by.exact = now->exact = r->exact;
     now->mode = r->mode;
+    now->member = r->member;
     if (!as_often || r->exact) as.iterations = NULL;
     verdict_at(&c->v, now->t);
     memory_bind(&c->st, now->y, r->mode);
@@ -50,7 +64,7 @@ int matrices_again(const reader *who, const costate_tape *t, long source, double
     weights(&c->st, r.y, c->st.w);
     costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
     TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));
-    return frozen(&c->v, shifts_factor(&c->sh, &c->st.lin, h, &c->st.fac));
+    return frozen(&c->v, shifts_factor(c->st.sh, &c->st.lin, h, &c->st.fac));
 }
 
 /* If step k used the linearisation of an earlier step whose state is not in memory, that state is read, and then the
@@ -61,8 +75,8 @@ static int source_again(const reader *who, const costate_tape *t, int k, record 
     const factors *f = c->st.fac;
     long source = tape_source(t, k);
     if (!source || t->list[source - 1].y) return 0;
-    double h = c->sh.matfree ? t->list[source - 1].h : r->h;
-    if (c->st.lin.serial == source && (!c->sh.matfree || (f && f->serial == source && f->h == h))) return 0;
+    double h = c->st.sh->matfree ? t->list[source - 1].h : r->h;
+    if (c->st.lin.serial == source && (!c->st.sh->matfree || (f && f->serial == source && f->h == h))) return 0;
     TRY(matrices_again(who, t, source, h));
     return tape_get(t, k, who, 0, r);
 }
@@ -72,6 +86,7 @@ static int one_again(const reader *who, const costate_tape *t, int k, record *r)
 {
     costate *c = who->run;
     const place *to = &c->work.scratch[0];
+    TRY(stepper_take(&c->st, (int)t->list[k].member));
     TRY(source_again(who, t, k, r));
     r->X = to->X;
     TRY(step_as_taped(c, t, k, 1, NULL, to, r));
@@ -99,7 +114,7 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
 {
     *begins = k < t->count && (after_map || t->list[k].fresh);
     if (!*begins) return 0;
-    fresh_as_taped(c, t, k);
+    TRY(fresh_as_taped(c, t, k));
     if (!t->list[k].fresh) return 0;
     return space_agree(&c->maps.space, t->kept->remakes->came_to(t, who, k, c->work.y, c->work.yp));
 }

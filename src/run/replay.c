@@ -126,6 +126,7 @@ static int maps_again(replay *x)
         TRY(map_again(x, &x->tape->maps.list[x->next]));
         x->begins = 1;
     }
+    if (x->begins && x->k < x->tape->count) TRY(stepper_take(&x->c->st, (int)x->tape->list[x->k].member));
     if (x->begins && x->c->st.F->restart) x->c->st.F->restart(&x->c->st);
     return 0;
 }
@@ -135,7 +136,7 @@ static int all_again(replay *x)
     for (; x->k < x->tape->count; x->k++) {
         x->begins = x->k == 0 || x->tape->list[x->k].fresh;
         TRY(maps_again(x));
-        if (x->tape->list[x->k].fresh) fresh_as_taped(x->c, x->tape, x->k);
+        if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);

@@ -40,7 +40,7 @@ typedef struct {                /* work space of runs */
 } workspace;
 
 typedef struct {                /* work space of derivatives, for m columns */
-    int columns;
+    int columns, all;           /* all: with that of guards */
     void *block;
     double *dt, *dh;            /* m: t' and h' of a step; t' is carried through a run or sweep */
     double *t, *h;              /* m: adjoints of t and h of a step */
@@ -105,6 +105,32 @@ typedef struct {                /* damping.c: of fast modes, by the steps of a r
     long serial;
 } damping;
 
+/* rule.c: what the choice among the members of a composite method remembers */
+typedef struct {
+    long run;                   /* stamp of the run */
+    int member, next;           /* of the last step, of the next one */
+    int flagged, calm;          /* explicit: steps that stability seems to limit, less those that reset them; in a row not
+                                   flagged */
+    int taken;                  /* steps since the last switch between explicit and stiff members */
+    int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
+    int since;                  /* stiff: steps since the order changed; */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
+    long failures;              /* and failures of Newton's iteration up to there */
+    double work, length[5], price[5];   /* work so far; of the last stiff steps */
+    double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
+    double h;                   /* of the first step of the next member; 0: as proposed */
+    long missed;                /* steps that would have been stiff, had a member been usable */
+} rule;
+
+typedef struct {                /* what a member of a composite method works with, or the only method */
+    shifts sh;
+    costate_options o;          /* composite: those of the solver with its own tolerances and defaults */
+    double *scaled;             /* composite: n, n: its rtol_vector and atol_vector, if they are given */
+    void *block;                /* work space of steps, */
+    void *columns, *second;     /* and of derivatives, for as many columns as c->d and c->second */
+    int usable;                 /* this problem and these options allow it */
+} member_work;
+
 struct costate {
     costate_problem P;
     costate_options o, given;   /* given: with defaults of tolerances, but newton_tol as the user gave it */
@@ -112,8 +138,9 @@ struct costate {
     costate_stats count;
     verdict v;
     maps maps;
-    shifts sh;
     stepper st;
+    member_work *works;         /* of st.members */
+    rule rule;
     interval in;                /* of the last run */
     long at;                    /* index of the step, counted through warm continuations */
     identity *self;
@@ -146,6 +173,21 @@ void claim(costate *);                                              /* a run or 
                                                                        */
 void forget(costate *);                                             /* stored data are of another run */
 void solver_renew(costate *);                                       /* renew.c: forgets all earlier runs */
+
+/* members.c */
+int members_count(const costate *);
+int members_new(costate *, const costate_method *);                 /* allocates; nothing is prepared */
+int members_choose(costate *);      /* which of them this problem allows; a status if none */
+int member_prepare(stepper *, int k);                               /* of the member at hand: stepper.prepare */
+int members_begin(costate *);       /* prepares the one that a run begins with */
+int member_first(const costate *, int stiff);       /* the explicit or stiff one for these tolerances; -1: none is usable
+                                                       */
+int members_columns(costate *, int all);    /* work space of so many columns, of all that are ready; frees what was */
+int members_second(costate *, int m);
+void members_sweep(costate *);      /* a sweep begins, of tangents or adjoints */
+void members_left_sweep(costate *); /* the errors of its inexact solutions are zero, */
+shifts *members_left(costate *);    /* and who has them at its end */
+void members_free(costate *);
 
 /* workspace.c */
 int workspace_prepare(costate *);
@@ -193,9 +235,15 @@ int check_no_events(costate *, const costate_times *);              /* for runs 
 int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
 int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
 
+/* refuse.c: may the member at hand be used? */
+int refuse_method(costate *);
+int refuse_singular(costate *);     /* when it is prepared: M is known */
+
 /* options.c */
 int options_fill(costate *);
-void options_newton(costate *);     /* newton_tol, from the tolerances */
+/* newton_tol of the member at hand, from its tolerances, and other defaults that depend on it */
+void options_newton(costate *, costate_options *);
+void options_of_member(costate *, int k);   /* of a composite method: from those of the solver */
 costate_options options_unwatched(const costate *);  /* of another solver: without callbacks that watch */
 double options_rtol(const costate_options *, int n);        /* the smallest that is not 0; 0: all are */
 double newton_round_off(double rtol);       /* a newton_tol below this cannot be reached */
@@ -227,7 +275,7 @@ int second_derivatives(costate *, const costate_second *);
 void fresh(costate *, long source);
 /* the matrices of the linearisation `source`, factored for h */
 int matrices_again(const reader *, const costate_tape *, long source, double h);
-void fresh_as_taped(costate *, const costate_tape *, int k);
+int fresh_as_taped(costate *, const costate_tape *, int k);
 reader reader_of(costate *, int back);
 /* Repeats step k from now->y at now->t with now->h, into c->work.y1.  as_often: with the same number of Newton
    iterations; 0: to round-off, for differences of steps */

@@ -124,7 +124,7 @@ static sweep_state sweep_for(hessian *x, const reader *who, int m, const costate
 static void sweep_begins(costate *c)
 {
     linearisation_outdate(&c->st.lin);
-    if (c->st.F->sweep) c->st.F->sweep(&c->st);
+    members_sweep(c);
 }
 
 static int tangents_forward(hessian *x, int from)
@@ -179,7 +179,7 @@ static int sweep_back(hessian *x)
                         .defect = s->times && s->times->defect ? &x->defect : NULL, .U = c->d.U};
     begin_times(x, w.tau);
     sweep_begins(c);
-    left_sweep(&c->sh);
+    members_left_sweep(c);
     if (count == 0) return sweep_backward(&w, 0, 0, &(visit){second_along, x});
     for (int from = (count - 1) / length * length; from >= 0; from -= length) {
         int to = from + length < count ? from + length : count;
@@ -222,7 +222,7 @@ static int results(hessian *x)
     size_t N = (size_t)c->st.N, np = (size_t)c->st.np, k = (size_t)(x->m + 1);
     costate_times both = {.t0 = c->d.tau, .t1 = d->t1, .defect = NULL};
     memory_from_pm(&c->st, x->m + 1, d->lambda, d->mu);
-    TRY(left_relative(&c->sh, 1, x->m + 1, d->lambda, N, &c->count.krylov_error));
+    TRY(left_relative(members_left(c), 1, x->m + 1, d->lambda, N, &c->count.krylov_error));
     TRY(total_times(c, &both, x->m + 1));
     TRY(space_total(&c->maps.space, 1, &x->defect));
     give(x, N, N, d->lambda, 0, s->lambda, s->lambda2);

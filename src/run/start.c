@@ -39,14 +39,14 @@ int map_run(costate *c, run *x, int at_end)
 
 int refuse_algebraic(costate *c, double t)
 {
-    if (c->sh.matfree || !c->maps.residual || c->st.m->is & COSTATE_DAE) return COSTATE_OK;
+    if (c->st.sh->matfree || !c->maps.residual || c->st.m->is & COSTATE_DAE) return COSTATE_OK;
     costate_point at = equation_point(&c->maps, t, c->work.y, c->work.yp);
     weights(&c->st, c->work.y, c->st.w);
     int status = linearise(&c->maps, 0, &at, c->st.w, &c->st.lin);
     if (status) return status == RETRY ? COSTATE_OK : status;       /* the first step will give a better message */
     c->count.decompositions++;
-    int code = LS_Decomp(c->sh.mass, 1, 0, NULL, c->st.lin.M);
-    if (code < 0) return shifts_failure(&c->sh, c->sh.backend, code);
+    int code = LS_Decomp(c->st.sh->mass, 1, 0, NULL, c->st.lin.M);
+    if (code < 0) return shifts_failure(c->st.sh, c->st.sh->backend, code);
     if (code == COSTATE_LS_OK) return COSTATE_OK;
     return fail(&c->v, COSTATE_BAD_ARGUMENT, "dF/dy' is singular at t = %.10g: method %s does not keep algebraic "
                 "constraints; choose one with the property COSTATE_DAE.", t, c->st.m->name);

@@ -11,7 +11,7 @@ static const double MOSTLY_ZEROS = 0.1;      /* fraction of nonzeros below which
 static void add_remark(costate *c, int failed)
 {
     size_t used = strlen(c->v.text);
-    int made = c->st.own && c->st.F->remark;
+    int made = c->st.own && c->st.F->remark && !c->st.method->of;
     if (made) c->st.F->remark(&c->st, failed, c->v.text + used, sizeof c->v.text - used);
 }
 

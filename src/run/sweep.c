@@ -11,9 +11,22 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
     return 0;
 }
 
+/* Steps of members that this solver may not use lack derivatives here, or are forbidden. */
+static int members_of_tape(costate *c, const costate_tape *tape)
+{
+    for (int k = 0; c->st.method->of && k < tape->count; k++) {
+        int member = (int)tape->list[k].member;
+        if (!c->works[member].usable)
+            return fail(&c->v, COSTATE_BAD_TAPE, "Step %d of the tape is by %s, which options.members or the products of "
+                        "this problem exclude from %s here.", k, c->st.members[member].m->name, c->st.method->name);
+    }
+    return 0;
+}
+
 int tape_begin(costate *c, const costate_tape *tape)
 {
     TRY(tape_fits(&c->st, &c->P, tape));
+    TRY(members_of_tape(c, tape));
     maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
@@ -131,12 +144,12 @@ static int forward(costate *c, const costate_tape *tape, int m, double *V, const
                        .Vp = pm_begin(c, m, Vp), .V1 = c->d.V, .Xd = c->d.X};
     memory_to_pm(&c->st, m, V, c->d.events.pm);
     times_begin(times, m, w.dt);
-    if (c->st.F->sweep) c->st.F->sweep(&c->st);
-    left_sweep(&c->sh);
+    members_sweep(c);
+    members_left_sweep(c);
     TRY(sweep_forward(&w, 0, tape->count, &(visit){tangent_of, NULL}));
     verdict_at(&c->v, ended);
     if (times && times->end) memcpy(times->end, w.dt, (size_t)m * sizeof *w.dt);
-    TRY(left_relative(&c->sh, 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
+    TRY(left_relative(members_left(c), 0, m, V, (size_t)c->st.N, &c->count.krylov_error));
     return space_sound(&c->maps.space, (size_t)c->st.N * (size_t)m, V, "The tangents are NaN or Inf.");
 }
 
@@ -222,14 +235,14 @@ int adjoint_sweep(costate *c, const costate_tape *tape, int m, double *lambda, d
     else memset(w.tau, 0, k * sizeof *w.tau);
     set_times(times, m, NULL);
     clear_events(times, (size_t)tape->maps.events, k);
-    if (c->st.F->sweep) c->st.F->sweep(&c->st);
-    left_sweep(&c->sh);
+    members_sweep(c);
+    members_left_sweep(c);
     looking at = {c, m, lambda, mu, pm, after};
     TRY(sweep_backward(&w, 0, tape->count, &(visit){adjoint_shown, &at}));
     verdict_at(&c->v, ended);
     memory_from_pm(&c->st, m, lambda, pm);
     pm_end(c, m, mu);
-    TRY(left_relative(&c->sh, 1, m, lambda, (size_t)c->st.N, &c->count.krylov_error));
+    TRY(left_relative(members_left(c), 1, m, lambda, (size_t)c->st.N, &c->count.krylov_error));
     if (timed) set_times(times, m, w.tau);
     if (times) TRY(total_times(c, times, m));
     TRY(space_sound(&c->maps.space, (size_t)c->st.N * k, lambda, "The gradients are NaN or Inf."));

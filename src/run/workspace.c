@@ -8,7 +8,7 @@ static void layout(costate *c, cursor *at)
 {
     stepper *st = &c->st;
     workspace *w = &c->work;
-    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->s;
+    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most;
     TAKE(at, N, &w->y, &w->y1, &w->err);
     w->yp = c->maps.residual ? take(at, n) : NULL;
     w->yp1 = c->maps.residual ? take(at, n) : NULL;
@@ -22,11 +22,9 @@ static void layout(costate *c, cursor *at)
         w->scratch[k].iterations = (unsigned char *)take(at, s);
     }
     st->w = take(at, N);
-    if (st->F->is & IMPLICIT) st->lin.y = take(at, n);
+    if (stiff_member(st)->F->is & IMPLICIT) st->lin.y = take(at, n);
     if (c->maps.residual) st->lin.yp = take(at, n);
     maps_layout(&c->maps, at);
-    shifts_layout(&c->sh, at);
-    st->F->layout(st, at);
 }
 
 int workspace_prepare(costate *c)
@@ -76,7 +74,7 @@ int columns_prepare(costate *c, int m)
     if (m <= c->d.columns) return COSTATE_OK;
     columns *d = &c->d;
     int all = m + (guards(c) > 0);
-    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.s, k = (size_t)all;
+    size_t n = (size_t)c->st.n, N = (size_t)c->st.N, s = (size_t)c->st.most, k = (size_t)all;
     double *block = NULL;
     for (;;) {
         cursor at = {block, 0};
@@ -92,17 +90,17 @@ int columns_prepare(costate *c, int m)
         d->sum = take(&at, n * k);
         d->tau = take(&at, 3 * k);
         layout_events(c, &at, k);
-        left_layout(&c->sh, &at, all);
-        c->st.F->layout_derivatives(&c->st, &at, all);
         if (block) break;
         free(d->block);
         d->block = NULL;
-        d->columns = 0;
+        d->columns = d->all = 0;
         if (!(block = calloc(at.used + 8, sizeof *block)))
             return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
     }
     d->block = block;
+    TRY(members_columns(c, all));
     d->columns = m;
+    d->all = all;
     return COSTATE_OK;
 }
 
@@ -124,7 +122,6 @@ int seconds_prepare(costate *c, int m)
         d->direct = take(&at, (size_t)st->np * (k + 1));
         d->dt1 = take(&at, k);
         d->t1 = take(&at, k + 1);
-        if (st->F->layout_second) st->F->layout_second(&c->st, &at, m);
         if (block) break;
         free(d->block);
         d->block = NULL;
@@ -133,17 +130,18 @@ int seconds_prepare(costate *c, int m)
             return fail(&c->v, COSTATE_NO_MEMORY, "No memory for %d directions (%zu doubles).", m, at.used);
     }
     d->block = block;
+    TRY(members_second(c, m));
     d->columns = m;
     return COSTATE_OK;
 }
 
 int starter_ready(costate *c)
 {
-    if (c->o.sum && (c->o.consistent || c->maps.residual || c->sh.singular))
+    if (c->o.sum && (c->o.consistent || c->maps.residual || c->st.sh->singular))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.sum: values are made consistent by a factorisation, which "
                     "knows one process alone; give consistent ones.");
     c->start.w = c->st.w;
-    return starter_init(&c->start, &c->sh, &c->maps, &c->P);
+    return starter_init(&c->start, stiff_member(&c->st)->sh, &c->maps, &c->P);
 }
 
 static size_t layout_watch(watch *w, const stepper *c, cursor *at)
@@ -168,7 +166,7 @@ int watch_prepare(costate *c)
     w->count = c->P.nevents;
     w->before = w->guard + w->count;
     w->samples = c->o.event_samples;
-    return c->maps.residual || c->sh.singular ? starter_ready(c) : 0;
+    return c->maps.residual || c->st.sh->singular ? starter_ready(c) : 0;
 }
 
 void workspace_step(workspace *w)

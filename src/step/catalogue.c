@@ -48,6 +48,11 @@ const costate_method *costate_method_near(const char *name, int k)
     return NULL;
 }
 
+const costate_method *costate_method_member(const costate_method *m, int k)
+{
+    return m && m->of && k >= 0 && k < m->of->count ? m->of->member[k].method : NULL;
+}
+
 static int stages(const costate_method *m)
 {
     if (m->rkc) return m->rkc->s[m->rkc->degrees - 1];

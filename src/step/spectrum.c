@@ -26,6 +26,9 @@ enum { COUNTED = 40 };
 static const double EXTRAPOLATED = 1.5;
 /* the cosines from which on an eigenvalue is close to the negative real axis: of J J v and v, of J J v and -J v */
 static const double ALONG = 0.5, AGAINST = 0.7;
+/* the cosine of J J v and v below which an eigenvalue is far from it: at an angle of 36 degrees or more from the real axis,
+   where the eigenvalue of J J is at 72 */
+static const double ACROSS = 0.3;
 
 void spectrum_layout(stepper *c, cursor *at)
 {
@@ -36,7 +39,7 @@ void spectrum_layout(stepper *c, cursor *at)
 void spectrum_forget(spectrum *s)
 {
     s->rho = s->longest = 0;
-    s->negative = 0;
+    s->negative = s->waves = 0;
     s->products = 0;
     s->seed = 1;
     s->age = s->steps = s->capped = 0;
@@ -137,6 +140,7 @@ static int pair(stepper *c, spectrum *s, double t, const double *y, double *rho)
     TRY(space_dots(all, n, 1, s->v, 0, s->JJv, &along));
     TRY(space_dots(all, n, 1, s->Jv, 0, s->JJv, &against));
     s->negative = along > ALONG && against < -AGAINST;
+    s->waves = along < ACROSS;
     double *swap = s->v;
     s->v = s->JJv;
     s->JJv = swap;

@@ -23,7 +23,8 @@ typedef struct {
     /* out <- the operator of which it is an eigenvalue times v; NULL: J v */
     int (*product)(struct stepper *, double t, const double *y, const double *v, double *out);
     double rho;                 /* its modulus, or what is given for it; 0: not known */
-    int negative;               /* 1: the eigenvalue is close to the negative real axis */
+    int negative;               /* 1: the eigenvalue is close to the negative real axis, */
+    int waves;                  /* or far from it */
     double longest;             /* h that it allows; erk: in this run, 0: to be found */
     int products;               /* that led to v from a random vector; at most COUNTED */
     unsigned seed;              /* of the random numbers */
@@ -38,6 +39,8 @@ typedef struct {
    it changes by less than the part `settled`.  safety: the factor of rho.  plain: 1: rho is what the last products
    showed, which is never too large; 0: it is extrapolated, as the end of a dense spectrum */
 typedef struct { int first, first_most, least, most; double settled, safety; int plain; } spectrum_accuracy;
+
+#define SPECTRUM_SAFETY 1.1                                 /* of explicit Runge-Kutta methods */
 
 void spectrum_layout(struct stepper *, cursor *);
 void spectrum_forget(spectrum *);                           /* a run begins */

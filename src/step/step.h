@@ -15,7 +15,8 @@
 
 typedef struct {                /* one step, as stored on the tape */
     double t, h, end;           /* end: t of the next step: t + h, rounded as in aim.c */
-    int degree;                 /* rkc: degree chosen for this step; else 0 */
+    int degree : 24;            /* rkc: degree chosen for this step; else 0 */
+    unsigned member : 8;        /* of a composite method; else 0 */
     unsigned mode : 30;         /* of a hybrid system */
     unsigned exact : 1;         /* its stages were solved to round-off */
     unsigned fresh : 1;         /* it depends on no earlier step, though there are some, except through a linearisation
@@ -58,7 +59,8 @@ typedef struct {                /* one attempt at a step */
     double wanted, span;        /* for longest: |h| as proposed, and the length of the run */
     int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
     int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
-    int newton;                 /* out: most iterations of a block; 0: no Newton */
+    int newton;                 /* out: most iterations of a block; 0: no Newton; */
+    double contraction;         /* and its largest contraction, by the last two of several iterations */
     adjustment next;            /* out, when RETRY is returned; factor is 0.5 before */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: an approximation of y' at the end, for residuals */
@@ -117,8 +119,18 @@ typedef struct {                /* columns of tangents from `from` on have these
 
 typedef struct family family;
 
-typedef struct stepper {        /* what a family works with: method, problem, linear solver */
+typedef struct {                /* a method at work: the only one of a solver, or a member of a composite method */
     const costate_method *m;
+    const family *F;
+    const costate_options *o;   /* with its own tolerances */
+    shifts *sh;
+    factors *fac;
+    void *own;
+    int ready;                  /* 0: its work space does not exist yet */
+} member_method;
+
+typedef struct stepper {        /* what a family works with: method, problem, linear solver */
+    const costate_method *m;    /* the member at hand: these, s, fac and own belong to it (member.c) */
     const family *F;
     const costate_options *o;
     maps *maps;
@@ -131,6 +143,12 @@ typedef struct stepper {        /* what a family works with: method, problem, li
     random_columns random;      /* of a run */
     spectrum spectrum;          /* of families with explicit stages, and of ros with a matrix of the user's */
     void *own;                  /* private to the family: erk_work, irk_work .. */
+    const costate_method *method;       /* of the solver, which may be composite; */
+    const costate_options *options;
+    member_method *members;      /* the only method, or those of the composite one */
+    int at, most;               /* the member at hand; stages of the one with most */
+    shifts *left;               /* which carries errors of inexact solutions through a sweep (linsol/left.h) */
+    int (*prepare)(struct stepper *, int k);    /* makes the work space of a member, which is at hand then */
 } stepper;
 
 struct family {
@@ -165,6 +183,13 @@ struct family {
 };
 
 int own_new(stepper *, size_t size);                     /* own: zeros */
+
+/* member.c */
+void stepper_look(stepper *, int k);                     /* member k is at hand, which need not be ready */
+int stepper_take(stepper *, int k);                      /* member k is at hand from now on, prepared if it is new; else
+                                                            the one before still is */
+const member_method *stiff_member(const stepper *);             /* the first with implicit stages, or the first */
+static inline const costate_method *method_of_step(const stepper *c, const record *r) { return c->members[r->member].m; }
 
 /* Are steps prescribed, or do they follow the error alone?  Then a run only says that they were not stable. */
 static inline int follows_error_alone(const stepper *c)

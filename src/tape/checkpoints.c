@@ -35,8 +35,8 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     checkpoints *x = t->own;
     double sums[] = {(double)most, (double)state_bytes(x), (double)step, (double)blocks_said(t, x)};
     TRY(space_total(&c->maps->space, 4, sums));
-    double with_stages = 1 + c->s / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
-    double length = floor(states / (c->F->keep ? KEPT : BLOCK) / with_stages);
+    double with_stages = 1 + c->most / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
+    double length = floor(states / (stiff_member(c)->F->keep ? KEPT : BLOCK) / with_stages);
     if (t->fresh.every == 0) t->fresh.every = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
     x->length = t->fresh.every;
     x->spread = c->maps->space.sum != NULL;
@@ -63,7 +63,7 @@ static int begin(const stepper *c, costate_tape *t)
     if (!x) return blocks_no_memory(c);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
-    x->step = x->N + x->slope + (size_t)c->s * (size_t)c->n;
+    x->step = x->N + x->slope + (size_t)c->most * (size_t)c->n;
     size_t step = x->step * sizeof(double), most = blocks_most(t, x);
     int read = t->fresh.every > 0;
     TRY(set_length(c, t, most, step));

@@ -3,12 +3,17 @@
 #include "tape/journal.h"
 
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
-size_t counts_bytes(const stepper *c) { return c->F->is & IMPLICIT ? words((size_t)c->s) : 0; }
+size_t counts_bytes(const stepper *c, int member)
+{
+    const composite *of = c->method->of;
+    int implicit = of ? of->member[member].stiff : (c->F->is & IMPLICIT) != 0;
+    return implicit ? words((size_t)c->members[member].m->s) : 0;
+}
 
 /* a checksum of everything on which the steps of a run depend, apart from the problem */
 uint64_t journal_options(const stepper *c)
 {
-    const costate_options *o = c->o;
+    const costate_options *o = c->options;
     summed all = words_begin();
     const double real[] = {o->rtol, o->atol, o->h0, o->hmin, o->hmax, o->safety, o->fac_min, o->fac_max, o->fac_reject,
                            o->q_min, o->q_max, o->newton_tol, o->theta_reuse, o->krylov_tol, o->spectral_bound};
@@ -29,15 +34,16 @@ uint64_t journal_options(const stepper *c)
    case. */
 solved_by solved_by_of(const stepper *c)
 {
-    const costate_options *o = c->o;
-    const shifts *sh = c->sh;
+    const costate_options *o = c->options;
+    const member_method *stiff = stiff_member(c);
+    const shifts *sh = stiff->sh;
     solved_by x = {.solver = "none"};
     summed all = words_begin();
-    int implicit = (c->F->is & IMPLICIT) != 0, loose = implicit && sh->matfree;
+    int implicit = (stiff->F->is & IMPLICIT) != 0, loose = implicit && sh->matfree;
     int weighed = loose || (implicit && c->maps->form.differenced);
     const int integer[] = {implicit ? (c->maps->user.w ? 2 : c->maps->user.jac != NULL) : 0,
                            implicit && c->maps->form.differenced,
-                           (c->F->needs[FORWARD] & SLOPE_OF) != 0 && o->autonomous, loose && o->derivative_mode,
+                           (stiff->F->needs[FORWARD] & SLOPE_OF) != 0 && o->autonomous, loose && o->derivative_mode,
                            loose ? o->newton_max : 0, loose ? o->estimator : 0, loose ? o->ilu : 0,
                            loose && o->preconditioner != NULL, o->sum != NULL, 0};
     const double real[] = {weighed ? o->rtol : 0, weighed ? o->atol : 0, loose ? o->newton_tol : 0,
@@ -56,13 +62,13 @@ solved_by solved_by_of(const stepper *c)
 static journal_head head_of(const stepper *c, const costate_tape *t)
 {
     const costate_problem *P = &t->problem;
-    journal_head h = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .nevents = P->nevents, .s = c->s,
+    journal_head h = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .nevents = P->nevents, .s = c->most,
                       .storage = t->kept->number, .checkpoints = t->most_states, .length = t->fresh.every,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step), .options = journal_options(c),
                       .t0 = t->from.t0, .by = t->by};
     strncpy(h.version, COSTATE_VERSION, sizeof h.version - 1);
-    strncpy(h.method, c->m->name, sizeof h.method - 1);
+    strncpy(h.method, c->method->name, sizeof h.method - 1);
     return h;
 }
 
@@ -100,9 +106,11 @@ int tape_fresh(const stepper *c, costate_tape *t, const fresh_run *x)
 int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint64_t *at)
 {
     if (!t->frames) return 0;
-    size_t n = (size_t)c->n, N = r->y ? (size_t)c->N : 0, slope = r->y && r->yp ? n : 0, s = r->X ? (size_t)c->s : 0;
-    journal_step h = {r->t, r->h, r->end, r->held, r->jacobian, r->degree, (int)r->mode, (int)r->exact, (int)r->fresh};
-    const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c)}, {r->y, N * sizeof *r->y},
+    size_t n = (size_t)c->n, N = r->y ? (size_t)c->N : 0, slope = r->y && r->yp ? n : 0;
+    size_t s = r->X ? (size_t)method_of_step(c, r)->s : 0;
+    journal_step h = {r->t, r->h, r->end, r->held, r->jacobian, r->degree, (int)r->member, (int)r->mode,
+                      (int)r->exact, (int)r->fresh, 0};
+    const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c, (int)r->member)}, {r->y, N * sizeof *r->y},
                           {r->yp, slope * sizeof *r->yp}, {r->X, s * n * sizeof *r->X}};
     return frames_put(t->frames, c->v, TAKEN, (uint32_t)t->count, parts, 5, at);
 }

@@ -18,7 +18,7 @@ typedef struct {                /* the first frame; p follows */
 typedef struct {                /* a step: its iteration counts follow, and y, y', X, as far as they are kept */
     double t, h, end, held;
     int64_t jacobian;
-    int degree, mode, exact, fresh;
+    int degree, member, mode, exact, fresh, none;
 } journal_step;
 
 typedef struct {                /* a fresh state: y, y' and what the run knows follow */
@@ -36,7 +36,7 @@ typedef struct {                /* an event or consistent values: its states fol
 typedef struct { double t; int step, maps, complete, mode; } journal_end;       /* y follows */
 
 size_t words(size_t bytes);                                 /* whole words */
-size_t counts_bytes(const stepper *);                       /* of a step's iteration counts; 0 for explicit methods */
+size_t counts_bytes(const stepper *, int member);           /* of a step's iteration counts; 0 for explicit methods */
 uint64_t journal_options(const stepper *);
 /* Each does nothing if the tape has no medium. */
 int journal_begin(const stepper *, costate_tape *);
@@ -56,7 +56,7 @@ int tape_longer(const stepper *, costate_tape *, void **list, int count, int *ro
                 size_t *bytes);
 int tape_grow(const stepper *, costate_tape *);             /* room for one step */
 int steps_begin(const stepper *, costate_tape *);            /* what the retention and the medium need for a run */
-size_t step_doubles(const costate_tape *);                  /* in the frame of the next step: y, y', X */
+size_t step_doubles(const costate_tape *, int member);      /* in the frame of the next step: y, y', X */
 /* Memory for the iteration counts of the next step, if it has any.  It is zeroed, as whole words go to the medium. */
 int step_counts(const stepper *, costate_tape *, place *to);
 /* The state of the record moves to `at`, and its stages are written behind it. */

@@ -29,9 +29,9 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
     const stepper *c = x->c;
     if (memcmp(h->version, COSTATE_VERSION, sizeof COSTATE_VERSION) != 0 || h->words != (int)sizeof(journal_step))
         return wrong(x, "is of another version of the library");
-    if (strncmp(h->method, c->m->name, sizeof h->method - 1) != 0 || h->s != c->s)
+    if (strncmp(h->method, c->method->name, sizeof h->method - 1) != 0 || h->s != c->most)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape's file %s is of method %.63s, this solver of %s.",
-                    frames_name(x->t->frames), h->method, c->m->name);
+                    frames_name(x->t->frames), h->method, c->method->name);
     if (h->length < 1 || h->checkpoints < 0) return wrong(x, "does not begin as a tape does");
     if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
         return wrong(x, "is of another problem (its sizes differ)");
@@ -81,12 +81,15 @@ static int read_step(loader *x, const frame *f, uint64_t at)
 {
     const stepper *c = x->c;
     costate_tape *t = x->t;
-    size_t counts = counts_bytes(c), body = step_doubles(t);
     journal_step h;
     unsigned char *kept = NULL;
+    if (f->bytes < sizeof h) return wrong(x, "holds a step of another size or order");
+    memcpy(&h, x->data.at, sizeof h);
+    if (h.member < 0 || h.member >= (c->method->of ? c->method->of->count : 1))
+        return wrong(x, "holds a step of a member that its method does not have");
+    size_t counts = counts_bytes(c, h.member), body = step_doubles(t, h.member);
     if (f->bytes != sizeof h + counts + body * sizeof(double) || f->number != (uint32_t)t->count)
         return wrong(x, "holds a step of another size or order");
-    memcpy(&h, x->data.at, sizeof h);
     if (h.fresh != (x->fresh == t->count) || x->fresh < 0 || (h.fresh == 0 && t->count - x->fresh >= t->fresh.every))
         return wrong(x, "holds a step that begins anew elsewhere than its run did");
     if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end) && isfinite(h.held)) || h.h == 0)
@@ -94,7 +97,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
-    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held, .degree = h.degree,
+    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held,
+                .degree = h.degree & 0x7fffff, .member = (unsigned)h.member & 0xff,
                 .mode = (unsigned)h.mode & 0x3fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));

@@ -130,9 +130,9 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     if (!t->usable)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape holds no step: the forward run failed before its first, or never "
                     "was%s.", t->frames ? ", or its file was not read (costate_tape_read)" : "");
-    if (t->method != c->m)
+    if (t->method != c->method)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of method %s, this solver of %s.", t->method->name,
-                    c->m->name);
+                    c->method->name);
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
         a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||

@@ -39,8 +39,8 @@ static int memory_slot(const stepper *c, costate_tape *t, const place *spare, re
 
 typedef struct {
     owned owned;
-    size_t N, slope, stages;    /* doubles of y; of y' of a residual, else 0; of stages */
-    size_t counts;              /* bytes */
+    size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
+    size_t most;                /* the most doubles of a step */
     double *memory;             /* of two steps */
     int turn, step;             /* step: whose body was read last; -1: none */
     const double *body;         /* of it */
@@ -48,12 +48,17 @@ typedef struct {
     int room;
 } bodies;
 
-static size_t doubles_of(const costate_tape *t, const bodies *x, int k)
+/* of step k, by this member of the tape's method */
+static size_t doubles_of(const costate_tape *t, const bodies *x, int k, int member)
 {
-    return x->N + x->slope + (tape_has_stages(t, k) ? x->stages : 0);
+    const costate_method *m = t->method->of ? t->method->of->member[member].method : t->method;
+    return x->N + x->slope + (tape_has_stages(t, k) ? (size_t)m->s * (size_t)t->problem.n : 0);
 }
 
-size_t step_doubles(const costate_tape *t) { return t->kept->remakes ? 0 : doubles_of(t, t->own, t->count); }
+size_t step_doubles(const costate_tape *t, int member)
+{
+    return t->kept->remakes ? 0 : doubles_of(t, t->own, t->count, member);
+}
 
 static int no_memory(const stepper *c) { return fail(c->v, COSTATE_NO_MEMORY, "No memory for the tape's file."); }
 
@@ -73,18 +78,17 @@ int steps_begin(const stepper *c, costate_tape *t)
     if (t->fresh.every == 0) t->fresh.every = EVERY;
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
-    x->stages = (size_t)c->s * (size_t)c->n;
-    x->counts = counts_bytes(c);
+    x->most = x->N + x->slope + (size_t)c->most * (size_t)c->n;
     x->step = -1;
-    size_t bytes = (x->N + x->slope + x->stages) * sizeof *x->memory;
+    size_t bytes = x->most * sizeof *x->memory;
     if (!(x->memory = malloc(2 * bytes))) return no_memory(c);
     x->owned.bytes += 2 * bytes;
-    return frames_reserve(t->frames, c->v, sizeof(journal_step) + x->counts + bytes);
+    return frames_reserve(t->frames, c->v, sizeof(journal_step) + words((size_t)c->most) + bytes);
 }
 
 int step_counts(const stepper *c, costate_tape *t, place *to)
 {
-    size_t bytes = counts_bytes(c);
+    size_t bytes = counts_bytes(c, c->at);
     if (bytes == 0) return 0;
     if (!(to->iterations = tape_memory(c, t, bytes))) return c->v->status;
     memset(to->iterations, 0, bytes);
@@ -108,7 +112,7 @@ static int medium_slot(const stepper *c, costate_tape *t, record *r, place *to)
     const bodies *x = t->own;
     TRY(step_counts(c, t, to));
     TRY(tape_keep_slope(c, t, r->yp));
-    step_place(x->N, x->slope, x->memory + (size_t)x->turn * (x->N + x->slope + x->stages), r, to);
+    step_place(x->N, x->slope, x->memory + (size_t)x->turn * x->most, r, to);
     return 0;
 }
 
@@ -131,7 +135,9 @@ static int medium_get(const costate_tape *t, int k, const reader *who, record *r
 {
     bodies *x = t->own;
     if (x->step != k) {
-        size_t before = sizeof(journal_step) + x->counts, bytes = before + doubles_of(t, x, k) * sizeof(double);
+        int member = (int)t->list[k].member;
+        size_t before = sizeof(journal_step) + counts_bytes(who->st, member);
+        size_t bytes = before + doubles_of(t, x, k, member) * sizeof(double);
         const void *data = NULL;
         x->step = -1;
         int status = frames_read(t->frames, who->st->v, x->at[k], bytes, who->back, &data);
@@ -203,7 +209,7 @@ int tape_commit(const stepper *c, costate_tape *t, const record *r)
     uint64_t at = 0;
     if (t->kept->remakes) now.y = now.yp = NULL;
     if (!tape_has_stages(t, t->count)) now.X = NULL;
-    if (!counts_bytes(c)) now.iterations = NULL;
+    if (!counts_bytes(c, (int)r->member)) now.iterations = NULL;
     TRY(journal_step_taken(c, t, &now, &at));
     TRY(tape_list(c, t, &now, at));
     keep_factors(c, t, &t->list[t->count]);
@@ -216,6 +222,7 @@ int tape_get(const costate_tape *t, int k, const reader *who, int stages, record
     if (t->kept->remakes) TRY(t->kept->remakes->get(t, k, who, r));
     else if (t->frames) TRY(medium_get(t, k, who, r));
     else *r = t->list[k];
+    TRY(stepper_take(who->st, (int)t->list[k].member));
     if (t->from.writer != who->self) r->kept = NULL;
     return r->X || !stages ? 0 : who->one(who, t, k, r);
 }

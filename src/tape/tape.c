@@ -46,7 +46,7 @@ void costate_tape_free(costate_tape *t)
 static size_t most_kept(const stepper *c, const costate_tape *t)
 {
     if (t->kept->remakes || t->frames) return 0;       /* recomputed steps and steps on a medium are factored again */
-    if (c->sh->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
+    if (t->matfree || t->keep < 0 || (t->keep == 0 && c->n < KEEP_FROM)) return 0;
     if (t->keep > 0) return (size_t)-1;
     size_t share = memory_of_machine() / SHARE_KEPT;
     return share > LEAST_KEPT ? share : LEAST_KEPT;
@@ -55,15 +55,15 @@ static size_t most_kept(const stepper *c, const costate_tape *t)
 int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P,
                     const origin *from, const void *p)
 {
-    t->method = c->m;
+    t->method = c->method;
     t->problem = *P;
     t->kept = kept;
-    t->keep = c->o->keep_factors;
-    t->matfree = c->sh->matfree;
+    t->keep = c->options->keep_factors;
+    t->matfree = stiff_member(c)->sh->matfree;
     t->by = solved_by_of(c);
     t->from = *from;
     identity_hold(from->writer);
-    t->limit = c->o->tape_limit;
+    t->limit = c->options->tape_limit;
     t->factors.most = most_kept(c, t);
     t->factors.on = t->factors.most > 0;
     if (!(t->p = calloc((size_t)(c->np + c->N), sizeof *t->p)))
@@ -76,7 +76,7 @@ int tape_begin_read(const stepper *c, costate_tape *t, const retention *kept, co
 int tape_start(const stepper *c, costate_tape *t, const retention *kept, const costate_problem *P, const origin *from)
 {
     tape_clear(t);
-    t->most_states = c->o->checkpoints;
+    t->most_states = c->options->checkpoints;
     TRY(tape_begin_read(c, t, kept, P, from, c->maps->bound.p));
     TRY(steps_begin(c, t));
     return journal_begin(c, t);

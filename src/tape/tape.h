@@ -176,8 +176,8 @@ size_t tape_event_bytes(const stepper *);                           /* size of i
 void tape_event_layout(const stepper *, mapped *, void *memory);    /* which are stored there */
 /* There is no memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
-/* Step k, with its stages if they are requested, recomputed if they are not stored.  Factorisations count in the
-   solver that made them, which may no longer exist. */
+/* Step k, with its stages if they are requested, recomputed if they are not stored; the reader's stepper has its member
+   at hand.  Factorisations count in the solver that made them, which may no longer exist. */
 int tape_get(const costate_tape *, int k, const reader *, int stages, record *);
 int tape_take(const stepper *, identity *, const costate_tape *);   /* a sweep begins: COSTATE_BAD_TAPE, or 0 */
 void tape_leave(const costate_tape *);
