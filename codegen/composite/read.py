@@ -87,8 +87,8 @@ def unread(path):
 
 
 def method(path, find=None):
-    """The method of a file; Refused, with the file's name, when anything in it is wrong.  find(name): the derived method
-    of this name, None if there is none; without it, members are looked up beside the file."""
+    """The method of a file; Refused, with the file's name, when anything in it is wrong.  find(name): the derived
+    method of this name, None if there is none; without it, members are looked up beside the file."""
     try:
         keys = document(path).keys
         check_keys(Path(path), keys)
