@@ -15,6 +15,7 @@ WHAT = {str: "a text", bool: "true or false", list: "a list of tables [[member]]
 MEMBER = {"method": ((str,), "a text"), "rtol": ((int, float), "a number"), "second": ((bool,), "true or false"),
           "calibrated": ((bool,), "true or false")}
 MOST_MEMBERS = 16
+LONGEST = 60                         # of a name that is looked up
 EXPLICIT = ("erk", "rkc")
 SECOND = ("ros",)                    # families whose sweeps need second derivatives
 SHIPPED = HEADER.parents[2] / "methods"
@@ -153,7 +154,7 @@ def check_member_keys(place, given):
 def member(k, given, find):
     name = given["method"]
     place = f"member {k}: '{brief(name)}'"
-    method = find(name) if name.isidentifier() else None
+    method = find(name) if name.isidentifier() and len(name) <= LONGEST else None
     if method is None:
         raise Refused(f"{place} is the name of no method: there is no file of this name in the folders of methods/")
     if isinstance(method, Method):

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from random import Random
 
 from codegen import __main__ as command
 from codegen.composite import emit, facts, read, report
@@ -124,6 +125,37 @@ class Trial(unittest.TestCase):
         self.refused("member 1: 'rk4' has no error estimate", "bs54", "rk4")
         self.refused("member: 'bs54' is listed 2 times", "tsit5", "bs54")
         self.refused("member: 'tsit5' is explicit and must stand before 'rodas4', which is stiff", "bs54", "rodas4")
+
+    def test_fuzz(self):
+        """Lines and characters lost, doubled, exchanged: refused in a sentence, or a method that can be written."""
+        random, outcomes = Random(34), set()
+        pieces = ["", "x", '"', "=", "[", "]", "0", "1e400", "true", "\n", "[[member]]\n", "nan", "-", "\\",
+                  "rtol = 1e-3\n"]
+        for number in range(500):
+            lines = TRIAL.splitlines(keepends=True)
+            for _ in range(random.randint(1, 3)):
+                k, other = random.randrange(len(lines)), random.randrange(len(lines))
+                at = random.randrange(len(lines[k]) + 1)
+                lines[k] = random.choice((lines[k][:at] + random.choice(pieces) + lines[k][at + random.randint(0, 1):],
+                                          lines[k] + lines[other], lines[other], ""))
+            self.path.write_text("".join(lines))
+            try:
+                m = read.method(self.path, find)
+                self.assertNotRegex(emit.method(m).split(".family")[1], r"\b(inf|nan)\b")
+                report.report(m), report.row(m)
+                outcomes.add("accepted")
+            except Refused as fault:
+                self.assertTrue(str(fault).startswith(f"{self.path}: "), fault)
+                self.assertLess(len(str(fault)), 600 + len(str(self.path)))
+                outcomes.add("refused")
+            except Exception as fault:
+                raise AssertionError(f"accident {number}: {fault!r} at\n{''.join(lines)}") from fault
+        self.assertEqual(outcomes, {"accepted", "refused"})
+
+    def test_long_names(self):
+        self.path.write_text(TRIAL.replace("tsit5", "x" * 5000))
+        with self.assertRaisesRegex(Refused, "is the name of no method"):
+            read.method(self.path)
 
     def test_calibrated_and_second(self):
         self.refused("member 3: 'rodas5p': calibrated: is for the family firk, not for ros", "second = true",
