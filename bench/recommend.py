@@ -30,7 +30,7 @@ ACCURACIES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 NEAR = 1.2                         # the least times this is as good
 SHOWN = 5                          # names a cell
 
-ALL = tuple(family for family in FAMILIES if family != "collocation")
+ALL = tuple(family for family in FAMILIES if family not in ("collocation", "composite"))
 ROWS = (                           # what is asked for, trait, of what, families
     ("not stiff", "not stiff", "value", ALL),
     ("its gradient", "not stiff", "gradient", ALL),

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import derive, document, emit, refine, report, table
+from .composite import emit as composite_emit
+from .composite import read as composite_read
+from .composite import report as composite_report
 from .real import Refused
 from .rkc import emit as rkc_emit
 from .rkc import generate
@@ -30,10 +33,12 @@ class Kind(NamedTuple):
 
 TABLEAU = Kind(derive.method, emit.descriptor, table.row, report.report)
 DEGREES = Kind(rkc_read.method, rkc_emit.method, rkc_report.row, rkc_report.report)
+COMPOSITE = Kind(composite_read.method, composite_emit.method, composite_report.row, composite_report.report)
 
 
 def kind_of(path):
-    return DEGREES if rkc_read.is_rkc(path) else TABLEAU
+    family = document.document(path).keys.get("family")
+    return {"rkc": DEGREES, "composite": COMPOSITE}.get(family if isinstance(family, str) else "", TABLEAU)
 
 
 def methods(directory):
@@ -41,13 +46,22 @@ def methods(directory):
     files = [path for family in document.FAMILIES for path in sorted(Path(directory, family).glob("*.toml"))]
     if not files:
         raise Refused(f"{directory}: no coefficient files in {', '.join(f + '/' for f in document.FAMILIES)}")
-    kinds = [kind_of(path) for path in files]
-    found = [(kind, kind.method(path)) for kind, path in zip(kinds, files)]
-    names = [m.name for _, m in found]
+    names = [path.stem for path in files]
     for path, name in zip(files, names):
         if names.count(name) > 1:
             raise Refused(f"{path}: name: '{name}' is the name of a method of another family")
-    return found
+    kinds = {path: kind_of(path) for path in files}
+    found = {path.stem: kind.method(path) for path, kind in kinds.items() if kind is not COMPOSITE}
+    members = found | {path.stem: composite_read.unread(path) for path, kind in kinds.items() if kind is COMPOSITE}
+    for path in [path for path, kind in kinds.items() if kind is COMPOSITE]:
+        found[path.stem] = composite_read.method(path, members.get)
+    return [(kind, found[path.stem]) for path, kind in kinds.items()]
+
+
+def source(found):
+    """The C source; descriptors of members stand before the composite ones, which point to them."""
+    late = sorted(found, key=lambda pair: pair[0] is COMPOSITE)
+    return emit.source([m.name for _, m in found], [kind.text(m) for kind, m in late])
 
 
 def check(files):
@@ -66,7 +80,7 @@ def check(files):
 def main(args):
     match args:
         case ["emit", directory, out]:
-            text = emit.source([(m.name, kind.text(m)) for kind, m in methods(directory)])
+            text = source(methods(directory))
             Path(out).write_text(text, encoding="utf-8")
         case ["check", _, *_]:
             return 1 if check(args[1:]) else 0

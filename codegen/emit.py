@@ -9,13 +9,14 @@ FLAGS = {"fsal": "FSAL", "stiffly-accurate": "STIFFLY_ACCURATE", "A-stable": "A_
          "dae": "DAE", "w-method": "W_METHOD", "explicit-first": "EXPLICIT_FIRST"}
 
 
-def source(methods):
-    """methods: (name, the C text of its descriptor) each"""
+def source(names, texts):
+    """names: of the methods, in the order of the table; texts: their descriptors in C, in an order in which each
+    refers to earlier ones only"""
     parts = ["/* The methods: made by codegen from the coefficient files, not to be edited. */",
              "#include <math.h>", '#include "step/method.h"', ""]
-    parts += [text for _, text in methods]
+    parts += texts
     parts.append("const costate_method *const costate_method_table[] = {")
-    parts += [f"    &method_{name}," for name, _ in methods]
+    parts += [f"    &method_{name}," for name in names]
     parts += ["    NULL", "};", ""]
     return "\n".join(parts)
 

@@ -133,7 +133,7 @@ static void goal(const costate_method *m, const costate_method_info *about, cons
 static int fits(const costate_method_info *about, const problem *b)
 {
     int mild = strcmp(b->name, "hires") == 0 || strcmp(b->name, "vdpol_mild") == 0;
-    if (about->embedded == 0 || about->family == COSTATE_COLLOCATION) return 0;
+    if (about->embedded == 0 || about->family == COSTATE_COLLOCATION || about->family == COSTATE_COMPOSITE) return 0;
     return !b->stiff || (about->family == COSTATE_RKC ? mild : about->family != COSTATE_ERK);
 }
 

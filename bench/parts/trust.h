@@ -45,7 +45,7 @@ static inline void row_of(json *j, const char *set, const char *name, const cost
 {
     static const char *const families[] = {
         [COSTATE_ERK] = "erk", [COSTATE_SDIRK] = "sdirk", [COSTATE_FIRK] = "firk", [COSTATE_ROS] = "ros",
-        [COSTATE_RKC] = "rkc", [COSTATE_COLLOCATION] = "collocation"};
+        [COSTATE_RKC] = "rkc", [COSTATE_COLLOCATION] = "collocation", [COSTATE_COMPOSITE] = "composite"};
     json_text(j, "set", set);
     json_text(j, "problem", name);
     json_text(j, "method", about->name);

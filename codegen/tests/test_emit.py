@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from codegen import __main__ as command
-from codegen import document, emit, real
+from codegen import document, real
 
 from . import shipped
 
@@ -22,7 +22,7 @@ class Emit(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.methods = command.methods(METHODS)
-        cls.source = emit.source([(m.name, kind.text(m)) for kind, m in cls.methods])
+        cls.source = command.source(cls.methods)
 
     def array(self, name):
         body = re.search(r"\b%s\[\] = \{(.*?)\};" % name, self.source, re.S)[1]

@@ -78,7 +78,7 @@ class Fuzz(unittest.TestCase):
         path.write_bytes(content)
         try:
             method = derive.method(path)
-            code = emit.source([(method.table.name, emit.descriptor(method))])
+            code = emit.source([method.table.name], [emit.descriptor(method)])
             report.report(method)
         except Refused as fault:
             self.assertTrue(str(fault).startswith(f"{path}: "), fault)

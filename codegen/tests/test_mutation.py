@@ -25,13 +25,13 @@ class Mutation(unittest.TestCase):
             self.assertGreater(count, 1, path)
 
     def test_second_source(self):
-        """Those that are shipped (in git) were compared with one."""
+        """Those that are shipped (in git) were compared with one; composite methods have no coefficients."""
         try:
             listed = subprocess.run(["git", "ls-files", "methods"], cwd=shipped.ROOT, capture_output=True,
                                     text=True).stdout
         except OSError:
             listed = ""
-        for path in shipped.ALL:
+        for path in [f for f in shipped.ALL if f.parent.name != "composite"]:
             if str(path.relative_to(shipped.ROOT)) in listed.split():
                 self.assertIn("checked", shipped.load(path).keys, path.name)
 

@@ -2,6 +2,7 @@
 from math import floor
 
 from codegen.adi import Response, largest, sizes, wedge
+from codegen.composite.report import beginnings, tolerance
 from codegen.families import FAMILIES
 from codegen.real import snap
 from codegen.report import any_matrix, index_2, stage_order
@@ -21,7 +22,7 @@ def family_words(family):
 def facts(m, row):
     """row: of the table of methods, by its titles"""
     rows = [("family", f"{family_words(row['family'])} ({row['family']})"), ("stages", row["stages"])]
-    rows += of_degrees(m) if hasattr(m, "degrees") else of_tableau(m)
+    rows += of_members(m, row) if hasattr(m, "members") else of_degrees(m) if hasattr(m, "degrees") else of_tableau(m)
     return [(what, text) for what, text in rows if text]
 
 
@@ -79,6 +80,20 @@ def of_degrees(m):
             ("stable on", f"[-beta, 0], beta = {float(last.beta):.6g} for degree {last.s}, "
                           f"{float(last.beta / last.s ** 2):.4g} s^2"),
             ("damping", f"|R| is at most {max(f.interval.largest for f in m.found):.6f} after its fall from 1")]
+
+
+def of_members(m, row):
+    return [("order", row["order"]), ("dense output", f"order {row['dense']} at least"),
+            ("variable order", "the calibrated members, during a run" if m.variable else "no"),
+            ("R(infinity)", row["R(inf)"] and f"{row['R(inf)']}: the largest modulus of a stiff member"),
+            ("properties", "; ".join(words for key, words in PROPERTIES.items() if key in m.properties))]
+
+
+def members(m):
+    """A row each: name, title, where a run begins with it, its tolerance; of explicit ones how far they are stable."""
+    for x, begins in zip(m.members, beginnings(m)):
+        numbers = ("", "", "") if x.stiff else (f"{x.real:.4g}", f"{x.waves:.4g}", f"{x.settles:.3g}")
+        yield (x.name, x.facts.title, begins, tolerance(x), *numbers)
 
 
 def norm(conditions, weights, order):

@@ -4,7 +4,7 @@ import html
 from codegen.__main__ import methods
 from codegen.table import HEADER
 
-from facts import facts, family_words
+from facts import facts, family_words, members
 from figure import inside
 from page import Page
 from plots import stability_figures
@@ -28,7 +28,7 @@ def gallery(root, links, plots, work):
         rows.append(dict(zip(HEADER, kind.row(m))))
         families.setdefault(rows[-1]["family"], []).append(m.name)
     for (kind, m), row in zip(found, rows):
-        stability = stability_figures(m) if plots else []
+        stability = stability_figures(m) if plots and not hasattr(m, "members") else []
         against = work_figures(m.name, families[row["family"]], work) if plots else []
         figures |= {name: text for name, _, text in stability + against}
         pages.append(method_page(root, links, m, row, kind.report(m), stability, against))
@@ -53,12 +53,14 @@ def method_page(root, links, m, row, report, stability, against):
             f'<p><b>Source.</b> {html.escape(" ".join(keys["source"].split()))}</p>']
     if keys.get("checked"):
         body.append(f'<p><b>Second source.</b> {html.escape(" ".join(keys["checked"].split()))}</p>')
-    coefficients = [*([derived(*m.coefficients)] if "nodes" in keys else []), blocks(path),
+    composite = hasattr(m, "members")
+    coefficients = [*([derived(*m.coefficients)] if "nodes" in keys else []), "" if composite else blocks(path),
                     f'<p class="note"><a href="{links.source(links.relative(path))}">The file as it is</a>, and its '
                     '<a href="coefficient-files.html">format</a></p>']
     note = NOTE.format(source=links.source("bench/parts/work_precision.c"))
+    body += section("members", "Members", member_table(links, m) if composite else [])
     body += section("stability", "Stability", images(stability))
-    body += section("coefficients", "Coefficients", coefficients)
+    body += section("coefficients", "File" if composite else "Coefficients", coefficients)
     body += section("work", "Error against work", [*images(against), note] if against else [])
     text = html.escape(report.replace(str(root) + "/", ""), quote=False)
     body += section("report", "What the check of the file reports", [f"<pre>{text}</pre>"])
@@ -78,6 +80,21 @@ def images(figures):
 def table(rows):
     lines = [f"<tr><th>{html.escape(what)}</th><td>{html.escape(text)}</td></tr>" for what, text in rows]
     return '<table class="facts">' + "\n".join(lines) + "</table>"
+
+
+MEMBERS = ("name", "method", "taken first", "relative tolerance", "stable to", "waves to", "settles")
+MEMBERS_NOTE = """<p class="note">Regions of stability are on the pages of the members. Explicit members: the longest
+stable h rho on the negative real axis and on the imaginary axis, and the part of the former from which stiffness limits
+the step (<a href="{derived}">derivation</a>).</p>"""
+
+
+def member_table(links, m):
+    head = "".join(f"<th>{key}</th>" for key in MEMBERS)
+    lines = "\n".join("<tr>" + "".join(
+        f"<td>{cell(links, dict(zip(MEMBERS, row)), key)}</td>" for key in MEMBERS) + "</tr>" for row in members(m))
+    return ['<div class="wide"><table class="methods">'
+            f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>",
+            MEMBERS_NOTE.format(derived=links.page["docs/mathematics.md"] + "#36-where-stiffness-limits-the-step")]
 
 
 def index_page(links, rows, pictures):

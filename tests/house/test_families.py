@@ -15,7 +15,9 @@ from cases import run_all  # noqa: E402
 import objects  # noqa: E402
 
 source = sys.argv[1]
-ONLY_BOUNDARY_VALUES = {"collocation"}              # its methods take no steps: there is nothing to implement
+# Nothing is implemented for them: methods for boundary value problems take no steps, and those of composite methods
+# are taken by their members.
+WITHOUT_STEPS = {"collocation", "composite"}
 
 
 def read(path):
@@ -26,7 +28,7 @@ def read(path):
 def families():
     rows = [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/run/families.c"))]
     folders = {x for x in os.listdir(os.path.join(source, "methods")) if "." not in x}
-    return sorted((set(rows) | set(objects.families(source)) | folders) - ONLY_BOUNDARY_VALUES)
+    return sorted((set(rows) | set(objects.families(source)) | folders) - WITHOUT_STEPS)
 
 
 def places():

@@ -1,0 +1,224 @@
+"""The coefficient files of family composite: keys, members, and what holds for all of them."""
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import derive
+from ..document import TEXTS, check_place, document
+from ..families import HEADER
+from ..real import Refused, brief
+from ..rkc import read as rkc_read
+from .facts import Facts, facts, limits
+
+FAMILY = "composite"
+KEYS = {key: str for key in TEXTS + ("checked",)} | {"variable": bool, "member": list}
+WHAT = {str: "a text", bool: "true or false", list: "a list of tables [[member]]"}
+MEMBER = {"method": ((str,), "a text"), "rtol": ((int, float), "a number"), "second": ((bool,), "true or false"),
+          "calibrated": ((bool,), "true or false")}
+MOST_MEMBERS = 16
+LONGEST = 60                         # of a name that is looked up
+EXPLICIT = ("erk", "rkc")
+SECOND = ("ros",)                    # families whose sweeps need second derivatives
+SHIPPED = HEADER.parents[2] / "methods"
+
+
+@dataclass
+class Member:
+    facts: Facts                     # what is known of the method
+    rtol: float
+    second: bool
+    calibrated: bool
+    real: float = 0                  # of explicit members: codegen/composite/facts.py
+    settles: float = 0
+    waves: float = 0
+
+    @property
+    def name(self):
+        return self.facts.name
+
+    @property
+    def stiff(self):
+        return self.facts.family not in EXPLICIT
+
+    @property
+    def power(self):
+        """The member's relative tolerance is 0.1 rtol^power if it is calibrated."""
+        return (self.facts.s + 1) / (2 * self.facts.s)
+
+
+@dataclass
+class Method:
+    path: str
+    keys: dict
+    members: list
+
+    @property
+    def name(self):
+        return self.keys["name"]
+
+    @property
+    def variable(self):
+        return self.keys.get("variable", False)
+
+    @property
+    def stiff(self):
+        return [x for x in self.members if x.stiff]
+
+    @property
+    def properties(self):
+        """Those that hold whenever the composite method is used: of stiff problems only the stiff members are asked."""
+        common = set.intersection(*(set(x.facts.properties) for x in self.stiff or self.members))
+        return common if all("fsal" in x.facts.properties for x in self.members) else common - {"fsal"}
+
+    @property
+    def r_infinity(self):
+        """The largest |R(infinity)| of the stiff members, None if one is unbounded or there are none."""
+        found = [x.facts.r_infinity for x in self.stiff]
+        return None if None in found or not found else max(map(abs, found))
+
+    def least(self, key):
+        return min(getattr(x.facts, key) for x in self.members)
+
+    def most(self, key):
+        return max(getattr(x.facts, key) for x in self.members)
+
+
+def unread(path):
+    """The method of a file whose members are not looked up: it cannot be a member itself."""
+    return Method(str(path), {"name": Path(path).stem}, [])
+
+
+def method(path, find=None):
+    """The method of a file; Refused, with the file's name, when anything in it is wrong.  find(name): the derived
+    method of this name, None if there is none; without it, members are looked up beside the file."""
+    try:
+        keys = document(path).keys
+        check_keys(Path(path), keys)
+        members = [member(k, x, find or beside(path)) for k, x in enumerate(keys["member"], 1)]
+        together(members)
+        if keys.get("variable"):
+            variable(members)
+        return Method(str(path), keys, members)
+    except Refused as fault:
+        text = str(fault)
+        raise Refused(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def beside(path):
+    """A function that finds a method by its name: in the folders beside that of the file, else among those shipped."""
+    def find(name):
+        for directory in (Path(path).resolve().parent.parent, SHIPPED):
+            for file in sorted(directory.glob(f"*/{name}.toml")):
+                if file.parent.name == FAMILY:
+                    return unread(file)
+                return rkc_read.method(file) if rkc_read.is_rkc(file) else derive.method(file)
+        return None
+    return find
+
+
+def check_keys(path, keys):
+    for key in TEXTS + ("member",):
+        if key not in keys:
+            raise Refused(f"key '{key}' is missing")
+    for key, value in keys.items():
+        if key not in KEYS:
+            raise Refused(f"key '{brief(key)}' is unknown")
+        kind = KEYS[key]
+        if type(value) is not kind or kind is str and not value.strip():
+            raise Refused(f"{key}: must be {WHAT[kind]}")
+        if kind is str and not all(x.isprintable() or x.isspace() for x in value):
+            raise Refused(f"{key}: holds a control character")
+    if keys["family"] != FAMILY:
+        raise Refused(f"family: '{brief(keys['family'])}' is not {FAMILY}")
+    check_place(path, keys["name"], keys["family"])
+    if not 2 <= len(keys["member"]) <= MOST_MEMBERS:
+        raise Refused(f"member: {len(keys['member'])} members, must be from 2 to {MOST_MEMBERS}")
+    for k, x in enumerate(keys["member"], 1):
+        check_member_keys(f"member {k}", x)
+
+
+def check_member_keys(place, given):
+    if type(given) is not dict:
+        raise Refused(f"member: must be {WHAT[list]}")
+    if "method" not in given:
+        raise Refused(f"{place}: key 'method' is missing")
+    for key, value in given.items():
+        if key not in MEMBER:
+            raise Refused(f"{place}: key '{brief(key)}' is unknown")
+        kinds, what = MEMBER[key]
+        if type(value) not in kinds:
+            raise Refused(f"{place}: {key}: must be {what}")
+    if not 0 <= given.get("rtol", 0) < 1:
+        raise Refused(f"{place}: rtol: must be at least 0 and less than 1")
+
+
+def member(k, given, find):
+    name = given["method"]
+    place = f"member {k}: '{brief(name)}'"
+    method = find(name) if name.isidentifier() and len(name) <= LONGEST else None
+    if method is None:
+        raise Refused(f"{place} is the name of no method: there is no file of this name in the folders of methods/")
+    if isinstance(method, Method):
+        raise Refused(f"{place} is itself a composite method")
+    found = facts(method)
+    x = Member(found, float(given.get("rtol", 0)), given.get("second", False), given.get("calibrated", False))
+    check_member(place, x)
+    if not x.stiff:
+        x.real, x.settles, x.waves = limits(method)
+    return x
+
+
+def check_member(place, x):
+    family = x.facts.family
+    if family == "collocation":
+        raise Refused(f"{place} is of the family collocation, whose methods take no steps")
+    if not x.facts.embedded:
+        raise Refused(f"{place} has no error estimate, which every member needs")
+    if x.calibrated and family != "firk":
+        raise Refused(f"{place}: calibrated: is for the family firk, not for {family}")
+    if x.second and family not in SECOND:
+        raise Refused(f"{place}: second: is for the family {', '.join(SECOND)}; sweeps of {family} need no second "
+                      "derivatives")
+
+
+def together(members):
+    names, stiff = [x.name for x in members], [x.stiff for x in members]
+    for name in names:
+        if names.count(name) > 1:
+            raise Refused(f"member: '{name}' is listed {names.count(name)} times")
+    if stiff != sorted(stiff):
+        k = stiff.index(True)
+        late = next(x.name for x in members[k:] if not x.stiff)
+        raise Refused(f"member: '{late}' is explicit and must stand before '{names[k]}', which is stiff")
+    for words, group in (("explicit", [x for x in members if not x.stiff]),
+                         ("stiff", [x for x in members if x.stiff])):
+        if group:
+            tolerances(words, group)
+
+
+def tolerances(words, group):
+    """For every tolerance and every problem one member of the group is the first; none is always behind another."""
+    last = group[-1]
+    if last.rtol or last.second:
+        fault = f"has rtol = {last.rtol:g}" if last.rtol else "has second = true"
+        raise Refused(f"member: '{last.name}', the last {words} one, {fault}: no member would remain for "
+                      + ("smaller tolerances" if last.rtol else "problems without second derivatives"))
+    always = [x for x in group if not x.second]
+    for x, y in zip(always, always[1:]):
+        if y.rtol >= x.rtol:
+            raise Refused(f"member: '{y.name}': no run would begin with it: rtol must be less than {x.rtol:g}, that of "
+                          f"'{x.name}' before it")
+
+
+def variable(members):
+    """The order is raised by going to the next calibrated member, and lowered by going to the one before."""
+    ladder = [x for x in members if x.calibrated]
+    if len(ladder) < 2:
+        raise Refused(f"variable: needs at least two calibrated members, not {len(ladder)}")
+    for x, y in zip(ladder, ladder[1:]):
+        if y.facts.order <= x.facts.order:
+            raise Refused(f"variable: the orders of calibrated members must ascend, but '{y.name}' has order "
+                          f"{y.facts.order} after '{x.name}' with {x.facts.order}")
+    first, last = members.index(ladder[0]), members.index(ladder[-1])
+    for x in members[first:last]:
+        if not x.calibrated:
+            raise Refused(f"variable: '{x.name}' stands between calibrated members and is not calibrated")
