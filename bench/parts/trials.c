@@ -51,7 +51,7 @@ static const trial table[] = {
      .max_steps = 20000},
     {.name = "heat_mass", .from = "heat_mass", .size = 15, .open = open_by_p, SINGULAR, .prices = "large", .atol = 1,
      .max_steps = 2000},
-#define RINGING .trait = "stiff", .prices = "small", .families = IMPLICIT, .max_steps = 1000000, .stride = 1, \
+#define RINGING .trait = "stiff", .prices = "small", .families = IMPLICIT, .max_steps = 200000, .stride = 1, \
                 .tightest = 24, .tight = IMPLICIT_TIGHT
 #define INDEX2 .trait = "index 2", .families = FIRK, .index2 = 1, .stride = 1, .prices = "small", .atol = 1, \
                .tightest = 24, .max_steps = 20000, .tight = INDEX2_TIGHT
