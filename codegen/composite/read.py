@@ -14,7 +14,7 @@ KEYS = {key: str for key in TEXTS + ("checked",)} | {"variable": bool, "member":
 WHAT = {str: "a text", bool: "true or false", list: "a list of tables [[member]]"}
 MEMBER = {"method": ((str,), "a text"), "rtol": ((int, float), "a number"), "second": ((bool,), "true or false"),
           "calibrated": ((bool,), "true or false")}
-MOST_MEMBERS = 16
+MOST_MEMBERS = 8
 LONGEST = 60                         # of a name that is looked up
 EXPLICIT = ("erk", "rkc")
 SECOND = ("ros",)                    # families whose sweeps need second derivatives
@@ -94,7 +94,7 @@ def method(path, find=None):
         keys = document(path).keys
         check_keys(Path(path), keys)
         members = [member(k, x, find or beside(path)) for k, x in enumerate(keys["member"], 1)]
-        together(members)
+        together(members, keys.get("variable", False))
         if keys.get("variable"):
             variable(members)
         return Method(str(path), keys, members)
@@ -180,7 +180,7 @@ def check_member(place, x):
                       "derivatives")
 
 
-def together(members):
+def together(members, rises):
     names, stiff = [x.name for x in members], [x.stiff for x in members]
     for name in names:
         if names.count(name) > 1:
@@ -189,14 +189,16 @@ def together(members):
         k = stiff.index(True)
         late = next(x.name for x in members[k:] if not x.stiff)
         raise Refused(f"member: '{late}' is explicit and must stand before '{names[k]}', which is stiff")
+    chained = [x.name for x in members if x.calibrated and rises]
     for words, group in (("explicit", [x for x in members if not x.stiff]),
                          ("stiff", [x for x in members if x.stiff])):
         if group:
-            tolerances(words, group)
+            tolerances(words, group, chained)
 
 
-def tolerances(words, group):
-    """For every tolerance and every problem one member of the group is the first; none is always behind another."""
+def tolerances(words, group, chained):
+    """For every tolerance and every problem one member of the group is the first; none is always behind another, unless
+    it is reached by the order, which varies."""
     last = group[-1]
     if last.rtol or last.second:
         fault = f"has rtol = {last.rtol:g}" if last.rtol else "has second = true"
@@ -204,7 +206,7 @@ def tolerances(words, group):
                       + ("smaller tolerances" if last.rtol else "problems without second derivatives"))
     always = [x for x in group if not x.second]
     for x, y in zip(always, always[1:]):
-        if y.rtol >= x.rtol:
+        if y.rtol >= x.rtol and not (y.name in chained and x.name in chained):
             raise Refused(f"member: '{y.name}': no run would begin with it: rtol must be less than {x.rtol:g}, that of "
                           f"'{x.name}' before it")
 

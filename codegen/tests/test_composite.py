@@ -113,9 +113,9 @@ class Trial(unittest.TestCase):
 
     def test_number_of_members(self):
         one = HEAD + '[[member]]\nmethod = "bs54"\n'
-        self.refused("member: 1 members, must be from 2 to 16", text=one)
-        self.refused("member: 17 members, must be from 2 to 16", text=HEAD + '[[member]]\nmethod = "bs54"\n' * 17)
-        self.refused("member: 0 members, must be from 2 to 16", text=HEAD + "member = []")
+        self.refused("member: 1 members, must be from 2 to 8", text=one)
+        self.refused("member: 9 members, must be from 2 to 8", text=HEAD + '[[member]]\nmethod = "bs54"\n' * 9)
+        self.refused("member: 0 members, must be from 2 to 8", text=HEAD + "member = []")
 
     def test_methods_of_members(self):
         self.refused("member 1: 'bs55' is the name of no method", "bs54", "bs55")

@@ -144,7 +144,7 @@ void ros_guard_layout(stepper *c, cursor *at)
 
 void ros_guard_ready(stepper *c)
 {
-    if (!c->spectrum.v) return;
+    if (!ros_holds(c) || !c->spectrum.v) return;
     c->spectrum.product = product;
     c->spectrum.soft.harms = harms;
     c->spectrum.soft.limit = limit_of(c->m);

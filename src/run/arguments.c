@@ -21,7 +21,7 @@ int check_arguments(costate *c, double t0, double t1, const double *y, const dou
 
 int maps_available(costate *c, enum mode mode, int with_p, int with_t)
 {
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         const family *F = c->st.members[k].F;
         if (c->works[k].usable) TRY(maps_have(&c->maps, F->needs[mode], F->costs[mode], with_p, with_t));
     }

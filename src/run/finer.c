@@ -36,7 +36,7 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
 /* Members that are prepared during the run are so with newton_tol of their options. */
 static void newton_of_members(costate *finer, const costate *c)
 {
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         const costate_options *o = c->st.members[k].o;
         double part = c->st.members[k].m->block > 1 ? NEWTON_PART_FULL : NEWTON_PART, tol = o->newton_tol;
         costate_options *to = finer->st.method->of ? &finer->works[k].o : &finer->o;

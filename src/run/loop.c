@@ -2,6 +2,7 @@
 
    A step is tried, judged by its error norm, and accepted or repeated with a smaller h.  If tangents are propagated,
    they are those of the accepted step.  The last step has h = t1 - t. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/random_tangents.h"
@@ -265,6 +266,12 @@ static int shorten(costate *c, run *x)
     return 0;
 }
 
+/* a first step that is far from round-off of t */
+static double rescue_h(const costate *c, const run *x)
+{
+    return fmin(fmax(100 * DBL_EPSILON * fabs(x->t), 10 * c->in.hmin), fmin(c->in.hmax, fabs(x->end - x->t)));
+}
+
 /* Another member takes the next step: it uses nothing of earlier ones. */
 static int change_member(costate *c, run *x)
 {
@@ -275,10 +282,8 @@ static int change_member(costate *c, run *x)
     return 0;
 }
 
-static int one_step(costate *c, run *x, long budget)
+static int step_by_member(costate *c, run *x, long budget)
 {
-    if (c->halves.tape) TRY(halves_next(c, x));
-    if (rule_changes(c)) TRY(change_member(c, x));
     TRY(next_slot(c, x));
     int weighed = (c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences || c->st.method->of;
     if (weighed) weights(&c->st, c->work.y, c->st.w);
@@ -295,6 +300,21 @@ static int one_step(costate *c, run *x, long budget)
         reject(c, x);
         if (hopeless(c, x)) return give_up(c, x);
     }
+}
+
+/* Where no step of the member at hand is short enough, one of the other kind may take it: at a late start a stiff one,
+   whose steps need not be as short as stability asks. */
+static int one_step(costate *c, run *x, long budget)
+{
+    if (c->halves.tape) TRY(halves_next(c, x));
+    if (rule_changes(c)) TRY(change_member(c, x));
+    int status = step_by_member(c, x, budget);
+    if (status == 0 || !rule_rescues(c, status)) return status;
+    no_error(c);
+    verdict_at(&c->v, x->t);
+    x->h_free = c->in.dir * fmax(fabs(x->h_free), rescue_h(c, x));
+    TRY(change_member(c, x));
+    return step_by_member(c, x, budget);
 }
 
 /* made: the values are consistent already, and y' is known */

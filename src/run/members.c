@@ -8,14 +8,12 @@
 #include "run/families.h"
 #include "run/run.h"
 
-int members_count(const costate *c) { return c->st.method->of ? c->st.method->of->count : 1; }
-
 static const costate_method *method_at(const costate_method *m, int k) { return m->of ? m->of->member[k].method : m; }
 
 int members_new(costate *c, const costate_method *m)
 {
     c->st.method = m;
-    size_t count = (size_t)members_count(c);
+    size_t count = (size_t)members_count(&c->st);
     c->st.members = calloc(count, sizeof *c->st.members);
     c->works = calloc(count, sizeof *c->works);
     if (!c->st.members || !c->works) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
@@ -43,8 +41,9 @@ static int named(const char *list, const char *name, int minus)
 {
     size_t length = strlen(name);
     for (const char *at = list; *(at += strspn(at, " ,")); at += strcspn(at, " ,")) {
-        int taken_out = *at == '-';
-        if (taken_out == minus && strcspn(at + minus, " ,") == length && strncmp(at + minus, name, length) == 0) return 1;
+        const char *word = at + minus;
+        int same = (*at == '-') == minus && strcspn(word, " ,") == length;
+        if (same && strncmp(word, name, length) == 0) return 1;
     }
     return 0;
 }
@@ -59,7 +58,7 @@ static int check_names(costate *c)
     for (; at && *(at += strspn(at, " ,")); at += strcspn(at, " ,")) {
         int minus = *at == '-', known = 0;
         size_t length = strcspn(at + minus, " ,");
-        for (int k = 0; k < members_count(c); k++) {
+        for (int k = 0; k < members_count(&c->st); k++) {
             const char *name = c->st.members[k].m->name;
             known |= strlen(name) == length && strncmp(at + minus, name, length) == 0;
         }
@@ -83,7 +82,7 @@ int members_choose(costate *c)
 {
     int any = 0, vectors = c->o.rtol_vector || c->o.atol_vector;
     TRY(check_names(c));
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         const costate_method *of = c->st.method;
         member_work *w = &c->works[k];
         stepper_look(&c->st, k);
@@ -149,18 +148,24 @@ int member_first(const costate *c, int stiff)
     return last;
 }
 
-/* The first that is explicit, or stiff if none is; where M is singular, that turns out when the first is prepared. */
+/* Fixed steps are taken by a stiff member, as no error control keeps explicit ones stable. */
+int member_begins(const costate *c)
+{
+    int fixed = c->o.controller == COSTATE_FIXED, k = member_first(c, fixed);
+    return k >= 0 ? k : member_first(c, !fixed);
+}
+
+/* Where M is singular, that turns out when the first member is prepared. */
 int members_begin(costate *c)
 {
     choose_by_products(c);
     for (;;) {
-        int k = member_first(c, 0);
-        if (k < 0) k = member_first(c, 1);
+        int k = member_begins(c);
         if (k < 0) return c->v.status;
         int status = stepper_take(&c->st, k), singular = c->works[k].sh.singular && c->v.status == COSTATE_BAD_ARGUMENT;
         if (!status || !c->st.method->of || !singular) return status;
         c->works[k].usable = 0;
-        if (member_first(c, 0) >= 0 || member_first(c, 1) >= 0) verdict_clear(&c->v);
+        if (member_begins(c) >= 0) verdict_clear(&c->v);
     }
 }
 
@@ -209,7 +214,7 @@ static int derivatives(costate *c, int all, int m)
 static int of_all(costate *c, int all, int m)
 {
     int before = c->st.at, status = 0;
-    for (int k = 0; k < members_count(c) && !status; k++) {
+    for (int k = 0; k < members_count(&c->st) && !status; k++) {
         if (!c->st.members[k].ready) continue;
         stepper_look(&c->st, k);
         status = derivatives(c, all, m);
@@ -259,7 +264,8 @@ static int prepare(costate *c, int k)
     member_work *w = &c->works[k];
     TRY(matrix(c));
     TRY(c->st.F->prepare(&c->st));
-    options_newton(c, c->st.method->of ? &w->o : &c->o);    /* depends on whether M is regular */
+    if (c->st.method->of) options_of_member(c, k);          /* both depend on whether M is regular */
+    options_newton(c, c->st.method->of ? &w->o : &c->o);
     TRY(refuse_singular(c));
     size_t used = lay_steps(c, NULL);
     if (!(w->block = calloc(used + 8, sizeof(double))))
@@ -275,7 +281,7 @@ static int prepare(costate *c, int k)
 static void lay_again(costate *c)
 {
     int at = c->st.at;
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         if (!c->works[k].columns) continue;
         stepper_look(&c->st, k);
         lay_columns(c, c->works[k].columns, c->d.all);
@@ -300,7 +306,7 @@ int member_prepare(stepper *st, int k)
 void members_sweep(costate *c)
 {
     int before = c->st.at;
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         if (!c->st.members[k].ready) continue;
         stepper_look(&c->st, k);
         if (c->st.F->sweep) c->st.F->sweep(&c->st);
@@ -311,7 +317,7 @@ void members_sweep(costate *c)
 void members_left_sweep(costate *c)
 {
     c->st.left = NULL;
-    for (int k = 0; k < members_count(c); k++)
+    for (int k = 0; k < members_count(&c->st); k++)
         if (c->st.members[k].ready) left_sweep(c->st.members[k].sh);
 }
 
@@ -325,7 +331,7 @@ void members_free(costate *c)
     if (!c->works || !c->st.members) { free(c->works); free(c->st.members); return; }
     c->st.members[c->st.at].own = c->st.own;
     c->st.members[c->st.at].fac = c->st.fac;
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
         release(c, k);
         free(c->works[k].scaled);
     }

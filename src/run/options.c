@@ -163,13 +163,14 @@ static void scale(costate_options *o, const costate_options *given, double facto
     if (given->atol_vector) o->atol_vector = scaled + n;
 }
 
-/* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its steps
-   are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  Unknowns of index 2 are
-   only as accurate as the estimate. */
+/* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its
+   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  Algebraic
+   unknowns may be only as accurate as the estimate: where M is singular, tolerances stay as they are. */
 static double calibration(const costate *c, const composite_member *m)
 {
     double rtol = options_rtol(&c->o, c->st.n);
-    if (c->P.index || !(rtol > 0) || (m->tighter == 1 && m->power == 1)) return 1;
+    int algebraic = c->st.sh->singular || c->P.residual.value;
+    if (algebraic || !(rtol > 0) || (m->tighter == 1 && m->power == 1)) return 1;
     return m->tighter * pow(rtol, m->power) / rtol;
 }
 
@@ -188,10 +189,10 @@ void options_scale(costate *c, double factor)
     int at = c->st.at;
     scale(&c->o, &c->given, factor, c->st.n, c->scaled);
     c->o.newton_tol = c->given.newton_tol;
-    for (int k = 0; k < members_count(c); k++) {
+    for (int k = 0; k < members_count(&c->st); k++) {
+        stepper_look(&c->st, k);
         if (c->st.method->of) options_of_member(c, k);
         if (!c->st.members[k].ready) continue;
-        stepper_look(&c->st, k);
         options_newton(c, c->st.method->of ? &c->works[k].o : &c->o);
     }
     stepper_look(&c->st, at);

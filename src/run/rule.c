@@ -10,8 +10,8 @@
    Waves, whose eigenvalues are far from the real axis, count WAVE times: explicit methods do not damp them, and they
    spoil the state before errors show.
 
-   Stiff to explicit: after CHEAPER steps in a row, from the SETTLED-th on, in which an explicit member, as its stability
-   allows, would take less work per unit of time than the last steps did,
+   Stiff to explicit: after CHEAPER steps in a row, from the SETTLED-th on, in which an explicit member, with steps that
+   are stable, would take less work per unit of time than the last steps did,
 
        f / min(0.8 beta/rho, h) * MARGIN < work / h.
 
@@ -67,7 +67,8 @@ static int flags(costate *c, const record *r, int *count)
     const composite_member *m = entry(c, c->st.at);
     const spectrum *s = &c->st.spectrum;
     double h = fabs(r->h), z, settled = m->settles * m->real;
-    int known = s->rho > 0 && (s->products > 0 || spectrum_given(&c->st)), capped = known && s->longest > 0 && h >= 0.99 * s->longest;
+    int known = s->rho > 0 && (s->products > 0 || spectrum_given(&c->st));
+    int capped = known && s->longest > 0 && h >= 0.99 * s->longest;
     TRY(stage_estimate_of(c, r, &z));
     *count = z > settled;
     if (!known) return 0;
@@ -175,7 +176,7 @@ static int compare(costate *c, const record *r, double proposed)
 static int neighbour(const costate *c, int up)
 {
     int k = c->st.at + (up ? 1 : -1);
-    return k >= 0 && k < members_count(c) && c->works[k].usable && entry(c, k)->tighter != 1 ? k : c->st.at;
+    return k >= 0 && k < members_count(&c->st) && c->works[k].usable && entry(c, k)->tighter != 1 ? k : c->st.at;
 }
 
 static void choose_order(costate *c, const record *r, const trial *by)
@@ -211,9 +212,7 @@ static int after_stiff(costate *c, const record *r, const trial *by, double prop
 
 static int starts_with(const costate *c, const costate_tape *on)
 {
-    int k = member_first(c, 0);
-    if (on && on->count > 0) return (int)on->list[on->count - 1].member;
-    return k >= 0 ? k : member_first(c, 1);
+    return on && on->count > 0 ? (int)on->list[on->count - 1].member : member_begins(c);
 }
 
 static void samples(costate *c)
@@ -245,7 +244,7 @@ int rule_again(costate *c, const rule *x)
 
 int rule_sound(const costate *c, const rule *x)
 {
-    int count = members_count(c), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
+    int count = members_count(&c->st), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
     return there && c->works[x->next].usable && x->taken >= 0 && x->flagged >= 0 && x->lu >= 0 && isfinite(x->lu) &&
            x->h >= 0 && isfinite(x->h);
 }
@@ -258,6 +257,19 @@ int rule_step(costate *c, const run *x)
     if (!c->st.method->of || c->o.controller == COSTATE_FIXED || c->halves.tape) return 0;
     r->taken++;
     return (c->st.F->is & IMPLICIT) ? after_stiff(c, &x->now, &x->by, x->h_free) : after_explicit(c, &x->now);
+}
+
+int rule_rescues(costate *c, int status)
+{
+    rule *x = &c->rule;
+    int stiff = (c->st.F->is & IMPLICIT) != 0, k = c->st.method->of ? member_first(c, !stiff) : -1;
+    int of_steps = status == COSTATE_STEP_TOO_SMALL || status == COSTATE_NOT_FINITE || status == COSTATE_NEWTON ||
+                   status == COSTATE_SINGULAR;
+    if (k < 0 || !of_steps || c->o.controller == COSTATE_FIXED || c->halves.tape || x->rescued == c->at + 1) return 0;
+    x->rescued = c->at + 1;
+    x->next = k;
+    x->h = 0;
+    return 1;
 }
 
 int rule_change(costate *c, double *h)
@@ -274,7 +286,7 @@ int rule_change(costate *c, double *h)
     x->h = 0;
     c->st.spectrum.longest = 0;
     if (was_stiff == ((c->st.F->is & IMPLICIT) != 0)) return 0;
-    *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve,
+    *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve, .rescued = x->rescued,
                 .failures = c->count.newton_failures};
     x->work = work(c);
     return 0;

@@ -4,10 +4,13 @@
 
 #include "run/loop.h"
 
-int rule_begin(costate *, const costate_tape *on);      /* a run begins, or continues on this tape: its member is at hand */
+/* a run begins, or continues on this tape: its member is at hand */
+int rule_begin(costate *, const costate_tape *on);
 int rule_step(costate *, const run *);                  /* after an accepted step and the proposal of the next */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }
 int rule_change(costate *, double *h);                  /* the next member is at hand; *h <- its first step */
+/* The step at hand failed with this status: is there a member of the other kind to take it?  Once a step. */
+int rule_rescues(costate *, int status);
 int rule_sound(const costate *, const rule *);          /* from a file: can it have been written? */
 int rule_again(costate *, const rule *);                /* a run is resumed */
 

@@ -109,8 +109,8 @@ typedef struct {                /* damping.c: of fast modes, by the steps of a r
 typedef struct {
     long run;                   /* stamp of the run */
     int member, next;           /* of the last step, of the next one */
-    int flagged, calm;          /* explicit: steps that stability seems to limit, less those that reset them; in a row not
-                                   flagged */
+    int flagged, calm;          /* explicit: steps that stability seems to limit, since the last reset; steps in a row
+                                   without a flag */
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
     int since;                  /* stiff: steps since the order changed; */
@@ -119,6 +119,7 @@ typedef struct {
     double work, length[5], price[5];   /* work so far; of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
+    long rescued;               /* number of the step that a member of the other kind took after one had failed, or 0 */
     long missed;                /* steps that would have been stiff, had a member been usable */
 } rule;
 
@@ -175,13 +176,13 @@ void forget(costate *);                                             /* stored da
 void solver_renew(costate *);                                       /* renew.c: forgets all earlier runs */
 
 /* members.c */
-int members_count(const costate *);
 int members_new(costate *, const costate_method *);                 /* allocates; nothing is prepared */
 int members_choose(costate *);      /* which of them this problem allows; a status if none */
 int member_prepare(stepper *, int k);                               /* of the member at hand: stepper.prepare */
-int members_begin(costate *);       /* prepares the one that a run begins with */
-int member_first(const costate *, int stiff);       /* the explicit or stiff one for these tolerances; -1: none is usable
-                                                       */
+int member_begins(const costate *); /* the one that a run begins with; -1: none is usable */
+int members_begin(costate *);       /* prepares it */
+/* the explicit or the stiff one for these tolerances; -1: none is usable */
+int member_first(const costate *, int stiff);
 int members_columns(costate *, int all);    /* work space of so many columns, of all that are ready; frees what was */
 int members_second(costate *, int m);
 void members_sweep(costate *);      /* a sweep begins, of tangents or adjoints */

@@ -46,7 +46,7 @@ static void furnish(costate *c)
 static int forms_jacobian(const costate *c)
 {
     int does = 0;
-    for (int k = 0; k < members_count(c); k++)
+    for (int k = 0; k < members_count(&c->st); k++)
         does |= c->works[k].usable && (c->st.members[k].F->is & IMPLICIT) && !c->works[k].sh.matfree;
     return does;
 }

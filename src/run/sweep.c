@@ -17,8 +17,8 @@ static int members_of_tape(costate *c, const costate_tape *tape)
     for (int k = 0; c->st.method->of && k < tape->count; k++) {
         int member = (int)tape->list[k].member;
         if (!c->works[member].usable)
-            return fail(&c->v, COSTATE_BAD_TAPE, "Step %d of the tape is by %s, which options.members or the products of "
-                        "this problem exclude from %s here.", k, c->st.members[member].m->name, c->st.method->name);
+            return fail(&c->v, COSTATE_BAD_TAPE, "Step %d of the tape is by %s, which options.members or the products "
+                        "of this problem exclude from %s here.", k, c->st.members[member].m->name, c->st.method->name);
     }
     return 0;
 }

@@ -62,16 +62,16 @@ typedef struct {
     const double *D;            /* s*degree */
 } method_dense;
 
-/* A composite method (family COSTATE_COMPOSITE) has members, of which run/rule.c chooses one at each step.  Members with
+/* A composite method (family COSTATE_COMPOSITE) has members, of which run/rule.c chooses one at each step.  Those with
    explicit stages come before the stiff ones. */
 typedef struct {
     const costate_method *method;
     int stiff;                  /* 0: explicit stages */
     int second;                 /* 1: only for problems that provide the second derivatives that its sweeps need */
-    double rtol;                /* of the explicit and of the stiff members, a run begins with the first of which this is
-                                   at most options.rtol; 0: any */
-    double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor; both
-                                   1: those of the options */
+    double rtol;                /* of the explicit and of the stiff members, the first is taken of which this is at
+                                   most options.rtol; 0: any */
+    double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor;
+                                   both 1: those of the options */
     double real, settles;       /* explicit: the longest stable h rho on the negative real axis; where the error control
                                    settles there, as a part of it (codegen/composite.py) */
     double waves;               /* explicit: the longest stable h rho on the imaginary axis */

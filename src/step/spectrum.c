@@ -26,8 +26,8 @@ enum { COUNTED = 40 };
 static const double EXTRAPOLATED = 1.5;
 /* the cosines from which on an eigenvalue is close to the negative real axis: of J J v and v, of J J v and -J v */
 static const double ALONG = 0.5, AGAINST = 0.7;
-/* the cosine of J J v and v below which an eigenvalue is far from it: at an angle of 36 degrees or more from the real axis,
-   where the eigenvalue of J J is at 72 */
+/* the cosine of J J v and v below which an eigenvalue is far from it, at an angle of 36 degrees or more from the real
+   axis, where the eigenvalue of J J is at 72 */
 static const double ACROSS = 0.3;
 
 void spectrum_layout(stepper *c, cursor *at)

@@ -189,7 +189,11 @@ void stepper_look(stepper *, int k);                     /* member k is at hand,
 int stepper_take(stepper *, int k);                      /* member k is at hand from now on, prepared if it is new; else
                                                             the one before still is */
 const member_method *stiff_member(const stepper *);             /* the first with implicit stages, or the first */
-static inline const costate_method *method_of_step(const stepper *c, const record *r) { return c->members[r->member].m; }
+static inline int members_count(const stepper *c) { return c->method->of ? c->method->of->count : 1; }
+static inline const costate_method *method_of_step(const stepper *c, const record *r)
+{
+    return c->members[r->member].m;
+}
 
 /* Are steps prescribed, or do they follow the error alone?  Then a run only says that they were not stable. */
 static inline int follows_error_alone(const stepper *c)

@@ -124,12 +124,14 @@ static inline int is_listed(const costate_method *m, const char *names)
 }
 
 /* Two methods are of a kind where the library treats them alike: the same family, properties and form of estimate, and
-   of firk the same number of blocks; each of rkc is a kind of its own, as their last stages differ. */
+   of firk the same number of blocks; each of rkc is a kind of its own, as their last stages differ, and each composite
+   method, as their members differ. */
 static inline int of_a_kind(const costate_method *a, const costate_method *b)
 {
     costate_method_info i = method_info(a), j = method_info(b);
     int blocks = i.family != COSTATE_FIRK || ((i.stages > 1) + (i.stages > 3) == (j.stages > 1) + (j.stages > 3));
-    return a == b || (i.family == j.family && i.family != COSTATE_RKC && i.properties == j.properties &&
+    int alone = i.family == COSTATE_RKC || i.family == COSTATE_COMPOSITE;
+    return a == b || (i.family == j.family && !alone && i.properties == j.properties &&
                       !i.embedded == !j.embedded && blocks);
 }
 

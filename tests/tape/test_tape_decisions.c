@@ -50,7 +50,7 @@ static int stages(const costate_method *m)
 {
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
     costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-6, .atol = 1e-6});
-    int s = c->st.s;
+    int s = c->st.most;
     costate_free(c);
     return s;
 }
@@ -59,7 +59,7 @@ static int stages(const costate_method *m)
 static void block_share(void **state)
 {
     int f = method_info(*state).family, count, steps = 12;
-    int whole = f == COSTATE_ROS || f == COSTATE_SDIRK || f == COSTATE_FIRK ? 3 : 6;
+    int whole = f == COSTATE_COMPOSITE || f == COSTATE_ROS || f == COSTATE_SDIRK || f == COSTATE_FIRK ? 3 : 6;
     taped x = run_of(*state, whole * steps * (1 + stages(*state)) + 5, 0, 0);
     CHECK_OK(x.c, x.status);
     assert_int_equal(longest(x.tape, &count), steps);
