@@ -114,8 +114,7 @@ typedef struct {
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
     int since;                  /* stiff: steps since the order changed; */
-    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
-    long failures;              /* and failures of Newton's iteration up to there */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before */
     double work, length[5], price[5];   /* work so far; of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
@@ -183,6 +182,7 @@ int member_begins(const costate *); /* the one that a run begins with; -1: none 
 int members_begin(costate *);       /* prepares it */
 /* the explicit or the stiff one for these tolerances; -1: none is usable */
 int member_first(const costate *, int stiff);
+int member_stabilised(const costate *);     /* the stabilised one, or -1 */
 int members_columns(costate *, int all);    /* work space of so many columns, of all that are ready; frees what was */
 int members_second(costate *, int m);
 void members_sweep(costate *);      /* a sweep begins, of tangents or adjoints */
