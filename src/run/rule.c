@@ -1,4 +1,4 @@
-/* rule.c - which member of a composite method takes the next step (mathematics, section 13.5).
+/* rule.c - which member of a composite method takes the next step (mathematics, section 13.7).
 
    Explicit to stiff: a step is flagged where stability seems to limit h, by either of two signs,
 
