@@ -31,6 +31,7 @@ module costate
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, &
         COSTATE_COLLOCATION = 5, COSTATE_COMPOSITE = 6
+    integer(c_int), parameter :: COSTATE_MEMBERS_MOST = 8
     integer(c_int), parameter :: &
         COSTATE_FSAL = 1, COSTATE_STIFFLY_ACCURATE = 2, COSTATE_A_STABLE = 4, COSTATE_L_STABLE = 8, COSTATE_DAE = 16, &
         COSTATE_W_METHOD = 32, COSTATE_EXPLICIT_FIRST = 64
@@ -199,6 +200,7 @@ module costate
         type(c_ptr) :: on_back_ctx = c_null_ptr
         integer(c_int) :: stability = COSTATE_STABILITY_ON
         integer(c_int) :: gradient_control = 0
+        type(c_ptr) :: members = c_null_ptr                     ! c_char, ends with c_null_char
     end type
 
     type, bind(c) :: costate_stats
@@ -234,6 +236,8 @@ module costate
         integer(c_long) :: adjoints3 = 0
         integer(c_long) :: tangents_again = 0
         integer(c_long) :: remade = 0
+        integer(c_long) :: switches = 0
+        integer(c_long) :: member_steps(COSTATE_MEMBERS_MOST) = 0   ! of member k at k + 1
     end type
 
     type, bind(c) :: costate_times
@@ -471,6 +475,11 @@ module costate
             import
             type(c_ptr), value :: method
             type(costate_method_info), intent(out) :: info
+        end function
+        type(c_ptr) function costate_method_member(method, k) bind(c)
+            import
+            type(c_ptr), value :: method
+            integer(c_int), value :: k
         end function
 
         type(c_ptr) function costate_new(method, problem, options) bind(c)

@@ -47,7 +47,7 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     events_begin(c, on, event);
     claim(c);
     if (from == COLD && !(on && c->st.spectrum.run == tape->from.stamp)) spectrum_forget(&c->st.spectrum);
-    TRY(from == COLD ? rule_begin(c, on ? tape : NULL) : stepper_take(&c->st, c->rule.next));
+    TRY(rule_begin(c, on ? tape : NULL, from != COLD));
     if (from != WARM_WITH_MATRICES) {
         anew(c);
         c->at = on ? tape->count : 0;

@@ -59,7 +59,7 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.rate = s->soft.rate;
     k.negative = s->negative;
     k.waves = s->waves;
-    k.rule = c->rule;
+    k.rule = rule_kept(c);
     k.products = s->products;
     k.age = s->age;
     k.seed = s->seed;

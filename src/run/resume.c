@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "run/random_tangents.h"
+#include "run/rule.h"
 
 /* The files of all processes must end at the same step; otherwise the run cannot be resumed. */
 static int same_step(costate *c, const costate_tape *tape, int status)
@@ -33,6 +34,7 @@ static int go_on(costate *c, costate_tape *tape, const fresh_run *f, double *y)
     if (f->yp) memcpy(c->work.yp, f->yp, (size_t)c->st.n * sizeof *f->yp);
     reader who = reader_of(c, 0);
     if (f->source) TRY(matrices_again(&who, tape, f->source, x.h_free));
+    rule_counts(c);
     memory_bind(&c->st, c->work.y, f->mode);
     TRY(space_agree(&c->maps.space, tape_cut(&c->st, tape)));
     tape->usable = 0;                           /* until the run ends */

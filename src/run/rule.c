@@ -312,16 +312,33 @@ static void samples(costate *c)
     if (c->o.event_samples == 0) c->watch.samples = order > 4 ? order : 4;
 }
 
-int rule_begin(costate *c, const costate_tape *on)
+int rule_begin(costate *c, const costate_tape *on, int warm)
 {
     rule *x = &c->rule;
-    if (!on || x->run != on->from.stamp) {
+    if (!warm && (!on || x->run != on->from.stamp)) {
         int k = starts_with(c, on);
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
     }
-    TRY(stepper_take(&c->st, x->next));
+    x->work = work(c);                              /* costate_reset_stats may have been called since */
+    x->failures = c->count.newton_failures;
+    x->rescued = 0;
+    TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
     samples(c);
     return 0;
+}
+
+rule rule_kept(const costate *c)
+{
+    rule x = c->rule;
+    x.work -= work(c);
+    x.failures -= c->count.newton_failures;
+    return x;
+}
+
+void rule_counts(costate *c)
+{
+    c->rule.work += work(c);
+    c->rule.failures += c->count.newton_failures;
 }
 
 int rule_again(costate *c, const rule *x)
@@ -379,7 +396,8 @@ int rule_change(costate *c, double *h)
     c->st.spectrum.longest = 0;
     if (is_stabilised(c)) c->st.spectrum.age = LONG_AGO;        /* it needs rho more accurately */
     if (was_stiff && is_stiff(c)) return 0;
-    *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve, .rescued = x->rescued};
+    *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve,
+                .rescued = x->rescued};
     x->work = work(c);
     return 0;
 }

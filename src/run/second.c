@@ -132,6 +132,7 @@ static int tangents_forward(hessian *x, int from)
     costate *c = x->c;
     reader who = reader_of(c, 0);
     sweep_state w = sweep_for(x, &who, x->m, &x->along);
+    w.tau = c->d.t;                     /* between segments, tau is that of the sweep back */
     sweep_begins(c);
     return from < 0 ? kept_forward(c, &x->kept, &w) : kept_segment(c, &x->kept, &w, from);
 }

@@ -298,7 +298,6 @@ static void arguments(void **state)
     WRONG(lambda, NULL, "members.lambda is NULL");
     WRONG(times, &times, "members.times->events");
     costate_members a = decays_of(&d);
-    refused(NULL, &DECAY, NULL, &a, COSTATE_BAD_ARGUMENT, "method is NULL");
     refused(method(), NULL, NULL, &a, COSTATE_BAD_ARGUMENT, "problem is NULL");
     refused(method(), &DECAY, &o, &a, COSTATE_BAD_ARGUMENT, "options.rtol");
     P.rhs.value = NULL;

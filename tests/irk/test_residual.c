@@ -11,7 +11,7 @@ enum { N_MOST = GAP_N };
 static int takes_residuals(const costate_method *m, int mass)
 {
     costate_method_info i = method_info(m);
-    return is_newton(m) && !(i.properties & COSTATE_EXPLICIT_FIRST) && method_takes(m, mass);
+    return (is_newton(m) || is_composite(m)) && !(i.properties & COSTATE_EXPLICIT_FIRST) && method_takes(m, mass);
 }
 
 /* a poor one, sigma alone: what it is called with is what matters here */
@@ -184,7 +184,7 @@ static void methods_that_need_f(void **state)
     residual_free(b);
 }
 
-/* index 2 is for sdirk and firk, in either form */
+/* index 2 is for sdirk and firk, in either form; of composite methods, for members of these families */
 static void no_index_2(void **state)
 {
     const costate_method *m = *state;
@@ -192,7 +192,9 @@ static void no_index_2(void **state)
     costate_problem P = some(MASS_SINGULAR)->P;
     P.index = high;
     if (is_newton(m)) return;
-    refused(m, &P, NULL, "index 2");
+    costate_options o = {.members = newton_members(m)};
+    if (is_composite(m)) o.members = method_name(costate_method_member(m, 0));
+    refused(m, &P, &o, "index 2");
 }
 
 /* what keeps no constraints says so, whether index tells or dF/dy' does */

@@ -387,14 +387,14 @@ static void bad_runs(void **state)
 {
     const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
     const costate_method *m = *state;
-    costate *good = new_for_test(m, &b->P, NULL), *bad = costate_new(NULL, &b->P, NULL);
+    costate *good = new_for_test(m, &b->P, NULL), *bad = costate_new(m, NULL, NULL);
     double y[3], p[2];
     costate_report r;
     memcpy(y, b->y0, sizeof y);
     memcpy(p, b->p0, sizeof p);
     const double no_y[3] = {1, NAN, 1}, no_p[2] = {HUGE_VAL, 1};
     const struct { costate *c; double t0, t1; const double *y, *p; const char *says; } table[] = {
-        {NULL, 0, 1, y, p, "no solver"}, {bad, 0, 1, y, p, "method is NULL"},
+        {NULL, 0, 1, y, p, "no solver"}, {bad, 0, 1, y, p, "problem is NULL"},
         {good, NAN, 1, y, p, "t0"}, {good, 0, -HUGE_VAL, y, p, "t1"}, {good, 0, 1, NULL, p, "y is NULL"},
         {good, 0, 1, no_y, p, "y holds"}, {good, 0, 1, y, NULL, "p is NULL"}, {good, 0, 1, y, no_p, "p holds"}};
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {

@@ -224,7 +224,8 @@ static int started(gap *g, const costate_method *m, int tangent, costate_stats *
     double y[MOST];
     if (!tangent) P.rhs.tangent = NULL;
     double part = 0.01 * (g->c->t1 - g->c->t0);
-    costate_options o = {.rtol = 1e-3, .atol = 1e-3, .autonomous = 1, .hmax = fabs(part) / 8};   /* Newton converges */
+    costate_options o = {.rtol = 1e-3, .atol = 1e-3, .autonomous = 1, .hmax = fabs(part) / 8,    /* Newton converges */
+                         .members = newton_members(m)};
     costate *c = new_for_test(m, &P, &o);
     memcpy(y, g->c->y0, (size_t)P.n * sizeof *y);
     int status = costate_integrate(c, g->c->t0, g->c->t0 + part, y, g->c->p0, NULL);

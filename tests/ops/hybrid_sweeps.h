@@ -215,4 +215,21 @@ static inline double session_gap(session *s)
     return gap_of(s, &dx, &dy, &w, &g);
 }
 
+/* The tangent along column 0 of x against differences of replays, of 8th order: (4/5) d1 - (1/5) d2 + (4/105) d3 -
+   (1/280) d4 */
+static inline double differ(session *s, const inputs *x, double e)
+{
+    static const double w[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    outputs exact = tangent(s, x);
+    double d[N_MOST] = {0}, y[N_MOST], p[NUMS_P];
+    for (int k = -4; k <= 4; k++) {
+        if (k == 0) continue;
+        for (int i = 0; i < s->N; i++) y[i] = s->y0[i] + k * e * x->V[i];
+        for (int i = 0; i < s->h->np; i++) p[i] = s->h->p[i] + k * e * x->p[i];
+        CHECK_OK(s->c, costate_replay(s->c, s->tape, y, p));
+        for (int i = 0; i < s->N; i++) d[i] += (k > 0 ? 1 : -1) * w[abs(k) - 1] / e * y[i];
+    }
+    return relative_gap(s->N, d, exact.V);
+}
+
 #endif

@@ -43,7 +43,7 @@ def structs(of):
     found = {}
     for body, name in re.findall(r"typedef struct(?: \w+)? \{(.*?)\} (\w+);", header(of), re.S):
         body = re.sub(r"\(\*(\w+)\)\s*(\([^)]*\)|\[\w+\])", r"\1", body)
-        found[name] = [re.search(r"(\w+)(?:\[\d+\])?\s*$", part)[1]
+        found[name] = [re.search(r"(\w+)(?:\[\w+\])?\s*$", part)[1]
                        for line in body.split(";") if line.strip() for part in line.split(",")]
     found.pop("costate_size", None)            # of the macros at the end
     return found

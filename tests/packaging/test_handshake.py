@@ -151,7 +151,7 @@ def test_other_languages_ask():
     assert c.costate_sizeof(b"costate_options") == int(size)
     assert c.costate_sizeof(b"costate_nonsense") == 0 and c.costate_sizeof(None) == 0
     solver = ctypes.c_void_p(c.costate_new(None, None, None))
-    assert b"method is NULL" in ctypes.string_at(c.costate_message(solver))
+    assert b"problem is NULL" in ctypes.string_at(c.costate_message(solver))
     c.costate_free(solver)
 
 

@@ -69,7 +69,6 @@ static void problems(void **state)
     const costate_method *m = *state;
     const costate_problem good = problem_synthetic(MASS_IDENTITY, 0, 2, 2, 0)->P;
     costate_problem P;
-    refused(NULL, &good, NULL, COSTATE_BAD_ARGUMENT, "method");
     refused(m, NULL, NULL, COSTATE_BAD_ARGUMENT, "problem");
     P = good; P.n = 0; refused(m, &P, NULL, COSTATE_BAD_ARGUMENT, "problem.n ");
     P = good; P.n = -3; refused(m, &P, NULL, COSTATE_BAD_ARGUMENT, "problem.n ");

@@ -55,7 +55,7 @@ static void newton(void **state)
     if (!is_newton(m)) return;
     costate_method_info info = method_info(m);
     int explicit_first = (info.properties & COSTATE_EXPLICIT_FIRST) != 0;
-    int blocks = info.family == COSTATE_FIRK ? 1 : info.stages - explicit_first;
+    int blocks = info.family == COSTATE_FIRK || is_composite(m) ? 1 : info.stages - explicit_first;
     const costate_options fixed = {.controller = COSTATE_FIXED, .h0 = 0.02, .rtol = 1e-6, .atol = 1e-6};
     costate_options o = fixed;
     o.theta_reuse = -1;
@@ -126,7 +126,7 @@ static void autonomous(void **state)
     CLAIM(memcmp(no.y, yes.y, sizeof no.y) == 0);
     CLAIM(yes.forward.tangents == yes.forward.power &&
           (no.forward.tangents > no.forward.power) == (method_info(m).family == COSTATE_ROS));
-    CLAIM((yes.forward.power > 0) == is_explicit(m));
+    CLAIM((yes.forward.power > 0) == begins_explicit(m));
 }
 
 /* ---- missing callbacks ------------------------------------------------------------------------------------------- */
@@ -164,8 +164,9 @@ static void coloured(void **state)
     const costate_method *m = *state;
     problem *b = problem_brusselator(POINTS);
     b->t1 = b->t0 + 0.3 * (b->t1 - b->t0) / 10;
-    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND,
-                         .stage_solve = is_newton(m) ? COSTATE_STAGE_DIRECT : 0, .autonomous = b->autonomous};
+    costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND, .members = newton_members(m),
+                         .stage_solve = is_newton(m) || is_composite(m) ? COSTATE_STAGE_DIRECT : 0,
+                         .autonomous = b->autonomous};
     costate_problem P = b->P;
     result given = run(m, b, &b->P, o);
     P.jac = NULL;
@@ -266,7 +267,8 @@ static void direct_or_not(void **state)
     const costate_method *m = *state;
     if (!is_newton(m)) skip();
     problem *b = problem_brusselator(30);
-    int stages = method_info(m).family == COSTATE_FIRK ? method_info(m).stages : 1, rows = stages * b->P.n;
+    int full = method_info(m).family == COSTATE_FIRK || is_composite(m);
+    int stages = full ? method_info(m).stages : 1, rows = stages * b->P.n;
     b->t1 = b->t0 + 0.02 * (b->t1 - b->t0);
     costate_options o = {.rtol = 1e-4, .atol = 1e-4, .solver = COSTATE_LS_BAND, .autonomous = b->autonomous};
     result band = run(m, b, &b->P, o);

@@ -78,23 +78,25 @@ static void described(void **state)
     CLAIM((sdirk || firk) ? !IS(COSTATE_STIFFLY_ACCURATE) || IS(COSTATE_DAE) || IS(COSTATE_EXPLICIT_FIRST) : 1);
 }
 
-/* What a solver for it counts: one decomposition a step or more for implicit methods, none for explicit ones. */
+/* What a solver for it counts: one decomposition a step or more for implicit methods, none for explicit ones.  Nothing
+   is stiff here: a composite method works as its explicit members, if it has any. */
 static void works_as_its_family(void **state)
 {
     const costate_method *m = *state;
     const problem *b = problem_find("lv");
     costate_method_info i = method_info(m);
+    int explicit_steps = begins_explicit(m), full = i.family == COSTATE_FIRK || i.family == COSTATE_COMPOSITE;
     double y[3] = {b->y0[0], b->y0[1], 0};
     costate *c = new_for_test(m, &b->P, &(costate_options){.rtol = 1e-3, .atol = 1e-3, .autonomous = 1});
     CHECK_OK(c, costate_integrate(c, 0, 1, y, b->p0, NULL));
     const costate_stats *s = costate_get_stats(c);
     long made = s->decompositions + s->complex_decompositions;
     CLAIM(s->steps == s->accepted + s->rejected && s->accepted > 0);
-    CLAIM(is_explicit(m) == (made == 0) && (made == 0) == (s->jac == 0));
-    CLAIM(is_explicit(m) == (s->power > 0));
+    CLAIM(explicit_steps == (made == 0) && (made == 0) == (s->jac == 0));
+    CLAIM(explicit_steps == (s->power > 0));
     CLAIM(i.family != COSTATE_ROS || (made == s->steps && s->jac == s->accepted && s->newton == 0));
     CLAIM(is_newton(m) == (s->newton > 0));
-    CLAIM(s->complex_decompositions == 0 || i.family == COSTATE_FIRK);
+    CLAIM(s->complex_decompositions == 0 || full);
     CLAIM(strcmp(costate_solver_name(c), is_explicit(m) ? "none" : "dense") == 0);
     costate_reset_stats(c);
     CLAIM(s->steps == 0 && s->f == 0);
@@ -121,15 +123,50 @@ static void mistyped(void **state)
     assert_null(costate_method_near("radau2a", 1000));
     assert_null(costate_method_near("radau2a", -1));
     assert_null(costate_method_near(NULL, 0));
-    costate *c = costate_new(NULL, &problem_find("lv")->P, NULL);
-    assert_non_null(strstr(costate_message(c), "costate_method_near"));
-    costate_free(c);
+}
+
+/* no method: auto, bit for bit */
+static void none_is_auto(void **state)
+{
+    const costate_method *by[2] = {NULL, costate_method_find("auto")};
+    double y[2][4] = {{0}};
+    costate_stats counts[2];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const problem *b = problem_find("vdpol_mild");
+        costate *c = costate_new(by[k], &b->P, &(costate_options){.rtol = 1e-5, .atol = 1e-5});
+        memcpy(y[k], b->y0, (size_t)b->P.n * sizeof(double));
+        CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y[k], b->p0, NULL));
+        counts[k] = *costate_get_stats(c);
+        costate_free(c);
+    }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+}
+
+/* The members of composite methods are methods that take steps on their own, explicit ones before stiff ones; others
+   have none. */
+static void members(void **state)
+{
+    const costate_method *m = *state;
+    int count = 0, stiff = 0;
+    assert_null(costate_method_member(m, -1));
+    assert_null(costate_method_member(m, COSTATE_MEMBERS_MOST));
+    assert_null(costate_method_member(NULL, 0));
+    for (const costate_method *of; count < COSTATE_MEMBERS_MOST && (of = costate_method_member(m, count)); count++) {
+        assert_ptr_equal(costate_method_find(method_name(of)), of);
+        assert_true(!is_composite(of) && method_info(of).embedded > 0);
+        assert_true(!(is_explicit(of) && stiff));
+        stiff |= !is_explicit(of);
+    }
+    assert_true(is_composite(m) ? count > 1 : count == 0);
+    for (int k = count; k < COSTATE_MEMBERS_MOST; k++) assert_null(costate_method_member(m, k));
 }
 
 int main(void)
 {
     const struct CMUnitTest once[] = {cmocka_unit_test(listed), cmocka_unit_test(for_boundary_values),
-                                       cmocka_unit_test(mistyped)};
+                                       cmocka_unit_test(mistyped), cmocka_unit_test(none_is_auto)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("described", described) +
-           run_by_method("works as its family", works_as_its_family);
+           run_by_method("works as its family", works_as_its_family) + run_by_method("members", members);
 }
