@@ -83,7 +83,7 @@ int solver_integrate(costate *c, double t0, double t1, double *y, const double *
     if (tape) tape_clear(tape);          /* also if the call fails: the tape must not hold an earlier run */
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
-    TRY(maps_available(c, FORWARD, 0, 0));
+    TRY(maps_available(c, NULL, FORWARD, 0, 0));
     TRY(random_tangents_prepare(c, 0, 0));
     return run_directed(c, t0, t1, y, p, &no_tangents, tape);
 }
@@ -102,7 +102,7 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     if (tape) tape_clear(tape);
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
-    TRY(tangent_begin(c, m, V, Vp, times));
+    TRY(tangent_begin(c, NULL, m, V, Vp, times));
     TRY(enough_tolerances(c, m));
     TRY(check_no_events(c, times));
     TRY(random_tangents_prepare(c, m, Vp != NULL));

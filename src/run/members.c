@@ -106,7 +106,7 @@ int members_choose(costate *c)
    would depend on whether the run becomes stiff. */
 static int differentiable(costate *c, const family *explicit, const family *stiff)
 {
-    for (int mode = TANGENT; mode <= SECOND; mode++) {
+    for (int mode = TANGENT; mode <= ADJOINT; mode++) {
         int without = maps_have(&c->maps, explicit->needs[mode], explicit->costs[mode], 0, 0);
         if (!without && maps_have(&c->maps, stiff->needs[mode], stiff->costs[mode], 0, 0)) return 0;
     }

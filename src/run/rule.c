@@ -288,12 +288,15 @@ static int after_stabilised(costate *c, const record *r, double proposed)
     return 0;
 }
 
-/* The price of a factorisation is known better now. */
+/* After the first step the price of a factorisation is known better, and work is counted from there. */
 static int after_stiff(costate *c, const record *r, const trial *by, double proposed)
 {
     rule *x = &c->rule;
-    if (x->taken == 1) find_prices(c);
-    note_work(c, r);
+    if (x->taken > 1) note_work(c, r);
+    else {
+        find_prices(c);
+        x->work = work(c);
+    }
     TRY(compare(c, r, proposed));
     if (x->next == c->st.at && c->st.method->of->raises > 0) choose_order(c, r, by);
     return 0;
@@ -320,7 +323,6 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
     }
     x->work = work(c);                              /* costate_reset_stats may have been called since */
-    x->failures = c->count.newton_failures;
     x->rescued = 0;
     TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
     samples(c);
@@ -331,14 +333,12 @@ rule rule_kept(const costate *c)
 {
     rule x = c->rule;
     x.work -= work(c);
-    x.failures -= c->count.newton_failures;
     return x;
 }
 
 void rule_counts(costate *c)
 {
     c->rule.work += work(c);
-    c->rule.failures += c->count.newton_failures;
 }
 
 int rule_again(costate *c, const rule *x)
