@@ -26,7 +26,11 @@
 #include "base/pattern.h"
 #include "run/rule.h"
 
-enum { LIMITED = 15, CALM = 6, WAVE = 3 };      /* as in DOPRI5; a wave is known for one after 5 steps */
+enum { FLAG = 20, LIMITED = 15 * FLAG, CALM = 6, WAVE = 3 * FLAG };   /* as in DOPRI5; a wave is known after 5 steps */
+/* At tight tolerances error control settles lower, at 0.45 beta for verner76 on Robertson's problem with rtol = 1e-11.
+   Steps that are NEARLY as long as beta allows count, too: a stiff member is tried after 300 of them. */
+enum { NEAR_FLAG = 1 };
+static const double NEARLY = 0.35;
 enum { SETTLED = 5, CHEAPER = 3, EVERY = 2 };   /* EVERY: rho is measured after every second stiff step */
 static const double MARGIN = 1.1, PART = 0.8;   /* of stability, for the first explicit step: rho may grow */
 static const double SPIRAL = 1.5;               /* eigenvalues neither real nor imaginary: stable up to SPIRAL times the
@@ -145,11 +149,12 @@ static int flags(costate *c, const record *r, int *count)
     int known = s->rho > 0 && (s->products > 0 || spectrum_given(&c->st));
     int capped = known && s->longest > 0 && h >= 0.99 * s->longest;
     TRY(stage_estimate_of(c, r, &z));
-    *count = z > settled;
+    *count = z > settled ? FLAG : 0;
     if (!known) return 0;
     z = h * rho(c);
     if (s->waves && (z > m->waves || capped)) *count = WAVE;
-    else if (capped || z > (s->negative ? settled : fmin(settled, SPIRAL * m->waves))) *count = 1;
+    else if (capped || z > (s->negative ? settled : fmin(settled, SPIRAL * m->waves))) *count = FLAG;
+    else if (s->negative && z > NEARLY * m->real && *count == 0) *count = NEAR_FLAG;
     return 0;
 }
 
