@@ -111,13 +111,22 @@ static void find_prices(costate *c)
     x->solve = fmax(LEAST_SOLVE, 2 * fill / one);
 }
 
-static double work(const costate *c)
+static effort plus(effort a, double s, effort b)
+{
+    return (effort){a.f + s * b.f, a.factorisations + s * b.factorisations, a.solutions + s * b.solutions};
+}
+
+effort rule_effort(const costate *c)
 {
     const costate_stats *s = &c->count;
-    const rule *x = &c->rule;
-    return (double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products) +
-           x->lu * ((double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions) +
-           x->solve * ((double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves);
+    return (effort){(double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products),
+                    (double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions,
+                    (double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves};
+}
+
+void rule_aside(costate *c, effort since)
+{
+    c->rule.done = plus(c->rule.done, 1, plus(rule_effort(c), -1, since));
 }
 
 /* work per unit of time in the last steps */
@@ -198,11 +207,11 @@ static int after_stiff(costate *c, const record *r, const trial *by, double prop
 {
     rule *x = &c->rule;
     if (!x->lu) find_prices(c);
-    double all = work(c);
+    effort all = rule_effort(c), step = plus(all, -1, x->done);
     int at = x->taken % SETTLED;
     x->length[at] = fabs(r->h);
-    x->price[at] = fmax(0, all - x->work);
-    x->work = all;
+    x->price[at] = fmax(0, step.f + x->lu * step.factorisations + x->solve * step.solutions);
+    x->done = all;
     TRY(compare(c, r, proposed));
     if (x->next == c->st.at && c->st.method->of->variable) choose_order(c, r, by);
     return 0;
@@ -228,7 +237,7 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
         int k = starts_with(c, on);
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
     }
-    x->work = work(c);                              /* costate_reset_stats may have been called since */
+    x->done = rule_effort(c);                       /* costate_reset_stats may have been called since */
     x->failures = c->count.newton_failures;
     x->rescued = 0;
     TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
@@ -239,14 +248,14 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
 rule rule_kept(const costate *c)
 {
     rule x = c->rule;
-    x.work -= work(c);
+    x.done = plus(x.done, -1, rule_effort(c));
     x.failures -= c->count.newton_failures;
     return x;
 }
 
 void rule_counts(costate *c)
 {
-    c->rule.work += work(c);
+    c->rule.done = plus(c->rule.done, 1, rule_effort(c));
     c->rule.failures += c->count.newton_failures;
 }
 
@@ -305,6 +314,6 @@ int rule_change(costate *c, double *h)
     if (was_stiff == ((c->st.F->is & IMPLICIT) != 0)) return 0;
     *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve,
                 .rescued = x->rescued, .failures = c->count.newton_failures};
-    x->work = work(c);
+    x->done = rule_effort(c);
     return 0;
 }
