@@ -96,6 +96,13 @@ static inline void by_turns_make(by_turns *b, int which, double t1, double guard
                             [13] = turns_event_cost}};
 }
 
+/* without memory and events, which are zero in the formulas then */
+static inline void by_turns_plain(by_turns *b, int which, double t1)
+{
+    by_turns_make(b, which, t1, 0);
+    b->h.nm = b->h.nevents = 0;
+}
+
 /* members that took steps */
 static inline int members_at_work(const costate *c)
 {
