@@ -169,7 +169,8 @@ static void resumed(void **state)
 
 /* ---- pieces ---- */
 
-/* The tape of a run in pieces is swept and replayed; the pieces are the same whatever the counters of the solver say. */
+/* The tape of a run in pieces is swept and replayed; the pieces are the same whatever the counters of the solver say.
+   */
 static void continued(void **state)
 {
     by_turns b;
