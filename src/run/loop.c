@@ -85,6 +85,15 @@ static int step_once(costate *c, run *x)
     return 0;
 }
 
+static int try_tangents(costate *c, run *x, double *err)
+{
+    int judged = c->o.tangent_error || c->st.random.atol;
+    set_directions(c, x);
+    left_step(c->st.sh);
+    TRY(c->st.F->tangent(&c->st, &x->now, x->d));
+    return judged && c->o.controller != COSTATE_FIXED ? tangent_norm(c, x, err) : 0;
+}
+
 /* One try: the step, its error norm, and its tangents if they enter the error norm or the step is accepted. */
 static int try_step(costate *c, run *x, double *err)
 {
@@ -93,14 +102,11 @@ static int try_step(costate *c, run *x, double *err)
     if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
     else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
     if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
-    if (x->d && *err <= 1) {
-        set_directions(c, x);
-        left_step(c->st.sh);
-        TRY(c->st.F->tangent(&c->st, &x->now, x->d));
-        int judged = c->o.tangent_error || c->st.random.atol;
-        if (judged && c->o.controller != COSTATE_FIXED) return tangent_norm(c, x, err);
-    }
-    return 0;
+    if (!x->d || !(*err <= 1)) return 0;
+    effort before = rule_effort(c);
+    int status = try_tangents(c, x, err);
+    rule_aside(c, before);
+    return status;
 }
 
 static void reject(costate *c, run *x)
@@ -226,17 +232,25 @@ static int too_large(costate *c, run *x, double err)
     return cut_by(&x->by, factor, retry(&c->v, WHY_ERROR));
 }
 
+static int tangents_to_event(costate *c, run *x)
+{
+    left_step(c->st.sh);
+    set_directions(c, x);
+    if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
+    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
+    return frozen(&c->v, event_tangent(&c->st, &c->d.events, &x->now, &at, x->d, NULL, c->d.dh));
+}
+
 /* Detects events: a step with an event ends there, and its tangents are those of the shortened step. */
 static int watched(costate *c, run *x, double err)
 {
     x->cut = 0;
     TRY(watch_step(c, x, err));
     if (!x->now.exact || !x->d) return 0;
-    left_step(c->st.sh);
-    set_directions(c, x);
-    if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
-    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
-    return frozen(&c->v, event_tangent(&c->st, &c->d.events, &x->now, &at, x->d, NULL, c->d.dh));
+    effort before = rule_effort(c);
+    int status = tangents_to_event(c, x);
+    rule_aside(c, before);
+    return status;
 }
 
 /* Tries a step and judges it: it is accepted, or RETRY is returned, and by.next says what to change. */

@@ -120,6 +120,12 @@ static int has_second(costate *c, const family *F)
            !maps_have(&c->maps, F->needs[ADJOINT], F->costs[ADJOINT], c->st.np > 0, 0);
 }
 
+/* GMRES takes products with f_y. */
+static int can_solve(costate *c, int k)
+{
+    return !c->works[k].sh.matfree || !maps_have(&c->maps, TANGENT_OF, 0, 0, 0);
+}
+
 static void choose_by_products(costate *c)
 {
     const composite *of = c->st.method->of;
@@ -127,9 +133,10 @@ static void choose_by_products(costate *c)
     for (int k = 0; of && k < of->count; k++) {
         const family *F = c->st.members[k].F;
         if (of->member[k].second && !has_second(c, F)) c->works[k].usable = 0;
-        if (of->member[k].stabilised && (F->is & DIAGONAL_MASS) && mass_diagonal(&c->maps, NULL)) c->works[k].usable = 0;
-        if (!of->member[0].stiff && of->member[k].stiff && c->works[0].usable && !differentiable(c, first->F, F))
+        if (of->member[k].stabilised && (F->is & DIAGONAL_MASS) && mass_diagonal(&c->maps, NULL))
             c->works[k].usable = 0;
+        if (!of->member[k].stiff || member_first(c, 0) < 0) continue;
+        if (!can_solve(c, k) || !differentiable(c, first->F, F)) c->works[k].usable = 0;
     }
     verdict_clear(&c->v);
 }

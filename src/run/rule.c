@@ -37,9 +37,10 @@ static const double SPIRAL = 1.5;               /* eigenvalues neither real nor 
                                                    limit of waves */
 static const double NOISE = 1e3;                /* stages that differ by fewer roundings of y tell nothing */
 
-/* As in RADAU, but that failures of the iteration alone do not lower the order: in 80 runs of the benchmark `auto` they
-   cost 5 % and more. */
+/* As in RADAU, but that the order is lowered by FAILED failures of the iteration in one step, not by one: in 80 runs of
+   the benchmark `auto` that took 5 % more work. */
 static const double LOWER = 0.8, SHRINKS = 0.8, GROWS = 1.2;
+enum { FAILED = 4 };
 /* DEAR: factorisations, from which stabilised steps are considered; BETA: see degree_of; GRADIENT: sweeps through
    stabilised steps take more evaluations than those through stiff ones */
 static const double DEAR = 50, BETA = 0.35, GRADIENT = 2;
@@ -68,8 +69,7 @@ static const double PER_ENTRY = 30, PER_SOLVE = 4;
 
 static double price_of_f(const costate *c)
 {
-    double n = c->st.n, dense = c->P.pattern == NULL, filled = c->maps.form.filled;
-    return 4 * n + (double)c->maps.entries * (dense && filled > 0 ? filled : 1);
+    return 4.0 * c->st.n + (double)c->maps.entries;
 }
 
 /* entries of the factors; before there are any, those of nested dissection in two dimensions */
@@ -91,13 +91,22 @@ static void find_prices(costate *c)
     x->solve = fmax(LEAST_SOLVE, (dense ? 2 : PER_SOLVE) * fill / one);
 }
 
-static double work(const costate *c)
+static effort plus(effort a, double s, effort b)
+{
+    return (effort){a.f + s * b.f, a.factorisations + s * b.factorisations, a.solutions + s * b.solutions};
+}
+
+effort rule_effort(const costate *c)
 {
     const costate_stats *s = &c->count;
-    const rule *x = &c->rule;
-    return (double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products + s->power) +
-           x->lu * ((double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions) +
-           x->solve * ((double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves);
+    return (effort){(double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products),
+                    (double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions,
+                    (double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves};
+}
+
+void rule_aside(costate *c, effort since)
+{
+    c->rule.done = plus(c->rule.done, 1, plus(rule_effort(c), -1, since));
 }
 
 /* work per unit of time in the last steps */
@@ -260,11 +269,13 @@ static void choose_order(costate *c, const record *r, const trial *by)
     rule *x = &c->rule;
     double h = fabs(r->h), grows = x->h_old > 0 ? h / x->h_old : 1;
     int iterated = by->newton > 1;
+    long failed = c->count.newton_failures - x->failures;
     x->psi = fmin(10, fmax(iterated ? by->contraction : 1e-3, x->psi / 2));
     x->h_old = h;
+    x->failures = c->count.newton_failures;
     x->since++;
     if (entry(c, c->st.at)->tighter == 1) return;
-    if (x->psi >= LOWER) x->next = neighbour(c, 0);
+    if (x->psi >= LOWER || failed >= FAILED) x->next = neighbour(c, 0);
     else if (iterated && x->psi <= c->st.method->of->raises && grows < GROWS && grows > SHRINKS && x->since > WAIT)
         x->next = neighbour(c, 1);
 }
@@ -273,11 +284,11 @@ static void choose_order(costate *c, const record *r, const trial *by)
 static void note_work(costate *c, const record *r)
 {
     rule *x = &c->rule;
-    double all = work(c);
+    effort all = rule_effort(c), step = plus(all, -1, x->done);
     int at = x->taken % SETTLED;
     x->length[at] = fabs(r->h);
-    x->price[at] = fmax(0, all - x->work);
-    x->work = all;
+    x->price[at] = fmax(0, step.f + x->lu * step.factorisations + x->solve * step.solutions);
+    x->done = all;
 }
 
 /* A stiff member is taken where the eigenvalues leave the real axis, and where its steps would take less work. */
@@ -293,15 +304,12 @@ static int after_stabilised(costate *c, const record *r, double proposed)
     return 0;
 }
 
-/* After the first step the price of a factorisation is known better, and work is counted from there. */
+/* After the first step the price of a factorisation is known better. */
 static int after_stiff(costate *c, const record *r, const trial *by, double proposed)
 {
     rule *x = &c->rule;
-    if (x->taken > 1) note_work(c, r);
-    else {
-        find_prices(c);
-        x->work = work(c);
-    }
+    if (x->taken == 1) find_prices(c);
+    note_work(c, r);
     TRY(compare(c, r, proposed));
     if (x->next == c->st.at && c->st.method->of->raises > 0) choose_order(c, r, by);
     return 0;
@@ -327,7 +335,8 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
         int k = starts_with(c, on);
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
     }
-    x->work = work(c);                              /* costate_reset_stats may have been called since */
+    x->done = rule_effort(c);                       /* costate_reset_stats may have been called since */
+    x->failures = c->count.newton_failures;
     x->rescued = 0;
     TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
     samples(c);
@@ -337,13 +346,15 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
 rule rule_kept(const costate *c)
 {
     rule x = c->rule;
-    x.work -= work(c);
+    x.done = plus(x.done, -1, rule_effort(c));
+    x.failures -= c->count.newton_failures;
     return x;
 }
 
 void rule_counts(costate *c)
 {
-    c->rule.work += work(c);
+    c->rule.done = plus(c->rule.done, 1, rule_effort(c));
+    c->rule.failures += c->count.newton_failures;
 }
 
 int rule_again(costate *c, const rule *x)
@@ -402,7 +413,7 @@ int rule_change(costate *c, double *h)
     if (is_stabilised(c)) c->st.spectrum.age = LONG_AGO;        /* it needs rho more accurately */
     if (was_stiff && is_stiff(c)) return 0;
     *x = (rule){.run = x->run, .member = before, .next = x->next, .missed = x->missed, .lu = x->lu, .solve = x->solve,
-                .rescued = x->rescued};
-    x->work = work(c);
+                .rescued = x->rescued, .failures = c->count.newton_failures};
+    x->done = rule_effort(c);
     return 0;
 }

@@ -6,6 +6,9 @@
 
 /* a run begins, or continues on this tape, or where the last one ended: the member of the last step is at hand */
 int rule_begin(costate *, const costate_tape *on, int warm);
+effort rule_effort(const costate *);                    /* so far */
+/* What was done since is not work of the steps: tangents beside a run do not change them. */
+void rule_aside(costate *, effort since);
 int rule_step(costate *, const run *);                  /* after an accepted step and the proposal of the next */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }
 int rule_change(costate *, double *h);                  /* the next member is at hand; *h <- its first step */

@@ -105,6 +105,8 @@ typedef struct {                /* damping.c: of fast modes, by the steps of a r
     long serial;
 } damping;
 
+typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
+
 /* rule.c: what the choice among the members of a composite method remembers */
 typedef struct {
     long run;                   /* stamp of the run */
@@ -114,8 +116,10 @@ typedef struct {
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
     int since;                  /* stiff: steps since the order changed; */
-    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before */
-    double work, length[5], price[5];   /* work so far; of the last stiff steps */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
+    long failures;              /* and failures of Newton's iteration up to there */
+    effort done;                /* so far; */
+    double length[5], price[5]; /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
     long rescued;               /* number of the step that a member of the other kind took after one had failed, or 0 */

@@ -27,8 +27,8 @@ static inline functional random_functional(const session *s)
     return F;
 }
 
-static inline int seed2(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
-                 double *mu, double *lambda2, double *mu2, void *ctx)
+static inline int seed2(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                        double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
 {
     const functional *F = ctx;
     double tau = t1;
@@ -48,7 +48,8 @@ static inline int seed2(double t1, const double *y, const double *p, int m, cons
     return 0;
 }
 
-static inline int seen2(int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx)
+static inline int seen2(int k, double t, const double *y, int m, const double *V, double *w, double *w2,
+                        void *ctx)
 {
     const functional *F = ctx;
     (void)k, (void)t;

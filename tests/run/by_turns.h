@@ -85,15 +85,22 @@ static inline void by_turns_make(by_turns *b, int which, double t1, double guard
     void (*rhs)(const void *, const num_point *, num *) = which == CHATTER ? chatter_rhs : relaxation_rhs;
     void (*at)(const void *, const num_point *, num *) = which == CHATTER ? chatter_guard : relaxation_guard;
     *b = (by_turns){.p = {which == CHATTER ? 1 : 1e4, 1, guard}, .times = {0.3 * t1, 0.7 * t1}};
-    b->event[0] = (costate_event){.guard = of[0].guard, .jump = of[0].jump, .cost = of[0].cost, .direction = which == CHATTER ? 1 : -1,
-                                  .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
-    b->event[0].passes = 1;
+    b->event[0] = (costate_event){.guard = of[0].guard, .jump = of[0].jump, .cost = of[0].cost, .passes = 1,
+                                  .direction = which == CHATTER ? 1 : -1, .from = COSTATE_ANY_MODE,
+                                  .to = COSTATE_SAME_MODE};
     b->event[1] = of[3];
     b->event[1].times = b->times;
     b->h = (hybrid){.name = which == CHATTER ? "chatter" : "relaxation", .n = 2, .np = 3, .nq = 2, .nm = 2,
                     .nevents = 2, .t1 = t1, .p = b->p, .start = turns_start, .event = b->event,
                     .map = {rhs, turns_cost, at, turns_jump, turns_event_cost, [12] = turns_jump,
                             [13] = turns_event_cost}};
+}
+
+/* without memory and events, which are zero in the formulas then */
+static inline void by_turns_plain(by_turns *b, int which, double t1)
+{
+    by_turns_make(b, which, t1, 0);
+    b->h.nm = b->h.nevents = 0;
 }
 
 /* members that took steps */

@@ -11,7 +11,7 @@ static const costate_pattern turns_full = {2, turns_col, turns_row};
 /* what a session runs from: its tape, which it owns, and with a pattern (all entries) or without */
 static inline session turns_begin(const by_turns *b, costate_options o, costate_tape *tape, int pattern)
 {
-    session s = {.m = costate_method_find("auto"), .h = &b->h, .o = o, .N = 6, .P = hybrid_problem(&b->h),
+    session s = {.m = costate_method_find("auto"), .h = &b->h, .o = o, .N = 4 + b->h.nm, .P = hybrid_problem(&b->h),
                  .tape = tape};
     if (pattern) s.P.pattern = &turns_full;
     hybrid_start(s.h, s.h->p, s.y0, NULL);
