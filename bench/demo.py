@@ -10,16 +10,16 @@ from recommend import family_of
 
 FAMILIES = ["dopri5", "sdirk4a", "radau2a", "rodas4", "rock4"]     # one of each
 EXPLICIT = ["dopri5", "rock4"]
-COLUMN = ["trbdf2", "sdirk4a", "radau2a", "radau2a5", "ros4", "rodas4", "rodas5p"]
-PLANE = ["dopri5", "rock4", "rkl2", "sdirk4a", "radau2a", "rodas4"]
+COLUMN = ["auto", "trbdf2", "sdirk4a", "radau2a", "radau2a5", "ros4", "rodas4", "rodas5p"]
+PLANE = ["auto", "dopri5", "rock4", "rkl2", "sdirk4a", "radau2a", "rodas4"]
 NOT_DRAWN = {"swe": ["rock4"], "smog": EXPLICIT, "brusselator2d": []}
 TOLERANCES = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7]
 PANELS = [("swe", "error", "forward"), ("swe", "error_derivative", "seconds"),
           ("brusselator2d", "error", "forward"), ("brusselator2d", "error_derivative", "seconds"),
           ("smog", "error", "forward"), ("smog", "error_derivative", "seconds")]
 CELLS = 40                                                         # a side, of shallow water
-FORWARD = ["dopri5", "dopri853", "trbdf2", "sdirk4a", "radau2a", "ros4", "rodas4"]
-DERIVATIVES = ["dopri5", "sdirk4a", "radau2a", "rodas4"]
+FORWARD = ["auto", "dopri5", "dopri853", "trbdf2", "sdirk4a", "radau2a", "ros4", "rodas4"]
+DERIVATIVES = ["auto", "dopri5", "sdirk4a", "radau2a", "rodas4"]
 PICTURES = ["height", "sensitivity", "hybrid", "layer", "work"]
 SHORT = 1e-7                                                       # minutes that an explicit method gets
 
@@ -76,7 +76,8 @@ def shallow_water(runner):
           "0.011 is the interval of FATODE's paper (Zhang and Sandu, SIAM J. Sci. Comput. 36, 2014), for comparison:\n"
           "the wave moves by 0.34, two cells.  The pictures are of t = 0.05, when it is half way to the boundary.\n"
           "tangent: dy(tf)/dy_1(0); adjoint: gradient of y_1(tf) with respect to all initial values.\n"
-          "error: relative, 2-norm, against a converged reference of the differential equation.\n\n"
+          "error: relative, 2-norm, against a converged reference of the differential equation.\n"
+          "auto chooses the method of each step by itself; its solver is the one that stiff steps would use.\n\n"
           "%-9s %-6s %-8s %-8s %6s %4s %6s %5s %7s %6s %9s %9s %9s" % (
               CELLS, CELLS, 3 * CELLS ** 2, "method", "family", "solver", "mode", "steps", "rej", "f", "jac", "decomp",
               "solve", "forward s", "backwd s", "error"))
@@ -90,8 +91,8 @@ def shallow_water(runner):
             print("%-9s %s" % (method, row["message"]))
             continue
         print("%-9s %-6s %-8s %-8s %6d %4d %6d %5d %7d %6d %9.4f %9s %9.1e" % (
-            method, family[method], row["solver"], modes[mode], row["steps"], row["rejected"], row["f"], row["jac"],
-            row["decompositions"] + row["complex"], row["solves"] + row["complex_solves"], row["forward"],
+            method, family.get(method, "-"), row["solver"], modes[mode], row["steps"], row["rejected"], row["f"],
+            row["jac"], row["decompositions"] + row["complex"], row["solves"] + row["complex_solves"], row["forward"],
             "%.4f" % row["backward"] if mode == "adj" else "-",
             row["error" if mode == "forward" else "error_derivative"]), flush=True)
     return failures

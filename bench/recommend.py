@@ -61,14 +61,15 @@ def family_of():
 
 
 def work_of(run, which, prices):
-    """of the run alone (value), or with its gradient; systems of all stages at once, factored: of block times n rows"""
+    """of the run alone (value), or with its gradient; systems of all stages at once, factored: of block times n rows;
+    block_squared: where steps differ in that, block is its mean over them, and this that of the square"""
     total = sum(x * p for x, p in zip(run["forward"], prices))
     if which == "value":
         return total
     back = [b - a for a, b in zip(run["forward"], run["whole"])]
     direct, block = back[8], run["block"]
     if direct:
-        total += direct * (block ** 2 - 1) * prices[4] + back[6] * (block - 1) * prices[6]
+        total += direct * (run.get("block_squared", block ** 2) - 1) * prices[4] + back[6] * (block - 1) * prices[6]
     return total + sum(x * p for x, p in zip(back, prices))
 
 

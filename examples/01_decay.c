@@ -18,7 +18,7 @@ int main(void)
     double y = 2, p = 3, lambda = 1, mu = 0;   /* lambda: gradient of y(1) w.r.t. y(1) */
     costate_problem problem = {.n = 1, .np = 1, .rhs = {.value = f, .adjoint = f_adjoint}};
     costate_options options = {.rtol = 1e-9, .atol = 1e-9};
-    costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
+    costate *c = costate_new(NULL, &problem, &options);         /* NULL: the method is chosen at each step */
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, 0, 1, &y, &p, tape);
     if (status == COSTATE_OK) status = costate_adjoint(c, tape, 1, &lambda, &mu, NULL, NULL);

@@ -130,7 +130,7 @@ static int measure(fit *z)
 int main(void)
 {
     costate_options options = {.rtol = 1e-8, .atol = 1e-12};
-    fit z = {.solver = costate_new(costate_method_find("radau2a"), &problem, &options), .tape = costate_tape_new()};
+    fit z = {.solver = costate_new(NULL, &problem, &options), .tape = costate_tape_new()};
     double x[2] = {log(truth[1] / 10), log(truth[2] * 10)};
     lbfgs_parameter_t how;
     if (costate_status(z.solver) != COSTATE_OK || !z.tape || measure(&z) != COSTATE_OK) {

@@ -68,7 +68,7 @@ int main(void)
     double y[SPECIES], k[REACTIONS], lambda[SPECIES] = {[O3] = 1}, mu[REACTIONS] = {0};
     double directions[REACTIONS * REACTIONS] = {0}, gap = 0, most = 0;
     costate_options options = {.rtol = 1e-8, .atol = 1e-14, .autonomous = 1};
-    costate *c = costate_new(costate_method_find("rodas4"), &pollu_problem, &options);
+    costate *c = costate_new(NULL, &pollu_problem, &options);
     costate_tape *tape = costate_tape_new();
     memcpy(y, pollu_start, sizeof y);
     pollu_constants(k);

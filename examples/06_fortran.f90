@@ -1,4 +1,4 @@
-! 06_fortran.f90 - logistic growth y' = r y (1 - y/K) from Fortran, by radau2a: y(2) and its gradient by y(0), r and K
+! 06_fortran.f90 - logistic growth y' = r y (1 - y/K) from Fortran: y(2) and its gradient by y(0), r and K
 ! from one adjoint run, against the closed form.
 module growth
     use costate
@@ -71,7 +71,7 @@ program example
     options%atol = 1e-10_c_double
     options%autonomous = 1
 
-    c = costate_new(costate_method_named('radau2a'), problem, options)
+    c = costate_new(c_null_ptr, problem, options)
     tape = costate_tape_new()
     y = 0.5_c_double
     p = [3, 2]

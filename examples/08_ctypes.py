@@ -53,7 +53,7 @@ def f_adjoint(point, w, g, ctx):
     return 0
 
 
-for name in ("costate_method_find", "costate_new", "costate_tape_new"):
+for name in ("costate_new", "costate_tape_new"):
     getattr(lib, name).restype = c_void_p
 for name in ("costate_message", "costate_version"):
     getattr(lib, name).restype = c_char_p
@@ -70,7 +70,7 @@ problem = Problem(n=2, np=4, rhs=Map(value=f, adjoint=f_adjoint))       # kept: 
 options = Options(rtol=1e-9, atol=1e-9)
 y, p = (c_double * 2)(1, 1), (c_double * 4)(1.5, 1, 3, 1)
 a, b, c, d = p
-solver = c_void_p(lib.costate_new(c_void_p(lib.costate_method_find(b"dopri5")), byref(problem), byref(options)))
+solver = c_void_p(lib.costate_new(None, byref(problem), byref(options)))
 tape = c_void_p(lib.costate_tape_new())
 must(lib.costate_integrate(solver, c_double(0), c_double(10), y, p, tape))
 seed = (c_double * 2)(d - c / y[0], b - a / y[1])                       # the gradient of V by y(10)

@@ -66,7 +66,7 @@ int main(void)
     costate_problem problem = {.n = 2, .np = 2, .rhs = {.value = f, .adjoint = f_adjoint}, .nevents = 3,
                                .event = impacts};
     costate_options options = {.rtol = 1e-9, .atol = 1e-9, .autonomous = 1};
-    costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
+    costate *c = costate_new(NULL, &problem, &options);
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, 0, 10, y, p, tape);
     double t = costate_time(c);

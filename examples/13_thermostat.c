@@ -61,7 +61,7 @@ int main(void)
     costate_problem problem = {.n = 1, .np = 2, .nq = 1, .rhs = {.value = f, .adjoint = f_adjoint},
                                .cost = {.value = heating, .adjoint = heating_adjoint}, .nevents = 2, .event = switches};
     costate_options options = {.rtol = 1e-10, .atol = 1e-10, .autonomous = 1, .mode = ON};
-    costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
+    costate *c = costate_new(NULL, &problem, &options);
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, 0, hours, y, p, tape);
     if (status == COSTATE_OK) status = costate_adjoint(c, tape, 1, lambda, mu, NULL, NULL);

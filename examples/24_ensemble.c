@@ -97,7 +97,7 @@ static int ensemble(double by_sigma, int with_gradients, moments *out)
         all.lambda = lambda;
         all.mu = mu;
     }
-    int status = costate_ensemble(costate_method_find("radau2a"), &problem, &options, &all, &report);
+    int status = costate_ensemble(NULL, &problem, &options, &all, &report);
     if (status != COSTATE_OK) fprintf(stderr, "%s\n", report.text);
     *out = (moments){0};
     for (int i = 0; i < SAMPLES; i++) out->mean += y[3 * i] / SAMPLES;

@@ -57,6 +57,7 @@ int ivp_brusselator2d(ivp *, int side);
 int ivp_brusselator_1(ivp *, int side);      /* alpha = 1, 10, 100 in place of 0.1 */
 int ivp_brusselator_10(ivp *, int side);
 int ivp_brusselator_100(ivp *, int side);
+int ivp_brusselator1d(ivp *, int points);
 int ivp_heat2d(ivp *, int side);
 int ivp_combustion_10(ivp *, int side);      /* 10, 20: the exponent of its reaction */
 int ivp_combustion_20(ivp *, int side);
@@ -68,6 +69,10 @@ int ivp_waves(ivp *, int cells);
 int ivp_hires(ivp *, int sparse);
 int ivp_robertson(ivp *, int sparse);
 int ivp_pollu(ivp *, int sparse);
+int ivp_lv(ivp *, int sparse);
+int ivp_orego(ivp *, int sparse);
+int ivp_ring(ivp *, int unused);
+int ivp_pleiades(ivp *, int unused);
 int ivp_smog(ivp *, int layers);
 int ivp_swe_guarded(ivp *, int side);        /* swe and one guard that never fires */
 int ivp_swe_shared(ivp *, int side);         /* swe whose products at a point share what they have in common */

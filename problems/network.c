@@ -1,9 +1,11 @@
-/* network.c - reaction networks with mass-action kinetics: HIRES, Robertson's problem, POLLU.
+/* network.c - reaction networks with mass-action kinetics: HIRES, Robertson's problem, POLLU, Lotka and Volterra's
+   populations, the Oregonator.
 
    A reaction has the rate k a b, with the concentrations a, b of its reactants; each loses the rate, each product gains
    it.  The equations, starts and end times are those of the Test Set for IVP Solvers and of E. Hairer, G. Wanner,
    Solving Ordinary Differential Equations II; HIRES and Robertson's problem are written as reactions here, POLLU's are
-   those of the examples. */
+   those of the examples.  The last two become reactions some of which give back a reactant; with parameters they are in
+   problems.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,20 @@ static const double hires_start[8] = {[0] = 1, [7] = 0.0057};
 
 static const reaction robertson[] = {{0.04, {1}, {2}}, {3e7, {2, 2}, {2, 3}}, {1e4, {2, 3}, {1, 3}}};
 static const double robertson_start[3] = {1};
+
+/* y1' = 1.5 y1 - y1 y2, y2' = y1 y2 - 3 y2 */
+static const reaction lv[] = {{1.5, {1}, {1, 1}}, {1, {1, 2}, {2, 2}}, {3, {2}, {0}}};
+static const double lv_start[2] = {1, 1};
+
+/* y1' = s (y2 + y1 (1 - q y1 - y2)), y2' = (y3 - (1 + y1) y2)/s, y3' = w (y1 - y3)
+   (R. J. Field, R. M. Noyes, J. Chem. Phys. 60 (1974) 1877-1884) */
+#define S 77.27
+static const reaction orego[] = {
+    {S, {2}, {1, 2}}, {S, {1}, {1, 1}}, {S * 8.375e-6, {1, 1}, {1}}, {S, {1, 2}, {2}},
+    {1 / S, {3}, {2, 3}}, {1 / S, {2}, {0}}, {1 / S, {1, 2}, {1}}, {0.161, {1}, {1, 3}}, {0.161, {3}, {0}},
+};
+#undef S
+static const double orego_start[3] = {1, 2, 3};
 
 /* ---- a network, made for speed ---------------------------------------------------------------------------- */
 
@@ -216,6 +232,23 @@ int ivp_robertson(ivp *b, int sparse)
     int status = make(b, 3, LENGTH(robertson), robertson, robertson_start, sparse);
     b->t1 = 1e4;
     b->atol = 1e-6;
+    return status;
+}
+
+int ivp_lv(ivp *b, int sparse)
+{
+    int status = make(b, 2, LENGTH(lv), lv, lv_start, sparse);
+    b->t1 = 10;
+    b->atol = 1;
+    b->stiff = 0;
+    return status;
+}
+
+int ivp_orego(ivp *b, int sparse)
+{
+    int status = make(b, 3, LENGTH(orego), orego, orego_start, sparse);
+    b->t1 = 360;
+    b->atol = 1;
     return status;
 }
 

@@ -26,7 +26,8 @@ static const char *const keeps[] = {"never", "auto", "always", NULL};     /* -1,
 #define IN(member) offsetof(command, member)
 static const cli_option options[] = {
     {"--code", CLI_TEXT, IN(task.code), NULL, 0, "CODE",
-     "costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2|rkl2, petsc:cn|rk4|... "
+     "costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, lsoda:jacobian|differences, "
+     "arkode:rkc2|rkl2, petsc:cn|rk4|... "
      "(costate:rodas4)"},
     {"--problem", CLI_TEXT, IN(task.problem), NULL, 0, "NAME", "see below (swe)"},
     {"--size", CLI_COUNT, IN(task.size), NULL, 0, "N", "cells a side of a grid; mu of vdpol (the usual one)"},

@@ -1,4 +1,4 @@
-/* recommend.h - the problems that methods are recommended by. */
+/* recommend.h - the problems that methods are recommended by, and more for the composite methods. */
 #ifndef BENCH_RECOMMEND_H
 #define BENCH_RECOMMEND_H
 
@@ -12,6 +12,7 @@ struct trial {
     const char *name, *trait, *prices;   /* prices: by which its calls are weighed, see recommend.py */
     unsigned families;                   /* that are run on it: bits of enum costate_family */
     int index2;                          /* 1: by firk, stiffly accurate, alone */
+    int more;                            /* 1: methods are not recommended by it */
     double atol;                         /* this times rtol */
     int max_steps, stride, tightest;     /* rtol: 10^-2 by 10^(-stride/2) to 10^(-tightest/2) */
     const char *tight[2];                /* methods of the references */

@@ -1,4 +1,5 @@
-/* trials.c - the problems that methods are recommended by, from the tables of the tests and the race. */
+/* trials.c - the problems that methods are recommended by, and those that composite methods meet besides, from the
+   tables of the tests and the race. */
 #include "recommend.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "ivp.h"
 
 static int open_problem(trial *), open_grid(trial *), open_ivp(trial *), open_dae(trial *), open_robertson(trial *);
-static int open_by_p(trial *), open_value(trial *);
+static int open_by_p(trial *), open_value(trial *), open_ivp_value(trial *);
 
 #define BIT(family) (1u << (family))
 #define ERK BIT(COSTATE_ERK)
@@ -50,10 +51,17 @@ static const trial table[] = {
      .max_steps = 20000},
     {.name = "heat_mass", .from = "heat_mass", .size = 15, .open = open_by_p, SINGULAR, .prices = "large", .atol = 1,
      .max_steps = 2000},
+#define RINGING .trait = "stiff", .prices = "small", .families = IMPLICIT, .max_steps = 200000, .stride = 1, \
+                .tightest = 24, .tight = IMPLICIT_TIGHT
 #define INDEX2 .trait = "index 2", .families = FIRK, .index2 = 1, .stride = 1, .prices = "small", .atol = 1, \
                .tightest = 24, .max_steps = 20000, .tight = INDEX2_TIGHT
     {.name = "I2A", .from = "I2A", .open = open_dae, INDEX2},
     {.name = "I2P", .from = "I2P", .open = open_dae, INDEX2},
+    {.name = "pleiades", .more = 1, .from = "pleiades", .open = open_ivp, NOT_STIFF, .atol = 1},
+    {.name = "vdpol_mu1", .more = 1, .from = "vdpol_original", .size = 1, .open = open_ivp, NOT_STIFF, .atol = 1},
+    {.name = "vdpol_mu100", .more = 1, .from = "vdpol", .size = 100, .open = open_ivp_value, STIFF, .atol = 1},
+    {.name = "vdpol_mu1e4", .more = 1, .from = "vdpol", .size = 10000, .open = open_ivp_value, STIFF, .atol = 1},
+    {.name = "ring", .more = 1, .from = "ring", .open = open_ivp, RINGING, .atol = 1e-2},
 };
 
 /* ---- of the tests: the gradient of a component by y0, or by p ---- */
@@ -189,6 +197,13 @@ static int open_ivp(trial *k)
     k->own = b;
     k->close = close_ivp;
     return 0;
+}
+
+static int open_ivp_value(trial *k)
+{
+    int status = open_ivp(k);
+    k->length = 0;
+    return status;
 }
 
 /* ---- residuals of the tests: the gradient by p, the start's included ---- */

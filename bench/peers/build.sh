@@ -1,7 +1,7 @@
 #!/bin/sh
 # build.sh - build the peers of the race at -O3 from Debian's source packages; prints their directories, comma between.
 #
-# SUNDIALS (CVODES and IDAS), and Hairer and Wanner's RADAU5 as deSolve carries it.
+# SUNDIALS (CVODES and IDAS), and Hairer and Wanner's RADAU5 and ODEPACK's LSODA as deSolve carries them.
 # Each is kept in $XDG_CACHE_HOME/costate-bench/PACKAGE_VERSION-HASH (HASH: of compilers, flags, options) with lib/ and
 # ABOUT, which says what it is.  What cannot be had is left out, and stderr says why.
 #
@@ -105,9 +105,17 @@ make_radau5() {
         # shellcheck disable=SC2086
         "$FC" $fortran_flags -c "$1/src/$file.f" -o "$1/$file.o" || return 1
     done
+    for file in opkdmain opkda1 dlinpk; do
+        # shellcheck disable=SC2086
+        "$FC" $fortran_flags -c "$1/src/$file.f" -o "$1/$file.o" || return 1
+    done
     ar rcs "$2/lib/libradau5.a" "$1/radau5.o" "$1/radau5a.o" &&
-        echo "RADAU5 as in deSolve (r-cran-desolve $3), with its own linear algebra:" \
-            "$("$FC" --version | head -n 1), $fortran_flags" >"$2/ABOUT"
+        ar rcs "$2/lib/liblsoda.a" "$1/opkdmain.o" "$1/opkda1.o" "$1/dlinpk.o" || return 1
+    by="$("$FC" --version | head -n 1), $fortran_flags"
+    {
+        echo "RADAU5 as in deSolve (r-cran-desolve $3), with its own linear algebra: $by"
+        echo "LSODA of ODEPACK as in deSolve (r-cran-desolve $3), LINPACK's Fortran over the BLAS of all codes: $by"
+    } >"$2/ABOUT"
 }
 
 # of a source that is not Debian's, either
@@ -204,6 +212,6 @@ local_twpbvp() {
     local_rodas
     local_twpbvp
     peer sundials sundials libsundials-dev "$flags $sundials_options"
-    peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags"
+    peer radau5 r-cran-desolve r-cran-desolve "$fortran_flags LSODA"
 } >"$work/found"
 paste -s -d , "$work/found"

@@ -82,6 +82,8 @@ def peers_of(run):
         about.append("no IDAS could be built at -O3: it does not race")
     if not run.has["hairer"]:
         about.append("RADAU5 could not be built: it does not race")
+    if not run.has["lsoda"]:
+        about.append("LSODA could not be built: it does not race")
     if not run.has["rodas"]:
         about.append("RODAS is not there: it does not race (bench/peers/build.sh)")
     if not run.has["arkode"]:

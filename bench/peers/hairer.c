@@ -47,23 +47,6 @@ void rodas_(const int *n, fortran_rhs *, const int *ifcn, double *t, double *y, 
             const int *liwork, double *rpar, int *ipar, int *idid);
 #endif
 
-/* It prints its complaints by these; here idid tells. */
-void rprintf_(const char *, size_t);
-void rprintfd1_(const char *, const double *, size_t);
-void rprintfd2_(const char *, const double *, const double *, size_t);
-void rprintfi1_(const char *, const int *, size_t);
-void rprintfi2_(const char *, const int *, const int *, size_t);
-void rprintfi3_(const char *, const int *, const int *, const int *, size_t);
-void rprintf_(const char *s, size_t n) { (void)s, (void)n; }
-void rprintfd1_(const char *s, const double *a, size_t n) { (void)s, (void)a, (void)n; }
-void rprintfd2_(const char *s, const double *a, const double *b, size_t n) { (void)s, (void)a, (void)b, (void)n; }
-void rprintfi1_(const char *s, const int *a, size_t n) { (void)s, (void)a, (void)n; }
-void rprintfi2_(const char *s, const int *a, const int *b, size_t n) { (void)s, (void)a, (void)b, (void)n; }
-void rprintfi3_(const char *s, const int *a, const int *b, const int *c, size_t n)
-{
-    (void)s, (void)a, (void)b, (void)c, (void)n;
-}
-
 static void rhs(const int *n, const double *t, const double *y, double *f, double *rpar, int *ipar)
 {
     context *q = (void *)ipar;

@@ -15,6 +15,11 @@
 #else
 #define HAIRER(code) NULL
 #endif
+#ifdef RACE_LSODA
+#define LSODA(code) &code
+#else
+#define LSODA(code) NULL
+#endif
 #ifdef RACE_ARKODE
 #define ARKODE(code) &code
 #else
@@ -31,6 +36,7 @@ static const struct { const char *name; const peer *code; const char *absent; } 
     {"cvodes:", SUNDIALS(peer_cvodes), "cvodes was not built in"},
     {"idas:", SUNDIALS(peer_idas), "idas was not built in"},
     {"hairer:", HAIRER(peer_hairer), "radau5 was not built in"},
+    {"lsoda:", LSODA(peer_lsoda), "LSODA was not built in"},
     {"arkode:", ARKODE(peer_arkode), "ARKODE's LSRKStep was not built in"},
     {"petsc:", PETSC(peer_petsc), "PETSc was not built in"},
 };
@@ -99,7 +105,8 @@ int race_by(const race_task *task, const ivp *b, race_result *r)
     while (k < CODES && strncmp(task->code, codes[k].name, strlen(codes[k].name)) != 0) k++;
     if (k == CODES)
         return race_fail(r, COSTATE_BAD_ARGUMENT, "a code is costate:METHOD, cvodes:bdf, cvodes:adams, idas:bdf, "
-                         "hairer:radau5, hairer:rodas, arkode:rkc2, arkode:rkl2, petsc:cn or petsc:rk4, ...");
+                         "hairer:radau5, hairer:rodas, lsoda:jacobian, lsoda:differences, arkode:rkc2, "
+                         "arkode:rkl2, petsc:cn or petsc:rk4, ...");
     const peer *code = codes[k].code;
     if (!code) return race_fail(r, COSTATE_BACKEND, codes[k].absent);
     if (task->mode > RACE_ADJ && !code->any_mode)

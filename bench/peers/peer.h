@@ -15,7 +15,7 @@ enum race_mode { RACE_FORWARD, RACE_TLM, RACE_ADJ, RACE_TAPE, RACE_SECOND, RACE_
 
 typedef struct {
     const char *code;            /* costate:METHOD, cvodes:bdf|adams, idas:bdf, hairer:radau5|rodas, arkode:rkc2,
-                                    petsc:cn|rk4|rk3bs|... */
+                                    lsoda:jacobian|differences, petsc:cn|rk4|rk3bs|... */
     const char *problem;
     int size, sparse;            /* as of ivp_new */
     int mode, directions;        /* tlm: unit vectors 0, 1, ...; second */
@@ -87,7 +87,8 @@ struct peer {
     void (*keep)(void *ride);    /* results, after the last run; NULL: run has left them in r */
     void (*close)(void *ride);   /* also after an open that failed */
 };
-extern const peer peer_costate, peer_cvodes, peer_cvodes_events, peer_idas, peer_hairer, peer_arkode, peer_petsc;
+extern const peer peer_costate, peer_cvodes, peer_cvodes_events, peer_idas, peer_hairer, peer_lsoda,
+                  peer_arkode, peer_petsc;
 
 /* The task by the code that its name begins with; a status also where that was not built in. */
 int race_by(const race_task *, const ivp *, race_result *);

@@ -12,7 +12,8 @@ class Runner:
         self.out = os.path.join(build, "bench")
         self.programs = {code: os.path.join(self.out, name) for code, name in
                          (("costate", "race"), ("cvodes", "race"), ("idas", "race"), ("hairer", "race"),
-                          ("packaged", "race-packaged"), ("arkode", "race-arkode"), ("petsc", "race-petsc"))}
+                          ("lsoda", "race"), ("packaged", "race-packaged"), ("arkode", "race-arkode"),
+                          ("petsc", "race-petsc"))}
         self.rows = {}
         self.turns = 1 if quick else 3
         self.repeat = 3
@@ -21,6 +22,7 @@ class Runner:
         os.environ.setdefault("OPENBLAS_CORETYPE", best_kernel())
         self.has = {code: self._runs(code, method) for code, method in
                     (("cvodes", "bdf"), ("packaged", "bdf"), ("hairer", "radau5"))}
+        self.has["lsoda"] = self._runs("lsoda", "jacobian")
         self.has["idas"] = self._runs("idas", "bdf", "heat_dae")
         self.has["rodas"] = self.has["hairer"] and self._runs("hairer", "rodas")
         for code in ("arkode", "petsc"):

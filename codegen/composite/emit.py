@@ -7,14 +7,15 @@ def method(m):
     rows = ",\n".join(f"    {{ {row(x)} }}" for x in m.members)
     return "\n".join([
         f"static const composite_member {m.name}_member[] = {{\n{rows}\n}};",
-        struct("composite", f"{m.name}_of", [("count", str(len(m.members))), ("variable", str(int(m.variable))),
+        struct("composite", f"{m.name}_of", [("count", str(len(m.members))), ("raises", double(m.raises)),
                                              ("member", f"{m.name}_member")]),
         struct("costate_method", f"method_{m.name}", descriptor(m))]) + "\n"
 
 
 def row(x):
     tighter, power = (0.1, x.power) if x.calibrated else (1, 1)
-    fields = [("method", f"&method_{x.name}"), ("stiff", str(int(x.stiff))), ("second", str(int(x.second)))]
+    fields = [("method", f"&method_{x.name}"), ("stiff", str(int(x.stiff))),
+              ("stabilised", str(int(x.stabilised))), ("second", str(int(x.second)))]
     fields += [(key, double(value)) for key, value in (
         ("rtol", x.rtol), ("tighter", tighter), ("power", power), ("real", x.real), ("settles", x.settles),
         ("waves", x.waves))]

@@ -10,8 +10,8 @@ from ..rkc import read as rkc_read
 from .facts import Facts, facts, limits
 
 FAMILY = "composite"
-KEYS = {key: str for key in TEXTS + ("checked",)} | {"variable": bool, "member": list}
-WHAT = {str: "a text", bool: "true or false", list: "a list of tables [[member]]"}
+KEYS = {key: str for key in TEXTS + ("checked",)} | {"raise": float, "member": list}
+WHAT = {str: "a text", float: "a number", list: "a list of tables [[member]]"}
 MEMBER = {"method": ((str,), "a text"), "rtol": ((int, float), "a number"), "second": ((bool,), "true or false"),
           "calibrated": ((bool,), "true or false")}
 MOST_MEMBERS = 8
@@ -40,6 +40,10 @@ class Member:
         return self.facts.family not in EXPLICIT
 
     @property
+    def stabilised(self):
+        return self.facts.family == "rkc"
+
+    @property
     def power(self):
         """The member's relative tolerance is 0.1 rtol^power if it is calibrated."""
         return (self.facts.s + 1) / (2 * self.facts.s)
@@ -56,8 +60,9 @@ class Method:
         return self.keys["name"]
 
     @property
-    def variable(self):
-        return self.keys.get("variable", False)
+    def raises(self):
+        """The order of calibrated members is raised where Newton's iteration contracts by less than this; 0: it stays."""
+        return self.keys.get("raise", 0.0)
 
     @property
     def stiff(self):
@@ -94,9 +99,9 @@ def method(path, find=None):
         keys = document(path).keys
         check_keys(Path(path), keys)
         members = [member(k, x, find or beside(path)) for k, x in enumerate(keys["member"], 1)]
-        together(members, keys.get("variable", False))
-        if keys.get("variable"):
-            variable(members)
+        together(members)
+        if "raise" in keys:
+            ladder(keys["raise"], members)
         return Method(str(path), keys, members)
     except Refused as fault:
         text = str(fault)
@@ -180,7 +185,7 @@ def check_member(place, x):
                       "derivatives")
 
 
-def together(members, rises):
+def together(members):
     names, stiff = [x.name for x in members], [x.stiff for x in members]
     for name in names:
         if names.count(name) > 1:
@@ -189,16 +194,15 @@ def together(members, rises):
         k = stiff.index(True)
         late = next(x.name for x in members[k:] if not x.stiff)
         raise Refused(f"member: '{late}' is explicit and must stand before '{names[k]}', which is stiff")
-    chained = [x.name for x in members if x.calibrated and rises]
-    for words, group in (("explicit", [x for x in members if not x.stiff]),
+    for words, group in (("explicit", [x for x in members if not x.stiff and not x.stabilised]),
+                         ("stabilised", [x for x in members if x.stabilised]),
                          ("stiff", [x for x in members if x.stiff])):
         if group:
-            tolerances(words, group, chained)
+            tolerances(words, group)
 
 
-def tolerances(words, group, chained):
-    """For every tolerance and every problem one member of the group is the first; none is always behind another, unless
-    it is reached by the order, which varies."""
+def tolerances(words, group):
+    """For every tolerance and every problem one member of the group is the first; none is always behind another."""
     last = group[-1]
     if last.rtol or last.second:
         fault = f"has rtol = {last.rtol:g}" if last.rtol else "has second = true"
@@ -206,21 +210,23 @@ def tolerances(words, group, chained):
                       + ("smaller tolerances" if last.rtol else "problems without second derivatives"))
     always = [x for x in group if not x.second]
     for x, y in zip(always, always[1:]):
-        if y.rtol >= x.rtol and not (y.name in chained and x.name in chained):
+        if y.rtol >= x.rtol:
             raise Refused(f"member: '{y.name}': no run would begin with it: rtol must be less than {x.rtol:g}, that of "
                           f"'{x.name}' before it")
 
 
-def variable(members):
+def ladder(raises, members):
     """The order is raised by going to the next calibrated member, and lowered by going to the one before."""
-    ladder = [x for x in members if x.calibrated]
-    if len(ladder) < 2:
-        raise Refused(f"variable: needs at least two calibrated members, not {len(ladder)}")
-    for x, y in zip(ladder, ladder[1:]):
+    if not 0 < raises < 1:
+        raise Refused("raise: must be more than 0 and less than 1")
+    steps = [x for x in members if x.calibrated]
+    if len(steps) < 2:
+        raise Refused(f"raise: needs at least two calibrated members, not {len(steps)}")
+    for x, y in zip(steps, steps[1:]):
         if y.facts.order <= x.facts.order:
-            raise Refused(f"variable: the orders of calibrated members must ascend, but '{y.name}' has order "
+            raise Refused(f"raise: the orders of calibrated members must ascend, but '{y.name}' has order "
                           f"{y.facts.order} after '{x.name}' with {x.facts.order}")
-    first, last = members.index(ladder[0]), members.index(ladder[-1])
+    first, last = members.index(steps[0]), members.index(steps[-1])
     for x in members[first:last]:
         if not x.calibrated:
-            raise Refused(f"variable: '{x.name}' stands between calibrated members and is not calibrated")
+            raise Refused(f"raise: '{x.name}' stands between calibrated members and is not calibrated")

@@ -5,7 +5,7 @@ from ..table import yes
 
 def report(m):
     lines = [f"{m.path}: {m.keys['title']}",
-             f"  family          composite, {len(m.members)} members" + (", of variable order" if m.variable else ""),
+             f"  family          composite, {len(m.members)} members" + (", of variable order" if m.raises else ""),
              f"  {'members':15s} {'begin where':49s} {'tolerance':12s} {'real':>9s} {'settles':>8s} {'waves':>8s}"]
     for x, begins in zip(m.members, beginnings(m)):
         explicit = "" if x.stiff else f"{x.real:9.4g} {x.settles:8.4f} {x.waves:8.4g}"

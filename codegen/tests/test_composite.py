@@ -24,7 +24,7 @@ family = "composite"
 source = "a book"
 '''
 MEMBERS = '''
-variable = true
+raise = 0.02
 [[member]]
 method = "bs54"
 rtol   = 1e-6
@@ -82,16 +82,17 @@ class Trial(unittest.TestCase):
         self.assertEqual([(x.name, x.stiff, x.rtol) for x in m.members],
                          [("bs54", False, 1e-6), ("tsit5", False, 0), ("rodas5p", True, 1e-4), ("radau2a", True, 1e-5),
                           ("radau2a5", True, 0)])
-        self.assertTrue(m.variable)
-        alone = self.method(HEAD + MEMBERS.replace("variable = true", "").split('[[member]]\nmethod = "rodas5p"')[0])
-        self.assertEqual((alone.variable, alone.r_infinity, alone.properties), (False, None, {"fsal"}))
+        self.assertEqual(m.raises, 0.02)
+        alone = self.method(HEAD + MEMBERS.replace("raise = 0.02", "").split('[[member]]\nmethod = "rodas5p"')[0])
+        self.assertEqual((alone.raises, alone.r_infinity, alone.properties), (0, None, {"fsal"}))
 
     def test_keys(self):
         self.refused("key 'source' is missing", 'source = "a book"', "")
         self.refused("key 'member' is missing", text=HEAD)
-        self.refused("key 'variabel' is unknown", "variable", "variabel")
-        self.refused("key 'order' is unknown", "variable = true", "order = 5")
-        self.refused("variable: must be true or false", "variable = true", "variable = 1")
+        self.refused("key 'raised' is unknown", "raise", "raised")
+        self.refused("key 'order' is unknown", "raise = 0.02", "order = 5")
+        self.refused("raise: must be a number", "raise = 0.02", "raise = true")
+        self.refused("raise: must be more than 0 and less than 1", "raise = 0.02", "raise = 1.5")
         self.refused("title: must be a text", '"a trial"', '""')
         self.refused("title: holds a control character", '"a trial"', r'"a\u0007trial"')
         self.refused("member: must be a list of tables", text=HEAD + "member = 'bs54'")
@@ -178,12 +179,12 @@ class Trial(unittest.TestCase):
         self.refused("'radau2a5': no run would begin with it", "rtol   = 1e-5", "")
 
     def test_variable_order(self):
-        self.refused("variable: needs at least two calibrated members, not 1", "rtol   = 1e-5\ncalibrated = true",
+        self.refused("raise: needs at least two calibrated members, not 1", "rtol   = 1e-5\ncalibrated = true",
                      "rtol   = 1e-5")
-        self.refused("variable: the orders of calibrated members must ascend, but 'radau2a5' has order 9 after "
+        self.refused("raise: the orders of calibrated members must ascend, but 'radau2a5' has order 9 after "
                      "'radau2a7' with 13", '"radau2a"', '"radau2a7"')
         between = '[[member]]\nmethod = "sdirk4a"\nrtol = 1e-6\n[[member]]\nmethod = "radau2a5"'
-        self.refused("variable: 'sdirk4a' stands between calibrated members and is not calibrated",
+        self.refused("raise: 'sdirk4a' stands between calibrated members and is not calibrated",
                      '[[member]]\nmethod = "radau2a5"', between)
 
 
@@ -208,7 +209,7 @@ class Written(unittest.TestCase):
             self.assertEqual(float(self.field(row, "rtol")), x.rtol)
             for key in ("real", "settles", "waves"):
                 self.assertEqual(float(self.field(row, key)) > 0, not x.stiff)
-        self.assertEqual((self.field(text, "count"), self.field(text, "variable")), ("6", "1"))
+        self.assertEqual((self.field(text, "count"), self.field(text, "raises")), ("6", "0.02"))
 
     def test_descriptor(self):
         for m, s, order in ((self.auto, 10, 5), (self.radau, 7, 5)):

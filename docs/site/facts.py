@@ -84,7 +84,7 @@ def of_degrees(m):
 
 def of_members(m, row):
     return [("order", row["order"]), ("dense output", f"order {row['dense']} at least"),
-            ("variable order", "the calibrated members, during a run" if m.variable else "no"),
+            ("variable order", "the calibrated members, during a run" if m.raises else "no"),
             ("R(infinity)", row["R(inf)"] and f"{row['R(inf)']}: the largest modulus of a stiff member"),
             ("properties", "; ".join(words for key, words in PROPERTIES.items() if key in m.properties))]
 

@@ -258,7 +258,9 @@ typedef struct {
 int costate_method_count(void);                                  /* number of methods that costate_new accepts */
 const costate_method *costate_method_at(int k);                  /* method k, 0 <= k < count, else NULL */
 /* Member k of a composite method, 0 <= k < COSTATE_MEMBERS_MOST; NULL: there are no more, or the method is not
-   composite. */
+   composite.  A composite method takes each step with one of its members.  Explicit members need rhs.value only; a
+   stiff member is prepared when stiffness first limits the steps.  The record of a step names its member, so that
+   derivatives are exact through changes. */
 const costate_method *costate_method_member(const costate_method *, int k);
 const costate_method *costate_method_find(const char *name);     /* any method, by the name of its file, else NULL */
 /* Method number k among those whose names resemble this one, the nearest first; NULL: there are no more.  For error
@@ -490,8 +492,9 @@ typedef struct {                      /* summed over all calls since costate_new
 } costate_stats;
 
 /* Creates a solver.  NULL is returned only if malloc fails.  If an argument is wrong, the status and message of the
-   solver say so and every later call returns that status.  problem and options are copied (what they point to is not);
-   options NULL: defaults.  costate_free accepts NULL. */
+   solver say so and every later call returns that status.  method NULL: the composite method auto, which chooses the
+   method of each step.  (Compare what costate_method_find returns for a name from outside with NULL.)  problem and
+   options are copied (what they point to is not); options NULL: defaults.  costate_free accepts NULL. */
 costate *costate_new(const costate_method *, const costate_problem *, const costate_options *);
 void costate_free(costate *);
 /* A callback must not call its own solver: such a call returns COSTATE_BAD_ARGUMENT and does nothing.  It may call the

@@ -79,11 +79,11 @@ typedef struct {
     char text[512];                 /* a sentence, about member `first` if there is one */
 } costate_ensemble_report;
 
-/* Runs an ensemble.  COSTATE_OK: all members succeeded.  COSTATE_STOPPED: progress stopped the ensemble; members that
-   were not started have this status, too.  Otherwise the status of the lowest-numbered member that failed.  If nothing
-   could be started (a bad argument, no memory for a solver), all members have that status.  If the system provides
-   memory or threads for fewer threads than requested, these do all the work.  After its first members, a thread only
-   allocates memory for tapes. */
+/* Runs an ensemble; method NULL: auto, as in costate_new.  COSTATE_OK: all members succeeded.  COSTATE_STOPPED:
+   progress stopped the ensemble; members that were not started have this status, too.  Otherwise the status of the
+   lowest-numbered member that failed.  If nothing could be started (a bad argument, no memory for a solver), all
+   members have that status.  If the system provides memory or threads for fewer threads than requested, these do all
+   the work.  After its first members, a thread only allocates memory for tapes. */
 int costate_ensemble(const costate_method *, const costate_problem *, const costate_options *, const costate_members *,
                      costate_ensemble_report *);
 

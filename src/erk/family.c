@@ -17,7 +17,7 @@ static void layout(stepper *c, cursor *at)
     a->v = take(at, (size_t)c->N);
     a->r = take(at, (size_t)c->nq);
     c->spectrum.divide = divide;
-    if (spectrum_products(c->maps) || c->method->of) spectrum_layout(c, at);
+    if (spectrum_products(c->maps) && !c->method->of) spectrum_layout(c, at);
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)

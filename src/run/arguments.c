@@ -1,5 +1,7 @@
 /* arguments.c - checks the arguments of a run: present, finite, and enough callbacks for the requested derivatives. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include "run/run.h"
 
 int check_vector(costate *c, const char *name, const double *x, size_t count)
@@ -19,11 +21,27 @@ int check_arguments(costate *c, double t0, double t1, const double *y, const dou
     return check_vector(c, "p", p, (size_t)c->st.np);
 }
 
-int maps_available(costate *c, enum mode mode, int with_p, int with_t)
+/* did this member take a step? */
+static int is_on(const costate_tape *tape, int member)
 {
+    for (int k = 0; k < tape->count; k++)
+        if ((int)tape->list[k].member == member) return 1;
+    return 0;
+}
+
+/* What a member needs that took steps on the tape, or without a tape may take them. */
+int maps_available(costate *c, const costate_tape *tape, enum mode mode, int with_p, int with_t)
+{
+    const composite *of = c->st.method->of;
     for (int k = 0; k < members_count(&c->st); k++) {
         const family *F = c->st.members[k].F;
-        if (c->works[k].usable) TRY(maps_have(&c->maps, F->needs[mode], F->costs[mode], with_p, with_t));
+        if (of && (tape ? !is_on(tape, k) : !c->works[k].usable)) continue;
+        int status = maps_have(&c->maps, F->needs[mode], F->costs[mode], with_p, with_t);
+        size_t used = strlen(c->v.text);
+        if (status && of && of->member[k].second)
+            snprintf(c->v.text + used, sizeof c->v.text - used, "  Only the member %s needs it: options.members = "
+                     "\"-%s\" excludes it from a run.", c->st.members[k].m->name, c->st.members[k].m->name);
+        TRY(status);
     }
     return 0;
 }
@@ -62,23 +80,25 @@ static int refuse_open_end(costate *c, const costate_times *g)
                 "with derivatives of these unknowns of a lower order.");
 }
 
-int tangent_begin(costate *c, int m, const double *V, const double *Vp, const costate_times *g)
+int tangent_begin(costate *c, const costate_tape *tape, int m, const double *V, const double *Vp,
+                  const costate_times *g)
 {
     TRY(check_directions(c, m, V, Vp, g));
     TRY(refuse_open_end(c, g));
-    TRY(maps_available(c, TANGENT, Vp && c->st.np, timed_sweep(c, g)));
+    TRY(maps_available(c, tape, TANGENT, Vp && c->st.np, timed_sweep(c, g)));
     TRY(maps_have_events(&c->maps, TANGENT_OF));
     return columns_prepare(c, m);
 }
 
-int adjoint_begin(costate *c, int m, const double *lambda, const double *mu, const costate_times *g)
+int adjoint_begin(costate *c, const costate_tape *tape, int m, const double *lambda, const double *mu,
+                  const costate_times *g)
 {
     if (m <= 0) return fail(&c->v, COSTATE_BAD_ARGUMENT, "m = %d functionals: at least one is needed.", m);
     TRY(check_vector(c, "lambda", lambda, (size_t)c->st.N * (size_t)m));
     if (mu) TRY(check_vector(c, "mu", mu, (size_t)c->st.np * (size_t)m));
     if (g && g->end) TRY(check_vector(c, "times.end", g->end, (size_t)m));
     TRY(refuse_open_end(c, g));
-    TRY(maps_available(c, ADJOINT, mu && c->st.np, timed_sweep(c, g)));
+    TRY(maps_available(c, tape, ADJOINT, mu && c->st.np, timed_sweep(c, g)));
     TRY(maps_have_events(&c->maps, ADJOINT_OF));
     return columns_prepare(c, m);
 }

@@ -93,7 +93,8 @@ static int check_transposes(attempt *x, unsigned *state, costate_report *r)
     double *seeds = x->lambda + N, *d = x->d, *g = x->g;
     const space *all = &x->c->maps.space;
     costate_times dt = {.t0 = d + in, .t1 = d + in + 1}, gt = {.t0 = g + in, .t1 = g + in + 1};
-    int timed = !all->sum && !maps_available(x->c, TANGENT, (int)np, 1) && !maps_available(x->c, ADJOINT, (int)np, 1);
+    int timed = !all->sum && !maps_available(x->c, NULL, TANGENT, (int)np, 1) &&
+                !maps_available(x->c, NULL, ADJOINT, (int)np, 1);
     for (size_t i = 0; i < N; i++) seeds[i] = random_number(state) / fmax(fabs(x->end[i]), x->least);
     memcpy(d, x->v, in * sizeof *d);
     d[in] = leaves_constraints(x->c) ? 0 : 0.01 * (x->t1 - x->t0);

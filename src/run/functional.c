@@ -92,7 +92,7 @@ static int gradients(costate *c, const costate_tape *tape, unsigned wanted, obse
     costate_times times = {.t0 = o->t0, .t1 = o->t1, .end = o->end, .events = o->events};
     const costate_observations seen = {.count = x->F->count, .t = x->F->t, .seed = seed_of_term, .ctx = x};
     const costate_times *timed = (wanted & OF_TIMES) || ends ? &times : NULL;
-    TRY(adjoint_begin(c, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed));
+    TRY(adjoint_begin(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed));
     TRY(check_observations(c, tape, &seen, ADJOINT));
     TRY(tape_begin(c, tape));
     int status = adjoint_sweep(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed, &seen, after);

@@ -28,6 +28,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, x);
+    c->rule = rule_kept(c);
     c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one */
     if (complete) damping_remark(c, x);
@@ -83,7 +84,7 @@ int solver_integrate(costate *c, double t0, double t1, double *y, const double *
     if (tape) tape_clear(tape);          /* also if the call fails: the tape must not hold an earlier run */
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
-    TRY(maps_available(c, FORWARD, 0, 0));
+    TRY(maps_available(c, NULL, FORWARD, 0, 0));
     TRY(random_tangents_prepare(c, 0, 0));
     return run_directed(c, t0, t1, y, p, &no_tangents, tape);
 }
@@ -102,7 +103,7 @@ int solver_integrate_tlm(costate *c, double t0, double t1, double *y, const doub
     if (tape) tape_clear(tape);
     TRY(begin(c));
     TRY(check_arguments(c, t0, t1, y, p));
-    TRY(tangent_begin(c, m, V, Vp, times));
+    TRY(tangent_begin(c, NULL, m, V, Vp, times));
     TRY(enough_tolerances(c, m));
     TRY(check_no_events(c, times));
     TRY(random_tangents_prepare(c, m, Vp != NULL));

@@ -331,15 +331,25 @@ static int one_step(costate *c, run *x, long budget)
     return step_by_member(c, x, budget);
 }
 
+/* The start is judged by the tolerances of the solver, which a member may not share. */
+static int as_asked(costate *c, double t, double span, int (*judge)(costate *, double, double))
+{
+    const costate_options *own = c->st.o;
+    c->st.o = &c->o;
+    int status = judge(c, t, span);
+    c->st.o = own;
+    return status;
+}
+
 /* made: the values are consistent already, and y' is known */
 static int cold_start(costate *c, run *x, int made)
 {
     double span = fabs(x->end - x->t);
-    int status = c->maps.residual && !made ? residual_start(c, x->t, span) : COSTATE_OK;
+    int status = c->maps.residual && !made ? as_asked(c, x->t, span, residual_start) : COSTATE_OK;
     TRY(status == RETRY ? no_start(c) : status);
     TRY(refuse_algebraic(c, x->t));
     TRY(initial_step(c, x));
-    return c->maps.residual || made ? COSTATE_OK : consistent(c, x->t, span);
+    return c->maps.residual || made ? COSTATE_OK : as_asked(c, x->t, span, consistent);
 }
 
 /* Events at t0 have changed the state: the step size is chosen anew. */

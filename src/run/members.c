@@ -133,6 +133,7 @@ static void choose_by_products(costate *c)
     for (int k = 0; of && k < of->count; k++) {
         const family *F = c->st.members[k].F;
         if (of->member[k].second && !has_second(c, F)) c->works[k].usable = 0;
+        if (of->member[k].stabilised && (F->is & DIAGONAL_MASS) && mass_diagonal(&c->maps, NULL)) c->works[k].usable = 0;
         if (!of->member[k].stiff || member_first(c, 0) < 0) continue;
         if (!can_solve(c, k) || !differentiable(c, first->F, F)) c->works[k].usable = 0;
     }
@@ -147,11 +148,19 @@ int member_first(const costate *c, int stiff)
     if (!of) return stiff == ((c->st.F->is & IMPLICIT) != 0) ? 0 : -1;
     for (int k = 0; k < of->count; k++) {
         const composite_member *m = &of->member[k];
-        if (m->stiff != stiff || !c->works[k].usable) continue;
+        if (m->stiff != stiff || m->stabilised || !c->works[k].usable) continue;
         last = k;
         if (rtol >= m->rtol) return k;
     }
     return last;
+}
+
+int member_stabilised(const costate *c)
+{
+    const composite *of = c->st.method->of;
+    for (int k = 0; k < of->count; k++)
+        if (of->member[k].stabilised && c->works[k].usable) return k;
+    return -1;
 }
 
 /* Fixed steps are taken by a stiff member, as no error control keeps explicit ones stable. */
@@ -170,7 +179,8 @@ int members_begin(costate *c)
         if (k < 0) return c->v.status;
         int status = stepper_take(&c->st, k), singular = c->works[k].sh.singular && c->v.status == COSTATE_BAD_ARGUMENT;
         if (!status || !c->st.method->of || !singular) return status;
-        c->works[k].usable = 0;
+        for (int j = 0; j < members_count(&c->st); j++)
+            if (j == k || (c->st.members[j].F->is & REGULAR_MASS)) c->works[j].usable = 0;
         if (member_begins(c) >= 0) verdict_clear(&c->v);
     }
 }
@@ -270,8 +280,7 @@ static int prepare(costate *c, int k)
     member_work *w = &c->works[k];
     TRY(matrix(c));
     TRY(c->st.F->prepare(&c->st));
-    if (c->st.method->of) options_of_member(c, k);          /* both depend on whether M is regular */
-    options_newton(c, c->st.method->of ? &w->o : &c->o);
+    options_newton(c, c->st.method->of ? &w->o : &c->o);    /* depends on whether M is regular */
     TRY(refuse_singular(c));
     size_t used = lay_steps(c, NULL);
     if (!(w->block = calloc(used + 8, sizeof(double))))

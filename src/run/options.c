@@ -164,14 +164,11 @@ static void scale(costate_options *o, const costate_options *given, double facto
 }
 
 /* The error estimate of a fully implicit method has a lower order than the method: kept at a looser tolerance, its
-   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111).  Algebraic
-   unknowns may be only as accurate as the estimate: where M is singular, tolerances stay as they are. */
+   steps are as accurate as rtol says (E. Hairer, G. Wanner, J. Comput. Appl. Math. 111 (1999) 93-111). */
 static double calibration(const costate *c, const composite_member *m)
 {
     double rtol = options_rtol(&c->o, c->st.n);
-    int algebraic = c->st.sh->singular || c->P.residual.value;
-    if (algebraic || !(rtol > 0) || (m->tighter == 1 && m->power == 1)) return 1;
-    return m->tighter * pow(rtol, m->power) / rtol;
+    return rtol > 0 ? m->tighter * pow(rtol, m->power) / rtol : 1;
 }
 
 void options_of_member(costate *c, int k)

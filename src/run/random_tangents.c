@@ -72,7 +72,7 @@ int random_tangents_prepare(costate *c, int m, int with_p)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.gradient_control places tangents along constraints, for "
                     "which it needs a matrix: with singular M or problem.residual it does not take COSTATE_LS_GMRES.");
     c->random.with_p = with_p || (c->st.np > 0 && (has_tangent(f) || c->o.differences));
-    TRY(maps_available(c, TANGENT, c->random.with_p, 0));
+    TRY(maps_available(c, NULL, TANGENT, c->random.with_p, 0));
     TRY(maps_have_events(&c->maps, TANGENT_OF));
     TRY(columns_prepare(c, m + c->random.count));
     return allocate(c, m);

@@ -116,9 +116,9 @@ typedef struct {
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
     int since;                  /* stiff: steps since the order changed; */
-    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
-    long failures;              /* and failures of Newton's iteration up to there */
-    effort done;                /* so far; */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before */
+    effort done;                /* so far; between runs relative to the counters, which costate_reset_stats and sweeps
+                                   change */
     double length[5], price[5]; /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
@@ -186,6 +186,7 @@ int member_begins(const costate *); /* the one that a run begins with; -1: none 
 int members_begin(costate *);       /* prepares it */
 /* the explicit or the stiff one for these tolerances; -1: none is usable */
 int member_first(const costate *, int stiff);
+int member_stabilised(const costate *);     /* the stabilised one, or -1 */
 int members_columns(costate *, int all);    /* work space of so many columns, of all that are ready; frees what was */
 int members_second(costate *, int m);
 void members_sweep(costate *);      /* a sweep begins, of tangents or adjoints */
@@ -230,14 +231,16 @@ tangents kept_of(const costate *, const kept_tangents *, const op *);
 /* arguments.c */
 int check_vector(costate *, const char *name, const double *x, size_t count);  /* not NULL and finite */
 int check_arguments(costate *, double t0, double t1, const double *y, const double *p);
-int maps_available(costate *, enum mode, int with_p, int with_t);   /* 0, or COSTATE_MISSING if this mode lacks a
-                                                                       product */
+/* 0, or COSTATE_MISSING if this mode lacks a product: over the tape, or NULL: in any run */
+int maps_available(costate *, const costate_tape *, enum mode, int with_p, int with_t);
 int timed_sweep(const costate *, const costate_times *);            /* are derivatives with respect to t and h needed?
                                                                        */
 void times_begin(const costate_times *, int m, double *dt);         /* t' of t0 */
 int check_no_events(costate *, const costate_times *);              /* for runs whose events are not known yet */
-int tangent_begin(costate *, int m, const double *V, const double *Vp, const costate_times *);
-int adjoint_begin(costate *, int m, const double *lambda, const double *mu, const costate_times *);
+int tangent_begin(costate *, const costate_tape *, int m, const double *V, const double *Vp,
+                  const costate_times *);
+int adjoint_begin(costate *, const costate_tape *, int m, const double *lambda, const double *mu,
+                  const costate_times *);
 
 /* refuse.c: may the member at hand be used? */
 int refuse_method(costate *);

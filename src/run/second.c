@@ -54,7 +54,7 @@ static int check_given(costate *c, const costate_tape *tape, const costate_secon
     TRY(second_directions(c, s, s->correct ? 0 : 1));
     TRY(check_results(c, s));
     TRY(check_observations(c, tape, s->observations, SECOND));
-    TRY(maps_available(c, SECOND, with_parameters(c, s), moving));
+    TRY(maps_available(c, tape, SECOND, with_parameters(c, s), moving));
     return maps_have_events(&c->maps, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF);
 }
 

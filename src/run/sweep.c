@@ -158,7 +158,7 @@ int solver_tangent(costate *c, const costate_tape *tape, int m, double *V, const
 {
     TRY(begin(c));
     TRY(tape_serves(&c->st, &c->P, tape, 1));
-    TRY(tangent_begin(c, m, V, Vp, times));
+    TRY(tangent_begin(c, tape, m, V, Vp, times));
     TRY(check_observations(c, tape, o, TANGENT));
     TRY(tape_begin(c, tape));
     int status = forward(c, tape, m, V, Vp, times, o);
@@ -255,7 +255,7 @@ int solver_adjoint(costate *c, const costate_tape *tape, int m, double *lambda, 
 {
     TRY(begin(c));
     TRY(tape_serves(&c->st, &c->P, tape, 1));
-    TRY(adjoint_begin(c, m, lambda, mu, times));
+    TRY(adjoint_begin(c, tape, m, lambda, mu, times));
     TRY(check_observations(c, tape, o, ADJOINT));
     TRY(tape_begin(c, tape));
     int status = adjoint_sweep(c, tape, m, lambda, mu, times, o, NULL);
@@ -269,7 +269,7 @@ int solver_integrate_adj(costate *c, double t0, double t1, double *y, const doub
     TRY(begin(c));
     if (!seed) return fail(&c->v, COSTATE_MISSING, "seed is missing: it sets lambda at t1.");
     if (m > 0 && lambda) memset(lambda, 0, (size_t)c->st.N * (size_t)m * sizeof *lambda);
-    TRY(adjoint_begin(c, m, lambda, mu, times));
+    TRY(adjoint_begin(c, NULL, m, lambda, mu, times));
     if (!c->own && !(c->own = costate_tape_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the tape.");
     TRY(check_no_events(c, times));
     TRY(solver_integrate(c, t0, t1, y, p, c->own));

@@ -67,6 +67,7 @@ typedef struct {
 typedef struct {
     const costate_method *method;
     int stiff;                  /* 0: explicit stages */
+    int stabilised;             /* 1: explicit, for eigenvalues near the negative real axis (rkc) */
     int second;                 /* 1: only for problems that provide the second derivatives that its sweeps need */
     double rtol;                /* of the explicit and of the stiff members, the first is taken of which this is at
                                    most options.rtol; 0: any */
@@ -79,7 +80,8 @@ typedef struct {
 
 typedef struct {
     int count;
-    int variable;               /* 1: the order of the stiff members with tighter tolerances varies during a run */
+    double raises;              /* the order of the stiff members with tolerances of their own is raised where Newton's
+                                   iteration contracts by less than this; 0: it stays */
     const composite_member *member;
 } composite;
 

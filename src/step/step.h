@@ -119,6 +119,8 @@ typedef struct {                /* columns of tangents from `from` on have these
 
 typedef struct family family;
 
+struct stepper;
+
 typedef struct {                /* a method at work: the only one of a solver, or a member of a composite method */
     const costate_method *m;
     const family *F;
@@ -127,6 +129,8 @@ typedef struct {                /* a method at work: the only one of a solver, o
     factors *fac;
     void *own;
     int ready;                  /* 0: its work space does not exist yet */
+    const double *f0;           /* of the spectrum, where it is at hand, */
+    int (*divide)(const struct stepper *, int transpose, double *x);
 } member_method;
 
 typedef struct stepper {        /* what a family works with: method, problem, linear solver */

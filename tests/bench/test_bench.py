@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
-from parts import bvp as bvp_part, papers as paper_part, second, wmethods  # noqa: E402
+from parts import auto, bvp as bvp_part, papers as paper_part, second, wmethods  # noqa: E402
 import recommend  # noqa: E402
 from report import trust_pictures  # noqa: E402
 from report.tables import Report, faster_at, gain  # noqa: E402
@@ -274,6 +274,76 @@ def test_advice_is_that_of_the_data():
                         for column in columns)
             assert least <= recommend.NEAR, "%s: %s at %.2f of the least work at best" % (start, name, least)
     assert seen == set(traits), seen
+
+
+def composite_run(error, work, status=0, rtol=1e-3):
+    return {"status": status, "error": error, "gradient": error, "rtol": rtol, "block": 1,
+            "forward": [work] + [0] * 8, "whole": [2 * work] + [0] * 8}
+
+
+def cells_of(*runs):
+    """of two single methods, 3 error^(-1/4) and error^(-1/2): the first is better below 1/81"""
+    rows = {"p": {"about": {"prices": "small"}, "bs54": powers(4, 3), "rodas4": powers(2, 1), "composite auto": runs}}
+    return auto.ratios(rows, "auto", ("rodas4", "bs54", "tsit5"), "value", "error")
+
+
+def test_work_of_composite_methods_over_the_best_at_their_error():
+    """and not at their tolerance; errors are at least ENOUGH; a failed run is worse than any, a run better than all
+    single ones is not compared"""
+    cells = cells_of(composite_run(1e-4, 60, rtol=1e-3), composite_run(1e-2, 30, rtol=1e-5),
+                     composite_run(1e-15, 6, rtol=1e-7), composite_run(None, 0, status=-1, rtol=1e-9))["p"]
+    assert cells[1e-3][1] == "bs54" and abs(cells[1e-3][0] - 60 / 30) < 1e-12, cells
+    assert cells[1e-5][1] == "bs54" and abs(cells[1e-5][0] - 30 / (3 * 1e-2 ** -0.25)) < 1e-12, cells
+    assert abs(cells[1e-7][0] - 6 / (3 * auto.ENOUGH ** -0.25)) < 1e-12, cells
+    assert cells[1e-9] == (float("inf"), "-"), cells
+    assert cells_of(composite_run(0.05, 9))["p"][1e-3][1] == "rodas4"
+    found = auto.ratios({"p": {"about": {"prices": "small"}, "bs54": powers(4, 3, (1e-1, 1e-3)),
+                               "composite auto": [composite_run(1e-4, 1)]}}, "auto", ("bs54",), "value", "error")
+    assert found == {"p": {1e-3: (None, "-")}}, found
+
+
+def test_gradients_of_composite_methods_with_blocks_of_several_sizes():
+    """direct systems on the way back: 2 of 3 stages and 1 of 7, each n factor 10 at n stages 10 (s^2 - 1) more"""
+    run = {"block": (2 * 3 + 7) / 3, "block_squared": (2 * 9 + 49) / 3, "forward": [0] * 9,
+           "whole": [0] * 4 + [3] + [0] * 3 + [3]}
+    assert abs(recommend.work_of(run, "gradient", recommend.PRICES["small"]) - 10 * (2 * 9 + 49)) < 1e-12
+
+
+def test_targets_of_composite_methods_are_missed_where_a_cell_fails():
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(".")
+        for runs in ((composite_run(1e-4, 30),), (composite_run(1e-4, 60),), (composite_run(None, 0, status=-1),)):
+            cells = cells_of(*runs)
+            auto.work_table(report, "auto", auto.SINGLES, "forward", cells)
+            auto.summary(report, "auto", "forward", cells, 1.2, 1.5)
+    verdicts = [line.split(": ")[-1].split(" ")[0] for line in report.targets]
+    assert verdicts == ["met", "met", "MISSED", "MISSED", "MISSED", "MISSED"], report.targets
+    assert "| p | 1.00 bs54 | - | - | - |" in report.lines and "| p | failed | - | - | - |" in report.lines
+
+
+def test_other_codes_meet_auto_with_the_best_of_their_ways():
+    """time = c error^(-1/4), c = 1 of auto, 2 of CVODES with Adams, 3 with BDF, 5 and 4 of LSODA, in three turns of
+    which the second is slower; LSODA is left out where it is not there"""
+    class Runs(Failing):
+        turns, peer, quick = 3, "cvodes", True
+
+        def row(self, code, _, solver="auto", rtol=1e-6, turn=0, **__):
+            factor = {"costate:auto": 1, "cvodes:bdf": 3, "cvodes:adams": 2, "lsoda:jacobian": 5}.get(code, 4)
+            return {"name": code.replace(":", " "), "asked": rtol, "error": rtol, "code": code.split(":")[0],
+                    "status": 0, "seconds": (1, 3, 1)[turn] * factor * rtol ** -0.25, "forward": 1.0,
+                    "backward": 0.0}
+
+    for there in (True, False):
+        run = Runs()
+        run.has = {"cvodes": True, "lsoda": there}
+        with contextlib.redirect_stdout(io.StringIO()):
+            report = Report(".")
+            auto.race(run, report)
+        rows = [line for line in report.lines if line.startswith("| lv")]
+        lsoda = "4.00 | 4.00 to 4.00 | lsoda differences" if there else "- | - | -"
+        assert rows == ["| lv | %s | 2.00 | 2.00 to 2.00 | cvodes adams | %s |" % (rtol, lsoda)
+                        for rtol in ("1e-03", "1e-05")], rows
+        assert there == (not any("LSODA could not be built" in line for line in report.lines)), report.lines
 
 
 def test_runs_that_failed_are_not_in_pictures():

@@ -100,7 +100,7 @@ def header_names():
         for line in body.split(";"):
             line = re.sub(r"\(\*(\w+)\)(\([^)]*\)|\[\w+\])", r"\1", line)
             for part in line.split(",") if line.strip() else []:
-                names.add(re.findall(r"(\w+)(?:\[\d+\])?\s*$", part)[0])
+                names.add(re.findall(r"(\w+)(?:\[\w+\])?\s*$", part)[0])
     return names
 
 
