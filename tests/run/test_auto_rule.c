@@ -225,6 +225,27 @@ static void back_again(void **state)
     if (soonest != 7 || returns < 20) fail_msg("%d returns, the soonest after %d steps", returns, soonest);
 }
 
+/* The first explicit step is as long as four fifths of stability allow, or shorter; and stiff steps go on while explicit
+   ones take more work. */
+static void first_explicit_step(void **state)
+{
+    int bounded = 0;
+    (void)state;
+    for (double after = 20; after < 300; after *= 1.3) {
+        const linear s = {.before = 3e4, .after = after, .at = 0.1};
+        const costate_problem P = problem_of(&s);
+        const composite_member *bs54 = &costate_method_find("auto")->of->member[BS54];
+        const seen *x = run_of("auto", &P, 3, at(1e-3));
+        for (int i = 1; i < x->count; i++) {
+            if (!is_stiff(x->member[i - 1]) || x->member[i] != BS54 || x->t[i] < 0.2) continue;
+            double stable = bs54->real / after;
+            assert_true(x->h[i] <= 0.8 * stable * 1.01);
+            bounded += x->h[i] > 0.7 * stable;
+        }
+    }
+    assert_true(bounded > 0);
+}
+
 /* rho comes from the Jacobian of the step: products are counted in power, and none is by the user's tangent. */
 static void costs_no_evaluation(void **state)
 {
@@ -271,6 +292,8 @@ static void orders(void **state)
                 if (by == 0) continue;
                 assert_true(abs(by) == 1);
                 if (by > 0) assert_true(since > 10);
+                double grew = i > 1 ? log_of.h[i - 1] / log_of.h[i - 2] : 1;
+                if (by > 0) assert_true(grew > 0.8 && grew < 1.2);
                 raised += by > 0;
                 since = 0;
             }
@@ -290,9 +313,14 @@ static void lowered(void **state)
         const costate_problem P = problem_of(&s);
         costate_options o = at(1e-6);
         o.newton_max = 200;
+        o.hmax = 0.1;
         const seen *x = run_of("radau", &P, 2, o);
         int down = 0;
-        for (int i = 1; i < x->count; i++) down += x->member[i] < x->member[i - 1];
+        for (int i = 1; i < x->count; i++) {
+            down += x->member[i] < x->member[i - 1];
+            assert_true(x->member[i] <= 1);                     /* nor raised, as it contracts so slowly */
+        }
+        assert_true(x->count > 12);
         assert_int_equal(x->member[0], 1);
         if ((down > 0) != all[k].lower) fail_msg("contraction %.3f: lowered %d times", fabs(1 - 1 / all[k].part), down);
     }
@@ -307,7 +335,10 @@ static void begins(void **state)
         {"radau", 1e-2, 0}, {"radau", 3e-4, 0}, {"radau", 2.99e-4, 1}, {"radau", 3e-8, 1}, {"radau", 2.99e-8, 2}};
     const linear s = {.a = 1};
     const costate_problem P = problem_of(&s);
+    costate_options none = at(1e-9);
     (void)state;
+    none.members = "bs54";                  /* where no member is for such tolerances, the last */
+    assert_int_equal(run_of("auto", &P, 0.1, none)->member[0], BS54);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         costate_options o = at(all[k].rtol);
         const seen *x = run_of(all[k].name, &P, 0.1, o);
@@ -504,7 +535,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifteen), cmocka_unit_test(calm), cmocka_unit_test(waves), cmocka_unit_test(not_stiff),
-        cmocka_unit_test(back_again), cmocka_unit_test(costs_no_evaluation), cmocka_unit_test(orders),
+        cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step), cmocka_unit_test(costs_no_evaluation), cmocka_unit_test(orders),
         cmocka_unit_test(lowered),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
         cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(named), cmocka_unit_test(calibrated),
