@@ -28,6 +28,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     int complete = status == COSTATE_OK;
     memcpy(y, c->work.y, (size_t)c->st.N * sizeof *y);
     warm_keep(c, x);
+    c->rule = rule_kept(c);
     c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one */
     if (complete) damping_remark(c, x);

@@ -99,7 +99,7 @@ static effort plus(effort a, double s, effort b)
 effort rule_effort(const costate *c)
 {
     const costate_stats *s = &c->count;
-    return (effort){(double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products),
+    return (effort){(double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products + s->power),
                     (double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions,
                     (double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves};
 }
@@ -335,9 +335,8 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
         int k = starts_with(c, on);
         *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
     }
-    x->done = rule_effort(c);                       /* costate_reset_stats may have been called since */
-    x->failures = c->count.newton_failures;
     x->rescued = 0;
+    rule_counts(c);
     TRY(stepper_take(&c->st, x->member));           /* of the last step: a change that was decided there comes first */
     samples(c);
     return 0;

@@ -15,8 +15,8 @@ int rule_change(costate *, double *h);                  /* the next member is at
 /* The step at hand failed with this status: is there a member of the other kind to take it?  Once a step. */
 int rule_rescues(costate *, int status);
 int rule_sound(const costate *, const rule *);          /* from a file: can it have been written? */
-/* The counters that it compares are those of the solver: another one has others.  What a file holds is relative to
-   them, and so is what rule_again leaves until rule_counts. */
+/* The counters that it compares are those of the solver, which sweeps and costate_reset_stats change, and of which
+   another one has others.  Between runs, in files, and from rule_again to rule_counts, it is relative to them. */
 rule rule_kept(const costate *);
 int rule_again(costate *, const rule *);                /* a run is resumed */
 void rule_counts(costate *);                            /* its steps begin */
