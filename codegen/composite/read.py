@@ -61,7 +61,7 @@ class Method:
 
     @property
     def raises(self):
-        """The order of calibrated members is raised where Newton's iteration contracts by less than this; 0: it stays."""
+        """The order of calibrated members is raised where Newton's iteration contracts by less than this; 0: never."""
         return self.keys.get("raise", 0.0)
 
     @property

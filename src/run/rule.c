@@ -18,8 +18,8 @@
    Work is counted, with fixed prices in evaluations of f; if it were measured, runs would not repeat bit for bit.
 
    The order of fully implicit members changes with the contraction psi of Newton's iteration (E. Hairer, G. Wanner,
-   J. Comput. Appl. Math. 111 (1999) 93-111): it is raised while psi is below a bound of the method and h hardly changes,
-   and lowered where the iteration hardly converges. */
+   J. Comput. Appl. Math. 111 (1999) 93-111): it is raised while psi is below a bound of the method and h hardly
+   changes, and lowered where the iteration hardly converges. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -61,9 +61,9 @@ static double rho(const costate *c) { return c->st.spectrum.rho / SPECTRUM_SAFET
 /* ---- work ---- */
 
 /* Prices in evaluations of f, which is thought to take 4 operations for each unknown and one for each entry of J.  A
-   factorisation of a dense matrix takes 2/3 n^3 operations; that of a sparse one with `fill` entries 30 for each, as they
-   are found by their indices, and fill^2/n.  Measured, in evaluations of f: 42 for a band (100 unknowns), 135 and 774 for
-   KLU (441 and 512 unknowns in two dimensions).  LEAST: what small systems take (docs/choosing.md). */
+   factorisation of a dense matrix takes 2/3 n^3 operations; that of a sparse one with `fill` entries takes 30 for each,
+   as they are found by their indices, and fill^2/n.  Measured, in evaluations of f: 42 for a band (100 unknowns), 135
+   and 774 for KLU (441 and 512 unknowns in two dimensions).  LEAST: what small systems take (docs/choosing.md). */
 static const double LEAST_LU = 10, LEAST_SOLVE = 2, JACOBIAN = 2, PRODUCT = 1.5, COMPLEX_LU = 1.8, COMPLEX_SOLVE = 2;
 static const double PER_ENTRY = 30, PER_SOLVE = 4;
 
@@ -120,8 +120,8 @@ static double rate(const rule *x)
 /* Of a stabilised step: beta = BETA degree^2 is stable (ROCK4). */
 static double degree_of(double z) { return 4 + sqrt(z / BETA); }
 
-/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where factorisations
-   are dear. */
+/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where
+   factorisations are dear. */
 static int stabilised_pays(const costate *c)
 {
     const costate_options *o = &c->o;

@@ -227,8 +227,8 @@ static void back_again(void **state)
     if (soonest != 7 || returns < 20) fail_msg("%d returns, the soonest after %d steps", returns, soonest);
 }
 
-/* The first explicit step is as long as four fifths of stability allow, or shorter; and stiff steps go on while explicit
-   ones take more work. */
+/* The first explicit step is as long as four fifths of stability allow, or shorter; and stiff steps go on while
+   explicit ones take more work. */
 static void first_explicit_step(void **state)
 {
     int bounded = 0;
@@ -537,7 +537,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifteen), cmocka_unit_test(calm), cmocka_unit_test(waves), cmocka_unit_test(not_stiff),
-        cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step), cmocka_unit_test(costs_no_evaluation), cmocka_unit_test(orders),
+        cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step), cmocka_unit_test(costs_no_evaluation),
+        cmocka_unit_test(orders),
         cmocka_unit_test(lowered),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
         cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(named), cmocka_unit_test(calibrated),

@@ -194,9 +194,11 @@ static double size_of_errors(const costate_method *m, const endings *x, double (
    first steps leave in the fast component comes back at the end. */
 static int damps(costate_method_info info) { return fabs(info.r_infinity) < 0.4; }
 
+/* Composite methods have the estimates of their members, with the tolerances of these. */
 static int compares(const costate_method *m)
 {
     costate_method_info info = method_info(m);
+    if (info.family == COSTATE_COMPOSITE) return 0;
     return info.embedded && info.family != COSTATE_RKC && (info.family == COSTATE_ERK || damps(info));
 }
 

@@ -45,7 +45,7 @@ static long steps(const costate_stats *s, const char *name)
 
 int main(void)
 {
-@ manual     const costate_options stiff = {.rtol = 1e-6, .atol = 1e-6, .members = "-bs54 -verner76"};
+@ manual     const costate_options stiff = {.rtol = 1e-6, .atol = 1e-6, .members = "-bs54 -verner76 -rock4"};
     double y[2], by_stiff[2], by_pair[2];
     costate_stats all, some, two;
     const costate_options options = {.rtol = 1e-6, .atol = 1e-6};
