@@ -133,7 +133,8 @@ static void choose_by_products(costate *c)
     for (int k = 0; of && k < of->count; k++) {
         const family *F = c->st.members[k].F;
         if (of->member[k].second && !has_second(c, F)) c->works[k].usable = 0;
-        if (of->member[k].stabilised && (F->is & DIAGONAL_MASS) && mass_diagonal(&c->maps, NULL)) c->works[k].usable = 0;
+        if (of->member[k].stabilised && (F->is & DIAGONAL_MASS) && mass_diagonal(&c->maps, NULL))
+            c->works[k].usable = 0;
         if (!of->member[k].stiff || member_first(c, 0) < 0) continue;
         if (!can_solve(c, k) || !differentiable(c, first->F, F)) c->works[k].usable = 0;
     }

@@ -116,9 +116,10 @@ typedef struct {
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
     int since;                  /* stiff: steps since the order changed; */
-    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before */
-    effort done;                /* so far; between runs relative to the counters, which costate_reset_stats and sweeps
-                                   change */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
+    long failures;              /* and failures of Newton's iteration up to there */
+    effort done;                /* so far; both between runs relative to the counters, which costate_reset_stats and
+                                   sweeps change */
     double length[5], price[5]; /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */

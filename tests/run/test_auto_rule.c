@@ -5,6 +5,7 @@
 #include "turns.h"
 
 enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5, RADAU2A7, MEMBERS };
+enum { FLAG = 20, NEAR_FLAG = 1 };      /* units in which flagged steps are counted */
 
 /* ---- what the rule knew before each step ended ---- */
 
@@ -127,10 +128,10 @@ static void fifteen(void **state)
         int last = 0;
         while (last < x->count && !is_stiff(x->member[last])) last++;
         if (last == x->count || last < 15) fail_msg("rtol 1e-%d: %d explicit steps", k, last);
-        assert_int_equal(x->r[last - 1].flagged, 14);
+        assert_true(x->r[last - 1].flagged >= 14 * FLAG && x->r[last - 1].flagged < 15 * FLAG);
         for (int i = 1; i < last; i++) {
             int more = x->r[i].flagged - x->r[i - 1].flagged;
-            assert_true(more == 1 || more == 0 || x->r[i].flagged == 0);
+            assert_true(more == FLAG || more == NEAR_FLAG || more == 0 || x->r[i].flagged == 0);
         }
         assert_true(last < 150);
     }
@@ -156,10 +157,11 @@ static void calm(void **state)
         for (int i = 1; i < log_of.count; i++) {
             const rule *r = &log_of.r[i], *q = r - 1;
             if (is_stiff(log_of.member[i]) || is_stiff(log_of.member[i - 1])) continue;
-            assert_true(r->flagged < 15 && r->flagged >= 0);
+            assert_true(r->flagged < 15 * FLAG && r->flagged >= 0);
             if (r->calm == 6) assert_int_equal(r->flagged, 0);
             if (r->calm > 0 && r->calm < 6) assert_int_equal(r->flagged, q->flagged);
-            if (r->calm == 0) assert_true(r->flagged == q->flagged + 1 || r->flagged == q->flagged + 3);
+            int more = r->flagged - q->flagged;
+            if (r->calm == 0) assert_true(more == NEAR_FLAG || more == FLAG || more == 3 * FLAG);
             resets += r->calm == 6 && q->flagged > 0;
             kept += r->calm == 5 && r->flagged > 0;
         }
@@ -180,9 +182,9 @@ static void waves(void **state)
     const seen *x = run_of("auto", &P, 3, o);
     for (int i = 1; i < x->count && !is_stiff(x->member[i]); i++) {
         int more = x->r[i].flagged - x->r[i - 1].flagged;
-        three += more == 3;
-        if (x->waves[i - 1] && more > 0) assert_int_equal(more, 3);
-        if (i + 1 < x->count && is_stiff(x->member[i + 1])) assert_int_equal(x->r[i].flagged, 12);
+        three += more == 3 * FLAG;
+        if (x->waves[i - 1] && more > 0) assert_int_equal(more, 3 * FLAG);
+        if (i + 1 < x->count && is_stiff(x->member[i + 1])) assert_int_equal(x->r[i].flagged, 12 * FLAG);
     }
     assert_true(three == 4);
 }
