@@ -449,6 +449,23 @@ static void by_stages_alone(void **state)
     assert_true(is_stiff(x->member[x->count - 1]) && x->count < 200);
 }
 
+/* At tight tolerances the error control keeps explicit steps shorter than stability asks: after 300 of them that are
+   nearly as long, a stiff one is tried. */
+static void nearly_stable(void **state)
+{
+    by_turns b;
+    double y[N_MOST];
+    (void)state;
+    by_turns_plain(&b, CHATTER, 1.5);
+    costate_problem P = hybrid_problem(&b.h);
+    costate_options o = at(1e-10);
+    costate *c = costate_new(NULL, &P, &o);
+    hybrid_start(&b.h, b.h.p, y, NULL);
+    CHECK_OK(c, costate_integrate(c, 0, b.h.t1, y, b.h.p, NULL));
+    assert_true(costate_get_stats(c)->switches > 0);
+    costate_free(c);
+}
+
 /* Rates up to 1e9: no stabilised steps, which fast modes keep short. */
 static void too_stiff(void **state)
 {
@@ -458,6 +475,7 @@ static void too_stiff(void **state)
                                                         .sparse = 1});
         assert_non_null(b);
         costate_options o = at(1e-3);
+        o.max_steps = 1000;
         costate *c = costate_new(NULL, &b->P, &o);
         CHECK_OK(c, costate_integrate(c, b->t0, b->t1, b->y0, b->p0, NULL));
         assert_true(costate_get_stats(c)->steps < 200);
@@ -593,7 +611,8 @@ int main(void)
         cmocka_unit_test(lowered),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
         cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(stays_stiff),
-        cmocka_unit_test(by_stages_alone), cmocka_unit_test(too_stiff), cmocka_unit_test(named),
+        cmocka_unit_test(by_stages_alone), cmocka_unit_test(too_stiff), cmocka_unit_test(nearly_stable),
+        cmocka_unit_test(named),
         cmocka_unit_test(calibrated),
         cmocka_unit_test(algebraic), cmocka_unit_test(rescued)};
     if (!costate_method_find("auto") || !costate_method_find("radau")) return 0;
