@@ -120,17 +120,21 @@ static double rate(const rule *x)
 /* Of a stabilised step: beta = BETA degree^2 is stable (ROCK4). */
 static double degree_of(double z) { return 4 + sqrt(z / BETA); }
 
-/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where
-   factorisations are dear. */
-static int stabilised_pays(const costate *c)
-{
-    const costate_options *o = &c->o;
-    int given = o->solver != COSTATE_LS_AUTO || o->backend || o->preconditioner;
-    return !given && c->st.spectrum.negative && c->rule.lu >= DEAR ? member_stabilised(c) : -1;
-}
-
 /* what a stiff step takes, about */
 static double stiff_price(const rule *x) { return 3 * x->lu + 10 * x->solve + 20; }
+
+/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where
+   factorisations are dear, and only if its step would take less work were the rest of the run MANY stiff steps: fast
+   modes may keep its own steps much shorter than stiff ones. */
+static int stabilised_pays(const costate *c)
+{
+    enum { MANY = 100 };
+    const costate_options *o = &c->o;
+    double h = fabs(c->in.t1 - c->v.t) / MANY;
+    int given = o->solver != COSTATE_LS_AUTO || o->backend || o->preconditioner;
+    if (given || !c->st.spectrum.negative || c->rule.lu < DEAR) return -1;
+    return GRADIENT * degree_of(h * rho(c)) < stiff_price(&c->rule) ? member_stabilised(c) : -1;
+}
 
 /* ---- explicit steps ---- */
 
@@ -299,7 +303,7 @@ static int after_stabilised(costate *c, const record *r, double proposed)
     note_work(c, r);
     TRY(compare(c, r, proposed));
     int dearer = x->taken >= SETTLED && rate(x) > MARGIN * stiff_price(x) / fabs(r->h);
-    x->flagged = !c->st.spectrum.negative || dearer ? x->flagged + 1 : 0;
+    x->flagged = stabilised_pays(c) < 0 || dearer ? x->flagged + 1 : 0;
     if (k >= 0 && x->next == c->st.at && x->flagged >= CHEAPER) x->next = k;
     return 0;
 }

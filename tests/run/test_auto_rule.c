@@ -2,6 +2,7 @@
    stiffness; which members a problem and its options allow; calibrated tolerances. */
 #include "run/run.h"        /* before cmocka, which has a macro fail */
 #include <costate/linsol.h>
+#include "random_case.h"
 #include "turns.h"
 
 enum { BS54, VERNER76, ROCK4, RODAS5P, RADAU2A, RADAU2A5, RADAU2A7, MEMBERS };
@@ -227,8 +228,7 @@ static void back_again(void **state)
     if (soonest != 7 || returns < 20) fail_msg("%d returns, the soonest after %d steps", returns, soonest);
 }
 
-/* The first explicit step is as long as four fifths of stability allow, or shorter; and stiff steps go on while
-   explicit ones take more work. */
+/* The first explicit step is as long as four fifths of stability allow, or shorter. */
 static void first_explicit_step(void **state)
 {
     int bounded = 0;
@@ -259,7 +259,8 @@ static void costs_no_evaluation(void **state)
     const seen *x = run_of("auto", &P, 20, o);
     int stiff = 0, measured = 0;
     for (int i = 1; i < x->count; i++) {
-        if (!is_stiff(x->member[i - 1]) || !is_stiff(x->member[i])) continue;
+        assert_true(is_stiff(x->member[i]) || !is_stiff(x->member[i - 1]));     /* explicit steps take more work */
+        if (!is_stiff(x->member[i - 1])) continue;
         assert_int_equal(x->tangents[i], x->tangents[i - 1]);
         measured += x->power[i] > x->power[i - 1];
         stiff++;
@@ -270,38 +271,43 @@ static void costs_no_evaluation(void **state)
 /* ---- the order of Radau methods ---- */
 
 /* It is raised at the soonest in the twelfth step with one order, and by one member at a time. */
+static int raised_in(const char *method, int which, double tol)
+{
+    by_turns b;
+    double y[N_MOST];
+    int since = 0, raised = 0;
+    by_turns_plain(&b, which, which == CHATTER ? 20 : 6);
+    costate_problem P = hybrid_problem(&b.h);
+    costate_options o = at(tol);
+    log_of.count = 0;
+    o.on_step = look;
+    o.on_step_ctx = &log_of;
+    o.members = "radau2a radau2a5 radau2a7";
+    log_of.c = costate_new(costate_method_find(method), &P, &o);
+    hybrid_start(&b.h, b.h.p, y, NULL);
+    CHECK_OK(log_of.c, costate_integrate(log_of.c, 0, b.h.t1, y, b.h.p, NULL));
+    for (int i = 1; i < log_of.count; i++) {
+        int by = log_of.member[i] - log_of.member[i - 1];
+        double grew = i > 1 ? log_of.h[i - 1] / log_of.h[i - 2] : 1;
+        since++;
+        if (by == 0) continue;
+        assert_int_equal(abs(by), 1);
+        if (by > 0) assert_true(since > 10 && grew > 0.8 && grew < 1.2);
+        raised += by > 0;
+        since = 0;
+    }
+    costate_free(log_of.c);
+    return raised;
+}
+
 static void orders(void **state)
 {
     int raised = 0;
-    by_turns b;
     (void)state;
     for (int k = 3; k <= 8; k++)
-        for (int which = RELAXATION; which <= CHATTER; which++) {
-            by_turns_plain(&b, which, which == CHATTER ? 20 : 6);
-            costate_problem P = hybrid_problem(&b.h);
-            costate_options o = at(pow(10, -k));
-            double y[N_MOST];
-            int since = 0;
-            log_of.count = 0;
-            o.on_step = look;
-            o.on_step_ctx = &log_of;
-            log_of.c = costate_new(costate_method_find("radau"), &P, &o);
-            hybrid_start(&b.h, b.h.p, y, NULL);
-            CHECK_OK(log_of.c, costate_integrate(log_of.c, 0, b.h.t1, y, b.h.p, NULL));
-            for (int i = 1; i < log_of.count; i++) {
-                int by = log_of.member[i] - log_of.member[i - 1];
-                since++;
-                if (by == 0) continue;
-                assert_true(abs(by) == 1);
-                if (by > 0) assert_true(since > 10);
-                double grew = i > 1 ? log_of.h[i - 1] / log_of.h[i - 2] : 1;
-                if (by > 0) assert_true(grew > 0.8 && grew < 1.2);
-                raised += by > 0;
-                since = 0;
-            }
-            costate_free(log_of.c);
-        }
-    assert_true(raised >= 3);
+        for (int which = RELAXATION; which <= CHATTER; which++)
+            raised += raised_in("radau", which, pow(10, -k)) + raised_in("auto", which, pow(10, -k));
+    assert_true(raised > 5);
 }
 
 /* J is a part of what it should be: Newton's iteration contracts by |1 - 1/part|.  From 0.8 on, the order is lowered.
@@ -416,6 +422,68 @@ static void without_products(void **state)
         }
 }
 
+/* Work is that of the last steps: however long a run stays stiff, explicit steps do not become cheaper. */
+static void stays_stiff(void **state)
+{
+    (void)state;
+    for (double a = 500; a < 1e4; a *= 1.5) {
+        const linear s = {.a = a};
+        const costate_problem P = problem_of(&s);
+        costate_options o = at(1e-6);
+        o.members = "bs54 radau2a";
+        o.hmax = 0.5;
+        const seen *x = run_of("auto", &P, 100, o);
+        for (int i = 1; i < x->count; i++) assert_true(is_stiff(x->member[i]) || !is_stiff(x->member[i - 1]));
+    }
+}
+
+/* Without products of f, rho is not known, and the stages alone tell stiffness. */
+static void by_stages_alone(void **state)
+{
+    const linear s = {.a = 1e4};
+    costate_problem P = problem_of(&s);
+    (void)state;
+    P.jac = NULL;
+    P.rhs = (costate_map){.value = forced};
+    const seen *x = run_of("auto", &P, 1, at(1e-4));
+    assert_true(is_stiff(x->member[x->count - 1]) && x->count < 200);
+}
+
+/* At tight tolerances the error control keeps explicit steps shorter than stability asks: after 300 of them that are
+   nearly as long, a stiff one is tried. */
+static void nearly_stable(void **state)
+{
+    by_turns b;
+    double y[N_MOST];
+    (void)state;
+    by_turns_plain(&b, CHATTER, 1.5);
+    costate_problem P = hybrid_problem(&b.h);
+    costate_options o = at(1e-10);
+    costate *c = costate_new(NULL, &P, &o);
+    hybrid_start(&b.h, b.h.p, y, NULL);
+    CHECK_OK(c, costate_integrate(c, 0, b.h.t1, y, b.h.p, NULL));
+    assert_true(costate_get_stats(c)->switches > 0);
+    costate_free(c);
+}
+
+/* Rates up to 1e9: no stabilised steps, which fast modes keep short. */
+static void too_stiff(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < RANDOM_KINDS; kind++) {
+        random_case *b = random_case_new(&(random_spec){.seed = 3, .kind = kind, .n = 40, .np = 1, .stiffness = 1e9,
+                                                        .sparse = 1});
+        assert_non_null(b);
+        costate_options o = at(1e-3);
+        o.max_steps = 1000;
+        costate *c = costate_new(NULL, &b->P, &o);
+        CHECK_OK(c, costate_integrate(c, b->t0, b->t1, b->y0, b->p0, NULL));
+        assert_true(costate_get_stats(c)->steps < 200);
+        costate_free(c);
+        random_case_free(b);
+    }
+}
+
 static void fixed_is_stiff(void **state)
 {
     const linear s = {.a = 1};
@@ -497,6 +565,7 @@ static void algebraic(void **state)
     costate_options o = at(1e-6);
     costate *c = costate_new(NULL, &b->P, &o);
     double y[N_MOST] = {0};
+    assert_int_equal(costate_status(c), COSTATE_OK);
     memcpy(y, b->y0, (size_t)b->P.n * sizeof *y);
     CHECK_OK(c, costate_integrate(c, b->t0, b->t1, y, b->p0, NULL));
     const costate_stats *count = costate_get_stats(c);
@@ -537,11 +606,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifteen), cmocka_unit_test(calm), cmocka_unit_test(waves), cmocka_unit_test(not_stiff),
-        cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step), cmocka_unit_test(costs_no_evaluation),
-        cmocka_unit_test(orders),
+        cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step),
+        cmocka_unit_test(costs_no_evaluation), cmocka_unit_test(orders),
         cmocka_unit_test(lowered),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
-        cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(named), cmocka_unit_test(calibrated),
+        cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(stays_stiff),
+        cmocka_unit_test(by_stages_alone), cmocka_unit_test(too_stiff), cmocka_unit_test(nearly_stable),
+        cmocka_unit_test(named),
+        cmocka_unit_test(calibrated),
         cmocka_unit_test(algebraic), cmocka_unit_test(rescued)};
     if (!costate_method_find("auto") || !costate_method_find("radau")) return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,8 @@ int one_step_new(one_step *a, const family *F, const costate_method *method, con
     a->maps.count = &a->count;
     a->maps.v = a->maps.space.v = &a->v;
     if (sh) *sh = (shifts){.maps = &a->maps, .v = &a->v, .o = &a->o, .n = P->n};
-    a->st = (stepper){.m = method, .F = F, .o = &a->o, .maps = &a->maps, .sh = sh, .v = &a->v, .n = P->n, .np = P->np,
-                      .nq = P->nq, .N = P->n + P->nq, .s = method->s};
+    a->st = (stepper){.m = method, .method = method, .F = F, .o = &a->o, .maps = &a->maps, .sh = sh, .v = &a->v,
+                      .n = P->n, .np = P->np, .nq = P->nq, .N = P->n + P->nq, .s = method->s};
     TRY(maps_init(&a->maps, 0, (size_t)P->n * (size_t)P->n));
     TRY(F->prepare(&a->st));
     cursor at = {0};
