@@ -18,8 +18,8 @@
    Work is counted, with fixed prices in evaluations of f; if it were measured, runs would not repeat bit for bit.
 
    The order of fully implicit members changes with the contraction psi of Newton's iteration (E. Hairer, G. Wanner,
-   J. Comput. Appl. Math. 111 (1999) 93-111): it is raised while psi is below a bound of the method and h hardly changes,
-   and lowered where the iteration hardly converges. */
+   J. Comput. Appl. Math. 111 (1999) 93-111): it is raised while psi is below a bound of the method and h hardly
+   changes, and lowered where the iteration hardly converges. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -123,9 +123,9 @@ static double degree_of(double z) { return 4 + sqrt(z / BETA); }
 /* what a stiff step takes, about */
 static double stiff_price(const rule *x) { return 3 * x->lu + 10 * x->solve + 20; }
 
-/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where factorisations
-   are dear, and only if its step would take less work were the rest of the run MANY stiff steps: fast modes may keep its
-   own steps much shorter than stiff ones. */
+/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where
+   factorisations are dear, and only if its step would take less work were the rest of the run MANY stiff steps: fast
+   modes may keep its own steps much shorter than stiff ones. */
 static int stabilised_pays(const costate *c)
 {
     enum { MANY = 100 };
