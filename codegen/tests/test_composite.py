@@ -215,10 +215,11 @@ class Written(unittest.TestCase):
     def test_descriptor(self):
         for m, s, order in ((self.auto, 10, 4), (self.radau, 7, 5)):
             text = emit.method(m).split("static const costate_method")[1]
+            ones = [find(x.name) for x in m.members if not x.stabilised]    # rock4 has no lower orders
             self.assertEqual((self.field(text, "s"), self.field(text, "order")), (str(s), str(order)))
-            self.assertEqual(self.field(text, "est.order"), str(min(find(x.name).embedded for x in m.members)))
-            self.assertEqual(self.field(text, "dense.order"), str(min(find(x.name).dense for x in m.members)))
-            self.assertEqual(self.field(text, "about.rounding"), emit.double(max(find(x.name).tol for x in m.members)))
+            self.assertEqual(self.field(text, "est.order"), str(min(x.embedded for x in ones)))
+            self.assertEqual(self.field(text, "dense.order"), str(min(x.dense for x in ones)))
+            self.assertEqual(self.field(text, "about.rounding"), emit.double(max(x.tol for x in ones)))
             self.assertEqual(self.field(text, "is"), "COSTATE_STIFFLY_ACCURATE | COSTATE_A_STABLE | COSTATE_L_STABLE | "
                              "COSTATE_DAE")
             self.assertEqual(float(self.field(text, "about.r_infinity")), 0)
