@@ -37,6 +37,14 @@ const char *newton_members(const costate_method *m)
     return m->of ? names : NULL;
 }
 
+const costate_method *newton_member(const costate_method *m)
+{
+    int k = 0;
+    if (!m->of) return m;
+    while (k + 1 < m->of->count && !is_newton(m->of->member[k].method)) k++;
+    return m->of->member[k].method;
+}
+
 int method_takes(const costate_method *m, int mass)
 {
     if (mass == MASS_REGULAR) return !takes_diagonal_mass_only(m);

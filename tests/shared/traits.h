@@ -19,6 +19,8 @@ int begins_explicit(const costate_method *);
 /* options.members that leaves a composite method its members with Newton's iteration; NULL: it has no members.  Valid
    until the next call. */
 const char *newton_members(const costate_method *);
+/* the first member of a composite method with Newton's iteration; another method itself */
+const costate_method *newton_member(const costate_method *);
 /* Does the method take this kind of mass matrix?  Those of the problems couple states. */
 int method_takes(const costate_method *, int mass);
 int takes_diagonal_mass_only(const costate_method *);
