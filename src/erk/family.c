@@ -8,16 +8,13 @@ static int prepare(stepper *c)
     return shifts_prepare(c->sh, 0, 0, NULL);
 }
 
-static int divide(const stepper *c, int transpose, double *x) { return mass_solve(c->sh, transpose, 1, x); }
-
 static void layout(stepper *c, cursor *at)
 {
     erk_work *a = c->own;
     a->Y = take(at, (size_t)c->n);
     a->v = take(at, (size_t)c->N);
     a->r = take(at, (size_t)c->nq);
-    c->spectrum.divide = divide;
-    if (spectrum_products(c->maps) && !c->method->of) spectrum_layout(c, at);
+    if (spectrum_products(c->maps)) spectrum_layout(c, at);
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)
@@ -45,6 +42,7 @@ const family erk_family = {
     .tangent = erk_tangent,
     .adjoint = erk_adjoint,
     .longest = erk_longest,
+    .divide = divide_by_mass,
     .remark = erk_remark,
     .estimate = stage_estimate,
     .free = free,

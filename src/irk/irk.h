@@ -207,6 +207,7 @@ void irk_free(void *own);
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
     .estimate = irk_estimate,                               \
+    .divide = divide_by_mass,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \
     .loosely = irk_loosely,                                 \

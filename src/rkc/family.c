@@ -30,9 +30,8 @@ static void layout(stepper *c, cursor *at)
     TAKE(at, N, &a->f0, &a->F, &a->f1, &a->start);
     a->K = take(at, r * N);
     a->Y = take(at, N);
-    if (!c->method->of) spectrum_layout(c, at);
+    spectrum_layout(c, at);
     c->spectrum.f0 = a->f0;
-    c->spectrum.divide = divide;
     for (int k = 0; k < 2; k++) a->g[k] = take(at, N);
 }
 
@@ -95,6 +94,7 @@ const family rkc_family = {
     .ready = ready,
     .restart = restart,
     .longest = rkc_longest,
+    .divide = divide,
     .keeps = keeps,
     .damps = "rkc2d",
     .remark = rkc_remark,

@@ -128,6 +128,7 @@ static void sweep(stepper *c)
     .tangent = ros_tangent, \
     .adjoint = ros_adjoint, \
     .estimate = ros_estimate, \
+    .divide = divide_by_mass, \
     .restart = sweep, \
     .sweep = sweep, \
     .free = free

@@ -171,12 +171,9 @@ int member_begins(const costate *c)
     return k >= 0 ? k : member_first(c, !fixed);
 }
 
-static int divide(const stepper *c, int transpose, double *x) { return mass_solve(c->sh, transpose, 1, x); }
-
 /* Where M is singular, that turns out when the first member is prepared. */
 int members_begin(costate *c)
 {
-    if (c->st.method->of) c->st.spectrum.divide = divide;       /* stiff members measure rho, too */
     choose_by_products(c);
     for (;;) {
         int k = member_begins(c);

@@ -23,7 +23,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "base/pattern.h"
 #include "run/rule.h"
 
 enum { FLAG = 20, LIMITED = 15 * FLAG, CALM = 6, WAVE = 3 * FLAG };   /* as in DOPRI5; a wave is known after 5 steps */
@@ -203,24 +202,11 @@ static int after_explicit(costate *c, const record *r)
 
 /* ---- stiff and stabilised steps ---- */
 
-static int by_matrix(stepper *c, double t, const double *y, const double *v, double *out)
-{
-    (void)t;
-    (void)y;
-    memset(out, 0, (size_t)c->n * sizeof *out);
-    pattern_multiply(c->n, c->maps->pattern, c->lin.J, 0, 1, 1, v, out);
-    return c->spectrum.divide(c, 0, out);
-}
-
 /* rho by the J of the step, which costs no evaluation, or by products */
 static int measure(costate *c, const record *r)
 {
-    spectrum *s = &c->st.spectrum;
-    int formed = c->st.lin.J && c->st.lin.serial;
-    if (!formed && !spectrum_products(&c->maps)) return 0;
-    if (formed) s->product = by_matrix;
+    if (!spectrum_formed(&c->st) && !spectrum_products(&c->maps)) return 0;
     int status = spectrum_measure(&c->st, r->end, c->work.y1, &ONE_PAIR, NULL, NULL);
-    s->product = NULL;
     return status == RETRY ? 0 : status;
 }
 

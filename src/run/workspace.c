@@ -25,7 +25,7 @@ static void layout(costate *c, cursor *at)
     if (stiff_member(st)->F->is & IMPLICIT) st->lin.y = take(at, n);
     if (c->maps.residual) st->lin.yp = take(at, n);
     maps_layout(&c->maps, at);
-    if (st->method->of) spectrum_layout(st, at);            /* of all members */
+    if (st->method->of) spectrum_share(st, at);
 }
 
 int workspace_prepare(costate *c)

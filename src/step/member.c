@@ -6,8 +6,6 @@ void stepper_look(stepper *c, int k)
     member_method *from = &c->members[c->at], *to = &c->members[k];
     from->fac = c->fac;
     from->own = c->own;
-    from->f0 = c->spectrum.f0;
-    from->divide = c->spectrum.divide;
     if (from->sh->left.columns) c->left = from->sh;
     c->at = k;
     c->m = to->m;
@@ -17,8 +15,6 @@ void stepper_look(stepper *c, int k)
     c->sh = to->sh;
     c->fac = to->fac;
     c->own = to->own;
-    c->spectrum.f0 = to->f0;
-    if (to->divide) c->spectrum.divide = to->divide;        /* stiff members divide as explicit ones do */
     if (c->left && c->left != c->sh && c->sh->left.columns) {
         c->sh->left = c->left->left;
         c->left = c->sh;

@@ -15,6 +15,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/pattern.h"
 #include "base/random.h"
 #include "base/vec.h"
 #include "maps/callbacks.h"
@@ -30,10 +31,15 @@ static const double ALONG = 0.5, AGAINST = 0.7;
    axis, where the eigenvalue of J J is at 72 */
 static const double ACROSS = 0.3;
 
-void spectrum_layout(stepper *c, cursor *at)
+void spectrum_share(stepper *c, cursor *at)
 {
     spectrum *s = &c->spectrum;
     TAKE(at, (size_t)c->n, &s->v, &s->Jv, &s->JJv, &s->z);
+}
+
+void spectrum_layout(stepper *c, cursor *at)
+{
+    if (!c->method->of) spectrum_share(c, at);
 }
 
 void spectrum_forget(spectrum *s)
@@ -50,6 +56,8 @@ void spectrum_forget(spectrum *s)
 void spectrum_changed(spectrum *s) { s->products = 0; s->age = 0; }
 
 int spectrum_products(const maps *a) { return has_tangent(&a->user.rhs) || has_adjoint(&a->user.rhs) || a->user.jac; }
+
+int spectrum_formed(const stepper *c) { return c->lin.J && c->lin.serial; }
 
 int spectrum_given(const stepper *c) { return c->maps->user.radius || c->o->spectral_bound > 0; }
 
@@ -71,7 +79,7 @@ static int difference(stepper *c, spectrum *s, double t, const double *y, const 
     double e = sqrt(DBL_EPSILON) * fmax(size, 1) / along;
     add_scaled(n, s->z, y, e, v);
     TRY(map_value(c->maps, &c->maps->rhs, t, s->z, out));
-    TRY(s->divide(c, 0, out));
+    TRY(c->F->divide(c, 0, out));
     for (size_t i = 0; i < n; i++) out[i] = (out[i] - s->f0[i]) / e;
     return 0;
 }
@@ -84,15 +92,20 @@ static int product(stepper *c, spectrum *s, double t, const double *y, const dou
     costate_point x = point(a, t, y), dx = {.y = v};
     a->count->power++;
     if (s->product) return s->product(c, t, y, v, out);
+    if (spectrum_formed(c)) {
+        memset(out, 0, n * sizeof *out);
+        pattern_multiply(c->n, a->pattern, c->lin.J, 0, 1, 1, v, out);
+        return c->F->divide(c, 0, out);
+    }
     if (!spectrum_products(a)) return difference(c, s, t, y, v, out);
     if (has_tangent(&a->user.rhs) || a->user.jac) {
         TRY(map_tangent(a, &a->rhs, &x, &dx, out));
-        return s->divide(c, 0, out);
+        return c->F->divide(c, 0, out);
     }
     costate_gradient g = {.y = out};
     memset(out, 0, n * sizeof *out);
     memcpy(s->z, v, n * sizeof *v);
-    TRY(s->divide(c, 1, s->z));
+    TRY(c->F->divide(c, 1, s->z));
     return map_adjoint(a, &a->rhs, &x, s->z, &g);
 }
 

@@ -19,8 +19,8 @@ typedef struct {                /* ros/guard.c: of the user's matrix, where rho 
 typedef struct {
     double *v, *Jv, *JJv, *z;   /* n each: the vector of the power iteration, of length 1; its products; work */
     const double *f0;           /* M^-1 f(t, y), for differences where there are no products, or NULL: none are taken */
-    int (*divide)(const struct stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x */
-    /* out <- the operator of which it is an eigenvalue times v; NULL: J v */
+    /* out <- the operator of which it is an eigenvalue times v; NULL: J v, by the linearisation at hand if J is formed
+       */
     int (*product)(struct stepper *, double t, const double *y, const double *v, double *out);
     double rho;                 /* its modulus, or what is given for it; 0: not known */
     int negative;               /* 1: the eigenvalue is close to the negative real axis, */
@@ -42,10 +42,12 @@ typedef struct { int first, first_most, least, most; double settled, safety; int
 
 #define SPECTRUM_SAFETY 1.1                                 /* of explicit Runge-Kutta methods */
 
-void spectrum_layout(struct stepper *, cursor *);
+void spectrum_layout(struct stepper *, cursor *);            /* for families: nothing, if members share one; */
+void spectrum_share(struct stepper *, cursor *);             /* and theirs */
 void spectrum_forget(spectrum *);                           /* a run begins */
 void spectrum_changed(spectrum *);                          /* an event: f_y may be another matrix */
 int spectrum_products(const struct maps *);                 /* does the problem provide products with f_y or f_y^T? */
+int spectrum_formed(const struct stepper *);                /* is J formed, at the last linearisation? */
 int spectrum_given(const struct stepper *);                 /* by options.spectral_radius or spectral_bound; */
 int spectrum_ask(struct stepper *, double t, const double *y);     /* rho <- what they give there */
 /* Is a rho like this, which may still rise, far from where it matters? */

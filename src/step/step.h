@@ -119,8 +119,6 @@ typedef struct {                /* columns of tangents from `from` on have these
 
 typedef struct family family;
 
-struct stepper;
-
 typedef struct {                /* a method at work: the only one of a solver, or a member of a composite method */
     const costate_method *m;
     const family *F;
@@ -129,8 +127,6 @@ typedef struct {                /* a method at work: the only one of a solver, o
     factors *fac;
     void *own;
     int ready;                  /* 0: its work space does not exist yet */
-    const double *f0;           /* of the spectrum, where it is at hand, */
-    int (*divide)(const struct stepper *, int transpose, double *x);
 } member_method;
 
 typedef struct stepper {        /* what a family works with: method, problem, linear solver */
@@ -174,6 +170,7 @@ struct family {
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
+    int (*divide)(const stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x, for the spectrum */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
     /* |R| of this step for the fastest modes, and z, h times their rate; NULL: known from |R(inf)| */
     double (*keeps)(const stepper *, const record *, double *z);
@@ -187,6 +184,12 @@ struct family {
 };
 
 int own_new(stepper *, size_t size);                     /* own: zeros */
+
+/* family.divide, where M is factored */
+static inline int divide_by_mass(const stepper *c, int transpose, double *x)
+{
+    return mass_solve(c->sh, transpose, 1, x);
+}
 
 /* member.c */
 void stepper_look(stepper *, int k);                     /* member k is at hand, which need not be ready */
