@@ -8,6 +8,7 @@
 
    The part of step k in the error of the value is the change of lambda^T (y_halved - y) + tau (t_halved - t) over it,
    which is lambda^T times the local error of the step to first order. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,11 +137,12 @@ static int order_of(const comparison *x, const costate_method *m)
 /* 2^q, q of the member with the least order that took a step */
 static double reduction(const comparison *x)
 {
-    const member_method *members = x->c->st.members;
-    int least = order_of(x, members[x->tape->count > 0 ? x->tape->list[0].member : 0].m);
-    for (int k = 1; k < x->tape->count; k++) {
-        int q = order_of(x, members[x->tape->list[k].member].m);
-        if (q < least) least = q;
+    const stepper *st = &x->c->st;
+    unsigned on = x->tape->count > 0 ? tape_members(x->tape) : 1;
+    int least = INT_MAX;
+    for (int k = 0; k < members_count(st); k++) {
+        int q = order_of(x, st->members[k].m);
+        if ((on >> k & 1) && q < least) least = q;
     }
     return ldexp(1, least);
 }

@@ -21,21 +21,14 @@ int check_arguments(costate *c, double t0, double t1, const double *y, const dou
     return check_vector(c, "p", p, (size_t)c->st.np);
 }
 
-/* did this member take a step? */
-static int is_on(const costate_tape *tape, int member)
-{
-    for (int k = 0; k < tape->count; k++)
-        if ((int)tape->list[k].member == member) return 1;
-    return 0;
-}
-
 /* What a member needs that took steps on the tape, or without a tape may take them. */
 int maps_available(costate *c, const costate_tape *tape, enum mode mode, int with_p, int with_t)
 {
     const composite *of = c->st.method->of;
+    unsigned on = of && tape ? tape_members(tape) : 0;
     for (int k = 0; k < members_count(&c->st); k++) {
         const family *F = c->st.members[k].F;
-        if (of && (tape ? !is_on(tape, k) : !c->works[k].usable)) continue;
+        if (of && (tape ? !(on >> k & 1) : !c->works[k].usable)) continue;
         int status = maps_have(&c->maps, F->needs[mode], F->costs[mode], with_p, with_t);
         size_t used = strlen(c->v.text);
         if (status && of && of->member[k].second)

@@ -39,8 +39,7 @@ static void newton_of_members(costate *finer, const costate *c)
     for (int k = 0; k < members_count(&c->st); k++) {
         const costate_options *o = c->st.members[k].o;
         double part = c->st.members[k].m->block > 1 ? NEWTON_PART_FULL : NEWTON_PART, tol = o->newton_tol;
-        costate_options *to = finer->st.method->of ? &finer->works[k].o : &finer->o;
-        to->newton_tol = fmax(part * tol, fmin(tol, newton_round_off(options_rtol(o, c->st.n))));
+        member_options(finer, k)->newton_tol = fmax(part * tol, fmin(tol, newton_round_off(options_rtol(o, c->st.n))));
     }
 }
 

@@ -8,8 +8,6 @@
 #include "run/families.h"
 #include "run/run.h"
 
-static const costate_method *method_at(const costate_method *m, int k) { return m->of ? m->of->member[k].method : m; }
-
 int members_new(costate *c, const costate_method *m)
 {
     c->st.method = m;
@@ -18,64 +16,67 @@ int members_new(costate *c, const costate_method *m)
     c->works = calloc(count, sizeof *c->works);
     if (!c->st.members || !c->works) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     for (size_t k = 0; k < count; k++) {
-        const costate_method *one = method_at(m, (int)k);
-        costate_options *o = m->of ? &c->works[k].o : &c->o;
+        const costate_method *one = method_member(m, (int)k);
+        costate_options *o = member_options(c, (int)k);
         c->st.members[k] = (member_method){.m = one, .F = family_of(one), .o = o, .sh = &c->works[k].sh};
         c->works[k].sh = (shifts){.maps = &c->maps, .v = &c->v, .o = o};
         if (one->s > c->st.most) c->st.most = one->s;
     }
-    const member_method *first = &c->st.members[0];
-    c->st.m = first->m;
-    c->st.F = first->F;
-    c->st.o = first->o;
-    c->st.sh = first->sh;
-    c->st.s = first->m->s;
     c->st.options = &c->o;
     c->st.prepare = member_prepare;
+    stepper_look(&c->st, 0);
     return 0;
 }
 
 /* ---- which may be used ---- */
 
-static int named(const char *list, const char *name, int minus)
+/* A word of options.members: a name, with a minus sign before it or not. */
+typedef struct { const char *name; size_t length; int minus; } word;
+
+/* the word at *at, which moves behind it; 0: there is none */
+static int next_word(const char **at, word *w)
 {
-    size_t length = strlen(name);
-    for (const char *at = list; *(at += strspn(at, " ,")); at += strcspn(at, " ,")) {
-        const char *word = at + minus;
-        int same = (*at == '-') == minus && strcspn(word, " ,") == length;
-        if (same && strncmp(word, name, length) == 0) return 1;
-    }
-    return 0;
+    *at += strspn(*at, " ,");
+    w->minus = **at == '-';
+    w->name = *at + w->minus;
+    w->length = strcspn(w->name, " ,");
+    if (!**at) return 0;
+    *at = w->name + w->length;
+    return 1;
+}
+
+static int names(const word *w, const costate_method *m)
+{
+    return strlen(m->name) == w->length && strncmp(w->name, m->name, w->length) == 0;
 }
 
 /* Every name must be that of a member. */
 static int check_names(costate *c)
 {
     const char *at = c->o.members;
+    word w;
     if (at && !c->st.method->of)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.members is for composite methods as auto; %s has no members.",
                     c->st.method->name);
-    for (; at && *(at += strspn(at, " ,")); at += strcspn(at, " ,")) {
-        int minus = *at == '-', known = 0;
-        size_t length = strcspn(at + minus, " ,");
-        for (int k = 0; k < members_count(&c->st); k++) {
-            const char *name = c->st.members[k].m->name;
-            known |= strlen(name) == length && strncmp(at + minus, name, length) == 0;
-        }
+    while (at && next_word(&at, &w)) {
+        int known = 0;
+        for (int k = 0; k < members_count(&c->st); k++) known |= names(&w, c->st.members[k].m);
         if (!known)
             return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.members names %.*s, which is no member of %s "
-                        "(costate_method_member lists them).", (int)length, at + minus, c->st.method->name);
+                        "(costate_method_member lists them).", (int)w.length, w.name, c->st.method->name);
     }
     return 0;
 }
 
 /* The list names members that may be used, or only some that may not. */
-static int allowed(const char *list, const char *name)
+static int allowed(const char *list, const costate_method *m)
 {
-    if (!list) return 1;
-    int positive = 0;
-    for (const char *at = list; *(at += strspn(at, " ,")); at += strcspn(at, " ,")) positive |= *at != '-';
-    return !named(list, name, 1) && (!positive || named(list, name, 0));
+    int some = 0, named = 0, excluded = 0;
+    for (word w; list && next_word(&list, &w);) {
+        some |= !w.minus;
+        if (names(&w, m)) *(w.minus ? &excluded : &named) = 1;
+    }
+    return !excluded && (!some || named);
 }
 
 int members_choose(costate *c)
@@ -86,7 +87,7 @@ int members_choose(costate *c)
         const costate_method *of = c->st.method;
         member_work *w = &c->works[k];
         stepper_look(&c->st, k);
-        int given = allowed(c->o.members, c->st.m->name), status = given ? refuse_method(c) : 0;
+        int given = allowed(c->o.members, c->st.m), status = given ? refuse_method(c) : 0;
         c->st.members[k].F = c->st.F;                           /* refuse_method may have taken another table */
         if (!of->of) TRY(status);
         if (of->of && vectors && !(w->scaled = calloc(2 * (size_t)c->st.n, sizeof *w->scaled)))
@@ -228,14 +229,19 @@ static int derivatives(costate *c, int all, int m)
     return 0;
 }
 
+/* the next member that is ready, at hand; 0: there is none */
+static int next_ready(costate *c, int *k)
+{
+    while (*k < members_count(&c->st) && !c->st.members[*k].ready) ++*k;
+    if (*k == members_count(&c->st)) return 0;
+    stepper_look(&c->st, (*k)++);
+    return 1;
+}
+
 static int of_all(costate *c, int all, int m)
 {
     int before = c->st.at, status = 0;
-    for (int k = 0; k < members_count(&c->st) && !status; k++) {
-        if (!c->st.members[k].ready) continue;
-        stepper_look(&c->st, k);
-        status = derivatives(c, all, m);
-    }
+    for (int k = 0; !status && next_ready(c, &k);) status = derivatives(c, all, m);
     stepper_look(&c->st, before);
     if (status) c->d.columns = c->d.all = c->second.columns = 0;
     return status;
@@ -281,7 +287,7 @@ static int prepare(costate *c, int k)
     member_work *w = &c->works[k];
     TRY(matrix(c));
     TRY(c->st.F->prepare(&c->st));
-    options_newton(c, c->st.method->of ? &w->o : &c->o);    /* depends on whether M is regular */
+    options_newton(c, member_options(c, k));                /* depends on whether M is regular */
     TRY(refuse_singular(c));
     size_t used = lay_steps(c, NULL);
     if (!(w->block = calloc(used + 8, sizeof(double))))
@@ -297,11 +303,7 @@ static int prepare(costate *c, int k)
 static void lay_again(costate *c)
 {
     int at = c->st.at;
-    for (int k = 0; k < members_count(&c->st); k++) {
-        if (!c->works[k].columns) continue;
-        stepper_look(&c->st, k);
-        lay_columns(c, c->works[k].columns, c->d.all);
-    }
+    for (int k = 0; c->d.all > 0 && next_ready(c, &k);) lay_columns(c, c->works[c->st.at].columns, c->d.all);
     stepper_look(&c->st, at);
 }
 
@@ -310,8 +312,7 @@ int member_prepare(stepper *st, int k)
     costate *c = (costate *)(void *)((char *)st - offsetof(struct costate, st));
     int status = prepare(c, k);
     if (!status) return 0;
-    c->st.members[k].own = c->st.own;
-    c->st.members[k].fac = c->st.fac;
+    stepper_put(&c->st);
     release(c, k);
     c->st.own = NULL;
     c->st.fac = NULL;
@@ -322,11 +323,8 @@ int member_prepare(stepper *st, int k)
 void members_sweep(costate *c)
 {
     int before = c->st.at;
-    for (int k = 0; k < members_count(&c->st); k++) {
-        if (!c->st.members[k].ready) continue;
-        stepper_look(&c->st, k);
+    for (int k = 0; next_ready(c, &k);)
         if (c->st.F->sweep) c->st.F->sweep(&c->st);
-    }
     stepper_look(&c->st, before);
 }
 
@@ -345,8 +343,7 @@ shifts *members_left(costate *c)
 void members_free(costate *c)
 {
     if (!c->works || !c->st.members) { free(c->works); free(c->st.members); return; }
-    c->st.members[c->st.at].own = c->st.own;
-    c->st.members[c->st.at].fac = c->st.fac;
+    stepper_put(&c->st);
     for (int k = 0; k < members_count(&c->st); k++) {
         release(c, k);
         free(c->works[k].scaled);

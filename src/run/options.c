@@ -190,7 +190,7 @@ void options_scale(costate *c, double factor)
         stepper_look(&c->st, k);
         if (c->st.method->of) options_of_member(c, k);
         if (!c->st.members[k].ready) continue;
-        options_newton(c, c->st.method->of ? &c->works[k].o : &c->o);
+        options_newton(c, member_options(c, k));
     }
     stepper_look(&c->st, at);
 }

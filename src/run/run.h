@@ -180,6 +180,7 @@ void forget(costate *);                                             /* stored da
 void solver_renew(costate *);                                       /* renew.c: forgets all earlier runs */
 
 /* members.c */
+static inline costate_options *member_options(costate *c, int k) { return c->st.method->of ? &c->works[k].o : &c->o; }
 int members_new(costate *, const costate_method *);                 /* allocates; nothing is prepared */
 int members_choose(costate *);      /* which of them this problem allows; a status if none */
 int member_prepare(stepper *, int k);                               /* of the member at hand: stepper.prepare */
@@ -249,7 +250,7 @@ int refuse_singular(costate *);     /* when it is prepared: M is known */
 
 /* options.c */
 int options_fill(costate *);
-/* newton_tol of the member at hand, from its tolerances, and other defaults that depend on it */
+/* newton_tol of the member at hand, from its tolerances */
 void options_newton(costate *, costate_options *);
 void options_of_member(costate *, int k);   /* of a composite method: from those of the solver */
 costate_options options_unwatched(const costate *);  /* of another solver: without callbacks that watch */

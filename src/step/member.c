@@ -1,11 +1,16 @@
 /* member.c - the member of a composite method that a stepper has at hand. */
 #include "step/step.h"
 
+void stepper_put(stepper *c)
+{
+    c->members[c->at].fac = c->fac;
+    c->members[c->at].own = c->own;
+}
+
 void stepper_look(stepper *c, int k)
 {
-    member_method *from = &c->members[c->at], *to = &c->members[k];
-    from->fac = c->fac;
-    from->own = c->own;
+    const member_method *from = &c->members[c->at], *to = &c->members[k];
+    stepper_put(c);
     if (from->sh->left.columns) c->left = from->sh;
     c->at = k;
     c->m = to->m;

@@ -117,6 +117,13 @@ struct costate_method {
     const composite *of;        /* composite: its members; else NULL */
 };
 
+/* members: the method itself, or those of a composite one */
+static inline int method_members(const costate_method *m) { return m->of ? m->of->count : 1; }
+static inline const costate_method *method_member(const costate_method *m, int k)
+{
+    return m->of ? m->of->member[k].method : m;
+}
+
 /* A polynomial of the dense output, sum_{k=1..degree} a_k theta^k, and its first two derivatives.  Inline: weights of
    predictions are 2 % of van der Pol with sdirk4a. */
 static inline double dense_value(int degree, const double *a, double theta)

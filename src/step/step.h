@@ -192,11 +192,12 @@ static inline int divide_by_mass(const stepper *c, int transpose, double *x)
 }
 
 /* member.c */
+void stepper_put(stepper *);                             /* what the member at hand has made, into `members` */
 void stepper_look(stepper *, int k);                     /* member k is at hand, which need not be ready */
 int stepper_take(stepper *, int k);                      /* member k is at hand from now on, prepared if it is new; else
                                                             the one before still is */
 const member_method *stiff_member(const stepper *);             /* the first with implicit stages, or the first */
-static inline int members_count(const stepper *c) { return c->method->of ? c->method->of->count : 1; }
+static inline int members_count(const stepper *c) { return method_members(c->method); }
 static inline const costate_method *method_of_step(const stepper *c, const record *r)
 {
     return c->members[r->member].m;

@@ -5,9 +5,8 @@
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
 size_t counts_bytes(const stepper *c, int member)
 {
-    const composite *of = c->method->of;
-    int implicit = of ? of->member[member].stiff : (c->F->is & IMPLICIT) != 0;
-    return implicit ? words((size_t)c->members[member].m->s) : 0;
+    const member_method *by = &c->members[member];
+    return by->F->is & IMPLICIT ? words((size_t)by->m->s) : 0;
 }
 
 /* a checksum of everything on which the steps of a run depend, apart from the problem */

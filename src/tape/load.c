@@ -85,7 +85,7 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     unsigned char *kept = NULL;
     if (f->bytes < sizeof h) return wrong(x, "holds a step of another size or order");
     memcpy(&h, x->data.at, sizeof h);
-    if (h.member < 0 || h.member >= (c->method->of ? c->method->of->count : 1))
+    if (h.member < 0 || h.member >= members_count(c))
         return wrong(x, "holds a step of a member that its method does not have");
     size_t counts = counts_bytes(c, h.member), body = step_doubles(t, h.member);
     if (f->bytes != sizeof h + counts + body * sizeof(double) || f->number != (uint32_t)t->count)

@@ -96,6 +96,13 @@ const mapped *tape_last_event(const costate_tape *t)
     return NULL;
 }
 
+unsigned tape_members(const costate_tape *t)
+{
+    unsigned all = 0;
+    for (int k = 0; k < t->count; k++) all |= 1u << t->list[k].member;
+    return all;
+}
+
 int tape_direction(const costate_tape *tape) { return tape->from.t1 >= tape->from.t0 ? 1 : -1; }
 
 /* Stages alone, each from the state of the run, come out the same to rounding: with any factorisation, and with any

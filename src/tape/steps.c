@@ -51,8 +51,8 @@ typedef struct {
 /* of step k, by this member of the tape's method */
 static size_t doubles_of(const costate_tape *t, const bodies *x, int k, int member)
 {
-    const costate_method *m = t->method->of ? t->method->of->member[member].method : t->method;
-    return x->N + x->slope + (tape_has_stages(t, k) ? (size_t)m->s * (size_t)t->problem.n : 0);
+    size_t stages = (size_t)method_member(t->method, member)->s * (size_t)t->problem.n;
+    return x->N + x->slope + (tape_has_stages(t, k) ? stages : 0);
 }
 
 size_t step_doubles(const costate_tape *t, int member)

@@ -198,6 +198,7 @@ void *tape_own(costate_tape *, size_t bytes, void (*clear)(const costate_tape *)
 void *tape_memory(const stepper *, costate_tape *, size_t need);
 /* the run has ended at t, y, mode; COSTATE_IO: its medium could not be completed */
 int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
+unsigned tape_members(const costate_tape *);          /* bit k: member k took a step */
 int tape_direction(const costate_tape *);             /* direction of time: 1 or -1 */
 int tape_first_map(const costate_tape *, int k);      /* index of the first map before step k or later */
 /* how many of `count` entries have a number of k or less; the numbers, which do not decrease, are `at` bytes behind the
