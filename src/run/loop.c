@@ -103,9 +103,9 @@ static int try_step(costate *c, run *x, double *err)
     else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
     if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
     if (!x->d || !(*err <= 1)) return 0;
-    effort before = rule_effort(c);
+    effort before = effort_so_far(c);
     int status = try_tangents(c, x, err);
-    rule_aside(c, before);
+    effort_aside(c, before);
     return status;
 }
 
@@ -247,9 +247,9 @@ static int watched(costate *c, run *x, double err)
     x->cut = 0;
     TRY(watch_step(c, x, err));
     if (!x->now.exact || !x->d) return 0;
-    effort before = rule_effort(c);
+    effort before = effort_so_far(c);
     int status = tangents_to_event(c, x);
-    rule_aside(c, before);
+    effort_aside(c, before);
     return status;
 }
 

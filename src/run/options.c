@@ -85,7 +85,7 @@ static int fits_method(costate *c)
                     "estimate.", m->name);
     if (m->of) return 0;
     defaults_of(&c->st.members[0], &c->o);
-    if (c->o.event_samples == 0) c->o.event_samples = m->order > 4 ? m->order : 4;
+    if (c->o.event_samples == 0) c->o.event_samples = samples_for(m);
     return 0;
 }
 

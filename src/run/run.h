@@ -107,6 +107,8 @@ typedef struct {                /* damping.c: of fast modes, by the steps of a r
 
 typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
 
+enum { RECENT = 5 };
+
 /* rule.c: what the choice among the members of a composite method remembers */
 typedef struct {
     long run;                   /* stamp of the run */
@@ -120,11 +122,10 @@ typedef struct {
     long failures;              /* and failures of Newton's iteration up to there */
     effort done;                /* so far; both between runs relative to the counters, which costate_reset_stats and
                                    sweeps change */
-    double length[5], price[5]; /* of the last stiff steps */
+    double length[RECENT], price[RECENT];       /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
     long rescued;               /* number of the step that a member of the other kind took after one had failed, or 0 */
-    long missed;                /* steps that would have been stiff, had a member been usable */
 } rule;
 
 typedef struct {                /* what a member of a composite method works with, or the only method */
@@ -146,6 +147,7 @@ struct costate {
     stepper st;
     member_work *works;         /* of st.members */
     rule rule;
+    int first[2];               /* explicit and stiff member for the tolerances of the run; -1: none is usable */
     interval in;                /* of the last run */
     long at;                    /* index of the step, counted through warm continuations */
     identity *self;
@@ -250,6 +252,7 @@ int refuse_singular(costate *);     /* when it is prepared: M is known */
 
 /* options.c */
 int options_fill(costate *);
+static inline int samples_for(const costate_method *m) { return m->order > 4 ? m->order : 4; }    /* event_samples */
 /* newton_tol of the member at hand, from its tolerances */
 void options_newton(costate *, costate_options *);
 void options_of_member(costate *, int k);   /* of a composite method: from those of the solver */
