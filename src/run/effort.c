@@ -1,5 +1,5 @@
-/* effort.c - the work of the steps of a composite method, counted with fixed prices (mathematics, eq. 13.23 to 13.24): if
-   it were measured, runs would not repeat bit for bit. */
+/* effort.c - the work of the steps of a composite method, counted with fixed prices (mathematics, eq. 13.23 to 13.24):
+   if it were measured, runs would not repeat bit for bit. */
 #include <math.h>
 #include "run/rule.h"
 

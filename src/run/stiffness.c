@@ -1,5 +1,5 @@
-/* stiffness.c - does stability limit the steps of an explicit member, and how long would they be? (mathematics, eq. 13.19 to
-   13.21)
+/* stiffness.c - does stability limit the steps of an explicit member, and how long would they be? (mathematics,
+   eq. 13.19 to 13.21)
 
        h |f_s - f_(s-1)| / |Y_s - Y_(s-1)|    of the last two stages (Hairer & Wanner II, IV.2),
        h rho                                  rho by products (step/spectrum.c) */

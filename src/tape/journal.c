@@ -25,6 +25,7 @@ uint64_t journal_options(const stepper *c)
     words_add(&all, integer, sizeof integer);
     if (o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));
     if (o->atol_vector) words_add(&all, o->atol_vector, (size_t)c->n * sizeof(double));
+    for (const char *at = o->members; at && *at; at++) words_add(&all, &(int64_t){*at}, sizeof(int64_t));
     return all.sum;
 }
 

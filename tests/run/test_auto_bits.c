@@ -13,6 +13,15 @@ static const double TOLS[] = {1e-4, 1e-6, 1e-8};
 
 static costate_options at(double tol) { return (costate_options){.rtol = tol, .atol = tol}; }
 
+/* run k of six, by tolerance and storage */
+static costate_options stored(int k)
+{
+    costate_options o = at(TOLS[k / 2]);
+    o.storage = k % 3;
+    o.checkpoints = 50;
+    return o;
+}
+
 static void make(by_turns *b, int which)
 {
     by_turns_make(b, which, which == CHATTER ? 5 : 2.2, which == CHATTER ? 2.1 : -0.5);
@@ -66,9 +75,7 @@ static void swept_again(void **state)
     make(&chatter, CHATTER);
     for (int k = 0; k < 6; k++) {
         make(&b, RELAXATION);
-        costate_options o = at(TOLS[k / 2]);
-        o.storage = k % 3;
-        o.checkpoints = 50;
+        costate_options o = stored(k);
         o.stage_solve = COSTATE_STAGE_DIRECT;
         session s = turns_ran(&b, o, costate_tape_new(), 0);
         inputs first = adjoint(&s, &w, s.c);
@@ -98,9 +105,7 @@ static void read_back(void **state)
     (void)state;
     for (int k = 0; k < 6; k++) {
         make(&b, k & 1);
-        costate_options o = at(TOLS[k / 2]);
-        o.storage = k % 3;
-        o.checkpoints = 50;
+        costate_options o = stored(k);
         o.stage_solve = COSTATE_STAGE_DIRECT;
         unlink(path);
         session s = turns_ran(&b, o, costate_tape_open(path), 0);
@@ -129,9 +134,7 @@ static void resumed(void **state)
     (void)state;
     for (int k = 0; k < 6; k++) {
         make(&b, k & 1);
-        costate_options o = at(TOLS[k / 2]);
-        o.storage = k % 3;
-        o.checkpoints = 50;
+        costate_options o = stored(k);
         unlink(path);
         session s = turns_ran(&b, o, costate_tape_open(path), 0);
         session run_before = turns_ran(&b, at(1e-3), costate_tape_new(), 0);
@@ -165,6 +168,37 @@ static void resumed(void **state)
         unlink(path);
     }
     assert_true(cuts > 100);
+}
+
+/* What it is gone on with must be allowed the same members. */
+static void other_members(void **state)
+{
+    static const char *const lists[] = {NULL, "-rodas5p", "-rodas5p -radau2a7"};
+    by_turns b;
+    double y[N_MOST];
+    (void)state;
+    make(&b, CHATTER);
+    for (int wrote = 0; wrote < 3; wrote++) {
+        costate_options o = at(1e-6);
+        o.members = lists[wrote];
+        unlink(path);
+        session s = turns_ran(&b, o, costate_tape_open(path), 0);
+        bytes_of whole = file_bytes(path);
+        for (int reads = 0; reads < 3; reads++) {
+            o.members = lists[reads];
+            costate *c = costate_new(s.m, &s.P, &o);
+            file_is(path, whole.data, whole.length / 2, 0);
+            costate_tape *tape = costate_tape_open(path);
+            int status = costate_resume(c, tape, y);
+            assert_int_equal(status, reads == wrote ? COSTATE_OK : COSTATE_BAD_TAPE);
+            if (status) assert_non_null(strstr(costate_message(c), "other options"));
+            costate_tape_free(tape);
+            costate_free(c);
+        }
+        free(whole.data);
+        session_close(&s);
+        unlink(path);
+    }
 }
 
 /* ---- pieces ---- */
@@ -279,8 +313,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(taped_or_not), cmocka_unit_test(swept_again), cmocka_unit_test(read_back),
-        cmocka_unit_test(resumed), cmocka_unit_test(continued), cmocka_unit_test(as_one_run),
-        cmocka_unit_test(threads)};
+        cmocka_unit_test(resumed), cmocka_unit_test(other_members), cmocka_unit_test(continued),
+        cmocka_unit_test(as_one_run), cmocka_unit_test(threads)};
     if (!costate_method_find("auto")) return 0;
     snprintf(path, sizeof path, "auto_bits_%ld.tape", (long)getpid());
     return cmocka_run_group_tests(tests, NULL, NULL);
