@@ -1,6 +1,6 @@
 """From a table to a checked method, whatever its family."""
 from . import check, read, rosenbrock, rungekutta
-from .document import MOST_STAGES
+from .document import MOST_STAGES, naming
 from .real import Refused
 
 
@@ -10,11 +10,9 @@ def method(path):
 
 
 def from_table(table):
-    try:
+    with naming(table.path):
         found = rosenbrock.derive(table) if table.family == "ros" else rungekutta.derive(table)
         check.claims(table, found.properties)
         if found.s > MOST_STAGES:
             raise Refused(f"{found.s} stages, at most {MOST_STAGES} are provided for")
-    except Refused as fault:
-        raise Refused(f"{table.path}: {fault}") from None
-    return found
+        return found

@@ -1,5 +1,6 @@
 """Coefficient files as text: TOML, its keys, and the lines of the blocks in it."""
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +10,11 @@ from .real import Refused, brief
 PROPERTIES = ("fsal", "stiffly-accurate", "A-stable", "L-stable", "dae", "w-method", "explicit-first")
 BLOCKS = ("tableau", "alpha", "gamma", "a", "c", "continuous", "rodas", "b", "bhat", "m", "mhat", "e")
 TEXTS = ("name", "title", "family", "source")
-KEYS = {key: (str, "a text") for key in TEXTS + ("checked", "nodes", "theta")} \
-    | {key: (int, "a whole number") for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
-    | {"is": (list, "a list of properties"), "let": (dict, 'definitions let.x = "formula"'),
-       "collocation": (bool, "true or false")}
+TEXT, WHOLE = ((str,), "a text"), ((int,), "a whole number")     # kinds of values: types, and what they are called
+NUMBER, FLAG = ((int, float), "a number"), ((bool,), "true or false")
+KEYS = {key: TEXT for key in TEXTS + ("checked", "nodes", "theta")} \
+    | {key: WHOLE for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
+    | {"is": ((list,), "a list of properties"), "let": ((dict,), 'definitions let.x = "formula"'), "collocation": FLAG}
 MOST_STAGES = 32                 # STAGES_MOST of src/step/method.h: weights of a step lie in arrays of this size
 MAX_ORDER = 13                   # 12486 trees of order 13 take two seconds; of order 14 there are 32973
 
@@ -57,21 +59,41 @@ def split_block(text):
     return lines
 
 
-def check_keys(path, keys):
-    """Every key is known, none that is needed is missing, and all are of their kind."""
-    for key in TEXTS + ("order",):
+@contextmanager
+def naming(path):
+    """What is refused within it begins with the name of the file."""
+    try:
+        yield
+    except Refused as fault:
+        text = str(fault)
+        raise Refused(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def check_kinds(keys, kinds, needed, place=""):
+    """Every key is known, none that is needed is missing, and all are of their kinds."""
+    for key in needed:
         if key not in keys:
-            raise Refused(f"key '{key}' is missing")
+            raise Refused(f"{place}key '{key}' is missing")
     for key, value in keys.items():
-        if key not in KEYS:
-            raise Refused(f"key '{brief(key)}' is unknown")
-        kind, what = KEYS[key]
-        if type(value) is not kind or kind is str and not value.strip():
-            raise Refused(f"{key}: must be {what}")
-        if kind is str and not all(x.isprintable() or x.isspace() for x in value):
-            raise Refused(f"{key}: holds a control character")
-        if kind is int and not 1 <= value <= (99 if key == "digits" else MAX_ORDER):
-            raise Refused(f"{key}: must be from 1 to {99 if key == 'digits' else MAX_ORDER}")
+        if key not in kinds:
+            raise Refused(f"{place}key '{brief(key)}' is unknown")
+        types, what = kinds[key]
+        if type(value) not in types or isinstance(value, str) and not value.strip():
+            raise Refused(f"{place}{key}: must be {what}")
+        if isinstance(value, str) and not all(x.isprintable() or x.isspace() for x in value):
+            raise Refused(f"{place}{key}: holds a control character")
+
+
+def check_whole(keys, most):
+    for key, value in keys.items():
+        limit = 99 if key == "digits" else most
+        if type(value) is int and not 1 <= value <= limit:
+            raise Refused(f"{key}: must be from 1 to {limit}")
+
+
+def check_keys(path, keys):
+    check_kinds(keys, KEYS, TEXTS + ("order",))
+    check_whole(keys, MAX_ORDER)
     for name, text in keys.get("let", {}).items():
         if not isinstance(text, str):
             raise Refused(f"let.{brief(name)}: must be text, so that its digits are read exactly")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from .collocation import KINDS
-from .document import MOST_STAGES, check_keys, document
+from .document import MOST_STAGES, check_keys, document, naming
 from .expr import evaluate
 from .linalg import zeros
 from .real import Refused, brief, tolerance
@@ -56,10 +56,8 @@ def load(path):
 
 
 def table(doc):
-    try:
+    with naming(doc.path):
         return Reader(doc).table()
-    except Refused as fault:
-        raise Refused(f"{doc.path}: {fault}") from None
 
 
 def texts(doc):

@@ -3,17 +3,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import derive
-from ..document import TEXTS, check_place, document
+from ..document import FLAG, NUMBER, TEXT, TEXTS, check_kinds, check_place, document, naming
 from ..families import HEADER
 from ..real import Refused, brief
 from ..rkc import read as rkc_read
 from .facts import Facts, facts, limits
 
 FAMILY = "composite"
-KEYS = {key: str for key in TEXTS + ("checked",)} | {"raise": float, "member": list}
-WHAT = {str: "a text", float: "a number", list: "a list of tables [[member]]"}
-MEMBER = {"method": ((str,), "a text"), "rtol": ((int, float), "a number"), "second": ((bool,), "true or false"),
-          "calibrated": ((bool,), "true or false")}
+TABLES = ((list,), "a list of tables [[member]]")
+KEYS = {key: TEXT for key in TEXTS + ("checked",)} | {"raise": NUMBER, "member": TABLES}
+MEMBER = {"method": TEXT, "rtol": NUMBER, "second": FLAG, "calibrated": FLAG}
 MOST_MEMBERS = 8
 LONGEST = 60                         # of a name that is looked up
 EXPLICIT = ("erk", "rkc")
@@ -95,7 +94,7 @@ def unread(path):
 def method(path, find=None):
     """The method of a file; Refused, with the file's name, when anything in it is wrong.  find(name): the derived
     method of this name, None if there is none; without it, members are looked up beside the file."""
-    try:
+    with naming(path):
         keys = document(path).keys
         check_keys(Path(path), keys)
         members = [member(k, x, find or beside(path)) for k, x in enumerate(keys["member"], 1)]
@@ -103,9 +102,6 @@ def method(path, find=None):
         if "raise" in keys:
             ladder(keys["raise"], members)
         return Method(str(path), keys, members)
-    except Refused as fault:
-        text = str(fault)
-        raise Refused(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
 def beside(path):
@@ -121,17 +117,7 @@ def beside(path):
 
 
 def check_keys(path, keys):
-    for key in TEXTS + ("member",):
-        if key not in keys:
-            raise Refused(f"key '{key}' is missing")
-    for key, value in keys.items():
-        if key not in KEYS:
-            raise Refused(f"key '{brief(key)}' is unknown")
-        kind = KEYS[key]
-        if type(value) is not kind or kind is str and not value.strip():
-            raise Refused(f"{key}: must be {WHAT[kind]}")
-        if kind is str and not all(x.isprintable() or x.isspace() for x in value):
-            raise Refused(f"{key}: holds a control character")
+    check_kinds(keys, KEYS, TEXTS + ("member",))
     if keys["family"] != FAMILY:
         raise Refused(f"family: '{brief(keys['family'])}' is not {FAMILY}")
     check_place(path, keys["name"], keys["family"])
@@ -143,15 +129,8 @@ def check_keys(path, keys):
 
 def check_member_keys(place, given):
     if type(given) is not dict:
-        raise Refused(f"member: must be {WHAT[list]}")
-    if "method" not in given:
-        raise Refused(f"{place}: key 'method' is missing")
-    for key, value in given.items():
-        if key not in MEMBER:
-            raise Refused(f"{place}: key '{brief(key)}' is unknown")
-        kinds, what = MEMBER[key]
-        if type(value) not in kinds:
-            raise Refused(f"{place}: {key}: must be {what}")
+        raise Refused(f"member: must be {TABLES[1]}")
+    check_kinds(given, MEMBER, ("method",), f"{place}: ")
     if not 0 <= given.get("rtol", 0) < 1:
         raise Refused(f"{place}: rtol: must be at least 0 and less than 1")
 

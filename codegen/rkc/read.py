@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from pathlib import Path
 
-from ..document import TEXTS, document, split_block
+from ..document import TEXT, TEXTS, WHOLE, check_kinds, check_place, check_whole, document, naming, split_block
 from ..expr import evaluate
 from ..real import EXACT, Refused, brief, short, tolerance
 from .closed import rkc2, rkl2
@@ -12,10 +12,11 @@ from .rock import rock
 
 PRECISION = 50                       # of the arithmetic; the order conditions hold to what `digits` says
 CLOSED = {"chebyshev": rkc2, "legendre": rkl2}
-KEYS = {key: str for key in TEXTS + ("checked", "formula", "eps", "damping", "beta", "degrees", "polynomials")} \
-    | {key: int for key in ("order", "embedded", "digits")}
+KEYS = {key: TEXT for key in TEXTS + ("checked", "formula", "eps", "damping", "beta", "degrees", "polynomials")} \
+    | {key: WHOLE for key in ("order", "embedded", "digits")}
 NEEDED = TEXTS + ("order", "embedded", "formula", "damping", "beta")
 MOST = 1000                          # of a degree
+MOST_ORDER = 6
 LIMIT = Decimal("0.002")             # beta of the highest degree is what the file says up to this part,
 ATTAINED = Decimal("0.02")           # and so is the damping of the worst degree
 
@@ -46,12 +47,8 @@ def is_rkc(path):
 
 def method(path):
     """The method of a file; Refused, with the file's name, when anything in it is wrong."""
-    try:
-        with localcontext(prec=PRECISION):
-            return derive(str(path), document(path).keys)
-    except Refused as fault:
-        text = str(fault)
-        raise Refused(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    with naming(path), localcontext(prec=PRECISION):
+        return derive(str(path), document(path).keys)
 
 
 def derive(path, keys):
@@ -68,20 +65,11 @@ def derive(path, keys):
 
 
 def check_keys(path, keys):
-    for key in NEEDED:
-        if key not in keys:
-            raise Refused(f"key '{key}' is missing")
-    for key, what in keys.items():
-        if key not in KEYS:
-            raise Refused(f"key '{brief(key)}' is unknown")
-        if type(what) is not KEYS[key] or what == "":
-            raise Refused(f"{key}: must be {'a text' if KEYS[key] is str else 'a whole number'}")
-        if KEYS[key] is int and not 1 <= what <= (99 if key == "digits" else 6):
-            raise Refused(f"{key}: must be from 1 to {99 if key == 'digits' else 6}")
+    check_kinds(keys, KEYS, NEEDED)
+    check_whole(keys, MOST_ORDER)
     if keys["family"] != "rkc":
         raise Refused(f"family: '{brief(keys['family'])}' is not rkc")
-    if not keys["name"].isidentifier() or not keys["name"].isascii() or keys["name"] != path.stem:
-        raise Refused(f"name: '{brief(keys['name'])}' must be a C identifier and the name of the file")
+    check_place(path, keys["name"], keys["family"])
     if keys["formula"] not in (*CLOSED, "rock"):
         raise Refused(f"formula: '{brief(keys['formula'])}' is none of {', '.join((*CLOSED, 'rock'))}")
     wanted, other = ("polynomials", "degrees") if keys["formula"] == "rock" else ("degrees", "polynomials")

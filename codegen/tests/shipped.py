@@ -1,6 +1,8 @@
 """The coefficient files that are shipped, and ways to change them."""
 import copy
 import os
+import tempfile
+import unittest
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,6 +15,23 @@ FILES = [f for f in ALL if f.parent.name not in ("rkc", "composite")]      # tab
 THOROUGH = os.environ.get("COSTATE_TESTS") == "all"          # ./run test all: else a part of what takes long
 
 SAME_CLAIMS = {("radau1a", "radau")}                         # Radau IIA has all that is said of Radau IA
+
+
+class InDirectory(unittest.TestCase):
+    """Tests that write files, in a directory of their own; refused() takes self.method(text), which reads self.path."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.path = self.directory / "trial.toml"
+
+    def refused(self, message, text):
+        with self.subTest(message):
+            with self.assertRaises(real.Refused) as caught:
+                self.method(text)
+            self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
+            self.assertIn(message, str(caught.exception))
 
 
 def path(name):

@@ -56,12 +56,7 @@ def find(name):
     return rkc_read.method(files[0]) if files[0].parent.name == "rkc" else shipped.method(name)
 
 
-class Trial(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name, "trial.toml")
-
+class Trial(shipped.InDirectory):
     def method(self, text):
         self.path.write_text(text)
         return read.method(self.path, find)
@@ -71,11 +66,7 @@ class Trial(unittest.TestCase):
         if change:
             self.assertIn(change[0], text)
             text = text.replace(*change, 1)
-        with self.subTest(message):
-            with self.assertRaises(Refused) as caught:
-                self.method(text)
-            self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
-            self.assertIn(message, str(caught.exception))
+        super().refused(message, text)
 
     def test_accepted(self):
         m = self.method(TRIAL)
@@ -241,41 +232,39 @@ class Written(unittest.TestCase):
         self.assertEqual(report.row(self.radau)[2:], ("composite", "3 to 7", "5 to 13", "3", "L", "0", "yes", "yes"))
 
 
-class Beside(unittest.TestCase):
+class Beside(shipped.InDirectory):
     """Members are looked up in the folders beside that of the file; in a build, among its methods."""
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = Path(directory.name)
-        self.add(self.root / "composite" / "trial.toml", TRIAL.replace("tsit5", "mine"))
+        super().setUp()
+        self.add(self.directory / "composite" / "trial.toml", TRIAL.replace("tsit5", "mine"))
 
     def add(self, path, text):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 
     def test_one_file(self):
-        path = self.root / "composite" / "trial.toml"
+        path = self.directory / "composite" / "trial.toml"
         with self.assertRaises(Refused):
             read.method(path)
         mine = shipped.path("dopri5").read_text().replace('"dopri5"', '"mine"')
-        self.add(self.root / "erk" / "mine.toml", mine)
+        self.add(self.directory / "erk" / "mine.toml", mine)
         self.assertEqual([x.facts.title for x in read.method(path).members[:2]],
                          [find("bs54").table.keys["title"], find("dopri5").table.keys["title"]])
-        self.add(self.root / "composite" / "second.toml",
+        self.add(self.directory / "composite" / "second.toml",
                  TRIAL.replace('"trial"', '"second"').replace("tsit5", "trial"))
         with self.assertRaisesRegex(Refused, "'trial' is itself a composite method"):
-            read.method(self.root / "composite" / "second.toml")
+            read.method(self.directory / "composite" / "second.toml")
 
     def test_a_build(self):
-        self.add(self.root / "erk" / "mine.toml", shipped.path("dopri5").read_text().replace('"dopri5"', '"mine"'))
+        self.add(self.directory / "erk" / "mine.toml", shipped.path("dopri5").read_text().replace('"dopri5"', '"mine"'))
         with self.assertRaisesRegex(Refused, "'bs54' is the name of no method"):
-            command.methods(self.root)
+            command.methods(self.directory)
         for name in ("bs54", "rodas5p", "radau2a", "radau2a5"):
-            folder = self.root / shipped.path(name).parent.name
+            folder = self.directory / shipped.path(name).parent.name
             folder.mkdir(exist_ok=True)
             shutil.copy(shipped.path(name), folder)
-        text = command.source(command.methods(self.root))
+        text = command.source(command.methods(self.directory))
         self.assertGreater(text.index("method_trial = {"), text.index("method_radau2a5 = {"))
         listed = re.search(r"costate_method_table\[\] = \{(.*?)\}", text, re.S)[1]
         self.assertEqual(re.findall(r"&method_(\w+)", listed),

@@ -1,11 +1,11 @@
 """Wrong files are refused, and the message names file, place and residual."""
-import tempfile
 import textwrap
 import unittest
-from pathlib import Path
 
 from codegen import derive
 from codegen.real import Refused
+
+from . import shipped
 
 HEAD = '''
 name     = "trial"
@@ -72,22 +72,10 @@ b        = "1/2 1/2"
 '''
 
 
-class Trial(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name, "trial.toml")
-
-    def derive(self, text):
+class Trial(shipped.InDirectory):
+    def method(self, text):
         self.path.write_text(textwrap.dedent(text))
         return derive.method(self.path)
-
-    def refused(self, message, text):
-        with self.subTest(message):
-            with self.assertRaises(Refused) as caught:
-                self.derive(text)
-            self.assertTrue(str(caught.exception).startswith(f"{self.path}: "), caught.exception)
-            self.assertIn(message, str(caught.exception))
 
     def test_too_many_stages(self):
         # Heun's method with stages that nothing depends on
@@ -97,7 +85,7 @@ class Trial(unittest.TestCase):
 
     def test_accepted(self):
         for text in (HEUN, TRAPEZOID, MIDPOINT, GAUSS, LOBATTO, LINEARLY_IMPLICIT):
-            self.derive(text)
+            self.method(text)
 
     def test_orders(self):
         self.refused("b: tree [t] of order 2: sum b_i Phi_i = 0.4, should be 1/2, residual 1.0e-1",
@@ -128,7 +116,7 @@ class Trial(unittest.TestCase):
     def test_digits(self):
         # an order of magnitude more of tolerance for each digit less: 10 units of the last one, in sums of weights
         heun = HEUN.replace("b | 1/2 1/2", "b | {} 0.5")
-        self.derive(heun.format("0.50000009") + "digits = 8")
+        self.method(heun.format("0.50000009") + "digits = 8")
         self.refused("b: tree t of order 1", heun.format("0.500019") + "digits = 7")
         self.refused("digits: 2 are stated, but there are entries of 8", heun.format("0.50000001") + "digits = 2")
         self.refused("digits: 2 are stated, but there are entries of 9",
@@ -155,7 +143,7 @@ class Trial(unittest.TestCase):
 
     def test_keys(self):
         self.refused("key 'source' is missing", HEUN.replace("source", "#"))
-        self.derive(HEUN.replace("checked", "#"))                          # the one text that may be left out
+        self.method(HEUN.replace("checked", "#"))                          # the one text that may be left out
         self.refused("key 'stage' is unknown", HEUN + "stage = 2")
         self.refused("family: 'rk' is none of", HEUN.replace('"erk"', '"rk"'))
         self.refused("name: 'other' must be a C identifier and the name of the file",
@@ -204,7 +192,7 @@ class Trial(unittest.TestCase):
             self.refused("nodes, stages: are for the families firk and collocation", text)
         self.refused("tableau: is not for a method given by nodes and stages",
                      MIDPOINT.replace('"firk"', '"collocation"'))
-        self.derive(GAUSS.replace("firk", "collocation"))
+        self.method(GAUSS.replace("firk", "collocation"))
 
     def test_no_sensible_number(self):
         for entry, message in (("-" * 2000 + "1", "2001 characters"), ("-" * 400 + "1", "nested too deeply"),
@@ -243,7 +231,7 @@ class Trial(unittest.TestCase):
                      + 'is = ["w-method"]')
 
     def test_theta(self):
-        self.derive(W_METHOD)
+        self.method(W_METHOD)
         self.refused("theta: is for methods that keep their order with any matrix; b: tree [t] of order 2: "
                      "sum b_i Phi_i = 0.6, should be 1/2",
                      W_METHOD.replace("1 | 1\n", "6/5 | 6/5\n").replace("-3/10 | -3/5", "-1/2 | -4/5"))

@@ -74,7 +74,7 @@ typedef struct {
     double tighter, power;      /* its relative tolerance is tighter rtol^power, and atol changes by the same factor;
                                    both 1: those of the options */
     double real, settles;       /* explicit: the longest stable h rho on the negative real axis; where the error control
-                                   settles there, as a part of it (codegen/composite.py) */
+                                   settles there, as a part of it (codegen/composite/facts.py) */
     double waves;               /* explicit: the longest stable h rho on the imaginary axis */
 } composite_member;
 
