@@ -5,6 +5,7 @@
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
     python3 -m codegen refine FILE               compute the long entries of a W-method from its order conditions
+    python3 -m codegen model FILE [-o NAME.c]    write the C files of an equation file
 """
 import sys
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import derive, document, emit, refine, report, table
+from . import command, derive, document, emit, refine, report, table
 from .composite import emit as composite_emit
 from .composite import read as composite_read
 from .composite import report as composite_report
@@ -89,6 +90,8 @@ def main(args):
         case ["rock", ("2" | "4") as order, damping]:
             for row in generate.rows(int(order), 1 - Decimal(damping)):
                 print(row, flush=True)
+        case ["model", *rest]:
+            return command.main(rest)
         case ["refine", path]:
             print(refine.report(document.document(path)))
         case _:

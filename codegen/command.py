@@ -1,0 +1,47 @@
+"""costate-model: equation files to C.
+
+    costate-model FILE [-o NAME.c]
+
+FILE.eq holds equations in the language of docs/equations.md.  NAME.c and NAME.h are written, beside each other; without
+-o they are called as the model is, in the current directory.  A fault is reported with file, line and column."""
+import sys
+from pathlib import Path
+
+from .equations import c_file, read
+from .real import Refused
+
+
+def write(source, out=None):
+    """The paths of the two files written"""
+    model = read.read(source)
+    path = Path(out) if out else Path(f"{model.name}.c")
+    if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
+        raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
+    code, header = c_file.write(model, Path(source).name, path.stem)
+    for file, text in ((path, code), (path.with_suffix(".h"), header)):
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as fault:
+            raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
+    return path, path.with_suffix(".h")
+
+
+def main(args):
+    out = None
+    if "-o" in args[:-1]:
+        at = args.index("-o")
+        out = args[at + 1]
+        args = args[:at] + args[at + 2:]
+    if len(args) != 1 or args[0].startswith("-"):
+        print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
+        return 0 if args in (["-h"], ["--help"]) else 2
+    try:
+        write(args[0], out)
+    except Refused as fault:
+        print(fault, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

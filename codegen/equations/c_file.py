@@ -1,0 +1,267 @@
+"""A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, defaults, start."""
+import textwrap
+
+from .body import Body, Target, constant
+from .functions import SIGNATURES, Writer, nothing, signature
+from .model import ANY_MODE
+from .names import Names, c_word, listed
+
+
+def write(model, origin, stem=None):
+    """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from"""
+    return File(model, origin, stem or model.name).texts()
+
+
+class File:
+    def __init__(self, model, origin, stem):
+        self.model, self.g, self.origin, self.stem = model, model.graph, origin, stem
+        self.names = Names(model)
+        self.writer = Writer(model, self.names)
+        self.maps, self.parts = [], []
+        self.name = model.name
+
+    def texts(self):
+        m = self.model
+        f = m.kinetics()
+        what = "equations F(t, y, y', p) = 0" if m.implicit else "right-hand side"
+        rhs = self.map("equations" if m.implicit else "rhs", f, what)
+        cost = self.map("cost", m.cost_nodes, "running costs") if any(not self.g.is_zero(a) for a in m.cost_nodes) else None
+        jacobians = self.jacobians(f)
+        events = [self.event(k, e) for k, e in enumerate(m.events)]
+        outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
+        start = self.start()
+        problem = self.problem(rhs, cost, jacobians, events)
+        body = self.table_of_events(events) + problem + self.public(outputs, start)
+        return self.head() + "\n".join(self.parts) + "\n" + body, self.header()
+
+    # ---- maps ----
+
+    def map(self, name, nodes, title):
+        m = self.writer.map(name, nodes, title)
+        self.maps.append(m)
+        self.parts.append(heading(title) + "\n".join(m.text))
+        return m
+
+    @staticmethod
+    def initializer(m, indent=8):
+        inside = ", ".join(f".{member} = {function}" for member, function in m.callbacks.items())
+        return "{" + wrapped(inside, indent) + "}"
+
+    def jacobians(self, f):
+        """The pattern, and functions that fill df/dy (and df/dy') in it"""
+        m, g, n = self.model, self.g, len(self.model.states)
+        parts = {"jac": self.entries(f, "y")}
+        if m.implicit:
+            parts["jac_yp"] = self.entries(f, "yp")
+        used = {k for e in parts.values() for k in e} | set(m.mass)
+        self.pattern = sorted(used, key=lambda k: (k[1], k[0]))
+        self.dense = len(self.pattern) == n * n
+        place = {k: i for i, k in enumerate(self.pattern)}
+        text = []
+        for name, entries in parts.items():
+            targets = [Target(f"J[{place[k]}]", "=", entries.get(k, g.c(0))) for k in self.pattern]
+            title = "df/dy" if not m.implicit else "dF/dy" if name == "jac" else "dF/dy'"
+            text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
+                        + self.function(name, ("const costate_point *x", "double *J"), targets))
+        if m.mass:
+            lines = "".join(f"    M[{place[k]}] = {constant(v)};\n" for k, v in sorted(m.mass.items(), key=lambda i: place[i[0]]))
+            clear = f"    for (int i = 0; i < {len(self.pattern)}; i++) M[i] = 0;\n"
+            text.append("static int mass(double *M, void *ctx)\n{\n" + clear + lines + "    return (void)ctx, 0;\n}\n")
+        if not self.dense:
+            columns = [0] * (n + 1)
+            for _, j in self.pattern:
+                columns[j + 1] += 1
+            for j in range(n):
+                columns[j + 1] += columns[j]
+            rows = [i for i, _ in self.pattern] or [0]
+            text.append(array("static const int", "column", columns) + array("static const int", "row", rows)
+                        + f"static const costate_pattern pattern = {{{n}, column, row}};\n")
+        self.parts.append(heading("Jacobian" + (", mass matrix" if m.mass else "")) + "\n".join(text))
+        return list(parts)
+
+    def entries(self, f, space):
+        """{(row, column): node} of a Jacobian, row by row or column by column, whichever takes fewer operations"""
+        g, n = self.g, len(self.model.states)
+        inputs = [g.v(space, k) for k in range(n)]
+        uses = [{key[2] for key in g.variables([a], space)} for a in f]
+        rows = {}
+        for i, a in enumerate(f):
+            these = sorted(uses[i])
+            for j, d in zip(these, g.adjoint([a], [g.c(1)], [inputs[j] for j in these])):
+                rows[i, j] = d
+        columns = {}
+        for j in range(n):
+            these = [i for i in range(n) if j in uses[i]]
+            for i, d in zip(these, g.tangent([f[i] for i in these], {inputs[j]: g.c(1)})):
+                columns[i, j] = d
+        nonzero = lambda e: {k: d for k, d in e.items() if not g.is_zero(d)}        # noqa: E731
+        rows, columns = nonzero(rows), nonzero(columns)
+        return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
+
+    def function(self, name, arguments, targets):
+        body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix).text()
+        loads = self.names.loads(self.g, [t.node for t in targets], "").text
+        ignored = "" if "x->" in loads else "(void)x, "
+        return signature(name, arguments) + "{\n" + loads + body + f"\n    return {ignored}(void)ctx, 0;\n}}\n"
+
+    # ---- events ----
+
+    def event(self, k, e):
+        m, g = self.model, self.g
+        n, word = len(m.states), c_word(e.name)
+        guard = self.map(f"{word}_guard", [e.guard], f"event {e.name}: guard") if e.guard is not None else None
+        jump = cost = None
+        if e.jumps:
+            after = [e.jumps.get(("y", i), g.v("y", i)) for i in range(n)] + \
+                    [e.jumps.get(("m", i), g.v("m", i)) for i in range(len(m.memory))]
+            jump = self.map(f"{word}_jump", after, f"event {e.name}: states{' and memory' * bool(m.memory)} after it")
+        if e.costs:
+            added = [e.costs.get(i, g.c(0)) for i in range(len(m.costs))]
+            cost = self.map(f"{word}_cost", added, f"event {e.name}: what is added to running costs")
+        return guard, jump, cost
+
+    def table_of_events(self, events):
+        if not events:
+            return ""
+        text, rows = "", []
+        for e, (guard, jump, cost) in zip(self.model.events, events):
+            parts = []
+            if e.times:
+                text += array("static const double", f"{c_word(e.name)}_times", [constant(t) for t in e.times])
+                parts.append(f".ntimes = {len(e.times)}, .times = {c_word(e.name)}_times")
+            for member, m in (("guard", guard), ("jump", jump), ("cost", cost)):
+                if m:
+                    parts.append(f".{member} = {self.initializer(m, 9)}")
+            mode = "COSTATE_SAME_MODE" if e.mode is None else str(e.mode)
+            active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
+            parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
+                         + ", .passes = 1" * e.passes + ", .slopes = 1" * e.slopes)
+            rows.append(f"    {{                                   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
+        return heading("the problem") + text + "static const costate_event events[] = {\n" + "".join(rows) + "};\n\n"
+
+    # ---- the problem, and what else is public ----
+
+    def problem(self, rhs, cost, jacobians, events):
+        m = self.model
+        parts = [f".n = {len(m.states)}, .np = {len(m.parameters)}, .nq = {len(m.costs)}, .nm = {len(m.memory)}",
+                 f".{'residual' if m.implicit else 'rhs'} = {self.initializer(rhs)}"]
+        if cost:
+            parts.append(f".cost = {self.initializer(cost)}")
+        parts += [f".{name} = {name}" for name in jacobians]
+        if m.mass:
+            parts.append(".mass = mass")
+        if not self.dense:
+            parts.append(".pattern = &pattern")
+        text = "" if events else heading("the problem")
+        if any(q.order for q in m.states):
+            text += array("static const int", "index_of", [q.order for q in m.states])
+            parts.append(".index = index_of")
+        if events:
+            parts.append(f".nevents = {len(events)}, .event = events")
+        return text + f"const costate_problem *{self.name}_problem(void)\n{{\n    static const costate_problem problem = {{\n" \
+            + "        " + ",\n        ".join(parts) + "};\n    return &problem;\n}\n"
+
+    def start(self):
+        """The map from parameters to initial values, running costs and memory; None: no value is given"""
+        m, g = self.model, self.g
+        if not any(q.value is not None for q in m.states + m.memory):
+            return None
+        value = lambda q: g.c(0) if q.value is None else q.value           # noqa: E731
+        nodes = [value(q) for q in m.states] + [g.c(0)] * len(m.costs) + [value(q) for q in m.memory]
+        return self.map("start", nodes, "initial values")
+
+    def public(self, outputs, start):
+        m, name = self.model, self.name
+        text = "\n"
+        for m_, kind in ((outputs, "output"), (start, "start")):
+            if m_:
+                text += f"const costate_map *{name}_{kind}_map(void)\n{{\n    static const costate_map map = " \
+                    f"{self.initializer(m_)};\n    return &map;\n}}\n\n"
+        if start:
+            text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
+                "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
+        if m.parameters:
+            defaults = [constant(self.g.const(q.value)) if q.value is not None else "0.0" for q in m.parameters]
+            text += array(f"const double", f"{name}_defaults", defaults)
+        for kind, quantities in self.kinds():
+            text += array("const char *const", f"{name}_{kind}_names", [quoted(q.name) for q in quantities])
+            text += array("const char *const", f"{name}_{kind}_units", [quoted(q.unit) for q in quantities])
+        return text
+
+    def kinds(self):
+        m = self.model
+        return [(kind, q) for kind, q in (("state", m.states), ("parameter", m.parameters), ("memory", m.memory),
+                                          ("cost", m.costs), ("output", m.outputs)) if q]
+
+    # ---- texts around ----
+
+    def head(self):
+        m = self.model
+        text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
+            ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
+        text += f'#include "{self.stem}.h"\n\n#include <math.h>\n\n'
+        if self.writer.longest and self.uses("zeros"):
+            text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
+            if any(x.callbacks.get(product) == f"no_{product}" for x in self.maps):
+                text += nothing(product) + "\n"
+        return text
+
+    def uses(self, word):
+        return any(word in part for part in self.parts)
+
+    def header(self):
+        m, name = self.model, self.name
+        guard = f"{name.upper()}_H"
+        text = f"/* {self.stem}.h - written by costate-model from {self.origin}; changes belong there. */\n" \
+            f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+        for kind, quantities in self.kinds():
+            plural = {"memory": "memory", "state": "states"}.get(kind, kind + "s")
+            text += f"enum {{                 /* {PLACES[kind]} */\n"
+            for q in quantities:
+                remark = " ".join(x for x in (q.text, f"[{q.unit}]" if q.unit else "") if x)
+                text += f"    {name}_{c_word(q.name)},".ljust(28) + (f"/* {comment(remark)} */" if remark else "").rstrip() + "\n"
+                text = text.rstrip(" \n") + "\n"
+            text += f"    {name}_{plural}\n}};\n"
+        if m.modes:
+            text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
+        text += f"\nconst costate_problem *{name}_problem(void);\n"
+        if any(q.value is not None for q in m.states + m.memory):
+            text += f"\n/* y: {len(m.states) + len(m.costs) + len(m.memory)} initial values at t, as the file gives them;" \
+                f" and the map (t, p) -> y with its derivatives */\nvoid {name}_start(double t, const double *p, double *y);\n" \
+                f"const costate_map *{name}_start_map(void);\n"
+        if m.outputs:
+            text += f"\n/* outputs as functions of t, y, p and m, with their derivatives */\n" \
+                f"const costate_map *{name}_output_map(void);\n"
+        text += "\n"
+        if m.parameters:
+            text += f"extern const double {name}_defaults[{len(m.parameters)}];      /* of the parameters */\n"
+        for kind, quantities in self.kinds():
+            for what in ("names", "units"):
+                text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
+        return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+
+
+PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
+          "output": "outputs"}
+
+
+def heading(title):
+    return f"/* ---- {comment(title)} ---- */\n\n"
+
+
+def comment(text):
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def array(kind, name, values):
+    return "\n".join(listed(f"{kind} {name}[] = {{", [str(v) for v in values], "};", 4)) + "\n"
+
+
+def wrapped(text, indent):
+    return ("\n" + " " * (indent + 1)).join(textwrap.wrap(text, 110 - indent, break_long_words=False))

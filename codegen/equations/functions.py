@@ -1,0 +1,162 @@
+"""The callbacks of a costate_map as C functions: value, and all products that are not zero.
+
+    tangent           dout  = F'(x) dx                  tangent2           ddout = F''(x)[dx, ex]
+    adjoint           g    += F'(x)^T w                 adjoint_tangent    g    += (F''(x)[dx, .])^T w
+    adjoint_tangent2  g    += gradient of w . F''(x)[dx, ex]
+
+They are nodes of one graph: the adjoint, and its tangents.  A product has a second version for directions in states
+alone where that saves work; gradients that are not requested are not computed."""
+import re
+from dataclasses import dataclass, field
+
+from .body import Body, Target
+
+INPUTS = ("y", "yp", "p", "t", "m")              # what a map is differentiated with respect to
+STATES = ("y", "yp")
+WORTH = 0.85                                     # a second version costs at most this part of the first
+
+
+@dataclass
+class Map:
+    """out = F(x): nodes; what x may hold follows from them."""
+    name: str
+    nodes: list
+    title: str
+    callbacks: dict = field(default_factory=dict)      # member of costate_map: name of the C function
+    text: list = field(default_factory=list)
+
+
+POINT = "const costate_point *x"
+SIGNATURES = {
+    "value": (POINT, "double *out"),
+    "tangent": (POINT, "const costate_point *dx", "double *out"),
+    "tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "double *out"),
+    "adjoint": (POINT, "const double *w", "const costate_gradient *g"),
+    "adjoint_tangent": (POINT, "const costate_point *dx", "const double *w", "const costate_gradient *g"),
+    "adjoint_tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "const double *w",
+                         "const costate_gradient *g"),
+}
+DIRECTIONS = {"value": "", "tangent": "d", "tangent2": "de", "adjoint": "", "adjoint_tangent": "d",
+              "adjoint_tangent2": "de"}
+
+
+class Writer:
+    """Prints maps of one model; names: a Names, which gives variables their names in C."""
+
+    def __init__(self, model, names):
+        self.model, self.g, self.names = model, model.graph, names
+        self.longest = 1                         # of the arrays that stand for directions that are NULL
+
+    def map(self, name, nodes, title):
+        """All functions of a map.  The text is in Map.text, the members in Map.callbacks."""
+        m = Map(name, nodes, title)
+        self.inputs = [key for space in INPUTS for key in self.g.variables(nodes, space)]
+        wanted = [self.g.v(*key[1:]) for key in self.inputs]
+        weights = [self.g.v("w", k) for k in range(len(nodes))]
+        gradient = self.g.adjoint(nodes, weights, wanted)
+        self._value(m, nodes)
+        for product in ("tangent", "tangent2"):
+            self._forward(m, product, self._along(nodes, DIRECTIONS[product]))
+        for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
+            self._backward(m, product, self._along(gradient, DIRECTIONS[product]))
+        return m
+
+    def _along(self, nodes, directions):
+        """Derivatives of nodes along directions in states alone, and in everything"""
+        out = {}
+        for spaces in (STATES, INPUTS):
+            out[spaces] = nodes
+            for q in directions:
+                out[spaces] = self.g.tangent(out[spaces], self.seed(q, spaces))
+        return out
+
+    def seed(self, q, spaces):
+        return {self.g.v(*key[1:]): self.g.v(q + key[1], *key[2:]) for key in self.inputs if key[1] in spaces}
+
+    # ---- one function ----
+
+    def _value(self, m, nodes):
+        targets = [Target(f"out[{k}]", "=", a) for k, a in enumerate(nodes)]
+        self._function(m, "value", m.name + "_value", targets)
+
+    def _forward(self, m, product, versions):
+        if all(self.g.is_zero(a) for a in versions[INPUTS]):
+            return self._zeros(m, product)
+        targets = {s: [Target(f"out[{k}]", "=", a) for k, a in enumerate(r)] for s, r in versions.items()}
+        self._versions(m, product, targets, versions)
+
+    def _backward(self, m, product, versions):
+        if all(self.g.is_zero(a) for a in versions[INPUTS]):
+            return self._nothing(m, product)
+        targets = {s: [self._gradient(key, a) for key, a in zip(self.inputs, r) if not self.g.is_zero(a)]
+                   for s, r in versions.items()}
+        self._versions(m, product, targets, versions)
+
+    @staticmethod
+    def _gradient(key, a):
+        if key[1] == "t":
+            return Target("*g->t", "+=", a, "g->t")
+        return Target(f"g->{key[1]}[{key[2]}]", "+=", a, f"g->{key[1]}")
+
+    def _versions(self, m, product, targets, versions):
+        """One for all directions; before it, one for directions in states alone, if that is cheaper"""
+        name = f"{m.name}_{product}"
+        cost = {s: self.g.cost(r) for s, r in versions.items()}
+        begin = ""
+        others = [s for s in ("p", "t", "m") if any(key[1] == s for key in self.inputs)]
+        if DIRECTIONS[product] and others and cost[STATES] <= WORTH * cost[INPUTS]:
+            none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q in DIRECTIONS[product]
+                               for s in others)
+            arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]] + ["ctx"]
+            begin = f"    if ({none}) return 0;\n"
+            if targets[STATES]:
+                self._function(m, product, name + "_y", targets[STATES], register=False)
+                begin = f"    if ({none}) return {name}_y({', '.join(arguments)});\n"
+        self._function(m, product, name, targets[INPUTS], begin)
+
+    def _function(self, m, product, name, targets, begin="", register=True):
+        body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix)
+        text = body.text()
+        loads = self.names.loads(self.g, [t.node for t in targets], DIRECTIONS[product])
+        for n in loads.lengths:
+            self.longest = max(self.longest, n)
+        arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
+        whole = begin + loads.text + text
+        unused = [a for a in arguments + ["ctx"] if not _occurs(a, whole)]
+        end = "    return " + "".join(f"(void){a}, " for a in unused) + "0;\n"
+        m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "\n" + end + "}\n")
+        if register:
+            m.callbacks[product] = name
+
+    # ---- products that are zero ----
+
+    def _zeros(self, m, product):
+        name, count = f"{m.name}_{product}", len(m.nodes)
+        arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
+        ignored = ", ".join(f"(void){a}" for a in arguments[:-1] + ["ctx"])
+        m.text.append(signature(name, SIGNATURES[product]) + "{\n" +
+                      f"    for (int i = 0; i < {count}; i++) out[i] = 0;\n    return {ignored}, 0;\n}}\n")
+        m.callbacks[product] = name
+
+    def _nothing(self, m, product):
+        m.callbacks[product] = f"no_{product}"
+
+
+def nothing(product):
+    """The function that adds nothing, for all maps of a file"""
+    arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]] + ["ctx"]
+    return signature(f"no_{product}", SIGNATURES[product]) + \
+        f"{{\n    return {', '.join(f'(void){a}' for a in arguments)}, 0;\n}}\n"
+
+
+def signature(name, arguments):
+    line = f"static int {name}({', '.join(arguments)}, void *ctx)\n"
+    if len(line) <= 121:
+        return line
+    start = f"static int {name}("
+    at = line.rfind(", ", 0, 118) + 1
+    return line[:at] + "\n" + " " * len(start) + line[at + 1:]
+
+
+def _occurs(word, text):
+    return re.search(rf"(?<![\w>.]){word}\b", text) is not None

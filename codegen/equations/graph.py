@@ -1,0 +1,426 @@
+"""Expressions as a graph in which equal ones are one node, and their derivatives as further nodes of the same graph.
+
+A node is an index into Graph.nodes; its key is (kind, ...):
+
+    c value            a constant                       f name x        a function of one argument
+    v space index ...  a variable, see below            g name x y      a function of two: atan2, hypot
+    + - * /            of two nodes                     cmp op x y      a comparison; and, or, not: of these
+    neg x  pow x y                                      sel c x y       x where the condition c holds, else y
+
+A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, w (weights of an adjoint), or that of a
+direction: y, p, ... with d or e before it; offsets are those of a cell of a grid, () elsewhere.
+
+Derivatives (A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, chapter 3): `tangent` goes forward, `adjoint`
+backward; second and third ones are tangents of adjoints.  What is not evaluated is not differentiated: the gradient
+through a branch is formed by itself and selected as a whole, because 0 times the infinite slope of a branch that was not
+taken would be NaN."""
+import math
+
+FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
+             "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "fabs", "floor", "ceil"}
+FUNCTIONS_OF_TWO = {"atan2", "hypot"}
+STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
+LEAVES = ("c", "v")
+MOST_FACTORS = 64                              # integer powers up to this become products
+
+# What an operation costs beside an addition, for choices between forms of the same derivative.
+COSTS = {"+": 1, "-": 1, "*": 1, "neg": 0, "/": 8, "sel": 1, "cmp": 1, "and": 0, "or": 0, "not": 0, "pow": 60, "g": 40}
+COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2}
+COST_OF_A_FUNCTION = 25
+
+
+class Graph:
+    def __init__(self):
+        self.nodes, self.index = [], {}
+
+    def node(self, *key):
+        if key not in self.index:
+            self.index[key] = len(self.nodes)
+            self.nodes.append(key)
+        return self.index[key]
+
+    # ---- building: with the simplifications that cost no accuracy ----
+
+    def c(self, value):
+        return self.node("c", float(value) + 0.0)           # one zero
+
+    def v(self, space, index=0, offsets=()):
+        return self.node("v", space, index, offsets)
+
+    def const(self, a):
+        return self.nodes[a][1] if self.nodes[a][0] == "c" else None
+
+    def is_zero(self, a):
+        return self.const(a) == 0
+
+    def _folded(self, value, *otherwise):
+        """A constant, if it is a number; infinite ones are left to the program that meets them."""
+        return self.c(value) if math.isfinite(value) else self.node(*otherwise)
+
+    def add(self, a, b):
+        x, y = self.const(a), self.const(b)
+        if x is not None and y is not None:
+            return self._folded(x + y, "+", a, b)
+        if x == 0:
+            return b
+        if y == 0:
+            return a
+        if self.nodes[b][0] == "neg":
+            return self.sub(a, self.nodes[b][1])
+        if self.nodes[a][0] == "neg":
+            return self.sub(b, self.nodes[a][1])
+        if a == b:
+            return self.mul(self.c(2), a)
+        return self.node("+", *sorted((a, b)))
+
+    def sub(self, a, b):
+        x, y = self.const(a), self.const(b)
+        if x is not None and y is not None:
+            return self._folded(x - y, "-", a, b)
+        if y == 0:
+            return a
+        if x == 0:
+            return self.neg(b)
+        if a == b:
+            return self.c(0)
+        if self.nodes[b][0] == "neg":
+            return self.add(a, self.nodes[b][1])
+        if self.nodes[a][0] == "neg":
+            return self.neg(self.add(self.nodes[a][1], b))
+        return self.node("-", a, b)
+
+    def neg(self, a):
+        x = self.const(a)
+        if x is not None:
+            return self.c(-x)
+        if self.nodes[a][0] == "neg":
+            return self.nodes[a][1]
+        if self.nodes[a][0] == "-":
+            return self.node("-", self.nodes[a][2], self.nodes[a][1])
+        if self.nodes[a][0] == "*" and self.const(self.nodes[a][1]) is not None:
+            return self.mul(self.c(-self.const(self.nodes[a][1])), self.nodes[a][2])
+        return self.node("neg", a)
+
+    def mul(self, a, b):
+        x, y = self.const(a), self.const(b)
+        if y is not None:
+            a, b, x, y = b, a, y, x
+        if x is not None:
+            if y is not None:
+                return self._folded(x * y, "*", a, b)
+            if x in (0, 1, -1):
+                return a if x == 0 else b if x == 1 else self.neg(b)
+            return self._scaled(x, a, b)
+        if self.nodes[a][0] == "neg":
+            return self.neg(self.mul(self.nodes[a][1], b))
+        if self.nodes[b][0] == "neg":
+            return self.neg(self.mul(a, self.nodes[b][1]))
+        return self.node("*", *sorted((a, b)))
+
+    def _scaled(self, x, a, b):
+        """x b, with the constants of b taken together"""
+        key = self.nodes[b]
+        if key[0] == "neg":
+            return self.mul(self.c(-x), key[1])
+        inner = self.const(key[1]) if key[0] == "*" else None
+        if inner is not None and 1e-300 < abs(x * inner) < math.inf:
+            return self.mul(self.c(x * inner), key[2])
+        return self.node("*", a, b)
+
+    def div(self, a, b):
+        """a/b as a (1/b): quotients with the same denominator share its reciprocal."""
+        x, y = self.const(a), self.const(b)
+        if y == 0:
+            return self.node("/", a, b)
+        if x is not None and y is not None:
+            return self._folded(x / y, "/", a, b)
+        if x == 0:
+            return a
+        if y is not None:
+            if y in (1, -1):
+                return a if y == 1 else self.neg(a)
+            return self.mul(self.c(1 / y), a) if _is_power_of_two(y) else self.node("/", a, b)
+        if self.nodes[a][0] == "neg":
+            return self.neg(self.div(self.nodes[a][1], b))
+        return self.node("/", a, b) if x == 1 else self.mul(a, self.node("/", self.c(1), b))
+
+    def pow(self, a, b):
+        x, y = self.const(a), self.const(b)
+        if y is not None and y == int(y) and abs(y) <= MOST_FACTORS:
+            power = self._product(a, abs(int(y)))
+            return power if y >= 0 else self.div(self.c(1), power)
+        if y in (0.5, -0.5):
+            return self.f("sqrt", a) if y > 0 else self.div(self.c(1), self.f("sqrt", a))
+        if x is not None and x > 0 and y is not None:
+            return self._folded(_value(math.pow, x, y), "pow", a, b)
+        return self.node("pow", a, b)
+
+    def _product(self, a, k):
+        """a^k by squares"""
+        power, square = self.c(1), a
+        while k:
+            if k & 1:
+                power = self.mul(power, square)
+            k >>= 1
+            if k:
+                square = self.mul(square, square)
+        return power
+
+    def f(self, name, a):
+        x = self.const(a)
+        if x is not None and hasattr(math, name):
+            return self._folded(_value(getattr(math, name), x), "f", name, a)
+        return self.node("f", name, a)
+
+    def g(self, name, a, b):
+        return self.node("g", name, a, b)
+
+    def cmp(self, op, a, b):
+        return self.node("cmp", op, a, b)
+
+    def both(self, a, b):
+        return self.node("and", a, b)
+
+    def either(self, a, b):
+        return self.node("or", a, b)
+
+    def no(self, a):
+        return self.node("not", a)
+
+    def sel(self, condition, a, b):
+        return a if a == b else self.node("sel", condition, a, b)
+
+    def least(self, a, b):
+        return self.sel(self.cmp("<", b, a), b, a)
+
+    def largest(self, a, b):
+        return self.sel(self.cmp("<", a, b), b, a)
+
+    def total(self, terms):
+        out = self.c(0)
+        for a in terms:
+            out = self.add(out, a)
+        return out
+
+    # ---- going over it ----
+
+    def children(self, a):
+        key = self.nodes[a]
+        if key[0] in LEAVES:
+            return ()
+        return key[2:] if key[0] in ("f", "g", "cmp") else key[1:]
+
+    def order(self, roots):
+        """All nodes below roots, each after its children."""
+        seen, out, stack = set(), [], [(r, False) for r in reversed(list(roots))]
+        while stack:
+            a, done = stack.pop()
+            if done:
+                out.append(a)
+            elif a not in seen:
+                seen.add(a)
+                stack.append((a, True))
+                stack += [(b, False) for b in reversed(self.children(a)) if b not in seen]
+        return out
+
+    def variables(self, roots, *spaces):
+        """The variables below roots, sorted; of these spaces, if any are named."""
+        found = [self.nodes[a] for a in self.order(roots) if self.nodes[a][0] == "v"]
+        return sorted((k for k in found if not spaces or k[1] in spaces), key=lambda k: (k[1], k[2], k[3]))
+
+    def cost(self, roots):
+        """Operations, in additions."""
+        return sum(operation_cost(self.nodes[a]) for a in self.order(roots))
+
+    def mapped(self, roots, leaf):
+        """roots with each variable replaced by the node leaf(its key)."""
+        return self.rebuilt(roots, {"v": leaf})
+
+    def rebuilt(self, roots, rules):
+        """roots built again; rules: kind -> function of the new children, or of the key of a variable."""
+        build = {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
+                 "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
+                 "cmp": self.cmp} | rules
+        m = {}
+        for a in self.order(roots):
+            key = self.nodes[a]
+            if key[0] == "c" or key[0] == "v" and "v" not in rules:
+                m[a] = a
+            elif key[0] == "v":
+                m[a] = rules["v"](key)
+            else:
+                head = key[1:2] if key[0] in ("f", "g", "cmp") else ()
+                m[a] = build[key[0]](*head, *(m[b] for b in self.children(a)))
+        return [m[r] for r in roots]
+
+    def printable(self, roots):
+        """roots with x^(k + 1/2) as products with sqrt(x), which cost less than pow.  Not before derivatives are
+        formed: that of x sqrt(x) is 0/0 at x = 0."""
+        def power(a, b):
+            y = self.const(b)
+            if y is None or 2 * y != int(2 * y) or abs(y) > MOST_FACTORS:
+                return self.pow(a, b)
+            product = self.mul(self._product(a, int(abs(y) - 0.5)), self.f("sqrt", a))
+            return product if y > 0 else self.div(self.c(1), product)
+        return self.rebuilt(roots, {"pow": power})
+
+    # ---- derivatives ----
+
+    def partials(self, a):
+        """[(child, derivative with respect to it)] of an operation without branches."""
+        key = self.nodes[a]
+        kind, one = key[0], self.c(1)
+        if kind == "+":
+            return [(key[1], one), (key[2], one)]
+        if kind == "-":
+            return [(key[1], one), (key[2], self.c(-1))]
+        if kind == "neg":
+            return [(key[1], self.c(-1))]
+        if kind == "*":
+            return [(key[1], key[2]), (key[2], key[1])]
+        if kind == "/":
+            return self._of_quotient(a, key[1], key[2])
+        if kind == "pow":
+            return self._of_power(a, key[1], key[2])
+        if kind == "f":
+            return [] if key[1] in STEPS else [(key[2], self._slope(a, key[1], key[2]))]
+        if kind == "g":
+            return self._of_two(a, *key[1:])
+        return []
+
+    def _of_quotient(self, a, x, y):
+        inverse = a if self.const(x) == 1 else self.div(self.c(1), y)
+        return [(x, inverse), (y, self.neg(self.mul(a, inverse)))]
+
+    def _of_power(self, a, x, y):
+        """x^y log x with respect to y is 0 at x = 0, where log x is not finite, if x^y is 0."""
+        out = [(x, self.mul(y, self.pow(x, self.sub(y, self.c(1)))))]
+        if self.const(y) is None:
+            out.append((y, self.sel(self.cmp("==", a, self.c(0)), self.c(0), self.mul(a, self.f("log", x)))))
+        return out
+
+    def _slope(self, a, name, x):
+        one, square = self.c(1), self.mul(x, x)
+        slopes = {
+            "exp": lambda: a, "expm1": lambda: self.add(a, one),
+            "log": lambda: self.div(one, x), "log1p": lambda: self.div(one, self.add(one, x)),
+            "log10": lambda: self.div(self.c(1 / math.log(10)), x), "log2": lambda: self.div(self.c(1 / math.log(2)), x),
+            "sqrt": lambda: self.div(self.c(0.5), a), "cbrt": lambda: self.div(self.c(1 / 3), self.mul(a, a)),
+            "sin": lambda: self.f("cos", x), "cos": lambda: self.neg(self.f("sin", x)),
+            "tan": lambda: self.add(one, self.mul(a, a)),
+            "asin": lambda: self.div(one, self.f("sqrt", self.sub(one, square))),
+            "acos": lambda: self.neg(self.div(one, self.f("sqrt", self.sub(one, square)))),
+            "atan": lambda: self.div(one, self.add(one, square)),
+            "sinh": lambda: self.f("cosh", x), "cosh": lambda: self.f("sinh", x),
+            "tanh": lambda: self.sub(one, self.mul(a, a)),
+            "asinh": lambda: self.div(one, self.f("sqrt", self.add(square, one))),
+            "acosh": lambda: self.div(one, self.f("sqrt", self.sub(square, one))),
+            "atanh": lambda: self.div(one, self.sub(one, square)),
+            "erf": lambda: self.mul(self.c(2 / math.sqrt(math.pi)), self.f("exp", self.neg(square))),
+            "fabs": lambda: self.sel(self.cmp("<", x, self.c(0)), self.c(-1), one),
+        }
+        return slopes[name]()
+
+    def _of_two(self, a, name, x, y):
+        if name == "hypot":
+            return [(x, self.div(x, a)), (y, self.div(y, a))]
+        r2 = self.add(self.mul(x, x), self.mul(y, y))                       # atan2(x, y)
+        return [(x, self.div(y, r2)), (y, self.neg(self.div(x, r2)))]
+
+    def tangent(self, roots, seed):
+        """d roots, where seed maps the node of a variable to that of its direction."""
+        d, zero = {}, self.c(0)
+        for a in self.order(roots):
+            key = self.nodes[a]
+            if key[0] == "v":
+                d[a] = seed.get(a, zero)
+            elif key[0] == "sel":
+                d[a] = self.sel(key[1], d[key[2]], d[key[3]])
+            elif all(d[b] == zero for b in self.children(a)):
+                d[a] = zero
+            else:
+                d[a] = self.total(self.mul(p, d[b]) for b, p in self.partials(a) if d[b] != zero)
+        return [d[r] for r in roots]
+
+    def adjoint(self, roots, weights, wanted):
+        """The gradient of the sum of weights times roots with respect to the variables wanted."""
+        zero = self.c(0)
+        seeds = {}
+        for r, w in zip(roots, weights):
+            seeds[r] = self.add(seeds.get(r, zero), w)
+        order = self.order(roots)
+        live = set(wanted)
+        for a in order:
+            if any(b in live for b in self.children(a)):
+                live.add(a)
+        bar = self._backward(seeds, {a: k for k, a in enumerate(order)}, live, set())
+        return [bar.get(v, zero) for v in wanted]
+
+    def _backward(self, seeds, place, live, outside):
+        """The weights that arrive at variables and at nodes of `outside`, from seeds of nodes."""
+        zero, inside = self.c(0), self._unconditional(seeds, live, outside)
+        bar, found = dict(seeds), {}
+        waiting = sorted(seeds, key=place.get)
+        queued = set(waiting)
+
+        def give(b, w):
+            if b in live and w != zero:
+                bar[b] = self.add(bar.get(b, zero), w)
+                if b not in queued:
+                    queued.add(b)
+                    _insert(waiting, b, place)
+
+        while waiting:
+            a = waiting.pop()
+            w, key = bar[a], self.nodes[a]
+            if a in outside or key[0] == "v":
+                found[a] = w
+            elif key[0] == "sel":
+                ways = [self._backward({b: w}, place, live, outside | inside) if b in live else {} for b in key[2:]]
+                for b in sorted(set(ways[0]) | set(ways[1]), key=place.get):
+                    give(b, self.sel(key[1], ways[0].get(b, zero), ways[1].get(b, zero)))
+            else:
+                for b, p in self.partials(a):
+                    if b in live:
+                        give(b, self.mul(p, w))
+        return found
+
+    def _unconditional(self, seeds, live, outside):
+        """The nodes that are differentiated whatever conditions say."""
+        seen, stack = set(), list(seeds)
+        while stack:
+            a = stack.pop()
+            if a not in seen and a in live and a not in outside:
+                seen.add(a)
+                if self.nodes[a][0] != "sel":
+                    stack += self.children(a)
+        return seen
+
+
+def operation_cost(key):
+    if key[0] == "f":
+        return COSTS_OF_FUNCTIONS.get(key[1], COST_OF_A_FUNCTION)
+    return COSTS.get(key[0], 0)
+
+
+def _is_power_of_two(x):
+    return x != 0 and math.frexp(abs(x))[0] == 0.5
+
+
+def _value(function, *x):
+    try:
+        return function(*x)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _insert(waiting, b, place):
+    """By place, the last first to be taken"""
+    low, high = 0, len(waiting)
+    while low < high:
+        middle = (low + high) // 2
+        if place[waiting[middle]] < place[b]:
+            low = middle + 1
+        else:
+            high = middle
+    waiting.insert(low, b)

@@ -1,0 +1,91 @@
+"""A model as data: quantities, and the nodes of a graph that say how they change.  Readers fill it, writers print it."""
+from dataclasses import dataclass, field
+
+from .graph import Graph
+
+LOW, HIGH = 0, 1                             # ends of an axis
+PERIODIC, ZERO, WALL, VALUE = "periodic", "zero", "wall", "value"
+CROSSES, RISES, FALLS = 0, 1, -1
+ANY_MODE = -1
+
+
+@dataclass
+class Quantity:
+    """A state, parameter, memory variable, running cost or output; of a vector, one for each component."""
+    name: str
+    place: int
+    index: int = 0                           # among those of its kind
+    unit: str = ""
+    text: str = ""
+    axes: tuple = ()                         # of a field: the names of all axes
+    value: object = None                     # parameter: default, a node; state, memory: initial value, a node
+    order: int = 0                           # of an algebraic variable: its index, 1 or 2
+
+
+@dataclass
+class Axis:
+    name: str
+    size: object                             # name of a size, or a number
+    ends: list = field(default_factory=lambda: [PERIODIC, PERIODIC])      # at LOW and HIGH
+
+
+@dataclass
+class Reaction:
+    """Its rate is k times the powers `left` of states, (state, exponent); it changes states by net, (state, number)."""
+    place: int
+    left: list
+    net: list
+    k: int                                   # a node
+
+
+@dataclass
+class Event:
+    name: str
+    place: int
+    guard: object = None                     # a node; None: at given times
+    times: list = field(default_factory=list)
+    direction: int = CROSSES
+    active: int = ANY_MODE                   # the mode in which it is active
+    mode: object = None                      # mode after it; None: the same
+    terminal: bool = False
+    passes: bool = False
+    jumps: dict = field(default_factory=dict)    # (space, index) of states and memory: node
+    costs: dict = field(default_factory=dict)    # index of a running cost: node that is added
+    slopes: bool = False                     # y' occurs in it, and the model is a residual
+
+
+class Model:
+    """n equations M y' = f, or F = 0 where `implicit`; q' = cost; see costate.h for what events do."""
+
+    def __init__(self, name):
+        self.name, self.text, self.graph = name, "", Graph()
+        self.sizes = {}                      # name: default, or None
+        self.axes = []
+        self.states, self.parameters, self.memory = [], [], []
+        self.costs, self.outputs, self.modes = [], [], []
+        self.equations = []                  # nodes: f, or F
+        self.reactions = []                  # what of f comes from reactions: kinetics() adds it
+        self.mass = {}                       # (row, column): number; empty: identity
+        self.implicit = False
+        self.cost_nodes, self.output_nodes = [], []
+        self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
+        self.events = []
+        self.layout = "cells"                # of fields: all of a cell together, or one field after the other
+
+    @property
+    def on_grid(self):
+        return bool(self.axes)
+
+    def state(self, index, offsets=()):
+        return self.graph.v("y", index, offsets)
+
+    def kinetics(self):
+        """f with the reactions: the sum over them of net changes times rates, as nodes"""
+        g, f = self.graph, list(self.equations)
+        for r in self.reactions:
+            rate = r.k
+            for i, exponent in r.left:
+                rate = g.mul(rate, g.pow(self.state(i), g.c(exponent)))
+            for i, number in r.net:
+                f[i] = g.add(f[i], g.mul(g.c(number), rate))
+        return f

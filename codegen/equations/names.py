@@ -1,0 +1,109 @@
+"""Names in C: those of the file, made unique; loads of variables at the top of a function."""
+import re
+from dataclasses import dataclass
+
+from .read import C_WORDS
+
+TAKEN = C_WORDS | {"x", "dx", "ex", "out", "ctx", "w", "g", "dy", "dp", "dm", "dyp", "ey", "ep", "em", "eyp", "J", "M",
+                   "zeros", "i", "t", "dt", "et", "mode", "INFINITY", "NAN", "NULL", "EOF", "bool", "y", "jac", "jac_yp",
+                   "mass", "pattern", "column", "row", "events", "problem", "map", "index_of"}
+FUNCTIONS_OF_C = set("""acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
+floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn y0 y1 yn ldexp lgamma log log10 log1p log2 logb lrint modf nan pow remainder
+rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc abs index memset significand drem pow10 exp10""".split())
+
+
+@dataclass
+class Loads:
+    text: str
+    lengths: list                    # of arrays that zeros must have, as NULL may stand for them
+
+
+def listed(before, items, after, indent):
+    """Lines of a list with commas, none of whose items is broken"""
+    lines, line = [], before
+    for k, item in enumerate(items):
+        piece = item + (after if k == len(items) - 1 else ",")
+        if len(line) + len(piece) > 117 and line.strip():
+            lines.append(line.rstrip())
+            line = " " * indent
+        line += piece + " "
+    return lines + [line.rstrip()]
+
+
+def c_word(name):
+    """The name of a component of a vector, c[2], as a word"""
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+def quantities_of(model):
+    return model.states + model.parameters + model.memory + model.costs + model.outputs
+
+
+class Names:
+    """Of the variables and temporaries of a model's functions."""
+
+    def __init__(self, model):
+        self.model = model
+        taken = TAKEN | FUNCTIONS_OF_C | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
+        self.of = {}
+        for space, quantities in (("y", model.states), ("p", model.parameters), ("m", model.memory)):
+            for q in quantities:
+                self.of[space, q.index] = self.fresh(c_word(q.name), taken)
+        for q in model.states:
+            self.of["yp", q.index] = self.fresh(c_word(q.name) + "_prime", taken)
+        for space in ("y", "p", "m", "yp"):
+            for side in "de":
+                for (s, k), name in list(self.of.items()):
+                    if s == space:
+                        self.of[side + space, k] = self.fresh(f"{side}_{name}", taken)
+        self.lets = {}
+        for node, name in getattr(model, "named", {}).items():
+            self.lets[node] = self.fresh(c_word(name), taken)
+        self.prefix = next(p for p in ("s", "u", "v", "tmp", "tmp_") if not any(re.fullmatch(p + r"\d+", k)
+                                                                                for k in taken))
+
+    @staticmethod
+    def fresh(name, taken):
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
+
+    def variable(self, key):
+        _, space, index, _ = key
+        if space == "mode":
+            return "mode"
+        if space == "w":
+            return f"w[{index}]"
+        if space in ("t", "dt", "et"):
+            return space
+        return self.of[space, index]
+
+    def loads(self, graph, roots, directions):
+        """Declarations of all variables that roots use"""
+        lines, lengths = [], []
+        keys = graph.variables(roots)
+        for space in ("y", "yp", "p", "m"):
+            self._load(lines, [k for k in keys if k[1] == space], lambda k: f"x->{k[1]}[{k[2]}]")
+        for q, point in (("d", "dx"), ("e", "ex")):
+            for space in ("y", "yp", "p", "m"):
+                these = [k for k in keys if k[1] == q + space]
+                if these:
+                    lines.append(f"    const double *{q}{space} = {point}->{space} ? {point}->{space} : zeros;")
+                    lengths.append(self.length(space))
+                    self._load(lines, these, lambda k: f"{k[1]}[{k[2]}]")
+        for space, text in (("t", "x->t"), ("dt", "dx->t"), ("et", "ex->t")):
+            if any(k[1] == space for k in keys):
+                lines.append(f"    const double {space} = {text};")
+        if any(k[1] == "mode" for k in keys):
+            lines.append("    const int mode = x->mode;")
+        return Loads("".join(line + "\n" for line in lines), lengths)
+
+    def length(self, space):
+        m = self.model
+        return {"y": len(m.states), "yp": len(m.states), "p": len(m.parameters), "m": len(m.memory)}[space]
+
+    def _load(self, lines, keys, text):
+        if not keys:
+            return
+        lines.extend(listed("    const double ", [f"{self.variable(k)} = {text(k)}" for k in keys], ";", 8))

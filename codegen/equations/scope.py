@@ -1,0 +1,278 @@
+"""Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
+from .graph import FUNCTIONS, FUNCTIONS_OF_TWO
+from .syntax import Fault, near
+
+ALIASES = {"abs": "fabs", "ln": "log"}
+COMPARISONS = {"<", ">", "<=", ">=", "==", "!="}
+MOST_OPERATIONS = 2_000_000                  # nodes of a graph
+MOST_TERMS = 100_000                         # of a sum or a loop
+DEEPEST = 60                                 # macros inside each other
+
+
+class Let:
+    """A name for an expression, or a macro with arguments; trees, evaluated where they are used."""
+
+    def __init__(self, place, arguments, tree):
+        self.place, self.arguments, self.tree = place, arguments, tree
+
+
+class Argument:
+    """What a macro on a grid received: a tree and what was bound around it, so that it can be taken at neighbours"""
+
+    def __init__(self, tree, bound):
+        self.tree, self.bound = tree, bound
+
+
+class Scope:
+    """known: name -> ("state", quantity), ("parameter", q), ("memory", q), ("size", k), ("axis", k), ("mode", k), Let.
+
+    A component c[2] of a vector is known by that name."""
+
+    def __init__(self, model):
+        self.model, self.g = model, model.graph
+        self.known = {"t": ("time", None)}
+        self.vectors = {}                    # name: (low, high)
+        self.allowed = None                  # spaces of variables, None: all
+        self.forbidden = ""                  # what is said of others
+        self.made = {}                       # (let, shift): node
+
+    # ---- entry ----
+
+    def node(self, tree, allowed=None, forbidden="", loop=None):
+        """allowed: the spaces whose variables may occur; forbidden: why no others may."""
+        self.allowed, self.forbidden = allowed, forbidden
+        a = self._value(tree, dict(loop or {}), (0,) * len(self.model.axes), 0)
+        self.allowed = None
+        return a
+
+    def number(self, tree, what, loop=None):
+        a = self.g.const(self.node(tree, (), f"{what} must be a number", loop))
+        if a is None:
+            raise Fault(tree[1], f"{what} must be a number")
+        return a
+
+    def whole(self, tree, what, loop=None):
+        a = self.number(tree, what, loop)
+        if a != int(a) or abs(a) > 1e9:
+            raise Fault(tree[1], f"{what} must be a whole number")
+        return int(a)
+
+    # ---- trees ----
+
+    def _value(self, tree, bound, shift, depth):
+        """bound: arguments of the macro at hand, and indices of loops; shift: the cell, relative to the one at hand"""
+        spine = []
+        while tree[0] == "binary" and tree[2] in ("+", "-", "*", "/"):       # long sums lean to the left
+            spine.append(tree)
+            tree = tree[3]
+        a = self._operand(tree, bound, shift, depth)
+        for _, place, op, _, right in reversed(spine):
+            b = self._value(right, bound, shift, depth)
+            if op == "/" and self.g.is_zero(b):
+                raise Fault(right[1], "division by zero")
+            a = {"+": self.g.add, "-": self.g.sub, "*": self.g.mul, "/": self.g.div}[op](a, b)
+        if len(self.g.nodes) > MOST_OPERATIONS:
+            raise Fault(tree[1], f"the model has more than {MOST_OPERATIONS} operations")
+        return a
+
+    def _operand(self, tree, bound, shift, depth):
+        kind, place = tree[:2]
+        if kind == "number":
+            return self._constant(tree)
+        if kind == "unary":
+            return self.g.neg(self._value(tree[3], bound, shift, depth))
+        if kind == "binary":
+            return self._power(tree, bound, shift, depth)
+        if kind == "if":
+            c = self._condition(tree[2], bound, shift, depth)
+            a, b = (self._value(x, bound, shift, depth) for x in tree[3:])
+            return a if c is True else b if c is False else self.g.sel(c, a, b)
+        if kind == "sum":
+            return self._sum(tree, bound, shift, depth)
+        if kind == "call":
+            return self._call(tree, bound, shift, depth)
+        if kind == "prime":
+            return self._prime(tree, bound, shift)
+        if kind == "name":
+            return self._name(tree, bound, shift, depth)
+        raise Fault(place, "a condition stands where a number is expected; write if(condition, a, b)")
+
+    def _constant(self, tree):
+        value = float(tree[2].replace("d", "e").replace("D", "e"))
+        if value in (float("inf"),):
+            raise Fault(tree[1], f"{tree[2]} is too large a number")
+        return self.g.c(value)
+
+    def _power(self, tree, bound, shift, depth):
+        a, b = (self._value(x, bound, shift, depth) for x in tree[3:])
+        if self.g.is_zero(a) and (self.g.const(b) or 0) < 0:
+            raise Fault(tree[1], "division by zero")
+        return self.g.pow(a, b)
+
+    def _condition(self, tree, bound, shift, depth):
+        """A node, or True or False where it is known already"""
+        if tree[0] == "unary":
+            a = self._condition(tree[3], bound, shift, depth)
+            return (not a) if isinstance(a, bool) else self.g.no(a)
+        if tree[0] == "binary":
+            a, b = (self._condition(x, bound, shift, depth) for x in tree[3:])
+            known, join = (False, self.g.both) if tree[2] == "and" else (True, self.g.either)
+            if a is known or b is known:
+                return known
+            return b if isinstance(a, bool) else a if isinstance(b, bool) else join(a, b)
+        op, sides = tree[2], tree[3:]
+        if any(x[0] == "name" and x[2] in ("mode",) + tuple(self.model.modes) for x in sides):
+            return self._mode(tree, op, sides)
+        a, b = (self._value(x, bound, shift, depth) for x in sides)
+        x, y = self.g.const(a), self.g.const(b)
+        if x is not None and y is not None:
+            return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "==": x == y, "!=": x != y}[op]
+        return self.g.cmp(op, a, b)
+
+    def _mode(self, tree, op, sides):
+        names = [x[2] if x[0] == "name" else "" for x in sides]
+        modes = [x for x in names if x in self.model.modes]
+        if sorted(names) != sorted(["mode"] + modes) or op not in ("==", "!="):
+            raise Fault(tree[1], f"modes are compared as in mode == {self.model.modes[0] if self.model.modes else 'NAME'}")
+        return self.g.cmp(op, self.g.v("mode"), self.g.c(self.model.modes.index(modes[0])))
+
+    def _sum(self, tree, bound, shift, depth):
+        index, low, high = tree[2], *(self._whole(x, bound, shift, depth) for x in tree[3:5])
+        if high - low > MOST_TERMS:
+            raise Fault(tree[1], f"a sum of more than {MOST_TERMS} terms")
+        return self.g.total(self._value(tree[5], {**bound, index: self.g.c(k)}, shift, depth)
+                            for k in range(low, high + 1))
+
+    def _whole(self, tree, bound, shift, depth):
+        value = self.g.const(self._value(tree, bound, shift, depth))
+        if value is None or value != int(value):
+            raise Fault(tree[1], "an index or the end of a range must be a whole number")
+        return int(value)
+
+    def _call(self, tree, bound, shift, depth):
+        _, place, name, trees = tree
+        name = ALIASES.get(name, name)
+        let = self.known.get(name)
+        if isinstance(let, Let):
+            return self._macro(tree, let, bound, shift, depth)
+        given = [self._value(x, bound, shift, depth) for x in trees]
+        if name in ("min", "max"):
+            if len(given) < 2:
+                raise Fault(place, f"{name} needs at least two arguments")
+            out = given[0]
+            for a in given[1:]:
+                out = self.g.least(out, a) if name == "min" else self.g.largest(out, a)
+            return out
+        wanted = 1 if name in FUNCTIONS else 2 if name in FUNCTIONS_OF_TWO or name == "pow" else 0
+        if not wanted:
+            macros = [k for k, x in self.known.items() if isinstance(x, Let) and x.arguments]
+            raise Fault(place, f"{name} is not a function" + near(name, [*FUNCTIONS, *FUNCTIONS_OF_TWO, *ALIASES, "min",
+                                                                        "max", "if", "sum", *macros]))
+        if len(given) != wanted:
+            raise Fault(place, f"{name} needs {wanted} argument{'s' * (wanted > 1)}, not {len(given)}")
+        if name == "pow":
+            return self.g.pow(*given)
+        return self.g.f(name, *given) if wanted == 1 else self.g.g(name, *given)
+
+    def _macro(self, tree, let, bound, shift, depth):
+        _, place, name, trees = tree
+        if depth > DEEPEST:
+            raise Fault(place, f"{name} uses itself, or macros are nested too deeply")
+        if len(trees) != len(let.arguments):
+            raise Fault(place, f"{name} has {len(let.arguments)} arguments, not {len(trees)}")
+        given = {a: Argument(x, bound) if self.model.on_grid else self._value(x, bound, shift, depth)
+                 for a, x in zip(let.arguments, trees)}
+        return self._value(let.tree, given, shift, depth + 1)
+
+    # ---- names ----
+
+    def _prime(self, tree, bound, shift):
+        _, place, name, indices = tree
+        kind, q, offsets = self._quantity(place, name, indices, bound, shift)
+        if kind != "state":
+            raise Fault(place, f"{name} is not a state: it has no derivative in time")
+        return self._variable(place, "yp", q.index, offsets, f"{name}'")
+
+    def _name(self, tree, bound, shift, depth):
+        _, place, name, indices = tree
+        if name in bound:
+            given = bound[name]
+            if not isinstance(given, Argument):
+                if indices is not None:
+                    raise Fault(place, f"{name} is not a field here: it has no indices")
+                return given
+            if indices is not None:
+                shift = tuple(s + o for s, o in zip(shift, self._offsets(place, indices, bound)))
+            return self._value(given.tree, given.bound, shift, depth + 1)
+        known = self.known.get(name)
+        if isinstance(known, Let):
+            return self._let(tree, known, bound, shift, depth)
+        kind, what, offsets = self._quantity(place, name, indices, bound, shift)
+        if kind in ("state", "parameter", "memory"):
+            return self._variable(place, {"state": "y", "parameter": "p", "memory": "m"}[kind], what.index, offsets, name)
+        if kind == "axis":
+            return self.g.add(self._variable(place, "axis", what, (), name), self.g.c(shift[what]))
+        if kind == "mode":
+            raise Fault(place, f"{name} is a mode; compare it, as in if(mode == {name}, a, b)")
+        return self._variable(place, "t" if kind == "time" else "size", what or 0, (), name)
+
+    def _let(self, tree, let, bound, shift, depth):
+        _, place, name, indices = tree
+        if let.arguments:
+            raise Fault(place, f"{name} needs its arguments in parentheses")
+        if depth > DEEPEST:
+            raise Fault(place, f"{name} uses itself, or names are nested too deeply")
+        if indices is not None:
+            shift = tuple(s + o for s, o in zip(shift, self._offsets(place, indices, bound)))
+        key = (name, shift, self.allowed)
+        if key not in self.made:
+            self.made[key] = self._value(let.tree, {}, shift, depth + 1)
+        return self.made[key]
+
+    def _variable(self, place, space, index, offsets, name):
+        if self.allowed is not None and space not in self.allowed:
+            raise Fault(place, f"{name} may not occur here: {self.forbidden}")
+        return self.g.v(space, index, offsets)
+
+    def _quantity(self, place, name, indices, bound, shift):
+        """(kind, what, offsets) of a name with its indices"""
+        if name in self.vectors:
+            return self._component(place, name, indices, bound)
+        if name not in self.known:
+            functions = [*FUNCTIONS, *FUNCTIONS_OF_TWO, "min", "max"]
+            raise Fault(place, f"{name} is a function; its arguments are missing" if name in functions else
+                        f"{name} is not declared" + near(name, [k for k in [*self.known, *self.vectors] if "[" not in k]))
+        kind, what = self.known[name]
+        axes = getattr(what, "axes", ())
+        if not axes:
+            if indices is not None:
+                raise Fault(place, f"{name} is not a vector or a field: it has no indices")
+            return kind, what, ()
+        offsets = self._offsets(place, indices, bound) if indices is not None else (0,) * len(axes)
+        return kind, what, tuple(s + o for s, o in zip(shift, offsets))
+
+    def _component(self, place, name, indices, bound):
+        low, high = self.vectors[name]
+        if indices is None or len(indices) != 1:
+            raise Fault(place, f"{name} is a vector: write {name}[k], {low} <= k <= {high}")
+        k = self._whole(indices[0], bound, (), 0)
+        if not low <= k <= high:
+            raise Fault(indices[0][1], f"{name}[{k}] does not exist: {name} goes from {low} to {high}")
+        return (*self.known[f"{name}[{k}]"], ())
+
+    def _offsets(self, place, indices, bound):
+        axes = self.model.axes
+        if len(indices) != len(axes):
+            raise Fault(place, f"expected {len(axes)} ind{'ices' if len(axes) > 1 else 'ex'}, found {len(indices)}")
+        return tuple(self._offset(tree, axis.name, bound) for tree, axis in zip(indices, axes))
+
+    def _offset(self, tree, axis, bound):
+        """k of i + k or i - k"""
+        if tree[0] == "name" and tree[2] == axis and tree[3] is None:
+            return 0
+        if tree[0] == "binary" and tree[2] in ("+", "-") and tree[3][0] == "name" and tree[3][2] == axis:
+            k = self._whole(tree[4], bound, (), 0)
+            if k > 8:
+                raise Fault(tree[1], "neighbours are at most 8 cells away")
+            return k if tree[2] == "+" else -k
+        raise Fault(tree[1], f"expected {axis}, {axis} + number or {axis} - number as an index")
