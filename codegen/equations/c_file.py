@@ -162,10 +162,8 @@ class File:
             + "        " + ",\n        ".join(parts) + "};\n    return &problem;\n}\n"
 
     def start(self):
-        """The map from parameters to initial values, running costs and memory; None: no value is given"""
+        """The map from (t, p) to initial values, running costs and memory; what the file does not give is 0"""
         m, g = self.model, self.g
-        if not any(q.value is not None for q in m.states + m.memory):
-            return None
         value = lambda q: g.c(0) if q.value is None else q.value           # noqa: E731
         nodes = [value(q) for q in m.states] + [g.c(0)] * len(m.costs) + [value(q) for q in m.memory]
         return self.map("start", nodes, "initial values")
@@ -177,9 +175,8 @@ class File:
             if m_:
                 text += f"const costate_map *{name}_{kind}_map(void)\n{{\n    static const costate_map map = " \
                     f"{self.initializer(m_)};\n    return &map;\n}}\n\n"
-        if start:
-            text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
-                "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
+        text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
+            "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
         if m.parameters:
             defaults = [constant(self.g.const(q.value)) if q.value is not None else "0.0" for q in m.parameters]
             text += array(f"const double", f"{name}_defaults", defaults)
@@ -227,10 +224,9 @@ class File:
         if m.modes:
             text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
         text += f"\nconst costate_problem *{name}_problem(void);\n"
-        if any(q.value is not None for q in m.states + m.memory):
-            text += f"\n/* y: {len(m.states) + len(m.costs) + len(m.memory)} initial values at t, as the file gives them;" \
-                f" and the map (t, p) -> y with its derivatives */\nvoid {name}_start(double t, const double *p, double *y);\n" \
-                f"const costate_map *{name}_start_map(void);\n"
+        text += f"\n/* y: {len(m.states) + len(m.costs) + len(m.memory)} initial values at t, as the file gives them, else 0;" \
+            f"\n   and the map (t, p) -> y with its derivatives */\nvoid {name}_start(double t, const double *p, double *y);" \
+            f"\nconst costate_map *{name}_start_map(void);\n"
         if m.outputs:
             text += f"\n/* outputs as functions of t, y, p and m, with their derivatives */\n" \
                 f"const costate_map *{name}_output_map(void);\n"
