@@ -62,7 +62,7 @@ class File:
             targets = [Target(f"J[{place[k]}]", "=", entries.get(k, g.c(0))) for k in self.pattern]
             title = "df/dy" if not m.implicit else "dF/dy" if name == "jac" else "dF/dy'"
             text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
-                        + self.function(name, ("const costate_point *x", "double *J"), targets))
+                        + self.function(name, ("const costate_point *x", "double *restrict J"), targets))
         if m.mass:
             lines = "".join(f"    M[{place[k]}] = {constant(v)};\n" for k, v in sorted(m.mass.items(), key=lambda i: place[i[0]]))
             clear = f"    for (int i = 0; i < {len(self.pattern)}; i++) M[i] = 0;\n"

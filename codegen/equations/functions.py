@@ -28,9 +28,9 @@ class Map:
 
 POINT = "const costate_point *x"
 SIGNATURES = {
-    "value": (POINT, "double *out"),
-    "tangent": (POINT, "const costate_point *dx", "double *out"),
-    "tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "double *out"),
+    "value": (POINT, "double *restrict out"),
+    "tangent": (POINT, "const costate_point *dx", "double *restrict out"),
+    "tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "double *restrict out"),
     "adjoint": (POINT, "const double *w", "const costate_gradient *g"),
     "adjoint_tangent": (POINT, "const costate_point *dx", "const double *w", "const costate_gradient *g"),
     "adjoint_tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "const double *w",
@@ -96,7 +96,7 @@ class Writer:
     def _gradient(key, a):
         if key[1] == "t":
             return Target("*g->t", "+=", a, "g->t")
-        return Target(f"g->{key[1]}[{key[2]}]", "+=", a, f"g->{key[1]}")
+        return Target(f"g{key[1]}[{key[2]}]", "+=", a, f"g{key[1]}")
 
     def _versions(self, m, product, targets, versions):
         """One for all directions; before it, one for directions in states alone, if that is cheaper"""
@@ -121,7 +121,9 @@ class Writer:
         for n in loads.lengths:
             self.longest = max(self.longest, n)
         arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
-        whole = begin + loads.text + text
+        gradients = dict.fromkeys(t.guard for t in targets if t.guard and "->" not in t.guard)
+        opened = "".join(f"    double *restrict {g} = g->{g[1:]};\n" for g in gradients)
+        whole = begin + opened + loads.text + text
         unused = [a for a in arguments + ["ctx"] if not _occurs(a, whole)]
         end = "    return " + "".join(f"(void){a}, " for a in unused) + "0;\n"
         m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "\n" + end + "}\n")

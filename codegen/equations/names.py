@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from .read import C_WORDS
 
-TAKEN = C_WORDS | {"x", "dx", "ex", "out", "ctx", "w", "g", "dy", "dp", "dm", "dyp", "ey", "ep", "em", "eyp", "J", "M",
+TAKEN = C_WORDS | {"x", "dx", "ex", "out", "ctx", "w", "g", "dy", "dp", "dm", "dyp", "ey", "ep", "em", "eyp", "gy", "gp", "gm", "gyp", "J", "M",
                    "zeros", "i", "t", "dt", "et", "mode", "INFINITY", "NAN", "NULL", "EOF", "bool", "y", "jac", "jac_yp",
                    "mass", "pattern", "column", "row", "events", "problem", "map", "index_of"}
 FUNCTIONS_OF_C = set("""acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
