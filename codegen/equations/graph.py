@@ -15,12 +15,14 @@ backward; second and third ones are tangents of adjoints.  What is not evaluated
 through a branch is formed by itself and selected as a whole, because 0 times the infinite slope of a branch that was not
 taken would be NaN."""
 import math
+import operator
 
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
              "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "fabs", "floor", "ceil"}
 FUNCTIONS_OF_TWO = {"atan2", "hypot"}
 STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
 LEAVES = ("c", "v")
+HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
 MOST_FACTORS = 64                              # integer powers up to this become products
 
 # What an operation costs beside an addition, for choices between forms of the same derivative.
@@ -188,6 +190,10 @@ class Graph:
         return self.node("not", a)
 
     def sel(self, condition, a, b):
+        key = self.nodes[condition]
+        x, y = (self.const(k) for k in key[2:]) if key[0] == "cmp" else (None, None)
+        if x is not None and y is not None:
+            return a if HOLDS[key[1]](x, y) else b
         return a if a == b else self.node("sel", condition, a, b)
 
     def least(self, a, b):

@@ -1,9 +1,8 @@
 """Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
-from .graph import FUNCTIONS, FUNCTIONS_OF_TWO
+from .graph import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near
 
 ALIASES = {"abs": "fabs", "ln": "log"}
-COMPARISONS = {"<", ">", "<=", ">=", "==", "!="}
 MOST_OPERATIONS = 2_000_000                  # nodes of a graph
 MOST_TERMS = 100_000                         # of a sum or a loop
 DEEPEST = 60                                 # macros inside each other
@@ -126,7 +125,7 @@ class Scope:
         a, b = (self._value(x, bound, shift, depth) for x in sides)
         x, y = self.g.const(a), self.g.const(b)
         if x is not None and y is not None:
-            return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "==": x == y, "!=": x != y}[op]
+            return HOLDS[op](x, y)
         return self.g.cmp(op, a, b)
 
     def _mode(self, tree, op, sides):

@@ -1,0 +1,147 @@
+"""The language of equation files: what is read, and how faults are reported, with line, column and a hint."""
+import unittest
+
+from codegen.equations import read
+from codegen.equations.model import FALLS, RISES
+from codegen.real import Refused
+
+# (text, "LINE:COLUMN: the beginning of the sentence")
+FAULTS = [
+    ("state x\nx' = -x + X", "2:11: X is not declared; did you mean x?"),
+    ("state x\nx' = -x + xx*", "2:14: expected an expression, found the end of the line"),
+    ("state x\nx' = sqrt(x", "2:12: expected ')', found the end of the line"),
+    ("state x\nx' = sqr(x)", "2:6: sqr is not a function; did you mean sqrt?"),
+    ("state x\nx' = sqrt(x, x)", "2:6: sqrt needs 1 argument, not 2"),
+    ("state x\nx' = sqrt", "2:6: sqrt is a function; its arguments are missing"),
+    ("state x\nx' = 2 x", "2:8: expected an operator before 'x'; products are written with *"),
+    ("state x\nx' = x ! 2", "2:8: '!' is not a character of equations"),
+    ("state x \"no end\nx' = x", "1:9: this \" is not closed on its line"),
+    ("state x, x\nx' = 1", "1:10: x is declared twice"),
+    ("state sin\n", "1:7: sin is a word of the language; choose another name"),
+    ("state x, z\nx' = 1", "1:10: there is no equation for z"),
+    ("state x\nx' = 1\nx' = 2", "3:1: x' has a second equation"),
+    ("state x\nx' = 1\n0 = x", "3:1: there are 2 equations for 1 unknowns: this one is too many"),
+    ("state x\nalgebraic z\nx' = z\nz' = x", "4:1: z is algebraic"),
+    ("parameter k\nstate x\nk' = x", "3:1: k is not a state"),
+    ("state x\nstat z\nx' = 1", "2:1: 'stat' is neither a statement nor the beginning of an equation; did you mean state"),
+    ("parameter k = x\nstate x", "1:15: x is not declared"),
+    ("parameter j = 1, k = j\nstate x\nx' = k", "1:22: j may not occur here: the default of a parameter is a number"),
+    ("state x = y, y\nx' = 1\ny' = 1", "1:11: y may not occur here: an initial value depends on parameters only"),
+    ("state x\nx' = 1/0", "2:8: division by zero"),
+    ("state x\nx' = 1e999", "2:6: 1e999 is too large a number"),
+    ("state x\nx' = if(x, 1, 2)", "2:10: expected a comparison"),
+    ("state x\nx' = if(x > 0, 1)", "2:17: expected ',' and the value where it does not"),
+    ("mode a, b\nstate x\nx' = if(mode > a, 1, 2)", "3:14: modes are compared as in mode == a"),
+    ("mode a, b\nstate x\nx' = a", "3:6: a is a mode; compare it"),
+    ("state x\nlet f(u) = u\nx' = f(x, x)", "3:6: f has 1 arguments, not 2"),
+    ("state x\nlet f(u) = f(u)\nx' = f(x)", "2:12: f uses itself"),
+    ("state x\nlet a = b\nlet b = a\nx' = a", "2:9: b uses itself"),
+    ("state A, B\nA + C -> B : 1", "2:5: C is not a species"),
+    ("state A, B\nA -> B", "2:7: expected + or ':', found the end of the line"),
+    ("state A, B\nA -> B : k = x", "2:14: x is not declared"),
+    ("state v[1..3]\nv[4]' = 1", "2:3: v[4] does not exist: v goes from 1 to 3"),
+    ("state v[1..3]\nv' = 1", "2:1: v is a vector: write v[k], 1 <= k <= 3"),
+    ("state v[3..1]\nv' = 1", "1:7: a vector has 1 to"),
+    ("state v[1..3] = (1, 2)\nv[k]' = 1 for k = 1..3", "1:7: 2 values for 3 components"),
+    ("state x\nx[1]' = 1", "2:1: x is not a vector or a field"),
+    ("state x\nx' = 1\nevent e when x\n", "3:15: expected rises, falls or crosses"),
+    ("state x\nx' = 1\nevent e at 2, 1\n", "3:12: the times of an event must not decrease"),
+    ("state x\nx' = 1\nx := 2", "3:1: an assignment belongs to an event"),
+    ("state x\nx' = 1\nevent e at 1\n  z := 2", "4:3: z is not a state, a memory variable or a running cost"),
+    ("state x\nx' = 1\nevent e at 1\n  x := 2\n  x := 3", "5:3: x is assigned twice"),
+    ("state x\nx' = 1\nevent e when x falls within u\n", "3:22: expected 'in MODE', 'terminal' or 'passes'"),
+    ("state x\nx' = 1\ncost q' = x\nevent e at 1\n  q := 2", "5:3: q is a running cost: an event adds to it"),
+    ("size N = 0\nstate x", "1:6: a size must be at least 1"),
+    ("size N\ngrid i: M wall\nstate u[i]", "2:9: M is not a size"),
+    ("size N\ngrid i: N walls\nstate u[i]", "2:11: expected periodic, zero or wall, found 'walls'; did you mean wall?"),
+    ("size N\ngrid i: N wall\nstate u[j]", "3:7: a field is declared as u[i]"),
+    ("size N\ngrid i: N wall\nstate u[i]\nu' = u[i*2]", "4:9: expected i, i + number or i - number"),
+    ("size N\ngrid i: N wall\nstate u[i], x\nu' = u", "3:13: fields and single states in one model"),
+    ("size N\ngrid i: N periodic\nstate u[i]\nboundary u: i low = 0\nu' = u", "4:13: the axis i is periodic"),
+    ("", "1:1: the file declares no state"),
+    ("state x\nx' = " + "(" * 150 + "x" + ")" * 150, "2:106: too many parentheses inside each other"),
+    ("state x\nx' = " + "2^" * 150 + "x", "2:207: too many powers inside each other"),
+    ("model while\nstate x\nx' = 1", "1:1: while is a word of C"),
+]
+
+
+class Faults(unittest.TestCase):
+    def test_places_and_sentences(self):
+        for text, wanted in FAULTS:
+            with self.subTest(text=text[:60]), self.assertRaises(Refused) as caught:
+                read.parse(text, "m.eq")
+            said = str(caught.exception)
+            self.assertTrue(said.startswith("m.eq:" + wanted), said)
+
+    def test_the_caret_stands_below_the_fault(self):
+        for text, wanted in FAULTS:
+            with self.assertRaises(Refused) as caught:
+                read.parse(text, "m.eq")
+            place, shown, caret = str(caught.exception).split("\n")
+            line, column = (int(x) for x in place.split(":")[1:3])
+            self.assertEqual(shown[2:], (text.split("\n") + [""])[line - 1])
+            self.assertEqual(caret, " " * (column + 1) + "^")
+
+
+class Language(unittest.TestCase):
+    def model(self, text):
+        return read.parse(text, "m.eq")
+
+    def value(self, text, **names):
+        """The number that an expression of constants has"""
+        m = self.model(f"parameter a = {text}\nstate x\nx' = a")
+        return m.graph.const(m.parameters[0].value)
+
+    def test_numbers_and_precedence(self):
+        for text, wanted in (("2 + 3*4", 14), ("-2^2", -4), ("2^3^2", 512), ("2**-1", 0.5), ("6/3/2", 1), ("1d3", 1000),
+                             (".5e1", 5), ("8 - 3 - 2", 3), ("--3", 3), ("max(1, 3, 2)", 3), ("min(4, 3)", 3),
+                             ("abs(-2)", 2), ("ln(1)", 0), ("sum(k = 1..4, k^2)", 30), ("pow(2, 5)", 32),
+                             ("if(1 < 2 and not 3 < 2, 5, 6)", 5), ("if(1 > 2 or (2 > 3), 5, 6)", 6)):
+            self.assertEqual(self.value(text), wanted, text)
+
+    def test_mass_matrix_from_left_sides(self):
+        m = self.model("state x, y\nalgebraic z\n2*x' + y' = z\ny' - x'/4 = 1 + x\n0 = x + y + z")
+        self.assertEqual(m.mass, {(0, 0): 2, (0, 1): 1, (1, 0): -0.25, (1, 1): 1})
+        self.assertFalse(m.implicit)
+        self.assertEqual([q.order for q in m.states], [0, 0, 1])
+
+    def test_identity_is_no_mass_matrix(self):
+        self.assertEqual(self.model("state x\nx' - 2*x = 3").mass, {})
+
+    def test_residual_where_derivatives_are_not_linear(self):
+        self.assertTrue(self.model("state x\nx*x' = 1").implicit)
+        self.assertTrue(self.model("state x\nx'^2 = x").implicit)
+
+    def test_reactions(self):
+        m = self.model("state A, B\nparameter F = 2\n2 A + F <-> B : k = 3, 5\n")
+        self.assertEqual([(r.left, r.net) for r in m.reactions], [([(0, 2.0)], [(0, -2.0), (1, 1.0)]),
+                                                                  ([(1, 1.0)], [(0, 2.0), (1, -1.0)])])
+        self.assertEqual([q.name for q in m.parameters], ["F", "k"])
+
+    def test_events(self):
+        m = self.model("state x\nx' = 1\nmode a, b\nmemory c\nevent e when x - 1 rises in b terminal passes\n"
+                       "  x := 0\n  c += 1\n  mode := a\nevent f at 1 every 0.5 until 2.9\nevent g when x falls")
+        e, f, g = m.events
+        self.assertEqual((e.direction, e.active, e.mode, e.terminal, e.passes), (RISES, 1, 0, True, True))
+        self.assertEqual(sorted(e.jumps), [("m", 0), ("y", 0)])
+        self.assertEqual(f.times, [1, 1.5, 2, 2.5])
+        self.assertEqual(g.direction, FALLS)
+
+    def test_units_and_descriptions(self):
+        m = self.model('parameter k = 2 {1/s} "a rate"\nstate x {mol/L}\nx\' = k')
+        self.assertEqual((m.parameters[0].unit, m.parameters[0].text, m.states[0].unit), ("1/s", "a rate", "mol/L"))
+
+    def test_lines_go_on_inside_parentheses_and_after_commas(self):
+        m = self.model("state x,\n  y\nx' = (1 +\n  2)\ny' = max(x,\n  y)")
+        self.assertEqual(len(m.states), 2)
+
+    def test_keywords_may_be_names(self):
+        m = self.model("state size, event\nsize' = event\nevent' = -size")
+        self.assertEqual([q.name for q in m.states], ["size", "event"])
+
+    def test_long_sums(self):
+        self.assertEqual(self.value(" + ".join(["1"] * 3000)), 3000)
+
+
+if __name__ == "__main__":
+    unittest.main()
