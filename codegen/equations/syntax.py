@@ -15,6 +15,7 @@ TOKEN = re.compile(rf"""(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eEdD][-+]?\d
 BLANK = re.compile(r"[ \t\r]*(?:\#[^\n]*)?")
 OPENING, CLOSING = ("(", "["), (")", "]")
 DEEPEST = 100                                # parentheses inside each other: Python's stack
+WINDOW = 100                                 # characters of a line that a refusal shows
 LONGEST = 4_000_000                          # characters of a file
 
 
@@ -38,8 +39,11 @@ class Source:
         end = self.text.find("\n", place)
         line = self.text[start:end if end >= 0 else len(self.text)]
         shown = "".join(c if c.isprintable() else " " for c in line.expandtabs(1))
-        return Refused(f"{self.path}:{self.line(place)}:{place - start + 1}: {fault.what}\n  {shown}\n"
-                       f"  {' ' * (place - start)}^")
+        column = place - start
+        cut = max(0, column - WINDOW // 2) if len(shown) > WINDOW else 0
+        before = "..." if cut else ""
+        return Refused(f"{self.path}:{self.line(place)}:{column + 1}: {fault.what}\n"
+                       f"  {before}{shown[cut:cut + WINDOW]}\n  {' ' * (len(before) + column - cut)}^")
 
     def line(self, place):
         return self.text.count("\n", 0, place) + 1

@@ -60,7 +60,7 @@ FAULTS = [
     ("size N\ngrid i: N periodic\nstate u[i]\nboundary u: i low = 0\nu' = u", "4:13: the axis i is periodic"),
     ("", "1:1: the file declares no state"),
     ("state x\nx' = " + "(" * 150 + "x" + ")" * 150, "2:106: too many parentheses inside each other"),
-    ("state x\nx' = " + "2^" * 150 + "x", "2:207: too many powers inside each other"),
+    ("state x\nx' = " + "2^" * 150 + "x", "2:205: too many powers inside each other"),
     ("model while\nstate x\nx' = 1", "1:1: while is a word of C"),
 ]
 
@@ -79,8 +79,10 @@ class Faults(unittest.TestCase):
                 read.parse(text, "m.eq")
             place, shown, caret = str(caught.exception).split("\n")
             line, column = (int(x) for x in place.split(":")[1:3])
-            self.assertEqual(shown[2:], (text.split("\n") + [""])[line - 1])
-            self.assertEqual(caret, " " * (column + 1) + "^")
+            whole = (text.split("\n") + [""])[line - 1]
+            self.assertIn(shown[2:].removeprefix("..."), whole)
+            self.assertEqual((shown + " ")[len(caret) - 1], (whole + " ")[column - 1])
+            self.assertEqual(caret.strip(), "^")
 
 
 class Language(unittest.TestCase):

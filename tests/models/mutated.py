@@ -1,0 +1,158 @@
+"""mutated.py SOURCE BUILD SANITIZE COMPILER...: equation files with seeded accidents are refused in a sentence that
+names line and column, or become C that compiles without warnings and passes costate_check_problem.
+
+Reports in the format of cmocka.  Kinks and values that are not finite at the point of the check are no faults of the
+generated code: such models are counted, and the others must be many."""
+import glob
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+sys.dont_write_bytecode = True
+sys.path[:0] = [root, os.path.join(root, "tests")]
+
+from cases import Skipped, run_all  # noqa: E402
+from codegen.equations import c_file, read  # noqa: E402
+from codegen.real import Refused  # noqa: E402
+
+MUTANTS, BATCH = 400, 40
+PIECES = ("+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ";", ":", "'", "=", "->", "<->", ":=", "+=", "..", "if(", "sum(",
+          "sqrt(", "log(", "0", "1e999", "1e-300", "2^", "t", "x", "'", '"', "{", "}", "#", "\n", "é", "\0", "@", " in ",
+          " for k = 1..3", "index 2", "mode", "state", "parameter", "cost", "event e at 1", "kinks as events", "and", "not")
+
+DRIVER = """#include <costate/costate.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+%(declared)s
+static double y[256];
+static const struct { int number; const costate_problem *(*problem)(void); const double *p;
+                      void (*start)(double t, const double *p, double *y); } models[] = {%(rows)s};
+static double p[256], yp[256], out[256];
+/* whether all values are finite there and a little beside it */
+static int smooth(const costate_problem *P, const costate_point *x)
+{
+    const costate_map *f = P->residual.value ? &P->residual : &P->rhs;
+    if (f->value(x, out, P->ctx)) return 0;
+    for (int i = 0; i < P->n; i++) if (!isfinite(out[i]) || fabs(out[i]) > 1e100) return 0;
+    return 1;
+}
+int main(void)
+{
+    for (unsigned k = 0; k < sizeof models / sizeof *models; k++) {
+        const costate_problem *P = models[k].problem();
+        const char *result = "none";
+        costate_report r = {0}, q = {0};
+        for (int point = 0; point < 3 && *result != 'r'; point++) {
+            for (int i = 0; i < P->np; i++) p[i] = models[k].p[i] == 0 ? 0.5 : models[k].p[i] * (1 + 0.01 * point);
+            models[k].start(0, p, y);
+            for (int i = 0; i < P->n; i++) {
+                y[i] += (fabs(y[i]) + 0.1) * (0.03 + 0.02 * ((i * 7 + point * 3) %% 11));
+                yp[i] = 0.2 + 0.03 * i;
+            }
+            costate_point x = {.t = 0.3 + point, .y = y, .p = p, .m = P->nm ? y + P->n + P->nq : NULL,
+                               .yp = P->residual.value ? yp : NULL};
+            if (!smooth(P, &x)) continue;
+            if (costate_check_problem(P, &x, &r, &q) == COSTATE_OK) result = "right";
+            else if (!strstr(r.text, "should be nan") && !strstr(r.text, "should be -nan")) result = "WRONG";
+        }
+        printf("%%d %%s %%s\\n", models[k].number, result, *result == 'W' ? r.text : "");
+    }
+    return 0;
+}
+"""
+
+
+def mutant(draw, texts):
+    text = draw.choice(texts)
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        kind, at = draw.randrange(6), draw.randrange(len(text))
+        to = min(len(text), at + draw.choice((1, 1, 2, 5, 20)))
+        words = [m.span() for m in re.finditer(r"\w+|[^\w\s]", text)]
+        (a, b), (c, d) = sorted(draw.sample(words, 2))
+        if kind == 0:                                      # characters are lost
+            text = text[:at] + text[to:]
+        elif kind == 1:                                    # or doubled
+            text = text[:to] + text[at:]
+        elif kind == 2:
+            text = text[:a] + draw.choice(PIECES) + text[b:]
+        elif kind == 3:                                    # words change places
+            text = text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
+        elif kind == 4:                                    # lines do
+            lines = text.split("\n")
+            i, j = draw.randrange(len(lines)), draw.randrange(len(lines))
+            lines[i], lines[j] = lines[j], lines[i]
+            text = "\n".join(lines)
+        else:
+            text = text[:a] + text[c:d] + text[b:]
+    return text
+
+
+def accepted(place):
+    """[(number, text)] of those that became C, in files of place"""
+    draw = random.Random(2026)
+    texts = []
+    for name in sorted(glob.glob(os.path.join(root, "models", "*.eq"))):
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        if "grid" not in text:
+            texts.append(text)
+    found = []
+    for number in range(MUTANTS):
+        text = mutant(draw, texts)
+        try:
+            model = read.parse(text, "m.eq")
+        except Refused as fault:
+            assert re.match(r"m\.eq:\d+:\d+: [^\n]{8,}\n  .*\n +\^$", str(fault)), "%d: %s" % (number, fault)
+            continue
+        if model.on_grid or len(model.states) + len(model.memory) > 100 or len(model.parameters) > 200:
+            continue
+        model.name = "m%d" % number
+        for suffix, part in zip((".c", ".h"), c_file.write(model, "m.eq")):
+            with open(os.path.join(place, model.name + suffix), "w", encoding="utf-8") as file:
+                file.write(part)
+        found.append((number, bool(model.parameters), text))
+    return found
+
+
+def run(*command):
+    env = dict(os.environ, OPENBLAS_NUM_THREADS="1", LD_LIBRARY_PATH=build)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    assert done.returncode == 0, "%s: %d\n%s" % (" ".join(command)[:200], done.returncode, done.stdout[:3000])
+    return done.stdout
+
+
+def test_mutants():
+    if not os.path.exists(os.path.join(build, "libcostate.so")):
+        raise Skipped("there is no shared library")
+    flags = ["-std=c11", "-O0", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-I" + root + "/include"]
+    if sanitize != "none":
+        flags.append("-fsanitize=" + sanitize)
+    with tempfile.TemporaryDirectory(prefix="costate-") as place:
+        found, results = accepted(place), {}
+        for first in range(0, len(found), BATCH):
+            batch = found[first:first + BATCH]
+            rows = ", ".join("{%d, m%d_problem, %s, m%d_start}" % (n, n, "m%d_defaults" % n if has else "y", n)
+                             for n, has, _ in batch)
+            declared = "\n".join('#include "m%d.h"' % n for n, _, _ in batch)
+            driver, exe = os.path.join(place, "driver.c"), os.path.join(place, "driver")
+            with open(driver, "w", encoding="utf-8") as file:
+                file.write(DRIVER % {"declared": declared, "rows": rows})
+            run(*compiler, *flags, driver, *(os.path.join(place, "m%d.c" % n) for n, _, _ in batch), "-o", exe,
+                "-L" + build, "-lcostate", "-lm")
+            for line in run(exe).splitlines():
+                number, result, said = line.split(" ", 2)
+                results[int(number)] = result, said
+    texts = {n: text for n, _, text in found}
+    wrong = ["%d: %s\n%s" % (n, said, texts[n]) for n, (result, said) in results.items() if result == "WRONG"]
+    assert not wrong, "\n".join(wrong)
+    right = sum(result == "right" for result, _ in results.values())
+    assert len(found) >= MUTANTS // 5 and right >= 0.8 * len(found), (len(found), right)
+    print("%d of %d mutants were accepted, %d of them could be checked" % (len(found), MUTANTS, right))
+
+
+run_all(globals())
