@@ -1,6 +1,6 @@
 """The trees that a Reader collected become the nodes of its Model: equations, mass matrix, costs, events, start."""
 from .kinks import kinks_to_events
-from .model import VALUE, Reaction
+from .model import Reaction
 from .scope import MOST_TERMS
 from .syntax import Fault, near
 

@@ -5,7 +5,7 @@ is not requested, or of a branch that is expensive - it is computed under that c
 import textwrap
 from dataclasses import dataclass
 
-from .graph import operation_cost
+from .nodes import operation_cost
 
 COLUMNS = 118
 LONGEST_INLINE = 90                          # characters of an expression before a part of it becomes a temporary
@@ -253,4 +253,3 @@ def _common(a, b):
     while k < min(len(a), len(b)) and a[k] == b[k]:
         k += 1
     return a[:k]
-

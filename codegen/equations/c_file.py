@@ -1,8 +1,9 @@
-"""A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, defaults, start."""
+"""A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start."""
 import textwrap
 
 from .body import Body, Target, constant
-from .functions import SIGNATURES, Writer, nothing, signature
+from .functions import Writer, nothing, signature
+from .header import comment, header, kinds
 from .model import ANY_MODE
 from .names import Names, c_word, listed
 
@@ -25,14 +26,15 @@ class File:
         f = m.kinetics()
         what = "equations F(t, y, y', p) = 0" if m.implicit else "right-hand side"
         rhs = self.map("equations" if m.implicit else "rhs", f, what)
-        cost = self.map("cost", m.cost_nodes, "running costs") if any(not self.g.is_zero(a) for a in m.cost_nodes) else None
+        costs = any(not self.g.is_zero(a) for a in m.cost_nodes)
+        cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
         jacobians = self.jacobians(f)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
         outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + problem + self.public(outputs, start)
-        return self.head() + "\n".join(self.parts) + "\n" + body, self.header()
+        return self.head() + "\n".join(self.parts) + "\n" + body, header(self.model, self.origin, self.stem)
 
     # ---- maps ----
 
@@ -64,7 +66,8 @@ class File:
             text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
                         + self.function(name, ("const costate_point *x", "double *restrict J"), targets))
         if m.mass:
-            lines = "".join(f"    M[{place[k]}] = {constant(v)};\n" for k, v in sorted(m.mass.items(), key=lambda i: place[i[0]]))
+            entries = sorted((place[k], v) for k, v in m.mass.items())
+            lines = "".join(f"    M[{k}] = {constant(v)};\n" for k, v in entries)
             clear = f"    for (int i = 0; i < {len(self.pattern)}; i++) M[i] = 0;\n"
             text.append("static int mass(double *M, void *ctx)\n{\n" + clear + lines + "    return (void)ctx, 0;\n}\n")
         if not self.dense:
@@ -136,7 +139,7 @@ class File:
             active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
             parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
                          + ", .passes = 1" * e.passes + ", .slopes = 1" * e.slopes)
-            rows.append(f"    {{                                   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
+            rows.append(f"    {{   /* {e.name} */\n     " + ",\n     ".join(parts) + "},\n")
         return heading("the problem") + text + "static const costate_event events[] = {\n" + "".join(rows) + "};\n\n"
 
     # ---- the problem, and what else is public ----
@@ -158,8 +161,9 @@ class File:
             parts.append(".index = index_of")
         if events:
             parts.append(f".nevents = {len(events)}, .event = events")
-        return text + f"const costate_problem *{self.name}_problem(void)\n{{\n    static const costate_problem problem = {{\n" \
-            + "        " + ",\n        ".join(parts) + "};\n    return &problem;\n}\n"
+        return text + f"const costate_problem *{self.name}_problem(void)\n{{\n" \
+            "    static const costate_problem problem = {\n        " + ",\n        ".join(parts) + \
+            "};\n    return &problem;\n}\n"
 
     def start(self):
         """The map from (t, p) to initial values, running costs and memory; what the file does not give is 0"""
@@ -178,17 +182,13 @@ class File:
         text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
             "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
         if m.parameters:
-            defaults = [constant(self.g.const(q.value)) if q.value is not None else "0.0" for q in m.parameters]
-            text += array(f"const double", f"{name}_defaults", defaults)
-        for kind, quantities in self.kinds():
+            values = [self.g.c(0) if q.value is None else q.value for q in m.parameters]
+            defaults = [constant(self.g.const(a)) for a in values]
+            text += array("const double", f"{name}_defaults", defaults)
+        for kind, quantities in kinds(m):
             text += array("const char *const", f"{name}_{kind}_names", [quoted(q.name) for q in quantities])
             text += array("const char *const", f"{name}_{kind}_units", [quoted(q.unit) for q in quantities])
         return text
-
-    def kinds(self):
-        m = self.model
-        return [(kind, q) for kind, q in (("state", m.states), ("parameter", m.parameters), ("memory", m.memory),
-                                          ("cost", m.costs), ("output", m.outputs)) if q]
 
     # ---- texts around ----
 
@@ -207,48 +207,9 @@ class File:
     def uses(self, word):
         return any(word in part for part in self.parts)
 
-    def header(self):
-        m, name = self.model, self.name
-        guard = f"{name.upper()}_H"
-        text = f"/* {self.stem}.h - written by costate-model from {self.origin}; changes belong there. */\n" \
-            f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
-            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-        for kind, quantities in self.kinds():
-            plural = {"memory": "memory", "state": "states"}.get(kind, kind + "s")
-            text += f"enum {{                 /* {PLACES[kind]} */\n"
-            for q in quantities:
-                remark = " ".join(x for x in (q.text, f"[{q.unit}]" if q.unit else "") if x)
-                text += f"    {name}_{c_word(q.name)},".ljust(28) + (f"/* {comment(remark)} */" if remark else "").rstrip() + "\n"
-                text = text.rstrip(" \n") + "\n"
-            text += f"    {name}_{plural}\n}};\n"
-        if m.modes:
-            text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
-        text += f"\nconst costate_problem *{name}_problem(void);\n"
-        text += f"\n/* y: {len(m.states) + len(m.costs) + len(m.memory)} initial values at t, as the file gives them, else 0;" \
-            f"\n   and the map (t, p) -> y with its derivatives */\nvoid {name}_start(double t, const double *p, double *y);" \
-            f"\nconst costate_map *{name}_start_map(void);\n"
-        if m.outputs:
-            text += f"\n/* outputs as functions of t, y, p and m, with their derivatives */\n" \
-                f"const costate_map *{name}_output_map(void);\n"
-        text += "\n"
-        if m.parameters:
-            text += f"extern const double {name}_defaults[{len(m.parameters)}];      /* of the parameters */\n"
-        for kind, quantities in self.kinds():
-            for what in ("names", "units"):
-                text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
-        return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
-
-
-PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
-          "output": "outputs"}
-
 
 def heading(title):
     return f"/* ---- {comment(title)} ---- */\n\n"
-
-
-def comment(text):
-    return text.replace("*/", "* /").replace("/*", "/ *")
 
 
 def quoted(text):

@@ -1,277 +1,15 @@
-"""Expressions as a graph in which equal ones are one node, and their derivatives as further nodes of the same graph.
-
-A node is an index into Graph.nodes; its key is (kind, ...):
-
-    c value            a constant                       f name x        a function of one argument
-    v space index ...  a variable, see below            g name x y      a function of two: atan2, hypot
-    + - * /            of two nodes                     cmp op x y      a comparison; and, or, not: of these
-    neg x  pow x y                                      sel c x y       x where the condition c holds, else y
-
-A variable is ("v", space, index, offsets): space is y, p, t, m, yp, mode, w (weights of an adjoint), or that of a
-direction: y, p, ... with d or e before it; offsets are those of a cell of a grid, () elsewhere.
+"""The derivatives of expressions, as further nodes of the same graph.
 
 Derivatives (A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, chapter 3): `tangent` goes forward, `adjoint`
 backward; second and third ones are tangents of adjoints.  What is not evaluated is not differentiated: the gradient
-through a branch is formed by itself and selected as a whole, because 0 times the infinite slope of a branch that was not
-taken would be NaN."""
+through a branch is formed by itself and selected as a whole, because 0 times the infinite slope of a branch that was
+not taken would be NaN."""
 import math
-import operator
 
-FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
-             "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "fabs", "floor", "ceil"}
-FUNCTIONS_OF_TWO = {"atan2", "hypot"}
-STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
-LEAVES = ("c", "v")
-HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
-MOST_FACTORS = 64                              # integer powers up to this become products
-
-# What an operation costs beside an addition, for choices between forms of the same derivative.
-COSTS = {"+": 1, "-": 1, "*": 1, "neg": 0, "/": 8, "sel": 1, "cmp": 1, "and": 0, "or": 0, "not": 0, "pow": 60, "g": 40}
-COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2}
-COST_OF_A_FUNCTION = 25
+from .nodes import STEPS, Nodes
 
 
-class Graph:
-    def __init__(self):
-        self.nodes, self.index = [], {}
-
-    def node(self, *key):
-        if key not in self.index:
-            self.index[key] = len(self.nodes)
-            self.nodes.append(key)
-        return self.index[key]
-
-    # ---- building: with the simplifications that cost no accuracy ----
-
-    def c(self, value):
-        return self.node("c", float(value) + 0.0)           # one zero
-
-    def v(self, space, index=0, offsets=()):
-        return self.node("v", space, index, offsets)
-
-    def const(self, a):
-        return self.nodes[a][1] if self.nodes[a][0] == "c" else None
-
-    def is_zero(self, a):
-        return self.const(a) == 0
-
-    def _folded(self, value, *otherwise):
-        """A constant, if it is a number; infinite ones are left to the program that meets them."""
-        return self.c(value) if math.isfinite(value) else self.node(*otherwise)
-
-    def add(self, a, b):
-        x, y = self.const(a), self.const(b)
-        if x is not None and y is not None:
-            return self._folded(x + y, "+", a, b)
-        if x == 0:
-            return b
-        if y == 0:
-            return a
-        if self.nodes[b][0] == "neg":
-            return self.sub(a, self.nodes[b][1])
-        if self.nodes[a][0] == "neg":
-            return self.sub(b, self.nodes[a][1])
-        if a == b:
-            return self.mul(self.c(2), a)
-        return self.node("+", *sorted((a, b)))
-
-    def sub(self, a, b):
-        x, y = self.const(a), self.const(b)
-        if x is not None and y is not None:
-            return self._folded(x - y, "-", a, b)
-        if y == 0:
-            return a
-        if x == 0:
-            return self.neg(b)
-        if a == b:
-            return self.c(0)
-        if self.nodes[b][0] == "neg":
-            return self.add(a, self.nodes[b][1])
-        if self.nodes[a][0] == "neg":
-            return self.neg(self.add(self.nodes[a][1], b))
-        return self.node("-", a, b)
-
-    def neg(self, a):
-        x = self.const(a)
-        if x is not None:
-            return self.c(-x)
-        if self.nodes[a][0] == "neg":
-            return self.nodes[a][1]
-        if self.nodes[a][0] == "-":
-            return self.node("-", self.nodes[a][2], self.nodes[a][1])
-        if self.nodes[a][0] == "*" and self.const(self.nodes[a][1]) is not None:
-            return self.mul(self.c(-self.const(self.nodes[a][1])), self.nodes[a][2])
-        return self.node("neg", a)
-
-    def mul(self, a, b):
-        x, y = self.const(a), self.const(b)
-        if y is not None:
-            a, b, x, y = b, a, y, x
-        if x is not None:
-            if y is not None:
-                return self._folded(x * y, "*", a, b)
-            if x in (0, 1, -1):
-                return a if x == 0 else b if x == 1 else self.neg(b)
-            return self._scaled(x, a, b)
-        if self.nodes[a][0] == "neg":
-            return self.neg(self.mul(self.nodes[a][1], b))
-        if self.nodes[b][0] == "neg":
-            return self.neg(self.mul(a, self.nodes[b][1]))
-        return self.node("*", *sorted((a, b)))
-
-    def _scaled(self, x, a, b):
-        """x b, with the constants of b taken together"""
-        key = self.nodes[b]
-        if key[0] == "neg":
-            return self.mul(self.c(-x), key[1])
-        inner = self.const(key[1]) if key[0] == "*" else None
-        if inner is not None and 1e-300 < abs(x * inner) < math.inf:
-            return self.mul(self.c(x * inner), key[2])
-        return self.node("*", a, b)
-
-    def div(self, a, b):
-        """a/b as a (1/b): quotients with the same denominator share its reciprocal."""
-        x, y = self.const(a), self.const(b)
-        if y == 0:
-            return self.node("/", a, b)
-        if x is not None and y is not None:
-            return self._folded(x / y, "/", a, b)
-        if x == 0:
-            return a
-        if y is not None:
-            if y in (1, -1):
-                return a if y == 1 else self.neg(a)
-            return self.mul(self.c(1 / y), a) if _is_power_of_two(y) else self.node("/", a, b)
-        if self.nodes[a][0] == "neg":
-            return self.neg(self.div(self.nodes[a][1], b))
-        return self.node("/", a, b) if x == 1 else self.mul(a, self.node("/", self.c(1), b))
-
-    def pow(self, a, b):
-        x, y = self.const(a), self.const(b)
-        if y is not None and y == int(y) and abs(y) <= MOST_FACTORS:
-            power = self._product(a, abs(int(y)))
-            return power if y >= 0 else self.div(self.c(1), power)
-        if y in (0.5, -0.5):
-            return self.f("sqrt", a) if y > 0 else self.div(self.c(1), self.f("sqrt", a))
-        if x is not None and x > 0 and y is not None:
-            return self._folded(_value(math.pow, x, y), "pow", a, b)
-        return self.node("pow", a, b)
-
-    def _product(self, a, k):
-        """a^k by squares"""
-        power, square = self.c(1), a
-        while k:
-            if k & 1:
-                power = self.mul(power, square)
-            k >>= 1
-            if k:
-                square = self.mul(square, square)
-        return power
-
-    def f(self, name, a):
-        x = self.const(a)
-        if x is not None and hasattr(math, name):
-            return self._folded(_value(getattr(math, name), x), "f", name, a)
-        return self.node("f", name, a)
-
-    def g(self, name, a, b):
-        return self.node("g", name, a, b)
-
-    def cmp(self, op, a, b):
-        return self.node("cmp", op, a, b)
-
-    def both(self, a, b):
-        return self.node("and", a, b)
-
-    def either(self, a, b):
-        return self.node("or", a, b)
-
-    def no(self, a):
-        return self.node("not", a)
-
-    def sel(self, condition, a, b):
-        key = self.nodes[condition]
-        x, y = (self.const(k) for k in key[2:]) if key[0] == "cmp" else (None, None)
-        if x is not None and y is not None:
-            return a if HOLDS[key[1]](x, y) else b
-        return a if a == b else self.node("sel", condition, a, b)
-
-    def least(self, a, b):
-        return self.sel(self.cmp("<", b, a), b, a)
-
-    def largest(self, a, b):
-        return self.sel(self.cmp("<", a, b), b, a)
-
-    def total(self, terms):
-        out = self.c(0)
-        for a in terms:
-            out = self.add(out, a)
-        return out
-
-    # ---- going over it ----
-
-    def children(self, a):
-        key = self.nodes[a]
-        if key[0] in LEAVES:
-            return ()
-        return key[2:] if key[0] in ("f", "g", "cmp") else key[1:]
-
-    def order(self, roots):
-        """All nodes below roots, each after its children."""
-        seen, out, stack = set(), [], [(r, False) for r in reversed(list(roots))]
-        while stack:
-            a, done = stack.pop()
-            if done:
-                out.append(a)
-            elif a not in seen:
-                seen.add(a)
-                stack.append((a, True))
-                stack += [(b, False) for b in reversed(self.children(a)) if b not in seen]
-        return out
-
-    def variables(self, roots, *spaces):
-        """The variables below roots, sorted; of these spaces, if any are named."""
-        found = [self.nodes[a] for a in self.order(roots) if self.nodes[a][0] == "v"]
-        return sorted((k for k in found if not spaces or k[1] in spaces), key=lambda k: (k[1], k[2], k[3]))
-
-    def cost(self, roots):
-        """Operations, in additions."""
-        return sum(operation_cost(self.nodes[a]) for a in self.order(roots))
-
-    def mapped(self, roots, leaf):
-        """roots with each variable replaced by the node leaf(its key)."""
-        return self.rebuilt(roots, {"v": leaf})
-
-    def rebuilt(self, roots, rules):
-        """roots built again; rules: kind -> function of the new children, or of the key of a variable."""
-        build = {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
-                 "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
-                 "cmp": self.cmp} | rules
-        m = {}
-        for a in self.order(roots):
-            key = self.nodes[a]
-            if key[0] == "c" or key[0] == "v" and "v" not in rules:
-                m[a] = a
-            elif key[0] == "v":
-                m[a] = rules["v"](key)
-            else:
-                head = key[1:2] if key[0] in ("f", "g", "cmp") else ()
-                m[a] = build[key[0]](*head, *(m[b] for b in self.children(a)))
-        return [m[r] for r in roots]
-
-    def printable(self, roots):
-        """roots with x^(k + 1/2) as products with sqrt(x), which cost less than pow.  Not before derivatives are
-        formed: that of x sqrt(x) is 0/0 at x = 0."""
-        def power(a, b):
-            y = self.const(b)
-            if y is None or 2 * y != int(2 * y) or abs(y) > MOST_FACTORS:
-                return self.pow(a, b)
-            product = self.mul(self._product(a, int(abs(y) - 0.5)), self.f("sqrt", a))
-            return product if y > 0 else self.div(self.c(1), product)
-        return self.rebuilt(roots, {"pow": power})
-
-    # ---- derivatives ----
-
+class Graph(Nodes):
     def partials(self, a):
         """[(child, derivative with respect to it)] of an operation without branches."""
         key = self.nodes[a]
@@ -310,7 +48,8 @@ class Graph:
         slopes = {
             "exp": lambda: a, "expm1": lambda: self.add(a, one),
             "log": lambda: self.div(one, x), "log1p": lambda: self.div(one, self.add(one, x)),
-            "log10": lambda: self.div(self.c(1 / math.log(10)), x), "log2": lambda: self.div(self.c(1 / math.log(2)), x),
+            "log10": lambda: self.div(self.c(1 / math.log(10)), x),
+            "log2": lambda: self.div(self.c(1 / math.log(2)), x),
             "sqrt": lambda: self.div(self.c(0.5), a), "cbrt": lambda: self.div(self.c(1 / 3), self.mul(a, a)),
             "sin": lambda: self.f("cos", x), "cos": lambda: self.neg(self.f("sin", x)),
             "tan": lambda: self.add(one, self.mul(a, a)),
@@ -401,23 +140,6 @@ class Graph:
                 if self.nodes[a][0] != "sel":
                     stack += self.children(a)
         return seen
-
-
-def operation_cost(key):
-    if key[0] == "f":
-        return COSTS_OF_FUNCTIONS.get(key[1], COST_OF_A_FUNCTION)
-    return COSTS.get(key[0], 0)
-
-
-def _is_power_of_two(x):
-    return x != 0 and math.frexp(abs(x))[0] == 0.5
-
-
-def _value(function, *x):
-    try:
-        return function(*x)
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 def _insert(waiting, b, place):

@@ -1,10 +1,10 @@
-"""A model as data: quantities, and the nodes of a graph that say how they change.  Readers fill it, writers print it."""
+"""A model as data: quantities, and the nodes of a graph that say how they change.  Readers fill it."""
 from dataclasses import dataclass, field
 
 from .graph import Graph
 
 LOW, HIGH = 0, 1                             # ends of an axis
-PERIODIC, ZERO, WALL, VALUE = "periodic", "zero", "wall", "value"
+PERIODIC, ZERO, WALL = "periodic", "zero", "wall"
 CROSSES, RISES, FALLS = 0, 1, -1
 ANY_MODE = -1
 

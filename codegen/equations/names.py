@@ -2,14 +2,15 @@
 import re
 from dataclasses import dataclass
 
-from .read import C_WORDS
+from .declare import C_WORDS
 
-TAKEN = C_WORDS | {"x", "dx", "ex", "out", "ctx", "w", "g", "dy", "dp", "dm", "dyp", "ey", "ep", "em", "eyp", "gy", "gp", "gm", "gyp", "J", "M",
-                   "zeros", "i", "t", "dt", "et", "mode", "INFINITY", "NAN", "NULL", "EOF", "bool", "y", "jac", "jac_yp",
-                   "mass", "pattern", "column", "row", "events", "problem", "map", "index_of"}
-FUNCTIONS_OF_C = set("""acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
-floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn y0 y1 yn ldexp lgamma log log10 log1p log2 logb lrint modf nan pow remainder
-rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc abs index memset significand drem pow10 exp10""".split())
+WORDS = """x dx ex out ctx w g dy dp dm dyp ey ep em eyp gy gp gm gyp J M zeros i t dt et mode y INFINITY NAN NULL EOF
+bool jac jac_yp mass pattern column row events problem map index_of"""
+FUNCTIONS_OF_C = """acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
+floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn y0 y1 yn ldexp lgamma log log10 log1p log2 logb lrint modf nan pow
+remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc abs index memset significand drem pow10
+exp10"""
+TAKEN = C_WORDS | set(WORDS.split()) | set(FUNCTIONS_OF_C.split())
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Names:
 
     def __init__(self, model):
         self.model = model
-        taken = TAKEN | FUNCTIONS_OF_C | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
+        taken = TAKEN | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
         self.of = {}
         for space, quantities in (("y", model.states), ("p", model.parameters), ("m", model.memory)):
             for q in quantities:

@@ -1,5 +1,5 @@
 """Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
-from .graph import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
+from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
 from .syntax import Fault, near
 
 ALIASES = {"abs": "fabs", "ln": "log"}
@@ -132,7 +132,8 @@ class Scope:
         names = [x[2] if x[0] == "name" else "" for x in sides]
         modes = [x for x in names if x in self.model.modes]
         if sorted(names) != sorted(["mode"] + modes) or op not in ("==", "!="):
-            raise Fault(tree[1], f"modes are compared as in mode == {self.model.modes[0] if self.model.modes else 'NAME'}")
+            example = self.model.modes[0] if self.model.modes else "NAME"
+            raise Fault(tree[1], f"modes are compared as in mode == {example}")
         return self.g.cmp(op, self.g.v("mode"), self.g.c(self.model.modes.index(modes[0])))
 
     def _sum(self, tree, bound, shift, depth):
@@ -208,7 +209,8 @@ class Scope:
             return self._let(tree, known, bound, shift, depth)
         kind, what, offsets = self._quantity(place, name, indices, bound, shift)
         if kind in ("state", "parameter", "memory"):
-            return self._variable(place, {"state": "y", "parameter": "p", "memory": "m"}[kind], what.index, offsets, name)
+            space = {"state": "y", "parameter": "p", "memory": "m"}[kind]
+            return self._variable(place, space, what.index, offsets, name)
         if kind == "axis":
             return self.g.add(self._variable(place, "axis", what, (), name), self.g.c(shift[what]))
         if kind == "mode":
@@ -239,8 +241,9 @@ class Scope:
             return self._component(place, name, indices, bound)
         if name not in self.known:
             functions = [*FUNCTIONS, *FUNCTIONS_OF_TWO, "min", "max"]
+            known = [k for k in [*self.known, *self.vectors] if "[" not in k]
             raise Fault(place, f"{name} is a function; its arguments are missing" if name in functions else
-                        f"{name} is not declared" + near(name, [k for k in [*self.known, *self.vectors] if "[" not in k]))
+                        f"{name} is not declared" + near(name, known))
         kind, what = self.known[name]
         axes = getattr(what, "axes", ())
         if not axes:

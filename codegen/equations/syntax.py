@@ -1,8 +1,8 @@
 """Tokens of an equation file, each with its place; expressions as trees; refusals with line, column and caret.
 
 An expression is a tuple (kind, place, ...): ("number", place, text), ("name", place, name, indices), where indices is
-None or a list of expressions, ("call", place, name, arguments), ("prime", place, name, indices) for a derivative in time,
-("unary", place, op, a), ("binary", place, op, a, b), ("compare", place, op, a, b), ("if", place, c, a, b),
+None or a list of expressions, ("call", place, name, arguments), ("prime", place, name, indices) for a derivative in
+time, ("unary", place, op, a), ("binary", place, op, a, b), ("compare", place, op, a, b), ("if", place, c, a, b),
 ("sum", place, index, low, high, a)."""
 import difflib
 import re

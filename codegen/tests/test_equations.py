@@ -23,7 +23,7 @@ FAULTS = [
     ("state x\nx' = 1\n0 = x", "3:1: there are 2 equations for 1 unknowns: this one is too many"),
     ("state x\nalgebraic z\nx' = z\nz' = x", "4:1: z is algebraic"),
     ("parameter k\nstate x\nk' = x", "3:1: k is not a state"),
-    ("state x\nstat z\nx' = 1", "2:1: 'stat' is neither a statement nor the beginning of an equation; did you mean state"),
+    ("state x\nstat z\nx' = 1", "2:1: 'stat' is neither a statement nor the beginning of an equation; did you mean s"),
     ("parameter k = x\nstate x", "1:15: x is not declared"),
     ("parameter j = 1, k = j\nstate x\nx' = k", "1:22: j may not occur here: the default of a parameter is a number"),
     ("state x = y, y\nx' = 1\ny' = 1", "1:11: y may not occur here: an initial value depends on parameters only"),

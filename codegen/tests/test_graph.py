@@ -3,7 +3,8 @@ import math
 import operator
 import unittest
 
-from codegen.equations.graph import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS, STEPS, Graph
+from codegen.equations.graph import Graph
+from codegen.equations.nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS, STEPS
 
 # where each function is smooth and its argument is in its domain
 POINTS = {"acos": 0.3, "asin": 0.3, "atanh": 0.3, "acosh": 1.7}

@@ -20,9 +20,9 @@ from codegen.equations import c_file, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
 MUTANTS, BATCH = 400, 40
-PIECES = ("+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ";", ":", "'", "=", "->", "<->", ":=", "+=", "..", "if(", "sum(",
-          "sqrt(", "log(", "0", "1e999", "1e-300", "2^", "t", "x", "'", '"', "{", "}", "#", "\n", "é", "\0", "@", " in ",
-          " for k = 1..3", "index 2", "mode", "state", "parameter", "cost", "event e at 1", "kinks as events", "and", "not")
+PIECES = ("( ) [ ] , ; : ' = + - * / ^ -> <-> := += .. if( sum( sqrt( log( 0 1e999 1e-300 2^ t x \" { } # é @ in index "
+          "mode state parameter cost and not").split()
+PIECES += ["\n", "\0", " for k = 1..3", "event e at 1", "kinks as events"]
 
 DRIVER = """#include <costate/costate.h>
 #include <math.h>

@@ -1,0 +1,61 @@
+"""The header of a generated C file: indices of all quantities, what the file offers."""
+import re
+
+from .names import c_word
+
+PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
+          "output": "outputs"}
+
+
+def kinds(model):
+    """The kinds of quantities that a model has, with their lists"""
+    return [(kind, q) for kind, q in (("state", model.states), ("parameter", model.parameters),
+                                      ("memory", model.memory), ("cost", model.costs), ("output", model.outputs)) if q]
+
+
+def comment(text):
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def header(model, origin, stem):
+    guard = re.sub(r"\W", "_", stem).upper() + "_H"
+    return f"/* {stem}.h - written by costate-model from {origin}; changes belong there. */\n" \
+        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(model) + declarations(model) + \
+        "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+
+
+def indices(model):
+    text, name = "", model.name
+    for kind, quantities in kinds(model):
+        lines = [f"    {name}_{c_word(q.name)}," + remark(q) for q in quantities]
+        width = max(len(line.split("/*")[0]) for line in lines)
+        lines = [line if "/*" not in line else line.split("/*", 1)[0].ljust(width) + " /*" + line.split("/*", 1)[1]
+                 for line in lines]
+        count = {"memory": "memory"}.get(kind, kind + "s")
+        text += f"enum {{    /* {PLACES[kind]} */\n" + "\n".join(lines) + f"\n    {name}_{count}\n}};\n"
+    if model.modes:
+        text += "enum { " + ", ".join(f"{name}_{mode}" for mode in model.modes) + " };    /* modes */\n"
+    return text
+
+
+def remark(q):
+    text = " ".join(x for x in (comment(q.text), f"[{comment(q.unit)}]" if q.unit else "") if x)
+    return f"/* {text} */" if text else ""
+
+
+def declarations(model):
+    name, rows = model.name, len(model.states) + len(model.costs) + len(model.memory)
+    text = f"\nconst costate_problem *{name}_problem(void);\n\n" \
+        f"/* y: {rows} initial values at t, as the file gives them, else 0; the map (t, p) -> y, with derivatives */\n" \
+        f"void {name}_start(double t, const double *p, double *y);\nconst costate_map *{name}_start_map(void);\n"
+    if model.outputs:
+        text += "\n/* outputs as functions of t, y, p and m, with their derivatives */\n" \
+            f"const costate_map *{name}_output_map(void);\n"
+    text += "\n"
+    if model.parameters:
+        text += f"extern const double {name}_defaults[{len(model.parameters)}];      /* of the parameters */\n"
+    for kind, quantities in kinds(model):
+        for what in ("names", "units"):
+            text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
+    return text
