@@ -2,6 +2,7 @@
 import textwrap
 
 from .body import Body, Target, constant
+from .elimination import Elimination, Plan
 from .functions import Writer, nothing, signature
 from .header import comment, header, kinds
 from .model import ANY_MODE
@@ -34,7 +35,9 @@ class File:
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + problem + self.public(outputs, start)
-        return self.head() + "\n".join(self.parts) + "\n" + body, header(self.model, self.origin, self.stem)
+        backend = self.backend()
+        return self.head(backend) + "\n".join(self.parts) + "\n" + body + backend, \
+            header(self.model, self.origin, self.stem, bool(backend))
 
     # ---- maps ----
 
@@ -192,11 +195,22 @@ class File:
 
     # ---- texts around ----
 
-    def head(self):
+    def backend(self):
+        """Elimination without loops, where it stays short"""
+        n = len(self.model.states)
+        if n < 2:
+            return ""
+        diagonal = {(i, i) for i in range(n)}
+        structural = set(self.pattern) | (set() if self.model.mass or self.model.implicit else diagonal)
+        plan = Plan(n, sorted(set(self.pattern) | diagonal, key=lambda k: (k[1], k[0])), structural)
+        return "\n" + heading("linear systems") + Elimination(plan, self.name).text() if plan.small else ""
+
+    def head(self, backend):
         m = self.model
         text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
-        text += f'#include "{self.stem}.h"\n\n#include <math.h>\n\n'
+        text += f'#include "{self.stem}.h"\n\n#include <math.h>\n'
+        text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
         if self.writer.longest and self.uses("zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):

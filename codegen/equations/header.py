@@ -7,6 +7,13 @@ PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory 
           "output": "outputs"}
 
 
+SOLVER = """
+/* A linear solver for this model, for options.backend: elimination without loops in the pattern of the Jacobian, with
+   a general solver of the library for matrices that need other pivots. */
+const costate_backend *{0}_backend(void);
+"""
+
+
 def kinds(model):
     """The kinds of quantities that a model has, with their lists"""
     return [(kind, q) for kind, q in (("state", model.states), ("parameter", model.parameters),
@@ -17,11 +24,12 @@ def comment(text):
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
-def header(model, origin, stem):
+def header(model, origin, stem, backend):
     guard = re.sub(r"\W", "_", stem).upper() + "_H"
     return f"/* {stem}.h - written by costate-model from {origin}; changes belong there. */\n" \
-        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
+        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{'linsol' if backend else 'costate'}.h>\n\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(model) + declarations(model) + \
+        (SOLVER.format(model.name) if backend else "") + \
         "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 

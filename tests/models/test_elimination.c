@@ -1,0 +1,176 @@
+/* test_elimination.c - the linear solvers of generated problems: real and complex matrices in their pattern, both
+   transposed and not, as accurately as by dense elimination; also where the fixed pivots are zero, tiny or cancel, for
+   other patterns, and for singular matrices. */
+#include "common.h"
+
+#include <costate/linsol.h>
+
+#include "hires.h"
+#include "pendulum.h"
+#include "pollution.h"
+#include "robertson_ode.h"
+
+typedef struct {
+    const char *name;
+    const costate_problem *(*problem)(void);
+    const costate_backend *(*backend)(void);
+} model;
+
+static const model models[] = {
+    {"hires", hires_problem, hires_backend},
+    {"pendulum", pendulum_problem, pendulum_backend},
+    {"pollution", pollution_problem, pollution_backend},
+    {"robertson_ode", robertson_ode_problem, robertson_ode_backend},
+};
+
+enum { MOST = 20, ENTRIES = MOST * MOST };
+typedef struct { int n, col[MOST + 1], row[ENTRIES]; costate_pattern pattern; } sparse;
+
+/* the pattern of a problem, with the diagonal, as backends receive it */
+static void with_diagonal(const costate_problem *of, sparse *s)
+{
+    int count = 0;
+    s->n = of->n;
+    for (int j = 0; j < of->n; j++) {
+        s->col[j] = count;
+        for (int i = 0; i < of->n; i++) {
+            int there = i == j;
+            for (int k = of->pattern->col[j]; k < of->pattern->col[j + 1]; k++) there |= of->pattern->row[k] == i;
+            if (there) s->row[count++] = i;
+        }
+    }
+    s->col[of->n] = count;
+    s->pattern = (costate_pattern){s->n, s->col, s->row};
+}
+
+/* the largest |b - A x| relative to |A| |x| + |b|, over rows; parts: doubles per number */
+static double residual(const sparse *s, int parts, int transpose, const double *A, const double *x, const double *b)
+{
+    double worst = 0, r[2 * MOST], size[MOST];
+    for (int i = 0; i < s->n; i++) {
+        r[parts * i] = b[parts * i];
+        if (parts == 2) r[2 * i + 1] = b[2 * i + 1];
+        size[i] = fabs(b[parts * i]) + (parts == 2 ? fabs(b[2 * i + 1]) : 0);
+    }
+    for (int j = 0; j < s->n; j++)
+        for (int k = s->col[j]; k < s->col[j + 1]; k++) {
+            int to = transpose ? j : s->row[k], from = transpose ? s->row[k] : j;
+            const double *a = A + parts * k, *y = x + parts * from;
+            r[parts * to] -= a[0] * y[0] - (parts == 2 ? a[1] * y[1] : 0);
+            if (parts == 2) r[2 * to + 1] -= a[0] * y[1] + a[1] * y[0];
+            size[to] += (fabs(a[0]) + (parts == 2 ? fabs(a[1]) : 0)) * (fabs(y[0]) + (parts == 2 ? fabs(y[1]) : 0));
+        }
+    for (int i = 0; i < s->n; i++)
+        for (int k = 0; k < parts; k++) worst = fmax(worst, fabs(r[parts * i + k]) / (size[i] + 1e-300));
+    return worst;
+}
+
+/* factor and solve two columns, both ways; largest relative residual */
+static double solved(const costate_backend *b, const sparse *s, int parts, const double *A, unsigned *random)
+{
+    void *self = NULL;
+    double worst = 0, x[4 * MOST], right[4 * MOST];
+    assert_int_equal(b->init(&self, s->n, &s->pattern, parts == 2, NULL), 0);
+    assert_int_equal(b->factor(self, A), 0);
+    for (int transpose = 0; transpose < 2; transpose++) {
+        random_fill(random, (size_t)(2 * parts * s->n), right);
+        memcpy(x, right, sizeof x);
+        assert_int_equal(b->solve(self, transpose, 2, x), 0);
+        for (int c = 0; c < 2; c++)
+            worst = fmax(worst, residual(s, parts, transpose, A, x + c * parts * s->n, right + c * parts * s->n));
+    }
+    assert_true(b->bytes(self) > 0);
+    b->free(self);
+    return worst;
+}
+
+static void matrix_of_steps(const sparse *s, int parts, double sigma, double *A, unsigned *random)
+{
+    random_fill(random, (size_t)(parts * s->col[s->n]), A);
+    for (int j = 0; j < s->n; j++)
+        for (int k = s->col[j]; k < s->col[j + 1]; k++) if (s->row[k] == j) A[parts * k] += sigma;
+}
+
+static void every_matrix_is_solved(void **state)
+{
+    const model *m = *state;
+    unsigned random = 3;
+    double A[2 * ENTRIES];
+    sparse s;
+    with_diagonal(m->problem(), &s);
+    for (int parts = 1; parts <= 2; parts++)
+        for (int trial = 0; trial < 200; trial++) {
+            const double sigma[] = {5, 1e9, 0.1, 0};
+            matrix_of_steps(&s, parts, sigma[trial % 4], A, &random);
+            /* no step: diagonals that vanish, are tiny, rows in other units */
+            for (int j = 0; trial % 4 == 3 && j < s.n; j++)
+                for (int k = s.col[j]; k < s.col[j + 1]; k++) {
+                    if (s.row[k] == j && trial % 3 == 0) A[parts * k] = trial % 2 ? 0 : 1e-14;
+                    if (s.row[k] == 1 && trial % 3 == 1)
+                        for (int part = 0; part < parts; part++) A[parts * k + part] *= 1e6;
+                }
+            void *self = NULL;
+            const costate_backend *b = m->backend();
+            assert_int_equal(b->init(&self, s.n, &s.pattern, parts == 2, NULL), 0);
+            int status = b->factor(self, A);
+            b->free(self);
+            if (status == COSTATE_LS_SINGULAR && trial % 4 == 3) continue;
+            assert_int_equal(status, 0);
+            double worst = solved(b, &s, parts, A, &random);
+            if (!(worst < 1e-12)) fail_msg("%s, matrix %d of %d parts: %.1e", m->name, trial, parts, worst);
+        }
+}
+
+/* Dense elimination says so, and so does this. */
+static void singular_matrices_are_refused(void **state)
+{
+    const model *m = *state;
+    unsigned random = 7;
+    double A[ENTRIES];
+    sparse s;
+    void *self = NULL;
+    with_diagonal(m->problem(), &s);
+    matrix_of_steps(&s, 1, 5, A, &random);
+    for (int k = s.col[0]; k < s.col[1]; k++) A[k] = 0;
+    assert_int_equal(m->backend()->init(&self, s.n, &s.pattern, 0, NULL), 0);
+    assert_int_equal(m->backend()->factor(self, A), COSTATE_LS_SINGULAR);
+    A[s.col[0]] = NAN;
+    assert_int_not_equal(m->backend()->factor(self, A), 0);
+    matrix_of_steps(&s, 1, 5, A, &random);                   /* the next one is solved again */
+    assert_int_equal(m->backend()->factor(self, A), 0);
+    m->backend()->free(self);
+}
+
+static void other_patterns_go_elsewhere(void **state)
+{
+    const model *m = *state;
+    unsigned random = 11;
+    double A[ENTRIES];
+    sparse s = {.n = MOST - 1};
+    for (int j = 0; j <= s.n; j++) s.col[j] = j * s.n;
+    for (int k = 0; k < s.n * s.n; k++) s.row[k] = k % s.n;
+    s.pattern = (costate_pattern){s.n, s.col, s.row};
+    matrix_of_steps(&s, 1, 30, A, &random);
+    assert_true(solved(m->backend(), &s, 1, A, &random) < 1e-13);
+    void *self = NULL;
+    assert_int_equal(m->backend()->init(&self, s.n, NULL, 0, NULL), COSTATE_LS_UNSUPPORTED);
+    m->backend()->free(self);
+}
+
+int main(void)
+{
+    enum { COUNT = sizeof models / sizeof *models };
+    static const struct { const char *claim; CMUnitTestFunction test; } claims[] = {
+        {"every matrix is solved", every_matrix_is_solved},
+        {"singular matrices are refused", singular_matrices_are_refused},
+        {"other patterns go elsewhere", other_patterns_go_elsewhere}};
+    struct CMUnitTest tests[3 * COUNT];
+    char names[3 * COUNT][80];
+    for (int k = 0; k < COUNT; k++)
+        for (int i = 0; i < 3; i++) {
+            snprintf(names[3 * k + i], sizeof *names, "%s: %s", claims[i].claim, models[k].name);
+            tests[3 * k + i] = (struct CMUnitTest){.name = names[3 * k + i], .test_func = claims[i].test,
+                                                   .initial_state = (void *)&models[k]};
+        }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
