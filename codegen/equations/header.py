@@ -55,7 +55,8 @@ def remark(q):
 def declarations(model):
     name, rows = model.name, len(model.states) + len(model.costs) + len(model.memory)
     text = f"\nconst costate_problem *{name}_problem(void);\n\n" \
-        f"/* y: {rows} initial values at t, as the file gives them, else 0; the map (t, p) -> y, with derivatives */\n" \
+        f"/* y: {rows} initial values at t, as the file gives them, else 0; the map (t, p) -> y, with derivatives" \
+        " */\n" \
         f"void {name}_start(double t, const double *p, double *y);\nconst costate_map *{name}_start_map(void);\n"
     if model.outputs:
         text += "\n/* outputs as functions of t, y, p and m, with their derivatives */\n" \

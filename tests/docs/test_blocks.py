@@ -63,7 +63,26 @@ def flags_of(needed):
     return [library] + asked.stdout.replace("-I", "-isystem").split()
 
 
-def compiled_and_run(name, text, run=True):
+def equations_of(document, program):
+    """{name: text} of the models in the document whose headers the program includes"""
+    found = re.findall(r"^```equations\n(model (\w+).*?)^```", document, re.M | re.S)
+    return {name: text for text, name in found if '#include "%s.h"' % name in program}
+
+
+def written(models, place):
+    """the C files of models"""
+    files = []
+    for name, text in models.items():
+        source = os.path.join(place, name + ".eq")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text)
+        files.append(os.path.join(place, name + ".c"))
+        subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", files[-1]], check=True,
+                       env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
+    return files
+
+
+def compiled_and_run(name, text, run=True, models=None):
     """what it prints"""
     flags = flags_of(NEEDS.get(name))
     kind = os.path.splitext(name)[1]
@@ -71,7 +90,8 @@ def compiled_and_run(name, text, run=True):
         source, exe = os.path.join(place, name), os.path.join(place, "program")
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
-        command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source] + [
+        command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source]
+        command += written(models or {}, place) + [
             "-I" + os.path.join(root, part) for part in ("include", "tests/docs/blocks", "examples")]
         if sanitize != "none":
             command.append("-fsanitize=" + sanitize)
@@ -109,8 +129,9 @@ def test_whole_programs():
         text = read(name)
         for found in re.finditer(r"^```c\n(.*?)^```", text, re.M | re.S):
             if whole(found.group(1)):
-                shown = re.search(r"^    (\S.*)$", text[found.end():], re.M).group(1)
-                out = compiled_and_run("program.c", found.group(1)).strip()
+                shown = re.search(r"^    ((?!cc )\S.*(?:\n    .*)*)$", text[found.end():], re.M).group(1)
+                shown = textwrap.dedent("    " + shown)
+                out = compiled_and_run("program.c", found.group(1), models=equations_of(text, found.group(1))).strip()
                 assert out == shown, "%s shows %s, its program prints %s" % (name, shown, out)
 
 

@@ -114,8 +114,9 @@ static void run_with(const model *m, const char *method, const costate_backend *
     const costate_problem *of = m->problem();
     double y[MOST], p[MOST];
     near_start(m, of, y, p);
-    const costate_options options = {.rtol = 1e-6, .atol = 1e-8, .backend = backend, .consistent = of->index || of->residual.value
-                                     ? COSTATE_CONSISTENT_START + (of->index != NULL) * COSTATE_CONSISTENT_END : 0};
+    int dae = of->index || of->residual.value, both = COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END;
+    const costate_options options = {.rtol = 1e-6, .atol = 1e-8, .backend = backend,
+                                     .consistent = !dae ? 0 : of->index ? both : COSTATE_CONSISTENT_START};
     costate *c = costate_new(costate_method_find(method), of, &options);
     costate_report report;
     /* a change of a concentration of pollution by 1 moves rates by 4e11: callbacks written by hand give 1.6e-11, too */
