@@ -1,19 +1,25 @@
-"""costate-model: equation files to C.
+"""costate-model: equation files and chemical mechanisms to C.
 
     costate-model FILE [-o NAME.c]
 
-FILE.eq holds equations in the language of docs/equations.md.  NAME.c and NAME.h are written, beside each other; without
+FILE holds equations in the language of docs/equations.md; FILE.def, .kpp or .eqn a mechanism in the format of the
+Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without
 -o they are called as the model is, in the current directory.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
-from .equations import c_file, read
+from .equations import c_file, kpp, read
 from .real import Refused
+
+
+MECHANISMS = (".def", ".kpp", ".eqn")
 
 
 def write(source, out=None):
     """The paths of the two files written"""
-    model = read.read(source)
+    model, notes = kpp.read(source) if Path(source).suffix in MECHANISMS else (read.read(source), [])
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     path = Path(out) if out else Path(f"{model.name}.c")
     if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")

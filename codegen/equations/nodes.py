@@ -62,10 +62,10 @@ class Nodes:
             return b
         if y == 0:
             return a
-        if self.nodes[b][0] == "neg":
-            return self.sub(a, self.nodes[b][1])
-        if self.nodes[a][0] == "neg":
-            return self.sub(b, self.nodes[a][1])
+        if self._is_negative(b):
+            return self.sub(a, self.neg(b))
+        if self._is_negative(a):
+            return self.sub(b, self.neg(a))
         if a == b:
             return self.mul(self.c(2), a)
         return self.node("+", *sorted((a, b)))
@@ -80,11 +80,16 @@ class Nodes:
             return self.neg(b)
         if a == b:
             return self.c(0)
-        if self.nodes[b][0] == "neg":
-            return self.add(a, self.nodes[b][1])
+        if self._is_negative(b):
+            return self.add(a, self.neg(b))
         if self.nodes[a][0] == "neg":
             return self.neg(self.add(self.nodes[a][1], b))
         return self.node("-", a, b)
+
+    def _is_negative(self, a):
+        """-x, or a negative constant times x"""
+        key = self.nodes[a]
+        return key[0] == "neg" or key[0] == "*" and (self.const(key[1]) or 0) < 0
 
     def neg(self, a):
         x = self.const(a)

@@ -48,15 +48,17 @@ class Source:
     def line(self, place):
         return self.text.count("\n", 0, place) + 1
 
-    def tokens(self):
+    def tokens(self, at=0, end=None):
+        """Of the text from `at` to `end`"""
         if len(self.text) > LONGEST:
             raise Fault(0, f"the file has {len(self.text)} characters; at most {LONGEST} are read")
-        out, at, depth = [], 0, 0
+        end = len(self.text) if end is None else end
+        out, depth = [], 0
         while True:
-            at = BLANK.match(self.text, at).end()
-            if at == len(self.text):
+            at = BLANK.match(self.text, at, end).end()
+            if at == end:
                 break
-            m = TOKEN.match(self.text, at)
+            m = TOKEN.match(self.text, at, end)
             if not m:
                 raise Fault(at, self._strange(self.text[at]))
             kind, text = m.lastgroup, m.group()

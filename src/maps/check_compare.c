@@ -46,11 +46,13 @@ static block block_of(const probe *q, int i)
     return all[(i >= states) + (i >= states + q->np)];
 }
 
-/* A hundredth for t: nothing tells its unit. */
+/* A hundredth for t: nothing tells its unit.  Parameters have units of their own, 298 K beside 2e19 molecules per
+   cm^3: the largest tells nothing about the others. */
 double check_size(const probe *q, int i)
 {
     if (i < 0) return fmax(fabs(q->x->t), 1e-2);
     block b = block_of(q, i);
+    if (b.name == 'p' && q->base[i] != 0) return fabs(q->base[i]);
     return check_size_among(b.count, q->base + b.first, i - b.first);
 }
 
