@@ -2,11 +2,12 @@
 import textwrap
 
 from .body import Body, Target, constant
-from .elimination import Elimination, Plan
+from .elimination import MOST_ROWS, Elimination, Plan
 from .functions import Writer, nothing, signature
 from .header import comment, header, kinds
 from .model import ANY_MODE
 from .names import Names, c_word, listed
+from .tables import MANY, Tables
 
 
 def write(model, origin, stem=None):
@@ -24,12 +25,13 @@ class File:
 
     def texts(self):
         m = self.model
-        f = m.kinetics()
-        what = "equations F(t, y, y', p) = 0" if m.implicit else "right-hand side"
-        rhs = self.map("equations" if m.implicit else "rhs", f, what)
+        tables = Tables(m, self.writer) if len(m.reactions) > MANY and not m.implicit else None
+        rhs = self.tabled(tables) if tables else self.map(*(
+            ("equations", m.kinetics(), "equations F(t, y, y', p) = 0") if m.implicit else
+            ("rhs", m.kinetics(), "right-hand side")))
         costs = any(not self.g.is_zero(a) for a in m.cost_nodes)
         cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
-        jacobians = self.jacobians(f)
+        jacobians = self.jacobians(tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
         outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
         start = self.start()
@@ -47,23 +49,35 @@ class File:
         self.parts.append(heading(title) + "\n".join(m.text))
         return m
 
+    def tabled(self, tables):
+        m = tables.map()
+        self.maps += [m, *tables.maps()]
+        self.parts.append(heading("right-hand side: reactions in tables") + "\n".join(m.text))
+        return m
+
     @staticmethod
     def initializer(m, indent=8):
         inside = ", ".join(f".{member} = {function}" for member, function in m.callbacks.items())
         return "{" + wrapped(inside, indent) + "}"
 
-    def jacobians(self, f):
+    def jacobians(self, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
         m, g, n = self.model, self.g, len(self.model.states)
+        f = tables.rest if tables else m.kinetics()
         parts = {"jac": self.entries(f, "y")}
         if m.implicit:
             parts["jac_yp"] = self.entries(f, "yp")
-        used = {k for e in parts.values() for k in e} | set(m.mass)
+        used = {k for e in parts.values() for k in e} | set(m.mass) | (tables.pattern() if tables else set())
         self.pattern = sorted(used, key=lambda k: (k[1], k[0]))
         self.dense = len(self.pattern) == n * n
         place = {k: i for i, k in enumerate(self.pattern)}
         text = []
-        for name, entries in parts.items():
+        if tables:
+            text.append(tables.jacobian(place, len(self.pattern)) + "\n" + self.function(
+                "jac", ("const costate_point *x", "double *restrict J"),
+                [Target(f"J[{place[k]}]", "+=", a) for k, a in parts["jac"].items()],
+                "    const int code = reactions_jac(x, J, ctx);\n    if (code) return code;\n"))
+        for name, entries in [] if tables else parts.items():
             targets = [Target(f"J[{place[k]}]", "=", entries.get(k, g.c(0))) for k in self.pattern]
             title = "df/dy" if not m.implicit else "dF/dy" if name == "jac" else "dF/dy'"
             text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
@@ -104,9 +118,11 @@ class File:
         rows, columns = nonzero(rows), nonzero(columns)
         return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
 
-    def function(self, name, arguments, targets):
+    def function(self, name, arguments, targets, begin=""):
         body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix).text()
         loads = self.names.loads(self.g, [t.node for t in targets], "").text
+        if begin:
+            return signature(name, arguments) + "{\n" + begin + loads + body + "\n    return 0;\n}\n"
         ignored = "" if "x->" in loads else "(void)x, "
         return signature(name, arguments) + "{\n" + loads + body + f"\n    return {ignored}(void)ctx, 0;\n}}\n"
 
@@ -198,7 +214,7 @@ class File:
     def backend(self):
         """Elimination without loops, where it stays short"""
         n = len(self.model.states)
-        if n < 2:
+        if not 2 <= n <= MOST_ROWS:
             return ""
         diagonal = {(i, i) for i in range(n)}
         structural = set(self.pattern) | (set() if self.model.mass or self.model.implicit else diagonal)
