@@ -10,6 +10,7 @@
 #include <costate/bvp.h>
 #include <costate/ensemble.h>
 #include <costate/operators.h>
+#include <costate/pieces.h>
 #include "run/run.h"
 #include "run/version.h"
 
@@ -25,7 +26,8 @@ static size_t size_in(const costate_size *list, const char *type)
 size_t costate_sizeof(const char *type)
 {
     const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes(),
-                                         costate_accuracy_sizes(), costate_operators_sizes()};
+                                         costate_accuracy_sizes(), costate_operators_sizes(),
+                                         costate_pieces_sizes()};
     size_t size = 0;
     for (size_t k = 0; !size && k < sizeof lists / sizeof *lists; k++) size = size_in(lists[k], type);
     return size;
