@@ -230,6 +230,12 @@ static void components(void **state)
     fit x = begin(costate_method_find("dopri5"), &whole, &picked);
     gradient(&x, x.tape, rates, g[0]);
     sum = costate_misfit_sum(x.s);
+    for (int k = 0; k < TIMES; k++) {
+        double y[N], e;
+        CHECK_OK(x.c, costate_tape_eval(x.c, x.tape, at[k], y));
+        e = (y[1] - measured[k]) / each[k];
+        assert_true(isnan(e) || fabs(costate_misfit_residuals(x.s)[k] - e) < 1e-13);
+    }
     costate_second of = {.m = 1, .V = V, .lambda = l, .lambda2 = l2};
     FITS(x.s, costate_misfit_hessian(x.s, x.c, x.tape, rates, &of));
     assert_true(relative_gap(N, l, g[0]) < 1e-12);
