@@ -2,6 +2,7 @@
 
     python3 -m codegen emit METHODS_DIR OUT.c    write the descriptors of all methods
     python3 -m codegen check FILE...             report on files without building anything
+    python3 -m codegen object FILE -o OUT.c      write one method for costate_method_load, with the same checks
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
     python3 -m codegen refine FILE               compute the long entries of a W-method from its order conditions
@@ -12,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import derive, document, emit, refine, report, table
+from . import derive, document, emit, objects, refine, report, table
 from .composite import emit as composite_emit
 from .composite import read as composite_read
 from .composite import report as composite_report
@@ -61,7 +62,20 @@ def methods(directory):
 def source(found):
     """The C source; descriptors of members stand before the composite ones, which point to them."""
     late = sorted(found, key=lambda pair: pair[0] is COMPOSITE)
-    return emit.source([m.name for _, m in found], [kind.text(m) for kind, m in late])
+    return emit.source([m.name for _, m in found], [kind.text(m) for kind, m in late], objects.layout())
+
+
+def method_object(path):
+    """The C source of the object of one file; a composite method comes with its members."""
+    kind = kind_of(path)
+    found = kind.method(path)
+    if kind is not COMPOSITE:
+        return objects.source(found.name, [kind.text(found)])
+    find, texts = composite_read.beside(path), []
+    for x in found.members:
+        member = find(x.name)
+        texts.append((DEGREES if x.facts.family == "rkc" else TABLEAU).text(member))
+    return objects.source(found.name, texts + [kind.text(found)])
 
 
 def check(files):
@@ -82,6 +96,8 @@ def main(args):
         case ["emit", directory, out]:
             text = source(methods(directory))
             Path(out).write_text(text, encoding="utf-8")
+        case ["object", path, "-o", out]:
+            Path(out).write_text(method_object(path), encoding="utf-8")
         case ["check", _, *_]:
             return 1 if check(args[1:]) else 0
         case ["table", directory]:

@@ -88,6 +88,14 @@ int costate_method_describe_sized(const costate_size *program, const costate_met
     return costate_method_describe(m, info);
 }
 
+int costate_method_load_sized(const costate_size *program, const char *path, const costate_method **out,
+                              costate_report *report)
+{
+    if (!mismatch(program)) return costate_method_load(path, out, report);
+    if (out) *out = NULL;
+    return mismatch_refused(program, "costate_report", report);
+}
+
 int costate_check_map_sized(const costate_size *program, const costate_map *f, int n, int np, int k,
                             const costate_point *x, void *ctx, costate_report *report)
 {
