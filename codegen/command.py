@@ -1,13 +1,15 @@
-"""costate-model: equation files and chemical mechanisms to C.
+"""costate-model: equation files, chemical mechanisms and coefficient files to C.
 
     costate-model FILE [-o NAME.c]
 
-FILE holds equations in the language of docs/equations.md; FILE.def, .kpp or .eqn a mechanism in the format of the
-Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without
--o they are called as the model is, in the current directory.  A fault is reported with file, line and column."""
+FILE.eq holds equations in the language of docs/equations.md; FILE.def, .kpp or .eqn a mechanism in the format of the
+Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the model is, in
+the current directory.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared -fPIC, is an object
+for costate_method_load.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
+from . import kinds
 from .equations import c_file, kpp, read
 from .real import Refused
 
@@ -16,20 +18,25 @@ MECHANISMS = (".def", ".kpp", ".eqn")
 
 
 def write(source, out=None):
-    """The paths of the two files written"""
-    model, notes = kpp.read(source) if Path(source).suffix in MECHANISMS else (read.read(source), [])
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    path = Path(out) if out else Path(f"{model.name}.c")
+    """Writes the files; their paths"""
+    if Path(source).suffix == ".toml":
+        texts, name = [kinds.method_object(source)], Path(source).stem
+    else:
+        model, notes = kpp.read(source) if Path(source).suffix in MECHANISMS else (read.read(source), [])
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+        texts, name = None, model.name
+    path = Path(out) if out else Path(f"{name}.c")
     if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
-    code, header = c_file.write(model, Path(source).name, path.stem)
-    for file, text in ((path, code), (path.with_suffix(".h"), header)):
+    texts = texts or c_file.write(model, Path(source).name, path.stem)
+    files = [path, path.with_suffix(".h")][:len(texts)]
+    for file, text in zip(files, texts):
         try:
             file.write_text(text, encoding="utf-8")
         except OSError as fault:
             raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
-    return path, path.with_suffix(".h")
+    return files
 
 
 def main(args):

@@ -15,7 +15,7 @@ NUMBER, FLAG = ((int, float), "a number"), ((bool,), "true or false")
 KEYS = {key: TEXT for key in TEXTS + ("checked", "nodes", "theta")} \
     | {key: WHOLE for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
     | {"is": ((list,), "a list of properties"), "let": ((dict,), 'definitions let.x = "formula"'), "collocation": FLAG}
-MOST_STAGES = 32                 # STAGES_MOST of src/step/method.h: weights of a step lie in arrays of this size
+MOST_STAGES = 32                 # STAGES_MOST of src/step/descriptor.h: weights of a step lie in arrays of this size
 MAX_ORDER = 13                   # 12486 trees of order 13 take two seconds; of order 14 there are 32973
 
 

@@ -1,4 +1,4 @@
-"""The C source with the descriptors of all methods (struct costate_method of src/step/method.h)."""
+"""The C source with the descriptors of all methods (struct costate_method of src/step/descriptor.h)."""
 from fractions import Fraction
 
 from .limits import limits
@@ -9,15 +9,18 @@ FLAGS = {"fsal": "FSAL", "stiffly-accurate": "STIFFLY_ACCURATE", "A-stable": "A_
          "dae": "DAE", "w-method": "W_METHOD", "explicit-first": "EXPLICIT_FIRST"}
 
 
-def source(names, texts):
+INCLUDES = ["#include <math.h>"]
+
+
+def source(names, texts, layout=""):
     """names: of the methods, in the order of the table; texts: their descriptors in C, in an order in which each
-    refers to earlier ones only"""
+    refers to earlier ones only; layout: checksum of the structs"""
     parts = ["/* The methods: made by codegen from the coefficient files, not to be edited. */",
-             "#include <math.h>", '#include "step/method.h"', ""]
+             *INCLUDES, '#include "step/method.h"', ""]
     parts += texts
     parts.append("const costate_method *const costate_method_table[] = {")
     parts += [f"    &method_{name}," for name in names]
-    parts += ["    NULL", "};", ""]
+    parts += ["    NULL", "};", f'const char *const method_layout = "{layout}";', ""]
     return "\n".join(parts)
 
 

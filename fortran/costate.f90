@@ -707,6 +707,16 @@ module costate
             type(c_ptr), intent(out) :: out                                  ! of a costate_pattern: problem%pattern
             type(costate_report), intent(inout) :: report
         end function
+        integer(c_int) function costate_method_load(path, out, report) bind(c)
+            import
+            character(kind=c_char), intent(in) :: path(*)                    ! ends with c_null_char
+            type(c_ptr), intent(out) :: out
+            type(costate_report), intent(inout) :: report
+        end function
+        subroutine costate_method_unload(method) bind(c)
+            import
+            type(c_ptr), value :: method
+        end subroutine
         subroutine costate_pattern_free(pattern) bind(c)
             import
             type(c_ptr), value :: pattern

@@ -1,4 +1,4 @@
-"""The C text of a composite method: its members, a composite of src/step/method.h, and its descriptor."""
+"""The C text of a composite method: its members, a composite of src/step/descriptor.h, and its descriptor."""
 from ..emit import FLAGS, quote, struct
 from ..real import double
 

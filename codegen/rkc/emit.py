@@ -1,4 +1,4 @@
-"""The C text of a method of family rkc: its degrees, a costate_rkc of src/step/method.h, and its descriptor.
+"""The C text of a method of family rkc: its degrees, a costate_rkc of src/step/descriptor.h, and its descriptor.
 
 What the descriptor calls stages are the four variables that a record keeps (src/rkc/rkc.h), whatever the degree:
 X = f_0, (y+ - y)/h, est/h, f_1, with dense output by Hermite's cubic in them."""

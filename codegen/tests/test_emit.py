@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from codegen import __main__ as command
-from codegen import document, real
+from codegen import document, objects, real
 
 from . import shipped
 
@@ -49,6 +49,14 @@ class Emit(unittest.TestCase):
                 row = D[j * m.degree:(j + 1) * m.degree]
                 gap = abs(sum(map(Fraction, row)) - Fraction(d[j]))
                 self.assertLessEqual(gap, Fraction(max(map(abs, row + [0.0]))) * Fraction(1, 2 ** 53), m.table.name)
+
+    def test_layout_is_that_of_the_declarations(self):
+        """the same in the library and in objects; comments do not change it"""
+        self.assertIn(f'method_layout = "{objects.layout()}";', self.source)
+        declared = objects.structs()
+        self.assertIn("struct costate_method {", declared)
+        self.assertNotIn("/*", declared)
+        self.assertNotIn("#", declared)
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_compiles(self):

@@ -1,7 +1,7 @@
 """Pages of the methods: one each, made from its coefficient file, and the table of all of them."""
 import html
 
-from codegen.__main__ import methods
+from codegen.kinds import methods
 from codegen.table import HEADER
 
 from facts import facts, family_words, members

@@ -765,6 +765,22 @@ int costate_check_adjoint(costate *, double t0, double t1, const double *y, cons
 int costate_check_hessian(costate *, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                           void *ctx, costate_report *);
 
+/* ---- methods at run time ------------------------------------------------------------------------------------- */
+
+/* Loads a method from a shared library that was made from a coefficient file.  `costate-model FILE.toml -o NAME.c`
+   checks the file as the build does and writes C, which is compiled with costate.h alone: `cc -shared -fPIC NAME.c -o
+   NAME.so` (docs/extending.md).  *out is used like a built-in method: in costate_new, with tapes and files,
+   and in costate_bvp_new.  costate_method_find and costate_method_at do not know it.  Loading a file executes it, like
+   any shared library: load only files that you trust.
+
+   COSTATE_IO: the file cannot be read, or is no shared library; COSTATE_BAD_ARGUMENT: it holds no method, or one whose
+   name is built in; COSTATE_VERSION_MISMATCH: it was made for another version of this library; COSTATE_MISSING: this
+   library was built without dlopen.  *out is then NULL, and report->text a sentence (report may be NULL). */
+int costate_method_load(const char *path, const costate_method **out, costate_report *);
+/* After the solvers and tapes that use it.  Not required at the end of a program.  NULL and built-in methods: nothing
+   is done. */
+void costate_method_unload(const costate_method *);
+
 /* ---- a program and its library ------------------------------------------------------------------------------- */
 
 const char *costate_version(void);               /* of the library, at run time */
@@ -809,6 +825,7 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
 costate *costate_new_sized(const costate_size *, const costate_method *, const costate_problem *,
                            const costate_options *);
 int costate_method_describe_sized(const costate_size *, const costate_method *, costate_method_info *);
+int costate_method_load_sized(const costate_size *, const char *path, const costate_method **out, costate_report *);
 int costate_check_map_sized(const costate_size *, const costate_map *, int n, int np, int k, const costate_point *x,
                             void *ctx, costate_report *);
 int costate_check_problem_sized(const costate_size *, const costate_problem *, const costate_point *x,
@@ -825,6 +842,7 @@ int costate_check_hessian_sized(const costate_size *, costate *, double t0, doub
 #ifndef COSTATE_NO_HANDSHAKE
 #define costate_new(...) costate_new_sized(costate_sizes(), __VA_ARGS__)
 #define costate_method_describe(...) costate_method_describe_sized(costate_sizes(), __VA_ARGS__)
+#define costate_method_load(...) costate_method_load_sized(costate_sizes(), __VA_ARGS__)
 #define costate_check_map(...) costate_check_map_sized(costate_sizes(), __VA_ARGS__)
 #define costate_check_problem(...) costate_check_problem_sized(costate_sizes(), __VA_ARGS__)
 #define costate_pattern_detect(...) costate_pattern_detect_sized(costate_sizes(), __VA_ARGS__)

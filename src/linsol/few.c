@@ -2,8 +2,12 @@
 
    Pivots and factors are LAPACK's, but the diagonal of U is inverted: a division costs as much as a dozen products.
    The matrix is factored column by column: each column results from a forward substitution with the previous ones.
-   Substitutions take four columns of L or U (complex: two) at a time, so that x is read and written less often; the
-   terms of each x_i are added in the same order as with single columns.
+   Substitutions take four columns of L or U (complex: two) at a time, so that x is read and written less often.
+   In transposed substitutions each x_k is a chain of subtractions along a column.  Real chains overlap four at a time:
+   those of four columns of U, or of four right-hand sides.  With one right-hand side the chains of L^T cannot overlap,
+   because each begins with the x_k that the previous one ends with.
+   In all of these the terms of each x_i are subtracted in the same order as with single columns, so that the results
+   have the same bits.
 
    Complex numbers are pairs (re, im).  parts (doubles per number) and the number of columns at a time are constants
    where the functions below are inlined, and so is n, up to eight. */
@@ -152,16 +156,81 @@ static inline void solve(int parts, int n, const double *A, const int *pivot, do
     backward(parts, n, A, x);
 }
 
+/* ---- transposed ---- */
+
+static inline void chain(int parts, int rows, const double *a, const double *x, double *y)
+{
+    for (int i = 0; i < rows; i++) subtract(parts, y, a + parts * i, x + parts * i);
+}
+
+/* x_k .. x_(k+3) of U^T x = b, real, where a is the column k of U */
+static inline void upper_transposed_4(int n, int k, const double *a, double *x)
+{
+    const double *a1 = a + n, *a2 = a1 + n, *a3 = a2 + n;
+    double x0 = x[k], x1 = x[k + 1], x2 = x[k + 2], x3 = x[k + 3];
+    for (int i = 0; i < k; i++) {
+        double v = x[i];
+        x0 -= a[i] * v;
+        x1 -= a1[i] * v;
+        x2 -= a2[i] * v;
+        x3 -= a3[i] * v;
+    }
+    x0 *= a[k];
+    x1 = (x1 - a1[k] * x0) * a1[k + 1];
+    x2 = (x2 - a2[k] * x0 - a2[k + 1] * x1) * a2[k + 2];
+    x3 = (x3 - a3[k] * x0 - a3[k + 1] * x1 - a3[k + 2] * x2) * a3[k + 3];
+    x[k] = x0;
+    x[k + 1] = x1;
+    x[k + 2] = x2;
+    x[k + 3] = x3;
+}
+
+static inline void exchange_back(int parts, int n, const int *pivot, double *x)
+{
+    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
+}
+
 static inline void solve_transposed(int parts, int n, const double *A, const int *pivot, double *x)
 {
-    for (int k = 0; k < n; k++) {
+    int fours = parts == 1 ? n - n % 4 : 0;
+    for (int k = 0; k < fours; k += 4) upper_transposed_4(n, k, A + k * n, x);
+    for (int k = fours; k < n; k++) {
         const double *a = A + parts * k * n;
-        for (int i = 0; i < k; i++) subtract(parts, x + parts * k, a + parts * i, x + parts * i);
+        chain(parts, k, a, x, x + parts * k);
         multiply(parts, x + parts * k, a + parts * k);
     }
-    for (int k = n - 1; k >= 0; k--)
-        for (int i = k + 1; i < n; i++) subtract(parts, x + parts * k, A + parts * (k * n + i), x + parts * i);
-    for (int k = n - 1; k >= 0; k--) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
+    for (int k = n - 2; k >= 0; k--)
+        chain(parts, n - k - 1, A + parts * (k * (n + 1) + 1), x + parts * (k + 1), x + parts * k);
+    exchange_back(parts, n, pivot, x);
+}
+
+/* y_k -= sum of a_i x_i, i < rows, of four columns, n numbers apart.  The sums are four variables: clang vectorises an
+   array of them badly. */
+static inline void four_chains(int n, int rows, const double *a, const double *x, double *y)
+{
+    const double *x1 = x + n, *x2 = x1 + n, *x3 = x2 + n;
+    double y0 = y[0], y1 = y[n], y2 = y[2 * n], y3 = y[3 * n];
+    for (int i = 0; i < rows; i++) {
+        y0 -= a[i] * x[i];
+        y1 -= a[i] * x1[i];
+        y2 -= a[i] * x2[i];
+        y3 -= a[i] * x3[i];
+    }
+    y[0] = y0;
+    y[n] = y1;
+    y[2 * n] = y2;
+    y[3 * n] = y3;
+}
+
+/* four columns of X, real */
+static inline void solve_transposed_4(int n, const double *A, const int *pivot, double *X)
+{
+    for (int k = 0; k < n; k++) {
+        four_chains(n, k, A + k * n, X, X + k);
+        for (int c = 0; c < 4; c++) multiply(1, X + c * n + k, A + k * (n + 1));
+    }
+    for (int k = n - 2; k >= 0; k--) four_chains(n, n - k - 1, A + k * (n + 1) + 1, X + k + 1, X + k);
+    for (int c = 0; c < 4; c++) exchange_back(1, n, pivot, X + c * n);
 }
 
 /* ---- by size ---- */
@@ -179,26 +248,27 @@ static inline void solve_transposed(int parts, int n, const double *A, const int
         for (int j = 0; j < nrhs; j++, X += parts * n) solve(parts, n, A, pivot, X);                            \
         return 0;                                                                                               \
     }
+#define TRANSPOSED(name, parts, n)                                                                              \
+    static int transposed_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)              \
+    {                                                                                                           \
+        (void)rows;                                                                                             \
+        if (parts == 1) for (; nrhs >= 4; nrhs -= 4, X += 4 * n) solve_transposed_4(n, A, pivot, X);            \
+        for (; nrhs > 0; nrhs--, X += parts * n) solve_transposed(parts, n, A, pivot, X);                       \
+        return 0;                                                                                               \
+    }
 #define BOTH(n) ROUTINES(real_##n, 1, n) ROUTINES(complex_##n, 2, n)
 BOTH(rows) BOTH(1) BOTH(2) BOTH(3) BOTH(4) BOTH(5) BOTH(6) BOTH(7) BOTH(8)
+#define BOTH_TRANSPOSED(n) TRANSPOSED(real_##n, 1, n) TRANSPOSED(complex_##n, 2, n)
+BOTH_TRANSPOSED(rows) BOTH_TRANSPOSED(1) BOTH_TRANSPOSED(2) BOTH_TRANSPOSED(3) BOTH_TRANSPOSED(4) BOTH_TRANSPOSED(5)
+BOTH_TRANSPOSED(6) TRANSPOSED(complex_7, 2, 7) TRANSPOSED(complex_8, 2, 8)
 
-static int transposed_real(int n, int nrhs, const double *A, const int *pivot, double *X)
-{
-    for (int j = 0; j < nrhs; j++, X += n) solve_transposed(1, n, A, pivot, X);
-    return 0;
-}
-
-static int transposed_complex(int n, int nrhs, const double *A, const int *pivot, double *X)
-{
-    for (int j = 0; j < nrhs; j++, X += 2 * n) solve_transposed(2, n, A, pivot, X);
-    return 0;
-}
-
-#define ROW(is, n) {factor_##is##_##n, {solve_##is##_##n, transposed_##is}}
-#define TABLE(is) {ROW(is, rows), ROW(is, 1), ROW(is, 2), ROW(is, 3), ROW(is, 4), ROW(is, 5), ROW(is, 6), ROW(is, 7), \
-                   ROW(is, 8)}
+/* Measured: a real transposed solve of 7 or 8 rows is faster with loops that the compiler does not unroll. */
+#define ROW(is, n, m) {factor_##is##_##n, {solve_##is##_##n, transposed_##is##_##m}}
+#define SIX(is) ROW(is, rows, rows), ROW(is, 1, 1), ROW(is, 2, 2), ROW(is, 3, 3), ROW(is, 4, 4), ROW(is, 5, 5), \
+                ROW(is, 6, 6)
 const LS_few_routines *LS_few(int n, int is_complex)
 {
-    static const LS_few_routines by_size[2][9] = {TABLE(real), TABLE(complex)};
+    static const LS_few_routines by_size[2][9] = {{SIX(real), ROW(real, 7, rows), ROW(real, 8, rows)},
+                                                 {SIX(complex), ROW(complex, 7, 7), ROW(complex, 8, 8)}};
     return &by_size[!!is_complex][n <= 8 ? n : 0];
 }

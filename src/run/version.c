@@ -10,6 +10,7 @@
 #include <costate/bvp.h>
 #include <costate/ensemble.h>
 #include <costate/operators.h>
+#include <costate/pieces.h>
 #include "run/run.h"
 #include "run/version.h"
 
@@ -25,7 +26,8 @@ static size_t size_in(const costate_size *list, const char *type)
 size_t costate_sizeof(const char *type)
 {
     const costate_size *const lists[] = {costate_sizes(), costate_bvp_sizes(), costate_ensemble_sizes(),
-                                         costate_accuracy_sizes(), costate_operators_sizes()};
+                                         costate_accuracy_sizes(), costate_operators_sizes(),
+                                         costate_pieces_sizes()};
     size_t size = 0;
     for (size_t k = 0; !size && k < sizeof lists / sizeof *lists; k++) size = size_in(lists[k], type);
     return size;
@@ -84,6 +86,14 @@ int costate_method_describe_sized(const costate_size *program, const costate_met
 {
     if (mismatch(program)) return mismatch_refused(program, "costate_method_info", info);
     return costate_method_describe(m, info);
+}
+
+int costate_method_load_sized(const costate_size *program, const char *path, const costate_method **out,
+                              costate_report *report)
+{
+    if (!mismatch(program)) return costate_method_load(path, out, report);
+    if (out) *out = NULL;
+    return mismatch_refused(program, "costate_report", report);
 }
 
 int costate_check_map_sized(const costate_size *program, const costate_map *f, int n, int np, int k,

@@ -5,6 +5,7 @@
 #include <costate/ensemble.h>
 #include <costate/linsol.h>
 #include <costate/operators.h>
+#include <costate/pieces.h>
 
 extern "C" {
 static int value(const costate_point *, double *out, void *) { out[0] = 0.0; return 0; }
@@ -52,5 +53,15 @@ int main()
     made = made && costate_chebyshev_status(k) == COSTATE_MISSING;
     costate_splitting_free(s);
     costate_chebyshev_free(k);
+    costate_formulas formulas = costate_formulas();
+    costate_event event = costate_event();
+    costate_measurements measurements = costate_measurements();
+    int (*terms_of)(costate_formulas *, const costate_problem *, costate_event *, costate_report *) =
+        costate_formulas_event;
+    made = made && terms_of && costate_formulas_event(&formulas, &problem, &event, NULL) == COSTATE_BAD_ARGUMENT;
+    made = made && costate_formulas_cost(&formulas, &problem, NULL) == COSTATE_BAD_ARGUMENT;
+    costate_misfit *misfit = costate_misfit_new(&problem, &measurements);
+    made = made && costate_misfit_status(misfit) == COSTATE_BAD_ARGUMENT;
+    costate_misfit_free(misfit);
     return made && problem.n == 1 && options.solver == COSTATE_LS_AUTO ? 0 : 1;
 }

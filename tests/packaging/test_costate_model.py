@@ -71,6 +71,16 @@ def test_a_fault_names_its_place():
         assert not os.path.exists(os.path.join(where, "wrong.c"))
 
 
+def test_a_method():
+    """the object of a coefficient file, with what is installed alone"""
+    with folder() as place:
+        installed = Installed(place, "shared")
+        coefficients = write(os.path.join(place, "again.toml"), read("methods/erk/rk4.toml").replace("rk4", "again"))
+        run(command(installed), coefficients, "-o", os.path.join(place, "again.c"))
+        cc("-shared", "-fPIC", os.path.join(place, "again.c"), "-o", os.path.join(place, "again.so"),
+           "-I" + installed.include)
+
+
 def test_cmake():
     needs("cmake", "ninja")
     unsanitized()

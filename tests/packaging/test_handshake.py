@@ -126,7 +126,7 @@ def test_every_public_struct_takes_part():
 
 def test_structs_of_other_headers_take_part():
     """in tables of their own, beside those of costate.h that they hold"""
-    for name in ("bvp", "ensemble", "operators"):
+    for name in ("bvp", "ensemble", "operators", "pieces"):
         header = re.sub(r"/\*.*?\*/", "", read("include/costate/%s.h" % name), flags=re.S)
         structs = set(re.findall(r"^\} (costate_\w+);", header, re.M))
         table = set(re.findall(r'\{"(costate_\w+)", sizeof\(\1\)\}', header))

@@ -1,0 +1,163 @@
+/* pieces.h - ready-made parts of a problem with all their derivatives: jumps and guards of events, running costs, and
+   least-squares misfits of measurements (parameter estimation).
+
+   Doses, switches, resets, impacts and "component i crosses a value" are short formulas in the components of y, p and
+   m.  You list their terms, and the library provides value, tangent, adjoint and all second derivatives (the third ones
+   are zero):
+
+       term   factor (a - a0) (b - b0)
+
+   A fit to measured values needs the times, the components, the values and their standard deviations; the library
+   provides the sum of squares, its gradient, Hessian and Gauss-Newton products, and the residuals with their Jacobian.
+
+   For C and C++; there is no Fortran module. */
+#ifndef COSTATE_PIECES_H
+#define COSTATE_PIECES_H
+
+#include <costate/costate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- events and running costs ---------------------------------------------------------------------------------- */
+
+enum costate_quantity { COSTATE_ONE = 0, COSTATE_TIME, COSTATE_STATE, COSTATE_PARAMETER, COSTATE_MEMORY };
+
+/* factor (a - a0) (b - b0), where a and b are the number 1, the time, a state, a parameter or a memory variable.  All
+   zero, except what is set: {.row = 0, .factor = 100} is the number 100.
+
+       jump   row 0 .. n-1: a state; n .. n+nm-1: a memory variable.  The terms are added to the component; with `set`
+              in one of its terms they replace it.  Components without a term do not change.  All terms read the values
+              before the jump.
+       guard  row 0.  The sum of the terms is zero at the event.
+       cost   row 0 .. nq-1: running costs.  The sum of the terms is added to q by an event, or to q' at all times.
+
+           y_0 += 100               {.row = 0, .factor = 100}
+           y_0 += p_2               {.row = 0, .factor = 1, .a = COSTATE_PARAMETER, .i = 2}
+           m_0 = 25                 {.row = n, .factor = 25, .set = 1}
+           y_1 = -0.9 y_1           {.row = 1, .factor = -0.9, .a = COSTATE_STATE, .i = 1, .set = 1}
+           y_1 = -p_0 y_1           {..., .factor = -1, ..., .b = COSTATE_PARAMETER, .j = 0, .set = 1}
+           guard: y_0 crosses 2     {.factor = 1, .a = COSTATE_STATE, .i = 0, .a0 = 2}
+           q_0' = w (y_0 - 2)^2     {.factor = w, .a = COSTATE_STATE, .i = 0, .a0 = 2, .b = COSTATE_STATE, .j = 0,
+                                     .b0 = 2} */
+typedef struct {
+    int row;
+    double factor;
+    int a, i;                 /* enum costate_quantity, and which: y[i], p[i] or m[i] */
+    double a0;                /* 0 where a is COSTATE_ONE */
+    int b, j;
+    double b0;
+    int set;                  /* jumps: 1: the component before the jump is dropped */
+} costate_term;
+
+typedef struct {
+    int count;                /* 0: none */
+    const costate_term *term;
+} costate_terms;
+
+/* The formulas of one event, or in `cost` those of the running costs of a problem.  The struct belongs to the user; it
+   and its terms must outlive the solvers. */
+typedef struct {
+    costate_terms guard, jump, cost;
+    int n, np, nq, nm;        /* set by the calls below, from the problem */
+} costate_formulas;
+
+/* Sets guard, jump, cost and ctx of an event for a problem with these n, np, nq and nm; the other members of the event
+   (times, direction, modes) are the caller's.  The array problem.event may be set later.  COSTATE_BAD_ARGUMENT, with a
+   sentence in report->text: a term has a row, a quantity or an index that the problem does not have, or a number that
+   is not finite.  The event is then unchanged.  report may be NULL. */
+int costate_formulas_event(costate_formulas *, const costate_problem *, costate_event *, costate_report *);
+/* Sets problem.cost to the formulas in `cost`.  The maps of a problem share problem.ctx, which must be the address of
+   the formulas; it is set if it is NULL.  A ctx of your own has the formulas as its first member. */
+int costate_formulas_cost(costate_formulas *, costate_problem *, costate_report *);
+
+/* ---- least squares ---------------------------------------------------------------------------------------------- */
+
+/* Measured values.  What is measured at the times t[k], k < times, are `outputs` functions of the solution: components
+   of y, or a map of your own.  All zero, except what is set. */
+typedef struct {
+    int times, outputs;
+    const double *t;          /* times, in the order of the run */
+    const int *component;     /* outputs: the components of y that are measured; NULL: */
+    costate_map output;       /* `outputs` values, functions of t, y and p; memory variables are not available */
+    void *ctx;                /* of output; NULL: that of the problem */
+    const double *value;      /* outputs by times; NaN: not measured */
+    const double *sigma;      /* standard deviations > 0: outputs by times, or outputs */
+    int sigma_at_times;       /* 1: sigma has outputs by times entries; 0: outputs, the same at all times */
+} costate_measurements;
+
+/* The misfit  J = 1/2 sum r_i^2  of the residuals  r_i = (output - value)/sigma,  i = j + outputs k  for output j at
+   time k.  For independent normal errors it is the negative logarithm of the likelihood, up to a constant, and the
+   inverse of its Hessian the covariance of the estimate.
+
+   The object stores the residuals of the last sweep.  It must not be used by two threads at the same time.  The
+   measurements are copied, the arrays that they point to are not. */
+typedef struct costate_misfit costate_misfit;
+
+/* NULL: no memory for the object itself.  All other failures are reported by costate_misfit_status, and by each of the
+   calls below. */
+costate_misfit *costate_misfit_new(const costate_problem *, const costate_measurements *);
+void costate_misfit_free(costate_misfit *);                 /* accepts NULL */
+int costate_misfit_status(const costate_misfit *);          /* of the constructor or of the last call */
+const char *costate_misfit_message(const costate_misfit *); /* a sentence about it; never NULL.  If the solver failed,
+                                                               that of the solver */
+
+/* Sweeps over a tape of the solver; p: the parameters of the run.  Each sets the residuals.  The direct dependence of
+   the outputs on p is included.  lambda (N), mu (np): as in costate_adjoint for one functional, to which J is added. */
+int costate_misfit_gradient(costate_misfit *, costate *, const costate_tape *, const double *p, double *lambda,
+                            double *mu);
+/* Jacobian of the residuals along m directions, by tangents: V and Vp as in costate_tangent; R: outputs * times by m.
+   A value that was not measured has a row of zeros. */
+int costate_misfit_jacobian(costate_misfit *, costate *, const costate_tape *, const double *p, int m, double *V,
+                            const double *Vp, double *R);
+/* Hessian or Gauss-Newton products: costate_hessian and costate_gauss_newton with J added to the functional;
+   `observations` of the last argument is ignored, and `correct` must be 0.  The Hessian requires output.adjoint_tangent
+   if the outputs are a map. */
+int costate_misfit_hessian(costate_misfit *, costate *, const costate_tape *, const double *p, const costate_second *);
+int costate_misfit_gauss_newton(costate_misfit *, costate *, const costate_tape *, const double *p,
+                                const costate_second *);
+double costate_misfit_sum(const costate_misfit *);                  /* J of the last sweep; NaN: there is none */
+const double *costate_misfit_residuals(const costate_misfit *);     /* outputs * times: 0 where not measured */
+
+/* For other calls with observations: their value, seed (of functional 0) and seed2.  It lives as long as the misfit.
+   Outputs must not depend on p. */
+const costate_observations *costate_misfit_observations(costate_misfit *);
+
+/* ---- a program and its library: see costate.h ------------------------------------------------------------------- */
+
+static inline const costate_size *costate_pieces_sizes(void)
+{
+    static const costate_size sizes[] = {
+        {COSTATE_VERSION, 0},
+        {"costate_point", sizeof(costate_point)},
+        {"costate_map", sizeof(costate_map)},
+        {"costate_event", sizeof(costate_event)},
+        {"costate_problem", sizeof(costate_problem)},
+        {"costate_observations", sizeof(costate_observations)},
+        {"costate_second", sizeof(costate_second)},
+        {"costate_report", sizeof(costate_report)},
+        {"costate_term", sizeof(costate_term)},
+        {"costate_terms", sizeof(costate_terms)},
+        {"costate_formulas", sizeof(costate_formulas)},
+        {"costate_measurements", sizeof(costate_measurements)},
+        {NULL, 0}
+    };
+    return sizes;
+}
+
+int costate_formulas_event_sized(const costate_size *, costate_formulas *, const costate_problem *, costate_event *,
+                                 costate_report *);
+int costate_formulas_cost_sized(const costate_size *, costate_formulas *, costate_problem *, costate_report *);
+costate_misfit *costate_misfit_new_sized(const costate_size *, const costate_problem *, const costate_measurements *);
+
+#ifndef COSTATE_NO_HANDSHAKE
+#define costate_formulas_event(...) costate_formulas_event_sized(costate_pieces_sizes(), __VA_ARGS__)
+#define costate_formulas_cost(...) costate_formulas_cost_sized(costate_pieces_sizes(), __VA_ARGS__)
+#define costate_misfit_new(...) costate_misfit_new_sized(costate_pieces_sizes(), __VA_ARGS__)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
