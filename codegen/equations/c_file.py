@@ -120,7 +120,7 @@ class File:
 
     def function(self, name, arguments, targets, begin=""):
         body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix).text()
-        loads = self.names.loads(self.g, [t.node for t in targets], "").text
+        loads = self.names.loads(self.g, [t.node for t in targets]).text
         if begin:
             return signature(name, arguments) + "{\n" + begin + loads + body + "\n    return 0;\n}\n"
         ignored = "" if "x->" in loads else "(void)x, "
