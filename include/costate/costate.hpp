@@ -6,19 +6,21 @@
 //     std::vector<double> y = {1}, p = {0.5};
 //     costate::gradients g = solver.gradient(0, 10, y, p, J);       // g.value, g.lambda, g.mu
 //
-// problem.hpp says how a problem is written.  All else is that of costate.h, which also explains what the calls do: N by
-// m matrices are stored by columns, m follows from the sizes.  A view<double> is a vector, an array, or a pointer and a
-// size; values are one that is only read, or a list {1, 2}.  An empty one is not requested.  Every failure is thrown as
-// a costate::error with the status and the message of the library; a run that a callback stops is COSTATE_STOPPED.  An
-// exception that leaves a callback arrives at the caller of the solver as it was thrown.  In both cases the solver can
-// be used again, and y is that of the last step.
+// problem.hpp says how a problem is written.  costate.h explains what the calls do.  Arguments differ from C as
+// follows:
+//  * A view<double> is made from a vector, an array, or a pointer and a size; `values` are a view that is only read,
+//    and can be a list {1, 2}.  Their sizes are checked.  m, the number of columns, follows from them.  Whatever C
+//    allows to be NULL may be empty.
+//  * Every failure throws a costate::error with the status and the message of the library (COSTATE_STOPPED if a
+//    callback stops a run).  An exception that leaves a callback reaches the caller of the solver unchanged.  In both
+//    cases y is that of the last accepted step, and the solver can be used again.
 //
-// These names are in the namespace costate_cpp: `costate` is a type in C, of which the struct at the end names them.
+// The classes are defined in namespace costate_cpp, because costate.h defines a type `costate`.  That type, the struct
+// at the end, contains their names.
 #ifndef COSTATE_COSTATE_HPP
 #define COSTATE_COSTATE_HPP
 
 #include <functional>
-#include <optional>
 #include <costate/accuracy.h>
 #include <costate/problem.hpp>
 
@@ -84,7 +86,8 @@ public:
     options(const costate_options &c) : costate_options(c) {}
 };
 
-// costate_times: vectors of m values, or empty.  What a sweep is to fill has its size before; events: tape.events() by m.
+// costate_times.  Vectors are empty or have m values, `events` tape.events() by m; those that a sweep is to fill have
+// their size before the call.
 struct times {
     std::vector<double> t0, t1, defect, end, events;
 };
@@ -241,7 +244,8 @@ public:
     costate_tape *c() const { return t.get(); }
 };
 
-// One solver per thread.  It keeps its problem; a costate_problem in C must outlive it, and so must pointers in options.
+// Use one solver per thread.  It keeps its problem alive.  A costate_problem must outlive it, and so must what pointers
+// in the options point to.
 class solver {
     struct contents {
         costate_problem P = {};
@@ -348,8 +352,8 @@ class solver {
     {
         const auto N = static_cast<std::size_t>(s->N());
         if (has == 0 || has % N != 0)
-            throw error(COSTATE_BAD_ARGUMENT, std::string(what) + " has " + std::to_string(has) + " values, which is not "
-                        "a multiple of N = " + std::to_string(N) + ".");
+            throw error(COSTATE_BAD_ARGUMENT, std::string(what) + " has " + std::to_string(has) + " values, which is "
+                        "not a multiple of N = " + std::to_string(N) + ".");
         const int m = static_cast<int>(has / N);
         detail::size_or_none(of_p, has_p, detail::product(s->P.np, m), "np by m");
         return m;
@@ -407,7 +411,8 @@ class solver {
                     });
                 };
             if (all->seed2)
-                c.seed2 = [](int k, double t, const double *y, int m, const double *V, double *w, double *w2, void *ctx) {
+                c.seed2 = [](int k, double t, const double *y, int m, const double *V, double *w, double *w2,
+                             void *ctx) {
                     return guarded(ctx, [&](const observations &o, int n_of) {
                         return o.seed2(k, t, detail::part(y, n_of), m, detail::part(V, n_of * m), detail::part(w, n_of),
                                        detail::part(w2, n_of * m));
@@ -452,8 +457,8 @@ class solver {
         return x;
     }
     // value (m), if it is no null pointer, and gradients with respect to y, p, t, which are added
-    int seed(const functional &J, double t1, const double *y, const double *p, double *value, double *lambda, double *mu,
-             double *end) const
+    int seed(const functional &J, double t1, const double *y, const double *p, double *value, double *lambda,
+             double *mu, double *end) const
     {
         const detail::shape of_J = shape_of(J);
         const costate_point x = point_at(t1, y, p);
@@ -476,8 +481,9 @@ class solver {
         const functional *J;
         std::vector<double> along_end;
     };
-    static int seed2(const second_seed &x, double t1, values y, values p, int m, values V, values Vp, view<double> lambda,
-                     view<double> mu, view<double> lambda2, view<double> mu2, double *end, double *end2)
+    static int seed2(const second_seed &x, double t1, values y, values p, int m, values V, values Vp,
+                     view<double> lambda, view<double> mu, view<double> lambda2, view<double> mu2, double *end,
+                     double *end2)
     {
         const detail::shape of_J = x.of->shape_of(*x.J);
         const costate_point at = point_at(t1, y.data(), p.data());
@@ -668,7 +674,8 @@ public:
     void hessian(const tape &over, second &x) { second_order(over, x, costate_hessian, true); }
     void gauss_newton(const tape &over, second &x) { second_order(over, x, costate_gauss_newton, false); }
     // of one functional and, if given, of observations; lambda and mu are its gradient
-    second hessian(const tape &over, const functional &J, values V, values Vp = {}, const observations *observed = nullptr)
+    second hessian(const tape &over, const functional &J, values V, values Vp = {},
+                   const observations *observed = nullptr)
     {
         detail::same_size("J", static_cast<std::size_t>(J.m), 1, "Hessian products are of one functional");
         second x = directions(V, Vp, observed);
@@ -677,8 +684,8 @@ public:
         along.end.resize(m), end.end.resize(1), end2.end.resize(m);
         x.along = &along, x.gradient_times = &end, x.gradient_times2 = &end2;
         second_seed of = {this, &J, {}};
-        x.seed = [&](double t1, values y, values p, int count, values v, values vp, view<double> lambda, view<double> mu,
-                     view<double> lambda2, view<double> mu2) {
+        x.seed = [&](double t1, values y, values p, int count, values v, values vp, view<double> lambda,
+                     view<double> mu, view<double> lambda2, view<double> mu2) {
             of.along_end = along.end;
             return seed2(of, t1, y, p, count, v, vp, lambda, mu, lambda2, mu2, end.end.data(), end2.end.data());
         };
@@ -693,8 +700,8 @@ public:
     {
         second x = directions(V, Vp, observed);
         const second_seed of = {this, &residuals, {}};
-        x.seed = [&](double t1, values y, values p, int count, values v, values vp, view<double> lambda, view<double> mu,
-                     view<double> lambda2, view<double> mu2) {
+        x.seed = [&](double t1, values y, values p, int count, values v, values vp, view<double> lambda,
+                     view<double> mu, view<double> lambda2, view<double> mu2) {
             return seed2(of, t1, y, p, count, v, vp, lambda, mu, lambda2, mu2, nullptr, nullptr);
         };
         gauss_newton(over, x);
@@ -815,8 +822,9 @@ private:
                 const second_call &v = *static_cast<second_call *>(ctx);
                 return detail::guarded([&] {
                     const int all = v.a->N(), of_p = v.a->P.np;
-                    return v.x->seed(t1, detail::part(y, all), detail::part(p, of_p), count, detail::part(V, all * count),
-                                     detail::part(Vp, of_p * count), detail::part(lambda, all), detail::part(mu, of_p),
+                    return v.x->seed(t1, detail::part(y, all), detail::part(p, of_p), count,
+                                     detail::part(V, all * count), detail::part(Vp, of_p * count),
+                                     detail::part(lambda, all), detail::part(mu, of_p),
                                      detail::part(lambda2, all * count), detail::part(mu2, of_p * count));
                 });
             };

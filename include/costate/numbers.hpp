@@ -1,18 +1,20 @@
 // numbers.hpp - numbers that carry derivatives: dual along a direction, traced for gradients.  C++17.
 //
 // dual<> holds a value v and its derivative d along a direction; dual<dual<>> holds those along two directions and the
-// mixed one; dual<double, pack<8>> those along eight directions.  A traced<T> records every operation on a tape, over which a sweep goes back for the gradient; T is
-// double, or a dual number for derivatives of gradients.  costate.hpp makes all products of a map from them.
+// mixed one; dual<double, pack<8>> those along eight directions.  A traced<T> records every operation on a tape, over
+// which a sweep goes back for the gradient; T is double, or a dual number for derivatives of gradients.  costate.hpp
+// makes all products of a map from them.
 //
-// The functions of <cmath> are found without std:: in front, or after `using std::exp;`.  Comparisons are those of
-// values, so that code may branch; value(x) returns the value as a double.  A derivative of zero times an infinite
-// slope is zero: sqrt(x) at 0 has an infinite derivative only along directions in which x changes.
+// Call the functions of <cmath> without std::, or after `using std::exp;`.  Comparisons compare values, so that code
+// may branch; costate::value(x) is the value of any number as a double.  A derivative that is zero stays zero where a
+// slope is infinite: sqrt(x) at 0 has an infinite derivative only along directions in which x changes.
 #ifndef COSTATE_NUMBERS_HPP
 #define COSTATE_NUMBERS_HPP
 
 #include <math.h>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <ostream>
@@ -80,7 +82,10 @@ template<class T> struct edge {
     T slope;
     unsigned from, count;                   // the operand; how many edges the number has that ends here
 };
-enum { TERMS = 16 };                        // a sum shares at most so many: they are swept for each sum that is used
+enum : unsigned {
+    PAIR = 0,                               // count of a number with two edges of its own
+    TERMS = 16                              // a sum shares at most so many: they are swept for each sum that is used
+};
 
 // Memory of one recording, kept for the next one.
 template<class T> struct tape {
@@ -140,7 +145,7 @@ template<class T> unsigned place(unsigned x, const T &slope_x, unsigned y, const
     if (r.count + 2 > r.room) r.provide(2 * r.room);
     edge<T> *const e = r.edges + r.count;
     e[0].slope = slope_x, e[0].from = x;
-    e[1].slope = slope_y, e[1].from = y, e[1].count = 2;
+    e[1].slope = slope_y, e[1].from = y, e[1].count = PAIR;
     r.count += 2;
     return static_cast<unsigned>(r.count - 1);
 }
@@ -152,7 +157,7 @@ template<class T> unsigned place_of_sum(unsigned x, unsigned y, double sign)
     if (x + 1 != r.count || r.edges[x].count >= TERMS) return place<T>(x, T(1), y, T(sign));
     if (r.count + 2 > r.room) r.provide(2 * r.room);
     edge<T> &e = r.edges[r.count];                  // the last number gets one more term
-    e.slope = T(sign), e.from = y, e.count = r.edges[x].count + 1;
+    e.slope = T(sign), e.from = y, e.count = r.edges[x].count == PAIR ? 3 : r.edges[x].count + 1;
     return static_cast<unsigned>(r.count++);
 }
 
@@ -416,25 +421,38 @@ public:
     recording(const recording &) = delete;
     recording &operator=(const recording &) = delete;
 
-    void clear() { memory->bar.assign(here.count, T(0)); }
-    void weigh(const traced<T> &out, const T &w) { memory->bar[out.at] += w; }
-    // What has no weight is passed over: the slopes of a branch that ends in nothing may be infinite.
-    void sweep()
+    // The gradient with respect to each place of w . out, of `rows` numbers.
+    const T *gradient(const traced<T> *out, const double *w, int rows)
     {
+        memory->bar.resize(here.count);
         T *const bar = memory->bar.data();
+        std::memset(static_cast<void *>(bar), 0, here.count * sizeof(T));       // 0.0 is zero bits
+        for (int i = 0; i < rows; i++) bar[out[i].at] += w[i];
+        sweep(bar);
+        return bar;
+    }
+
+private:
+    // What has no weight is passed over: the slopes of a branch that ends in nothing may be infinite.
+    void sweep(T *bar) const
+    {
         const edge<T> *const edges = here.edges;
         for (std::size_t k = here.count; --k >= first;) {
             const T b = bar[k];
             if (is_zero(b)) continue;
             const edge<T> *e = edges + k;
             bar[e->from] += e->slope * b;
+            if (e->count == PAIR) {
+                bar[e[-1].from] += e[-1].slope * b;
+                k--;                        // its first edge is no number
+                continue;
+            }
             for (unsigned left = e->count; --left > 0;) {
                 e--;
                 bar[e->from] += e->slope * b;
             }
         }
     }
-    const T &gradient(std::size_t place) const { return memory->bar[place]; }
 };
 
 }

@@ -5,14 +5,15 @@
 //
 //     f(t, y, p, out)         f(t, y, yp, p, out) of a residual         f(x, out) with x.t, x.y, x.p, x.yp, x.m, x.mode
 //
-// It sets `out`, which is zero before (a jump: y and m before the event, so that it only sets what changes).  It returns
-// nothing, or an int as callbacks of costate.h do: > 0 means that it is not defined at x.  A map of one value may also
-// return it: f(t, y, p) or f(x).  y, p, yp, m and out are views; y.data() is a pointer.  A map is called by several
-// threads at a time if solvers in several threads share its problem: it must not change what it captures.
+// It sets `out`, which holds zeros on entry; that of a jump holds y and m before the event, so that a jump only sets
+// what changes.  It returns nothing, or an int as callbacks of costate.h do: > 0 means that it is not defined at x.  A
+// map of one value may also return this value: f(t, y, p) or f(x).  y, p, yp, m and out are views: y[i], y.size(),
+// y.data(). If solvers in several threads share a problem, they call its maps at the same time: a map must not change
+// what it captures.
 //
 //     costate::problem decay(1, 1, [](auto t, auto const &y, auto const &p, auto &out) { out[0] = -p[0] * y[0]; });
 //
-// An exception that a map throws ends the call of the solver and arrives at its caller.
+// An exception that a map throws ends the call of the solver and reaches its caller.
 #ifndef COSTATE_PROBLEM_HPP
 #define COSTATE_PROBLEM_HPP
 
@@ -116,7 +117,7 @@ template<class F, class... A> int status_of(const F &f, A &&...a)
         f(std::forward<A>(a)...);
         return 0;
     } else {
-        static_assert(std::is_same<returned, int>::value, "a callback returns nothing, or an int that is 0 for success");
+        static_assert(std::is_same<returned, int>::value, "a callback returns nothing, or an int: 0 for success");
         return f(std::forward<A>(a)...);
     }
 }
@@ -276,13 +277,10 @@ template<class F> class map_of final : public any_map {
         prepare(s, at, results);
         const int status = call(f, at, results);
         for (int j = 0; j < count && status == 0; j++, w += s.rows, g++) {
-            tape.clear();
-            for (int i = 0; i < s.rows; i++) tape.weigh(results[static_cast<std::size_t>(i)], w[i]);
-            tape.sweep();
-            std::size_t from = 1;
+            const T *from = tape.gradient(results.data(), w, s.rows) + 1;
             auto add = [&](double *to, int length) {
-                for (int i = 0; to && i < length; i++) to[i] += last(tape.gradient(from + static_cast<std::size_t>(i)));
-                from += static_cast<std::size_t>(length);
+                for (int i = 0; to && i < length; i++) to[i] += last(from[i]);
+                from += length;
             };
             add(g->t, 1);
             add(g->y, s.y);
@@ -520,7 +518,8 @@ class problem {
         detail::same_size("x.y", x.y.size(), static_cast<std::size_t>(c.n), "n");
         detail::same_size("x.p", x.p.size(), static_cast<std::size_t>(c.np), "np");
         detail::same_size("x.m", x.m.size(), static_cast<std::size_t>(c.nm), "nm");
-        detail::same_size("x.yp", x.yp.size(), static_cast<std::size_t>(all->residual.map ? c.n : 0), "n of a residual");
+        const int yp = all->residual.map ? c.n : 0;
+        detail::same_size("x.yp", x.yp.size(), static_cast<std::size_t>(yp), "n of a residual");
         return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode};
     }
 
@@ -553,7 +552,10 @@ public:
         contents &a = mine();
         a.maps.push_back(std::make_unique<event_maps>());
         event_maps &of = *a.maps.back();
-        of.guard.map = e.of_guard, of.jump.map = e.of_jump, of.cost.map = e.of_cost, of.transition.map = e.of_transition;
+        of.guard.map = e.of_guard;
+        of.jump.map = e.of_jump;
+        of.cost.map = e.of_cost;
+        of.transition.map = e.of_transition;
         of.times = e.when;
         a.events.push_back(e.e);
         return update();
@@ -563,7 +565,8 @@ public:
     {
         contents &a = mine();
         const auto n = static_cast<std::size_t>(a.c.n);
-        detail::same_size("mass", M.size(), a.col.empty() ? n * n : a.row.size(), a.col.empty() ? "n*n" : "the pattern");
+        const bool dense = a.col.empty();
+        detail::same_size("mass", M.size(), dense ? n * n : a.row.size(), dense ? "n*n" : "the pattern");
         a.mass = std::move(M);
         return update();
     }

@@ -1,5 +1,5 @@
-// test_numbers.cpp - the derivatives of every function of numbers.hpp are right, up to the third, forward and back; also
-// where they are zero or infinite; and code may branch on values.
+// test_numbers.cpp - the first three derivatives of every function of numbers.hpp are right, forward and in reverse,
+// also where they are zero or infinite; and code may branch on values.
 #include "check.hpp"
 #include <type_traits>
 
@@ -13,9 +13,11 @@ struct functions {
         auto put = [&](const T &value) { out[i] = value * (1 + p[0] * i), i++; };
         put(exp(x)), put(exp2(x)), put(expm1(x)), put(log(x)), put(log10(x)), put(log2(x)), put(log1p(x));
         put(sqrt(x)), put(cbrt(z)), put(sin(x)), put(cos(x)), put(tan(x)), put(asin(h)), put(acos(h)), put(atan(z));
-        put(sinh(x)), put(cosh(x)), put(tanh(z)), put(asinh(z)), put(acosh(x)), put(atanh(h)), put(erf(z)), put(erfc(h));
+        put(sinh(x)), put(cosh(x)), put(tanh(z)), put(asinh(z)), put(acosh(x)), put(atanh(h));
+        put(erf(z)), put(erfc(h));
         put(pow(x, 3)), put(pow(z, 3.0)), put(pow(x, 0.4)), put(pow(2.5, z)), put(pow(x, z)), put(atan2(z, x));
-        put(hypot(x, z)), put(fabs(z)), put(abs(z) + abs(x)), put(fmax(x, z)), put(fmin(x * x, 10)), put(fmod(5 * x, h));
+        put(hypot(x, z)), put(fabs(z)), put(abs(z) + abs(x)), put(fmax(x, z)), put(fmin(x * x, 10));
+        put(fmod(5 * x, h));
         put(copysign(x, z)), put(floor(x) * x + ceil(h) * h), put(x / z - 2 / x + h / 3);
         T sum = 1;
         sum += x, sum *= z, sum -= h, sum /= 1 + x * x, sum += 2, sum *= 3, sum -= 1, sum /= 2;
@@ -51,7 +53,7 @@ static void wrong_ones_are_found()
 {
     refused([] { costate::problem(1, 0, wrong<1>()).check({0, {0.5}}); }, "tangent", "a wrong first derivative");
     refused([] { costate::problem(1, 0, wrong<2>()).check({0, {0.5}}); }, "tangent2", "a wrong second derivative");
-    refused([] { costate::problem(1, 0, wrong<3>()).check({0, {0.5}}); }, "adjoint_tangent2", "a wrong third derivative");
+    refused([] { costate::problem(1, 0, wrong<3>()).check({0, {0.5}}); }, "adjoint_tangent2", "a wrong third one");
 }
 
 // Products of one function of y and p, at a point.
@@ -143,7 +145,8 @@ static void as_numbers()
     check(int(a) == 2 && double(a) == 2.5 && isfinite(a) && !isnan(a) && isinf(log(number(0))), "values as numbers");
     check(std::numeric_limits<number>::epsilon() == std::numeric_limits<double>::epsilon(), "limits");
     check(value(a + 1 + 2u - 3L) == 2.5, "all kinds of numbers in sums");
-    static_assert(std::is_trivially_copyable<number>::value && std::is_trivially_copyable<costate::traced<>>::value, "");
+    static_assert(std::is_trivially_copyable<number>::value, "numbers are copied as bytes");
+    static_assert(std::is_trivially_copyable<costate::traced<>>::value, "traced numbers, too");
 }
 
 int main()

@@ -56,7 +56,8 @@ static void events()
     std::vector<double> y = {1, 0.5, 0, 0};
     s.integrate(0, 9, y, {9.81, 0.8, 0.05}, t);
     check(t.events() == 3 && s.mode() == 3 && y[3] == 3 && s.time() < 3, "three impacts");
-    check(s.event(t, 1).after[3] == 2 && s.event(t, 1).before[3] == 1 && s.event(t, 1).after[1] > 0, "the second impact");
+    const costate::tape::event second = s.event(t, 1);
+    check(second.after[3] == 2 && second.before[3] == 1 && second.after[1] > 0, "the second impact");
 
     costate::solver of_drug("dopri5", models::dosing(100, 25));
     whole(of_drug, 36, {0, 0, 0, 0}, {1.1, 5, 30, 0.4, 0.25}, "doses");
@@ -91,8 +92,7 @@ static void constraints()
     near(y[1], 1, 1e-14, "a consistent value");
 }
 
-// A slope after an event that an equation for it determines, of examples with problem.transition: y' = v, v' = -p;
-// where y = 0, the speed turns and keeps four fifths
+// Equations for the state after an event: y' = v, v' = -p; where y = 0, the speed turns and keeps four fifths.
 static void transitions()
 {
     auto P = costate::problem::residual(2, 1, [](auto, auto const &y, auto const &yp, auto const &p, auto &F) {

@@ -1,5 +1,5 @@
-// test_refusals.cpp - exceptions of every callback arrive at the caller as they were thrown, vectors of a wrong size are
-// refused with both sizes, failures have the message of the library; and the solver can be used afterwards.
+// test_refusals.cpp - exceptions of every callback reach the caller unchanged, vectors of a wrong size are refused with
+// both sizes, failures have the message of the library; and the solver can be used afterwards.
 #include "check.hpp"
 #include <functional>
 #include <optional>
@@ -69,7 +69,9 @@ struct everything {
     {
         o.on_step = [](const costate::step &) { disturb("on_step"); };
         o.on_event = [](int, double, costate::values, costate::values) { disturb("on_event"); };
-        o.on_back = [](int, double, double, costate::values, int, costate::values, costate::values) { disturb("on_back"); };
+        o.on_back = [](int, double, double, costate::values, int, costate::values, costate::values) {
+            disturb("on_back");
+        };
         s.emplace("rodas5p", hybrid(), o);
         all = costate::observations({0.3, 1.7}, [](int, auto when, auto const &of_y) {
             disturb_map("observations", type<std::decay_t<decltype(when)>>());
@@ -105,8 +107,9 @@ static void exceptions()
 {
     everything x;
     all_calls(x);
-    std::vector<std::string> names = {"on_step", "on_event", "on_back", "seed", "observations.value", "J.value", "J.adjoint",
-                                      "J.adjoint_tangent", "observations.adjoint", "observations.adjoint_tangent"};
+    std::vector<std::string> names = {"on_step", "on_event", "on_back", "seed", "observations.value", "J.value",
+                                      "J.adjoint", "J.adjoint_tangent", "observations.adjoint",
+                                      "observations.adjoint_tangent"};
     for (const char *map : {"rhs", "cost", "guard", "jump", "event cost"})
         for (const char *product : {"value", "tangent", "adjoint", "tangent2", "adjoint_tangent", "adjoint_tangent2"})
             names.push_back(std::string(map) + "." + product);
@@ -207,7 +210,7 @@ static void sizes()
     refused([&] { s->adjoint(x.t, three, {}, nullptr, &x.all); }, "observations.dt has 3 values instead of 2", "dt");
     costate::options o;
     o.rtol_vector = two;
-    refused([&] { costate::solver("dopri5", hybrid(), o); }, "options.rtol_vector has 2 values instead of 1", "options");
+    refused([&] { costate::solver("dopri5", hybrid(), o); }, "options.rtol_vector has 2 values instead of 1", "rtol");
     refused([&] { hybrid().mass(two); }, "mass has 2 values instead of 1", "mass");
     refused([&] { hybrid().index({0, 0}); }, "index has 2 values instead of 1", "index");
     refused([&] { hybrid().pattern({0}, {}); }, "col has 1 values instead of 2", "pattern");
@@ -245,8 +248,9 @@ static void statuses()
         refuses = true;
     }
     check(refuses, "a problem that a solver has must not change");
-    static_assert(!std::is_copy_constructible<costate::solver>::value && !std::is_copy_constructible<costate::tape>::value &&
-                  std::is_nothrow_move_constructible<costate::solver>::value, "solvers and tapes are moved");
+    static_assert(!std::is_copy_constructible<costate::solver>::value, "solvers are not copied");
+    static_assert(!std::is_copy_constructible<costate::tape>::value, "tapes are not copied");
+    static_assert(std::is_nothrow_move_constructible<costate::solver>::value, "solvers are moved");
 }
 
 int main()

@@ -1,5 +1,5 @@
-// test_reuse.cpp - after their first call, products allocate nothing; threads share a problem; and a map may be evaluated
-// inside another one.
+// test_reuse.cpp - products allocate nothing after their first call, threads share a problem, and a map may be
+// evaluated inside another one.
 #include "check.hpp"
 #include "models.hpp"
 #include <cstdlib>
@@ -70,7 +70,7 @@ static void threads_share_a_problem()
     check(same[0] && same[1], "gradients in two threads");
 }
 
-// A solution of y = f(y), with the derivative of it that the implicit function theorem gives, from the products of f
+// The outer map calls the adjoint of the inner one while it is recorded itself.
 static void maps_inside_maps()
 {
     const costate::problem inner(1, 1, [](auto, auto const &y, auto const &p) { return p[0] * cos(y[0]); });

@@ -21,8 +21,8 @@ static costate::options precise()
 static const costate::functional square([](auto, auto const &y, auto const &) { return y[0] * y[0]; });
 
 // y^2 at T: gradient by a0 and p, its derivatives by both
-static const double by_y = 2 * a0 * E * E, by_p = -2 * T * a0 * a0 * E * E, by_yy = 2 * E * E, by_yp = -4 * T * a0 * E * E,
-                    by_pp = 4 * T * T * a0 * a0 * E * E;
+static const double by_y = 2 * a0 * E * E, by_p = -2 * T * a0 * a0 * E * E, by_yy = 2 * E * E,
+                    by_yp = -4 * T * a0 * E * E, by_pp = 4 * T * T * a0 * a0 * E * E;
 
 static void runs()
 {
