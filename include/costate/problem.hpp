@@ -264,12 +264,18 @@ template<class F> class map_of final : public any_map {
         in.resize(s.inputs());
         out.resize(static_cast<std::size_t>(s.rows));
         std::size_t place = 0;
+        bool wanted[5] = {}, *one = wanted;                 // of others nothing is recorded: they are constants
+        for (int j = 0; j < count; j++) {
+            const double *const to[] = {g[j].t, g[j].y, g[j].p, g[j].yp, g[j].m};
+            for (int k = 0; k < 5; k++) wanted[k] |= to[k] != nullptr;
+        }
         parts(s, *x, [&](const double *of_x, int length, auto of) {
             const double *of_a = a ? of(*a) : nullptr, *of_b = b ? of(*b) : nullptr;
             for (int i = 0; i < length; i++, place++) {
                 set(in[place].v, of_x[i], of_a ? of_a[i] : 0, of_b ? of_b[i] : 0);
-                in[place].at = static_cast<unsigned>(place + 1);
+                in[place].at = *one ? static_cast<unsigned>(place + 1) : 0;
             }
+            one++;
         });
         recording<T> tape(s.inputs());
         const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode);

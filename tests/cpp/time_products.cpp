@@ -36,6 +36,9 @@ int main()
     say("tangent", least([&] { f.tangent(&x, dx, out.data(), ctx); }));
     say("tangents, each of 16", least([&] { f.tangents(&x, MANY, dx, out.data(), ctx); }) / MANY);
     say("adjoint", least([&] { f.adjoint(&x, w.data(), &to, ctx); }));
+    to.p = nullptr;
+    say("adjoint, states alone", least([&] { f.adjoint(&x, w.data(), &to, ctx); }));
+    to.p = by_k.data();
     say("tangent2", least([&] { f.tangent2(&x, dx, dx + 1, out.data(), ctx); }));
     say("adjoint_tangent", least([&] { f.adjoint_tangent(&x, dx, w.data(), &to, ctx); }));
     say("adjoint_tangent2", least([&] { f.adjoint_tangent2(&x, dx, dx + 1, w.data(), &to, ctx); }));
