@@ -1,6 +1,4 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start."""
-import textwrap
-
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan
 from .functions import Writer, nothing, signature
@@ -56,9 +54,10 @@ class File:
         return m
 
     @staticmethod
-    def initializer(m, indent=8):
-        inside = ", ".join(f".{member} = {function}" for member, function in m.callbacks.items())
-        return "{" + wrapped(inside, indent) + "}"
+    def initializer(m, before, indent=8):
+        """before, and the members of a map in braces"""
+        return "\n".join(listed(before + "{", [f".{member} = {name}" for member, name in m.callbacks.items()], "}",
+                                indent))
 
     def jacobians(self, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
@@ -153,7 +152,7 @@ class File:
                 parts.append(f".ntimes = {len(e.times)}, .times = {c_word(e.name)}_times")
             for member, m in (("guard", guard), ("jump", jump), ("cost", cost)):
                 if m:
-                    parts.append(f".{member} = {self.initializer(m, 9)}")
+                    parts.append(self.initializer(m, f".{member} = "))
             mode = "COSTATE_SAME_MODE" if e.mode is None else str(e.mode)
             active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
             parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
@@ -166,9 +165,9 @@ class File:
     def problem(self, rhs, cost, jacobians, events):
         m = self.model
         parts = [f".n = {len(m.states)}, .np = {len(m.parameters)}, .nq = {len(m.costs)}, .nm = {len(m.memory)}",
-                 f".{'residual' if m.implicit else 'rhs'} = {self.initializer(rhs)}"]
+                 self.initializer(rhs, f".{'residual' if m.implicit else 'rhs'} = ", 12)]
         if cost:
-            parts.append(f".cost = {self.initializer(cost)}")
+            parts.append(self.initializer(cost, ".cost = ", 12))
         parts += [f".{name} = {name}" for name in jacobians]
         if m.mass:
             parts.append(".mass = mass")
@@ -196,8 +195,8 @@ class File:
         text = "\n"
         for m_, kind in ((outputs, "output"), (start, "start")):
             if m_:
-                text += f"const costate_map *{name}_{kind}_map(void)\n{{\n    static const costate_map map = " \
-                    f"{self.initializer(m_)};\n    return &map;\n}}\n\n"
+                text += f"const costate_map *{name}_{kind}_map(void)\n{{\n" + self.initializer(
+                    m_, "    static const costate_map map = ") + ";\n    return &map;\n}\n\n"
         text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
             "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
         if m.parameters:
@@ -248,7 +247,3 @@ def quoted(text):
 
 def array(kind, name, values):
     return "\n".join(listed(f"{kind} {name}[] = {{", [str(v) for v in values], "};", 4)) + "\n"
-
-
-def wrapped(text, indent):
-    return ("\n" + " " * (indent + 1)).join(textwrap.wrap(text, 110 - indent, break_long_words=False))

@@ -87,7 +87,7 @@ class Elimination:
         n = self.plan.n
         columns, rows = compressed(n, self.plan.pattern)
         return TEMPLATE % {"n": n, "entries": len(self.order), "name": self.name,
-                           "column": listing(columns), "row": listing(rows),
+                           "column": table("lu_column", columns), "row": table("lu_row", rows),
                            "products": self.plan.products,
                            "real": self._functions("real", Real), "complex": self._functions("complex", Complex)}
 
@@ -169,6 +169,9 @@ class Complex:
 
     @staticmethod
     def less(start, terms):
+        while len(terms) >= 4:
+            start = f"less4({start}, {', '.join(f'{a}, {b}' for a, b in terms[:4])})"
+            terms = terms[4:]
         for a, b in terms:
             start = f"less({start}, {a}, {b})"
         return start
@@ -201,8 +204,8 @@ def compressed(n, pattern):
     return columns, [i for i, _ in pattern]
 
 
-def listing(values):
-    return "\n".join(listed("    ", [str(v) for v in values], "", 4)).strip()
+def table(name, values):
+    return "\n".join(listed(f"static const int {name}[] = {{", [str(v) for v in values], "};", 4))
 
 
 FUNCTIONS = """/* LU of a %(kind)s matrix; whether it may be used */
@@ -236,6 +239,10 @@ static inline number less(number a, number b, number c)          /* a - b c */
 {
     return (number){a.re - (b.re*c.re - b.im*c.im), a.im - (b.re*c.im + b.im*c.re)};
 }
+static inline number less4(number a, number b, number c, number d, number e, number f, number g, number h, number i)
+{
+    return less(less(less(less(a, b, c), d, e), f, g), h, i);
+}
 static inline number times(number a, number b)
 {
     return (number){a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re};
@@ -263,8 +270,8 @@ typedef struct {
     number LU[%(entries)d];
 } eliminated;
 
-static const int lu_column[] = {%(column)s};
-static const int lu_row[] = {%(row)s};
+%(column)s
+%(row)s
 
 static void lu_free(void *self)
 {
