@@ -249,8 +249,8 @@ HELPERS = {                                 # name: text; those that are used, i
     return (number){a.re - (b.re*c.re - b.im*c.im), a.im - (b.re*c.im + b.im*c.re)};
 }
 """,
-    "less4": """static inline number less4(number a, number b, number c, number d, number e, number f, number g, number h,
-                           number i)
+    "less4": """static inline number less4(number a, number b, number c, number d, number e, number f, number g,
+                           number h, number i)
 {
     return less(less(less(less(a, b, c), d, e), f, g), h, i);
 }
