@@ -1,0 +1,135 @@
+"""A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
+from .model import LOW, HIGH, PERIODIC, WALL, ZERO
+from .names import FUNCTIONS_OF_C, TAKEN, Names, c_word
+from .read import C_WORDS
+
+INDICES = ("i", "j", "k")                    # of the axes, in C
+WORDS = {"r", "s", "k", "gy", "sum", "e", "at", "rows", "numbers", "cell", "image", "m", "outside", "at_i", "at_j", "at_k"}
+ENDS = {PERIODIC: -1, WALL: -2, ZERO: 0}     # else the number of a value outside
+
+
+class Grid:
+    """Scalar parameters come first in p, then the fields among them, in the order of their declarations."""
+
+    def __init__(self, model):
+        self.model, self.g, self.name = model, model.graph, model.name
+        self.axes, self.nf = len(model.axes), len(model.states)
+        self.scalars = [q for q in model.parameters if not q.axes]
+        self.fields = [q for q in model.parameters if q.axes]
+        self.place = {q.index: k for k, q in enumerate(self.scalars)} | {q.index: k for k, q in enumerate(self.fields)}
+        self.here = (0,) * self.axes
+        self.last = INDICES[self.axes - 1]
+        self.periodic = [axis.ends[LOW] == PERIODIC for axis in model.axes]
+        self._read_ends()
+        self._name_things()
+        self.rows = {self.here[:-1]}             # offsets of the rows that are read
+        self.numbers = {}                        # key -> member, of those that are used
+        self.strided = self.nf > 1 and model.layout == "fields"
+
+    def _read_ends(self):
+        """ends: for each state, and last for parameters, a code for the low and high end of each axis"""
+        m, self.outside = self.model, []
+        self.ends = []
+        for q in m.states:
+            both = []
+            for a, axis in enumerate(m.axes):
+                both.append(tuple(self._code(m.boundaries.get((q.index, a, end), axis.ends[end])) for end in (LOW, HIGH)))
+            self.ends.append(both)
+        self.ends.append([(ENDS[PERIODIC if p else WALL],) * 2 for p in self.periodic])
+        self.has_outside = any(code >= 0 for field in self.ends for both in field for code in both)
+
+    def _code(self, what):
+        if what in ENDS:
+            return ENDS[what]
+        if what not in self.outside:
+            self.outside.append(what)
+        return 1 + self.outside.index(what)
+
+    # ---- names ----
+
+    def _name_things(self):
+        self.taken = TAKEN | FUNCTIONS_OF_C | WORDS | set(INDICES)
+        self.taken |= {f"{self.name}_{c_word(q.name)}" for q in self.model.states + self.model.parameters}
+        self.arrays = {}
+        for q in self.fields:
+            for side in ("", "d", "e", "g"):
+                name = f"{side}_{c_word(q.name)}_of".lstrip("_")
+                self.arrays[side + "p", q.index] = Names.fresh(name, self.taken)
+        self.locals, self.members = {}, {}
+        for q in self.model.states:
+            self.local(("v", "y", q.index, self.here))
+        for q in self.fields:
+            self.local(("v", "p", q.index, self.here))
+        self.taken_members = set(C_WORDS)
+
+    def is_number(self, key):
+        """Whether a variable is the same for all cells"""
+        return key[1] in ("size", "t", "dt", "et", "mode") or key[1] in ("p", "dp", "ep") and not key[3]
+
+    def variable(self, key):
+        """The text of a variable in the function of a cell"""
+        if key[1] == "axis":
+            return f"at_{INDICES[key[2]]}"
+        if self.is_number(key):
+            return f"s.{self.member(key)}"
+        return self.local(key)
+
+    def member(self, key):
+        if key not in self.numbers:
+            self.numbers[key] = Names.fresh(self._plain(key), self.taken_members)
+        return self.numbers[key]
+
+    def _plain(self, key):
+        space, index = key[1:3]
+        if space == "size":
+            return list(self.model.sizes)[index]
+        if space in ("t", "dt", "et", "mode"):
+            return space
+        side = space[:-1]
+        return f"{side}_{c_word(self.model.parameters[index].name)}".lstrip("_")
+
+    def local(self, key):
+        if key not in self.locals:
+            _, space, index, offsets = key
+            parameter = space.endswith("p")
+            q = (self.model.parameters if parameter else self.model.states)[index]
+            side = space if space == "w" else space[:-1]
+            name = f"{side}_{c_word(q.name)}".lstrip("_") + ("_" + offset_word(offsets) if any(offsets) else "")
+            self.locals[key] = Names.fresh(name, self.taken)
+        return self.locals[key]
+
+    # ---- addresses ----
+
+    def cell(self, offsets):
+        """The cell at these offsets from the one at hand"""
+        self.rows.add(offsets[:-1])
+        row = f"r.{offset_word(offsets[:-1])} + " if self.axes > 1 else ""
+        d = offsets[-1]
+        return row + self.last + (f" {'-' if d < 0 else '+'} {abs(d)}" if d else "")
+
+    def address(self, array, field, offsets=None):
+        cell = self.cell(self.here if offsets is None else offsets)
+        if self.nf == 1:
+            return f"{array}[{cell}]"
+        if self.strided:
+            stride = "" if field == 0 else "r.field + " if field == 1 else f"{field}*r.field + "
+            return f"{array}[{stride}{cell}]"
+        cell = f"({cell})" if " " in cell else cell
+        return f"{array}[{self.nf}*{cell}{f' + {field}' if field else ''}]"
+
+    def needs_rows(self):
+        return self.axes > 1 or self.strided
+
+    def load(self, key):
+        """The address that a variable is read from, and its array"""
+        _, space, index, offsets = key
+        if space.endswith("p"):
+            array = self.arrays[space, index]
+            return f"{array}[{self.cell(offsets)}]", array
+        return self.address(space, index, offsets), space
+
+
+def offset_word(offsets):
+    if not any(offsets):
+        return "o"
+    return "_".join("o" if d == 0 else f"{'m' if d < 0 else 'p'}{abs(d)}" for d in offsets)
