@@ -1,10 +1,12 @@
 """A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
+import re
+
 from .model import LOW, HIGH, PERIODIC, WALL, ZERO
 from .names import FUNCTIONS_OF_C, TAKEN, Names, c_word
 from .read import C_WORDS
 
 INDICES = ("i", "j", "k")                    # of the axes, in C
-WORDS = {"r", "s", "k", "gy", "sum", "e", "at", "rows", "numbers", "cell", "image", "m", "outside", "at_i", "at_j", "at_k"}
+WORDS = {"r", "p", "dy", "ey", "dey", "gy", "sum", "place", "G", "at", "rows", "numbers", "cell", "image", "m", "outside", "at_i", "at_j", "at_k"}
 ENDS = {PERIODIC: -1, WALL: -2, ZERO: 0}     # else the number of a value outside
 
 
@@ -61,6 +63,8 @@ class Grid:
         for q in self.fields:
             self.local(("v", "p", q.index, self.here))
         self.taken_members = set(C_WORDS)
+        names = [c_word(q.name) for q in self.model.states + self.fields]
+        self.prefix = next(p for p in ("s", "u", "v", "tmp_") if not any(re.fullmatch(p + r"\d+", n) for n in names))
 
     def is_number(self, key):
         """Whether a variable is the same for all cells"""
@@ -71,7 +75,7 @@ class Grid:
         if key[1] == "axis":
             return f"at_{INDICES[key[2]]}"
         if self.is_number(key):
-            return f"s.{self.member(key)}"
+            return f"p.{self.member(key)}"
         return self.local(key)
 
     def member(self, key):
@@ -116,6 +120,17 @@ class Grid:
             return f"{array}[{stride}{cell}]"
         cell = f"({cell})" if " " in cell else cell
         return f"{array}[{self.nf}*{cell}{f' + {field}' if field else ''}]"
+
+    def is_gradient(self, array):
+        """Whether it is the gradient with respect to a field of parameters"""
+        return any(name == array and side == "gp" for (side, _), name in self.arrays.items())
+
+    def parameter_array(self, array):
+        """(side, where it begins in p, as text to be added)"""
+        (side, index), = (k for k, name in self.arrays.items() if name == array)
+        before, k = len(self.scalars), self.place[index]
+        parts = [str(before)] * bool(before) + [f"{k}*G->cells" if k > 1 else "G->cells"] * bool(k)
+        return side, "".join(f" + {part}" for part in parts)
 
     def needs_rows(self):
         return self.axes > 1 or self.strided

@@ -1,20 +1,22 @@
-"""The inlined function of a cell, and how it is called in the loops over the interior and for cells near boundaries."""
+"""The inlined function of a cell, and how it is called in loops over the interior and for cells near boundaries."""
+import re
+
 from .body import Body
 from .grid import INDICES
 from .names import listed
 
-DIRECTION_OF = {"y": "x", "dy": "dx", "ey": "ex"}
+NOT_COPIED = ("sum",)                        # arrays that cells near boundaries write directly
 
 
 class Cell:
-    """targets: what is computed; writes: the arrays in them, by name"""
+    """targets: what is computed; writes: the arrays in them, by name; alone: it writes to no neighbour"""
 
-    def __init__(self, grid, name, targets, writes):
+    def __init__(self, grid, name, targets, writes, alone=True):
         self.grid, self.name, self.writes = grid, name + "_at", writes
-        body = Body(grid.g, targets, grid.variable, prefix="u_")
-        self.nodes = [t.node for t in body.targets]
-        keys = grid.g.variables(self.nodes)
+        body = Body(grid.g, targets, grid.variable, prefix=grid.prefix)
+        keys = grid.g.variables([t.node for t in body.targets])
         self.loads = [k for k in keys if not grid.is_number(k) and k[1] != "axis"]
+        self.alone = alone and not any(any(k[3]) for k in self.loads)
         self.uses_numbers = any(grid.is_number(k) for k in keys)
         self.axis_numbers = [k[2] for k in keys if k[1] == "axis"]
         self.reads = list(dict.fromkeys(grid.load(k)[1] for k in self.loads))
@@ -28,43 +30,69 @@ class Cell:
     def _function(self):
         g = self.grid
         arguments = [f"const double *restrict {a}" for a in self.reads] + [f"double *restrict {a}" for a in self.writes]
+        arguments += ["const int *place"] * ("J" in self.writes)
         arguments += [*["const rows r"] * g.needs_rows(), f"const int {g.last}"] * self._uses_position()
-        arguments += [f"const double at_{INDICES[a]}" for a in self.axis_numbers] + ["const numbers s"] * self.uses_numbers
+        arguments += [f"const double at_{INDICES[a]}" for a in self.axis_numbers] + ["const numbers p"] * self.uses_numbers
         start = f"INLINE void {self.name}("
-        head = "\n".join(listed(start, arguments, ")", len(start)))
-        loads = []
-        for array in self.reads:
-            these = [k for k in self.loads if g.load(k)[1] == array]
-            loads += listed("    const double ", [f"{g.local(k)} = {g.load(k)[0]}" for k in these], ";", 8)
-        return head + "\n{\n" + "".join(line + "\n" for line in loads) + self.body + "\n}\n"
+        return "\n".join(listed(start, arguments, ")", len(start))) + "\n{\n" + self._with_loads() + "}\n"
+
+    def _with_loads(self):
+        """The body, with loads where they are first used: compilers keep values in memory that are loaded long before"""
+        g, lines = self.grid, []
+        address = {g.local(k): g.load(k)[0] for k in self.loads}
+        for statement in statements(self.body):
+            used = [w for w in dict.fromkeys(re.findall(r"(?<![\w.>])[A-Za-z_]\w*", statement)) if w in address]
+            lines += listed("    const double ", [f"{w} = {address.pop(w)}" for w in used], ";", 8) if used else []
+            lines.append(statement)
+        return "".join(line + "\n" for line in lines)
 
     def _uses_position(self):
-        return bool(self.reads) or any(a not in ("sum", "e") for a in self.writes)
+        return bool(self.reads) or any(a not in ("sum", "J") for a in self.writes)
 
     def call(self, near=False):
-        """In the loops, or with what a cell near a boundary has collected"""
+        """In the loops; or near boundaries, with what was copied there"""
         g = self.grid
-        arrays = [a if not near or a in ("sum", "e") else f"near_{a}" for a in self.reads + self.writes]
+        arguments = [a if not near or a in NOT_COPIED else f"near_{a}" for a in self.reads + self.writes]
+        arguments += ["in_order" if near else "place"] * ("J" in self.writes)
         position = ["patch" if near else "r"] * g.needs_rows() + ["CENTRE" if near else g.last]
-        arguments = arrays + position * self._uses_position()
+        arguments += position * self._uses_position()
         for a in self.axis_numbers:
-            arguments.append(f"G->at[{g.axes}*m + {a}]" if near and g.axes > 1 else "G->at[m]" if near else INDICES[a])
-        return f"{self.name}({', '.join(arguments + ['s'] * self.uses_numbers)});"
+            arguments.append((f"G->at[{g.axes}*m + {a}]" if g.axes > 1 else "G->at[m]") if near else INDICES[a])
+        return f"{self.name}({', '.join(arguments + ['p'] * self.uses_numbers)});"
 
 
-def loops(grid, statements):
+def statements(body):
+    """The statements of a body, a block as one"""
+    out, depth = [], 0
+    for line in body.split("\n"):
+        if depth == 0 and not line.startswith("     ") and line != "    }":
+            out.append(line)
+        else:
+            out[-1] += "\n" + line
+        depth += line.endswith("{") - (line.strip() == "}")
+    return out
+
+
+def loops(grid, lines):
     """Statements for all cells of the interior"""
     text, indent = "", "    "
     for a in range(grid.axes):
-        if a == grid.axes - 1 and grid.needs_rows():
-            text += f"{indent}const rows r = rows_at({', '.join(['G', *INDICES[:grid.axes - 1]])});\n"
+        inner = a == grid.axes - 1
+        if inner and grid.needs_rows():
+            text += f"{indent}const rows r = rows_at({', '.join(['G', *INDICES[:a]])});\n"
         i = INDICES[a]
-        brace = " {" if len(statements) > 1 or a < grid.axes - 1 else ""
+        brace = " {" if len(lines) > 1 or not inner else ""
         text += f"{indent}for (int {i} = G->low[{a}]; {i} < G->high[{a}]; {i}++){brace}\n"
         indent += "    "
-    text += "".join(f"{indent}{line}\n" for line in statements)
+    text += "".join(f"{indent}{line}\n" for line in lines)
     for a in reversed(range(grid.axes)):
         indent = indent[4:]
-        if len(statements) > 1 or a < grid.axes - 1:
-            text += f"{indent}}}\n"
+        text += f"{indent}}}\n" if len(lines) > 1 or a < grid.axes - 1 else ""
     return text
+
+
+def one_loop(grid, call):
+    """A statement for all cells, which know no neighbours"""
+    i = grid.last
+    rows = f"    const rows r = {{{'.field = G->cells' if grid.strided else '0'}}};\n" if grid.needs_rows() else ""
+    return f"{rows}    for (int {i} = 0; {i} < G->cells; {i}++) {call}\n"

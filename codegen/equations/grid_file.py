@@ -39,13 +39,10 @@ class GridFile:
         self.grid = Grid(model)
         self.products = Products(self.grid)
         self.functions = Functions(self.grid, self.products)
-        self.entries = self.products.jacobian()
-        self.entries.sort(key=lambda e: e[0])
+        self.entries = self.functions.entries
 
     def texts(self):
         f = self.functions
-        f.all()
-        f.jacobian(self.entries)
         outside = self.outside()
         functions = heading("right-hand side, its products and its Jacobian") + "\n".join(f.text)
         body = outside + functions + "\n" + self.public()
@@ -97,7 +94,7 @@ class GridFile:
             "/* neighbours of a cell that are read: states, and all */\n" \
             f"    ENTRIES = {len(self.entries)},                    /* of the Jacobian, a cell */\n" \
             f"    PATCH = {cells}, CENTRE = {center % self.patch[-1]},              " \
-            "/* cells of a neighbourhood; its middle in a row */\n    PERIODIC = -1, WALL = -2\n};\n\n"
+            "/* cells of a neighbourhood; its middle in a row */\n    INTERIOR = 5, PERIODIC = -1, WALL = -2\n};\n\n"
         text += "static const int " + f"reach[AXES] = {{{', '.join(map(str, reach))}}}, least[AXES] = " \
             f"{{{', '.join(map(str, self.least()))}}}, is_periodic[AXES] = {{{', '.join(str(int(p)) for p in grid.periodic)}}};\n\n"
         text += "/* what stands at the low and high end of each axis: a boundary condition, or the number of a value outside;\n" \
@@ -112,7 +109,7 @@ class GridFile:
         rows = [f"{{{e}, {k[2]}, {{{', '.join(map(str, k[3]))}}}}}" for e, k, _ in self.entries]
         text += "\n".join(listed("static const struct { int row, column; signed char offset[AXES]; } entry[ENTRIES] = {\n    ",
                                  rows, "\n};", 4)) + "\n\n"
-        return text
+        return text + array("static const int", "in_order", [str(k) for k in range(len(self.entries))]) + "\n"
 
     def load_row(self, field, offsets, state):
         cell = self.patch_cell(offsets)
@@ -190,22 +187,22 @@ class GridFile:
         text += "    int mode;\n" * bool(modes) + "} numbers;\n\n"
         head = "INLINE numbers numbers_at("
         text += head + f"const NAME_grid *G, const costate_point *x, const costate_point *dx,\n{' ' * len(head)}" \
-            "const costate_point *ex)\n{\n    numbers s = {0};\n    (void)G, (void)x, (void)dx, (void)ex;\n"
+            "const costate_point *ex)\n{\n    numbers p = {0};\n    (void)G, (void)x, (void)dx, (void)ex;\n"
         for k in keys:
             text += f"    {self.set_number(k)}\n"
-        return text + "    return s;\n}\n\n"
+        return text + "    return p;\n}\n\n"
 
     def set_number(self, k):
         name, space, index = self.grid.numbers[k], k[1], k[2]
         if space == "size":
-            return f"s.{name} = G->size.{list(self.model.sizes)[index]};"
+            return f"p.{name} = G->size.{list(self.model.sizes)[index]};"
         if space in ("t", "mode"):
-            return f"s.{name} = x->{space};"
+            return f"p.{name} = x->{space};"
         if space in ("dt", "et"):
-            return f"if ({space[0]}x) s.{name} = {space[0]}x->t;"
+            return f"if ({space[0]}x) p.{name} = {space[0]}x->t;"
         if space == "p":
-            return f"s.{name} = x->p[{self.grid.place[index]}];"
-        return f"if ({space[0]}x && {space[0]}x->p) s.{name} = {space[0]}x->p[{self.grid.place[index]}];"
+            return f"p.{name} = x->p[{self.grid.place[index]}];"
+        return f"if ({space[0]}x && {space[0]}x->p) p.{name} = {space[0]}x->p[{self.grid.place[index]}];"
 
     def rows(self):
         grid = self.grid
@@ -248,8 +245,13 @@ class GridFile:
         fill += "".join(f"G->n[{a}] = {axis.size};\n    " for a, axis in enumerate(m.axes))
         callbacks = ", ".join(f".{k} = {v}" for k, v in self.functions.callbacks.items())
         callbacks = ("\n" + " " * 16).join(listed("", callbacks.split(", "), "", 0))
-        pattern = t.PATTERN.replace("CELL_OF", "q % G->cells" if fields or grid.nf == 1 else "q / FIELDS") \
-            .replace("EQUATION_OF", "q / G->cells" if fields or grid.nf == 1 else "q % FIELDS").replace("STATE_OF", state)
+        pattern = t.PATTERN.replace("CELL_OF", "row" if grid.nf == 1 else "row % G->cells" if fields else "row / FIELDS") \
+            .replace("EQUATION_OF", "0" if grid.nf == 1 else "row / G->cells" if fields else "row % FIELDS").replace("STATE_OF", state)
+        by_columns = self.functions.by_columns
+        pattern = pattern.replace("PLACE_OF", "place_of(G, b->number[cell], there, b->number[there], l)" if by_columns else
+                                  "place_of(G, b->number[cell], cell, l)") \
+            .replace("LAST_LISTED", "G->listed" if by_columns else "G->edges")
+        pattern = (t.BY_COLUMNS if by_columns else t.BY_ROWS) + pattern
         new = t.NEW.replace("PARAMETERS_OF_NEW", ", ".join(f"int {s}" for s in sizes) or "void") \
             .replace("FILL_SIZES\n    ", fill.replace("\n    ", "\n    ", 1)).replace(" NP,", f" {np},") \
             .replace("CALLBACKS", callbacks).replace("LARGEST", f"{max(grid.nf, len(self.entries), len(grid.fields) + 1)}")
@@ -289,7 +291,7 @@ class GridFile:
             text += f"{indent}for (int {INDICES[a]} = 0; {INDICES[a]} < G->n[{a}]; {INDICES[a]}++)\n"
             indent += "    "
         targets = [Target(target, "=", self.g.c(0) if q.value is None else q.value) for target, q in lines]
-        body = Body(self.g, targets, self.start_variable, prefix="u_", indent=indent).text()
+        body = Body(self.g, targets, self.start_variable, prefix=grid.prefix, indent=indent).text()
         if len(targets) > 1 or "\n" in body:
             return text[:-1] + " {\n" + body + f"\n{indent[4:]}}}\n"
         return text + body + "\n"

@@ -1,41 +1,38 @@
-"""The callbacks of a model on a grid: loops over the interior, and functions for the cells near boundaries."""
+"""The callbacks of a model on a grid: which functions there are, for which directions and gradients."""
 from .body import Target
-from .functions import DIRECTIONS, INPUTS, SIGNATURES, STATES, WORTH, _occurs, nothing, signature
-from .grid_cell import Cell, loops
-from .grid_products import lower
-
-POINTS = {"": "x", "d": "dx", "e": "ex"}
+from .functions import DIRECTIONS, INPUTS, STATES, WORTH
+from .grid_cell import Cell, loops, one_loop
+from .grid_edges import CALLBACKS, Edge, Printer, arguments, low
 
 
 class Functions:
     def __init__(self, grid, products):
         self.grid, self.products, self.g = grid, products, grid.g
+        self.printer = Printer(grid, products)
         self.text, self.callbacks = [], {}
-        self.spread = False                      # whether a gathered gradient needs a rim of scattering cells
+        self.spread = False                      # whether cells of the interior scatter to those near boundaries
         self.loads = {("v", "y", f, grid.here) for f in range(grid.nf)}
         self.parameter_loads = {grid.here} if grid.fields else set()
-
-    def all(self):
-        self.forward("value")
-        for product in ("tangent", "tangent2"):
+        self.time = bool(g_variables(products, "t"))
+        self.wanted = "g->p || g->t" if self.time else "g->p"
+        for product in ("value", "tangent", "tangent2"):
             self.forward(product)
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             self.backward(product)
+        self.jacobian()
 
     # ---- forward products ----
 
     def forward(self, product):
-        directions = DIRECTIONS[product]
-        versions = {s: self.products.forward(directions, s) for s in (STATES, INPUTS)}
-        cost = {s: self.g.cost(inner) for s, (inner, _) in versions.items()}
+        versions = {s: self.products.forward(DIRECTIONS[product], s) for s in (STATES, INPUTS)}
         begin = ""
-        if self._worth(product, cost):
+        if self._worth(product, {s: self.g.cost(inner) for s, (inner, _) in versions.items()}):
             none = self._alone(product)
             if all(self.g.is_zero(a) for a in versions[STATES][0]):
-                begin = f"    if ({none}) return clear({arguments(product)[-1]}, ctx);\n"
+                begin = f"    if ({none}) return clear(out, ctx);\n"
             else:
                 self._forward(product, product + "_y", *versions[STATES], STATES)
-                begin = f"    if ({none}) return {product}_y({', '.join(arguments(product) + ['ctx'])});\n"
+                begin = f"    if ({none}) return {call(product + '_y', product)};\n"
         self._forward(product, product, *versions[INPUTS], INPUTS, begin)
         self.callbacks[product] = product
 
@@ -44,11 +41,15 @@ class Functions:
             self._print(product, name, "    clear(out, ctx);\n", begin)
             return
         targets = lambda nodes: [Target(self.grid.address("out", f), "=", a) for f, a in enumerate(nodes)]  # noqa: E731
-        cell = self.cell(name, targets(inner), ["out"])
-        near_cell = cell if near == inner else self.cell(name + "_near", targets(near), ["out"])
-        self._edges(name, product, near_cell, spaces, ["write_own(G, m, near_out, out);"], extra=["double *out"])
-        lines = self._prelude(cell, product) + loops(self.grid, [cell.call()])
-        self._print(product, name, lines + f"    {name}_edges({', '.join(arguments(product) + ['ctx'])});\n", begin)
+        cell = self._cell(name, targets(inner), ["out"])
+        lines = self.printer.prelude(cell, product)
+        if cell.alone and near == inner:
+            lines += one_loop(self.grid, cell.call())
+        else:
+            near_cell = cell if near == inner else self._cell(name + "_near", targets(near), ["out"])
+            lines += loops(self.grid, [cell.call()])
+            lines += self._edges(name, product, near_cell, ["write_own(G, m, near_out, out);"], spaces=spaces)
+        self._print(product, name, lines, begin)
 
     # ---- backward products ----
 
@@ -56,6 +57,7 @@ class Functions:
         directions = DIRECTIONS[product]
         versions = {s: self.products.backward(directions, s) for s in (STATES, INPUTS)}
         nodes = {s: [a for _, a in v[0].states + v[0].parameters] for s, v in versions.items()}
+        self.callbacks[product] = product
         if not nodes[INPUTS] and not versions[INPUTS][1].before:
             self.callbacks[product] = f"no_{product}"
             return
@@ -65,75 +67,64 @@ class Functions:
             begin = f"    if ({none}) return 0;\n"
             if nodes[STATES]:
                 self._backward(product, product + "_y", *versions[STATES], STATES)
-                begin = f"    if ({none}) return {product}_y({', '.join(arguments(product) + ['ctx'])});\n"
+                begin = f"    if ({none}) return {call(product + '_y', product)};\n"
         self._backward(product, product, *versions[INPUTS], INPUTS, begin)
-        self.callbacks[product] = product
 
     def _backward(self, product, name, inner, near, spaces, begin=""):
+        """One function if both gradients are scattered, which shares what they have in common; otherwise two"""
         others = bool(inner.parameters or near.parameters) or self.products.active
         states = inner.states or near.states
-        make = self._scatter if inner.gathered is None else self._gather
+        make = self._gather if inner.gathered else self._scatter
         if not others:
-            make(product, name, inner, near, spaces, True, False, begin + "    if (!g->y) return 0;\n")
-        elif states and inner.gathered is None and any(any(k[3]) for k, _ in inner.states):
-            self._scatter(product, name, inner, near, spaces, True, True, begin)
+            make(product, name, inner, near, spaces, begin=begin + "    if (!g->y) return 0;\n")
+        elif states and not inner.gathered and reaches(inner.states):
+            self._scatter(product, name, inner, near, spaces, others=True, begin=begin)
         else:
-            call, lines = f"({', '.join(arguments(product) + ['ctx'])})", ""
+            lines = ""
             if states:
-                make(product, name + "_states", inner, near, spaces, True, False)
-                lines += f"    if (g->y) {name}_states{call};\n"
-            self._scatter(product, name + "_parameters", inner, near, spaces, False, True)
-            lines += f"    if ({self._wanted()}) {name}_parameters{call};\n"
+                make(product, name + "_states", inner, near, spaces)
+                lines += f"    if (g->y) {call(name + '_states', product)};\n"
+            self._scatter(product, name + "_parameters", inner, near, spaces, states=False, others=True)
+            lines += f"    if ({self.wanted}) {call(name + '_parameters', product)};\n"
             self._print(product, name, lines, begin)
 
-    def _depends_on_time(self):
-        return any(k[1] == "t" for k in self.products.others) or \
-            bool(self.g.variables(self.grid.outside, "t"))
-
-    def _gather(self, product, name, inner, near, spaces, states, others, begin=""):
-        target = [Target(self.grid.address("gy", k[2]), "+=", a) for k, a in inner.gathered]
-        cell = self.cell(name, target, ["gy"])
-        lines = self._prelude(cell, product) + loops(self.grid, [cell.call()])
-        call = f"({', '.join(arguments(product) + ['ctx'])});\n"
+    def _gather(self, product, name, inner, near, spaces, begin=""):
+        targets = [Target(self.grid.address("gy", k[2]), "+=", a) for k, a in inner.gathered]
+        cell = self._cell(name, targets, ["gy"])
+        lines = self.printer.prelude(cell, product) + loops(self.grid, [cell.call()])
         if self.grid.periodic[-1]:
-            self._edges(name, product, cell, spaces, ["add_own(G, m, near_gy, g->y);"], gather=True)
-            lines += f"    {name}_edges{call}"
+            lines += self._edges(name, product, cell, ["add_own(G, m, near_gy, g->y);"], last="G->covered_edges",
+                                 inside=True, spaces=spaces)
         if not all(self.grid.periodic):
             self.spread = True
-            rim = self.cell(name + "_rim", *self._targets(near, True, None, False))
-            self._edges(name, product, rim, spaces, ["add_open(G, m, near_gy, g->y);"], kind="rim")
-            lines += f"    {name}_rim{call}"
+            rim = self._cell(name + "_rim", *self._targets(near, True, None, False), alone=False)
+            lines += self._edges(name, product, rim, ["add_open(G, m, near_gy, g->y);"], "rim", first="G->rim",
+                                 last="G->rim_end", spaces=spaces)
         self._print(product, name, lines, begin)
 
-    def _scatter(self, product, name, inner, near, spaces, states, others, begin=""):
-        both = states and others
-        bars = others and self.products.active
+    def _scatter(self, product, name, inner, near, spaces, states=True, others=False, begin=""):
+        both, bars = states and others, others and self.products.active
+        before = near.before if bars else {}
         slots = self._slots(inner, near) if others else None
         targets, writes = self._targets(inner, states, slots, both)
         near_targets, near_writes = self._targets(near, states or bars, slots, both)
-        for q, found in near.before.items() if bars else ():
+        for q, found in before.items():
             near_targets += [Target(self.grid.address(low(q), k[2], k[3]), "+=", a) for k, a in found]
-            near_writes += [low(q)]
-        lines, extra = "", ""
-        if slots:
-            count = len(slots)
-            lines += f"    double total[{count}] = {{0}}, *const sum = {self._wanted()} ? total : NULL;\n" if both else \
-                f"    double sum[{count}] = {{0}};\n"
-            extra = ", sum"
-        if targets:
-            cell = self.cell(name, targets, writes)
-            lines = self._prelude(cell, product) + lines + loops(self.grid, [cell.call()])
-        same = targets and near_targets == targets and near_writes == writes
-        near_cell = cell if same else self.cell(name + "_near", near_targets, near_writes)
-        self._edges(name, product, near_cell, spaces, self._give_back(near_cell, states, bars, near), bars=bars,
-                    before=list(near.before) if bars else [], sums=bool(slots), states=states)
-        lines += f"    {name}_edges({', '.join(arguments(product))}{extra}, ctx);\n"
-        if extra:
-            lines += self._add_sums(slots, both)
-        self._print(product, name, lines, begin)
+            near_writes.append(low(q))
+        alone = not (states and reaches(inner.states) or others and reaches(inner.parameters))
+        cell = self._cell(name, targets, writes, alone) if targets else None
+        lines = (self.printer.prelude(cell, product) if cell else "") + self._sum(slots, both)
+        same = cell and near_targets == targets
+        if same and cell.alone:
+            lines += one_loop(self.grid, cell.call())
+        else:
+            near_cell = cell if same else self._cell(name + "_near", near_targets, near_writes, False)
+            lines += loops(self.grid, [cell.call()]) if cell else ""
+            lines += self._edges(name, product, near_cell, self._give_back(near_cell, states, bars, before),
+                                 spaces=spaces, bars=bars, before=list(before), sums=bool(slots))
+        self._print(product, name, lines + self._add_sums(slots, both), begin)
 
-    def _wanted(self):
-        return "g->p || g->t" if self._depends_on_time() else "g->p"
+    # ---- pieces of gradients ----
 
     @staticmethod
     def _slots(inner, near):
@@ -151,7 +142,7 @@ class Functions:
         for k, a in gradient.parameters if slots is not None else ():
             if k[3]:
                 array = g.arrays["gp", k[2]]
-                guard = array if guarded or self._depends_on_time() else None
+                guard = array if guarded or self.time else None
                 targets.append(Target(f"{array}[{g.cell(k[3])}]", "+=", a, guard))
             else:
                 array = "sum"
@@ -159,51 +150,62 @@ class Functions:
             writes += [array] * (array not in writes)
         return targets, writes
 
+    def _sum(self, slots, both):
+        if not slots:
+            return ""
+        if both:
+            return f"    double total[{len(slots)}] = {{0}}, *const sum = {self.wanted} ? total : NULL;\n"
+        return f"    double sum[{len(slots)}] = {{0}};\n"
+
     def _add_sums(self, slots, both):
         lines = ""
-        for k, n in slots.items():
+        for k, n in (slots or {}).items():
             total = f"{'total' if both else 'sum'}[{n}]"
             if k[1] == "t":
                 lines += f"    if (g->t) *g->t += {total};\n"
             else:
-                guard = "if (g->p) " if both or self._depends_on_time() else ""
+                guard = "if (g->p) " if both or self.time else ""
                 lines += f"    {guard}g->p[{self.grid.place[k[2]]}] += {total};\n"
         return lines
 
-    def _give_back(self, cell, states, bars, near):
+    def _give_back(self, cell, states, bars, before):
         """What a cell near a boundary adds to the gradient"""
         gy, lines = "g->y" if states else "NULL", []
         end = ", bar);" if bars else ", NULL);" if self.grid.has_outside else ");"
         if "gy" in cell.writes:
             lines.append(f"add_near(G, m, near_gy, {gy}{end}")
-        for q in near.before if bars else ():
-            lines.append(f"add_near(G, m, near_{low(q)}, NULL, {low(q)}_bar);")
-        for q in self.grid.fields:
-            array = self.grid.arrays["gp", q.index]
-            if array in cell.writes:
+        lines += [f"add_near(G, m, near_{low(q)}, NULL, {low(q)}_bar);" for q in before]
+        for array in cell.writes:
+            if self.grid.is_gradient(array):
                 lines.append(f"if ({array}) add_parameter(G, m, near_{array}, {array});")
         return lines
 
     # ---- Jacobian ----
 
-    def jacobian(self, entries):
-        if not entries:
+    def jacobian(self):
+        """entries: (equation, variable, node); by columns: each cell computes the columns of its states"""
+        self.entries, self.by_columns = self.products.jacobian()
+        if not self.entries:
             return
-        cell = self.cell("jac", [Target(f"e[{n}]", "=", a) for n, (_, _, a) in enumerate(entries)], ["e"])
-        product, put = "jac", "for (int l = 0; l < ENTRIES; l++) J[place[l]] = e[l];"
+        targets = lambda nodes: [Target(f"J[place[{n}]]", "=", a) for n, a in enumerate(nodes)]        # noqa: E731
+        near_cell = cell = self._cell("jac", targets([a for _, _, a in self.entries]), ["J"]) if not self.by_columns else None
+        if self.by_columns:
+            cell = self._cell("jac", targets(self.products.shifted_entries(self.entries)), ["J"])
+            near_cell = self._cell("jac_near", targets([a for _, _, a in self.entries]), ["J"])
+            self.spread = True
         place = f"const int *const place = G->place + ENTRIES*({self.grid.cell(self.grid.here)});"
-        lines = self._prelude(cell, product)
-        lines += loops(self.grid, ["double e[ENTRIES];", place, cell.call(), put])
-        after = ["const int *const place = G->place + ENTRIES*G->cell[m];",
-                 "for (int l = 0; l < ENTRIES; l++) if (place[l] >= 0) J[place[l]] = 0;",
-                 "for (int l = 0; l < ENTRIES; l++) if (place[l] >= 0) J[place[l]] += e[l];"]
-        self._edges("jac", product, cell, STATES, after, local="        double e[ENTRIES];\n")
-        self._print(product, "jac", lines + "    jac_edges(x, J, ctx);\n")
+        lines = self.printer.prelude(cell, "jac") + loops(self.grid, [place, cell.call()])
+        after = ["const int *const place = G->edge_place + ENTRIES*m;",
+                 "for (int l = 0; l < ENTRIES; l++) if (place[l] >= 0) J[place[l]] += near_J[l];"]
+        last = "G->listed" if self.by_columns else "G->edges"
+        begin = f"    for (int l = 0; l < ENTRIES*{last}; l++) if (G->edge_place[l] >= 0) J[G->edge_place[l]] = 0;\n"
+        lines += self._edges("jac", "jac", near_cell, after, last=last, begin=begin, spaces=STATES)
+        self._print("jac", "jac", lines)
 
     # ---- pieces of functions ----
 
-    def cell(self, name, targets, writes):
-        cell = Cell(self.grid, name, targets, writes)
+    def _cell(self, name, targets, writes, alone=True):
+        cell = Cell(self.grid, name, targets, writes, alone)
         for k in cell.loads:
             if k[1].endswith("p"):
                 self.parameter_loads.add(k[3])
@@ -212,153 +214,35 @@ class Functions:
         self.text.append(cell.text)
         return cell
 
+    def _edges(self, name, product, cell, after, kind="edges", **more):
+        """Prints the function for cells near boundaries; the statement that calls it"""
+        edge = Edge(f"{name}_{kind}", product, cell, after, **more)
+        self.text.append(self.printer.edge(edge))
+        return f"    {call(edge.name, product, ['sum'] * edge.sums)};\n"
+
+    def _print(self, product, name, lines, begin=""):
+        self.text.append(self.printer.function(name, CALLBACKS[product], lines, begin))
+
     def _worth(self, product, cost):
-        others = [k for k in self.products.others] or self.products.active
+        """Whether there is a version for directions in states alone"""
+        others = self.products.others or self.products.active
         return DIRECTIONS[product] and others and cost[STATES] <= WORTH * max(cost[INPUTS], 1)
 
     def _alone(self, product):
         """The condition that directions are in states alone"""
-        parts = []
-        outside = self.g.variables(self.grid.outside, "p", "t")
-        for q in DIRECTIONS[product]:
-            for s in ("p", "t"):
-                if any(k[1] == s for k in self.products.others + outside):
-                    parts.append(f"!{q}x->p" if s == "p" else f"{q}x->t == 0")
-        return " && ".join(parts)
-
-    def _source(self, array):
-        """Where an array begins: in the point, a direction or the gradient"""
-        g = self.grid
-        if array in ("y", "dy", "ey"):
-            point = array[:-1] + "x"
-            return "x->y" if array == "y" else f"{point}->y ? {point}->y : G->zeros"
-        if array == "gy":
-            return "g->y"
-        for (side, index), name in g.arrays.items():
-            if name == array:
-                place = f"{len(g.scalars)} + " * bool(g.scalars)
-                k = g.place[index]
-                place += "0" if k == 0 and not g.scalars else "" if k == 0 else f"{k}*G->cells" if k > 1 else "G->cells"
-                place = place.removesuffix(" + ")
-                at = lambda p: f"{p}->p" + (f" + {place}" if place != "0" else "")          # noqa: E731
-                point = {"p": "x", "dp": "dx", "ep": "ex", "gp": "g"}[side]
-                if side == "p":
-                    return at("x")
-                return f"{point}->p ? {at(point)} : {'NULL' if side == 'gp' else 'G->zeros'}"
-        return None
-
-    def _declare(self, arrays):
-        lines = ""
-        for a in arrays:
-            source = self._source(a)
-            if source:
-                kind = "double" if a == "gy" or a in [n for (s, _), n in self.grid.arrays.items() if s == "gp"] \
-                    else "const double"
-                lines += f"    {kind} *const {a} = {source};\n"
-        return lines
-
-    def _numbers(self, cell, product):
-        if not cell.uses_numbers:
-            return ""
-        d = DIRECTIONS.get(product, "")
-        return f"    const numbers s = numbers_at({', '.join(['G', 'x'] + [f'{q}x' for q in d] + ['NULL'] * (2 - len(d)))});\n"
-
-    def _prelude(self, cell, product):
-        return self._declare(cell.reads + cell.writes) + self._numbers(cell, product)
-
-    def _edges(self, name, product, cell, spaces, after, kind="edges", gather=False, bars=False, before=(), sums=False,
-               states=True, extra=(), local=""):
-        """A function for the cells that are listed because they are near boundaries"""
-        outputs = [w for w in cell.writes if w not in ("sum", "e")]
-        lines = self._declare([a for a in cell.reads + cell.writes if a not in ("y", "gy")])
-        lines += self._numbers(cell, product) + self._outside(cell, product, spaces, bars, before, gather)
-        patches = [f"near_{a}[{'FIELDS*' * (not self._is_parameter(a) and self.grid.nf > 1)}PATCH]"
-                   for a in cell.reads + outputs]
-        lines += "\n".join(listed_doubles(patches)) + "\n" if patches else ""
-        first, last = {"edges": ("0", "G->covered_edges" if gather else "G->edges"), "rim": ("G->rim", "G->listed")}[kind]
-        lines += f"    for (int m = {first}; m < {last}; m++) {{\n" + local
-        for a in cell.reads:
-            lines += f"        {self._fill(cell, a, gather)}\n"
-        for a in outputs:
-            if a != "out":
-                lines += f"        memset(near_{a}, 0, sizeof near_{a});\n"
-        lines += f"        {cell.call(near=True)}\n" + "".join(f"        {line}\n" for line in after) + "    }\n"
-        if bars:
-            lines += self._back_outside(product, spaces, before)
-        name = f"{name}_{kind}"
-        arguments_ = list(SIGNATURES_HERE[product]) + (["double *sum"] if sums else [])
-        self.text.append("APART " + self._whole(name, arguments_, lines))
-
-    def _is_parameter(self, array):
-        return array in self.grid.arrays.values()
-
-    def _fill(self, cell, a, gather):
-        if self._is_parameter(a):
-            return f"read_parameter(G, m, {a}, near_{a});"
-        if a == "w" and not cell.reaches("w"):
-            return "read_own(G, m, w, near_w);"
-        source = {"y": "x->y", "dey": "G->zeros"}.get(a, a)
-        values = {"y": "outside", "dy": "d_outside", "ey": "e_outside", "dey": "de_outside", "w": "NULL"}[a]
-        if gather:
-            values = "NULL"
-        return f"read_near(G, m, {source}{', ' + values if self.grid.has_outside else ''}, near_{a});"
-
-    def _outside(self, cell, product, spaces, bars, before, gather):
-        """Declarations of the values outside of the grid, and of their weights"""
-        if not self.grid.has_outside:
-            return ""
-        count = 1 + len(self.grid.outside)
-        names = {"y": "outside", "dy": "d_outside", "ey": "e_outside", "dey": "de_outside"}
-        used = [a for a in names if a in cell.reads and not gather]
-        declared = [names[a] for a in used] + ["bar"] * bars + [low(q) + "_bar" for q in before]
-        if not declared:
-            return ""
-        lines = "    double " + ", ".join(f"{n}[{count}] = {{0}}" for n in declared) + ";\n"
-        if self.grid.outside and "y" in used:
-            lines += "    outside_value(x, outside + 1, ctx);\n"
-        if self.products.active and spaces == INPUTS:
-            for a, point in (("dy", "dx"), ("ey", "ex")):
-                if a in used:
-                    lines += f"    outside_tangent(x, {point}, {names[a]} + 1, ctx);\n"
-            if "dey" in used:
-                lines += "    outside_tangent2(x, dx, ex, de_outside + 1, ctx);\n"
-        return lines
-
-    def _back_outside(self, product, spaces, before):
-        """Weights of values outside go to what these depend on"""
-        lines = "    outside_adjoint(x, bar + 1, g, ctx);\n"
-        if before == [""]:
-            lines += "    outside_adjoint_tangent(x, dx, low_bar + 1, g, ctx);\n"
-        if len(before) == 3:
-            lines += "    outside_adjoint_tangent(x, ex, d_low_bar + 1, g, ctx);\n" \
-                "    outside_adjoint_tangent(x, dx, e_low_bar + 1, g, ctx);\n" \
-                "    outside_adjoint_tangent2(x, dx, ex, low_bar + 1, g, ctx);\n"
-        return lines
-
-    def _print(self, product, name, lines, begin=""):
-        self.text.append(self._whole(name, SIGNATURES_HERE[product], lines, begin))
-
-    def _whole(self, name, arguments_, lines, begin=""):
-        if "G->" in lines or "(G, " in lines or "(G)" in lines:
-            lines = f"    const {self.grid.name}_grid *const G = ctx;\n" + lines
-        whole = begin + lines
-        unused = [a for a in [a.split()[-1].lstrip("*") for a in arguments_] + ["ctx"] if not _occurs(a, whole)]
-        return signature(name, arguments_) + "{\n" + whole + "    return " + "".join(f"(void){a}, " for a in unused) + \
-            "0;\n}\n"
+        found = [s for s in ("p", "t") if g_variables(self.products, s)]
+        return " && ".join(f"!{q}x->p" if s == "p" else f"{q}x->t == 0" for q in DIRECTIONS[product] for s in found)
 
 
-SIGNATURES_HERE = SIGNATURES | {"jac": ("const costate_point *x", "double *J")}
+def g_variables(products, space):
+    """Of one space, in the equations and outside of the grid"""
+    return products.g.variables(products.F + products.grid.outside, space)
 
 
-def arguments(product):
-    return [a.split()[-1].lstrip("*") for a in SIGNATURES_HERE[product]]
+def reaches(found):
+    """Whether a gradient is scattered to neighbours"""
+    return any(any(k[3]) for k, _ in found)
 
 
-def low(q):
-    """The array of a derivative below the one at hand"""
-    return f"{q}_low".lstrip("_")
-
-
-def listed_doubles(items):
-    from .names import listed
-    return listed("    double ", items, ";", 8)
+def call(name, product, more=()):
+    return f"{name}({', '.join([*arguments(product), *more, 'ctx'])})"

@@ -169,13 +169,24 @@ class Products:
     # ---- Jacobian ----
 
     def jacobian(self):
-        """[(equation, key, node)]"""
+        """([(equation, key, node)], whether each cell computes the columns of its states)
+
+        Columns are contiguous, so that it pays to write them where the entries of neighbours cost no more."""
         g, out = self.g, []
         for e, f in enumerate(self.F):
             keys = g.variables([f], "y")
             nodes = g.adjoint([f], [g.c(1)], [g.v(*k[1:]) for k in keys])
             out += [(e, k, a) for k, a in zip(keys, nodes) if not g.is_zero(a)]
-        return out
+        nodes = [a for _, _, a in out]
+        columns = self.shifted_entries(out)
+        by_columns = not g.variables(nodes, "axis") and self._reach(columns) <= self._reach(self.F) \
+            and g.cost(columns) <= g.cost(nodes) and any(any(k[3]) for _, k, _ in out)
+        if by_columns:
+            out.sort(key=lambda x: (x[1][2], tuple(-o for o in x[1][3]), x[0]))
+        return out, by_columns
+
+    def shifted_entries(self, entries):
+        return [self._shifted(a, k[3]) for _, k, a in entries]
 
 
 def lower(directions):

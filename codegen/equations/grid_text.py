@@ -16,10 +16,12 @@ GRID = """struct NAME_grid {
     int n[AXES], cells;                /* cells along each axis, and in all */
     SIZES_OF_GRID
     int low[AXES], high[AXES];         /* the interior: cells whose neighbours are found without tests */
-    int edges, covered_edges, rim, listed;     /* ranges of the cells that are listed, see list_cells */
+    int rim, covered_edges, edges, rim_end, listed;     /* ranges of the cells that are listed, see kind_of */
     int *cell, *at, *image;            /* of each cell that is listed: number, indices, images of its neighbours */
     unsigned char *covered;            /* of each cell: 1 where gradients are gathered */
-    int *column, *row, *place;         /* the pattern; place: ENTRIES a cell, -1: the neighbour is outside */
+    int *column, *row;                 /* the pattern of the Jacobian */
+    int *place, *edge_place;           /* where its entries are, ENTRIES a cell: of the interior; of cells that are listed,
+                                          -1: it has none */
     double *zeros;                     /* for directions that are NULL */
 };
 
@@ -86,12 +88,13 @@ static int image_at(const NAME_grid *G, int field, const int *at, const signed c
 
 """
 
-LIST = """/* The kind of a cell: 4: of the interior, and not listed.  Others are listed in the order of their kinds:
-   0 near the end of a periodic axis; 1 also in the rim; 2 near another boundary; 3 of the interior, in the rim.  From
-   the rim, gradients are scattered to cells of kind 2, where they are not gathered. */
+LIST = """/* The kind of a cell: INTERIOR, and not listed.  Others are listed in the order of their kinds:
+   0 near an end of a periodic axis; 1 also in the rim; 2 near another boundary; 3 of the interior, in the rim; 4 of the
+   interior, as near to an end of a periodic axis.  Gradients are not gathered for cells of kind 2, but scattered to them
+   from the rim, kinds 1 to 3. */
 static int kind_of(const NAME_grid *G, const int *at)
 {
-    int edge = 0, outer = 0, rim = 0;
+    int edge = 0, wide_edge = 0, outer = 0, rim = 0;
     for (int a = 0; a < AXES; a++) {
         const int i = at[a], j = G->n[a] - 1 - i, distance = i < j ? i : j;
         if (!is_periodic[a]) {
@@ -99,19 +102,20 @@ static int kind_of(const NAME_grid *G, const int *at)
             rim |= distance < RIM*reach[a];
         } else if (a == AXES - 1) {
             edge |= distance < reach[a];
+            wide_edge |= distance < RIM*reach[a];
         }
     }
-    return outer ? 2 : edge ? rim : rim ? 3 : 4;
+    return outer ? 2 : edge ? rim : rim ? 3 : wide_edge ? 4 : INTERIOR;
 }
 
 /* fill 0: counts the cells of each kind; 1: lists them */
 static void list_cells(NAME_grid *G, int fill)
 {
-    int next[5] = {0, G->rim, G->covered_edges, G->edges, 0}, at[AXES];
+    int next[INTERIOR + 1] = {0, G->rim, G->covered_edges, G->edges, G->rim_end}, at[AXES];
     for (int cell = 0; cell < G->cells; cell++) {
         indices_of(G, cell, at);
         const int kind = kind_of(G, at), m = next[kind]++;
-        if (!fill || kind == 4) continue;
+        if (!fill || kind == INTERIOR) continue;
         G->cell[m] = cell;
         memcpy(G->at + AXES*m, at, sizeof at);
         for (int l = 0; l < LOADS; l++) G->image[LOADS*m + l] = image_at(G, load[l].field, at, load[l].offset);
@@ -120,7 +124,8 @@ static void list_cells(NAME_grid *G, int fill)
     G->rim = next[0];
     G->covered_edges = G->rim + next[1];
     G->edges = G->covered_edges + next[2];
-    G->listed = G->edges + next[3];
+    G->rim_end = G->edges + next[3];
+    G->listed = G->rim_end + next[4];
 }
 
 """
@@ -195,52 +200,76 @@ CLEAR = """static int clear(double *out, void *ctx)
 
 """
 
-PATTERN = """/* Counts the entries of each column (fill 0), or writes their rows and where each cell finds them (fill 1).  Rows come in
-   increasing order, so that each column is sorted; neighbours with the same image share an entry. */
-static void build_pattern(NAME_grid *G, int fill, int *last, int *next)
+PATTERN = """/* what is needed while the pattern is built */
+typedef struct {
+    int *last, *next;          /* of each column: its latest row, and the place of its next entry */
+    int *number;               /* of each cell in the list; -1: of the interior, and not listed */
+} building;
+
+/* Counts the entries of each column (fill 0), or writes their rows and places (fill 1).  Rows come in increasing order,
+   so that each column is sorted; neighbours with the same image share an entry. */
+static void build_pattern(NAME_grid *G, int fill, const building *b)
 {
     int at[AXES];
-    for (int c = 0; c < G->problem.n; c++) last[c] = -1;
-    for (int q = 0; q < FIELDS*G->cells; q++) {
+    for (int c = 0; c < G->problem.n; c++) b->last[c] = -1;
+    for (int row = 0; row < G->problem.n; row++) {
         const int cell = CELL_OF, equation = EQUATION_OF;
         indices_of(G, cell, at);
         for (int l = 0; l < ENTRIES; l++) {
             if (entry[l].row != equation) continue;
             const int there = image_at(G, entry[l].column, at, entry[l].offset);
-            if (fill) G->place[ENTRIES*cell + l] = -1;
             if (there < 0) continue;
             const int c = STATE_OF;
-            if (last[c] != q) {
-                last[c] = q;
-                if (fill) G->row[next[c]] = q;
-                next[c]++;
+            if (b->last[c] != row) {
+                b->last[c] = row;
+                if (fill) G->row[b->next[c]] = row;
+                b->next[c]++;
             }
-            if (fill) G->place[ENTRIES*cell + l] = next[c] - 1;
+            if (fill) *PLACE_OF = b->next[c] - 1;
         }
     }
 }
 
 static int new_pattern(NAME_grid *G)
 {
-    const size_t n = (size_t)G->problem.n;
-    int *last = malloc(n * sizeof *last), *next = calloc(n, sizeof *next);
+    const size_t n = (size_t)G->problem.n, cells = (size_t)G->cells, listed = (size_t)G->listed * ENTRIES;
+    building b = {malloc(n * sizeof *b.last), calloc(n, sizeof *b.next), malloc(cells * sizeof *b.number)};
     G->column = calloc(n + 1, sizeof *G->column);
-    G->place = malloc((size_t)G->cells * ENTRIES * sizeof *G->place);
-    int done = last && next && G->column && G->place;
+    G->place = malloc(cells * ENTRIES * sizeof *G->place);
+    G->edge_place = malloc((listed + 1) * sizeof *G->edge_place);
+    int done = b.last && b.next && b.number && G->column && G->place && G->edge_place;
     if (done) {
-        build_pattern(G, 0, last, next);
+        for (size_t l = 0; l < listed; l++) G->edge_place[l] = -1;
+        for (int cell = 0; cell < G->cells; cell++) b.number[cell] = -1;
+        for (int m = 0; m < LAST_LISTED; m++) b.number[G->cell[m]] = m;
+        build_pattern(G, 0, &b);
         for (size_t c = 0; c < n; c++) {
-            G->column[c + 1] = G->column[c] + next[c];
-            next[c] = G->column[c];
+            G->column[c + 1] = G->column[c] + b.next[c];
+            b.next[c] = G->column[c];
         }
         G->row = malloc(((size_t)G->column[n] + 1) * sizeof *G->row);
         done = G->row != NULL;
     }
-    if (done) build_pattern(G, 1, last, next);
-    free(last);
-    free(next);
+    if (done) build_pattern(G, 1, &b);
+    free(b.last);
+    free(b.next);
+    free(b.number);
     G->pattern = (costate_pattern){G->problem.n, G->column, G->row};
     return done;
+}
+
+"""
+BY_ROWS = """/* Each cell computes the rows of its equations. */
+static int *place_of(const NAME_grid *G, int number, int cell, int l)
+{
+    return number < 0 ? G->place + ENTRIES*cell + l : G->edge_place + ENTRIES*number + l;
+}
+
+"""
+BY_COLUMNS = """/* Each cell of the interior computes the columns of its states; other columns come from the rows of cells listed. */
+static int *place_of(const NAME_grid *G, int number, int there, int there_number, int l)
+{
+    return there_number < 0 || there_number >= G->edges ? G->place + ENTRIES*there + l : G->edge_place + ENTRIES*number + l;
 }
 
 """
@@ -307,6 +336,7 @@ void NAME_free(NAME_grid *G)
     free(G->column);
     free(G->row);
     free(G->place);
+    free(G->edge_place);
     free(G);
 }
 
