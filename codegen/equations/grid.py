@@ -1,20 +1,26 @@
 """A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
 import re
 
+from .nodes import operation_cost
 from .model import LOW, HIGH, PERIODIC, WALL, ZERO
-from .names import FUNCTIONS_OF_C, TAKEN, Names, c_word
-from .read import C_WORDS
+from .names import TAKEN, Names, c_word
+from .declare import C_WORDS
 
+DEAR = 8                                     # additions: what is worth to be computed before the loop over cells
 INDICES = ("i", "j", "k")                    # of the axes, in C
-WORDS = {"r", "p", "dy", "ey", "dey", "gy", "sum", "place", "G", "at", "rows", "numbers", "cell", "image", "m", "outside", "at_i", "at_j", "at_k"}
+WORDS = {"r", "p", "dy", "ey", "dey", "gy", "sum", "place", "at_i", "at_j", "at_k",          # in functions of a cell
+         "load", "entry", "ends", "reach", "least", "is_periodic", "patch", "in_order",     # variables of the file
+         "AXES", "FIELDS", "STATE_LOADS", "LOADS", "ENTRIES", "PATCH", "CENTRE", "INTERIOR", "PERIODIC", "WALL"}
+PUBLIC = {"grid", "new", "free", "problem", "start", "defaults", "index", "parameter", "states", "parameters"}
 ENDS = {PERIODIC: -1, WALL: -2, ZERO: 0}     # else the number of a value outside
 
 
 class Grid:
-    """Scalar parameters come first in p, then the fields among them, in the order of their declarations."""
+    """Scalar parameters come first in p, then the fields among them, in the order of their declarations.  F: the lists
+    of nodes of all maps."""
 
-    def __init__(self, model):
-        self.model, self.g, self.name = model, model.graph, model.name
+    def __init__(self, model, F):
+        self.model, self.g, self.name, self.F = model, model.graph, model.name, F
         self.axes, self.nf = len(model.axes), len(model.states)
         self.scalars = [q for q in model.parameters if not q.axes]
         self.fields = [q for q in model.parameters if q.axes]
@@ -26,6 +32,7 @@ class Grid:
         self._name_things()
         self.rows = {self.here[:-1]}             # offsets of the rows that are read
         self.numbers = {}                        # key -> member, of those that are used
+        self.once = []                           # nodes that are computed once for all cells: ("v", "once", k, ())
         self.strided = self.nf > 1 and model.layout == "fields"
 
     def _read_ends(self):
@@ -33,16 +40,14 @@ class Grid:
         m, self.outside = self.model, []
         self.ends = []
         for q in m.states:
-            both = []
-            for a, axis in enumerate(m.axes):
-                both.append(tuple(self._code(m.boundaries.get((q.index, a, end), axis.ends[end])) for end in (LOW, HIGH)))
-            self.ends.append(both)
+            what = lambda a, end: m.boundaries.get((q.index, a, end), m.axes[a].ends[end])     # noqa: B023, E731
+            self.ends.append([tuple(self._code(what(a, end)) for end in (LOW, HIGH)) for a in range(self.axes)])
         self.ends.append([(ENDS[PERIODIC if p else WALL],) * 2 for p in self.periodic])
         self.has_outside = any(code >= 0 for field in self.ends for both in field for code in both)
 
     def _code(self, what):
-        if what in ENDS:
-            return ENDS[what]
+        if isinstance(what, str) or self.g.is_zero(what):
+            return ENDS.get(what, 0)
         if what not in self.outside:
             self.outside.append(what)
         return 1 + self.outside.index(what)
@@ -50,14 +55,16 @@ class Grid:
     # ---- names ----
 
     def _name_things(self):
-        self.taken = TAKEN | FUNCTIONS_OF_C | WORDS | set(INDICES)
-        self.taken |= {f"{self.name}_{c_word(q.name)}" for q in self.model.states + self.model.parameters}
+        self.taken = TAKEN | WORDS | set(INDICES[:self.axes])
+        self.taken |= {self.enumerator(q) for q in self.model.states + self.model.parameters + self.model.costs}
         self.arrays = {}
         for q in self.fields:
             for side in ("", "d", "e", "g"):
                 name = f"{side}_{c_word(q.name)}_of".lstrip("_")
                 self.arrays[side + "p", q.index] = Names.fresh(name, self.taken)
-        self.locals, self.members = {}, {}
+        taken = C_WORDS | {"G", "NULL", "INT_MAX", "INLINE", "APART"}
+        self.sizes = {name: Names.fresh(name, taken) for name in self.model.sizes}       # size -> argument, member
+        self.locals = {}
         for q in self.model.states:
             self.local(("v", "y", q.index, self.here))
         for q in self.fields:
@@ -68,12 +75,14 @@ class Grid:
 
     def is_number(self, key):
         """Whether a variable is the same for all cells"""
-        return key[1] in ("size", "t", "dt", "et", "mode") or key[1] in ("p", "dp", "ep") and not key[3]
+        return key[1] in ("size", "t", "dt", "et", "mode", "once") or key[1] in ("p", "dp", "ep", "w") and not key[3]
 
     def variable(self, key):
         """The text of a variable in the function of a cell"""
         if key[1] == "axis":
             return f"at_{INDICES[key[2]]}"
+        if key[1:2] + key[3:] == ("w", ()):
+            return f"w[{key[2]}]"
         if self.is_number(key):
             return f"p.{self.member(key)}"
         return self.local(key)
@@ -85,8 +94,10 @@ class Grid:
 
     def _plain(self, key):
         space, index = key[1:3]
+        if space == "once":
+            return f"once_{index}"
         if space == "size":
-            return list(self.model.sizes)[index]
+            return list(self.sizes.values())[index]
         if space in ("t", "dt", "et", "mode"):
             return space
         side = space[:-1]
@@ -101,6 +112,30 @@ class Grid:
             name = f"{side}_{c_word(q.name)}".lstrip("_") + ("_" + offset_word(offsets) if any(offsets) else "")
             self.locals[key] = Names.fresh(name, self.taken)
         return self.locals[key]
+
+    def enumerator(self, q):
+        """Of a state or parameter: NAME_u"""
+        word = c_word(q.name)
+        return f"{self.name}_{word}{'_' * (word in PUBLIC)}"
+
+    # ---- what is the same for all cells ----
+
+    def constant(self, roots):
+        """The nodes below roots that are the same for all cells"""
+        out = set()
+        for a in self.g.order(roots):
+            key, below = self.g.nodes[a], self.g.children(a)
+            if key[0] == "c" or key[0] == "v" and self.is_number(key) or below and all(b in out for b in below):
+                out.add(a)
+        return out
+
+    def hoisted(self, roots):
+        """roots with variables for what is dear and the same for all cells"""
+        g, constant = self.g, self.constant(roots)
+        dear = [a for a in g.order(roots) if a in constant and operation_cost(g.nodes[a]) >= DEAR
+                and g.variables([a]) and not g.variables([a], "w")]
+        self.once += [a for a in dear if a not in self.once]
+        return g.rebuilt(roots, {}, {a: g.v("once", self.once.index(a)) for a in dear})
 
     # ---- addresses ----
 
@@ -131,6 +166,12 @@ class Grid:
         before, k = len(self.scalars), self.place[index]
         parts = [str(before)] * bool(before) + [f"{k}*G->cells" if k > 1 else "G->cells"] * bool(k)
         return side, "".join(f" + {part}" for part in parts)
+
+    def place_in_y(self, field, cell):
+        """C text: the index of a state, from C texts of its number and its cell"""
+        if self.nf == 1:
+            return cell
+        return f"{field}*G->cells + {cell}" if self.strided else f"FIELDS*{cell} + {field}"
 
     def needs_rows(self):
         return self.axes > 1 or self.strided

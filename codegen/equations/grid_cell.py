@@ -17,7 +17,8 @@ class Cell:
         keys = grid.g.variables([t.node for t in body.targets])
         self.loads = [k for k in keys if not grid.is_number(k) and k[1] != "axis"]
         self.alone = alone and not any(any(k[3]) for k in self.loads)
-        self.uses_numbers = any(grid.is_number(k) for k in keys)
+        self.uses_numbers = any(grid.is_number(k) and k[1] != "w" for k in keys)
+        self.weights = any(grid.is_number(k) and k[1] == "w" for k in keys)      # those of sums: the same for all cells
         self.axis_numbers = [k[2] for k in keys if k[1] == "axis"]
         self.reads = list(dict.fromkeys(grid.load(k)[1] for k in self.loads))
         self.body = body.text()
@@ -30,17 +31,18 @@ class Cell:
     def _function(self):
         g = self.grid
         arguments = [f"const double *restrict {a}" for a in self.reads] + [f"double *restrict {a}" for a in self.writes]
-        arguments += ["const int *place"] * ("J" in self.writes)
+        arguments += ["const double *w"] * self.weights + ["const int *place"] * ("J" in self.writes)
         arguments += [*["const rows r"] * g.needs_rows(), f"const int {g.last}"] * self._uses_position()
-        arguments += [f"const double at_{INDICES[a]}" for a in self.axis_numbers] + ["const numbers p"] * self.uses_numbers
+        arguments += [f"const double at_{INDICES[a]}" for a in self.axis_numbers]
+        arguments += ["const numbers p"] * self.uses_numbers
         start = f"INLINE void {self.name}("
         return "\n".join(listed(start, arguments, ")", len(start))) + "\n{\n" + self._with_loads() + "}\n"
 
     def _with_loads(self):
-        """The body, with loads where they are first used: compilers keep values in memory that are loaded long before"""
+        """The body, with loads where they are first used: compilers hold what is loaded long before in memory"""
         g, lines = self.grid, []
         address = {g.local(k): g.load(k)[0] for k in self.loads}
-        for statement in statements(self.body):
+        for statement in stores_early(statements(self.body)):
             used = [w for w in dict.fromkeys(re.findall(r"(?<![\w.>])[A-Za-z_]\w*", statement)) if w in address]
             lines += listed("    const double ", [f"{w} = {address.pop(w)}" for w in used], ";", 8) if used else []
             lines.append(statement)
@@ -53,12 +55,16 @@ class Cell:
         """In the loops; or near boundaries, with what was copied there"""
         g = self.grid
         arguments = [a if not near or a in NOT_COPIED else f"near_{a}" for a in self.reads + self.writes]
-        arguments += ["in_order" if near else "place"] * ("J" in self.writes)
+        arguments += ["w"] * self.weights + ["in_order" if near else "place"] * ("J" in self.writes)
         position = ["patch" if near else "r"] * g.needs_rows() + ["CENTRE" if near else g.last]
         arguments += position * self._uses_position()
         for a in self.axis_numbers:
             arguments.append((f"G->at[{g.axes}*m + {a}]" if g.axes > 1 else "G->at[m]") if near else INDICES[a])
-        return f"{self.name}({', '.join(arguments + ['p'] * self.uses_numbers)});"
+        arguments += ["p"] * self.uses_numbers
+        if near:
+            start = f"        {self.name}("
+            return "\n".join(listed(start, arguments, ");", len(start))) + "\n"
+        return f"{self.name}({', '.join(arguments)});"
 
 
 def statements(body):
@@ -71,6 +77,18 @@ def statements(body):
             out[-1] += "\n" + line
         depth += line.endswith("{") - (line.strip() == "}")
     return out
+
+
+def stores_early(lines):
+    """Statements with stores as soon as what they need is known, so that it need not be held"""
+    defined, groups = {}, [[]]
+    for line in lines:
+        if line.startswith(("    const double ", "    double ")) or line.endswith("}"):
+            defined |= dict.fromkeys(re.findall(r"(\w+) = ", line), len(groups))
+            groups.append([line])
+        else:
+            groups[max([0] + [defined[w] for w in re.findall(r"\w+", line) if w in defined])].append(line)
+    return [line for group in groups for line in group]
 
 
 def loops(grid, lines):

@@ -4,7 +4,7 @@ The neighbourhood of such a cell is copied to a patch, with the values that stan
 cell works on the patch, and what it wrote is added or copied back."""
 from dataclasses import dataclass, field
 
-from .functions import DIRECTIONS, INPUTS, SIGNATURES, _occurs, signature
+from .functions import DIRECTIONS, INPUTS, SIGNATURES, _occurs
 from .grid_cell import NOT_COPIED
 from .names import listed
 
@@ -47,13 +47,15 @@ class Printer:
 
     # ---- any function ----
 
-    def function(self, name, arguments_, lines, begin=""):
+    def function(self, name, arguments_, lines, begin="", before=""):
         if "G->" in lines or "(G, " in lines or "(G)" in lines:
             lines = f"    const {self.grid.name}_grid *const G = ctx;\n" + lines
         whole = begin + lines
         unused = [a for a in [a.split()[-1].lstrip("*") for a in arguments_] + ["ctx"] if not _occurs(a, whole)]
         end = "".join(f"(void){a}, " for a in unused)
-        return signature(name, arguments_) + "{\n" + whole + f"    return {end}0;\n}}\n"
+        start = f"{before}static int {name}("
+        head = "\n".join(listed(start, [*arguments_, "void *ctx"], ")", len(start)))
+        return head + "\n{\n" + whole + f"    return {end}0;\n}}\n"
 
     def prelude(self, cell, product):
         return self.declare(cell.reads + cell.writes) + self.numbers(cell, product)
@@ -96,9 +98,9 @@ class Printer:
         lines += e.begin + f"    for (int m = {e.first}; m < {e.last}; m++) {{\n"
         lines += "".join(f"        {self._fill(e, a)}\n" for a in cell.reads)
         lines += "".join(f"        memset(near_{a}, 0, sizeof near_{a});\n" for a in copied if a not in ("out", "J"))
-        lines += f"        {cell.call(near=True)}\n" + "".join(f"        {line}\n" for line in e.after) + "    }\n"
+        lines += cell.call(near=True) + "".join(f"        {line}\n" for line in e.after) + "    }\n"
         lines += self._back_outside(e) if e.bars else ""
-        return "APART " + self.function(e.name, [*CALLBACKS[product], *["double *sum"] * e.sums], lines)
+        return self.function(e.name, [*CALLBACKS[product], *["double *sum"] * e.sums], lines, before="APART ")
 
     def _length(self, array):
         """Of what is copied of an array"""
@@ -121,11 +123,12 @@ class Printer:
         if not names:
             return ""
         count = 1 + len(self.grid.outside)
-        lines = "    double " + ", ".join(f"{n}[{count}] = {{0}}" for n in names) + ";\n"
+        lines = "\n".join(listed("    double ", [f"{n}[{count}] = {{0}}" for n in names], ";", 8)) + "\n"
         if self.grid.outside and "y" in used:
             lines += "    outside_value(x, outside + 1, ctx);\n"
         if self.products.active and e.spaces == INPUTS:
-            lines += "".join(f"    outside_tangent(x, {a[0]}x, {OUTSIDE[a]} + 1, ctx);\n" for a in used if a in ("dy", "ey"))
+            for q in [a[0] for a in used if a in ("dy", "ey")]:
+                lines += f"    outside_tangent(x, {q}x, {q}_outside + 1, ctx);\n"
             lines += "    outside_tangent2(x, dx, ex, de_outside + 1, ctx);\n" if "dey" in used else ""
         return lines
 

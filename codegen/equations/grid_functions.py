@@ -6,58 +6,71 @@ from .grid_edges import CALLBACKS, Edge, Printer, arguments, low
 
 
 class Functions:
+    """Of a map whose values are those of each cell; loads: what any function reads of a neighbourhood"""
+    prefix, clear = "", "clear(out, ctx)"
+
     def __init__(self, grid, products):
         self.grid, self.products, self.g = grid, products, grid.g
         self.printer = Printer(grid, products)
         self.text, self.callbacks = [], {}
         self.spread = False                      # whether cells of the interior scatter to those near boundaries
-        self.loads = {("v", "y", f, grid.here) for f in range(grid.nf)}
-        self.parameter_loads = {grid.here} if grid.fields else set()
+        self.loads, self.parameter_loads = set(), set()
         self.time = bool(g_variables(products, "t"))
         self.wanted = "g->p || g->t" if self.time else "g->p"
         for product in ("value", "tangent", "tangent2"):
             self.forward(product)
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             self.backward(product)
-        self.jacobian()
 
     # ---- forward products ----
 
     def forward(self, product):
+        name = self.prefix + product
         versions = {s: self.products.forward(DIRECTIONS[product], s) for s in (STATES, INPUTS)}
         begin = ""
         if self._worth(product, {s: self.g.cost(inner) for s, (inner, _) in versions.items()}):
             none = self._alone(product)
             if all(self.g.is_zero(a) for a in versions[STATES][0]):
-                begin = f"    if ({none}) return clear(out, ctx);\n"
+                begin = f"    if ({none}) return {self.clear};\n"
             else:
-                self._forward(product, product + "_y", *versions[STATES], STATES)
-                begin = f"    if ({none}) return {call(product + '_y', product)};\n"
-        self._forward(product, product, *versions[INPUTS], INPUTS, begin)
-        self.callbacks[product] = product
+                self._forward(product, name + "_y", *versions[STATES], STATES)
+                begin = f"    if ({none}) return {call(name + '_y', product)};\n"
+        self._forward(product, name, *versions[INPUTS], INPUTS, begin)
+        self.callbacks[product] = name
 
     def _forward(self, product, name, inner, near, spaces, begin=""):
         if all(self.g.is_zero(a) for a in inner + near):
-            self._print(product, name, "    clear(out, ctx);\n", begin)
+            self._print(product, name, f"    {self.clear};\n", begin)
             return
-        targets = lambda nodes: [Target(self.grid.address("out", f), "=", a) for f, a in enumerate(nodes)]  # noqa: E731
-        cell = self._cell(name, targets(inner), ["out"])
-        lines = self.printer.prelude(cell, product)
+        cell = self._cell(name, *self._results(inner))
+        lines = self.printer.prelude(cell, product) + self._sums_of_results()
         if cell.alone and near == inner:
             lines += one_loop(self.grid, cell.call())
         else:
-            near_cell = cell if near == inner else self._cell(name + "_near", targets(near), ["out"])
+            near_cell = cell if near == inner else self._cell(name + "_near", *self._results(near))
             lines += loops(self.grid, [cell.call()])
-            lines += self._edges(name, product, near_cell, ["write_own(G, m, near_out, out);"], spaces=spaces)
-        self._print(product, name, lines, begin)
+            lines += self._edges(name, product, near_cell, self.put, spaces=spaces, sums="sum" in cell.writes)
+        self._print(product, name, lines + self._put_sums(), begin)
+
+    put = ["write_own(G, m, near_out, out);"]
+
+    def _results(self, nodes):
+        """Targets of the values of a cell, and the array that they are in"""
+        return [Target(self.grid.address("out", f), "=", a) for f, a in enumerate(nodes)], ["out"]
+
+    def _sums_of_results(self):
+        return ""
+
+    def _put_sums(self):
+        return ""
 
     # ---- backward products ----
 
     def backward(self, product):
-        directions = DIRECTIONS[product]
+        directions, name = DIRECTIONS[product], self.prefix + product
         versions = {s: self.products.backward(directions, s) for s in (STATES, INPUTS)}
         nodes = {s: [a for _, a in v[0].states + v[0].parameters] for s, v in versions.items()}
-        self.callbacks[product] = product
+        self.callbacks[product] = name
         if not nodes[INPUTS] and not versions[INPUTS][1].before:
             self.callbacks[product] = f"no_{product}"
             return
@@ -66,9 +79,9 @@ class Functions:
             none = self._alone(product)
             begin = f"    if ({none}) return 0;\n"
             if nodes[STATES]:
-                self._backward(product, product + "_y", *versions[STATES], STATES)
-                begin = f"    if ({none}) return {call(product + '_y', product)};\n"
-        self._backward(product, product, *versions[INPUTS], INPUTS, begin)
+                self._backward(product, name + "_y", *versions[STATES], STATES)
+                begin = f"    if ({none}) return {call(name + '_y', product)};\n"
+        self._backward(product, name, *versions[INPUTS], INPUTS, begin)
 
     def _backward(self, product, name, inner, near, spaces, begin=""):
         """One function if both gradients are scattered, which shares what they have in common; otherwise two"""
@@ -120,7 +133,7 @@ class Functions:
         else:
             near_cell = cell if same else self._cell(name + "_near", near_targets, near_writes, False)
             lines += loops(self.grid, [cell.call()]) if cell else ""
-            lines += self._edges(name, product, near_cell, self._give_back(near_cell, states, bars, before),
+            lines += self._edges(name, product, near_cell, self._give_back(near_cell, states, others, before),
                                  spaces=spaces, bars=bars, before=list(before), sums=bool(slots))
         self._print(product, name, lines + self._add_sums(slots, both), begin)
 
@@ -168,43 +181,24 @@ class Functions:
                 lines += f"    {guard}g->p[{self.grid.place[k[2]]}] += {total};\n"
         return lines
 
-    def _give_back(self, cell, states, bars, before):
+    def _give_back(self, cell, states, others, before):
         """What a cell near a boundary adds to the gradient"""
-        gy, lines = "g->y" if states else "NULL", []
+        gy, lines, bars = "g->y" if states else "NULL", [], others and self.products.active
         end = ", bar);" if bars else ", NULL);" if self.grid.has_outside else ");"
         if "gy" in cell.writes:
-            lines.append(f"add_near(G, m, near_gy, {gy}{end}")
+            guard = "if (g->y) " * (others and not self.grid.has_outside)
+            lines.append(f"{guard}add_near(G, m, near_gy, {gy}{end}")
         lines += [f"add_near(G, m, near_{low(q)}, NULL, {low(q)}_bar);" for q in before]
         for array in cell.writes:
             if self.grid.is_gradient(array):
                 lines.append(f"if ({array}) add_parameter(G, m, near_{array}, {array});")
         return lines
 
-    # ---- Jacobian ----
-
-    def jacobian(self):
-        """entries: (equation, variable, node); by columns: each cell computes the columns of its states"""
-        self.entries, self.by_columns = self.products.jacobian()
-        if not self.entries:
-            return
-        targets = lambda nodes: [Target(f"J[place[{n}]]", "=", a) for n, a in enumerate(nodes)]        # noqa: E731
-        near_cell = cell = self._cell("jac", targets([a for _, _, a in self.entries]), ["J"]) if not self.by_columns else None
-        if self.by_columns:
-            cell = self._cell("jac", targets(self.products.shifted_entries(self.entries)), ["J"])
-            near_cell = self._cell("jac_near", targets([a for _, _, a in self.entries]), ["J"])
-            self.spread = True
-        place = f"const int *const place = G->place + ENTRIES*({self.grid.cell(self.grid.here)});"
-        lines = self.printer.prelude(cell, "jac") + loops(self.grid, [place, cell.call()])
-        after = ["const int *const place = G->edge_place + ENTRIES*m;",
-                 "for (int l = 0; l < ENTRIES; l++) if (place[l] >= 0) J[place[l]] += near_J[l];"]
-        last = "G->listed" if self.by_columns else "G->edges"
-        begin = f"    for (int l = 0; l < ENTRIES*{last}; l++) if (G->edge_place[l] >= 0) J[G->edge_place[l]] = 0;\n"
-        lines += self._edges("jac", "jac", near_cell, after, last=last, begin=begin, spaces=STATES)
-        self._print("jac", "jac", lines)
-
     # ---- pieces of functions ----
 
     def _cell(self, name, targets, writes, alone=True):
+        nodes = self.grid.hoisted([t.node for t in targets])
+        targets = [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, nodes)]
         cell = Cell(self.grid, name, targets, writes, alone)
         for k in cell.loads:
             if k[1].endswith("p"):
@@ -232,6 +226,27 @@ class Functions:
         """The condition that directions are in states alone"""
         found = [s for s in ("p", "t") if g_variables(self.products, s)]
         return " && ".join(f"!{q}x->p" if s == "p" else f"{q}x->t == 0" for q in DIRECTIONS[product] for s in found)
+
+
+class Sums(Functions):
+    """Of a map whose values are sums over all cells, as running costs"""
+
+    def __init__(self, grid, products, prefix):
+        self.prefix, self.count = prefix + "_", len(products.F)
+        self.clear, self.put = f"{prefix}_clear(out)", []
+        super().__init__(grid, products)
+        if any(self.clear in text for text in self.text):
+            self.text.insert(0, f"static int {prefix}_clear(double *out)\n{{\n"
+                                f"    memset(out, 0, {self.count} * sizeof *out);\n    return 0;\n}}\n")
+
+    def _results(self, nodes):
+        return [Target(f"sum[{k}]", "+=", a) for k, a in enumerate(nodes)], ["sum"]
+
+    def _sums_of_results(self):
+        return f"    double sum[{self.count}] = {{0}};\n"
+
+    def _put_sums(self):
+        return "".join(f"    out[{k}] = sum[{k}];\n" for k in range(self.count))
 
 
 def g_variables(products, space):

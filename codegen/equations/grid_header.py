@@ -1,47 +1,65 @@
 """The header of a model on a grid."""
-from .c_file import comment
-from .names import c_word
+from .header import comment
+
+PLACES = {"state": "states: fields in y", "parameter": "parameters in p", "cost": "running costs, behind the states"}
+
+TEXT = """
+/* The model on a grid of @CELLS cells@USUAL.  NULL: no memory; an axis has too few cells (least: @LEAST); or there
+   are more unknowns or entries of the Jacobian than fit into int.  There may be several grids of different sizes, and
+   several threads and solvers may use one. */
+typedef struct NAME_grid NAME_grid;
+NAME_grid *NAME_new(@ARGUMENTS);
+void NAME_free(NAME_grid *);                 /* accepts NULL */
+const costate_problem *NAME_problem(const NAME_grid *);
+
+/* where the state of a cell is in y */
+int NAME_index(const NAME_grid *, int state@INDICES);
+"""
+START = """
+/* y: initial values at t, as the file gives them@COSTS */
+void NAME_start(const NAME_grid *, double t, const double *p, double *y);
+"""
+DEFAULTS = """
+/* p: the usual values of all parameters */
+void NAME_defaults(const NAME_grid *, double *p);
+"""
+PARAMETER = """
+/* where a parameter is in p; indices are those of the cell, for parameters that are fields */
+int NAME_parameter(const NAME_grid *, int parameter@INDICES);
+"""
 
 
 def header(file):
     m, grid, name = file.model, file.grid, file.grid.name
-    guard = f"{name.upper()}_H"
+    guard = f"{file.stem.replace('-', '_').upper()}_H"
     text = f"/* {file.stem}.h - written by costate-model from {file.origin}; changes belong there. */\n" \
         f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
     for kind, quantities in file.kinds():
-        text += f"enum {{                 /* {'states: fields in y' if kind == 'state' else 'parameters'} */\n"
+        text += f"enum {{    /* {PLACES[kind]} */\n"
         for q in quantities:
-            remark = " ".join(x for x in (q.text, f"[{q.unit}]" if q.unit else "",
-                                          "(a field)" if kind == "parameter" and q.axes else "") if x)
-            line = f"    {name}_{c_word(q.name)},".ljust(28) + (f"/* {comment(remark)} */" if remark else "")
-            text += line.rstrip() + "\n"
+            line = f"    {grid.enumerator(q)},".ljust(28)
+            text += (line + remark(q, kind)).rstrip() + "\n"
         text += f"    {name}_{kind}s\n}};\n"
-    sizes = ", ".join(f"int {s}" for s in m.sizes) or "void"
+    if m.modes:
+        text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
     usual = ", ".join(f"{s} = {v}" for s, v in m.sizes.items() if v is not None)
-    cells = " x ".join(str(axis.size) for axis in m.axes)
-    least = ", ".join(str(n) for n in file.least())
-    text += f"""
-/* The model on a grid of {cells} cells{f'; usual sizes: {usual}' if usual else ''}.  NULL: no memory; a size is too
-   small (least numbers of cells: {least}); or there are more unknowns or entries of the Jacobian than fit into int.
-   Several grids of different sizes can exist at the same time, and several threads can use one. */
-typedef struct {name}_grid {name}_grid;
-{name}_grid *{name}_new({sizes});
-void {name}_free({name}_grid *);                 /* accepts NULL */
-const costate_problem *{name}_problem(const {name}_grid *);
-"""
-    if any(q.value is not None for q in m.states):
-        text += f"\n/* y: n initial values at t, as the file gives them */\n" \
-            f"void {name}_start(const {name}_grid *, double t, const double *p, double *y);\n"
-    indices = "".join(f", int {i}" for i in ("i", "j", "k")[:grid.axes])
-    text += f"\n/* where a state of a cell is in y */\nint {name}_index(const {name}_grid *, int state{indices});\n"
-    if m.parameters:
-        text += f"\n/* p: np usual values */\nvoid {name}_defaults(const {name}_grid *, double *p);\n"
-    if grid.fields:
-        text += f"\n/* where a parameter is in p; the indices of the cell matter for fields only */\n" \
-            f"int {name}_parameter(const {name}_grid *, int parameter{indices});\n"
-    text += "\n"
+    body = TEXT + START * file.object.has_start + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields)
+    for word, by in (("@CELLS", " x ".join(str(axis.size) for axis in m.axes)),
+                     ("@USUAL", f" (usually {usual})" * bool(usual)),
+                     ("@LEAST", ", ".join(str(n) for n in file.tables.least())),
+                     ("@ARGUMENTS", ", ".join(f"int {s}" for s in grid.sizes.values()) or "void"),
+                     ("@INDICES", file.object.arguments), ("@COSTS", "; running costs 0" * bool(m.costs)),
+                     ("NAME", name)):
+        body = body.replace(word, by)
+    text += body + "\n"
     for kind, quantities in file.kinds():
         for what in ("names", "units"):
             text += f"extern const char *const {name}_{kind}_{what}[{len(quantities)}];\n"
     return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+
+
+def remark(q, kind):
+    parts = [q.text, f"[{q.unit}]" if q.unit else "", "(a field)" if kind == "parameter" and q.axes else ""]
+    parts = [part for part in parts if part]
+    return f"/* {comment(' '.join(parts))} */" if parts else ""

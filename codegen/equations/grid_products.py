@@ -1,8 +1,8 @@
-"""Derivatives of the equations of a cell as nodes; adjoints as sums over the cells that read a cell, where that is cheaper.
+"""Derivatives of the equations of a cell as nodes; gradients are scattered or gathered.
 
-The gradient with respect to the state of a cell is a sum over the cells that read it.  It is either scattered (each cell
-adds to its neighbours) or gathered (the weights of the neighbours are read: the gradient of each cell that reads this
-one, shifted to it).  Gathering vectorises, but computes what the neighbours share several times over."""
+The gradient with respect to the state of a cell is a sum over the cells that read it.  It is either scattered (each
+cell adds to its neighbours) or gathered (the weights of the neighbours are read: the gradient of each cell that reads
+this one, shifted to it).  Gathering vectorises, but computes what the neighbours share several times over."""
 from dataclasses import dataclass, field
 
 from .functions import INPUTS, STATES
@@ -21,14 +21,15 @@ class Gradient:
 
 
 class Products:
-    def __init__(self, grid):
-        self.grid, self.g, m = grid, grid.g, grid.model
+    """F: nodes of a cell; summed: over all cells, as in running costs, so that a weight is the same for all cells"""
+
+    def __init__(self, grid, F, summed=False):
+        self.grid, self.g, self.F = grid, grid.g, F
         g = self.g
-        self.F = m.equations
         self.inputs = [k for space in INPUTS for k in g.variables(self.F, space)]
         self.loads = [k for k in self.inputs if k[1] == "y"]
         self.others = [k for k in self.inputs if k[1] != "y"]
-        self.weights = [g.v("w", k, grid.here) for k in range(grid.nf)]
+        self.weights = [g.v("w", k, () if summed else grid.here) for k in range(len(F))]
         self.adjoint = g.adjoint(self.F, self.weights, [g.v(*k[1:]) for k in self.inputs])
         self._differentiate_outside()
 
@@ -87,7 +88,7 @@ class Products:
         terms = {}
         for k, a in states:
             terms.setdefault(k[2], []).extend(self._terms(self._shifted(a, k[3])))
-        constant = self._constant([a for these in terms.values() for a in these])
+        constant = self.grid.constant([a for these in terms.values() for a in these])
         out = [(("v", "y", f, here), self._factored(these, constant)) for f, these in sorted(terms.items())]
         nodes = [a for _, a in out]
         if self._reach(nodes) > self._reach(self.F):
@@ -118,15 +119,6 @@ class Products:
                 stack += [(key[2], minus ^ (key[0] == "-")), (key[1], minus)]
             else:
                 out.append(self.g.neg(a) if minus else a)
-        return out
-
-    def _constant(self, roots):
-        """The nodes that are the same for all cells"""
-        out = set()
-        for a in self.g.order(roots):
-            key, below = self.g.nodes[a], self.g.children(a)
-            if key[0] == "c" or key[0] == "v" and self.grid.is_number(key) or below and all(b in out for b in below):
-                out.add(a)
         return out
 
     def _factored(self, terms, constant):
@@ -168,15 +160,17 @@ class Products:
 
     # ---- Jacobian ----
 
-    def jacobian(self):
-        """([(equation, key, node)], whether each cell computes the columns of its states)
+    def jacobian(self, diagonal):
+        """([(equation, key, node)], whether each cell computes the columns of its states); diagonal: equations whose
+        diagonal is an entry even if it is zero, because the mass matrix has one there
 
         Columns are contiguous, so that it pays to write them where the entries of neighbours cost no more."""
         g, out = self.g, []
         for e, f in enumerate(self.F):
-            keys = g.variables([f], "y")
+            own = ("v", "y", e, self.grid.here)
+            keys = sorted({*g.variables([f], "y"), own}, key=lambda k: k[2:])
             nodes = g.adjoint([f], [g.c(1)], [g.v(*k[1:]) for k in keys])
-            out += [(e, k, a) for k, a in zip(keys, nodes) if not g.is_zero(a)]
+            out += [(e, k, a) for k, a in zip(keys, nodes) if not g.is_zero(a) or k == own and e in diagonal]
         nodes = [a for _, _, a in out]
         columns = self.shifted_entries(out)
         by_columns = not g.variables(nodes, "axis") and self._reach(columns) <= self._reach(self.F) \
