@@ -4,9 +4,9 @@ from .header import comment
 PLACES = {"state": "states: fields in y", "parameter": "parameters in p", "cost": "running costs, behind the states"}
 
 TEXT = """
-/* The model on a grid of @CELLS cells@USUAL.  NULL: no memory; an axis has too few cells (least: @LEAST); or there
-   are more unknowns or entries of the Jacobian than fit into int.  There may be several grids of different sizes, and
-   several threads and solvers may use one. */
+/* The model on a grid of @CELLS cells@USUAL.
+   NULL: no memory; an axis has too few cells (least: @LEAST); or there are more unknowns or entries of the Jacobian
+   than fit into int.  There may be several grids of different sizes, and several threads and solvers may use one. */
 typedef struct NAME_grid NAME_grid;
 NAME_grid *NAME_new(@ARGUMENTS);
 void NAME_free(NAME_grid *);                 /* accepts NULL */
