@@ -2,7 +2,8 @@
 model shallow_water "Shallow-water equations in characteristic form: third-order upwind differences, periodic"
 size nx = 40, ny = 40
 grid i: nx periodic, j: ny periodic
-state h[i,j] = 100 + 30*exp(-x^2 - y^2) {m} "depth", hu[i,j] = 2 {m^2/s} "momentum along x", hv[i,j] = 2 {m^2/s} "along y"
+state h[i,j] = 100 + 30*exp(-x^2 - y^2) {m} "depth"
+state hu[i,j] = 2 {m^2/s} "depth times velocity along x", hv[i,j] = 2 {m^2/s} "depth times velocity along y"
 layout fields
 
 let x = -3 + (i + 1)*6/(nx - 1)

@@ -45,6 +45,11 @@ class Grid:
         self.ends.append([(ENDS[PERIODIC if p else WALL],) * 2 for p in self.periodic])
         self.has_outside = any(code >= 0 for field in self.ends for both in field for code in both)
 
+    def outside_of(self, loads):
+        """The nodes of the values outside that these variables may stand for"""
+        codes = {self.ends[k[2]][a][o > 0] for k in loads for a, o in enumerate(k[3]) if o}
+        return [node for code, node in enumerate(self.outside, 1) if code in codes]
+
     def _code(self, what):
         if isinstance(what, str) or self.g.is_zero(what):
             return ENDS.get(what, 0)

@@ -96,7 +96,7 @@ def loops(grid, lines):
     text, indent = "", "    "
     for a in range(grid.axes):
         inner = a == grid.axes - 1
-        if inner and grid.needs_rows():
+        if inner and grid.needs_rows() and any(re.search(r"\br\b", line) for line in lines):
             text += f"{indent}const rows r = rows_at({', '.join(['G', *INDICES[:a]])});\n"
         i = INDICES[a]
         brace = " {" if len(lines) > 1 or not inner else ""
@@ -112,5 +112,5 @@ def loops(grid, lines):
 def one_loop(grid, call):
     """A statement for all cells, which know no neighbours"""
     i = grid.last
-    rows = f"    const rows r = {{{'.field = G->cells' if grid.strided else '0'}}};\n" if grid.needs_rows() else ""
+    rows = f"    const rows r = {{{'.field = G->cells' if grid.strided else '0'}}};\n" if ", r, " in call else ""
     return f"{rows}    for (int {i} = 0; {i} < G->cells; {i}++) {call}\n"

@@ -42,14 +42,15 @@ class Functions:
         if all(self.g.is_zero(a) for a in inner + near):
             self._print(product, name, f"    {self.clear};\n", begin)
             return
-        cell = self._cell(name, *self._results(inner))
-        lines = self.printer.prelude(cell, product) + self._sums_of_results()
-        if cell.alone and near == inner:
+        targets, writes = self._results(inner)
+        cell = self._cell(name, targets, writes) if targets else None
+        lines = (self.printer.prelude(cell, product) if cell else "") + self._sums_of_results()
+        if cell and cell.alone and near == inner:
             lines += one_loop(self.grid, cell.call())
         else:
             near_cell = cell if near == inner else self._cell(name + "_near", *self._results(near))
-            lines += loops(self.grid, [cell.call()])
-            lines += self._edges(name, product, near_cell, self.put, spaces=spaces, sums="sum" in cell.writes)
+            lines += loops(self.grid, [cell.call()]) if cell else ""
+            lines += self._edges(name, product, near_cell, self.put, spaces=spaces, sums="sum" in writes)
         self._print(product, name, lines + self._put_sums(), begin)
 
     put = ["write_own(G, m, near_out, out);"]
@@ -240,7 +241,7 @@ class Sums(Functions):
                                 f"    memset(out, 0, {self.count} * sizeof *out);\n    return 0;\n}}\n")
 
     def _results(self, nodes):
-        return [Target(f"sum[{k}]", "+=", a) for k, a in enumerate(nodes)], ["sum"]
+        return [Target(f"sum[{k}]", "+=", a) for k, a in enumerate(nodes) if not self.g.is_zero(a)], ["sum"]
 
     def _sums_of_results(self):
         return f"    double sum[{self.count}] = {{0}};\n"
@@ -251,7 +252,7 @@ class Sums(Functions):
 
 def g_variables(products, space):
     """Of one space, in the equations and outside of the grid"""
-    return products.g.variables(products.F + products.grid.outside, space)
+    return products.g.variables(products.F + products.outside, space)
 
 
 def reaches(found):

@@ -34,8 +34,9 @@ class Products:
         self._differentiate_outside()
 
     def _differentiate_outside(self):
-        """active: values outside of the grid depend on p or t; curved: not linearly"""
-        g, B = self.g, self.grid.outside
+        """outside: the values outside of the grid that are read; active: they depend on p or t; curved: not linearly"""
+        g, B = self.g, self.grid.outside_of(self.loads)
+        self.outside = B
         keys = [g.v(*k[1:]) for k in g.variables(B, "p", "t")]
         nodes = [a for v in keys for a in g.tangent(B, {v: g.c(1)})]
         self.active = any(not g.is_zero(a) for a in nodes)
@@ -46,7 +47,7 @@ class Products:
         g = self.g
         out = {g.v(*k[1:]): g.v(q + k[1], *k[2:]) for k in self.inputs if k[1] in spaces}
         if mixed and q == "e":
-            out |= {g.v("dy", *k[2:]): g.v("dey", *k[2:]) for k in self.loads}
+            out |= {g.v("dy", *k[2:]): g.v("dey", *k[2:]) for k in self.loads if any(k[3])}
         return out
 
     def along(self, nodes, directions, spaces, mixed=False):
