@@ -91,8 +91,8 @@ def stores_early(lines):
     return [line for group in groups for line in group]
 
 
-def loops(grid, lines):
-    """Statements for all cells of the interior"""
+def loops(grid, lines, whole=False):
+    """Statements for all cells of the interior, or of the whole grid"""
     text, indent = "", "    "
     for a in range(grid.axes):
         inner = a == grid.axes - 1
@@ -100,7 +100,8 @@ def loops(grid, lines):
             text += f"{indent}const rows r = rows_at({', '.join(['G', *INDICES[:a]])});\n"
         i = INDICES[a]
         brace = " {" if len(lines) > 1 or not inner else ""
-        text += f"{indent}for (int {i} = G->low[{a}]; {i} < G->high[{a}]; {i}++){brace}\n"
+        low, high = ("0", f"G->n[{a}]") if whole else (f"G->low[{a}]", f"G->high[{a}]")
+        text += f"{indent}for (int {i} = {low}; {i} < {high}; {i}++){brace}\n"
         indent += "    "
     text += "".join(f"{indent}{line}\n" for line in lines)
     for a in reversed(range(grid.axes)):
@@ -109,8 +110,10 @@ def loops(grid, lines):
     return text
 
 
-def one_loop(grid, call):
-    """A statement for all cells, which know no neighbours"""
-    i = grid.last
+def one_loop(cell):
+    """The function of a cell that knows no neighbours, for all cells; one loop, unless it asks where it is"""
+    grid, i, call = cell.grid, cell.grid.last, cell.call()
+    if cell.axis_numbers:
+        return loops(grid, [call], whole=True)
     rows = f"    const rows r = {{{'.field = G->cells' if grid.strided else '0'}}};\n" if ", r, " in call else ""
     return f"{rows}    for (int {i} = 0; {i} < G->cells; {i}++) {call}\n"

@@ -4,7 +4,7 @@ import re
 from . import grid_text
 from .functions import Writer, nothing
 from .grid import WORDS, Grid
-from .grid_functions import Sums
+from .grid_functions import Start, Sums
 from .grid_header import header
 from .grid_jacobian import RightHandSide
 from .grid_object import Object
@@ -45,18 +45,23 @@ class GridFile:
     def __init__(self, model, origin, stem):
         self.model, self.g, self.origin, self.stem = model, model.graph, origin, stem
         costs = model.cost_nodes if any(not model.graph.is_zero(a) for a in model.cost_nodes) else []
-        self.grid = Grid(model, [model.equations, costs])
+        start = [self.g.c(0) if q.value is None else q.value for q in model.states]
+        start = start if any(q.value is not None for q in model.states) else []
+        self.grid = Grid(model, [model.equations, costs, start])
         diagonal = [i for i, _ in model.mass]
         self.rhs = RightHandSide(self.grid, Products(self.grid, model.equations), diagonal)
         self.cost = Sums(self.grid, Products(self.grid, costs, summed=True), "cost") if costs else None
-        self.maps = [m for m in (self.rhs, self.cost) if m]
+        self.start = Start(self.grid, Products(self.grid, start)) if start else None
+        self.maps = [m for m in (self.rhs, self.cost, self.start) if m]
         self.tables = Tables(self.grid, self.maps, self.rhs.entries)
-        self.object = Object(self.grid, self.rhs, self.cost)
+        self.object = Object(self.grid, self.rhs, self.cost, self.start)
 
     def texts(self):
         functions = heading("right-hand side, its products and its Jacobian") + "\n".join(self.rhs.text) + "\n"
         if self.cost:
             functions += heading("running costs") + "\n".join(self.cost.text) + "\n"
+        if self.start:
+            functions += heading("initial values") + "\n".join(self.start.text) + "\n"
         made = self.object
         body = self.outside(functions) + functions + heading("the pattern of the Jacobian") + made.pattern() \
             + heading("the grid and its problem") + made.new(len(self.tables.states + self.tables.parameters)) \
@@ -94,7 +99,8 @@ class GridFile:
         own = self.tables.numbers() + self.tables.rows()
         text = own + heading("neighbours and boundaries") + grid_text.IMAGE \
             + grid_text.LIST.replace("@RIM", str(self.tables.rim)) + self.tables.near(body)
-        return grid_text.WRAPPED + text + (grid_text.CLEAR if " clear(out, ctx)" in body else "")
+        clear = grid_text.CLEAR * (" clear(out, ctx)" in body) + grid_text.CLEAR_ALL * (" clear_all(out, ctx)" in body)
+        return grid_text.WRAPPED + text + clear
 
     def head(self, body):
         m = self.model
@@ -111,6 +117,8 @@ class GridFile:
     def struct(self):
         sizes = ", ".join(self.grid.sizes.values())
         text = grid_text.GRID.replace("    @SIZES\n", f"    struct {{ int {sizes}; }} size;\n" if sizes else "")
+        start = "    costate_map start;                 /* initial values */\n"
+        text = text.replace("    @START\n", start * bool(self.start))
         index = "    int *index;                        /* of each unknown */\n"
         return text.replace("    @INDEX\n", index * self.object.has_index)
 

@@ -46,7 +46,7 @@ class Functions:
         cell = self._cell(name, targets, writes) if targets else None
         lines = (self.printer.prelude(cell, product) if cell else "") + self._sums_of_results()
         if cell and cell.alone and near == inner:
-            lines += one_loop(self.grid, cell.call())
+            lines += one_loop(cell)
         else:
             near_cell = cell if near == inner else self._cell(name + "_near", *self._results(near))
             lines += loops(self.grid, [cell.call()]) if cell else ""
@@ -130,7 +130,7 @@ class Functions:
         lines = (self.printer.prelude(cell, product) if cell else "") + self._sum(slots, both)
         same = cell and near_targets == targets
         if same and cell.alone:
-            lines += one_loop(self.grid, cell.call())
+            lines += one_loop(cell)
         else:
             near_cell = cell if same else self._cell(name + "_near", near_targets, near_writes, False)
             lines += loops(self.grid, [cell.call()]) if cell else ""
@@ -227,6 +227,15 @@ class Functions:
         """The condition that directions are in states alone"""
         found = [s for s in ("p", "t") if g_variables(self.products, s)]
         return " && ".join(f"!{q}x->p" if s == "p" else f"{q}x->t == 0" for q in DIRECTIONS[product] for s in found)
+
+
+class Start(Functions):
+    """Of the map from t and p to initial values, and to running costs, which are 0"""
+    prefix, clear = "start_", "clear_all(out, ctx)"
+
+    def _put_sums(self):
+        costs = len(self.grid.model.costs)
+        return f"    for (int k = 0; k < {costs}; k++) out[G->problem.n + k] = 0;\n" * bool(costs)
 
 
 class Sums(Functions):

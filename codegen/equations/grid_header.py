@@ -16,8 +16,10 @@ const costate_problem *NAME_problem(const NAME_grid *);
 int NAME_index(const NAME_grid *, int state@INDICES);
 """
 START = """
-/* y: initial values at t, as the file gives them@COSTS */
+/* y: initial values at t, as the file gives them@COSTS; and the map (t, p) -> y with its
+   derivatives, whose ctx is the grid */
 void NAME_start(const NAME_grid *, double t, const double *p, double *y);
+const costate_map *NAME_start_map(const NAME_grid *);
 """
 DEFAULTS = """
 /* p: the usual values of all parameters */
@@ -44,7 +46,7 @@ def header(file):
     if m.modes:
         text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
     usual = ", ".join(f"{s} = {v}" for s, v in m.sizes.items() if v is not None)
-    body = TEXT + START * file.object.has_start + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields)
+    body = TEXT + START * bool(file.start) + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields)
     for word, by in (("@CELLS", " x ".join(str(axis.size) for axis in m.axes)),
                      ("@USUAL", f" (usually {usual})" * bool(usual)),
                      ("@LEAST", ", ".join(str(n) for n in file.tables.least())),

@@ -140,6 +140,7 @@ NAME_grid *NAME_new(@ARGUMENTS)
         return NULL;
     }
     G->problem = (costate_problem){@PROBLEM;
+    @START
     if (!new_lists(G) || !new_pattern(G)@NEW_INDEX) {
         NAME_free(G);
         return NULL;
@@ -166,6 +167,18 @@ void NAME_free(NAME_grid *G)
 const costate_problem *NAME_problem(const NAME_grid *G)
 {
     return &G->problem;
+}
+
+"""
+START = """\
+const costate_map *NAME_start_map(const NAME_grid *G)
+{
+    return &G->start;
+}
+
+void NAME_start(const NAME_grid *G, double t, const double *p, double *y)
+{
+    start_value(&(costate_point){.t = t, .p = p}, y, G->problem.ctx);
 }
 
 """

@@ -6,14 +6,13 @@ from .names import listed
 
 
 class Object:
-    """rhs, cost: the Functions of the maps, cost None: there are no running costs"""
+    """rhs, cost, start: the Functions of the maps; None: there are no running costs or initial values"""
 
-    def __init__(self, grid, rhs, cost):
-        self.grid, self.model, self.g, self.rhs, self.cost = grid, grid.model, grid.g, rhs, cost
+    def __init__(self, grid, rhs, cost, start):
+        self.grid, self.model, self.g, self.rhs, self.cost, self.start = grid, grid.model, grid.g, rhs, cost, start
         self.indices = "".join(f", {i}" for i in INDICES[:grid.axes])
         self.arguments = "".join(f", int {i}" for i in INDICES[:grid.axes])
         self.has_index = any(q.order for q in self.model.states)
-        self.has_start = any(q.value is not None for q in self.model.states)
 
     # ---- the pattern, and NAME_new ----
 
@@ -49,6 +48,7 @@ class Object:
                          ("@SIZES", "\n    ".join(sizes)), ("@PROBLEM", self._problem()),
                          ("@LARGEST", str(max(grid.nf, len(self.rhs.entries), len(grid.fields) + 1, loads, grid.axes))),
                          ("@NEW_INDEX", " || !new_index(G)" * self.has_index),
+                         ("    @START\n", self._start()),
                          ("    @FREE_INDEX\n", "    free(G->index);\n" * self.has_index)):
             out = out.replace(word, by)
         return out
@@ -58,27 +58,27 @@ class Object:
         count = [str(len(grid.scalars))] * (bool(grid.scalars) or not grid.fields)
         count += ["G->cells" if len(grid.fields) == 1 else f"{len(grid.fields)}*G->cells"] * bool(grid.fields)
         parts = [f".n = FIELDS*G->cells, .np = {' + '.join(count)}, .nq = {len(m.costs)}, .ctx = G",
-                 f".rhs = {self._map(self.rhs)}"]
-        parts += [f".cost = {self._map(self.cost)}"] if self.cost else []
+                 f".rhs = {self._map(self.rhs, 15)}"]
+        parts += [f".cost = {self._map(self.cost, 16)}"] if self.cost else []
         parts += [".jac = jac" + ", .mass = mass" * bool(m.mass) + ", .pattern = &G->pattern"]
         return "\n" + ",\n".join(f"        {part}" for part in parts) + "}"
 
     @staticmethod
-    def _map(functions):
+    def _map(functions, column):
+        """The initializer of a costate_map that begins in this column"""
         members = [f".{member} = {function}" for member, function in functions.callbacks.items()]
-        return "\n".join(listed(" " * 16 + "{", members, "}", 17)).lstrip()
+        return "\n".join(listed(" " * column + "{", members, "}", column + 1)).lstrip()
+
+    def _start(self):
+        return f"    G->start = (costate_map){self._map(self.start, 27)};\n" if self.start else ""
 
     # ---- values ----
 
     def values(self):
         """Initial values and defaults of parameters"""
         grid, out = self.grid, ""
-        if self.has_start:
-            out += "void NAME_start(const NAME_grid *G, double t, const double *p, double *y)\n{\n"
-            out += "    (void)t, (void)p;\n"
-            out += self._over_cells([(f"y[NAME_index(G, {q.index}{self.indices})]", q) for q in self.model.states])
-            costs = [f"G->problem.n{f' + {k}' if k else ''}" for k in range(len(self.model.costs))]
-            out += "".join(f"    y[{place}] = 0;\n" for place in costs) + "}\n\n"
+        if self.start:
+            out += text.START
         if self.model.parameters:
             out += "void NAME_defaults(const NAME_grid *G, double *p)\n{\n    (void)G;\n"
             for k, q in enumerate(grid.scalars):

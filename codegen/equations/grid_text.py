@@ -18,6 +18,7 @@ MACROS = """#include <limits.h>
 GRID = """struct NAME_grid {
     costate_problem problem;
     costate_pattern pattern;
+    @START
     int n[AXES], cells;                /* cells along each axis, and in all */
     @SIZES
     int low[AXES], high[AXES];         /* the interior: cells whose neighbours are found without tests */
@@ -206,10 +207,21 @@ static void add_open(const NAME_grid *G, int m, const double *near, double *rest
 
 """]
 
-CLEAR = """static int clear(double *out, void *ctx)
+CLEAR = """\
+static int clear(double *out, void *ctx)
 {
     const NAME_grid *const G = ctx;
     memset(out, 0, (size_t)G->problem.n * sizeof *out);
+    return 0;
+}
+
+"""
+CLEAR_ALL = """\
+/* with running costs */
+static int clear_all(double *out, void *ctx)
+{
+    const NAME_grid *const G = ctx;
+    memset(out, 0, (size_t)(G->problem.n + G->problem.nq) * sizeof *out);
     return 0;
 }
 

@@ -60,13 +60,14 @@ static int check_runs(const costate_problem *P, const double *y, const double *p
     return 0;
 }
 
-static int check(const costate_problem *P, double *y, const double *p)
+static int check(const costate_problem *P, const costate_map *start, double *y, const double *p)
 {
     costate_point x = {.t = 0.3, .y = y, .p = p};
     costate_report rhs, cost;
     int status = costate_check_problem(P, &x, &rhs, &cost);
     if (status) return wrong(rhs.text, cost.text);
     if (unsorted(P->pattern)) return wrong("pattern", "not sorted");
+    if (costate_check_map(start, P->n, P->np, P->n + P->nq, &x, P->ctx, &rhs)) return wrong("start", rhs.text);
     return check_runs(P, y, p);
 }
 
@@ -85,7 +86,7 @@ int main(int count, char **arguments)
 #endif
     OF(NAME, _start)(grid, 0, p, y);
     for (int i = 0; i < P->n; i++) y[i] = SCALE * y[i] + LIFT + 0.3 * ((i * 7 + 3) % 11) / 11;    /* not symmetric */
-    int status = check(P, y, p);
+    int status = check(P, OF(NAME, _start_map)(grid), y, p);
     OF(NAME, _free)(grid);
     OF(NAME, _free)(NULL);
     free(y);
