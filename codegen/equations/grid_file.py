@@ -34,8 +34,8 @@ class NamesOutside(Names):
     def variable(self, key):
         return f"(double)G->size.{self.sizes[key[2]]}" if key[1] == "size" else super().variable(key)
 
-    def loads(self, graph, roots, directions):
-        out = super().loads(graph, roots, directions)
+    def loads(self, graph, roots, *more):
+        out = super().loads(graph, roots, *more)
         if graph.variables(roots, "size"):
             out.text = f"    const {self.model.name}_grid *const G = ctx;\n" + out.text
         return out
@@ -81,7 +81,7 @@ class GridFile:
         m.graph, m.parameters, m.sizes = g, grid.scalars, self.model.sizes
         in_place = lambda k: g.v("p", grid.place[k[2]]) if k[1] == "p" else g.v(*k[1:])        # noqa: E731
         self.writer = Writer(m, NamesOutside(m, grid))
-        made = self.writer.map("outside", g.mapped(grid.outside, in_place), "")
+        made = self.writer.map("outside", g.mapped(grid.outside, in_place), "", several=False)
         texts, wanted = [], re.findall(r"outside_\w+(?=\()", functions)
         for text in reversed(made.text):
             if re.search(r"int (\w+)\(", text).group(1) in wanted:
