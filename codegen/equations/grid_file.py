@@ -68,7 +68,7 @@ class GridFile:
             + made.values() + made.positions() + self.names()
         tables = self.tables.constants() + self.struct() + self.tables.tables()
         text = self.head(body) + tables + self.helpers(body) + body
-        return text.replace("NAME", self.model.name), header(self)
+        return text.replace("@NAME", self.model.name), header(self)
 
     # ---- values outside of the grid ----
 
@@ -131,7 +131,7 @@ class GridFile:
         text = ""
         for kind, quantities in self.kinds():
             for what, values in (("names", [q.name for q in quantities]), ("units", [q.unit for q in quantities])):
-                head = f"const char *const NAME_{kind}_{what}[] = {{"
+                head = f"const char *const @NAME_{kind}_{what}[] = {{"
                 text += "\n".join(listed(head, [quoted(v) for v in values], "};", 4)) + "\n"
         return text
 

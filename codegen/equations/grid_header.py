@@ -7,27 +7,27 @@ TEXT = """
 /* The model on a grid of @CELLS cells@USUAL.
    NULL: no memory; an axis has too few cells (least: @LEAST); or there are more unknowns or entries of the Jacobian
    than fit into int.  There may be several grids of different sizes, and several threads and solvers may use one. */
-typedef struct NAME_grid NAME_grid;
-NAME_grid *NAME_new(@ARGUMENTS);
-void NAME_free(NAME_grid *);                 /* accepts NULL */
-const costate_problem *NAME_problem(const NAME_grid *);
+typedef struct @NAME_grid @NAME_grid;
+@NAME_grid *@NAME_new(@ARGUMENTS);
+void @NAME_free(@NAME_grid *);                 /* accepts NULL */
+const costate_problem *@NAME_problem(const @NAME_grid *);
 
 /* where the state of a cell is in y */
-int NAME_index(const NAME_grid *, int state@INDICES);
+int @NAME_index(const @NAME_grid *, int state@INDICES);
 """
 START = """
 /* y: initial values at t, as the file gives them@COSTS; and the map (t, p) -> y with its
    derivatives, whose ctx is the grid */
-void NAME_start(const NAME_grid *, double t, const double *p, double *y);
-const costate_map *NAME_start_map(const NAME_grid *);
+void @NAME_start(const @NAME_grid *, double t, const double *p, double *y);
+const costate_map *@NAME_start_map(const @NAME_grid *);
 """
 DEFAULTS = """
 /* p: the usual values of all parameters */
-void NAME_defaults(const NAME_grid *, double *p);
+void @NAME_defaults(const @NAME_grid *, double *p);
 """
 PARAMETER = """
 /* where a parameter is in p; indices are those of the cell, for parameters that are fields */
-int NAME_parameter(const NAME_grid *, int parameter@INDICES);
+int @NAME_parameter(const @NAME_grid *, int parameter@INDICES);
 """
 
 
@@ -52,7 +52,7 @@ def header(file):
                      ("@LEAST", ", ".join(str(n) for n in file.tables.least())),
                      ("@ARGUMENTS", ", ".join(f"int {s}" for s in grid.sizes.values()) or "void"),
                      ("@INDICES", file.object.arguments), ("@COSTS", "; running costs 0" * bool(m.costs)),
-                     ("NAME", name)):
+                     ("@NAME", name)):
         body = body.replace(word, by)
     text += body + "\n"
     for kind, quantities in file.kinds():

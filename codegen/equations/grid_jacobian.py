@@ -11,8 +11,9 @@ class RightHandSide(Functions):
     def __init__(self, grid, products, diagonal):
         super().__init__(grid, products)
         self.entries, self.by_columns = products.jacobian(diagonal)
-        if self.entries:
-            self._jacobian()
+        if not self.entries:                             # a pattern has at least the diagonal
+            self.entries, self.by_columns = products.jacobian(range(grid.nf))
+        self._jacobian()
 
     def _jacobian(self):
         targets = lambda nodes: [Target(f"J[place[{n}]]", "=", a) for n, a in enumerate(nodes)]        # noqa: E731

@@ -8,7 +8,7 @@ typedef struct {
 
 /* Counts the entries of each column (fill 0), or writes their rows and places (fill 1).  Rows come in increasing order,
    so that each column is sorted; neighbours with the same image share an entry. */
-static void build_pattern(NAME_grid *G, int fill, const building *b)
+static void build_pattern(@NAME_grid *G, int fill, const building *b)
 {
     int at[AXES];
     for (int c = 0; c < G->problem.n; c++) b->last[c] = -1;
@@ -30,7 +30,7 @@ static void build_pattern(NAME_grid *G, int fill, const building *b)
     }
 }
 
-static int new_pattern(NAME_grid *G)
+static int new_pattern(@NAME_grid *G)
 {
     const size_t n = (size_t)G->problem.n, cells = (size_t)G->cells, listed = (size_t)G->listed * ENTRIES;
     building b = {malloc(n * sizeof *b.last), calloc(n, sizeof *b.next), malloc(cells * sizeof *b.number)};
@@ -60,7 +60,7 @@ static int new_pattern(NAME_grid *G)
 
 """
 BY_ROWS = """/* Each cell computes the rows of its equations. */
-static int *place_of(const NAME_grid *G, int number, int cell, int l)
+static int *place_of(const @NAME_grid *G, int number, int cell, int l)
 {
     return number < 0 ? G->place + ENTRIES*cell + l : G->edge_place + ENTRIES*number + l;
 }
@@ -68,7 +68,7 @@ static int *place_of(const NAME_grid *G, int number, int cell, int l)
 """
 BY_COLUMNS = """\
 /* Each cell of the interior computes the columns of its states; other columns come from the rows of listed cells. */
-static int *place_of(const NAME_grid *G, int number, int there, int there_number, int l)
+static int *place_of(const @NAME_grid *G, int number, int there, int there_number, int l)
 {
     const int interior = there_number < 0 || there_number >= G->edges;
     return interior ? G->place + ENTRIES*there + l : G->edge_place + ENTRIES*number + l;
@@ -80,14 +80,14 @@ MASS = """/* the mass matrix: 1 for equations of derivatives in time, 0 for cons
 static int mass(double *M, void *ctx)
 {
     static const unsigned char differential[FIELDS] = {@DIFFERENTIAL};
-    const NAME_grid *const G = ctx;
+    const @NAME_grid *const G = ctx;
     for (int c = 0; c < G->problem.n; c++)
         for (int e = G->column[c]; e < G->column[c + 1]; e++) M[e] = G->row[e] == c && differential[@STATE_OF_C];
     return 0;
 }
 
 """
-INDEX = """static int new_index(NAME_grid *G)
+INDEX = """static int new_index(@NAME_grid *G)
 {
     static const int order[FIELDS] = {@ORDERS};
     G->index = malloc((size_t)G->problem.n * sizeof *G->index);
@@ -98,7 +98,7 @@ INDEX = """static int new_index(NAME_grid *G)
 }
 
 """
-NEW = """static int new_lists(NAME_grid *G)
+NEW = """static int new_lists(@NAME_grid *G)
 {
     list_cells(G, 0);
     const size_t count = (size_t)G->listed + 1;
@@ -115,7 +115,7 @@ NEW = """static int new_lists(NAME_grid *G)
 }
 
 /* 0: a size is too small for the neighbours that are read, or there are more unknowns or entries than fit into int */
-static int measure(NAME_grid *G)
+static int measure(@NAME_grid *G)
 {
     long long cells = 1;
     for (int a = 0; a < AXES; a++) {
@@ -130,9 +130,9 @@ static int measure(NAME_grid *G)
     return 1;
 }
 
-NAME_grid *NAME_new(@ARGUMENTS)
+@NAME_grid *@NAME_new(@ARGUMENTS)
 {
-    NAME_grid *G = calloc(1, sizeof *G);
+    @NAME_grid *G = calloc(1, sizeof *G);
     if (!G) return NULL;
     @SIZES
     if (!measure(G)) {
@@ -142,13 +142,13 @@ NAME_grid *NAME_new(@ARGUMENTS)
     G->problem = (costate_problem){@PROBLEM;
     @START
     if (!new_lists(G) || !new_pattern(G)@NEW_INDEX) {
-        NAME_free(G);
+        @NAME_free(G);
         return NULL;
     }
     return G;
 }
 
-void NAME_free(NAME_grid *G)
+void @NAME_free(@NAME_grid *G)
 {
     if (!G) return;
     free(G->cell);
@@ -164,19 +164,19 @@ void NAME_free(NAME_grid *G)
     free(G);
 }
 
-const costate_problem *NAME_problem(const NAME_grid *G)
+const costate_problem *@NAME_problem(const @NAME_grid *G)
 {
     return &G->problem;
 }
 
 """
 START = """\
-const costate_map *NAME_start_map(const NAME_grid *G)
+const costate_map *@NAME_start_map(const @NAME_grid *G)
 {
     return &G->start;
 }
 
-void NAME_start(const NAME_grid *G, double t, const double *p, double *y)
+void @NAME_start(const @NAME_grid *G, double t, const double *p, double *y)
 {
     start_value(&(costate_point){.t = t, .p = p}, y, G->problem.ctx);
 }

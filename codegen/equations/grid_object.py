@@ -14,7 +14,7 @@ class Object:
         self.arguments = "".join(f", int {i}" for i in INDICES[:grid.axes])
         self.has_index = any(q.order for q in self.model.states)
 
-    # ---- the pattern, and NAME_new ----
+    # ---- the pattern, and @NAME_new ----
 
     def pattern(self):
         grid, by_columns = self.grid, self.rhs.by_columns
@@ -80,11 +80,11 @@ class Object:
         if self.start:
             out += text.START
         if self.model.parameters:
-            out += "void NAME_defaults(const NAME_grid *G, double *p)\n{\n    (void)G;\n"
+            out += "void @NAME_defaults(const @NAME_grid *G, double *p)\n{\n    (void)G;\n"
             for k, q in enumerate(grid.scalars):
                 out += f"    p[{k}] = {constant(self.g.const(q.value)) if q.value is not None else '0.0'};\n"
             first = len(grid.scalars)
-            targets = [(f"p[NAME_parameter(G, {first + k}{self.indices})]", q) for k, q in enumerate(grid.fields)]
+            targets = [(f"p[@NAME_parameter(G, {first + k}{self.indices})]", q) for k, q in enumerate(grid.fields)]
             out += (self._over_cells(targets) if targets else "") + "}\n\n"
         return out
 
@@ -107,7 +107,7 @@ class Object:
         if space == "axis":
             return f"(double){INDICES[index]}"
         if space == "p" and key[3]:
-            return f"p[NAME_parameter(G, {len(grid.scalars) + grid.place[index]}{self.indices})]"
+            return f"p[@NAME_parameter(G, {len(grid.scalars) + grid.place[index]}{self.indices})]"
         return f"p[{grid.place[index]}]" if space == "p" else space
 
     # ---- where quantities are ----
@@ -116,12 +116,12 @@ class Object:
         grid, cell = self.grid, "i"
         for a in range(1, grid.axes):
             cell = f"{cell if a == 1 else f'({cell})'}*G->n[{a}] + {INDICES[a]}"
-        out = f"int NAME_index(const NAME_grid *G, int state{self.arguments})\n{{\n    const int cell = {cell};\n" \
+        out = f"int @NAME_index(const @NAME_grid *G, int state{self.arguments})\n{{\n    const int cell = {cell};\n" \
             f"    return (void)G, (void)state, {grid.place_in_y('state', 'cell')};\n}}\n\n"
         if grid.fields:
             first = len(grid.scalars)
             scalar = f"    if (parameter < {first}) return parameter;\n" * bool(first)
             where = f"{first} + (parameter - {first})" if first else "parameter"
-            out += f"int NAME_parameter(const NAME_grid *G, int parameter{self.arguments})\n{{\n{scalar}" \
+            out += f"int @NAME_parameter(const @NAME_grid *G, int parameter{self.arguments})\n{{\n{scalar}" \
                 f"    return {where}*G->cells + {cell};\n}}\n\n"
         return out

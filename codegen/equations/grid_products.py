@@ -5,7 +5,7 @@ cell adds to its neighbours) or gathered (the weights of the neighbours are read
 this one, shifted to it).  Gathering vectorises, but computes what the neighbours share several times over."""
 from dataclasses import dataclass, field
 
-from .functions import INPUTS, STATES
+from .functions import INPUTS
 
 GATHER_WORTH = 1.25                          # gathering may take this many times the operations: it vectorises
 STORE = 2                                    # operations: what adding to a neighbour in memory costs

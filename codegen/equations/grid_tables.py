@@ -134,7 +134,7 @@ class Tables:
             patch.append(f".field = {math.prod(self.patch)}")
         remark = "where rows begin, by their offsets: m1 is the row before" * (grid.axes > 1)
         remark += ("; " * bool(remark) + "field: from one state to the next") * grid.strided
-        arguments = ", ".join(["const NAME_grid *G"] + ["int " + i for i in INDICES[:grid.axes - 1]])
+        arguments = ", ".join(["const @NAME_grid *G"] + ["int " + i for i in INDICES[:grid.axes - 1]])
         head = f"INLINE rows rows_at({arguments})\n{{\n"
         return f"/* {remark} */\ntypedef struct {{ int {', '.join(names)}; }} rows;\n" \
             + "\n".join(listed("static const rows patch = {", patch, "};", 4)) + "\n\n" \

@@ -15,7 +15,7 @@ MACROS = """#include <limits.h>
 
 """
 
-GRID = """struct NAME_grid {
+GRID = """struct @NAME_grid {
     costate_problem problem;
     costate_pattern pattern;
     @START
@@ -45,7 +45,7 @@ NUMBERS = """\
 typedef struct {
 """
 
-NUMBERS_AT = """INLINE numbers numbers_at(const NAME_grid *G, const costate_point *x, const costate_point *dx,
+NUMBERS_AT = """INLINE numbers numbers_at(const @NAME_grid *G, const costate_point *x, const costate_point *dx,
                           const costate_point *ex)
 {
     numbers p = {0};
@@ -60,7 +60,7 @@ WRAPPED = """static inline int wrapped(int i, int n)
 """
 
 IMAGE = """/* The cell whose value is read for the one at these indices; -1 - k: value k outside of the grid */
-static int image_of(const NAME_grid *G, int field, const int *at)
+static int image_of(const @NAME_grid *G, int field, const int *at)
 {
     int cell = 0;
     for (int a = 0; a < AXES; a++) {
@@ -76,7 +76,7 @@ static int image_of(const NAME_grid *G, int field, const int *at)
     return cell;
 }
 
-static void indices_of(const NAME_grid *G, int cell, int *at)
+static void indices_of(const @NAME_grid *G, int cell, int *at)
 {
     for (int a = AXES - 1; a >= 0; a--) {
         at[a] = cell % G->n[a];
@@ -84,7 +84,7 @@ static void indices_of(const NAME_grid *G, int cell, int *at)
     }
 }
 
-static int image_at(const NAME_grid *G, int field, const int *at, const signed char *offset)
+static int image_at(const @NAME_grid *G, int field, const int *at, const signed char *offset)
 {
     int there[AXES];
     for (int a = 0; a < AXES; a++) there[a] = at[a] + offset[a];
@@ -97,7 +97,7 @@ LIST = """/* The kind of a cell: INTERIOR, and not listed.  Others are listed in
    0 near an end of a periodic axis; 1 also in the rim; 2 near another boundary; 3 of the interior, in the rim; 4 of
    the interior, as near to an end of a periodic axis.  Gradients are not gathered for cells of kind 2, but scattered to
    them from the rim, kinds 1 to 3. */
-static int kind_of(const NAME_grid *G, const int *at)
+static int kind_of(const @NAME_grid *G, const int *at)
 {
     int edge = 0, wide_edge = 0, outer = 0, rim = 0;
     for (int a = 0; a < AXES; a++) {
@@ -114,7 +114,7 @@ static int kind_of(const NAME_grid *G, const int *at)
 }
 
 /* fill 0: counts the cells of each kind; 1: lists them */
-static void list_cells(NAME_grid *G, int fill)
+static void list_cells(@NAME_grid *G, int fill)
 {
     int next[INTERIOR + 1] = {0, G->rim, G->covered_edges, G->edges, G->rim_end}, at[AXES];
     for (int cell = 0; cell < G->cells; cell++) {
@@ -137,7 +137,7 @@ static void list_cells(NAME_grid *G, int fill)
 
 # Functions for cell m of the list.  A patch is a neighbourhood of PATCH cells, whose middle is that cell.
 # @IF ... @ELSE ... @END: with values outside of the grid, and without
-NEAR = ["""static void read_near(const NAME_grid *G, int m, const double *y, @OUTSIDEdouble *restrict near)
+NEAR = ["""static void read_near(const @NAME_grid *G, int m, const double *y, @OUTSIDEdouble *restrict near)
 {
     const int *image = G->image + LOADS*m;
     for (int l = 0; l < STATE_LOADS; l++) {
@@ -146,30 +146,30 @@ NEAR = ["""static void read_near(const NAME_grid *G, int m, const double *y, @OU
     }
 }
 
-""", """static void read_own(const NAME_grid *G, int m, const double *w, double *restrict near)
+""", """static void read_own(const @NAME_grid *G, int m, const double *w, double *restrict near)
 {
     for (int f = 0; f < FIELDS; f++) near[@SPOT] = w[@OWN];
 }
 
-""", """static void read_parameter(const NAME_grid *G, int m, const double *p, double *restrict near)
+""", """static void read_parameter(const @NAME_grid *G, int m, const double *p, double *restrict near)
 {
     const int *image = G->image + LOADS*m;
     for (int l = STATE_LOADS; l < LOADS; l++) near[load[l].spot] = p[image[l]];
 }
 
-""", """static void write_own(const NAME_grid *G, int m, const double *near, double *restrict out)
+""", """static void write_own(const @NAME_grid *G, int m, const double *near, double *restrict out)
 {
     for (int f = 0; f < FIELDS; f++) out[@OWN] = near[@SPOT];
 }
 
-""", """static void add_own(const NAME_grid *G, int m, const double *near, double *restrict gy)
+""", """static void add_own(const @NAME_grid *G, int m, const double *near, double *restrict gy)
 {
     for (int f = 0; f < FIELDS; f++) gy[@OWN] += near[@SPOT];
 }
 
 """, """@IF/* What a patch holds for a gradient goes to the cells that it was copied from, and to the weights of values
    outside. */
-static void add_near(const NAME_grid *G, int m, const double *near, double *gy, double *bar)
+static void add_near(const @NAME_grid *G, int m, const double *near, double *gy, double *bar)
 {
     const int *image = G->image + LOADS*m;
     for (int l = 0; l < STATE_LOADS; l++) {
@@ -180,7 +180,7 @@ static void add_near(const NAME_grid *G, int m, const double *near, double *gy, 
 }
 
 @ELSE/* What a patch holds for a gradient goes to the cells that it was copied from. */
-static void add_near(const NAME_grid *G, int m, const double *near, double *restrict gy)
+static void add_near(const @NAME_grid *G, int m, const double *near, double *restrict gy)
 {
     const int *image = G->image + LOADS*m;
     for (int l = 0; l < STATE_LOADS; l++) {
@@ -190,7 +190,7 @@ static void add_near(const NAME_grid *G, int m, const double *near, double *rest
 }
 
 @END""", """/* The same, to cells for which gradients are not gathered */
-static void add_open(const NAME_grid *G, int m, const double *near, double *restrict gy)
+static void add_open(const @NAME_grid *G, int m, const double *near, double *restrict gy)
 {
     const int *image = G->image + LOADS*m;
     for (int l = 0; l < STATE_LOADS; l++) {
@@ -199,7 +199,7 @@ static void add_open(const NAME_grid *G, int m, const double *near, double *rest
     }
 }
 
-""", """static void add_parameter(const NAME_grid *G, int m, const double *near, double *restrict gp)
+""", """static void add_parameter(const @NAME_grid *G, int m, const double *near, double *restrict gp)
 {
     const int *image = G->image + LOADS*m;
     for (int l = STATE_LOADS; l < LOADS; l++) gp[image[l]] += near[load[l].spot];
@@ -210,7 +210,7 @@ static void add_open(const NAME_grid *G, int m, const double *near, double *rest
 CLEAR = """\
 static int clear(double *out, void *ctx)
 {
-    const NAME_grid *const G = ctx;
+    const @NAME_grid *const G = ctx;
     memset(out, 0, (size_t)G->problem.n * sizeof *out);
     return 0;
 }
@@ -220,7 +220,7 @@ CLEAR_ALL = """\
 /* with running costs */
 static int clear_all(double *out, void *ctx)
 {
-    const NAME_grid *const G = ctx;
+    const @NAME_grid *const G = ctx;
     memset(out, 0, (size_t)(G->problem.n + G->problem.nq) * sizeof *out);
     return 0;
 }
