@@ -4,6 +4,7 @@ costate checks their maps, Jacobians and whole runs with an explicit, a Rosenbro
 are compared with the same problems written by hand.  Reports in the format of cmocka."""
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,19 @@ def test_hand_written():
         problems = os.path.join(root, "problems")
         sources += [os.path.join(problems, name) for name in ("grid.c", "swe.c")]
         run(built(place, "hand", sources, "-I", problems))
+
+
+def test_memory():
+    """Each allocation of a model fails once"""
+    with tempfile.TemporaryDirectory(prefix="costate-") as place:
+        generated(place, "names")
+        sources = [os.path.join(HERE, "grid_memory.c"), os.path.join(place, "names.c")]
+        with open(sources[1], encoding="utf-8") as f:
+            text = re.sub(r"\b([mc]alloc)\(", r"failing_\1(", f.read())
+        with open(sources[1], "w", encoding="utf-8") as f:
+            f.write("#include <stddef.h>\nvoid *failing_malloc(size_t bytes);\n"
+                    "void *failing_calloc(size_t count, size_t size);\n" + text)
+        run(built(place, "memory", sources))
 
 
 for name_ in SIZES:
