@@ -123,7 +123,7 @@ class Grid:
 class Generated(unittest.TestCase):
     """sizes: of each model, of 2 to 6 cells an axis"""
     SIZES = {"line": (6,), "plane": (4, 5), "corner": (3, 4), "walls": (4, 3), "space": (2, 3, 2), "torus": (3,),
-             "alone": (), "still": (3,), "names": (3, 4), "front": (4,), "source": (5, 4), "heat": (6,),
+             "alone": (), "still": (3,), "modes": (4,), "names": (3, 4), "front": (4,), "source": (5, 4), "heat": (6,),
              "brusselator": (4,), "shallow_water": (5, 6)}
 
     @classmethod
