@@ -10,6 +10,9 @@ from .tables import MANY, Tables
 
 def write(model, origin, stem=None):
     """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from"""
+    if model.on_grid:
+        from . import grid_file                  # which uses this file
+        return grid_file.write(model, origin, stem or model.name)
     return File(model, origin, stem or model.name).texts()
 
 
