@@ -14,13 +14,16 @@ def assemble(reader):
     reactions(reader)
     model, scope = reader.model, reader.scope
     no_prime = "a derivative in time stands only in equations and events"
-    if reader.cost_trees and model.on_grid:
-        raise Fault(model.costs[0].place, "running costs of models on grids are not generated: write them in C")
+    if model.on_grid:
+        only_on_points(reader)
+        reader.cost_trees = [tree and of_a_cell(tree) for tree in reader.cost_trees]
     model.cost_nodes = [scope.g.c(0) if tree is None else scope.node(tree, POINT, no_prime)
                         for tree in reader.cost_trees]
     model.output_nodes = [scope.node(tree, POINT, no_prime) for tree in reader.output_trees]
     for q, tree in reader.starts:
         q.value = scope.node(tree, FREE + (("axis",) if q.axes else ()), "an initial value depends on parameters only")
+        if any(any(key[3]) for key in scope.g.variables([q.value])):
+            raise Fault(tree[1], "an initial value depends on parameters of its own cell only")
     events(reader)
     if reader.kinks:
         kinks_to_events(model)
@@ -47,8 +50,26 @@ def ends_of_axes(reader):
         if axes[axis].ends[end] == "periodic":
             raise Fault(at, f"the axis {axis} is periodic: it has no ends")
         if not isinstance(what, str):
-            what = scope.node(what, FREE, "a value at a boundary depends on parameters and t only")
+            tree, what = what, scope.node(what, FREE, "a value at a boundary depends on parameters and t only")
+            if any(key[3] for key in scope.g.variables([what])):
+                raise Fault(tree[1], "a value at a boundary depends on parameters that are no fields")
         model.boundaries[fields[field].index, model.axes.index(axes[axis]), end] = what
+
+
+def only_on_points(reader):
+    model = reader.model
+    for what, quantities in (("memory variables", model.memory), ("outputs", model.outputs)):
+        if quantities:
+            raise Fault(quantities[0].place, f"{what} of models on grids are not generated: write them in C")
+    if reader.kinks:
+        raise Fault(model.states[0].place if model.states else 0, "kinks on a grid do not become events")
+
+
+def of_a_cell(tree):
+    """EXPRESSION of sum(EXPRESSION), the running cost of a model on a grid"""
+    if tree[0] != "call" or tree[2] != "sum" or len(tree[3]) != 1:
+        raise Fault(tree[1], "a running cost of a model on a grid is a sum over its cells: sum(EXPRESSION)")
+    return tree[3][0]
 
 
 # ---- equations ----

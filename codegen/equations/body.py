@@ -24,15 +24,16 @@ class Target:
 
 
 class Body:
-    """name: text of a variable by its key; named: names that temporaries may take, by node; prefix: of the others"""
+    """name: text of a variable by its key; named: names that temporaries may take, by node; prefix: of the others;
+    keep: nodes that are temporaries in any case"""
 
-    def __init__(self, graph, targets, name, named=None, prefix="s", indent="    "):
-        self.g, self.name = graph, name
+    def __init__(self, graph, targets, name, named=None, prefix="s", indent="    ", keep=()):
+        self.g, self.name, self.keep = graph, name, keep
         roots = graph.printable([t.node for t in targets])
         self.targets = [Target(t.lhs, t.op, a, t.guard) for t, a in zip(targets, roots)]
         self.named, self.prefix, self.indent = named or {}, prefix, indent
         self.count, self.texts, self.printed = 0, {}, set()
-        self.order = graph.order(roots)
+        self.order = graph.order([*roots, *keep])
         self._find_contexts()
         self._drop_cheap_branches()
         self._choose_temporaries()
@@ -52,6 +53,8 @@ class Body:
             self.uses[a] = self.uses.get(a, 0) + 1
             self.context[a] = _common(self.context[a], where) if a in self.context else where
 
+        for a in self.keep:
+            use(a, ())
         for t in self.targets:
             use(t.node, (t.guard,) if t.guard else ())
         for a in reversed(self.order):
@@ -83,7 +86,7 @@ class Body:
             lengths[a] = 4 + sum(lengths[b] for b in self.g.children(a))
             if key[0] in ("cmp", "and", "or", "not"):
                 continue
-            if self.uses[a] > 1 or lengths[a] > LONGEST_INLINE:
+            if self.uses[a] > 1 or lengths[a] > LONGEST_INLINE or a in self.keep:
                 self.temporary.add(a)
                 lengths[a] = 4
         self.needs = {}

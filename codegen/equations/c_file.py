@@ -1,6 +1,4 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start."""
-import textwrap
-
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan
 from .functions import Writer, nothing, signature
@@ -12,6 +10,9 @@ from .tables import MANY, Tables
 
 def write(model, origin, stem=None):
     """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from"""
+    if model.on_grid:
+        from . import grid_file                  # which uses this file
+        return grid_file.write(model, origin, stem or model.name)
     return File(model, origin, stem or model.name).texts()
 
 
@@ -56,9 +57,10 @@ class File:
         return m
 
     @staticmethod
-    def initializer(m, indent=8):
-        inside = ", ".join(f".{member} = {function}" for member, function in m.callbacks.items())
-        return "{" + wrapped(inside, indent) + "}"
+    def initializer(m, before, indent=8):
+        """before, and the members of a map in braces"""
+        return "\n".join(listed(before + "{", [f".{member} = {name}" for member, name in m.callbacks.items()], "}",
+                                indent))
 
     def jacobians(self, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
@@ -120,7 +122,7 @@ class File:
 
     def function(self, name, arguments, targets, begin=""):
         body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix).text()
-        loads = self.names.loads(self.g, [t.node for t in targets], "").text
+        loads = self.names.loads(self.g, [t.node for t in targets]).text
         if begin:
             return signature(name, arguments) + "{\n" + begin + loads + body + "\n    return 0;\n}\n"
         ignored = "" if "x->" in loads else "(void)x, "
@@ -153,7 +155,7 @@ class File:
                 parts.append(f".ntimes = {len(e.times)}, .times = {c_word(e.name)}_times")
             for member, m in (("guard", guard), ("jump", jump), ("cost", cost)):
                 if m:
-                    parts.append(f".{member} = {self.initializer(m, 9)}")
+                    parts.append(self.initializer(m, f".{member} = "))
             mode = "COSTATE_SAME_MODE" if e.mode is None else str(e.mode)
             active = "COSTATE_ANY_MODE" if e.active == ANY_MODE else str(e.active)
             parts.append(f".direction = {e.direction}, .from = {active}, .to = {mode}" + ", .terminal = 1" * e.terminal
@@ -166,9 +168,9 @@ class File:
     def problem(self, rhs, cost, jacobians, events):
         m = self.model
         parts = [f".n = {len(m.states)}, .np = {len(m.parameters)}, .nq = {len(m.costs)}, .nm = {len(m.memory)}",
-                 f".{'residual' if m.implicit else 'rhs'} = {self.initializer(rhs)}"]
+                 self.initializer(rhs, f".{'residual' if m.implicit else 'rhs'} = ", 12)]
         if cost:
-            parts.append(f".cost = {self.initializer(cost)}")
+            parts.append(self.initializer(cost, ".cost = ", 12))
         parts += [f".{name} = {name}" for name in jacobians]
         if m.mass:
             parts.append(".mass = mass")
@@ -196,8 +198,8 @@ class File:
         text = "\n"
         for m_, kind in ((outputs, "output"), (start, "start")):
             if m_:
-                text += f"const costate_map *{name}_{kind}_map(void)\n{{\n    static const costate_map map = " \
-                    f"{self.initializer(m_)};\n    return &map;\n}}\n\n"
+                text += f"const costate_map *{name}_{kind}_map(void)\n{{\n" + self.initializer(
+                    m_, "    static const costate_map map = ") + ";\n    return &map;\n}\n\n"
         text += f"void {name}_start(double t, const double *p, double *y)\n{{\n" \
             "    start_value(&(costate_point){.t = t, .p = p}, y, NULL);\n}\n\n"
         if m.parameters:
@@ -248,7 +250,3 @@ def quoted(text):
 
 def array(kind, name, values):
     return "\n".join(listed(f"{kind} {name}[] = {{", [str(v) for v in values], "};", 4)) + "\n"
-
-
-def wrapped(text, indent):
-    return ("\n" + " " * (indent + 1)).join(textwrap.wrap(text, 110 - indent, break_long_words=False))

@@ -4,6 +4,7 @@ The order of pivots is fixed: the entry with the least (r - 1)(c - 1) among thos
 count the entries of its row and column that are left (H. M. Markowitz, Management Science 3 (1957) 255-269); diagonal
 entries first.  Whether it is safe is checked after each factorisation: as KLU does, no multiplier may exceed 1000, and
 no pivot may have lost more than 11 digits.  Otherwise the matrix goes to a general solver of the library."""
+import re
 import textwrap
 
 from .names import listed
@@ -86,10 +87,12 @@ class Elimination:
     def text(self):
         n = self.plan.n
         columns, rows = compressed(n, self.plan.pattern)
+        complex_text = self._functions("complex", Complex)
         return TEMPLATE % {"n": n, "entries": len(self.order), "name": self.name,
-                           "column": listing(columns), "row": listing(rows),
+                           "column": table("lu_column", columns), "row": table("lu_row", rows),
                            "products": self.plan.products,
-                           "real": self._functions("real", Real), "complex": self._functions("complex", Complex)}
+                           "real": self._functions("real", Real), "complex": complex_text,
+                           "helpers": helpers(complex_text)}
 
     def _functions(self, kind, number):
         return FUNCTIONS % {"kind": kind, "type": number.type, "n": self.plan.n, "factor": self._factor(number),
@@ -169,6 +172,9 @@ class Complex:
 
     @staticmethod
     def less(start, terms):
+        while len(terms) >= 4:
+            start = f"less4({start}, {', '.join(f'{a}, {b}' for a, b in terms[:4])})"
+            terms = terms[4:]
         for a, b in terms:
             start = f"less({start}, {a}, {b})"
         return start
@@ -201,8 +207,17 @@ def compressed(n, pattern):
     return columns, [i for i, _ in pattern]
 
 
-def listing(values):
-    return "\n".join(listed("    ", [str(v) for v in values], "", 4)).strip()
+def helpers(text):
+    """The functions that `text` calls, and those that these call"""
+    used = []
+    for name in reversed(HELPERS):
+        if re.search(rf"\b{name}\(", text + "".join(HELPERS[k] for k in used)):
+            used.append(name)
+    return "".join(HELPERS[k] for k in reversed(used))
+
+
+def table(name, values):
+    return "\n".join(listed(f"static const int {name}[] = {{", [str(v) for v in values], "};", 4))
 
 
 FUNCTIONS = """/* LU of a %(kind)s matrix; whether it may be used */
@@ -228,20 +243,26 @@ static void transposed_%(kind)s(const %(type)s *restrict LU, int nrhs, %(type)s 
 }
 """
 
-TEMPLATE = """/* %(products)d products a factorisation; pivots are stored as their inverses */
-
-typedef struct { double re, im; } number;
-
-static inline number less(number a, number b, number c)          /* a - b c */
+HELPERS = {                                 # name: text; those that are used, in this order
+    "less": """static inline number less(number a, number b, number c)          /* a - b c */
 {
     return (number){a.re - (b.re*c.re - b.im*c.im), a.im - (b.re*c.im + b.im*c.re)};
 }
-static inline number times(number a, number b)
+""",
+    "less4": """static inline number less4(number a, number b, number c, number d, number e, number f, number g,
+                           number h, number i)
+{
+    return less(less(less(less(a, b, c), d, e), f, g), h, i);
+}
+""",
+    "times": """static inline number times(number a, number b)
 {
     return (number){a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re};
 }
-static inline double modulus(number a) { return fabs(a.re) + fabs(a.im); }
-static inline number inverse(number a)                           /* Smith, CACM 5 (1962) 435 */
+""",
+    "modulus": """static inline double modulus(number a) { return fabs(a.re) + fabs(a.im); }
+""",
+    "inverse": """static inline number inverse(number a)                           /* Smith, CACM 5 (1962) 435 */
 {
     if (fabs(a.re) >= fabs(a.im)) {
         const double r = a.im / a.re, d = a.re + a.im*r;
@@ -250,7 +271,14 @@ static inline number inverse(number a)                           /* Smith, CACM 
     const double r = a.re / a.im, d = a.re*r + a.im;
     return (number){r / d, -1 / d};
 }
+""",
+}
 
+TEMPLATE = """/* %(products)d products a factorisation; pivots are stored as their inverses */
+
+typedef struct { double re, im; } number;
+
+%(helpers)s
 %(real)s
 %(complex)s
 typedef struct {
@@ -263,8 +291,8 @@ typedef struct {
     number LU[%(entries)d];
 } eliminated;
 
-static const int lu_column[] = {%(column)s};
-static const int lu_row[] = {%(row)s};
+%(column)s
+%(row)s
 
 static void lu_free(void *self)
 {

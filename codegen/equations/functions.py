@@ -10,10 +10,13 @@ import re
 from dataclasses import dataclass, field
 
 from .body import Body, Target
+from .nodes import LEAVES
 
 INPUTS = ("y", "yp", "p", "t", "m")              # what a map is differentiated with respect to
 STATES = ("y", "yp")
+CONDITIONS = ("cmp", "and", "or", "not")
 WORTH = 0.85                                     # a second version costs at most this part of the first
+SHARED = 0.4                                     # several columns at once, if they share this part of the operations
 
 
 @dataclass
@@ -35,6 +38,8 @@ SIGNATURES = {
     "adjoint_tangent": (POINT, "const costate_point *dx", "const double *w", "const costate_gradient *g"),
     "adjoint_tangent2": (POINT, "const costate_point *dx", "const costate_point *ex", "const double *w",
                          "const costate_gradient *g"),
+    "tangents": (POINT, "int count", "const costate_point *dx", "double *restrict out"),
+    "adjoints": (POINT, "int count", "const double *w", "const costate_gradient *g"),
 }
 DIRECTIONS = {"value": "", "tangent": "d", "tangent2": "de", "adjoint": "", "adjoint_tangent": "d",
               "adjoint_tangent2": "de"}
@@ -47,8 +52,9 @@ class Writer:
         self.model, self.g, self.names = model, model.graph, names
         self.longest = 1                         # of the arrays that stand for directions that are NULL
 
-    def map(self, name, nodes, title):
-        """All functions of a map.  The text is in Map.text, the members in Map.callbacks."""
+    def map(self, name, nodes, title, several=True):
+        """All functions of a map.  The text is in Map.text, the members in Map.callbacks.  several: also those for
+        several columns at once, where they pay."""
         m = Map(name, nodes, title)
         self.inputs = [key for space in INPUTS for key in self.g.variables(nodes, space)]
         wanted = [self.g.v(*key[1:]) for key in self.inputs]
@@ -59,6 +65,12 @@ class Writer:
             self._forward(m, product, self._along(nodes, DIRECTIONS[product]))
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             self._backward(m, product, self._along(gradient, DIRECTIONS[product]))
+        if not several:
+            return m
+        tangent = self._along(nodes, "d")[INPUTS]
+        self._several(m, "tangents", [Target(f"out[{k}]", "=", a) for k, a in enumerate(tangent)])
+        self._several(m, "adjoints", [self._gradient(key, a) for key, a in zip(self.inputs, gradient)
+                                      if not self.g.is_zero(a)])
         return m
 
     def _along(self, nodes, directions):
@@ -117,9 +129,8 @@ class Writer:
     def _function(self, m, product, name, targets, begin="", register=True):
         body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix)
         text = body.text()
-        loads = self.names.loads(self.g, [t.node for t in targets], DIRECTIONS[product])
-        for n in loads.lengths:
-            self.longest = max(self.longest, n)
+        loads = self.names.loads(self.g, [t.node for t in targets])
+        self.longest = max([self.longest, *loads.lengths])
         arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
         gradients = dict.fromkeys(t.guard for t in targets if t.guard and "->" not in t.guard)
         opened = "".join(f"    double *restrict {g} = g->{g[1:]};\n" for g in gradients)
@@ -129,6 +140,42 @@ class Writer:
         m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "\n" + end + "}\n")
         if register:
             m.callbacks[product] = name
+
+    def _several(self, m, product, targets):
+        """Several columns in one call, if much of the work depends on the point alone"""
+        g = self.g
+        roots = g.printable([t.node for t in targets])
+        varying = {"d" + s for s in INPUTS} | {"w"}
+        fixed = set()
+        for a in g.order(roots):
+            key = g.nodes[a]
+            if key[0] == "c" or key[0] == "v" and key[1] not in varying or \
+                    key[0] not in LEAVES and all(b in fixed for b in g.children(a)):
+                fixed.add(a)
+        shared = {a for a in fixed if g.nodes[a][0] not in LEAVES + CONDITIONS}
+        first = [a for a in g.below(roots, shared)]
+        if not first or g.cost(first) < SHARED * g.cost(roots):
+            return
+        given = {a: g.v("given", k) for k, a in enumerate(first)}
+        inside = [Target(t.lhs, t.op, a, t.guard)
+                  for t, a in zip(targets, g.rebuilt(roots, {}, given))]
+        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items()}, inside)
+
+    def _loop(self, m, product, shared, inside):
+        """shared: names of the nodes that the columns share; inside: targets of one column"""
+        g, names, name = self.g, self.names, f"{m.name}_{product}"
+        nodes = [*shared, *(t.node for t in inside)]
+        directions = names.loads(g, nodes, "de", " " * 8)
+        self.longest = max([self.longest, *directions.lengths])
+        gradients = dict.fromkeys(t.guard for t in inside if t.guard and "->" not in t.guard)
+        opened = "".join(f"        double *restrict {q} = g->{q[1:]};\n" for q in gradients)
+        step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
+        whole = names.loads(g, nodes, "x").text \
+            + Body(g, [], names.variable, shared, names.prefix + "__", keep=shared).text() \
+            + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + opened + directions.text \
+            + Body(g, inside, names.variable, {}, names.prefix, " " * 8).text() + "\n    }\n"
+        m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "    return (void)ctx, 0;\n}\n")
+        m.callbacks[product] = name
 
     # ---- products that are zero ----
 

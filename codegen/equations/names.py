@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .declare import C_WORDS
 
 WORDS = """x dx ex out ctx w g dy dp dm dyp ey ep em eyp gy gp gm gyp J M zeros i t dt et mode y INFINITY NAN NULL EOF
-bool jac jac_yp mass pattern column row events problem map index_of"""
+bool jac jac_yp mass pattern count column row events problem map index_of"""
 FUNCTIONS_OF_C = """acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
 floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn y0 y1 yn ldexp lgamma log log10 log1p log2 logb lrint modf nan pow
 remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc abs index memset significand drem pow10
@@ -60,8 +60,8 @@ class Names:
         self.lets = {}
         for node, name in getattr(model, "named", {}).items():
             self.lets[node] = self.fresh(c_word(name), taken)
-        self.prefix = next(p for p in ("s", "u", "v", "tmp", "tmp_") if not any(re.fullmatch(p + r"\d+", k)
-                                                                                for k in taken))
+        self.prefix = next(p for p in ("s", "u", "v", "tmp", "tmp_")
+                           if not any(re.fullmatch(p + r"_?\d+", k) for k in taken))
 
     @staticmethod
     def fresh(name, taken):
@@ -74,37 +74,38 @@ class Names:
         _, space, index, _ = key
         if space == "mode":
             return "mode"
+        if space == "given":
+            return f"{self.prefix}_{index}"
         if space == "w":
             return f"w[{index}]"
         if space in ("t", "dt", "et"):
             return space
         return self.of[space, index]
 
-    def loads(self, graph, roots, directions):
-        """Declarations of all variables that roots use"""
+    def loads(self, graph, roots, of="xde", indent="    "):
+        """Declarations of the variables that roots use: of the point x, of the directions d and e"""
         lines, lengths = [], []
         keys = graph.variables(roots)
-        for space in ("y", "yp", "p", "m"):
-            self._load(lines, [k for k in keys if k[1] == space], lambda k: f"x->{k[1]}[{k[2]}]")
-        for q, point in (("d", "dx"), ("e", "ex")):
+        for q in of:
+            before, point = q.replace("x", ""), {"x": "x", "d": "dx", "e": "ex"}[q]
             for space in ("y", "yp", "p", "m"):
-                these = [k for k in keys if k[1] == q + space]
-                if these:
-                    lines.append(f"    const double *{q}{space} = {point}->{space} ? {point}->{space} : zeros;")
+                these = [k for k in keys if k[1] == before + space]
+                if these and before:
+                    lines.append(f"{indent}const double *{q}{space} = {point}->{space} ? {point}->{space} : zeros;")
                     lengths.append(self.length(space))
-                    self._load(lines, these, lambda k: f"{k[1]}[{k[2]}]")
-        for space, text in (("t", "x->t"), ("dt", "dx->t"), ("et", "ex->t")):
-            if any(k[1] == space for k in keys):
-                lines.append(f"    const double {space} = {text};")
-        if any(k[1] == "mode" for k in keys):
-            lines.append("    const int mode = x->mode;")
+                array = f"{q}{space}" if before else f"x->{space}"
+                self._load(lines, these, lambda k, array=array: f"{array}[{k[2]}]", indent)
+            if any(k[1] == before + "t" for k in keys):
+                lines.append(f"{indent}const double {before}t = {point}->t;")
+        if "x" in of and any(k[1] == "mode" for k in keys):
+            lines.append(f"{indent}const int mode = x->mode;")
         return Loads("".join(line + "\n" for line in lines), lengths)
 
     def length(self, space):
         m = self.model
         return {"y": len(m.states), "yp": len(m.states), "p": len(m.parameters), "m": len(m.memory)}[space]
 
-    def _load(self, lines, keys, text):
-        if not keys:
-            return
-        lines.extend(listed("    const double ", [f"{self.variable(k)} = {text(k)}" for k in keys], ";", 8))
+    def _load(self, lines, keys, text, indent):
+        if keys:
+            lines.extend(listed(indent + "const double ", [f"{self.variable(k)} = {text(k)}" for k in keys], ";",
+                                len(indent) + 4))

@@ -234,6 +234,19 @@ class Nodes:
         found = [self.nodes[a] for a in self.order(roots) if self.nodes[a][0] == "v"]
         return sorted((k for k in found if not spaces or k[1] in spaces), key=lambda k: (k[1], k[2], k[3]))
 
+    def below(self, roots, given):
+        """The nodes of `given` that roots need first: those with no other of them between"""
+        found, seen, stack = set(), set(), list(roots)
+        while stack:
+            a = stack.pop()
+            if a not in seen:
+                seen.add(a)
+                if a in given:
+                    found.add(a)
+                else:
+                    stack += self.children(a)
+        return sorted(found)
+
     def cost(self, roots):
         """Operations, in additions."""
         return sum(operation_cost(self.nodes[a]) for a in self.order(roots))
@@ -242,15 +255,18 @@ class Nodes:
         """roots with each variable replaced by the node leaf(its key)."""
         return self.rebuilt(roots, {"v": leaf})
 
-    def rebuilt(self, roots, rules):
-        """roots built again; rules: kind -> function of the new children, or of the key of a variable."""
+    def rebuilt(self, roots, rules, given=None):
+        """roots built again; rules: kind -> function of the new children, or of the key of a variable; given: nodes
+        that are replaced, with what stands for them."""
         build = {"+": self.add, "-": self.sub, "*": self.mul, "/": self.div, "neg": self.neg, "pow": self.pow,
                  "sel": self.sel, "and": self.both, "or": self.either, "not": self.no, "f": self.f, "g": self.g,
                  "cmp": self.cmp} | rules
         m = {}
         for a in self.order(roots):
             key = self.nodes[a]
-            if key[0] == "c" or key[0] == "v" and "v" not in rules:
+            if given and a in given:
+                m[a] = given[a]
+            elif key[0] == "c" or key[0] == "v" and "v" not in rules:
                 m[a] = a
             elif key[0] == "v":
                 m[a] = rules["v"](key)

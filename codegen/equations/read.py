@@ -117,9 +117,10 @@ class Reader(Declarations, Occurrences):
             self.tokens.take(":", "':' and the number of cells")
             kind, text, size_at = self.tokens.peek()
             if kind == "number":
-                size = self.scope.whole(self.tokens.expression(), "the number of cells")
+                size = int(text) if text.isdigit() else 0
+                self.tokens.next()
                 if size < 1:
-                    raise Fault(size_at, "the number of cells must be at least 1")
+                    raise Fault(size_at, "the number of cells must be a whole number of at least 1")
             else:
                 size = self.tokens.take("name", "a size, or a number of cells")[1]
                 if size not in self.model.sizes:

@@ -60,11 +60,11 @@ class Tables:
         self.text += [self._tables()]
         self._rates()
         if any(not self.g.is_zero(a) for a in self.rest):
-            self.others = self.writer.map("rest", self.rest, "")
+            self.others = self.writer.map("rest", self.rest, "", several=False)
             self.text += self.others.text
         else:
             self.others = None
-        for product in SIGNATURES:
+        for product in DIRECTIONS:
             self.text.append(self._back(product) if product in BACK else self._forward(product))
             m.callbacks[product] = f"rhs_{product}"
         m.text = self.text
@@ -103,7 +103,8 @@ class Tables:
         self.chunks = []
         for first in range(0, len(others), CHUNK):
             these = others[first:first + CHUNK]
-            part = self.writer.map(f"rates_{first // CHUNK}", [self.rows[k][2] for k in these], "")
+            part = self.writer.map(f"rates_{first // CHUNK}", [self.rows[k][2] for k in these], "",
+                                   several=False)
             self.text += part.text
             self.chunks.append((these, part))
         self.plain = plain
@@ -112,9 +113,9 @@ class Tables:
                                        + listed("static const int plain_parameter[] = {", [str(p) for _, p in plain],
                                                 "};", 4)) + "\n")
         if others:
-            self.text.append("\n".join(listed("static const int other_rate[] = {", [str(k) for k in others], "};", 4))
-                             + "\n")
-        for product in SIGNATURES:
+            table = listed("static const int other_rate[] = {", [str(k) for k in others], "};", 4)
+            self.text.append("\n".join(table) + "\n")
+        for product in DIRECTIONS:
             self.text.append(self._rates_back(product) if product in BACK else self._rates_forward(product))
 
     def _rates_forward(self, product):
@@ -288,7 +289,8 @@ class Tables:
         places = [str(place[i, j]) for factors, net, _ in self.rows for j in factors for i, _ in net]
         lines = listed("static const int place[] = {", places or ["0"], "};", 4)
         text = "\n".join(lines) + "\n\n" + "static int reactions_jac(const costate_point *x, double *restrict J, " \
-            f"void *ctx)\n{{\n    for (int k = 0; k < {count}; k++) J[k] = 0;\n    const double *restrict y = x->y;\n    const int *at = place;\n" \
+            f"void *ctx)\n{{\n    for (int k = 0; k < {count}; k++) J[k] = 0;\n" \
+            "    const double *restrict y = x->y;\n    const int *at = place;\n" \
             f"    double K[{self.count}];\n    int code = rates_value(x, K, ctx);\n    if (code) return code;\n"
         for m, (first, last) in self.groups.items():
             if not m:

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from random import Random
 
-from codegen import __main__ as command
+from codegen import kinds
 from codegen.composite import emit, facts, read, report
 from codegen.real import Refused
 from codegen.rkc import read as rkc_read
@@ -259,12 +259,12 @@ class Beside(shipped.InDirectory):
     def test_a_build(self):
         self.add(self.directory / "erk" / "mine.toml", shipped.path("dopri5").read_text().replace('"dopri5"', '"mine"'))
         with self.assertRaisesRegex(Refused, "'bs54' is the name of no method"):
-            command.methods(self.directory)
+            kinds.methods(self.directory)
         for name in ("bs54", "rodas5p", "radau2a", "radau2a5"):
             folder = self.directory / shipped.path(name).parent.name
             folder.mkdir(exist_ok=True)
             shutil.copy(shipped.path(name), folder)
-        text = command.source(command.methods(self.directory))
+        text = kinds.source(kinds.methods(self.directory))
         self.assertGreater(text.index("method_trial = {"), text.index("method_radau2a5 = {"))
         listed = re.search(r"costate_method_table\[\] = \{(.*?)\}", text, re.S)[1]
         self.assertEqual(re.findall(r"&method_(\w+)", listed),
@@ -273,8 +273,8 @@ class Beside(shipped.InDirectory):
     def test_members_stand_first_in_any_order_of_families(self):
         """a family that stands behind composite in the enum: its methods can be members"""
         m = read.method(shipped.path("radau"), find)
-        late = [(command.COMPOSITE, m)] + [(command.TABLEAU, find(x.name)) for x in m.members]
-        text = command.source(late)
+        late = [(kinds.COMPOSITE, m)] + [(kinds.TABLEAU, find(x.name)) for x in m.members]
+        text = kinds.source(late)
         self.assertGreater(text.index("method_radau = {"), text.index("method_radau2a7 = {"))
         self.assertRegex(text, r"costate_method_table\[\] = \{\s*&method_radau,")
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from codegen import __main__ as command
-from codegen import document, objects, real
+from codegen import document, kinds, objects, real
 
 from . import shipped
 
@@ -21,8 +21,8 @@ METHODS = shipped.ROOT / "methods"
 class Emit(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.methods = command.methods(METHODS)
-        cls.source = command.source(cls.methods)
+        cls.methods = kinds.methods(METHODS)
+        cls.source = kinds.source(cls.methods)
 
     def array(self, name):
         body = re.search(r"\b%s\[\] = \{(.*?)\};" % name, self.source, re.S)[1]
@@ -43,7 +43,7 @@ class Emit(unittest.TestCase):
         self.assertEqual(self.array("radau2a_d"), [0, 0, 1])
 
     def test_dense_rows_end_in_the_update(self):
-        for m in [m for kind, m in self.methods if kind is command.TABLEAU]:
+        for m in [m for kind, m in self.methods if kind is kinds.TABLEAU]:
             D, d = self.array(f"{m.table.name}_D"), self.array(f"{m.table.name}_d")
             for j in range(m.s):
                 row = D[j * m.degree:(j + 1) * m.degree]

@@ -1,5 +1,4 @@
-/* pieces.h - ready-made parts of a problem with all their derivatives: jumps and guards of events, running costs, and
-   least-squares misfits of measurements (parameter estimation).
+/* pieces.h - ready-made events, running costs and least squares, with all their derivatives.
 
    Doses, switches, resets, impacts and "component i crosses a value" are short formulas in the components of y, p and
    m.  You list their terms, and the library provides value, tangent, adjoint and all second derivatives (the third ones

@@ -26,6 +26,7 @@ def test_every_file_is_there():
                   i.lib + "/cmake/costate/costateConfig.cmake", i.lib + "/cmake/costate/costateConfigVersion.cmake",
                   *(i.include + "/costate/%s.h" % name for name in ("costate", "bvp", "ensemble",
                                                                        "linsol", "operators", "pieces")),
+                  *(i.include + "/costate/%s.hpp" % name for name in ("costate", "problem", "numbers")),
                   i.share + "/man/man3/costate.3"]
         lost = [file for file in wanted if not os.path.exists(file)]
         assert not lost, lost
@@ -36,12 +37,14 @@ def test_every_file_is_there():
 
 
 def test_headers_compile_as_cxx():
-    """the installed ones, accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h and pieces.h, too"""
+    """the installed ones, accuracy.h, bvp.h, ensemble.h, linsol.h, operators.h and pieces.h, too; and costate.hpp"""
     needs("c++")
     with folder() as place:
         installed = Installed(place, "shared", "static")
         run("c++", "-std=c++11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-fsyntax-only",
             "-I" + installed.include, os.path.join(root, "tests", "packaging", "headers.cpp"))
+        run("c++", "-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-fsyntax-only",
+            "-I" + installed.include, os.path.join(root, "examples", "16_products.cpp"))
 
 
 def test_pkg_config_shared():

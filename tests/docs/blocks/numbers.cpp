@@ -1,17 +1,27 @@
-// numbers.cpp - derivatives by numbers of one's own: f of the recipe, and its tangent.
+// numbers.cpp - problems in C++: those of the recipe, their gradients, and what an event does.
 #include <cmath>
-#include "products.hpp"
+#include <costate/costate.hpp>
 
-@ recipes struct rates {
+using std::exp, std::sin;
 
 int main()
 {
-    costate_problem problem = {};
-    @ recipes problem.rhs = products<rates>::map();
-    const double y[] = {0.5, 0.25}, dy[] = {1, 0}, p[] = {1, 2, 3, 4};
-    double out[2];
-    costate_point x = {}, dx = {};
-    x.y = y, x.p = p, dx.y = dy;
-    int status = problem.rhs.tangent(&x, &dx, out, nullptr);
-    return status || out[0] != 0 || std::fabs(out[1] - 4 * std::exp(0.5)) > 1e-14;
+    @ recipes const double harvest
+    const double by_p0 = g.mu[0], d = 1e-4;
+    double J_at[2];
+    for (int k = 0; k < 2; k++) {
+        y = {0.3, -0.2};
+        p[0] = 1.5 + (2 * k - 1) * d;
+        J_at[k] = solver.gradient(0, 10, y, p, J).value[0];
+    }
+    const bool right = std::fabs((J_at[1] - J_at[0]) / (2 * d) / by_p0 - 1) < 1e-3;
+
+    costate::problem ball(2, 2, [](auto const &x, auto &out) { out[0] = x.y[1], out[1] = -x.p[0]; });
+    @ recipes ball.add(
+    y = {1, 0};
+    costate::tape tape;
+    costate::solver falls(ball);
+    falls.integrate(0, 0.5, y, {9.81, 0.8}, tape);
+    const costate::tape::event impact = falls.event(tape, 0);
+    return !(right && std::fabs(impact.after[1] + 0.8 * impact.before[1]) < 1e-12);
 }

@@ -1,0 +1,144 @@
+"""A C file and its header from a model whose states are fields on a grid."""
+import re
+
+from . import grid_text
+from .functions import Writer, nothing
+from .grid import WORDS, Grid
+from .grid_functions import Start, Sums
+from .grid_header import header
+from .grid_jacobian import RightHandSide
+from .grid_object import Object
+from .grid_products import Products
+from .grid_tables import Tables
+from .header import comment
+from .model import Model
+from .names import TAKEN, Names, c_word, listed
+
+
+def write(model, origin, stem):
+    """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from"""
+    return GridFile(model, origin, stem).texts()
+
+
+class NamesOutside(Names):
+    """Of the map of values outside of the grid: its parameters are numbered by their places in p, and it knows sizes"""
+
+    def __init__(self, model, grid):
+        self.sizes = list(grid.sizes.values())
+        super().__init__(model)
+        taken = TAKEN | WORDS | {"G"}
+        for side in ("", "d", "e"):
+            for k, q in enumerate(grid.scalars):
+                self.of[side + "p", k] = self.fresh(f"{side}_{c_word(q.name)}".lstrip("_"), taken)
+
+    def variable(self, key):
+        return f"(double)G->size.{self.sizes[key[2]]}" if key[1] == "size" else super().variable(key)
+
+    def loads(self, graph, roots, *more):
+        out = super().loads(graph, roots, *more)
+        if graph.variables(roots, "size"):
+            out.text = f"    const {self.model.name}_grid *const G = ctx;\n" + out.text
+        return out
+
+
+class GridFile:
+    def __init__(self, model, origin, stem):
+        self.model, self.g, self.origin, self.stem = model, model.graph, origin, stem
+        costs = model.cost_nodes if any(not model.graph.is_zero(a) for a in model.cost_nodes) else []
+        start = [self.g.c(0) if q.value is None else q.value for q in model.states]
+        start = start if any(q.value is not None for q in model.states) else []
+        self.grid = Grid(model, [model.equations, costs, start])
+        diagonal = [i for i, _ in model.mass]
+        self.rhs = RightHandSide(self.grid, Products(self.grid, model.equations), diagonal)
+        self.cost = Sums(self.grid, Products(self.grid, costs, summed=True), "cost") if costs else None
+        self.start = Start(self.grid, Products(self.grid, start)) if start else None
+        self.maps = [m for m in (self.rhs, self.cost, self.start) if m]
+        self.tables = Tables(self.grid, self.maps, self.rhs.entries)
+        self.object = Object(self.grid, self.rhs, self.cost, self.start)
+
+    def texts(self):
+        functions = heading("right-hand side, its products and its Jacobian") + "\n".join(self.rhs.text) + "\n"
+        if self.cost:
+            functions += heading("running costs") + "\n".join(self.cost.text) + "\n"
+        if self.start:
+            functions += heading("initial values") + "\n".join(self.start.text) + "\n"
+        made = self.object
+        body = self.outside(functions) + functions + heading("the pattern of the Jacobian") + made.pattern() \
+            + heading("the grid and its problem") + made.new(len(self.tables.states + self.tables.parameters)) \
+            + made.values() + made.positions() + self.names()
+        tables = self.tables.constants() + self.struct() + self.tables.tables()
+        text = self.head(body) + tables + self.helpers(body) + body
+        return text.replace("@NAME", self.model.name), header(self)
+
+    # ---- values outside of the grid ----
+
+    def outside(self, functions):
+        """A map from t and p to these values, with the derivatives that the functions call"""
+        grid, g = self.grid, self.g
+        if not grid.outside:
+            return ""
+        m = Model(self.model.name)
+        m.graph, m.parameters, m.sizes = g, grid.scalars, self.model.sizes
+        in_place = lambda k: g.v("p", grid.place[k[2]]) if k[1] == "p" else g.v(*k[1:])        # noqa: E731
+        self.writer = Writer(m, NamesOutside(m, grid))
+        made = self.writer.map("outside", g.mapped(grid.outside, in_place), "", several=False)
+        texts, wanted = [], re.findall(r"outside_\w+(?=\()", functions)
+        for text in reversed(made.text):
+            if re.search(r"int (\w+)\(", text).group(1) in wanted:
+                wanted += re.findall(r"outside_\w+(?=\()", text.split("{", 1)[1])
+                texts.insert(0, text)
+        for product, function in made.callbacks.items():
+            if function.startswith("no_") and f"outside_{product}" in wanted:
+                texts.append(nothing(product).replace(function, f"outside_{product}"))
+        return heading("values outside of the grid") + "\n".join(texts) + "\n"
+
+    # ---- texts around ----
+
+    def helpers(self, body):
+        """The functions that others call"""
+        own = self.tables.numbers() + self.tables.rows()
+        text = own + heading("neighbours and boundaries") + grid_text.IMAGE \
+            + grid_text.LIST.replace("@RIM", str(self.tables.rim)) + self.tables.near(body)
+        clear = grid_text.CLEAR * (" clear(out, ctx)" in body) + grid_text.CLEAR_ALL * (" clear_all(out, ctx)" in body)
+        return grid_text.WRAPPED + text + clear
+
+    def head(self, body):
+        m = self.model
+        text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
+            ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
+        text += f'#include "{self.stem}.h"\n\n' + grid_text.MACROS
+        if re.search(r"(?<!->)\bzeros\b", body):
+            text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
+        for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
+            if any(maps.callbacks[product] == f"no_{product}" for maps in self.maps):
+                text += nothing(product) + "\n"
+        return text
+
+    def struct(self):
+        sizes = ", ".join(self.grid.sizes.values())
+        text = grid_text.GRID.replace("    @SIZES\n", f"    struct {{ int {sizes}; }} size;\n" if sizes else "")
+        start = "    costate_map start;                 /* initial values */\n"
+        text = text.replace("    @START\n", start * bool(self.start))
+        index = "    int *index;                        /* of each unknown */\n"
+        return text.replace("    @INDEX\n", index * self.object.has_index)
+
+    def kinds(self):
+        m, grid = self.model, self.grid
+        all_ = (("state", m.states), ("parameter", grid.scalars + grid.fields), ("cost", m.costs))
+        return [(kind, quantities) for kind, quantities in all_ if quantities]
+
+    def names(self):
+        text = ""
+        for kind, quantities in self.kinds():
+            for what, values in (("names", [q.name for q in quantities]), ("units", [q.unit for q in quantities])):
+                head = f"const char *const @NAME_{kind}_{what}[] = {{"
+                text += "\n".join(listed(head, [quoted(v) for v in values], "};", 4)) + "\n"
+        return text
+
+
+def heading(title):
+    return f"/* ---- {title} ---- */\n\n"
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

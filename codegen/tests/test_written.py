@@ -1,0 +1,134 @@
+"""What is written for an equation file: which functions, which branches, which names; decisions of the printer."""
+import re
+import unittest
+
+from codegen.equations import c_file, elimination, read, tables
+from codegen.equations.body import Body, Target
+from codegen.equations.graph import Graph
+
+
+def written(text):
+    return c_file.write(read.parse(text, "m.eq"), "m.eq")
+
+
+def function(text, name):
+    """The body of one function"""
+    return re.search(rf"^static int {name}\(.*?^}}$", text, re.M | re.S).group()
+
+
+class Functions(unittest.TestCase):
+    def test_states_alone_have_a_version_where_it_is_cheaper(self):
+        many = written("parameter a, b, c\nstate x, y\nx' = a*x*y + b*x^2\ny' = c*x - a*y^3")[0]
+        self.assertIn("static int rhs_tangent_y(", many)
+        self.assertIn("if (!dx->p) return rhs_tangent_y(x, dx, out, ctx);", many)
+        few = written("parameter a\nstate x, y\nx' = x*y + sin(x)*y^2 + exp(y)\ny' = x*y + a")[0]
+        self.assertNotIn("rhs_tangent_y", few)
+
+    def test_gradients_that_are_not_requested_are_not_computed(self):
+        code = function(written("parameter k\nstate x\nx' = exp(k*x)*sin(t)")[0], "rhs_adjoint")
+        for guard in ("if (gy)", "if (gp)", "if (g->t)"):
+            self.assertIn(guard, code)
+
+    def test_zero_products_are_shared(self):
+        code = written("parameter k\nstate x, y\nx' = 2*y\ny' = -3*x")[0]
+        self.assertIn(".adjoint_tangent = no_adjoint_tangent", code)
+        self.assertEqual(code.count("static int no_adjoint_tangent("), 1)
+        self.assertIn("out[i] = 0", function(code, "rhs_tangent2"))
+
+    def test_several_columns_where_they_share_work(self):
+        self.assertIn("rhs_adjoints", written("state x, y\nx' = exp(-x*y)*y\ny' = log(1 + x^2)")[0])
+        self.assertNotIn("rhs_adjoints", written("parameter k\nstate x, y\nx' = k*x*y\ny' = -k*x*y")[0])
+
+    def test_expensive_branches_are_branches(self):
+        dear = function(written("state x\nx' = if(x > 0, exp(x)/(1 + exp(x)), x)")[0], "rhs_value")
+        self.assertIn("if (x_ > 0) {", dear)
+        cheap = function(written("state x\nx' = if(x > 0, x*(1 + x), x)")[0], "rhs_value")
+        self.assertNotIn("if (", cheap)
+
+    def test_the_jacobian_is_in_its_pattern(self):
+        code = written("state x, y, z\nx' = y\ny' = z*x\nz' = 1")[0]
+        self.assertIn("column[] = {0, 1, 2, 3}", code)
+        self.assertIn("row[] = {1, 0, 1}", code)
+        full = written("state x, y\nx' = x*y\ny' = x + y^2")[0]
+        self.assertNotIn("costate_pattern pattern", full)
+
+    def test_quotients_share_a_reciprocal(self):
+        code = function(written("state x, y\nx' = y/(1 + x^2)\ny' = sin(y)/(1 + x^2)")[0], "rhs_value")
+        self.assertEqual(code.count("/"), 1)
+
+    def test_powers_are_products(self):
+        code = written("state x\nx' = x^5 + x^-2 + x^2.5")[0]
+        self.assertNotIn("pow(", code)
+        self.assertIn("pow(", written("state x\nx' = x^2.3")[0])
+
+    def test_names_that_c_has_already(self):
+        code = written("parameter out, w, exp2, y1 = 1\nstate gamma, ctx, g, d_g\ngamma' = out*w*exp2*y1\nctx' = g\n"
+                       "g' = d_g\nd_g' = -gamma")[0]
+        for name in ("out", "w", "ctx", "g", "gamma", "y1"):
+            self.assertNotIn(f" {name} = x->", code)
+
+    def test_the_same_text_each_time(self):
+        text = "parameter k\nstate x, y\nx' = exp(k*x)*y + max(x, y)\ny' = sin(x*y)/(k + x^2)"
+        self.assertEqual(written(text), written(text))
+
+    def test_lines_fit(self):
+        text = "state " + ", ".join(f"quantity_{k}" for k in range(40)) + "\n" + \
+            "\n".join(f"quantity_{k}' = " + " + ".join(f"sin({j}*quantity_{j})" for j in range(0, 40, 2))
+                      for k in range(40))
+        longest = max(len(line) for part in written(text) for line in part.splitlines())
+        self.assertLessEqual(longest, 120)
+
+    def test_comments_end_where_they_should(self):
+        code, header = written('model m "an */ end"\nstate x {*/} "/* a */ */"\nx\' = 1')
+        for text in (code, header):
+            text = re.sub(r'"[^"\n]*"', "", text)
+            self.assertEqual(text.count("/*"), text.count("*/"))
+
+
+class Bodies(unittest.TestCase):
+    def text(self, build):
+        g = Graph()
+        x, y = g.v("y", 0), g.v("y", 1)
+        return Body(g, [Target("out", "=", build(g, x, y))], lambda key: "xy"[key[2]]).text().strip()
+
+    def test_parentheses_keep_the_order_of_operations(self):
+        for build, wanted in ((lambda g, x, y: g.sub(x, g.sub(y, g.c(2))), "out = x - (y - 2.0);"),
+                              (lambda g, x, y: g.mul(g.add(x, y), x), "out = x*(x + y);"),
+                              (lambda g, x, y: g.div(g.c(1), g.mul(x, y)), "out = 1.0 / (x*y);"),
+                              (lambda g, x, y: g.mul(g.c(-2), x), "out = -2.0*x;"),
+                              (lambda g, x, y: g.sub(y, g.mul(g.c(-2), x)), "out = y + 2.0*x;"),
+                              (lambda g, x, y: g.neg(g.add(x, y)), "out = -(x + y);"),
+                              (lambda g, x, y: g.sel(g.cmp("<", x, y), x, y), "out = x < y ? x : y;"),
+                              (lambda g, x, y: g.add(g.sel(g.cmp("<", x, y), x, y), x), "out = x + (x < y ? x : y);")):
+            self.assertEqual(self.text(build), wanted)
+
+
+class LinearSolvers(unittest.TestCase):
+    def test_order_of_pivots(self):
+        """an arrow: from the tips in, without fill-in"""
+        n = 6
+        entries = {(i, i) for i in range(n)} | {(0, i) for i in range(n)} | {(i, 0) for i in range(n)}
+        plan = elimination.Plan(n, sorted(entries, key=lambda k: (k[1], k[0])), entries)
+        self.assertEqual(plan.products, n - 1)
+        self.assertEqual(plan.pivots[0], (1, 1))
+
+    def test_large_ones_are_not_written(self):
+        n = 40
+        entries = {(i, j) for i in range(n) for j in range(n)}
+        self.assertFalse(elimination.Plan(n, sorted(entries), entries).small)
+        self.assertIn("_backend(void)", written("state x, y\nx' = y\ny' = -x*y")[1])
+        self.assertNotIn("_backend", written("state x\nx' = x^2")[1])
+
+    def test_structurally_singular_patterns_have_none(self):
+        self.assertFalse(elimination.Plan(2, [(0, 0), (1, 0), (1, 1)], {(0, 0), (1, 0)}).small)
+
+
+class Tables(unittest.TestCase):
+    def test_many_reactions(self):
+        text = "state A, B\n" + "\n".join(f"A -> B : {k + 1}" for k in range(tables.MANY + 1))
+        self.assertIn("net_start", written(text)[0])
+        self.assertNotIn("net_start", written(text.rsplit("\n", 1)[0])[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
