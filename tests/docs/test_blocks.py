@@ -24,7 +24,7 @@ DOCUMENTS.update((os.path.basename(name)[:-3], os.path.join("docs", os.path.base
                  for name in glob.glob(os.path.join(root, "docs", "*.md")))
 PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
 COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
-NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp"}
+NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp", "first_fit.c": "cminpack"}
 
 
 def read(*name):
@@ -39,7 +39,7 @@ def blocks():
 
 
 def whole(text):
-    return "int main(" in text
+    return "int main(" in text and "#include" in text
 
 
 def named(key, start):
@@ -56,6 +56,11 @@ def flags_of(needed):
                           capture_output=True).returncode:
             raise Skipped("%s is not installed" % needed)
         return ["-lcppad_lib"]
+    if needed == "cminpack":
+        asked = subprocess.run(["pkg-config", "--cflags", "--libs", needed], capture_output=True, text=True)
+        if asked.returncode:
+            raise Skipped("%s is not installed" % needed)
+        return asked.stdout.replace("-I", "-isystem").split()
     library = os.path.join(build, "libcostate_petsc.so")
     if sanitize != "none" or not os.path.exists(library):
         raise Skipped("built without %s, or with a sanitizer" % needed)
@@ -102,12 +107,15 @@ def compiled_and_run(name, text, run=True, models=None):
             return subprocess.run([exe], check=True, cwd=place, capture_output=True, text=True).stdout
 
 
-def harness(name):
-    text = read("tests", "docs", "blocks", name)
-
+def filled(name):
+    """a file of tests/docs/blocks with the blocks in their places"""
     def block(found):
         return textwrap.indent(named(*found.groups()[1:]).rstrip("\n"), found.group(1))
-    compiled_and_run(name, PLACE.sub(block, text), name not in COMPILED_ONLY)
+    return PLACE.sub(block, read("tests", "docs", "blocks", name))
+
+
+def harness(name, models=None):
+    return compiled_and_run(name, filled(name), name not in COMPILED_ONLY, models)
 
 
 def harnesses():
@@ -135,7 +143,17 @@ def test_whole_programs():
                 assert out == shown, "%s shows %s, its program prints %s" % (name, shown, out)
 
 
-for name in harnesses():
+def test_first_fit_c():
+    """the recipe is the example, its equations are those of the model, and it prints what is shown"""
+    program, document = filled("first_fit.c"), read("docs", "recipes.md")
+    equations = equations_of(document, program)
+    assert read("examples", "33_first_fit.c").endswith("*/\n" + program), "docs/recipes.md shows another program"
+    assert read("models", "drug.eq").endswith(equations["drug"]), "docs/recipes.md shows other equations"
+    out = harness("first_fit.c", equations)
+    assert textwrap.indent(out, "    ") in document, "docs/recipes.md does not show what the program prints:\n" + out
+
+
+for name in (name for name in harnesses() if name != "first_fit.c"):
     globals()["test_" + name.replace(".", "_")] = lambda name=name: harness(name)
 
 run_all(globals())

@@ -6,7 +6,9 @@
 #include "bouncing_ball.h"
 #include "cascade.h"
 #include "dosing.h"
+#include "drug.h"
 #include "friction.h"
+#include "hares.h"
 #include "hires.h"
 #include "kepler.h"
 #include "lotka_volterra.h"
@@ -47,7 +49,9 @@ static const model models[] = {
     ROW(bouncing_ball, bouncing_ball_output_map, bouncing_ball_outputs, 2, "dopri5 rodas4 radau2a5 sdirk4a"),
     ROW(cascade, cascade_output_map, cascade_outputs, 2, ANY),
     ROW(dosing, dosing_output_map, dosing_outputs, 30, ANY),
+    ROW(drug, drug_output_map, drug_outputs, 30, ANY),
     ROW(friction, NULL, 0, 6, "dopri5 rodas4 radau2a5 sdirk4a"),
+    ROW(hares, hares_output_map, hares_outputs, 5, ANY),
     ROW(hires, NULL, 0, 5, STIFF),
     ROW(kepler, kepler_output_map, kepler_outputs, 3, ANY),
     ROW(lotka_volterra, lotka_volterra_output_map, lotka_volterra_outputs, 5, ANY),

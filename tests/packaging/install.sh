@@ -26,6 +26,7 @@ for DIR in "$place/opt" "$place/a b"; do
     mkdir -p "$place/work"
     cp "$root/examples/01_decay.c" "$place/work/program.c"
     sed -n 's/^    //p' "$place/said" >"$place/lines"
+    echo 'command -v costate-model >/dev/null || echo "no costate-model"' >>"$place/lines"
     right "the printed lines, in $DIR" "$(cd "$place/work" && env -i PATH="$PATH" sh -e "$place/lines")"
 done
 
