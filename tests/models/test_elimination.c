@@ -131,7 +131,8 @@ static size_t bytes_after(const model *m, const sparse *s, const double *A)
     return bytes;
 }
 
-/* Short steps need no other pivots: nothing is allocated for another solver.  A step whose diagonal is tiny needs it. */
+/* Short steps need no other pivots: nothing is allocated for another solver.  A matrix with a tiny diagonal needs
+   one. */
 static void steps_stay_here(void **state)
 {
     const model *m = *state;
