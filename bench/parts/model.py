@@ -40,7 +40,8 @@ def products(rep, rows):
         if hand and problem in GRIDS:
             slowest[problem] = max(slowest.get(problem, (0, "")), (own / hand, product))
     rep.plain_table("Products of a right-hand side, nanoseconds: by hand, from an equation file, by costate.hpp",
-                    ["problem", "product", "hand", "generated", "costate.hpp", "generated/hand", "costate.hpp/hand"], table)
+                    ["problem", "product", "hand", "generated", "costate.hpp", "generated/hand", "costate.hpp/hand"],
+                    table)
     for problem in KINETICS:
         value, adjoint = (found.get((problem, p, "generated")) for p in ("value", "adjoint"))
         rep.target("%s: generated adjoint over generated value" % problem, adjoint / value, ADJOINT)

@@ -121,6 +121,38 @@ static void every_matrix_is_solved(void **state)
         }
 }
 
+static size_t bytes_after(const model *m, const sparse *s, const double *A)
+{
+    void *self = NULL;
+    assert_int_equal(m->backend()->init(&self, s->n, &s->pattern, 0, NULL), 0);
+    assert_int_equal(m->backend()->factor(self, A), 0);
+    size_t bytes = m->backend()->bytes(self);
+    m->backend()->free(self);
+    return bytes;
+}
+
+/* Short steps need no other pivots: nothing is allocated for another solver.  A matrix with a tiny diagonal needs
+   one. */
+static void steps_stay_here(void **state)
+{
+    const model *m = *state;
+    unsigned random = 13;
+    double A[ENTRIES];
+    sparse s;
+    with_diagonal(m->problem(), &s);
+    matrix_of_steps(&s, 1, 1e9, A, &random);
+    size_t here = bytes_after(m, &s, A);
+    matrix_of_steps(&s, 1, 30, A, &random);
+    assert_int_equal(bytes_after(m, &s, A), here);
+    for (int j = 0; j < s.n; j++)
+        for (int k = s.col[j]; k < s.col[j + 1]; k++) if (s.row[k] == j) A[k] = 1e-9;
+    void *self = NULL;
+    assert_int_equal(m->backend()->init(&self, s.n, &s.pattern, 0, NULL), 0);
+    (void)m->backend()->factor(self, A);
+    assert_true(m->backend()->bytes(self) > here);
+    m->backend()->free(self);
+}
+
 /* Dense elimination says so, and so does this. */
 static void singular_matrices_are_refused(void **state)
 {
@@ -162,14 +194,15 @@ int main(void)
     enum { COUNT = sizeof models / sizeof *models };
     static const struct { const char *claim; CMUnitTestFunction test; } claims[] = {
         {"every matrix is solved", every_matrix_is_solved},
+        {"steps stay here", steps_stay_here},
         {"singular matrices are refused", singular_matrices_are_refused},
         {"other patterns go elsewhere", other_patterns_go_elsewhere}};
-    struct CMUnitTest tests[3 * COUNT];
-    char names[3 * COUNT][80];
+    struct CMUnitTest tests[4 * COUNT];
+    char names[4 * COUNT][80];
     for (int k = 0; k < COUNT; k++)
-        for (int i = 0; i < 3; i++) {
-            snprintf(names[3 * k + i], sizeof *names, "%s: %s", claims[i].claim, models[k].name);
-            tests[3 * k + i] = (struct CMUnitTest){.name = names[3 * k + i], .test_func = claims[i].test,
+        for (int i = 0; i < 4; i++) {
+            snprintf(names[4 * k + i], sizeof *names, "%s: %s", claims[i].claim, models[k].name);
+            tests[4 * k + i] = (struct CMUnitTest){.name = names[4 * k + i], .test_func = claims[i].test,
                                                    .initial_state = (void *)&models[k]};
         }
     return cmocka_run_group_tests(tests, NULL, NULL);

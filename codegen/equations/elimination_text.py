@@ -1,0 +1,154 @@
+"""The C text around the elimination of one model: arithmetic, and the functions of a costate_backend."""
+
+FUNCTIONS = """/* LU of a %(kind)s matrix; whether it may be used */
+static int factor_%(kind)s(const %(type)s *restrict A, %(type)s *restrict LU)
+{
+    int safe = 1;
+%(factor)s
+    return safe;
+}
+
+static void solve_%(kind)s(const %(type)s *restrict LU, int nrhs, %(type)s *restrict x)
+{
+    for (int j = 0; j < nrhs; j++, x += %(n)d) {
+%(solve)s
+    }
+}
+
+static void transposed_%(kind)s(const %(type)s *restrict LU, int nrhs, %(type)s *restrict x)
+{
+    for (int j = 0; j < nrhs; j++, x += %(n)d) {
+%(transposed)s
+    }
+}
+"""
+
+HELPERS = {                                 # name: text; those that are used, in this order
+    "less": """static inline number less(number a, number b, number c)          /* a - b c */
+{
+    return (number){a.re - (b.re*c.re - b.im*c.im), a.im - (b.re*c.im + b.im*c.re)};
+}
+""",
+    "less4": """static inline number less4(number a, number b, number c, number d, number e, number f, number g,
+                           number h, number i)
+{
+    return less(less(less(less(a, b, c), d, e), f, g), h, i);
+}
+""",
+    "times": """static inline number times(number a, number b)
+{
+    return (number){a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re};
+}
+""",
+    "modulus": """static inline double modulus(number a) { return fabs(a.re) + fabs(a.im); }
+""",
+    "inverse": """static inline number inverse(number a)                           /* Smith, CACM 5 (1962) 435 */
+{
+    if (fabs(a.re) >= fabs(a.im)) {
+        const double r = a.im / a.re, d = a.re + a.im*r;
+        return (number){1 / d, -r / d};
+    }
+    const double r = a.re / a.im, d = a.re*r + a.im;
+    return (number){r / d, -1 / d};
+}
+""",
+}
+
+TEMPLATE = """/* %(products)d products a factorisation; pivots are stored as their inverses */
+
+typedef struct { double re, im; } number;
+
+%(helpers)s
+%(real)s
+%(complex)s
+typedef struct {
+    int is_complex, mine;                  /* mine: the pattern is that of the model */
+    int elsewhere;                         /* the last matrix went to `other` */
+    const costate_pattern *pattern;
+    const costate_backend *other;          /* for other patterns, and for matrices that need other pivots */
+    void *self;                            /* its object; NULL: it was not needed yet */
+    double *full;                          /* n by n, if `other` is dense */
+    number LU[%(entries)d];
+} eliminated;
+
+%(column)s
+%(row)s
+
+static void lu_free(void *self)
+{
+    eliminated *e = self;
+    if (!e) return;
+    if (e->self) e->other->free(e->self);
+    free(e->full);
+    free(e);
+}
+
+static int prepare_other(eliminated *e, int n)
+{
+    if (e->self) return COSTATE_LS_OK;
+    if (!(e->other = costate_backend_find("klu")) && !(e->other = costate_backend_find("umfpack")))
+        e->other = costate_backend_find("dense");
+    if (e->other->dense && !e->full && !(e->full = calloc((size_t)n * (size_t)n, sizeof(number))))
+        return COSTATE_LS_NO_MEMORY;
+    return e->other->init(&e->self, n, e->other->dense ? NULL : e->pattern, e->is_complex, NULL);
+}
+
+static int lu_init(void **self, int n, const costate_pattern *of, int is_complex, const void *like)
+{
+    (void)like;
+    if (!of) return COSTATE_LS_UNSUPPORTED;
+    eliminated *e = *self = calloc(1, sizeof *e);
+    if (!e) return COSTATE_LS_NO_MEMORY;
+    e->is_complex = is_complex;
+    e->pattern = of;
+    e->mine = n == %(n)d && !memcmp(of->col, lu_column, sizeof lu_column) && !memcmp(of->row, lu_row, sizeof lu_row);
+    return e->mine ? COSTATE_LS_OK : prepare_other(e, n);            /* coupled stages, for example */
+}
+
+static int factor_other(eliminated *e, const double *A)
+{
+    const int n = e->pattern->n, parts = e->is_complex ? 2 : 1;
+    int status = prepare_other(e, n);
+    if (status || !e->other->dense) return status ? status : e->other->factor(e->self, A);
+    memset(e->full, 0, (size_t)n * (size_t)n * sizeof(number));
+    for (int j = 0; j < n; j++)
+        for (int k = e->pattern->col[j]; k < e->pattern->col[j + 1]; k++)
+            memcpy(e->full + parts * (e->pattern->row[k] + n * j), A + parts * k, (size_t)parts * sizeof *A);
+    return e->other->factor(e->self, e->full);
+}
+
+static int lu_factor(void *self, const double *A)
+{
+    eliminated *e = self;
+    if (e->mine && (e->is_complex ? factor_complex((const number *)(const void *)A, e->LU)
+                                  : factor_real(A, (double *)(void *)e->LU)))
+        return e->elsewhere = 0, COSTATE_LS_OK;
+    e->elsewhere = 1;
+    return factor_other(e, A);
+}
+
+static int lu_solve(void *self, int transpose, int nrhs, double *X)
+{
+    const eliminated *e = self;
+    if (e->elsewhere) return e->other->solve(e->self, transpose, nrhs, X);
+    number *Z = (number *)(void *)X;
+    const double *LU = (const double *)(const void *)e->LU;
+    if (e->is_complex && transpose) transposed_complex(e->LU, nrhs, Z);
+    else if (e->is_complex) solve_complex(e->LU, nrhs, Z);
+    else if (transpose) transposed_real(LU, nrhs, X);
+    else solve_real(LU, nrhs, X);
+    return COSTATE_LS_OK;
+}
+
+static size_t lu_bytes(const void *self)
+{
+    const eliminated *e = self;
+    return sizeof *e + (e->elsewhere && e->other->bytes ? e->other->bytes(e->self) : 0);
+}
+
+const costate_backend *%(name)s_backend(void)
+{
+    static const costate_backend backend = {"%(name)s", 0, lu_init, lu_factor, lu_solve, lu_bytes, lu_free};
+    return &backend;
+}
+"""
