@@ -2,7 +2,7 @@
 
    The model of 33_first_fit.c and another patient.  The unknowns are the parameters p themselves: none may be negative,
    and the absorbed part F of a dose is at most 1.  The values would be described better by F > 1, so that the solution
-   lies at this bound, where the multiplier is positive: the derivative of the misfit with respect to it is -multiplier.
+   lies at this bound.  Its multiplier is minus the derivative of the misfit with respect to F; the others are zero.
    costate_misfit_hessian returns the gradient of the misfit and all columns of its Hessian from one tape. */
 #include <IpStdCInterface.h>
 #include <costate/pieces.h>

@@ -1,4 +1,5 @@
-# The model of examples/33_first_fit.c.  The enzyme that breaks the drug down saturates (Michaelis and Menten).
+# The model of examples/33_first_fit.c and 34_bounds.c.  The enzyme that breaks the drug down saturates (Michaelis and
+# Menten).
 model drug "a drug that is swallowed and injected"
 parameter ka = 2 {1/h} "absorption", F = 0.5 "absorbed part of a swallowed dose", V = 150 {L} "volume of distribution"
 parameter vmax = 5 {mg/h} "fastest elimination", km = 300 {ug/L} "concentration at which it is half as fast"
