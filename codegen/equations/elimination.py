@@ -4,7 +4,7 @@ The order of pivots is fixed: of the diagonal entries that are not always zero, 
 numbers, the one with the least (r - 1)(c - 1), where r and c count the entries of its row and column that are left
 (H. M. Markowitz, Management Science 3 (1957) 255-269); if there is no such entry, others by the same rule.  Whether it
 is safe is checked after each factorisation: as KLU does, no multiplier may exceed 1000, and no pivot may have lost more
-than 11 digits.  Otherwise the matrix goes to a general solver of the library."""
+than 11 digits (mathematics, eq. 15.3).  Otherwise the matrix goes to a general solver of the library."""
 import re
 import textwrap
 

@@ -3,7 +3,7 @@
 Derivatives (A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, chapter 3): `tangent` goes forward, `adjoint`
 backward; second and third ones are tangents of adjoints.  What is not evaluated is not differentiated: the gradient
 through a branch is formed by itself and selected as a whole, because 0 times the infinite slope of a branch that was
-not taken would be NaN."""
+not taken would be NaN (mathematics, eq. 15.1)."""
 import math
 
 from .nodes import STEPS, Nodes

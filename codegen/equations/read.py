@@ -17,7 +17,7 @@ MOST_AXES = 3
 def read(path):
     """The model in a file; Refused names file, line and column."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise Refused(f"{path}: cannot be read: {fault}") from None
     return parse(text, path)

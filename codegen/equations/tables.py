@@ -6,7 +6,7 @@ Straight-line code of thousands of reactions takes minutes to compile.  Here a r
 
 with the rate constants K(p, t, m), which are computed first.  Reactions with equally many reactants are one loop, whose
 body and all derivatives are printed from a graph of K and y_a, y_b, ... alone.  With L = sum over reactions of
-(w . net) F, derivatives with respect to p go through those of K:
+(w . net) F, derivatives with respect to p go through those of K (mathematics, eq. 15.2):
 
     adjoint            A(L_K)                                            A: K'(p)^T
     along d            A(dL_K) + A_d(L_K)                                A_d: its derivative along d
