@@ -2,6 +2,7 @@
 // which needs second derivatives for gradients.  costate_check_problem and costate_check_adjoint check the glue.
 #include <adolc/adolc.h>
 #include <costate/costate.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -20,21 +21,16 @@ struct trace {
     short tag;
     int n, np, k, size;                       // size: 1 + n + np arguments
     std::vector<double> x, dx, out, dout, w, g;
-    std::vector<double> X2, Y2, Z2;           // Taylor coefficients: size by 2, k by 2, size by 2
-    std::vector<double *> X2_rows, Y2_rows, Z2_rows;
+    std::vector<double> Z2;                   // Taylor coefficients, size by 2
+    std::vector<double *> Z2_rows;
 };
-
-static void rows(std::vector<double> &a, std::vector<double *> &r, int count)
-{
-    a.resize(2 * (size_t)count);
-    for (int i = 0; i < count; i++) r.push_back(&a[2 * (size_t)i]);
-}
 
 static void room(trace &T)
 {
     size_t size = (size_t)T.size, k = (size_t)T.k;
     T.x.resize(size), T.dx.resize(size), T.g.resize(size), T.out.resize(k), T.dout.resize(k), T.w.resize(k);
-    rows(T.X2, T.X2_rows, T.size), rows(T.Y2, T.Y2_rows, T.k), rows(T.Z2, T.Z2_rows, T.size);
+    T.Z2.resize(2 * size);
+    for (size_t i = 0; i < size; i++) T.Z2_rows.push_back(&T.Z2[2 * i]);
 }
 
 // a point, or a direction, where NULL means zero
@@ -81,33 +77,6 @@ static int adjoint(const costate_point *x, const double *w, const costate_gradie
     return status;
 }
 
-// F(x + s v) = .. + s^2 F''[v, v]/2:  F''[a, b] is the difference of these coefficients for (a + b) and (a - b),
-// halved, with b as long as a, for the round-off.
-static int tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
-{
-    trace &T = *static_cast<trace *>(ctx);
-    double la = 0, lb = 0;
-    gather(T, a, T.dx);
-    gather(T, b, T.g);
-    for (int i = 0; i < T.size; i++) {
-        la = std::fmax(la, std::fabs(T.dx[(size_t)i]));
-        lb = std::fmax(lb, std::fabs(T.g[(size_t)i]));
-    }
-    for (int i = 0; i < T.k; i++) out[i] = 0;
-    for (int sign = 1; sign >= -1 && la > 0 && lb > 0; sign -= 2) {
-        gather(T, x, T.x);
-        for (int i = 0; i < T.size; i++) {
-            T.X2_rows[(size_t)i][0] = T.dx[(size_t)i] / la + sign * T.g[(size_t)i] / lb;
-            T.X2_rows[(size_t)i][1] = 0;
-        }
-        int status = code(hos_forward(T.tag, T.k, T.size, 2, 0, T.x.data(), T.X2_rows.data(), T.out.data(),
-                                      T.Y2_rows.data()));
-        if (status != 0) return status;
-        for (int i = 0; i < T.k; i++) out[i] += sign * la * lb / 2 * T.Y2_rows[(size_t)i][1];
-    }
-    return 0;
-}
-
 static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
                            void *ctx)
 {
@@ -119,6 +88,26 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
     if (status == 0) status = code(hos_reverse(T.tag, T.k, T.size, 1, T.w.data(), T.Z2_rows.data()));
     if (status == 0) add(T, T.Z2.data() + 1, 2, g);
     return status;
+}
+
+// A row of F''[a, b] is b times the gradient that adjoint_tangent returns for that row.  Differences of F''[v, v] for
+// v = a + b and a - b take one sweep, but cancel where components of a differ in size.
+static int tangent2(const costate_point *x, const costate_point *a, const costate_point *b, double *out, void *ctx)
+{
+    trace &T = *static_cast<trace *>(ctx);
+    std::vector<double> row((size_t)T.k), along((size_t)T.size), slope((size_t)T.size);
+    gather(T, b, along);
+    for (int i = 0; i < T.k; i++) {
+        costate_gradient g = {};
+        std::fill(slope.begin(), slope.end(), 0), std::fill(row.begin(), row.end(), 0);
+        g.t = &slope[0], g.y = &slope[1], g.p = slope.data() + 1 + T.n;
+        row[(size_t)i] = 1;
+        int status = adjoint_tangent(x, a, row.data(), &g, ctx);
+        if (status != 0) return status;
+        out[i] = 0;
+        for (size_t j = 0; j < slope.size(); j++) out[i] += slope[j] * along[j];
+    }
+    return 0;
 }
 
 // ---- the problem ----------------------------------------------------------------------------------------------------
