@@ -1,6 +1,7 @@
 """The trees that a Reader collected become the nodes of its Model: equations, mass matrix, costs, events, start."""
 from .kinks import kinks_to_events
 from .model import Reaction
+from .nodes import LEAVES
 from .scope import MOST_TERMS
 from .syntax import Fault, near
 
@@ -105,12 +106,9 @@ def equations(reader):
     for q, (_, left, right) in zip(open_rows, general):
         rows[q.index] = (left, right)
     if model.on_grid and any(g.variables(list(row), "yp") and g.variables([row[1]], "yp") or
-                             g.nodes[row[0]][0] not in LEAVES_OF_ROWS for row in rows):
+                             g.nodes[row[0]][0] not in LEAVES for row in rows):
         raise Fault(reader.equations[0][0], "on a grid, equations have the form u' = ... or 0 = ...")
     shape(model, rows)
-
-
-LEAVES_OF_ROWS = ("v", "c")
 
 
 def zero_offsets(model):

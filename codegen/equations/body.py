@@ -5,7 +5,7 @@ is not requested, or of a branch that is expensive - it is computed under that c
 import textwrap
 from dataclasses import dataclass
 
-from .nodes import operation_cost
+from .nodes import CONDITIONS, LEAVES, operation_cost
 
 COLUMNS = 118
 LONGEST_INLINE = 90                          # characters of an expression before a part of it becomes a temporary
@@ -80,11 +80,11 @@ class Body:
         self.temporary, lengths = set(), {}
         for a in self.order:
             key = self.g.nodes[a]
-            if key[0] in ("c", "v"):
+            if key[0] in LEAVES:
                 lengths[a] = 8
                 continue
             lengths[a] = 4 + sum(lengths[b] for b in self.g.children(a))
-            if key[0] in ("cmp", "and", "or", "not"):
+            if key[0] in CONDITIONS:
                 continue
             if self.uses[a] > 1 or lengths[a] > LONGEST_INLINE or a in self.keep:
                 self.temporary.add(a)

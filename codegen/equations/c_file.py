@@ -1,7 +1,7 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start."""
 from .body import Body, Target, constant
-from .elimination import MOST_ROWS, Elimination, Plan
-from .functions import Writer, nothing, signature
+from .elimination import MOST_ROWS, Elimination, Plan, compressed
+from .functions import Writer, function, nothing
 from .header import comment, header, kinds
 from .model import ANY_MODE
 from .names import Names, c_word, listed
@@ -27,12 +27,12 @@ class File:
     def texts(self):
         m = self.model
         tables = Tables(m, self.writer) if len(m.reactions) > MANY and not m.implicit else None
+        f = tables.rest if tables else m.kinetics()
         rhs = self.tabled(tables) if tables else self.map(*(
-            ("equations", m.kinetics(), "equations F(t, y, y', p) = 0") if m.implicit else
-            ("rhs", m.kinetics(), "right-hand side")))
+            ("equations", f, "equations F(t, y, y', p) = 0") if m.implicit else ("rhs", f, "right-hand side")))
         costs = any(not self.g.is_zero(a) for a in m.cost_nodes)
         cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
-        jacobians = self.jacobians(tables)
+        jacobians = self.jacobians(f, tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
         outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
         start = self.start()
@@ -62,10 +62,9 @@ class File:
         return "\n".join(listed(before + "{", [f".{member} = {name}" for member, name in m.callbacks.items()], "}",
                                 indent))
 
-    def jacobians(self, tables):
+    def jacobians(self, f, tables):
         """The pattern, and functions that fill df/dy (and df/dy') in it"""
         m, g, n = self.model, self.g, len(self.model.states)
-        f = tables.rest if tables else m.kinetics()
         parts = {"jac": self.entries(f, "y")}
         if m.implicit:
             parts["jac_yp"] = self.entries(f, "yp")
@@ -90,13 +89,8 @@ class File:
             clear = f"    for (int i = 0; i < {len(self.pattern)}; i++) M[i] = 0;\n"
             text.append("static int mass(double *M, void *ctx)\n{\n" + clear + lines + "    return (void)ctx, 0;\n}\n")
         if not self.dense:
-            columns = [0] * (n + 1)
-            for _, j in self.pattern:
-                columns[j + 1] += 1
-            for j in range(n):
-                columns[j + 1] += columns[j]
-            rows = [i for i, _ in self.pattern] or [0]
-            text.append(array("static const int", "column", columns) + array("static const int", "row", rows)
+            columns, rows = compressed(n, self.pattern)
+            text.append(array("static const int", "column", columns) + array("static const int", "row", rows or [0])
                         + f"static const costate_pattern pattern = {{{n}, column, row}};\n")
         self.parts.append(heading("Jacobian" + (", mass matrix" if m.mass else "")) + "\n".join(text))
         return list(parts)
@@ -121,12 +115,9 @@ class File:
         return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
 
     def function(self, name, arguments, targets, begin=""):
-        body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix).text()
+        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix).text()
         loads = self.names.loads(self.g, [t.node for t in targets]).text
-        if begin:
-            return signature(name, arguments) + "{\n" + begin + loads + body + "\n    return 0;\n}\n"
-        ignored = "" if "x->" in loads else "(void)x, "
-        return signature(name, arguments) + "{\n" + loads + body + f"\n    return {ignored}(void)ctx, 0;\n}}\n"
+        return function(name, arguments, begin + loads + body + "\n")
 
     # ---- events ----
 

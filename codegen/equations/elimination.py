@@ -203,6 +203,7 @@ def wrapped(indent, lines):
 
 
 def compressed(n, pattern):
+    """(start of each column, rows) of a pattern that is sorted by columns"""
     columns = [0] * (n + 1)
     for _, j in pattern:
         columns[j + 1] += 1

@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass, field
 
 from .body import Body, Target
-from .nodes import LEAVES
+from .nodes import CONDITIONS, LEAVES
 
 INPUTS = ("y", "yp", "p", "t", "m")              # what a map is differentiated with respect to
 STATES = ("y", "yp")
-CONDITIONS = ("cmp", "and", "or", "not")
 WORTH = 0.85                                     # a second version costs at most this part of the first
 SHARED = 0.4                                     # several columns at once, if they share this part of the operations
 
@@ -119,25 +118,19 @@ class Writer:
         if DIRECTIONS[product] and others and cost[STATES] <= WORTH * cost[INPUTS]:
             none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q in DIRECTIONS[product]
                                for s in others)
-            arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]] + ["ctx"]
             begin = f"    if ({none}) return 0;\n"
             if targets[STATES]:
                 self._function(m, product, name + "_y", targets[STATES], register=False)
-                begin = f"    if ({none}) return {name}_y({', '.join(arguments)});\n"
+                begin = f"    if ({none}) return {name}_y({', '.join(words(SIGNATURES[product]))});\n"
         self._function(m, product, name, targets[INPUTS], begin)
 
     def _function(self, m, product, name, targets, begin="", register=True):
-        body = Body(self.g, targets, self.names.variable, self.names.lets, self.names.prefix)
+        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix)
         text = body.text()
         loads = self.names.loads(self.g, [t.node for t in targets])
         self.longest = max([self.longest, *loads.lengths])
-        arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
-        gradients = dict.fromkeys(t.guard for t in targets if t.guard and "->" not in t.guard)
-        opened = "".join(f"    double *restrict {g} = g->{g[1:]};\n" for g in gradients)
-        whole = begin + opened + loads.text + text
-        unused = [a for a in arguments + ["ctx"] if not _occurs(a, whole)]
-        end = "    return " + "".join(f"(void){a}, " for a in unused) + "0;\n"
-        m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "\n" + end + "}\n")
+        whole = begin + _opened(targets, "    ") + loads.text + text + "\n"
+        m.text.append(function(name, SIGNATURES[product], whole))
         if register:
             m.callbacks[product] = name
 
@@ -153,7 +146,7 @@ class Writer:
                     key[0] not in LEAVES and all(b in fixed for b in g.children(a)):
                 fixed.add(a)
         shared = {a for a in fixed if g.nodes[a][0] not in LEAVES + CONDITIONS}
-        first = [a for a in g.below(roots, shared)]
+        first = g.below(roots, shared)
         if not first or g.cost(first) < SHARED * g.cost(roots):
             return
         given = {a: g.v("given", k) for k, a in enumerate(first)}
@@ -167,24 +160,19 @@ class Writer:
         nodes = [*shared, *(t.node for t in inside)]
         directions = names.loads(g, nodes, "de", " " * 8)
         self.longest = max([self.longest, *directions.lengths])
-        gradients = dict.fromkeys(t.guard for t in inside if t.guard and "->" not in t.guard)
-        opened = "".join(f"        double *restrict {q} = g->{q[1:]};\n" for q in gradients)
         step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
         whole = names.loads(g, nodes, "x").text \
             + Body(g, [], names.variable, shared, names.prefix + "__", keep=shared).text() \
-            + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + opened + directions.text \
+            + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + _opened(inside, " " * 8) + directions.text \
             + Body(g, inside, names.variable, {}, names.prefix, " " * 8).text() + "\n    }\n"
-        m.text.append(signature(name, SIGNATURES[product]) + "{\n" + whole + "    return (void)ctx, 0;\n}\n")
+        m.text.append(function(name, SIGNATURES[product], whole))
         m.callbacks[product] = name
 
     # ---- products that are zero ----
 
     def _zeros(self, m, product):
         name, count = f"{m.name}_{product}", len(m.nodes)
-        arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]]
-        ignored = ", ".join(f"(void){a}" for a in arguments[:-1] + ["ctx"])
-        m.text.append(signature(name, SIGNATURES[product]) + "{\n" +
-                      f"    for (int i = 0; i < {count}; i++) out[i] = 0;\n    return {ignored}, 0;\n}}\n")
+        m.text.append(function(name, SIGNATURES[product], f"    for (int i = 0; i < {count}; i++) out[i] = 0;\n"))
         m.callbacks[product] = name
 
     def _nothing(self, m, product):
@@ -193,9 +181,23 @@ class Writer:
 
 def nothing(product):
     """The function that adds nothing, for all maps of a file"""
-    arguments = [a.split()[-1].lstrip("*") for a in SIGNATURES[product]] + ["ctx"]
-    return signature(f"no_{product}", SIGNATURES[product]) + \
-        f"{{\n    return {', '.join(f'(void){a}' for a in arguments)}, 0;\n}}\n"
+    return function(f"no_{product}", SIGNATURES[product], "")
+
+
+def words(arguments):
+    """The names of a callback's arguments, with ctx"""
+    return [a.split()[-1].lstrip("*") for a in arguments] + ["ctx"]
+
+
+def function(name, arguments, text):
+    """A callback with the statements of text"""
+    return signature(name, arguments) + "{\n" + text + returned(arguments, text) + "}\n"
+
+
+def returned(arguments, text):
+    """The statement that returns 0; arguments that text does not use are named in it, for the compiler's warnings"""
+    unused = [a for a in words(arguments) if not re.search(rf"(?<![\w>.]){a}\b", text)]
+    return "    return " + "".join(f"(void){a}, " for a in unused) + "0;\n"
 
 
 def signature(name, arguments):
@@ -207,5 +209,7 @@ def signature(name, arguments):
     return line[:at] + "\n" + " " * len(start) + line[at + 1:]
 
 
-def _occurs(word, text):
-    return re.search(rf"(?<![\w>.]){word}\b", text) is not None
+def _opened(targets, indent):
+    """Declarations of the arrays of gradients that targets add to"""
+    arrays = dict.fromkeys(t.guard for t in targets if t.guard and "->" not in t.guard)
+    return "".join(f"{indent}double *restrict {a} = g->{a[1:]};\n" for a in arrays)

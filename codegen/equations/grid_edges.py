@@ -4,7 +4,7 @@ The neighbourhood of such a cell is copied to a patch, with the values that stan
 cell works on the patch, and what it wrote is added or copied back."""
 from dataclasses import dataclass, field
 
-from .functions import DIRECTIONS, INPUTS, SIGNATURES, _occurs
+from .functions import DIRECTIONS, INPUTS, SIGNATURES, returned, words
 from .grid_cell import NOT_COPIED
 from .names import listed
 
@@ -31,7 +31,7 @@ class Edge:
 
 def arguments(product):
     """The names of what a callback takes, without ctx"""
-    return [a.split()[-1].lstrip("*") for a in CALLBACKS[product]]
+    return words(CALLBACKS[product])[:-1]
 
 
 def low(q):
@@ -51,11 +51,9 @@ class Printer:
         if "G->" in lines or "(G, " in lines or "(G)" in lines:
             lines = f"    const {self.grid.name}_grid *const G = ctx;\n" + lines
         whole = begin + lines
-        unused = [a for a in [a.split()[-1].lstrip("*") for a in arguments_] + ["ctx"] if not _occurs(a, whole)]
-        end = "".join(f"(void){a}, " for a in unused)
         start = f"{before}static int {name}("
         head = "\n".join(listed(start, [*arguments_, "void *ctx"], ")", len(start)))
-        return head + "\n{\n" + whole + f"    return {end}0;\n}}\n"
+        return head + "\n{\n" + whole + returned(arguments_, whole) + "}\n"
 
     def prelude(self, cell, product):
         return self.declare(cell.reads + cell.writes) + self.numbers(cell, product)

@@ -79,10 +79,10 @@ class Model:
     def state(self, index, offsets=()):
         return self.graph.v("y", index, offsets)
 
-    def kinetics(self):
-        """f with the reactions: the sum over them of net changes times rates, as nodes"""
+    def kinetics(self, reactions=None):
+        """f with the reactions (all, or those given): the sum over them of net changes times rates, as nodes"""
         g, f = self.graph, list(self.equations)
-        for r in self.reactions:
+        for r in self.reactions if reactions is None else reactions:
             rate = r.k
             for i, exponent in r.left:
                 rate = g.mul(rate, g.pow(self.state(i), g.c(exponent)))

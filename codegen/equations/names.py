@@ -57,9 +57,6 @@ class Names:
                 for (s, k), name in list(self.of.items()):
                     if s == space:
                         self.of[side + space, k] = self.fresh(f"{side}_{name}", taken)
-        self.lets = {}
-        for node, name in getattr(model, "named", {}).items():
-            self.lets[node] = self.fresh(c_word(name), taken)
         self.prefix = next(p for p in ("s", "u", "v", "tmp", "tmp_")
                            if not any(re.fullmatch(p + r"_?\d+", k) for k in taken))
 

@@ -17,6 +17,7 @@ FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "s
 FUNCTIONS_OF_TWO = {"atan2", "hypot"}
 STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
 LEAVES = ("c", "v")
+CONDITIONS = ("cmp", "and", "or", "not")
 HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
 MOST_FACTORS = 64                              # integer powers up to this become products
 

@@ -11,10 +11,8 @@ body and all derivatives are printed from a graph of K and y_a, y_b, ... alone. 
     adjoint            A(L_K)                                            A: K'(p)^T
     along d            A(dL_K) + A_d(L_K)                                A_d: its derivative along d
     along d and e      A(ddL_K) + A_d(eL_K) + A_e(dL_K) + A_de(L_K)"""
-import re
-
 from .body import Body, Target
-from .functions import DIRECTIONS, SIGNATURES, Map, signature
+from .functions import DIRECTIONS, SIGNATURES, Map, function, words
 from .graph import Graph
 from .names import listed
 
@@ -26,20 +24,16 @@ BACK = ("adjoint", "adjoint_tangent", "adjoint_tangent2")
 
 def separated(model):
     """(reactions for the tables, equations of everything else)"""
-    g, rows, rest = model.graph, [], list(model.equations)
+    g, rows, others = model.graph, [], []
     for r in model.reactions:
         factors = [i for i, exponent in r.left for _ in range(int(exponent))]
         whole = all(exponent == int(exponent) for _, exponent in r.left)
         if whole and len(factors) <= MOST_REACTANTS and not g.variables([r.k], "y", "mode"):
             rows.append((factors, r.net, r.k))
-            continue
-        rate = r.k
-        for i, exponent in r.left:
-            rate = g.mul(rate, g.pow(g.v("y", i), g.c(exponent)))
-        for i, number in r.net:
-            rest[i] = g.add(rest[i], g.mul(g.c(number), rate))
+        else:
+            others.append(r)
     rows.sort(key=lambda row: len(row[0]))
-    return rows, rest
+    return rows, model.kinetics(others)
 
 
 class Tables:
@@ -146,7 +140,7 @@ class Tables:
         at = 0
         for these, part in self.chunks:
             loop = f"    for (int k = 0; k < {len(these)}; k++) "
-            arguments = ", ".join({"out": "some", "w": "some"}.get(a, a) for a in words(product))
+            arguments = ", ".join({"out": "some", "w": "some"}.get(a, a) for a in words(SIGNATURES[product]))
             if before:
                 lines.append(loop + before.format(at=at))
             lines.append(f"    if ((code = {part.callbacks[product]}({arguments}))) return code;")
@@ -156,10 +150,7 @@ class Tables:
         return lines
 
     def _function(self, name, product, lines):
-        body = "\n".join(lines)
-        unused = [a for a in words(product) if not _named(a, body)]
-        ignored = "".join(f"(void){a}, " for a in unused)
-        return signature(name, SIGNATURES[product]) + "{\n" + body + f"\n    return {ignored}0;\n}}\n"
+        return function(name, SIGNATURES[product], "\n".join(lines) + "\n")
 
     # ---- reactions: bodies of the loops, from a graph ----
 
@@ -214,7 +205,7 @@ class Tables:
                 roots = self._along(g, roots, inputs, q)
             return g, [Target("const double rate", "=", roots[0])]
         lines = [f"    for (int j = 0; j < {self.n}; j++) out[j] = 0;"] if self.others is None else \
-            ["    int status = " + f"{self.others.callbacks[product]}({', '.join(words(product))});",
+            ["    int status = " + f"{self.others.callbacks[product]}({', '.join(words(SIGNATURES[product]))});",
              "    if (status) return status;"]
         return self._function(f"rhs_{product}", product, lines + self._inputs(by, False) +
                               self._loops(targets_of, False))
@@ -236,7 +227,7 @@ class Tables:
                 targets.append(Target(f"{name}[r]", "=", a[0], "further"))
             return g, targets
         lines = [] if self.others is None else [
-            f"    int status = {self.others.callbacks[product]}({', '.join(words(product))});",
+            f"    int status = {self.others.callbacks[product]}({', '.join(words(SIGNATURES[product]))});",
             "    if (status) return status;"]
         lines += self._inputs(by, True)
         lines += self._loops(targets_of, True)
@@ -306,12 +297,3 @@ class Tables:
                 "            for (int k = net_start[r]; k < net_start[r + 1]; k++) " \
                 "J[*at++] += net_number[k]*slope[j];\n    }\n"
         return text + "    return 0;\n}\n"
-
-
-def words(product):
-    """The names of a product's arguments"""
-    return [a.split()[-1].lstrip("*") for a in SIGNATURES[product]] + ["ctx"]
-
-
-def _named(word, text):
-    return re.search(rf"(?<![\w>.]){word}\b", text) is not None
