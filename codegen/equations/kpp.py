@@ -273,17 +273,24 @@ class Reader:
         return self.value(tree)
 
     def value(self, tree):
-        kind, place = tree[:2]
-        g = self.g
-        if kind == "number":
-            return g.c(float(tree[2].lower().replace("d", "e")))
-        if kind == "unary":
-            return g.neg(self.value(tree[3]))
-        if kind == "binary":
-            a, b = self.value(tree[3]), self.value(tree[4])
-            if tree[2] == "/" and g.is_zero(b):
+        g, spine = self.g, []
+        while tree[0] == "binary":                                  # long sums lean to the left
+            spine.append(tree)
+            tree = tree[3]
+        a = self.operand(tree)
+        for _, place, op, _, right in reversed(spine):
+            b = self.value(right)
+            if op == "/" and g.is_zero(b):
                 raise Fault(place, "division by zero")
-            return {"+": g.add, "-": g.sub, "*": g.mul, "/": g.div, "^": g.pow}[tree[2]](a, b)
+            a = {"+": g.add, "-": g.sub, "*": g.mul, "/": g.div, "^": g.pow}[op](a, b)
+        return a
+
+    def operand(self, tree):
+        kind, place = tree[:2]
+        if kind == "number":
+            return self.g.c(float(tree[2].lower().replace("d", "e")))
+        if kind == "unary":
+            return self.g.neg(self.value(tree[3]))
         if kind == "call":
             return self.call(place, tree[2], tree[3])
         if kind == "name" and tree[3] is None:

@@ -82,6 +82,10 @@ class Mechanism(unittest.TestCase):
         self.assertEqual(rates(model, photo=5.0)[1], 10)
         self.assertTrue(any("the rate law odd is not known" in note for note in notes), notes)
 
+    def test_a_rate_of_thousands_of_terms(self):
+        model, _ = read(SPECIES + "#EQUATIONS\nA = B : " + " + ".join(["0.5*TEMP"]*3000) + ";")
+        self.assertAlmostEqual(rates(model)[0], 1500*298.15, delta=1e-6)
+
 
 class RateLaws(unittest.TestCase):
     def rate(self, text, t=0.0, T=280.0, cfactor=""):
