@@ -5,20 +5,18 @@ are compared with the same problems written by hand.  Reports in the format of c
 import glob
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 sys.dont_write_bytecode = True
-sys.path[:0] = [root, os.path.join(root, "tests")]
 
-from cases import Skipped, run_all  # noqa: E402
+from compiled import FLAGS, build, compiler, need_library, root, run  # noqa: E402
+
+from cases import run_all  # noqa: E402
 from codegen.equations import c_file, read  # noqa: E402
 
 HERE = os.path.join(root, "tests", "models")
-FLAGS = ["-O1", "-ffp-contract=off", "-I", os.path.join(root, "include")]
-STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"]
+OPTIMIZE = ["-O1", "-ffp-contract=off"]
 
 # sizes: the first is one less than the least in some axis, where there is one
 SIZES = {"line": [(1,), (2,), (3,), (4,), (5,), (11,)], "plane": [(2, 3), (3, 1), (3, 2), (5, 6)],
@@ -30,13 +28,6 @@ SIZES = {"line": [(1,), (2,), (3,), (4,), (5,), (11,)], "plane": [(2, 3), (3, 1)
          "shallow_water": [(5, 4), (5, 5), (6, 8)]}
 FITS = {"alone"}                                 # models of a fixed size: all sizes given are ignored
 FLAGS_OF = {"shallow_water": ["-DSCALE=0.02", "-DLIFT=40"]}          # velocities that stay positive: no kinks
-
-
-def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
-    assert done.returncode == 0, "%s: %d\n%s" % (" ".join(command), done.returncode, done.stdout)
-    return done.stdout
 
 
 def file_of(name):
@@ -58,16 +49,12 @@ def generated(place, name):
 
 
 def built(place, name, sources, *flags):
-    library = os.path.join(build, "libcostate.so")
-    if not os.path.exists(library):
-        raise Skipped("the build has no shared library")
-    sanitized = ["-fsanitize=" + sanitize] if sanitize != "none" else []
-    exe = os.path.join(place, name)
-    objects = []
+    need_library()
+    exe, objects = os.path.join(place, name), []
     for k, source in enumerate(sources):
         objects.append(os.path.join(place, "%s%d.o" % (name, k)))
-        run(*compiler, *sanitized, *STRICT, *FLAGS, *flags, "-I", place, "-c", source, "-o", objects[-1])
-    run(*compiler, *sanitized, *objects, library, "-lm", "-Wl,-rpath," + build, "-o", exe)
+        run(*compiler, *FLAGS, *OPTIMIZE, *flags, "-I", place, "-c", source, "-o", objects[-1])
+    run(*compiler, *FLAGS, *objects, "-L" + build, "-lcostate", "-lm", "-o", exe)
     return exe
 
 

@@ -7,15 +7,14 @@ import glob
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 sys.dont_write_bytecode = True
-sys.path[:0] = [root, os.path.join(root, "tests")]
 
-from cases import Skipped, run_all  # noqa: E402
+from compiled import need_library, program, root, run  # noqa: E402
+
+from cases import run_all  # noqa: E402
 from codegen.equations import c_file, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
@@ -126,19 +125,8 @@ def accepted(place):
     return found
 
 
-def run(*command):
-    env = dict(os.environ, OPENBLAS_NUM_THREADS="1", LD_LIBRARY_PATH=build)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
-    assert done.returncode == 0, "%s: %d\n%s" % (" ".join(command)[:200], done.returncode, done.stdout[:3000])
-    return done.stdout
-
-
 def test_mutants():
-    if not os.path.exists(os.path.join(build, "libcostate.so")):
-        raise Skipped("there is no shared library")
-    flags = ["-std=c11", "-O0", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-I" + root + "/include"]
-    if sanitize != "none":
-        flags.append("-fsanitize=" + sanitize)
+    need_library()
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         found, results = accepted(place), {}
         for first in range(0, len(found), BATCH):
@@ -146,11 +134,8 @@ def test_mutants():
             rows = ", ".join("{%d, m%d_problem, %s, m%d_start}" % (n, n, "m%d_defaults" % n if has else "y", n)
                              for n, has, _ in batch)
             declared = "\n".join('#include "m%d.h"' % n for n, _, _ in batch)
-            driver, exe = os.path.join(place, "driver.c"), os.path.join(place, "driver")
-            with open(driver, "w", encoding="utf-8") as file:
-                file.write(DRIVER % {"declared": declared, "rows": rows})
-            run(*compiler, *flags, driver, *(os.path.join(place, "m%d.c" % n) for n, _, _ in batch), "-o", exe,
-                "-L" + build, "-lcostate", "-lm")
+            exe = program(place, DRIVER % {"declared": declared, "rows": rows},
+                          [os.path.join(place, "m%d.c" % n) for n, _, _ in batch])
             for line in run(exe).splitlines():
                 number, result, said = line.split(" ", 2)
                 results[int(number)] = result, said

@@ -2,15 +2,14 @@
 pass costate_check_problem, and all their products agree to round-off.  Reports in the format of cmocka."""
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 sys.dont_write_bytecode = True
-sys.path[:0] = [root, os.path.join(root, "tests")]
 
-from cases import Skipped, run_all  # noqa: E402
+from compiled import need_library, program, run  # noqa: E402
+
+from cases import run_all  # noqa: E402
 from codegen.equations import c_file, read  # noqa: E402
 
 DRIVER = r"""#include <costate/costate.h>
@@ -95,16 +94,8 @@ def mechanism():
     return "\n".join(lines)
 
 
-def run(*command):
-    env = dict(os.environ, OPENBLAS_NUM_THREADS="1", LD_LIBRARY_PATH=build)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
-    assert done.returncode == 0, "%s: %d\n%s" % (" ".join(command)[:200], done.returncode, done.stdout[:3000])
-    return done.stdout
-
-
 def test_tables_and_straight_line_code_agree():
-    if not os.path.exists(os.path.join(build, "libcostate.so")):
-        raise Skipped("there is no shared library")
+    need_library()
     many, files = c_file.MANY, []
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         for name, limit in (("tabled", many), ("straight", 10**9)):
@@ -119,14 +110,7 @@ def test_tables_and_straight_line_code_agree():
                 with open(os.path.join(place, name + suffix), "w", encoding="utf-8") as file:
                     file.write(text)
             files.append(os.path.join(place, name + ".c"))
-        driver, exe = os.path.join(place, "driver.c"), os.path.join(place, "driver")
-        with open(driver, "w", encoding="utf-8") as file:
-            file.write(DRIVER)
-        flags = ["-std=c11", "-O0", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-I" + root + "/include"]
-        if sanitize != "none":
-            flags.append("-fsanitize=" + sanitize)
-        run(*compiler, *flags, driver, *files, "-o", exe, "-L" + build, "-lcostate", "-lm")
-        run(exe)
+        run(program(place, DRIVER, files))
 
 
 run_all(globals())
