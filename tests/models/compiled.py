@@ -1,4 +1,4 @@
-"""What tests of generated C share: their arguments SOURCE BUILD SANITIZE COMPILER..., compiling and running a program."""
+"""What tests of generated C share: arguments SOURCE BUILD SANITIZE COMPILER..., compiling and running a program."""
 import os
 import subprocess
 import sys
