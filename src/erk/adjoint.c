@@ -15,21 +15,11 @@
 #include <string.h>
 #include "erk/erk.h"
 
-/* does anything follow from stage i? */
-static int matters(const stepper *c, const functionals *g, int i)
-{
-    if (c->m->b[i] != 0 || g->seed) return 1;
-    for (int j = i + 1; j < c->s; j++)
-        if (c->m->A[(size_t)j * (size_t)c->s + (size_t)i] != 0) return 1;
-    return 0;
-}
-
 /* w_i of all columns, and K_i^T w_i onto h */
 static void weights_of(const stepper *c, const record *r, const functionals *g, int i, double *to)
 {
-    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m, s = (size_t)c->s;
-    double column[STAGES_MOST];
-    for (size_t k = (size_t)i + 1; k < s; k++) column[k] = c->m->A[k * s + (size_t)i];
+    size_t n = (size_t)c->n, N = (size_t)c->N, m = (size_t)g->m, stride = n * m;
+    const double *column = work(c)->At + i * c->s;
     for (size_t j = 0; j < m; j++) {
         double *w = to + j * n;
         add_scaled(n, w, NULL, c->m->b[i], g->lambda + j * N);
@@ -104,7 +94,7 @@ int erk_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t stride = (size_t)c->n * (size_t)g->m;
     for (int i = c->s - 1; i >= 0; i--) {
-        if (matters(c, g, i)) TRY(stage(c, r, g, i));
+        if (work(c)->used[i] || g->seed) TRY(stage(c, r, g, i));
         else memset(g->U + (size_t)i * stride, 0, stride * sizeof *g->U);
     }
     add_stages(c, g);

@@ -8,6 +8,8 @@
 typedef struct {
     double *Y, *v;              /* a stage's state; N: a second estimate */
     double *r;                  /* nq: rates of the integrals */
+    double *At;                 /* s*s: A by columns, for adjoints */
+    unsigned char used[STAGES_MOST];            /* stage i enters y+ or a later stage */
     column_work columns;        /* y: Y'_i, or h w_i of a stage, solved with M^T */
     double *Yd;                 /* of jets: n*m: Y'_i */
 } erk_work;

@@ -14,7 +14,22 @@ static void layout(stepper *c, cursor *at)
     a->Y = take(at, (size_t)c->n);
     a->v = take(at, (size_t)c->N);
     a->r = take(at, (size_t)c->nq);
+    a->At = take(at, (size_t)c->s * (size_t)c->s);
     if (spectrum_products(c->maps)) spectrum_layout(c, at);
+}
+
+static void ready(stepper *c)
+{
+    const costate_method *m = c->m;
+    erk_work *a = c->own;
+    for (int i = 0; i < m->s; i++) {
+        double *column = a->At + i * m->s;
+        a->used[i] = m->b[i] != 0;
+        for (int k = i + 1; k < m->s; k++) {
+            column[k] = m->A[k * m->s + i];
+            if (column[k] != 0) a->used[i] = 1;
+        }
+    }
 }
 
 static void layout_derivatives(stepper *c, cursor *at, int m)
@@ -38,6 +53,7 @@ const family erk_family = {
     .layout = layout,
     .layout_derivatives = layout_derivatives,
     .layout_second = layout_second,
+    .ready = ready,
     .forward = erk_forward,
     .tangent = erk_tangent,
     .adjoint = erk_adjoint,

@@ -16,6 +16,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "run/factor.h"
 #include "run/run.h"
 
 int error_exponent(const costate_method *m)
@@ -24,26 +25,21 @@ int error_exponent(const costate_method *m)
     return (m->est.order && m->est.order <= m->order ? m->est.order : m->order) + 1;
 }
 
-static double gustafsson(double err, double h, const control *k, double elementary)
+/* The exponents of err and err_old in h_new/h. */
+static law law_of(const stepper *c, int k)
 {
-    double g = h / k->h_old * pow(k->err_old / (err * err), 1.0 / k->k);
-    return g < elementary ? g : elementary;
+    double elementary = -1.0 / k, beta = c->F->pi_beta / k;
+    int pi = c->o->controller == COSTATE_PI;
+    return (law){.controller = c->o->controller, .elementary = elementary,
+                 .err = pi ? 0.75 * beta + elementary : 2 * elementary, .err_old = pi ? beta : -elementary,
+                 .safety = c->o->safety, .least = c->o->fac_min, .most = c->o->fac_max};
 }
 
 double next_factor(const stepper *c, const control *k, int newton, double err, double h)
 {
-    err = fmax(err, 1e-10);
-    double fac = pow(err, -1.0 / k->k);
-    if (k->h_old > 0 && err <= 1) {
-        double beta = c->F->pi_beta / k->k;
-        if (c->o->controller == COSTATE_PI && !k->rejected)
-            fac = pow(err, 0.75 * beta - 1.0 / k->k) * pow(k->err_old, beta);
-        if (c->o->controller == COSTATE_GUSTAFSSON) fac = gustafsson(err, fabs(h), k, fac);
-    }
-    fac *= c->o->safety;
-    if (newton) fac *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
-    double most = k->rejected || err > 1 ? 1 : c->o->fac_max;
-    return fmax(c->o->fac_min, fmin(most, fac));
+    law by = law_of(c, k->k);
+    if (newton) by.safety *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
+    return factor_of(&by, k->rejected, err, k->err_old, fabs(h), k->h_old);
 }
 
 /* The shortest step that differs from none when added to t0, with room for its stages. */

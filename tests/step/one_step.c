@@ -33,6 +33,7 @@ int one_step_new(one_step *a, const family *F, const costate_method *method, con
     if (!(a->work = calloc(at.used, sizeof *a->work))) return fail(&a->v, COSTATE_NO_MEMORY, "No memory.");
     at = (cursor){a->work, 0};
     layout(a, &at, m);
+    if (F->ready) F->ready(&a->st);
     return 0;
 }
 
