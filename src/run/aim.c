@@ -26,8 +26,6 @@ void set_range(costate *c, double t0, double t1)
     verdict_at(&c->v, t0);
 }
 
-static double round_off(const run *x) { return 4 * DBL_EPSILON * fabs(x->t); }
-
 int longest_step(costate *c, run *x, double *h)
 {
     *h = HUGE_VAL;
@@ -37,26 +35,24 @@ int longest_step(costate *c, run *x, double *h)
     return c->st.F->longest(&c->st, &x->now, &x->by, h);
 }
 
-/* Shortens the proposed step so that it ends at t1, or lengthens it by the round-off of h or of t rather than leave a
-   tiny step.  After a rejection it is not lengthened by the round-off of t. */
+/* Shortens or lengthens the proposed step so that it ends at t1. */
 void aim(const costate *c, run *x)
 {
-    double left = (x->t1 - x->t) - x->low, h = fabs(x->h_free);
-    x->last = fabs(left) <= h + fmax(1e-8 * h, x->k.rejected ? 0 : round_off(x));
+    double left = (x->t1 - x->t) - x->low;
+    x->last = reaches(left, x->h_free, x->t, x->k.rejected);
     x->h = x->last ? left : x->h_free;
-    int halve = !x->last && c->o.controller != COSTATE_FIXED && !c->halves.tape && fabs(left) < 2 * fabs(x->h);
-    if (halve && fabs(left) / 2 >= c->in.hmin) x->h = left / 2;
+    if (!x->last && c->o.controller != COSTATE_FIXED && !c->halves.tape) x->h = halved(left, x->h, c->in.hmin);
 }
 
 int too_small(const costate *c, const run *x)
 {
-    return !x->last && fabs(x->h) < fmax(c->in.hmin * (1 - 1e-10), round_off(x));
+    return !x->last && fabs(x->h) < least_step(c->in.hmin, x->t);
 }
 
 /* names the bound below which h is */
 static const char *bound(const costate *c, const run *x)
 {
-    if (round_off(x) > c->in.hmin) return "round-off of t";
+    if (round_off_of(x->t) > c->in.hmin) return "round-off of t";
     if (c->o.hmin > 0) return "options.hmin";
     return c->in.hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
 }
@@ -66,7 +62,7 @@ int give_up(costate *c, const run *x)
 {
     char limit[80] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
-        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off(x)), bound(c, x));
+        snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off_of(x->t)), bound(c, x));
     return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %ld accepted and %ld rejected "
                 "steps: h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, cause_text(c->v.why));
@@ -77,22 +73,13 @@ int no_room(costate *c, const run *x)
 {
     return fail(&c->v, COSTATE_STEP_TOO_SMALL, "Method %s cannot take its %s step at t = %.10g, after %ld accepted and "
                 "%ld rejected steps: h = %.3g is below %.3g (%s).", c->st.m->name, c->at == 0 ? "first" : "next", x->t,
-                c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off(x)), bound(c, x));
-}
-
-/* a + b = the result + *rest exactly (Knuth) */
-static double two_sum(double a, double b, double *rest)
-{
-    double sum = a + b, part = sum - a;
-    *rest = (a - (sum - part)) + (b - part);
-    return sum;
+                c->at, x->rejected, fabs(x->h), fmax(c->in.hmin, round_off_of(x->t)), bound(c, x));
 }
 
 void set_times(run *x)
 {
-    double rest, sum = two_sum(x->t, x->h, &rest);
     x->now.t = x->t;
     x->now.h = x->h;
-    x->now.end = two_sum(sum, x->low + rest, &x->end_low);
+    x->now.end = end_of(x->t, x->low, x->h, &x->end_low);
     if (x->last) { x->now.end = x->t1; x->end_low = 0; }
 }

@@ -16,7 +16,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "run/factor.h"
 #include "run/run.h"
 
 int error_exponent(const costate_method *m)
@@ -26,13 +25,14 @@ int error_exponent(const costate_method *m)
 }
 
 /* The exponents of err and err_old in h_new/h. */
-static law law_of(const stepper *c, int k)
+law law_of(const stepper *c, int k)
 {
     double elementary = -1.0 / k, beta = c->F->pi_beta / k;
     int pi = c->o->controller == COSTATE_PI;
     return (law){.controller = c->o->controller, .elementary = elementary,
                  .err = pi ? 0.75 * beta + elementary : 2 * elementary, .err_old = pi ? beta : -elementary,
-                 .safety = c->o->safety, .least = c->o->fac_min, .most = c->o->fac_max};
+                 .safety = c->o->safety, .least = c->o->fac_min, .most = c->o->fac_max,
+                 .again = c->o->fac_reject};
 }
 
 double next_factor(const stepper *c, const control *k, int newton, double err, double h)

@@ -138,15 +138,14 @@ static int report(costate *c, run *x)
                                                     c->v.t) : COSTATE_OK);
 }
 
-/* Proposes the next step size.  A step that was only shortened to meet t1 does not reduce the proposal before it. */
+/* Proposes the next step size. */
 static void propose(costate *c, run *x, double err)
 {
     double judged = fabs(x->judged);
-    int fixed = c->o.controller == COSTATE_FIXED, cut = judged < fabs(x->h_free) && !x->k.rejected;
+    int fixed = c->o.controller == COSTATE_FIXED;
     double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
-    double h = judged * factor;
-    if (cut && factor >= 1) h = fmax(h, fabs(x->h_free));
+    double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
     x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
     x->k.err_old = fmax(err, 1e-2);
     x->k.h_old = judged;
@@ -227,9 +226,9 @@ static int accept(costate *c, run *x, double err)
 
 static int too_large(costate *c, run *x, double err)
 {
+    law by = law_of(&c->st, x->k.k);
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
-    if (x->by.cautious) factor = fmin(factor, fmax(c->o.fac_reject, factor / 2));
-    return cut_by(&x->by, factor, retry(&c->v, WHY_ERROR));
+    return cut_by(&x->by, factor_again(&by, x->by.cautious, factor), retry(&c->v, WHY_ERROR));
 }
 
 static int tangents_to_event(costate *c, run *x)

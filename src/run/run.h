@@ -11,6 +11,7 @@
 #include "ops/ops.h"
 #include "ops/slopes.h"
 #include "run/calls.h"
+#include "run/pace.h"
 #include "step/step.h"
 #include "tape/tape.h"
 
@@ -263,6 +264,7 @@ void options_scale(costate *, double factor);       /* tolerances: those given, 
 
 /* control.c */
 int error_exponent(const costate_method *);                         /* k: err ~ h^k */
+law law_of(const stepper *, int k);
 double next_factor(const stepper *, const control *, int newton, double err, double h);
 /* yp: y' for residuals, else NULL; f, z, f1: n each, work */
 int first_step(stepper *, const interval *, const double *y, const double *yp, double *f, double *z, double *f1,
