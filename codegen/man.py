@@ -70,6 +70,7 @@ def page(header):
             "<costate/accuracy.h>, errors of gradients;",
             "<costate/bvp.h>, boundary value problems;",
             "<costate/ensemble.h>, many runs over threads;",
+            "<costate/lanes.h>, several runs side by side in one;",
             "<costate/linsol.h>, what a linear solver does;",
             "<costate/operators.h>, matrices of W-methods."]
     return "\n".join(out) + "\n"

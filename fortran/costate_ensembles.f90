@@ -47,6 +47,7 @@ module costate_ensembles
         type(c_funptr) :: on_member = c_null_funptr             ! costate_on_member
         integer(c_int) :: tape = 0
         type(c_funptr) :: progress = c_null_funptr              ! costate_members_progress
+        type(c_ptr) :: lanes = c_null_ptr                       ! costate_lane_maps of C (lanes.h)
     end type
 
     type, bind(c) :: costate_ensemble_report
@@ -56,6 +57,11 @@ module costate_ensembles
         integer(c_int) :: threads = 0
         type(costate_stats) :: stats
         character(kind=c_char) :: text(512) = c_null_char
+        integer(c_int) :: lanes = 0
+        integer(c_int) :: in_lanes = 0
+        real(c_double) :: active = 0
+        real(c_double) :: accepted = 0
+        character(kind=c_char) :: alone(128) = c_null_char
     end type
 
     ! ---- interfaces of the user's procedures: bind(c) functions; members and threads count from 0 -----------------
@@ -100,6 +106,13 @@ module costate_ensembles
             type(costate_options), intent(in), optional :: options
             type(costate_members), intent(in) :: members
             type(costate_ensemble_report), intent(inout), optional :: report
+        end function
+        integer(c_int) function costate_check_lanes(problem, lanes, x, report) bind(c)
+            import
+            type(costate_problem), intent(in) :: problem
+            type(c_ptr), value :: lanes
+            type(costate_point), intent(in) :: x
+            type(costate_report), intent(inout) :: report
         end function
         integer(c_int) function costate_cores() bind(c)
             import

@@ -11,7 +11,7 @@
 #ifndef COSTATE_ENSEMBLE_H
 #define COSTATE_ENSEMBLE_H
 
-#include <costate/costate.h>
+#include <costate/lanes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +69,14 @@ typedef struct {
     int tape;                       /* 1: the forward run is recorded on a tape, which on_member receives */
     /* Called after each member, by one thread at a time.  != 0: no further member is started */
     int (*progress)(int done, int failed, int count, void *ctx);
+
+    /* Maps of several members side by side (lanes.h), ended by lanes = 0; those for the most lanes that this processor
+       has are used.  NULL: members run one by one.  Lanes serve explicit and Rosenbrock methods with an error estimate,
+       right-hand sides and running costs without mass matrix, events and memory variables, with a dense linear solver
+       (n <= 32) or that of the lanes; forward runs, tangents and gradients without along, times, tape and on_member.
+       Where they do not serve, members run one by one, and report.alone says why.  A member for which a map is not
+       defined or not finite, or which fails, is run again, alone.  Results have the same bits in any case. */
+    const costate_lane_maps *lanes;
 } costate_members;
 
 typedef struct {
@@ -77,6 +85,11 @@ typedef struct {
     int threads;                    /* number of threads that took part */
     costate_stats stats;            /* summed over all members; of tape_bytes and krylov_error the largest */
     char text[512];                 /* a sentence, about member `first` if there is one */
+    int lanes;                      /* of members.lanes that were used; 1: none */
+    int in_lanes;                   /* members that they ran; the others were run one by one */
+    double active;                  /* mean number of lanes with a member in the tries of steps; */
+    double accepted;                /* of those, the ones whose step was accepted */
+    char alone[128];                /* why lanes do not serve these members; "": they do, or none were given */
 } costate_ensemble_report;
 
 /* Runs an ensemble; method NULL: auto, as in costate_new.  COSTATE_OK: all members succeeded.  COSTATE_STOPPED:
@@ -86,6 +99,13 @@ typedef struct {
    the work.  After its first members, a thread only allocates memory for tapes. */
 int costate_ensemble(const costate_method *, const costate_problem *, const costate_options *, const costate_members *,
                      costate_ensemble_report *);
+
+/* Compares members.lanes with the callbacks of the problem: every product at points near x, a different one in each
+   lane, with every set of directions and gradients that may be NULL; jac, and the linear solver with its backend.
+   COSTATE_OK: all have the same bits, so that members in lanes have those of runs alone; COSTATE_CHECK_FAILED: the
+   report says which map differs, in which lane and number.  Widths that this processor does not have are not
+   compared. */
+int costate_check_lanes(const costate_problem *, const costate_lane_maps *, const costate_point *x, costate_report *);
 
 int costate_cores(void);            /* number of cores that this process may use: its affinity and cgroup quota */
 
@@ -105,6 +125,11 @@ static inline const costate_size *costate_ensemble_sizes(void)
         {"costate_options", sizeof(costate_options)},
         {"costate_stats", sizeof(costate_stats)},
         {"costate_times", sizeof(costate_times)},
+        {"costate_lane_point", sizeof(costate_lane_point)},
+        {"costate_lane_gradient", sizeof(costate_lane_gradient)},
+        {"costate_lane_map", sizeof(costate_lane_map)},
+        {"costate_lane_maps", sizeof(costate_lane_maps)},
+        {"costate_report", sizeof(costate_report)},
         {"costate_members", sizeof(costate_members)},
         {"costate_ensemble_report", sizeof(costate_ensemble_report)},
         {NULL, 0}
@@ -114,9 +139,12 @@ static inline const costate_size *costate_ensemble_sizes(void)
 
 int costate_ensemble_sized(const costate_size *, const costate_method *, const costate_problem *,
                            const costate_options *, const costate_members *, costate_ensemble_report *);
+int costate_check_lanes_sized(const costate_size *, const costate_problem *, const costate_lane_maps *,
+                              const costate_point *x, costate_report *);
 
 #ifndef COSTATE_NO_HANDSHAKE
 #define costate_ensemble(...) costate_ensemble_sized(costate_ensemble_sizes(), __VA_ARGS__)
+#define costate_check_lanes(...) costate_check_lanes_sized(costate_ensemble_sizes(), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

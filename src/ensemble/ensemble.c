@@ -67,6 +67,18 @@ static int begun(ensemble *e)
 
 /* ---- the report ---- */
 
+static void add_lanes(costate_ensemble_report *to, const worker *w, lane_use *use)
+{
+    to->in_lanes += w->in_lanes;
+    if (w->alone && !to->alone[0]) cut(to->alone, sizeof to->alone, w->alone);
+    if (!w->lanes) return;
+    lane_use own = lanes_used(w->lanes);
+    use->tries += own.tries;
+    use->filled += own.filled;
+    use->taken += own.taken;
+    to->lanes = lane_maps_of(w->of->all->lanes)->lanes;
+}
+
 static void add(costate_ensemble_report *to, const worker *w, const worker **first)
 {
     to->threads += w->c != NULL;
@@ -80,7 +92,13 @@ static int sum_up(ensemble *e, costate_ensemble_report *r)
 {
     const worker *first = NULL;
     int count = e->all->count, left = begun(e);
+    lane_use use = {0, 0, 0};
     for (int k = 0; k < e->threads; k++) add(r, &e->workers[k], &first);
+    for (int k = 0; k < e->threads; k++) add_lanes(r, &e->workers[k], &use);
+    if (use.tries > 0) {
+        r->active = (double)r->lanes * (double)use.filled / (double)use.tries;
+        r->accepted = (double)r->lanes * (double)use.taken / (double)use.tries;
+    }
     if (left < count) not_begun(e, left, COSTATE_STOPPED, "Not begun: the callback progress asked to stop.");
     r->first = first ? first->first : left < count ? left : -1;
     if (first)
@@ -108,6 +126,7 @@ int costate_ensemble(const costate_method *m, const costate_problem *P, const co
     costate_ensemble_report unseen, *r = report ? report : &unseen;
     ensemble e = {.all = all, .method = m, .P = P, .o = o};
     memset(r, 0, sizeof *r);
+    r->lanes = 1;
     verdict_clear(&e.v);
     atomic_init(&e.next, 0);
     atomic_init(&e.stop, 0);

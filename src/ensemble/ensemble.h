@@ -6,6 +6,7 @@
 #include <costate/ensemble.h>
 #include "base/cores.h"
 #include "base/verdict.h"
+#include "lanes/members.h"
 
 typedef struct ensemble ensemble;
 
@@ -22,6 +23,9 @@ typedef struct {                    /* of one thread, which alone uses it until 
     costate_times along, times;
     int member;                     /* the member being run, and its message */
     char said[sizeof ((verdict *)0)->text];
+    struct batch *lanes;            /* NULL: members run one by one */
+    const char *alone;              /* why lanes do not serve; NULL: they do, or none were given */
+    int in_lanes;                   /* members that lanes ran */
     int done, failed, first;        /* first: first failed member; -1: none */
     int status;                     /* its status and message; without a solver: the reason */
     char text[400];
@@ -54,6 +58,9 @@ void worker_close(worker *);
 /* member.c: runs w->member; returns its status, message in w->said */
 int member_run(worker *);
 void cut(char *to, size_t size, const char *text);
+/* member.c, for lanes: member k in the arrays of the caller; the seeds of its gradients */
+lane_member member_of(const worker *, int k);
+int member_seed(worker *, const lane_member *, const double *y, double *lambda, double *mu);
 /* threads.c: runs the workers on as many threads as can be started; worker 0 is ready and runs on the calling thread */
 void threads_run(ensemble *);
 /* lock.c: NULL: no lock is needed */

@@ -43,6 +43,33 @@ static void give_out(const worker *w, int k)
     copy(part(a->times->defect, k, m), w->times.defect, m);
 }
 
+lane_member member_of(const worker *w, int k)
+{
+    const ensemble *e = w->of;
+    const costate_members *a = e->all;
+    size_t d = (size_t)a->directions, m = (size_t)a->m;
+    return (lane_member){
+        .number = k,
+        .t0 = a->t0_each ? a->t0_each[k] : a->t0,
+        .t1 = a->t1_each ? a->t1_each[k] : a->t1,
+        .y = part(a->y, k, e->N),
+        .p = part_of(a->p, a->same & COSTATE_SAME_P ? 0 : k, e->np),
+        .V = d ? part(a->V, k, e->N * d) : NULL,
+        .Vp = part_of(a->Vp, a->same & COSTATE_SAME_VP ? 0 : k, e->np * d),
+        .lambda = m ? part(a->lambda, k, e->N * m) : NULL,
+        .mu = m ? part(a->mu, k, e->np * m) : NULL};
+}
+
+int member_seed(worker *w, const lane_member *m, const double *y, double *lambda, double *mu)
+{
+    const costate_members *a = w->of->all;
+    size_t k = (size_t)a->m;
+    if (mu) copy(mu, m->mu, w->of->np * k);
+    if (a->seed) return a->seed(m->number, m->t1, y, m->p, a->m, lambda, mu, a->ctx);
+    copy(lambda, m->lambda, w->of->N * k);
+    return 0;
+}
+
 /* ---- the run ---- */
 
 static int seed(double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
@@ -65,20 +92,21 @@ static int backward(worker *w, const double *y, const double *p)
     return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, w->of->all->times ? &w->times : NULL, NULL);
 }
 
+static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }
+
+/* The message is that of the run, with its remarks, unless the sweep fails. */
 static int integrate(worker *w, int k)
 {
-    const ensemble *e = w->of;
-    const costate_members *a = e->all;
-    size_t d = (size_t)a->directions;
-    double t0 = a->t0_each ? a->t0_each[k] : a->t0, t1 = a->t1_each ? a->t1_each[k] : a->t1, *y = part(a->y, k, e->N);
-    const double *p = part_of(a->p, a->same & COSTATE_SAME_P ? 0 : k, e->np);
-    const double *Vp = part_of(a->Vp, a->same & COSTATE_SAME_VP ? 0 : k, e->np * d);
+    const costate_members *a = w->of->all;
+    lane_member x = member_of(w, k);
     costate_times *along = a->along ? &w->along : NULL, *times = a->times ? &w->times : NULL;
     if (a->m > 0 && !w->tape)
-        return costate_integrate_adj(w->c, t0, t1, y, p, a->m, w->lambda, w->mu, times, seed, w);
-    if (d) TRY(costate_integrate_tlm(w->c, t0, t1, y, p, a->directions, w->V, Vp, along, w->tape));
-    else TRY(costate_integrate(w->c, t0, t1, y, p, w->tape));
-    return a->m > 0 ? backward(w, y, p) : COSTATE_OK;
+        return costate_integrate_adj(w->c, x.t0, x.t1, x.y, x.p, a->m, w->lambda, w->mu, times, seed, w);
+    if (a->directions > 0)
+        TRY(costate_integrate_tlm(w->c, x.t0, x.t1, x.y, x.p, a->directions, w->V, x.Vp, along, w->tape));
+    else TRY(costate_integrate(w->c, x.t0, x.t1, x.y, x.p, w->tape));
+    say(w);
+    return a->m > 0 ? backward(w, x.y, x.p) : COSTATE_OK;
 }
 
 /* With a memory limit, blocks count that only a longer tape needed, too. */
@@ -92,8 +120,6 @@ static int fresh_tape(worker *w)
     w->tape = fresh;
     return COSTATE_OK;
 }
-
-static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }
 
 /* the status from on_member, if it replaces that of the member */
 static int added(worker *w, int status)
@@ -110,10 +136,11 @@ static int added(worker *w, int status)
 int member_run(worker *w)
 {
     solver_renew(w->c);
+    w->said[0] = 0;
     take_in(w, w->member);
     int status = fresh_tape(w);
     if (status == COSTATE_OK) status = integrate(w, w->member);
     give_out(w, w->member);
-    say(w);
+    if (status != COSTATE_OK || !w->said[0]) say(w);
     return added(w, status);
 }

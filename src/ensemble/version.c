@@ -9,3 +9,10 @@ int costate_ensemble_sized(const costate_size *program, const costate_method *m,
     costate_options room;
     return costate_ensemble(m, P, grown(program, "costate_options", o, &room), all, report);
 }
+
+int costate_check_lanes_sized(const costate_size *program, const costate_problem *P, const costate_lane_maps *list,
+                              const costate_point *x, costate_report *report)
+{
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
+    return costate_check_lanes(P, list, x, report);
+}

@@ -65,6 +65,28 @@ static int room(worker *w)
     return taped && !(w->tape = costate_tape_new()) ? COSTATE_NO_MEMORY : 0;
 }
 
+/* ---- lanes ---- */
+
+static const char *lanes_refused(const costate_members *a)
+{
+    if (a->on_member) return "members.on_member is set";
+    if (a->tape) return "members.tape is set";
+    if (a->directions > 0 && a->along) return "members.along is set";
+    return a->m > 0 && a->times ? "members.times is set" : NULL;
+}
+
+static void open_lanes(worker *w)
+{
+    const costate_members *a = w->of->all;
+    lane_task t = {.method = w->of->method, .P = &w->P, .o = &w->o, .maps = lane_maps_of(a->lanes),
+                   .d = a->directions, .k = a->m, .with_Vp = a->Vp != NULL, .with_mu = a->mu != NULL && w->of->np > 0};
+    if (!a->lanes) return;
+    if (!t.maps) { w->alone = "this processor has no lanes of these widths"; return; }
+    if ((w->alone = lanes_refused(a))) return;
+    if (!t.method) { w->alone = "the method is composite"; return; }
+    w->lanes = lanes_new(&t, &w->alone);
+}
+
 int worker_open(worker *w)
 {
     w->first = -1;
@@ -73,14 +95,17 @@ int worker_open(worker *w)
     if (status) refuse(w, status, w->c ? costate_message(w->c) : "No memory for the solver.");
     else if ((status = room(w))) refuse(w, status, "No memory for a thread of the ensemble.");
     if (status) worker_close(w);
+    else open_lanes(w);
     return status;
 }
 
 void worker_close(worker *w)
 {
+    lanes_free(w->lanes);
     costate_tape_free(w->tape);
     costate_free(w->c);
     free(w->block);
+    w->lanes = NULL;
     w->tape = NULL;
     w->c = NULL;
     w->block = NULL;
@@ -88,19 +113,18 @@ void worker_close(worker *w)
 
 /* ---- members ---- */
 
-static void keep(worker *w, int status)
+static void keep(worker *w, int k, int status, const costate_stats *stats)
 {
     const costate_members *a = w->of->all;
-    int k = w->member;
     w->done++;
     w->failed += status != COSTATE_OK;
-    if (status != COSTATE_OK && w->first < 0) {
+    if (status != COSTATE_OK && (w->first < 0 || k < w->first)) {
         w->first = k;
         refuse(w, status, w->said);
     }
     if (a->status) a->status[k] = status;
     if (a->message) cut(a->message[k], sizeof a->message[k], w->said);
-    stats_add(&w->stats, costate_get_stats(w->c));
+    stats_add(&w->stats, stats);
 }
 
 /* the work of all threads */
@@ -115,14 +139,54 @@ static void tell(ensemble *e, int failed)
     unlock(e->lock);
 }
 
+/* -1: there are no more */
+static int next_number(ensemble *e)
+{
+    size_t count = (size_t)e->all->count, k;
+    if (atomic_load(&e->stop)) return -1;
+    k = atomic_fetch_add(&e->next, 1);
+    return k < count ? (int)k : -1;
+}
+
+static void run_one(worker *w, int k)
+{
+    w->member = k;
+    int status = member_run(w);
+    keep(w, k, status, costate_get_stats(w->c));
+    tell(w->of, status != COSTATE_OK);
+}
+
+/* ---- members in lanes ---- */
+
+static int next_of_lanes(void *ctx, lane_member *m)
+{
+    const worker *w = ctx;
+    int k = next_number(w->of);
+    if (k < 0) return 0;
+    *m = member_of(w, k);
+    return 1;
+}
+
+static int seed_of_lanes(void *ctx, const lane_member *m, const double *y, double *lambda, double *mu)
+{
+    return member_seed(ctx, m, y, lambda, mu);
+}
+
+static void done_in_lanes(void *ctx, const lane_member *m, const char *said, const costate_stats *stats)
+{
+    worker *w = ctx;
+    w->in_lanes++;
+    cut(w->said, sizeof w->said, said);
+    keep(w, m->number, COSTATE_OK, stats);
+    tell(w->of, 0);
+}
+
+static void run_alone(void *ctx, const lane_member *m) { run_one(ctx, m->number); }
+
 void worker_run(worker *w)
 {
-    ensemble *e = w->of;
-    size_t count = (size_t)e->all->count, k;
-    while (!atomic_load(&e->stop) && (k = atomic_fetch_add(&e->next, 1)) < count) {
-        w->member = (int)k;
-        int status = member_run(w);
-        keep(w, status);
-        tell(e, status != COSTATE_OK);
-    }
+    lane_source source = {w, next_of_lanes, seed_of_lanes, done_in_lanes, run_alone};
+    int k;
+    if (w->lanes) lanes_run(w->lanes, &source);
+    else while ((k = next_number(w->of)) >= 0) run_one(w, k);
 }

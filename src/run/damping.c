@@ -12,11 +12,11 @@ static const double KEPT = 1e-4;                /* of fast modes: more than this
 static const double SLOW = 1;                   /* z, below which R(-z) is exp(-z), nearly, which takes less time */
 static const double DECAYED = 0.1;              /* where that much of it, or less, is right: the mode is fast */
 
-static int looks(const costate *c, const run *x)
+int damping_looks(const costate *c)
 {
     if (c->st.method->of) return 0;                 /* stiff members damp */
     int implicit = (c->st.F->is & IMPLICIT) && c->st.lin.J && c->st.m->about.r_infinity != 0;
-    return x->tape && !c->random.count && (implicit || c->st.F->keeps);
+    return !c->random.count && (implicit || c->st.F->keeps);
 }
 
 /* the largest -J_ii/M_ii; 0: none is positive */
@@ -40,28 +40,39 @@ static double fastest(const costate *c)
     return most;
 }
 
-void damping_step(costate *c, const run *x)
+static void add(damping *d, double z, double kept)
 {
-    damping *d = &c->damping;
-    double kept, z;
-    if (!looks(c, x)) return;
-    if (c->st.F->keeps) kept = c->st.F->keeps(&c->st, &x->now, &z);
-    else {
-        if (d->serial != x->now.jacobian) d->fastest = fastest(c);
-        d->serial = x->now.jacobian;
-        z = fabs(x->now.h) * d->fastest;
-        kept = z < SLOW ? exp(-z) : implicit_growth(c->st.m, z);
-    }
     d->z = fmax(d->z, z);
     d->kept *= kept;
     d->sum += z;
 }
 
-void damping_remark(costate *c, const run *x)
+void damping_add(costate *c, double h, double rate)
+{
+    double z = fabs(h) * rate;
+    add(&c->damping, z, z < SLOW ? exp(-z) : implicit_growth(c->st.m, z));
+}
+
+void damping_step(costate *c, const run *x)
+{
+    damping *d = &c->damping;
+    double kept, z;
+    if (!x->tape || !damping_looks(c)) return;
+    if (c->st.F->keeps) {
+        kept = c->st.F->keeps(&c->st, &x->now, &z);
+        add(d, z, kept);
+        return;
+    }
+    if (d->serial != x->now.jacobian) d->fastest = fastest(c);
+    d->serial = x->now.jacobian;
+    damping_add(c, x->now.h, d->fastest);
+}
+
+void damping_remark(costate *c, long steps)
 {
     const damping *d = &c->damping;
     size_t used = strlen(c->v.text);
-    if (!looks(c, x) || !(d->kept > KEPT && exp(-d->sum) < DECAYED * d->kept) || x->tape->count == 0) return;
+    if (!damping_looks(c) || !(d->kept > KEPT && exp(-d->sum) < DECAYED * d->kept) || steps == 0) return;
     snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
              "their size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
              "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,

@@ -31,7 +31,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     c->rule = rule_kept(c);
     c->watch.stamp = c->stamp;
     if (complete) no_error(c);          /* with a hint, if there is one */
-    if (complete) damping_remark(c, x);
+    if (complete && x->tape) damping_remark(c, x->tape->count);
     else remark(c, status);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
@@ -39,9 +39,11 @@ int run_finish(costate *c, run *x, int status, double *y)
     return status ? status : ended;
 }
 
-static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
+/* up to the step loop; from: the run goes on from where the last one ended (warm.c) */
+static int ready(costate *c, double t0, double t1, const double *y, const double *p, costate_tape *tape, int from,
+                 run *x)
 {
-    int from = warm(c, t0, t1, y, p, tape), on = tape && tape->usable;
+    int on = tape && tape->usable;
     const mapped *event = on ? tape_last_event(tape) : NULL;
     maps_bind(&c->maps, p);
     set_range(c, t0, t1);
@@ -64,8 +66,23 @@ static int run_all(costate *c, double t0, double t1, double *y, const double *p,
     x->tape = tape;
     run_begin(c, x, c->o.predictor == COSTATE_PREDICT && !(tape && retention_for(tape, c->o.storage)->alone));
     if (from != COLD) warm_go_on(c, x, from == WARM_WITH_MATRICES);
+    return 0;
+}
+
+static int run_all(costate *c, double t0, double t1, double *y, const double *p, costate_tape *tape, run *x)
+{
+    TRY(ready(c, t0, t1, y, p, tape, warm(c, t0, t1, y, p, tape), x));
     int status = onto(c, x);
     return run_finish(c, x, status, y);
+}
+
+int run_start(costate *c, double t0, double t1, const double *y, const double *p, run *x)
+{
+    TRY(begin(c));
+    TRY(check_arguments(c, t0, t1, y, p));
+    *x = (run){.has_prev = 0};
+    TRY(ready(c, t0, t1, y, p, NULL, COLD, x));
+    return run_first(c, x);
 }
 
 static int run_directed(costate *c, double t0, double t1, double *y, const double *p, const user_tangents *u,

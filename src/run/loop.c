@@ -351,6 +351,8 @@ static int cold_start(costate *c, run *x, int made)
     return c->maps.residual || made ? COSTATE_OK : as_asked(c, x->t, span, consistent);
 }
 
+int run_first(costate *c, run *x) { return cold_start(c, x, 0); }
+
 /* Events at t0 have changed the state: the step size is chosen anew. */
 static int begin_after_jump(costate *c, run *x)
 {

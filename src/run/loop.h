@@ -31,7 +31,10 @@ typedef struct run {
 /* loop.c */
 void run_begin(const costate *, run *, int predict);
 int run_loop(costate *, run *);
+int run_first(costate *, run *);            /* x->h_free of a run that begins */
 /* integrate.c */
+/* a run without a tape up to its first step, whose length is x->h_free; nothing of it needs to be ended */
+int run_start(costate *, double t0, double t1, const double *y, const double *p, run *);
 int run_finish(costate *, run *, int status, double *y);    /* the common status of all processes */
 
 /* known.c: at a fresh step, writes the memory of the run to the file of the tape, if there is one; reads it back */
@@ -51,9 +54,11 @@ int no_room(costate *, const run *);                /* h is too small before any
 int halves_next(costate *, run *);                  /* sets h_free before a step */
 void halves_took(costate *, const run *);           /* after it was accepted */
 
-/* damping.c: after each accepted step; at the end of a run, to its message */
+/* damping.c: after each accepted step of a run with a tape; at its end, to its message */
 void damping_step(costate *, const run *);
-void damping_remark(costate *, const run *);
+void damping_remark(costate *, long steps);         /* so many are on the tape */
+int damping_looks(const costate *);                 /* does the method damp too little for any such remark to be due? */
+void damping_add(costate *, double h, double rate); /* a step, and the rate of the fastest mode */
 
 /* start.c */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */

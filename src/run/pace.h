@@ -1,7 +1,8 @@
 /* pace.h - the formulas of step sizes: h_new/h by the controllers, the next proposal, the step that is taken of it, and
    its end (mathematics, eq. 13.13 to 13.16).
 
-   Without calls and branches: loops over members that run side by side use them, too, and get the same bits. */
+   Without calls and branches, hence & for &&: loops over members that run side by side use them, too, with the same
+   bits. */
 #ifndef COSTATE_PACE_H
 #define COSTATE_PACE_H
 
@@ -26,17 +27,17 @@ typedef struct {                    /* a controller of a method */
 static inline double factor_of(const law *by, int rejected, double err, double err_old, double h, double h_old)
 {
     const double LEAST_ERR = 1e-10;
-    int known = h_old > 0 && err <= 1;
+    int known = (h_old > 0) & (err <= 1);
     double log_err = log2_of(err > LEAST_ERR ? err : LEAST_ERR), power = by->elementary * log_err, with_old = 0;
     if (by->controller != COSTATE_ELEMENTARY)
         with_old = by->err * log_err + by->err_old * log2_of(known ? err_old : 1);
-    if (by->controller == COSTATE_PI) power = known && !rejected ? with_old : power;
+    if (by->controller == COSTATE_PI) power = known & !rejected ? with_old : power;
     double factor = exp2_of(power);
     if (by->controller == COSTATE_GUSTAFSSON) {
         double g = h / (known ? h_old : 1) * exp2_of(with_old);
-        factor = known && g < factor ? g : factor;
+        factor = known & (g < factor) ? g : factor;
     }
-    return more(by->least, less(rejected || err > 1 ? 1 : by->most, factor * by->safety));
+    return more(by->least, less(rejected | (err > 1) ? 1 : by->most, factor * by->safety));
 }
 
 /* The factor of h after a step was rejected; cautious: the first step, or one that was rejected before. */
@@ -49,24 +50,24 @@ static inline double factor_again(const law *by, int cautious, double factor)
    reduce the proposal before it. */
 static inline double proposal(double h, double h_free, int rejected, double factor)
 {
-    int cut = h < h_free && !rejected;
-    return cut && factor >= 1 ? more(h * factor, h_free) : h * factor;
+    int cut = (h < h_free) & !rejected;
+    return cut & (factor >= 1) ? more(h * factor, h_free) : h * factor;
 }
 
 static inline double round_off_of(double t) { return 4 * DBL_EPSILON * fabs(t); }
 
-/* Is this step the last one, with `left` to go?  It is lengthened by the round-off of h or of t rather than leave a tiny
-   step; after a rejection not by that of t. */
+/* Is this step the last one, with `left` to go?  It is lengthened by the round-off of h or of t rather than leave a
+   tiny step; after a rejection not by that of t. */
 static inline int reaches(double left, double h_free, double t, int rejected)
 {
-    double h = fabs(h_free);
-    return fabs(left) <= h + more(1e-8 * h, rejected ? 0 : round_off_of(t));
+    double h = fabs(h_free), round_off = round_off_of(t);
+    return fabs(left) <= h + more(1e-8 * h, rejected ? 0 : round_off);
 }
 
 /* Of the last two steps each takes half of what is left, if that is at least hmin. */
 static inline double halved(double left, double h, double hmin)
 {
-    return fabs(left) < 2 * fabs(h) && fabs(left) / 2 >= hmin ? left / 2 : h;
+    return (fabs(left) < 2 * fabs(h)) & (fabs(left) / 2 >= hmin) ? left / 2 : h;
 }
 
 static inline double least_step(double hmin, double t) { return more(hmin * (1 - 1e-10), round_off_of(t)); }

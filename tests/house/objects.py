@@ -8,6 +8,7 @@ import re
 import subprocess
 
 LIBRARY = "libcostate-inside.a.p"               # Meson's folder with all objects; older commits: of the shared library
+LANES = "libcostate-lanes-2.a.p"                # of code that is compiled for several widths of registers, the first
 PETSC = "libcostate-petsc-inside.a.p"           # the same of libcostate_petsc, if it was built
 
 
@@ -29,7 +30,8 @@ class Library:
         self.src, self.folder = os.path.join(source, "src"), os.path.join(build, LIBRARY)
         if older and not os.path.isdir(self.folder):
             self.folder = os.path.dirname(older[0])
-        self.folders = [x for x in (self.folder, os.path.join(build, PETSC)) if os.path.isdir(x)]
+        self.folders = [x for x in (self.folder, os.path.join(build, LANES), os.path.join(build, PETSC))
+                        if os.path.isdir(x)]
         self.seen = None
 
     def files(self):

@@ -1,0 +1,154 @@
+/* erk.c (lanes) - explicit Runge-Kutta steps of L members, their tangents and adjoints: erk/forward.c, tangent.c and
+   adjoint.c lane by lane, for M = I and times that are held. */
+#include "lanes/code.h"
+
+/* t + c_i h, and at the end the time at which the next step begins */
+static const double *time_of(batch *b, const lane_record *r, int i)
+{
+    double c = b->m->c[i];
+    if (c == 1) return r->end;
+    *VEC(b->T) = *CVEC(r->t) + c * *CVEC(r->h);
+    return b->T;
+}
+
+static const vec *stage_of(batch *b, const lane_record *r, int i, vec *out)
+{
+    if (i == 0) return CVEC(r->y);
+    combine_lanes(b->n, out, CVEC(r->y), CVEC(r->h), i, b->m->A + i * b->s, CVEC(r->X), (size_t)b->n);
+    return out;
+}
+
+/* ---- forward ---- */
+
+/* bits of lanes in which a vector is not finite */
+static int unsound(int n, const vec *x)
+{
+    vec zero = {0};
+    for (int i = 0; i < n; i++) zero += x[i] * 0.0;
+    return bits_of_mask(zero != 0.0);
+}
+
+static int slope(batch *b, int i, const vec *Y)
+{
+    const lane_record *r = &b->now;
+    vec *K = VEC(r->X) + (size_t)i * (size_t)b->n;
+    if (i == 0 && b->K0) {
+        copy_lanes((size_t)b->n, K, CVEC(b->K0));
+        return 0;
+    }
+    costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
+    int trouble = b->maps->rhs.value(&x, (double *)(void *)K, b->ctx);
+    if (trouble < 0 || b->m->b[i] != 0) return trouble;
+    return trouble | unsound(b->n, K);
+}
+
+static int quadrature(batch *b, int i, const vec *Y)
+{
+    const costate_method *m = b->m;
+    const lane_record *r = &b->now;
+    if (!b->nq || (m->b[i] == 0 && (!m->est.e || m->est.e[i] == 0))) return 0;
+    costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
+    int trouble = b->maps->cost.value(&x, b->r, b->ctx);
+    axpy_lanes(b->nq, *CVEC(r->h) * m->b[i], CVEC(b->r), VEC(b->y1) + b->n);
+    if (m->est.e) axpy_lanes(b->nq, *CVEC(r->h) * m->est.e[i], CVEC(b->r), VEC(b->err) + b->n);
+    return trouble;
+}
+
+int LANED(erk_forward)(batch *b)
+{
+    const costate_method *m = b->m;
+    const lane_record *r = &b->now;
+    size_t n = (size_t)b->n;
+    int fsal = b->K0 != NULL, trouble = 0;
+    vec *y1 = VEC(b->y1), *err = VEC(b->err);
+    copy_lanes((size_t)b->nq, y1 + n, CVEC(r->y) + n);
+    clear_lanes((size_t)b->nq, err + n);
+    for (int i = 0; i < b->s && trouble >= 0; i++) {
+        const vec *Y = stage_of(b, r, i, fsal && i == b->s - 1 ? y1 : VEC(b->Y));
+        collect(&trouble, slope(b, i, Y));
+        collect(&trouble, quadrature(b, i, Y));
+    }
+    if (!fsal) combine_lanes(b->n, y1, CVEC(r->y), CVEC(r->h), b->s, m->b, CVEC(r->X), n);
+    combine_lanes(b->n, err, NULL, CVEC(r->h), b->s, m->est.e, CVEC(r->X), n);
+    if (m->est.e2) combine_lanes(b->n, VEC(b->v), NULL, CVEC(r->h), b->s, m->est.e2, CVEC(r->X), n);
+    return trouble;
+}
+
+/* ---- tangent ---- */
+
+static int tangent_of_stage(batch *b, int i, int j, const costate_lane_point *x)
+{
+    size_t n = (size_t)b->n, d = (size_t)b->d;
+    const lane_record *r = &b->now;
+    const vec *V = CVEC(b->V) + (size_t)j * (size_t)b->N, *Yd = V;
+    vec *X = VEC(b->Xd) + ((size_t)i * d + (size_t)j) * n, h = *CVEC(r->h);
+    if (i > 0) {
+        combine_lanes(b->n, VEC(b->v), V, NULL, i, b->m->A + i * b->s, CVEC(b->Xd) + (size_t)j * n, n * d);
+        Yd = CVEC(b->v);
+    }
+    costate_lane_point dx = {.y = (const double *)(const void *)Yd,
+                             .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
+    int trouble = b->maps->rhs.tangent(x, &dx, (double *)(void *)X, b->ctx);
+    if (b->nq && b->m->b[i] != 0) {
+        collect(&trouble, b->maps->cost.tangent(x, &dx, b->r, b->ctx));
+        axpy_lanes(b->nq, h * b->m->b[i], CVEC(b->r), VEC(b->V1) + (size_t)j * (size_t)b->N + n);
+    }
+    for (size_t k = 0; k < n; k++) X[k] *= h;
+    return trouble;
+}
+
+int LANED(erk_tangent)(batch *b)
+{
+    size_t n = (size_t)b->n, N = (size_t)b->N, d = (size_t)b->d;
+    int trouble = 0;
+    copy_lanes(N * d, VEC(b->V1), CVEC(b->V));
+    for (int i = 0; i < b->s && trouble >= 0; i++) {
+        if (i == b->s - 1 && b->m->b[i] == 0) continue;
+        const vec *Y = stage_of(b, &b->now, i, VEC(b->Y));
+        costate_lane_point x = lane_point(b, time_of(b, &b->now, i), Y);
+        for (int j = 0; j < b->d && trouble >= 0; j++) collect(&trouble, tangent_of_stage(b, i, j, &x));
+    }
+    for (size_t j = 0; j < d; j++)
+        combine_lanes(b->n, VEC(b->V1) + j * N, CVEC(b->V1) + j * N, NULL, b->s, b->m->b, CVEC(b->Xd) + j * n, n * d);
+    return trouble;
+}
+
+/* ---- adjoint ---- */
+
+static int adjoint_of_stage(batch *b, const lane_record *r, int i, int j, const costate_lane_point *x)
+{
+    size_t n = (size_t)b->n, k = (size_t)b->k, stride = n * k;
+    const vec *lambda = CVEC(b->lambda) + (size_t)j * (size_t)b->N;
+    vec *w = VEC(b->v), *U = VEC(b->U), *Yb = U + (size_t)i * stride + (size_t)j * n, h = *CVEC(r->h);
+    double weight = b->m->b[i];
+    const double *column = b->At + i * b->s + i + 1;
+    for (size_t l = 0; l < n; l++) w[l] = weight * lambda[l];
+    combine_lanes(b->n, w, w, NULL, b->s - i - 1, column, U + (size_t)(i + 1) * stride + (size_t)j * n, stride);
+    for (size_t l = 0; l < n; l++) w[l] *= h;
+    clear_lanes(n, Yb);
+    costate_lane_gradient to = {.y = (double *)(void *)Yb, .p = b->mu ? b->mu + (size_t)j * (size_t)b->np * LANES : NULL};
+    int trouble = b->maps->rhs.adjoint(x, b->v, &to, b->ctx);
+    if (!b->nq || weight == 0) return trouble;
+    for (int l = 0; l < b->nq; l++) VEC(b->r)[l] = h * weight * lambda[n + (size_t)l];
+    collect(&trouble, b->maps->cost.adjoint(x, b->r, &to, b->ctx));
+    return trouble;
+}
+
+int LANED(erk_adjoint)(batch *b, const lane_record *r)
+{
+    size_t n = (size_t)b->n, stride = n * (size_t)b->k;
+    double one[TERMS_MOST];
+    int trouble = 0;
+    for (int i = b->s - 1; i >= 0 && trouble >= 0; i--) {
+        one[i] = 1;
+        if (!b->used[i]) { clear_lanes(stride, VEC(b->U) + (size_t)i * stride); continue; }
+        const vec *Y = stage_of(b, r, i, VEC(b->Y));
+        costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
+        for (int j = 0; j < b->k && trouble >= 0; j++) collect(&trouble, adjoint_of_stage(b, r, i, j, &x));
+    }
+    for (int j = 0; j < b->k && trouble >= 0; j++) {
+        vec *lambda = VEC(b->lambda) + (size_t)j * (size_t)b->N;
+        combine_lanes(b->n, lambda, lambda, NULL, b->s, one, CVEC(b->U) + (size_t)j * n, stride);
+    }
+    return trouble;
+}

@@ -1,0 +1,127 @@
+/* lanes.h - members of an ensemble side by side: their clocks, the step at hand, the tape, and the code for L lanes.
+
+   Arrays hold L members, component by component: y[i*L + lane].  The files steps.h, erk.c, ros.c, matrix.c, pace.c are
+   compiled once for each L, with instructions whose registers hold L numbers; the others do not depend on it. */
+#ifndef COSTATE_LANES_ROOM_H
+#define COSTATE_LANES_ROOM_H
+
+#include <stdint.h>
+#include <costate/lanes.h>
+#include "lanes/members.h"
+#include "linsol/layout.h"
+#include "run/loop.h"
+
+enum { LANES_MOST = COSTATE_LANES_MOST, LANES_ALIGNED = 64 };
+
+typedef struct lane_code lane_code;
+
+/* Of each lane: as `run` and `control` of a run alone.  Flags are 0 or 1, as wide as the numbers. */
+typedef struct {
+    _Alignas(64) double t[LANES_MOST];
+    double low[LANES_MOST], t1[LANES_MOST], dir[LANES_MOST], hmin[LANES_MOST], hmax[LANES_MOST];
+    double h[LANES_MOST], end[LANES_MOST], end_low[LANES_MOST];         /* of the step at hand */
+    double h_free[LANES_MOST], h_old[LANES_MOST], err_old[LANES_MOST], err[LANES_MOST];
+    int64_t rejected[LANES_MOST], cautious[LANES_MOST], last[LANES_MOST], small[LANES_MOST];
+    int64_t taken[LANES_MOST];          /* the last try was accepted */
+} lane_clock;
+
+typedef struct {                        /* one step of all lanes, as the tape keeps it */
+    double *t, *h, *end;                /* L each */
+    double *y, *X;                      /* N, s*n by L: states at t; stages */
+    int taken;                          /* bits of the lanes whose step counts; */
+    int begins, ends;                   /* of those, the lanes whose member begins and ends here */
+    int *member;                        /* L: places of the members in the chunk */
+} lane_record;
+
+typedef struct {                        /* matrix.c: E = sigma I - J of all lanes, factored */
+    int printed;                        /* by the functions of the maps; else densely, with pivots */
+    int entries;                        /* of J */
+    size_t size;                        /* numbers of E */
+    int *at;                            /* the place in E of each entry of J; NULL: its own number */
+    int *diagonal, *of_J;               /* n: their places in E, and in J, where -1: none */
+    double *J, *A, *LU, *sigma;         /* entries, size, size or maps->entries, 1 by L */
+    int64_t *pivot;                     /* dense: n by L */
+    int apart;                          /* bits of the lanes whose matrix the backend has factored by itself: */
+    const costate_backend *backend;
+    void *self[LANES_MOST];
+    double *one;                        /* one matrix, or one vector of each lane */
+    layout *lay;
+} lane_matrix;
+
+/* The tape of a chunk should stay in the second-level cache. */
+enum { CHUNK_MEMBERS = 64, CHUNK_BYTES = 1 << 21, SLAB_RECORDS = 32 };
+
+typedef struct {                        /* a member at work */
+    lane_member of;
+    int alone;                          /* it is to be run alone */
+    double *y, *V, *lambda, *mu;        /* its results */
+    costate_stats count;
+    char said[sizeof ((verdict *)0)->text];
+} place_of_member;
+
+typedef struct {                        /* the members whose gradients are computed together, and their tape */
+    int count;                          /* members so far */
+    place_of_member *place;             /* CHUNK_MEMBERS */
+    long records;                       /* of the tape; */
+    int slabs, room;                    /* its memory: slabs of records; pointers to them */
+    double **slab;
+    size_t doubles;                     /* in a record */
+} chunk;
+
+typedef struct batch {
+    const lane_code *code;
+    const costate_lane_maps *maps;
+    const costate_method *m;
+    const costate_options *o;
+    void *ctx;                          /* of the problem */
+    int n, np, nq, N, s, d, k;          /* d directions, k functionals a member */
+    int active;                         /* bits of the lanes that have a member */
+    law by;
+    lane_clock clock;
+    lane_matrix E;
+    lane_record now;                    /* its X and scalars stand on the tape if there is one */
+    double *y1, *err, *p;               /* N, N, np by L */
+    double *K0;                         /* n by L: the first slope of each member's next step (FSAL) */
+    double *V, *V1, *Vp;                /* N*d, N*d, np*d by L: by direction */
+    double *lambda, *mu;                /* N*k, np*k by L: by functional */
+    double *kept_lambda, *kept_mu;      /* the same, of before a step that does not count for all lanes */
+    /* work space by L */
+    double *y;                          /* N: the states, now.y or copied to it */
+    double *Y, *v, *w, *r, *rq, *T;     /* n, N, n, nq, nq, 1 */
+    double *ft, *unit;                  /* n, 1: ros */
+    double *Xd, *Yb, *U, *sum;          /* s*n*d; s*n*k, s*n*k, n*k */
+    double *dt;                         /* 1: of directions */
+    double *At, *Ct;                    /* s*s: A and C by columns */
+    const double *error_b;              /* s: bhat - b of ros */
+    const unsigned char *extends;       /* s + 1: see ros.h */
+    unsigned char used[STAGES_MOST];    /* erk: stage i enters y+ or a later stage */
+
+    /* the driver */
+    costate *solver[LANES_MOST];        /* of each lane: first steps, and limits of stability */
+    run state[LANES_MOST];              /* of their runs */
+    int at[LANES_MOST];                 /* the place of the lane's member in the chunk */
+    long tries[LANES_MOST], accepted[LANES_MOST];
+    int begins;                         /* bits of lanes whose member has no accepted step yet */
+    int limited;                        /* steps may be limited by stability */
+    int damps;                          /* remarks may be due on fast modes that gradients contain (run/damping.c) */
+    chunk chunk;
+    const lane_source *source;
+    lane_use use;
+    double *gathered;                   /* N: the state of one lane */
+    void *block;
+} batch;
+
+/* Functions for L lanes.  Those that call maps return 0, bits of lanes with a step that is to be tried alone, or < 0 for
+   all of them. */
+struct lane_code {
+    int lanes;
+    int (*erk_forward)(batch *), (*erk_tangent)(batch *), (*erk_adjoint)(batch *, const lane_record *);
+    int (*ros_forward)(batch *), (*ros_tangent)(batch *), (*ros_adjoint)(batch *, const lane_record *);
+    void (*aim)(batch *);               /* the lengths and ends of the steps to try */
+    int (*judge)(batch *);              /* the error norms; returns the bits of lanes with one that is finite */
+    void (*propose)(batch *);           /* accepts or rejects, and proposes the next step */
+    void (*take)(batch *, int taken);   /* y <- y1, V <- V1, K0 <- the last slope, of these lanes */
+    void (*pick)(size_t count, int which, double *to, const double *from);    /* to <- from, of these lanes */
+};
+
+#endif

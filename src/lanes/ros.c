@@ -1,0 +1,230 @@
+/* ros.c (lanes) - Rosenbrock steps of L members, their tangents and adjoints: ros/forward.c, tangent.c and adjoint.c
+   lane by lane, for M = I, the Jacobian of the step, and times that are held. */
+#include "lanes/code.h"
+
+static const double *time_of(batch *b, const lane_record *r, int i)
+{
+    *VEC(b->T) = *CVEC(r->t) + b->m->c[i] * *CVEC(r->h);
+    return b->T;
+}
+
+/* e_i = (h gamma_i, U_i, 0) */
+static costate_lane_point matrix_direction(batch *b, const lane_record *r, int i)
+{
+    *VEC(b->dt) = *CVEC(r->h) * b->m->gi[i];
+    return (costate_lane_point){.t = b->m->gi[i] != 0 ? b->dt : NULL,
+                                .y = r->X + (size_t)i * (size_t)b->n * LANES};
+}
+
+/* out = base + (1/h) sum_j C_ij X_j; out may be base */
+static void couple(batch *b, const lane_record *r, int i, const vec *X, size_t stride, const vec *base, vec *out)
+{
+    vec scale = 1.0 / *CVEC(r->h);
+    if (i == 0 && out == base) return;
+    combine_lanes(b->n, out, base, &scale, i, b->m->C + i * b->s, X, stride);
+}
+
+/* row i of A, or y+ (i = s), into out; before: Y_i-1 */
+static void next_point(batch *b, int i, const vec *before, vec *out)
+{
+    size_t n = (size_t)b->n;
+    const vec *X = CVEC(b->now.X);
+    const double *w = i < b->s ? b->m->A + i * b->s : b->m->d;
+    if (b->extends[i]) for (size_t k = 0; k < n; k++) out[k] = before[k] + 1.0 * X[(size_t)(i - 1) * n + k];
+    else combine_lanes(b->n, out, CVEC(b->now.y), NULL, i, w, X, n);
+}
+
+static const vec *stage_of(batch *b, const lane_record *r, int i, vec *out)
+{
+    if (i == 0) return CVEC(r->y);
+    combine_lanes(b->n, out, CVEC(r->y), NULL, i, b->m->A + i * b->s, CVEC(r->X), (size_t)b->n);
+    return out;
+}
+
+/* ---- forward ---- */
+
+/* unit <- a power of two about |h|, ft <- unit f_t */
+static int time_slope(batch *b)
+{
+    const lane_record *r = &b->now;
+    const int64_t EXPONENT = INT64_C(0x7ff0000000000000);
+    *VEC(b->unit) = (vec)(*(const vecbits *)(const void *)r->h & ((vecbits){0} + EXPONENT));
+    costate_lane_point x = lane_point(b, r->t, r->y), dt = {.t = b->unit};
+    return b->maps->rhs.tangent(&x, &dt, b->ft, b->ctx);
+}
+
+static int quadrature(batch *b, int i, const vec *Y)
+{
+    const lane_record *r = &b->now;
+    if (!b->nq || (b->m->b[i] == 0 && b->error_b[i] == 0)) return 0;
+    costate_lane_point at = lane_point(b, time_of(b, r, i), Y), x = lane_point(b, r->t, r->y);
+    costate_lane_point e = matrix_direction(b, r, i);
+    int trouble = b->maps->cost.value(&at, b->r, b->ctx);
+    collect(&trouble, b->maps->cost.tangent(&x, &e, b->rq, b->ctx));
+    axpy_lanes(b->nq, splat(1), CVEC(b->rq), VEC(b->r));
+    axpy_lanes(b->nq, *CVEC(r->h) * b->m->b[i], CVEC(b->r), VEC(b->y1) + b->n);
+    axpy_lanes(b->nq, *CVEC(r->h) * b->error_b[i], CVEC(b->r), VEC(b->err) + b->n);
+    return trouble;
+}
+
+static int stage(batch *b, int i, const vec **Y)
+{
+    const lane_record *r = &b->now;
+    size_t n = (size_t)b->n;
+    vec *U = VEC(r->X) + (size_t)i * n, *f = VEC(b->v);
+    const vec *base = f;
+    int trouble = 0;
+    if (b->m->newf[i]) {
+        if (i > 0) { next_point(b, i, *Y, VEC(b->Y)); *Y = CVEC(b->Y); }
+        costate_lane_point x = lane_point(b, time_of(b, r, i), *Y);
+        trouble = b->maps->rhs.value(&x, b->v, b->ctx);
+    }
+    if (!b->o->autonomous) {
+        vec by = *CVEC(r->h) / *CVEC(b->unit) * b->m->gi[i];
+        for (size_t k = 0; k < n; k++) U[k] = f[k] + by * CVEC(b->ft)[k];
+        base = U;
+    }
+    couple(b, r, i, CVEC(r->X), n, base, U);
+    LANED(matrix_solve)(b, 0, U);
+    return trouble;
+}
+
+int LANED(ros_forward)(batch *b)
+{
+    const lane_record *r = &b->now;
+    size_t n = (size_t)b->n;
+    const vec *Y = CVEC(r->y);
+    int trouble = LANED(matrix_of_step)(b, r);
+    if (!b->o->autonomous && trouble >= 0) collect(&trouble, time_slope(b));
+    copy_lanes((size_t)b->nq, VEC(b->y1) + n, CVEC(r->y) + n);
+    clear_lanes((size_t)b->nq, VEC(b->err) + n);
+    for (int i = 0; i < b->s && trouble >= 0; i++) {
+        collect(&trouble, stage(b, i, &Y));
+        if (trouble >= 0) collect(&trouble, quadrature(b, i, Y));
+    }
+    next_point(b, b->s, Y, VEC(b->y1));
+    combine_lanes(b->n, VEC(b->err), NULL, NULL, b->s, b->m->est.e, CVEC(r->X), n);
+    return trouble;
+}
+
+/* ---- tangent ---- */
+
+/* at0, at, e: the start of the step, the stage, its direction of the matrix; j: the direction of the member */
+typedef struct { costate_lane_point at0, at, e, x0; int i, j; } bundle;
+
+static int tangent_of_costs(batch *b, const bundle *s, const costate_lane_point *dx, const vec *X)
+{
+    if (!b->nq || b->m->b[s->i] == 0) return 0;
+    const costate_lane_map *cost = &b->maps->cost;
+    vec *q1 = VEC(b->V1) + (size_t)s->j * (size_t)b->N + b->n, w = *CVEC(b->now.h) * b->m->b[s->i];
+    costate_lane_point by_stage = {.y = (const double *)(const void *)X};
+    int trouble = cost->tangent(&s->at, dx, b->r, b->ctx);
+    axpy_lanes(b->nq, w, CVEC(b->r), q1);
+    collect(&trouble, cost->tangent(&s->at0, &by_stage, b->r, b->ctx));
+    axpy_lanes(b->nq, w, CVEC(b->r), q1);
+    collect(&trouble, cost->tangent2(&s->at0, &s->e, &s->x0, b->r, b->ctx));
+    axpy_lanes(b->nq, w, CVEC(b->r), q1);
+    return trouble;
+}
+
+static int tangent_of_stage(batch *b, bundle *s)
+{
+    size_t n = (size_t)b->n, d = (size_t)b->d, i = (size_t)s->i, j = (size_t)s->j;
+    const vec *V = CVEC(b->V) + j * (size_t)b->N, *Yd = V;
+    vec *X = VEC(b->Xd) + (i * d + j) * n;
+    if (i > 0) {
+        combine_lanes(b->n, VEC(b->v), V, NULL, s->i, b->m->A + i * (size_t)b->s, CVEC(b->Xd) + j * n, n * d);
+        Yd = CVEC(b->v);
+    }
+    const double *Vp = b->Vp ? b->Vp + j * (size_t)b->np * LANES : NULL;
+    costate_lane_point dx = {.y = (const double *)(const void *)Yd, .p = Vp};
+    s->x0 = (costate_lane_point){.y = (const double *)(const void *)V, .p = Vp};
+    int trouble = b->maps->rhs.tangent(&s->at, &dx, (double *)(void *)X, b->ctx);
+    collect(&trouble, b->maps->rhs.tangent2(&s->at0, &s->e, &s->x0, b->w, b->ctx));
+    axpy_lanes(b->n, splat(1), CVEC(b->w), X);
+    couple(b, &b->now, s->i, CVEC(b->Xd) + j * n, n * d, X, X);
+    LANED(matrix_solve)(b, 0, X);
+    if (trouble >= 0) collect(&trouble, tangent_of_costs(b, s, &dx, X));
+    return trouble;
+}
+
+/* the matrix is that of the forward step */
+int LANED(ros_tangent)(batch *b)
+{
+    const lane_record *r = &b->now;
+    size_t n = (size_t)b->n, N = (size_t)b->N, d = (size_t)b->d;
+    int trouble = 0;
+    copy_lanes(N * d, VEC(b->V1), CVEC(b->V));
+    for (int i = 0; i < b->s && trouble >= 0; i++) {
+        const vec *Y = stage_of(b, r, i, VEC(b->Y));
+        bundle s = {.at0 = lane_point(b, r->t, r->y), .at = lane_point(b, time_of(b, r, i), Y),
+                    .e = matrix_direction(b, r, i), .i = i};
+        for (s.j = 0; s.j < b->d && trouble >= 0; s.j++) collect(&trouble, tangent_of_stage(b, &s));
+    }
+    for (size_t j = 0; j < d; j++)
+        combine_lanes(b->n, VEC(b->V1) + j * N, CVEC(b->V1) + j * N, NULL, b->s, b->m->d, CVEC(b->Xd) + j * n, n * d);
+    return trouble;
+}
+
+/* ---- adjoint ---- */
+
+typedef struct { costate_lane_point at0, at, e; int i, j, rates; } back;
+
+/* u_i from the right-hand side, by E^T; r: h b_i theta */
+static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
+{
+    size_t n = (size_t)b->n, stride = n * (size_t)b->k, i = (size_t)s->i, j = (size_t)s->j;
+    const vec *lambda = CVEC(b->lambda) + j * (size_t)b->N;
+    int after = b->s - s->i - 1, trouble = 0;
+    const double *A = b->At + i * (size_t)b->s + i + 1, *C = b->Ct + i * (size_t)b->s + i + 1;
+    vec scale = 1.0 / *CVEC(r->h);
+    for (size_t l = 0; l < n; l++) u[l] = b->m->d[i] * lambda[l];
+    combine_lanes(b->n, u, u, NULL, after, A, CVEC(b->Yb) + (i + 1) * stride + j * n, stride);
+    if (after > 0) combine_lanes(b->n, u, u, &scale, after, C, CVEC(b->U) + (i + 1) * stride + j * n, stride);
+    if (s->rates) {
+        costate_lane_gradient to = {.y = (double *)(void *)u};
+        trouble = b->maps->cost.adjoint(&s->at0, b->r, &to, b->ctx);
+    }
+    LANED(matrix_solve)(b, 1, u);
+    return trouble;
+}
+
+static int adjoint_of_stage(batch *b, const lane_record *r, const back *s)
+{
+    size_t n = (size_t)b->n, stride = n * (size_t)b->k, i = (size_t)s->i, j = (size_t)s->j;
+    const costate_lane_map *rhs = &b->maps->rhs, *cost = &b->maps->cost;
+    vec *u = VEC(b->U) + i * stride + j * n, *Yb = VEC(b->Yb) + i * stride + j * n;
+    double *mu = b->mu ? b->mu + j * (size_t)b->np * LANES : NULL, *weights = (double *)(void *)u;
+    costate_lane_gradient to_stage = {.y = (double *)(void *)Yb, .p = mu};
+    costate_lane_gradient to_start = {.y = b->sum + j * n * LANES, .p = mu};
+    const vec *lambda = CVEC(b->lambda) + j * (size_t)b->N;
+    for (int l = 0; s->rates && l < b->nq; l++) VEC(b->r)[l] = *CVEC(r->h) * b->m->b[i] * lambda[n + (size_t)l];
+    int trouble = solve_stage(b, r, s, u);
+    clear_lanes(n, Yb);
+    collect(&trouble, rhs->adjoint(&s->at, weights, &to_stage, b->ctx));
+    if (s->rates) collect(&trouble, cost->adjoint(&s->at, b->r, &to_stage, b->ctx));
+    collect(&trouble, rhs->adjoint_tangent(&s->at0, &s->e, weights, &to_start, b->ctx));
+    if (s->rates) collect(&trouble, cost->adjoint_tangent(&s->at0, &s->e, b->r, &to_start, b->ctx));
+    return trouble;
+}
+
+int LANED(ros_adjoint)(batch *b, const lane_record *r)
+{
+    size_t n = (size_t)b->n, stride = n * (size_t)b->k;
+    double one[TERMS_MOST];
+    int trouble = LANED(matrix_of_step)(b, r);
+    clear_lanes(stride, VEC(b->sum));
+    for (int i = b->s - 1; i >= 0 && trouble >= 0; i--) {
+        one[i] = 1;
+        const vec *Y = stage_of(b, r, i, VEC(b->Y));
+        back s = {.at0 = lane_point(b, r->t, r->y), .at = lane_point(b, time_of(b, r, i), Y),
+                  .e = matrix_direction(b, r, i), .i = i, .rates = b->nq && b->m->b[i] != 0};
+        for (s.j = 0; s.j < b->k && trouble >= 0; s.j++) collect(&trouble, adjoint_of_stage(b, r, &s));
+    }
+    for (size_t j = 0; j < (size_t)b->k && trouble >= 0; j++) {
+        vec *lambda = VEC(b->lambda) + j * (size_t)b->N;
+        axpy_lanes(b->n, splat(1), CVEC(b->sum) + j * n, lambda);
+        combine_lanes(b->n, lambda, lambda, NULL, b->s, one, CVEC(b->Yb) + j * n, stride);
+    }
+    return trouble;
+}

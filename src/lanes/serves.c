@@ -1,0 +1,97 @@
+/* serves.c (lanes) - what lanes serve: problems, options, methods and callbacks, each with its reason if not. */
+#include <string.h>
+#include "linsol/backends.h"
+#include "linsol/few.h"
+#include "lanes/setup.h"
+
+static const char *of_problem(const costate_problem *P, const lane_task *t)
+{
+    if (P->residual.value) return "the problem is a residual";
+    if (P->mass) return "the problem has a mass matrix";
+    if (P->nm > 0) return "the problem has memory variables";
+    if (P->nevents > 0) return "the problem has events";
+    if (P->index) return "the problem has algebraic unknowns";
+    if (P->nq > 0 && (!P->cost.value || !t->maps->cost.value)) return "the lanes lack cost.value";
+    return t->maps->rhs.value ? NULL : "the lanes lack rhs.value";
+}
+
+/* options that only a run alone follows */
+static const char *of_options(const costate_options *o, const lane_task *t)
+{
+    const struct { const char *why; int is; } all[] = {
+        {"options.controller is COSTATE_FIXED", o->controller == COSTATE_FIXED},
+        {"options.tangent_error is set", t->d > 0 && o->tangent_error},
+        {"options.gradient_control is set", o->gradient_control > 0},
+        {"options.differences is set", o->differences},
+        {"options.consistent is set", o->consistent != 0 && o->consistent != COSTATE_CONSISTENT_NONE},
+        {"options.storage is not COSTATE_ALL_STAGES", t->k > 0 && o->storage != COSTATE_ALL_STAGES},
+        {"options.tape_limit is set", t->k > 0 && o->tape_limit > 0},
+        {"options.keep_factors is 1", t->k > 0 && o->keep_factors == 1},
+        {"options.on_step is set", o->on_step != NULL},
+        {"options.on_back is set", o->on_back != NULL},
+        {"options.sum is set", o->sum != NULL},
+        {"options.mode is set", o->mode != 0},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) if (all[k].is) return all[k].why;
+    return NULL;
+}
+
+static const char *lacks(const costate_lane_map *f, const char *name, int tangent, int tangent2, int adjoint,
+                         int adjoint_tangent)
+{
+    int cost = name[0] == 'c';
+    if (tangent && !f->tangent) return cost ? "the lanes lack cost.tangent" : "the lanes lack rhs.tangent";
+    if (tangent2 && !f->tangent2) return cost ? "the lanes lack cost.tangent2" : "the lanes lack rhs.tangent2";
+    if (adjoint && !f->adjoint) return cost ? "the lanes lack cost.adjoint" : "the lanes lack rhs.adjoint";
+    if (adjoint_tangent && !f->adjoint_tangent)
+        return cost ? "the lanes lack cost.adjoint_tangent" : "the lanes lack rhs.adjoint_tangent";
+    return NULL;
+}
+
+static const char *of_products(const costate *c, const lane_task *t)
+{
+    int ros = c->st.F->is & IMPLICIT, d = t->d > 0, k = t->k > 0;
+    const costate_lane_maps *a = t->maps;
+    const char *why = ros && !a->jac ? "the lanes lack jac" : NULL;
+    if (!why) why = lacks(&a->rhs, "rhs", d || (ros && !c->o.autonomous), ros && d, k, ros && k);
+    if (!why && t->P->nq > 0) why = lacks(&a->cost, "cost", d || ros, ros && d, k, ros && k);
+    return why;
+}
+
+/* the linear solver of the runs alone: the same bits are had densely, or by the functions of the maps */
+static const char *of_solver(const costate *c, const lane_task *t)
+{
+    const shifts *s = c->st.sh;
+    if (!(c->st.F->is & IMPLICIT)) return NULL;
+    if (s->held || s->matfree || !c->P.jac || c->P.jac_is_w) return "the linear solver needs no exact Jacobian";
+    if (t->maps->factor && t->maps->solve && s->backend == t->maps->backend) return NULL;
+    if (s->backend != &LS_dense) return "the linear solver is neither dense nor that of the lanes";
+    return c->st.n > LS_FEW ? "there are more than 32 states" : NULL;
+}
+
+/* steps are chosen by errors here (of_options), so that the method has an estimate */
+static const char *of_method(const costate *c)
+{
+    const costate_method *m = c->st.method;
+    if (m->of) return "the method is composite";
+    return m->family == COSTATE_ERK || m->family == COSTATE_ROS ? NULL : "the method is neither explicit nor Rosenbrock";
+}
+
+const char *lanes_refuse_task(const lane_task *t)
+{
+    const char *why = of_problem(t->P, t);
+    return why || !t->o ? why : of_options(t->o, t);
+}
+
+const char *lanes_refuse(costate *c, const lane_task *t)
+{
+    if (costate_status(c)) return "the solver is refused";
+    const char *why = of_method(c);
+    if (!why) why = of_solver(c, t);
+    if (!why) why = of_products(c, t);
+    if (!why && maps_available(c, NULL, FORWARD, 0, 0)) why = "a callback is missing";
+    if (!why && t->d && maps_available(c, NULL, TANGENT, t->with_Vp, 0)) why = "a product is missing";
+    if (!why && t->k && maps_available(c, NULL, ADJOINT, t->with_mu, 0)) why = "a product is missing";
+    if (costate_status(c)) no_error(c);
+    return why;
+}

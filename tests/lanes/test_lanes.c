@@ -1,0 +1,438 @@
+/* test_lanes.c - members in lanes have the bits of runs alone: states, tangents, gradients, statuses and statistics,
+   with all explicit and Rosenbrock methods that have an error estimate, sizes, options, widths and numbers of
+   members. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <costate/ensemble.h>
+#include "common.h"
+#include "step/method.h"
+#include "ring.h"
+
+enum { MEMBERS_MOST = 64, ROWS = RING_MOST + 1, D = 2, K = 2 };
+
+typedef struct {
+    double y[MEMBERS_MOST * ROWS], V[MEMBERS_MOST * ROWS * D], lambda[MEMBERS_MOST * ROWS * K], mu[MEMBERS_MOST * 3 * K];
+    int status[MEMBERS_MOST];
+    char message[MEMBERS_MOST][COSTATE_ENSEMBLE_TEXT];
+    costate_ensemble_report report;
+} results;
+
+typedef struct setting {
+    const char *method;
+    int n, nq, count, d, k, lanes, threads, same;
+    double a, b, t0, t1;
+    costate_options o;
+    const char *what;
+    void (*spoil)(const struct setting *, results *, double *p, double *ends);
+    int (*progress)(int done, int failed, int count, void *ctx);
+} setting;
+
+static double uniform(unsigned *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (double)(*seed >> 8) / 16777216.0;
+}
+
+static int seed_of(int member, double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
+{
+    const setting *s = ctx;
+    int N = s->n + s->nq;
+    (void)t1;
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < N; i++) lambda[j * N + i] = (j ? 1 : y[i]) / (1 + i + member);
+        for (int i = 0; mu && i < 3; i++) mu[j * 3 + i] += p[i];
+    }
+    return 0;
+}
+
+/* runs s with these lanes, or NULL: one by one */
+static void run(const setting *s, const costate_lane_maps *lanes, results *to)
+{
+    static double p[MEMBERS_MOST * 3], Vp[MEMBERS_MOST * 3 * D], ends[MEMBERS_MOST];
+    ring r = {s->n};
+    costate_problem P = ring_problem(&r, s->nq);
+    unsigned seed = 7;
+    int N = s->n + s->nq;
+    memset(to, 0, sizeof *to);
+    for (int m = 0; m < s->count; m++) {
+        for (int i = 0; i < N; i++) to->y[m * N + i] = i < s->n ? 0.2 + uniform(&seed) : 0;
+        p[3 * m] = s->a * (0.5 + uniform(&seed));
+        p[3 * m + 1] = (s->b != 0 ? s->b : 1) * (0.5 + uniform(&seed));
+        p[3 * m + 2] = fabs(s->t0) > 1e6 ? 0 : uniform(&seed);
+        ends[m] = s->t0 + (s->t1 - s->t0) * (0.25 + uniform(&seed));
+        for (int i = 0; i < N * s->d; i++) to->V[m * N * s->d + i] = uniform(&seed) - 0.5;
+        for (int i = 0; i < 3 * s->d; i++) Vp[m * 3 * s->d + i] = uniform(&seed) - 0.5;
+        for (int i = 0; i < 3 * s->k; i++) to->mu[m * 3 * s->k + i] = uniform(&seed);
+    }
+    if (s->spoil) s->spoil(s, to, p, ends);
+    costate_members all = {.count = s->count, .threads = s->threads, .t0 = s->t0, .t1_each = ends, .y = to->y, .p = p,
+                           .same = s->same, .directions = s->d, .V = to->V, .Vp = Vp, .m = s->k, .lambda = to->lambda,
+                           .mu = to->mu, .seed = seed_of, .status = to->status, .message = to->message, 
+                           .progress = s->progress, .lanes = lanes};
+    setting own = *s;
+    all.ctx = &own;
+    costate_ensemble(costate_method_find(s->method), &P, &s->o, &all, &to->report);
+}
+
+static const costate_lane_maps *only(int lanes)
+{
+    static costate_lane_maps list[2];
+    list[0] = ring_lanes[lanes == 2 ? 0 : lanes == 4 ? 1 : 2];
+    list[1] = (costate_lane_maps){.lanes = 0};
+    return list;
+}
+
+static void same(const setting *s, const char *name, const void *a, const void *b, size_t size)
+{
+    if (memcmp(a, b, size))
+        fail_msg("%s, n = %d, nq = %d, %d members, %d lanes%s%s: %s differs", s->method, s->n, s->nq, s->count, s->lanes,
+                 s->what ? ", " : "", s->what ? s->what : "", name);
+}
+
+static void same_statistics(const setting *s, const costate_stats *a, const costate_stats *b)
+{
+#define COUNTER(name) if (a->name != b->name) fail_msg("%s, %d lanes, d = %d, k = %d, %s: %ld and %ld " #name, \
+                                                       s->method, s->lanes, s->d, s->k, s->what, a->name, b->name)
+    COUNTER(steps); COUNTER(accepted); COUNTER(rejected); COUNTER(newton_failures); COUNTER(f); COUNTER(jac);
+    COUNTER(tangents); COUNTER(adjoints); COUNTER(tangents2); COUNTER(adjoints2); COUNTER(decompositions);
+    COUNTER(solves); COUNTER(power);
+#undef COUNTER
+}
+
+static results alone, beside;
+
+/* the members that lanes ran */
+static int compare(const setting *s)
+{
+    run(s, NULL, &alone);
+    run(s, only(s->lanes), &beside);
+    if (beside.report.lanes != s->lanes) fail_msg("%s, n = %d: no lanes: %s", s->method, s->n, beside.report.alone);
+    same(s, "y", alone.y, beside.y, sizeof alone.y);
+    same(s, "V", alone.V, beside.V, sizeof alone.V);
+    same(s, "lambda", alone.lambda, beside.lambda, sizeof alone.lambda);
+    same(s, "mu", alone.mu, beside.mu, sizeof alone.mu);
+    same(s, "status", alone.status, beside.status, sizeof alone.status);
+    same(s, "message", alone.message, beside.message, sizeof alone.message);
+    same_statistics(s, &alone.report.stats, &beside.report.stats);
+    assert_int_equal(alone.report.done, beside.report.done);
+    assert_int_equal(alone.report.failed, beside.report.failed);
+    assert_int_equal(alone.report.first, beside.report.first);
+    return beside.report.in_lanes;
+}
+
+static void all_in_lanes(const setting *s)
+{
+    int in_lanes = compare(s);
+    if (in_lanes != s->count || beside.report.failed)
+        fail_msg("%s, n = %d, %d lanes, %s: %d of %d members in lanes; %s", s->method, s->n, s->lanes, s->what, in_lanes,
+                 s->count, beside.report.text);
+}
+
+static int served(const costate_method *m)
+{
+    return !m->of && m->est.e && (m->family == COSTATE_ERK || m->family == COSTATE_ROS);
+}
+
+static void test_every_method(void **state)
+{
+    int count = 0;
+    (void)state;
+    for (int k = 0; k < costate_method_count(); k++) {
+        const costate_method *m = costate_method_at(k);
+        if (!served(m)) continue;
+        count++;
+        for (int lanes = 2; lanes <= costate_lanes(); lanes *= 2)
+            for (int mode = 0; mode < 4; mode++) {
+                setting s = {.method = m->name, .n = 3 + k % 5, .nq = k % 2, .count = 2 * lanes + 3, .d = mode & 1 ? D : 0,
+                             .k = mode & 2 ? K : 0, .lanes = lanes, .threads = 1, .a = m->family == COSTATE_ROS ? 1e3 : 3,
+                             .t1 = 2, .what = "every method"};
+                all_in_lanes(&s);
+            }
+    }
+    assert_true(count > 30);
+}
+
+static setting stiff(int lanes)
+{
+    return (setting){.method = "rodas4", .n = 5, .nq = 1, .count = 2 * lanes + 3, .d = D, .k = K, .lanes = lanes,
+                     .threads = 1, .a = 1e3, .t1 = 2, .what = ""};
+}
+
+static setting explicit(int lanes)
+{
+    setting s = stiff(lanes);
+    s.method = "tsit5";
+    s.a = 3;
+    return s;
+}
+
+#define EACH_WIDTH(lanes) (int lanes = 2; lanes <= costate_lanes(); lanes *= 2)
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int n = 1; n <= RING_MOST; n += n < 10 ? 1 : 5) {
+            setting s = explicit(lanes), r = stiff(lanes);
+            s.n = r.n = n;
+            s.what = r.what = "sizes";
+            all_in_lanes(&s);
+            if (n <= 32) all_in_lanes(&r);
+            s.nq = 0;
+            s.method = "dopri853";
+            all_in_lanes(&s);
+        }
+}
+
+static void test_counts_and_threads(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int count = 1; count <= MEMBERS_MOST; count += count < 18 ? 1 : 23)
+            for (int threads = 1; threads <= 3; threads++) {
+                setting s = count & 1 ? explicit(lanes) : stiff(lanes);
+                s.count = count;
+                s.threads = threads;
+                s.k = count % 3 ? K : 0;
+                s.same = count & 2 ? COSTATE_SAME_P | COSTATE_SAME_VP : 0;
+                s.what = "counts";
+                all_in_lanes(&s);
+            }
+}
+
+/* more members than a chunk has places, or steps than its tape should have */
+static void test_many_chunks(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes) {
+        setting s = stiff(lanes);
+        s.n = 30;
+        s.nq = 0;
+        s.count = 40;
+        s.o.rtol = 1e-8;
+        s.what = "chunks";
+        all_in_lanes(&s);
+    }
+}
+
+static void test_options(void **state)
+{
+    static double rtols[RING_MOST], atols[RING_MOST];
+    (void)state;
+    for (int i = 0; i < RING_MOST; i++) { rtols[i] = pow(10, -3 - i % 4); atols[i] = pow(10, -5 - i % 3); }
+    const costate_options all[] = {
+        {.rtol = 1e-3, .atol = 1e-8}, {.rtol = 1e-10, .atol = 1e-12}, {.rtol_vector = rtols}, {.atol_vector = atols},
+        {.rtol_vector = rtols, .atol_vector = atols, .cost_error = 1}, {.cost_error = 1},
+        {.controller = COSTATE_ELEMENTARY}, {.controller = COSTATE_PI}, {.controller = COSTATE_GUSTAFSSON},
+        {.h0 = 1e-9}, {.h0 = 0.5}, {.hmax = 0.01}, {.hmin = 1e-5, .rtol = 1e-3}, {.fac_min = 0.5, .fac_max = 2},
+        {.fac_reject = 0.01, .h0 = 1}, {.safety = 0.7}, {.stability = COSTATE_STABILITY_OFF}, {.spectral_bound = 400},
+        {.solver = COSTATE_LS_DENSE}, {.keep_factors = -1}, {.warm = 1}, {.autonomous = 1},
+    };
+    for EACH_WIDTH(lanes)
+        for (size_t k = 0; k < 2 * sizeof all / sizeof *all; k++) {
+            char what[40];
+            setting s = k & 1 ? explicit(lanes) : stiff(lanes);
+            s.o = all[k / 2];
+            s.n = 4 + (int)k % 7;
+            snprintf(what, sizeof what, "options %zu", k / 2);
+            s.what = what;
+            all_in_lanes(&s);
+        }
+}
+
+/* remarks on gradients of methods that damp little; and on steps that stability limits (test_options) */
+static void test_remarks(void **state)
+{
+    int remarks = 0;
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int k = 0; k < 3; k++) {
+            setting s = stiff(lanes);
+            s.method = "grk4a";
+            s.n = 1 + k;
+            s.a = 1e7;
+            s.o.rtol = 1e-3;
+            s.o.h0 = 0.1;
+            s.what = "remarks";
+            all_in_lanes(&s);
+            for (int m = 0; m < s.count; m++) remarks += strstr(beside.message[m], "Fast modes") != NULL;
+        }
+    assert_true(remarks > 0);
+}
+
+/* to and fro, from a late start, and members whose lengths differ by 1e4 */
+static void turn_times(const setting *s, results *to, double *p, double *ends)
+{
+    (void)p;
+    (void)to;
+    for (int m = 0; m < s->count; m++)
+        ends[m] = s->t0 + (m % 3 == 1 ? -1 : 1) * (m % 5 == 2 ? 1e-4 : 1) * (ends[m] - s->t0);
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int k = 0; k < 4; k++) {
+            setting s = k & 1 ? explicit(lanes) : stiff(lanes);
+            s.a = k & 1 ? 2 : 5;
+            s.t0 = k & 2 ? 1.7e12 : -0.5;
+            s.t1 = s.t0 + 1;
+            s.spoil = turn_times;
+            s.what = "times";
+            compare(&s);
+        }
+}
+
+/* ---- members that leave the lanes ---- */
+
+/* some are not defined or NaN at the start, some become so, some have no length, some are not finite */
+static void spoil(const setting *s, results *to, double *p, double *ends)
+{
+    int N = s->n + s->nq;
+    for (int m = 0; m < s->count; m++) {
+        if (m % 6 == 1) to->y[m * N] = 2e3;
+        if (m % 6 == 2) p[3 * m + 1] = -3;
+        if (m % 6 == 3) ends[m] = s->t0;
+        if (m % 6 == 4 && m % 4 == 0) p[3 * m] = NAN;
+        if (m % 6 == 5 && m % 4 == 1) to->V[m * N * s->d] = INFINITY;
+    }
+}
+
+static void test_members_leave(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int k = 0; k < 4; k++) {
+            setting s = k & 1 ? explicit(lanes) : stiff(lanes);
+            s.count = 40;
+            s.d = k & 2 ? D : 0;
+            s.t1 = 4;
+            s.spoil = spoil;
+            s.what = "members leave";
+            int in_lanes = compare(&s);
+            assert_in_range(in_lanes, 5, s.count - 10);
+            assert_true(alone.report.failed > 3);
+        }
+}
+
+static void test_too_many_steps(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes) {
+        setting s = explicit(lanes);
+        s.count = 30;
+        s.o.max_steps = 20;
+        s.what = "max_steps";
+        int in_lanes = compare(&s);
+        assert_true(alone.report.failed > 0 && in_lanes == s.count - alone.report.failed);
+    }
+}
+
+/* E is singular to working precision: its pivots are judged, or factored by the solver of runs alone */
+static void test_doubtful_pivots(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (double a = 1e13; a < 1e19; a *= 10)
+            for (int n = 2; n < 12; n += 3) {
+                setting s = stiff(lanes);
+                s.n = n;
+                s.a = a;
+                s.nq = 0;
+                s.o.rtol = 1e-3;
+                s.o.max_steps = 200;
+                s.what = "doubtful pivots";
+                compare(&s);
+            }
+}
+
+static int stop_at_9(int done, int failed, int count, void *ctx)
+{
+    (void)failed, (void)count, (void)ctx;
+    return done >= 9;
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes) {
+        setting s = stiff(lanes);
+        s.count = MEMBERS_MOST;
+        s.k = 0;
+        s.progress = stop_at_9;
+        run(&s, only(lanes), &beside);
+        assert_in_range(beside.report.done, 9, 9 + lanes);
+        assert_int_equal(beside.status[MEMBERS_MOST - 1], COSTATE_STOPPED);
+        s.k = K;
+        run(&s, only(lanes), &beside);
+        assert_in_range(beside.report.done, 9, MEMBERS_MOST);
+    }
+}
+
+/* ---- what lanes do not serve ---- */
+
+static void refused(setting s, const char *why)
+{
+    s.count = 3;
+    run(&s, NULL, &alone);
+    run(&s, only(2), &beside);
+    assert_int_equal(beside.report.lanes, 1);
+    assert_int_equal(beside.report.in_lanes, 0);
+    assert_string_equal(beside.report.alone, why);
+    assert_memory_equal(alone.y, beside.y, sizeof alone.y);
+    assert_memory_equal(alone.lambda, beside.lambda, sizeof alone.lambda);
+    assert_string_equal(alone.report.alone, "");
+}
+
+static int on_step(const costate_step *step, void *ctx) { return (void)step, (void)ctx, 0; }
+
+static void test_not_served(void **state)
+{
+    setting s = stiff(2);
+    (void)state;
+    s.n = 33;
+    refused(s, "there are more than 32 states");
+    s = stiff(2);
+    s.method = "radau2a5";
+    refused(s, "the method is neither explicit nor Rosenbrock");
+    s.method = "auto";
+    refused(s, "the method is composite");
+    s = stiff(2);
+    s.o.solver = COSTATE_LS_GMRES;
+    refused(s, "the linear solver needs no exact Jacobian");
+    s = stiff(2);
+    s.o = (costate_options){.controller = COSTATE_FIXED, .h0 = 0.01};
+    refused(s, "options.controller is COSTATE_FIXED");
+    s.o = (costate_options){.tangent_error = 1};
+    refused(s, "options.tangent_error is set");
+    s.o = (costate_options){.gradient_control = 1};
+    refused(s, "options.gradient_control is set");
+    s.o = (costate_options){.on_step = on_step};
+    refused(s, "options.on_step is set");
+    s.o = (costate_options){.storage = COSTATE_STATES_ONLY};
+    refused(s, "options.storage is not COSTATE_ALL_STAGES");
+    s.o = (costate_options){.keep_factors = 1};
+    refused(s, "options.keep_factors is 1");
+    s.o = (costate_options){.tape_limit = 1 << 24};
+    refused(s, "options.tape_limit is set");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_method),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts_and_threads),
+        cmocka_unit_test(test_many_chunks),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_members_leave),
+        cmocka_unit_test(test_too_many_steps),
+        cmocka_unit_test(test_doubtful_pivots),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_not_served),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
