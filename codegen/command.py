@@ -1,11 +1,13 @@
 """costate-model: equation files, chemical mechanisms and coefficient files to C.
 
-    costate-model FILE [-o NAME.c]
+    costate-model FILE [-o NAME.c] [--lanes]
 
 FILE.eq holds equations in the language of docs/equations.md; FILE.def, .kpp or .eqn a mechanism in the format of the
 Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the model is, in
 the current directory.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared -fPIC, is an object
-for costate_method_load.  A fault is reported with file, line and column."""
+for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of an ensemble side by side
+(costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  A fault is reported with file,
+line and column."""
 import sys
 from pathlib import Path
 
@@ -17,9 +19,11 @@ from .real import Refused
 MECHANISMS = (".def", ".kpp", ".eqn")
 
 
-def write(source, out=None):
+def write(source, out=None, lanes=False):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
+        if lanes:
+            raise Refused(f"{source}: --lanes is for models; this is a coefficient file")
         texts, name = [kinds.method_object(source)], Path(source).stem
     else:
         model, notes = kpp.read(source) if Path(source).suffix in MECHANISMS else (read.read(source), [])
@@ -29,7 +33,7 @@ def write(source, out=None):
     path = Path(out) if out else Path(f"{name}.c")
     if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
-    texts = texts or c_file.write(model, Path(source).name, path.stem)
+    texts = texts or c_file.write(model, Path(source).name, path.stem, lanes)
     files = [path, path.with_suffix(".h")][:len(texts)]
     for file, text in zip(files, texts):
         try:
@@ -45,11 +49,13 @@ def main(args):
         at = args.index("-o")
         out = args[at + 1]
         args = args[:at] + args[at + 2:]
+    lanes = "--lanes" in args
+    args = [a for a in args if a != "--lanes"]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out)
+        write(args[0], out, lanes)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

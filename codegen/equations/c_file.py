@@ -1,4 +1,6 @@
-"""A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start."""
+"""A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start; on request
+maps of several members side by side."""
+from . import lanes
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan, compressed
 from .functions import Writer, function, nothing
@@ -8,25 +10,32 @@ from .names import Names, c_word, listed
 from .tables import MANY, Tables
 
 
-def write(model, origin, stem=None):
-    """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from"""
+def write(model, origin, stem=None, side_by_side=False):
+    """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from; side_by_side: with
+    NAME_lanes"""
+    if side_by_side:
+        lanes.check(model, origin, in_tables(model))
     if model.on_grid:
         from . import grid_file                  # which uses this file
         return grid_file.write(model, origin, stem or model.name)
-    return File(model, origin, stem or model.name).texts()
+    return File(model, origin, stem or model.name, side_by_side).texts()
+
+
+def in_tables(model):
+    return len(model.reactions) > MANY and not model.implicit
 
 
 class File:
-    def __init__(self, model, origin, stem):
-        self.model, self.g, self.origin, self.stem = model, model.graph, origin, stem
-        self.names = Names(model)
+    def __init__(self, model, origin, stem, side_by_side):
+        self.model, self.g, self.origin, self.stem, self.side_by_side = model, model.graph, origin, stem, side_by_side
+        self.names = Names(model, lanes.words(model) if side_by_side else ())
         self.writer = Writer(model, self.names)
-        self.maps, self.parts = [], []
+        self.maps, self.parts, self.of_jacobian = [], [], {}
         self.name = model.name
 
     def texts(self):
         m = self.model
-        tables = Tables(m, self.writer) if len(m.reactions) > MANY and not m.implicit else None
+        tables = Tables(m, self.writer) if in_tables(m) else None
         f = tables.rest if tables else m.kinetics()
         rhs = self.tabled(tables) if tables else self.map(*(
             ("equations", f, "equations F(t, y, y', p) = 0") if m.implicit else ("rhs", f, "right-hand side")))
@@ -38,9 +47,15 @@ class File:
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + problem + self.public(outputs, start)
-        backend = self.backend()
-        return self.head(backend) + "\n".join(self.parts) + "\n" + body + backend, \
-            header(self.model, self.origin, self.stem, bool(backend))
+        elimination = self.elimination()
+        backend = "\n" + heading("linear systems") + elimination.text(self.side_by_side) if elimination else ""
+        before = after = ""
+        if self.side_by_side:
+            maps = [("rhs", rhs)] + [("cost", cost)] * bool(cost)
+            side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
+            before, after = side.functions(), side.list()
+        return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
+            header(self.model, self.origin, self.stem, bool(backend), self.side_by_side)
 
     # ---- maps ----
 
@@ -80,6 +95,7 @@ class File:
                 "    const int code = reactions_jac(x, J, ctx);\n    if (code) return code;\n"))
         for name, entries in [] if tables else parts.items():
             targets = [Target(f"J[{place[k]}]", "=", entries.get(k, g.c(0))) for k in self.pattern]
+            self.of_jacobian[name] = targets
             title = "df/dy" if not m.implicit else "dF/dy" if name == "jac" else "dF/dy'"
             text.append(f"/* {title}{'' if self.dense else ', in the pattern below'} */\n"
                         + self.function(name, ("const costate_point *x", "double *restrict J"), targets))
@@ -204,15 +220,15 @@ class File:
 
     # ---- texts around ----
 
-    def backend(self):
-        """Elimination without loops, where it stays short"""
+    def elimination(self):
+        """Elimination without loops, where it stays short; else None"""
         n = len(self.model.states)
         if not 2 <= n <= MOST_ROWS:
-            return ""
+            return None
         diagonal = {(i, i) for i in range(n)}
         structural = set(self.pattern) | (set() if self.model.mass or self.model.implicit else diagonal)
         plan = Plan(n, sorted(set(self.pattern) | diagonal, key=lambda k: (k[1], k[0])), structural)
-        return "\n" + heading("linear systems") + Elimination(plan, self.name).text() if plan.small else ""
+        return Elimination(plan, self.name) if plan.small else None
 
     def head(self, backend):
         m = self.model

@@ -8,7 +8,7 @@ than 11 digits (mathematics, eq. 15.3).  Otherwise the matrix goes to a general 
 import re
 import textwrap
 
-from .elimination_text import FUNCTIONS, HELPERS, TEMPLATE
+from .elimination_text import BACKEND, BACKEND_OF_LANES, FUNCTIONS, HELPERS, LANE_FUNCTIONS, TEMPLATE
 from .names import listed
 
 # Of a factorisation.  Runs with rodas4 took 0.55 of the time with KLU at n = 150 and 659 products, 0.6 at n = 30 and
@@ -88,15 +88,23 @@ class Elimination:
             self.of_row.setdefault(r, []).append(c)
             self.of_column.setdefault(c, []).append(r)
 
-    def text(self):
+    def text(self, lanes=False):
+        """lanes: also the functions that treat several matrices side by side"""
         n = self.plan.n
         columns, rows = compressed(n, self.plan.pattern)
         complex_text = self._functions("complex", Complex)
-        return TEMPLATE % {"n": n, "entries": len(self.order), "name": self.name,
-                           "column": table("lu_column", columns), "row": table("lu_row", rows),
-                           "products": self.plan.products,
-                           "real": self._functions("real", Real), "complex": complex_text,
-                           "helpers": helpers(complex_text)}
+        text = TEMPLATE + (BACKEND_OF_LANES if lanes else BACKEND)
+        text %= {"n": n, "entries": len(self.order), "name": self.name,
+                 "column": table("lu_column", columns), "row": table("lu_row", rows),
+                 "products": self.plan.products,
+                 "real": self._functions("real", Real), "complex": complex_text,
+                 "helpers": helpers(complex_text)}
+        return text + self._lanes() if lanes else text
+
+    def _lanes(self):
+        z = Lanes
+        return LANE_FUNCTIONS % {"factor": self._factor(z), "solve": self._solve(z, False),
+                                 "transposed": self._solve(z, True)}
 
     def _functions(self, kind, number):
         return FUNCTIONS % {"kind": kind, "type": number.type, "n": self.plan.n, "factor": self._factor(number),
@@ -111,44 +119,56 @@ class Elimination:
             entry = self.plan.place.get((row_of[r], column_of[c]))
             terms = [(self.number[r, k], self.number[k, c]) for k in range(min(r, c))
                      if (r, k) in self.number and (k, c) in self.number]
-            start = f"A[{entry}]" if entry is not None else z.zero
-            terms = [(f"LU[{a}]", f"LU[{b}]") for a, b in terms]
+            start = z.at("A", entry) if entry is not None else z.zero
+            terms = [(z.at("LU", a), z.at("LU", b)) for a, b in terms]
             value = z.less(start, terms)
-            at = f"LU[{self.number[r, c]}]"
+            at = z.at("LU", self.number[r, c])
             if r == c:
                 moduli = [z.modulus(start)] if entry is not None else []
                 moduli += [f"{z.modulus(a)}*{z.modulus(b)}" for a, b in terms]
-                lines += [f"{at} = {value};", f"safe &= {' + '.join(moduli)} < 1e11*{z.modulus(at)};",
+                lines += [f"{at} = {value};", z.check(f"{' + '.join(moduli)} < 1e11*{z.modulus(at)}"),
                           f"{at} = {z.inverse(at)};"]
             elif r > c:
-                lines.append(f"{at} = {z.times(value, f'LU[{self.number[c, c]}]')};")
-                lines.append(f"safe &= {z.modulus(at)} <= 1e3;")
+                lines.append(f"{at} = {z.times(value, z.at('LU', self.number[c, c]))};")
+                lines.append(z.check(f"{z.modulus(at)} <= 1e3"))
             else:
                 lines.append(f"{at} = {value};")
-        return "\n".join(wrapped("    ", lines))
+        return "\n".join(wrapped(z.indent, lines))
 
     def _solve(self, z, transposed):
         """L U y = b with the rows in the order of the pivots, or U^T L^T y = b"""
         n, lines = self.plan.n, []
         source = [j if transposed else i for i, j in self.plan.pivots]
         target = [i if transposed else j for i, j in self.plan.pivots]
-        at = lambda r, c: f"LU[{self.number[(c, r) if transposed else (r, c)]}]"           # noqa: E731
+        at = lambda r, c: z.at("LU", self.number[(c, r) if transposed else (r, c)])        # noqa: E731
         before = self.of_column if transposed else self.of_row
         after = self.of_column if transposed else self.of_row
         for k in range(n):
-            value = z.less(f"x[{source[k]}]", [(at(k, c), f"y{c}") for c in sorted(before[k]) if c < k])
+            value = z.less(z.at("x", source[k]), [(at(k, c), f"y{c}") for c in sorted(before[k]) if c < k])
             if transposed:
                 value = z.times(value, at(k, k))
             lines.append(f"{z.const} y{k} = {value};")
         for k in reversed(range(n)):
-            value = z.less(f"y{k}", [(at(k, c), f"x[{target[c]}]") for c in sorted(after[k]) if c > k])
+            value = z.less(f"y{k}", [(at(k, c), z.at("x", target[c])) for c in sorted(after[k]) if c > k])
             if not transposed:
                 value = z.times(value, at(k, k))
-            lines.append(f"x[{target[k]}] = {value};")
+            lines.append(f"{z.at('x', target[k])} = {value};")
         return "\n".join(wrapped("        ", lines))
 
 
-class Real:
+class Number:
+    indent = "    "
+
+    @staticmethod
+    def at(array, k):
+        return f"{array}[{k}]"
+
+    @staticmethod
+    def check(condition):
+        return f"safe &= {condition};"
+
+
+class Real(Number):
     type, const, zero = "double", "const double", "0.0"
 
     @staticmethod
@@ -171,7 +191,24 @@ class Real:
         return f"1 / {at}"
 
 
-class Complex:
+class Lanes(Real):
+    """Of lane l.  A selection is vectorised as the numbers are; `safe` as an integer would have another width."""
+    indent = "        "
+
+    @staticmethod
+    def at(array, k):
+        return f"{array}[{k}*L + l]"
+
+    @staticmethod
+    def times(value, factor):
+        return f"({value})*{factor}" if " - " in value else f"{value}*{factor}"
+
+    @staticmethod
+    def check(condition):
+        return f"safe = {condition} ? safe : 0.0;"
+
+
+class Complex(Number):
     type, const, zero = "number", "const number", "(number){0, 0}"
 
     @staticmethod

@@ -145,10 +145,66 @@ static size_t lu_bytes(const void *self)
     const eliminated *e = self;
     return sizeof *e + (e->elsewhere && e->other->bytes ? e->other->bytes(e->self) : 0);
 }
+"""
 
+BACKEND = """
 const costate_backend *%(name)s_backend(void)
 {
     static const costate_backend backend = {"%(name)s", 0, lu_init, lu_factor, lu_solve, lu_bytes, lu_free};
     return &backend;
 }
+"""
+
+BACKEND_OF_LANES = """
+static const costate_backend backend = {"%(name)s", 0, lu_init, lu_factor, lu_solve, lu_bytes, lu_free};
+
+const costate_backend *%(name)s_backend(void)
+{
+    return &backend;
+}
+"""
+
+LANE_FUNCTIONS = """
+/* LU of L matrices side by side; the bits of those that may not be used */
+LANE_CODE int factor_lanes(const int L, const double *restrict A, double *restrict LU)
+{
+    double checked[COSTATE_LANES_MOST];
+#pragma omp simd
+    for (int l = 0; l < L; l++) {
+        double safe = 1.0;
+%(factor)s
+        checked[l] = safe;
+    }
+    int others = 0;
+    for (int l = 0; l < L; l++) others |= (checked[l] == 0) << l;
+    return others;
+}
+
+LANE_CODE void solve_lanes(const int L, const double *restrict LU, double *restrict x)
+{
+#pragma omp simd
+    for (int l = 0; l < L; l++) {
+%(solve)s
+    }
+}
+
+LANE_CODE void transposed_lanes(const int L, const double *restrict LU, double *restrict x)
+{
+#pragma omp simd
+    for (int l = 0; l < L; l++) {
+%(transposed)s
+    }
+}
+
+#define LINEAR_SYSTEMS(L) \\
+COSTATE_LANES_##L static int factor_##L(const double *A, double *LU) { return factor_lanes(L, A, LU); } \\
+COSTATE_LANES_##L static void solve_##L(const double *LU, int transpose, double *x) \\
+{ \\
+    if (transpose) transposed_lanes(L, LU, x); \\
+    else solve_lanes(L, LU, x); \\
+}
+
+LINEAR_SYSTEMS(2)
+LINEAR_SYSTEMS(4)
+LINEAR_SYSTEMS(8)
 """

@@ -26,6 +26,8 @@ class Map:
     title: str
     callbacks: dict = field(default_factory=dict)      # member of costate_map: name of the C function
     text: list = field(default_factory=list)
+    targets: dict = field(default_factory=dict)        # what each C function of one column assigns
+    alone: dict = field(default_factory=dict)          # product: what is zero where the first version serves
 
 
 POINT = "const costate_point *x"
@@ -116,8 +118,8 @@ class Writer:
         begin = ""
         others = [s for s in ("p", "t", "m") if any(key[1] == s for key in self.inputs)]
         if DIRECTIONS[product] and others and cost[STATES] <= WORTH * cost[INPUTS]:
-            none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q in DIRECTIONS[product]
-                               for s in others)
+            m.alone[product] = [(q, s) for q in DIRECTIONS[product] for s in others]
+            none = " && ".join(f"{q}x->t == 0" if s == "t" else f"!{q}x->{s}" for q, s in m.alone[product])
             begin = f"    if ({none}) return 0;\n"
             if targets[STATES]:
                 self._function(m, product, name + "_y", targets[STATES], register=False)
@@ -131,6 +133,7 @@ class Writer:
         self.longest = max([self.longest, *loads.lengths])
         whole = begin + _opened(targets, "    ") + loads.text + text + "\n"
         m.text.append(function(name, SIGNATURES[product], whole))
+        m.targets[name] = targets
         if register:
             m.callbacks[product] = name
 

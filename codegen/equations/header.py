@@ -13,6 +13,11 @@ SOLVER = """
 const costate_backend *{0}_backend(void);
 """
 
+LANES = """
+/* The maps for 2, 4 and 8 members side by side, ended by lanes = 0; for members.lanes. */
+const costate_lane_maps *{0}_lanes(void);
+"""
+
 
 def kinds(model):
     """The kinds of quantities that a model has, with their lists"""
@@ -24,12 +29,13 @@ def comment(text):
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
-def header(model, origin, stem, backend):
+def header(model, origin, stem, backend, lanes):
     guard = re.sub(r"\W", "_", stem).upper() + "_H"
+    include = "lanes" if lanes else "linsol" if backend else "costate"
     return f"/* {stem}.h - written by costate-model from {origin}; changes belong there. */\n" \
-        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{'linsol' if backend else 'costate'}.h>\n\n" \
+        f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{include}.h>\n\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(model) + declarations(model) + \
-        (SOLVER.format(model.name) if backend else "") + \
+        (SOLVER.format(model.name) if backend else "") + (LANES.format(model.name) if lanes else "") + \
         "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 

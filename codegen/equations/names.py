@@ -41,11 +41,11 @@ def quantities_of(model):
 
 
 class Names:
-    """Of the variables and temporaries of a model's functions."""
+    """Of the variables and temporaries of a model's functions; also: further words that they must not be"""
 
-    def __init__(self, model):
+    def __init__(self, model, also=()):
         self.model = model
-        taken = TAKEN | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
+        taken = TAKEN | set(also) | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
         self.of = {}
         for space, quantities in (("y", model.states), ("p", model.parameters), ("m", model.memory)):
             for q in quantities:

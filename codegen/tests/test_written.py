@@ -5,6 +5,7 @@ import unittest
 from codegen.equations import c_file, elimination, read, tables
 from codegen.equations.body import Body, Target
 from codegen.equations.graph import Graph
+from codegen.real import Refused
 
 
 def written(text):
@@ -121,6 +122,66 @@ class LinearSolvers(unittest.TestCase):
 
     def test_structurally_singular_patterns_have_none(self):
         self.assertFalse(elimination.Plan(2, [(0, 0), (1, 0), (1, 1)], {(0, 0), (1, 0)}).small)
+
+
+class Lanes(unittest.TestCase):
+    """Maps of several members side by side; tests/models/lanes.py compares their bits."""
+
+    @staticmethod
+    def side_by_side(text, name="m.eq"):
+        return c_file.write(read.parse(text, name), name, side_by_side=True)
+
+    def function(self, text, name):
+        return re.search(rf"^LANE_CODE void {name}\(.*?^}}$", self.side_by_side(text)[0], re.M | re.S).group()
+
+    def test_only_where_they_are_requested(self):
+        text = "state x, y\nx' = x*y\ny' = -x"
+        self.assertNotIn("lane", "".join(written(text)))
+        code, header = self.side_by_side(text)
+        self.assertIn("#include <costate/lanes.h>", header)
+        self.assertIn("const costate_lane_maps *m_lanes(void);", header)
+        self.assertIn("MAPS(2), MAPS(4), MAPS(8), {.lanes = 0}", code)
+
+    def test_combinations_of_gradients_have_loops_without_branches(self):
+        text = "parameter k\nstate x\nx' = k*x*t"
+        code = self.function(text, "rhs_adjoint_of")
+        for call in ("(L, 1, 1, x, w, g)", "(L, 1, 0, x, w, g)", "(L, 0, 1, x, w, g)", "if (g->t) rhs_adjoint_t(L,"):
+            self.assertIn(call, code)
+        self.assertIn("gt[l] += ", self.function(text, "rhs_adjoint_t"))
+
+    def test_directions_in_states_alone_have_the_version_of_one_member(self):
+        text = "parameter a, b, c\nstate x, y\nx' = a*x*y + b*x^2\ny' = c*x - a*y^3 + t"
+        self.assertIn("if (!dx->p && !dx->t) {\n        rhs_tangent_y_of(L, x, dx, out);",
+                      self.function(text, "rhs_tangent_of"))
+
+    def test_calls_and_branches_stand_before_the_loop_for_vectors(self):
+        for f in ("exp(x)", "x^y", "if(x > 1, exp(x), log(x))"):
+            before, loop = self.function(f"state x, y\nx' = x*{f}\ny' = 1", "rhs_value_of").split("#pragma omp simd\n")
+            self.assertIn("called[0*L + l] = ", before)
+            self.assertIn("s_0 = called[0*L + l];", loop)
+            self.assertNotRegex(loop, r"exp\(|pow\(|if \(")
+        self.assertNotIn("called", self.function("state x, y\nx' = max(x, y)*abs(x)\ny' = 1", "rhs_value_of"))
+
+    def test_roots_are_vectorised_where_they_set_no_errno(self):
+        self.assertIn("#ifdef __NO_MATH_ERRNO__", self.function("state x\nx' = sqrt(x)", "rhs_value_of"))
+
+    def test_names_that_lanes_use(self):
+        code = self.function("parameter p, L\nstate l\nl' = p*L*l", "rhs_value_of")
+        self.assertIn("const double l_ = y[0*L + l];", code)
+        self.assertIn("const double p_ = p[0*L + l], L_ = p[1*L + l];", code)
+
+    def test_models_without(self):
+        many = "state A, B\n" + "\n".join(f"A -> B : {k + 1}" for k in range(tables.MANY + 1))
+        for text, why in (("size N = 4\ngrid i: N wall\nstate u[i]\nu' = -u", "its states are fields on a grid"),
+                          ("state x\n(1 + x^2)*x' = 1", "it is a residual F(t, y, y', p) = 0, not a right-hand side"),
+                          ("state x\n2*x' = x", "it has a mass matrix"),
+                          ("state x\nmemory m = 1\nx' = -m*x", "it has the memory variable m"),
+                          ("mode a, b\nstate x\nx' = if(mode == a, 1, 2)",
+                           "its right-hand side or a running cost depends on the mode"),
+                          (many, "its 301 reactions are written as tables")):
+            with self.assertRaises(Refused) as caught:
+                self.side_by_side(text)
+            self.assertEqual(str(caught.exception), f"m.eq: --lanes does not serve this model: {why}")
 
 
 class Tables(unittest.TestCase):

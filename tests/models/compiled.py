@@ -24,10 +24,10 @@ def need_library():
         raise Skipped("there is no shared library")
 
 
-def program(place, driver, sources):
-    """The program of the text of a driver and of C files, in place"""
+def program(place, driver, sources, *options):
+    """The program of the text of a driver and of C files, in place; options: of the compiler"""
     file, exe = os.path.join(place, "driver.c"), os.path.join(place, "driver")
     with open(file, "w", encoding="utf-8") as out:
         out.write(driver)
-    run(*compiler, *FLAGS, "-O0", file, *sources, "-o", exe, "-L" + build, "-lcostate", "-lm")
+    run(*compiler, *FLAGS, "-O0", *options, file, *sources, "-o", exe, "-L" + build, "-lcostate", "-lm")
     return exe
