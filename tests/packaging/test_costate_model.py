@@ -1,5 +1,6 @@
 """The installed command costate-model: from a file of equations to a program, by hand, with CMake and with Meson."""
 
+import json
 import os
 
 from external import Installed, cc, folder, needs, option, read, run, run_all, unsanitized, write
@@ -90,6 +91,27 @@ def test_cmake():
         run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate")
         run("cmake", "--build", made)
         assert run(os.path.join(made, "prey")).strip() == ANSWER
+
+
+def test_cmake_with_lanes():
+    """maps of members side by side, in a program that has warnings as errors and other flags of its own"""
+    needs("cmake", "ninja")
+    unsanitized()
+    lists = LISTS.replace("lotka_volterra.eq)", "lotka_volterra.eq LANES)\ntarget_compile_options(prey PRIVATE -Wall "
+                          "-Wextra -Werror)")
+    program = PROGRAM.replace("return status;", "return status || lotka_volterra_lanes()[2].lanes != 8;")
+    with folder() as place:
+        installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": lists})
+        write(os.path.join(where, "prey.c"), program)
+        made = os.path.join(place, "made")
+        run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate",
+            "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        run("cmake", "--build", made)
+        assert run(os.path.join(made, "prey")).strip() == ANSWER
+        with open(os.path.join(made, "compile_commands.json"), encoding="utf-8") as commands:
+            flags = {os.path.basename(c["file"]): c["command"] for c in json.load(commands)}
+        assert "-O3 -fopenmp-simd -ffp-contract=off" in flags["lotka_volterra.c"], flags
+        assert "-fopenmp-simd" not in flags["prey.c"], flags
 
 
 def test_meson():
