@@ -169,7 +169,7 @@ static void form(const lane_matrix *E, int n)
 {
     const vec *J = CVEC(E->J), sigma = *CVEC(E->sigma);
     vec *A = VEC(E->A);
-    if (E->at) clear_lanes((size_t)n * (size_t)n, A);
+    if (E->at) clear_lanes(E->size, A);
     if (E->at) for (int k = 0; k < E->entries; k++) A[E->at[k]] = (vec){0} - J[k];
     else for (int k = 0; k < E->entries; k++) A[k] = (vec){0} - J[k];
     for (int j = 0; j < n; j++) A[E->diagonal[j]] += sigma;

@@ -117,7 +117,7 @@ static int place_for(batch *b, int l) { return b->k ? b->chunk.count : l; }
 static int chunk_is_full(const batch *b)
 {
     if (!b->k) return 0;
-    return b->chunk.count == CHUNK_MEMBERS || (b->active && lane_tape_bytes(b) >= CHUNK_BYTES);
+    return b->chunk.count == CHUNK_MEMBERS || lane_tape_bytes(b) >= CHUNK_BYTES;
 }
 
 /* the next member, if there is one, and the chunk has room */
