@@ -41,7 +41,7 @@ static int due(const stepper *c, const trial *t)
     if (s->products == 0) return s->age % NEARBY == 1;
     if (s->age < NEARBY) return 0;
     if (t->wanted > CLOSE * s->longest) return 1;
-    return s->age >= (t->wanted > DISTANT * s->longest ? FAR_F : DISTANT_F) / c->s;
+    return (s->age + 1) * c->s > (t->wanted > DISTANT * s->longest ? FAR_F : DISTANT_F);
 }
 
 static void find_longest(stepper *c, const trial *t)

@@ -212,7 +212,8 @@ static int check_forward(checking *q, const pair *f, int order, int which)
         parts_of_lane(q, l, &q->x, &q->one_x);
         parts_of_lane(q, l, &q->d, &q->one_d);
         parts_of_lane(q, l, &q->e, &q->one_e);
-        costate_point one = alone_at(&q->one_x, ALL_PARTS), a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
+        costate_point one = alone_at(&q->one_x, ALL_PARTS);
+        costate_point a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
         int is = defined(q, f->name, name, l, code, forward_alone(q, f->alone, order, &one, &a, &b, q->one_out));
         if (is < 0) return is;
         if (!is) TRY(compare(q, f->name, name, "out", l, f->rows, q->out, q->one_out));
@@ -241,7 +242,8 @@ static int check_backward(checking *q, const pair *f, int order, int which, int 
         parts_of_lane(q, l, &q->e, &q->one_e);
         parts_of_lane(q, l, &q->was, &q->one_g);
         of_lane(q, l, f->rows, q->w, q->one_w);
-        costate_point one = alone_at(&q->one_x, ALL_PARTS), a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
+        costate_point one = alone_at(&q->one_x, ALL_PARTS);
+        costate_point a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
         costate_gradient to = {.t = into & T_PART ? q->one_g.t : NULL, .y = into & Y_PART ? q->one_g.y : NULL,
                                .p = into & P_PART ? q->one_g.p : NULL};
         int is = defined(q, f->name, name, l, code, backward_alone(q, f->alone, order, &one, &a, &b, q->one_w, &to));

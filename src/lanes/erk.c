@@ -126,7 +126,8 @@ static int adjoint_of_stage(batch *b, const lane_record *r, int i, int j, const 
     combine_lanes(b->n, w, w, NULL, b->s - i - 1, column, U + (size_t)(i + 1) * stride + (size_t)j * n, stride);
     for (size_t l = 0; l < n; l++) w[l] *= h;
     clear_lanes(n, Yb);
-    costate_lane_gradient to = {.y = (double *)(void *)Yb, .p = b->mu ? b->mu + (size_t)j * (size_t)b->np * LANES : NULL};
+    costate_lane_gradient to = {.y = (double *)(void *)Yb,
+                                .p = b->mu ? b->mu + (size_t)j * (size_t)b->np * LANES : NULL};
     int trouble = b->maps->rhs.adjoint(x, b->v, &to, b->ctx);
     if (!b->nq || weight == 0) return trouble;
     for (int l = 0; l < b->nq; l++) VEC(b->r)[l] = h * weight * lambda[n + (size_t)l];

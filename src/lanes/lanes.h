@@ -111,8 +111,8 @@ typedef struct batch {
     void *block;
 } batch;
 
-/* Functions for L lanes.  Those that call maps return 0, bits of lanes with a step that is to be tried alone, or < 0 for
-   all of them. */
+/* Functions for L lanes.  Those that call maps return 0, or bits of lanes in which something went wrong, or < 0: in all
+   of them. */
 struct lane_code {
     int lanes;
     int (*erk_forward)(batch *), (*erk_tangent)(batch *), (*erk_adjoint)(batch *, const lane_record *);

@@ -165,10 +165,9 @@ static int doubtful(int n, const vec *A, const vec *diagonal)
 
 /* ---- of a step ---- */
 
-static void form(const lane_matrix *E, int n)
+static void form(const lane_matrix *E, int n, vec *restrict A)
 {
     const vec *J = CVEC(E->J), sigma = *CVEC(E->sigma);
-    vec *A = VEC(E->A);
     if (E->at) clear_lanes(E->size, A);
     if (E->at) for (int k = 0; k < E->entries; k++) A[E->at[k]] = (vec){0} - J[k];
     else for (int k = 0; k < E->entries; k++) A[k] = (vec){0} - J[k];
@@ -176,9 +175,10 @@ static void form(const lane_matrix *E, int n)
 }
 
 /* The backend factors the matrices of these lanes; returns the bits of those that it calls singular. */
-static int factor_apart(lane_matrix *E)
+static int factor_apart(lane_matrix *E, int n)
 {
     int failed = 0;
+    form(E, n, VEC(E->A));
     for (int l = 0; l < LANES; l++) {
         if (!(E->apart >> l & 1)) continue;
         for (size_t k = 0; k < E->size; k++) E->one[k] = CVEC(E->A)[k][l];
@@ -194,16 +194,15 @@ int LANED(matrix_of_step)(batch *b, const lane_record *r)
     int trouble = b->maps->jac(&x, E->J, b->ctx);
     if (trouble < 0) return trouble;
     *VEC(E->sigma) = (1 / b->m->gamma) / *CVEC(r->h);
-    form(E, b->n);
+    form(E, b->n, VEC(E->printed ? E->A : E->LU));
     if (E->printed) E->apart = b->maps->factor(E->A, E->LU);
     else {
         vec diagonal[FEW];
-        copy_lanes(E->size, VEC(E->LU), CVEC(E->A));
         factor(b->n, VEC(E->LU), E->pivot, diagonal);
         E->apart = doubtful(b->n, CVEC(E->LU), diagonal);
     }
     E->apart &= b->active & ~trouble;
-    return E->apart ? trouble | factor_apart(E) : trouble;
+    return E->apart ? trouble | factor_apart(E, b->n) : trouble;
 }
 
 static void solve_all(batch *b, int transpose, vec *x)

@@ -74,7 +74,8 @@ static const char *of_method(const costate *c)
 {
     const costate_method *m = c->st.method;
     if (m->of) return "the method is composite";
-    return m->family == COSTATE_ERK || m->family == COSTATE_ROS ? NULL : "the method is neither explicit nor Rosenbrock";
+    int explicit = m->family == COSTATE_ERK, rosenbrock = m->family == COSTATE_ROS;
+    return explicit || rosenbrock ? NULL : "the method is neither explicit nor Rosenbrock";
 }
 
 const char *lanes_refuse_task(const lane_task *t)

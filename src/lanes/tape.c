@@ -1,4 +1,4 @@
-/* tape.c (lanes) - the steps of a chunk of members, all lanes in one record, in slabs that are kept for later chunks. */
+/* tape.c (lanes) - the steps of a chunk of members, all lanes in one record, in slabs that later chunks use again. */
 #include <stdlib.h>
 #include "lanes/tape.h"
 

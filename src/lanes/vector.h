@@ -42,6 +42,30 @@ INLINE int bits_of_mask(vecbits mask)
 
 enum { FEW = 32 };              /* as in vec.c: vectors up to this length are summed term by term */
 
+/* count is a constant where this is inlined */
+INLINE void sum_terms(int n, vec *out, const vec *y, int count, const vec *a, const vec *const *x)
+{
+    for (int i = 0; i < n; i++) {
+        vec sum = y ? y[i] : (vec){0};
+        for (int j = 0; j < count; j++) sum += a[j] * x[j][i];
+        out[i] = sum;
+    }
+}
+
+INLINE void sum_few_lanes(int n, vec *out, const vec *y, int used, const vec *a, const vec *const *x)
+{
+    switch (used) {
+    case 0: sum_terms(n, out, y, 0, a, x); break;
+    case 1: sum_terms(n, out, y, 1, a, x); break;
+    case 2: sum_terms(n, out, y, 2, a, x); break;
+    case 3: sum_terms(n, out, y, 3, a, x); break;
+    case 4: sum_terms(n, out, y, 4, a, x); break;
+    case 5: sum_terms(n, out, y, 5, a, x); break;
+    case 6: sum_terms(n, out, y, 6, a, x); break;
+    default: sum_terms(n, out, y, used, a, x);
+    }
+}
+
 /* out = y + sum_j a_j X_j, a_j = scale w_j; y NULL: zero; scale NULL: 1.  combine of vec.c */
 INLINE void combine_lanes(int n, vec *out, const vec *y, const vec *scale, int k, const double *w, const vec *X,
                           size_t stride)
@@ -51,14 +75,7 @@ INLINE void combine_lanes(int n, vec *out, const vec *y, const vec *scale, int k
     int used = 0;
     for (int j = 0; j < k; j++)
         if (w[j] != 0) { a[used] = scale ? *scale * w[j] : (vec){0} + w[j]; x[used++] = X + (size_t)j * stride; }
-    if (n <= FEW) {
-        for (int i = 0; i < n; i++) {
-            vec sum = y ? y[i] : (vec){0};
-            for (int j = 0; j < used; j++) sum += a[j] * x[j][i];
-            out[i] = sum;
-        }
-        return;
-    }
+    if (n <= FEW) { sum_few_lanes(n, out, y, used, a, x); return; }
     for (int i = 0; i < n; i++) {
         vec sum = y ? y[i] : (vec){0};
         int j = 0;

@@ -2,7 +2,8 @@
 
        y_i' = a (y_(i-1) - y_i) - b y_i y_k(i) + c t,   k(i) = (2 i + 1) mod n, indices mod n,   q' = b sum y_i^2
 
-   p = (a, b, c).  Large a are stiff; b < 0 lets y blow up.  Where y_0 exceeds 1e3 the right-hand side is not defined. */
+   p = (a, b, c).  Large a are stiff; b < 0 lets y blow up.  Where y_0 exceeds 1e3 the right-hand side is not defined.
+   */
 #ifndef RING_H
 #define RING_H
 
@@ -144,7 +145,8 @@ LANE_INLINE int energy_value(const int L, int n, const costate_lane_point *x, do
     return 0;
 }
 
-LANE_INLINE int energy_tangent(const int L, int n, const costate_lane_point *x, const costate_lane_point *d, double *out)
+LANE_INLINE int energy_tangent(const int L, int n, const costate_lane_point *x, const costate_lane_point *d,
+                               double *out)
 {
     for (int l = 0; l < L; l++)
         out[l] = at(d->p, L, 1, l) * sum_of(L, n, x->y, x->y, l) + 2 * x->p[L + l] * sum_of(L, n, x->y, d->y, l);

@@ -32,7 +32,7 @@ static int last_bit(const costate_lane_point *x, double *out, void *ctx)
     return code;
 }
 
-static int defined_everywhere(const costate_lane_point *x, double *out, void *ctx) { return ring_value_2(x, out, ctx), 1; }
+static int not_defined(const costate_lane_point *x, double *out, void *ctx) { return ring_value_2(x, out, ctx), 1; }
 
 static int sets(const costate_lane_point *x, const double *w, const costate_lane_gradient *g, void *ctx)
 {
@@ -83,10 +83,11 @@ static void finds(const costate_lane_maps *faulty, const char *what)
 static void test_faults(void **state)
 {
     (void)state;
-#define FAULT(member, function, what) do { costate_lane_maps a = ring_lanes[0]; a.member = function; finds(&a, what); } while (0)
+#define FAULT(member, function, what) \
+    do { costate_lane_maps a = ring_lanes[0]; a.member = function; finds(&a, what); } while (0)
     FAULT(rhs.value, last_bit, "2 lanes: rhs.value, lane 1: out[3] is ");
     FAULT(rhs.value, last_bit, "-ffp-contract=off");
-    FAULT(rhs.value, defined_everywhere, "rhs.value, lane 0: the map is not defined there, but it is by the problem");
+    FAULT(rhs.value, not_defined, "rhs.value, lane 0: the map is not defined there, but it is by the problem");
     FAULT(rhs.adjoint, sets, "rhs.adjoint, lane 0: g->y[0] is ");
     FAULT(rhs.tangent, forgets_t, "rhs.tangent, lane ");
     FAULT(cost.adjoint_tangent, forgets_p, "cost.adjoint_tangent, lane 0: g->p[1] is ");

@@ -11,7 +11,8 @@
 enum { MEMBERS_MOST = 64, ROWS = RING_MOST + 1, D = 2, K = 2 };
 
 typedef struct {
-    double y[MEMBERS_MOST * ROWS], V[MEMBERS_MOST * ROWS * D], lambda[MEMBERS_MOST * ROWS * K], mu[MEMBERS_MOST * 3 * K];
+    double y[MEMBERS_MOST * ROWS], V[MEMBERS_MOST * ROWS * D], lambda[MEMBERS_MOST * ROWS * K];
+    double mu[MEMBERS_MOST * 3 * K];
     int status[MEMBERS_MOST];
     char message[MEMBERS_MOST][COSTATE_ENSEMBLE_TEXT];
     costate_ensemble_report report;
@@ -33,7 +34,8 @@ static double uniform(unsigned *seed)
     return (double)(*seed >> 8) / 16777216.0;
 }
 
-static int seed_of(int member, double t1, const double *y, const double *p, int m, double *lambda, double *mu, void *ctx)
+static int seed_of(int member, double t1, const double *y, const double *p, int m, double *lambda, double *mu,
+                   void *ctx)
 {
     const setting *s = ctx;
     int N = s->n + s->nq;
@@ -67,7 +69,7 @@ static void run(const setting *s, const costate_lane_maps *lanes, results *to)
     if (s->spoil) s->spoil(s, to, p, ends);
     costate_members all = {.count = s->count, .threads = s->threads, .t0 = s->t0, .t1_each = ends, .y = to->y, .p = p,
                            .same = s->same, .directions = s->d, .V = to->V, .Vp = Vp, .m = s->k, .lambda = to->lambda,
-                           .mu = to->mu, .seed = seed_of, .status = to->status, .message = to->message, 
+                           .mu = to->mu, .seed = seed_of, .status = to->status, .message = to->message,
                            .progress = s->progress, .lanes = lanes};
     setting own = *s;
     all.ctx = &own;
@@ -85,8 +87,8 @@ static const costate_lane_maps *only(int lanes)
 static void same(const setting *s, const char *name, const void *a, const void *b, size_t size)
 {
     if (memcmp(a, b, size))
-        fail_msg("%s, n = %d, nq = %d, %d members, %d lanes%s%s: %s differs", s->method, s->n, s->nq, s->count, s->lanes,
-                 s->what ? ", " : "", s->what ? s->what : "", name);
+        fail_msg("%s, n = %d, nq = %d, %d members, %d lanes, %s: %s differs", s->method, s->n, s->nq, s->count,
+                 s->lanes, s->what, name);
 }
 
 static void same_statistics(const setting *s, const costate_stats *a, const costate_stats *b)
@@ -124,8 +126,8 @@ static void all_in_lanes(const setting *s)
 {
     int in_lanes = compare(s);
     if (in_lanes != s->count || beside.report.failed)
-        fail_msg("%s, n = %d, %d lanes, %s: %d of %d members in lanes; %s", s->method, s->n, s->lanes, s->what, in_lanes,
-                 s->count, beside.report.text);
+        fail_msg("%s, n = %d, %d lanes, %s: %d of %d members in lanes; %s", s->method, s->n, s->lanes, s->what,
+                 in_lanes, s->count, beside.report.text);
 }
 
 static int served(const costate_method *m)
@@ -143,9 +145,9 @@ static void test_every_method(void **state)
         count++;
         for (int lanes = 2; lanes <= costate_lanes(); lanes *= 2)
             for (int mode = 0; mode < 4; mode++) {
-                setting s = {.method = m->name, .n = 3 + k % 5, .nq = k % 2, .count = 2 * lanes + 3, .d = mode & 1 ? D : 0,
-                             .k = mode & 2 ? K : 0, .lanes = lanes, .threads = 1, .a = m->family == COSTATE_ROS ? 1e3 : 3,
-                             .t1 = 2, .what = "every method"};
+                setting s = {.method = m->name, .n = 3 + k % 5, .nq = k % 2, .count = 2 * lanes + 3, .lanes = lanes,
+                             .d = mode & 1 ? D : 0, .k = mode & 2 ? K : 0, .threads = 1, .t1 = 2,
+                             .a = m->family == COSTATE_ROS ? 1e3 : 3, .what = "every method"};
                 all_in_lanes(&s);
             }
     }

@@ -1,5 +1,5 @@
-/* test_side_by_side.c - generated maps for lanes have the bits of the generated problem, and ensembles in lanes those of
-   members run one by one: with dense elimination and with the elimination of the model. */
+/* test_side_by_side.c - generated maps for lanes have the bits of the generated problem, and ensembles in lanes those
+   of members run one by one: with dense elimination and with the elimination of the model. */
 #include "common.h"
 
 #include <costate/ensemble.h>
@@ -108,7 +108,8 @@ static void test_maps(void **state)
         members_of(&models[k]);
         costate_report r;
         costate_point x = {.t = 100, .y = y0, .p = p};
-        if (costate_check_lanes(models[k].problem(), models[k].lanes(), &x, &r)) fail_msg("%s: %s", models[k].name, r.text);
+        if (costate_check_lanes(models[k].problem(), models[k].lanes(), &x, &r))
+            fail_msg("%s: %s", models[k].name, r.text);
     }
 }
 
