@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/pattern.h"
 #include "base/random.h"
+#include "lanes/aligned.h"
 #include "lanes/setup.h"
 #include <costate/ensemble.h>
 
@@ -332,12 +332,12 @@ static int check_factors(checking *q)
     if (!q->maps->factor || !q->maps->solve || !q->maps->backend || !q->maps->jac) return 0;
     int status = layout_new(&lay, q->n, q->P->pattern, q->maps->backend->dense);
     size_t doubles = status ? 0 : ((size_t)q->maps->entries + lay->size) * (size_t)q->L;
-    q->LU = status ? NULL : aligned_alloc(LANES_ALIGNED, (doubles * sizeof *q->LU / LANES_ALIGNED + 1) * LANES_ALIGNED);
+    q->LU = status ? NULL : aligned_new(doubles * sizeof *q->LU);
     if (!q->LU) status = wrong(q, "no memory for factors.");
     const double SIGMAS[] = {1e-3, 1, 1e6};
     for (size_t k = 0; status == 0 && k < sizeof SIGMAS / sizeof *SIGMAS; k++)
         status = check_factors_with(q, lay, SIGMAS[k]);
-    free(q->LU);
+    aligned_free(q->LU);
     if (lay) layout_free(lay);
     q->compared += status == 0;
     return status;
@@ -401,16 +401,14 @@ int costate_check_lanes(const costate_problem *P, const costate_lane_maps *list,
     q.np = P->np;
     q.most = P->n > P->nq ? P->n : P->nq;
     layout_check(&q, &at);
-    size_t bytes = (at.used * sizeof(double) / LANES_ALIGNED + 1) * LANES_ALIGNED;
-    void *block = aligned_alloc(LANES_ALIGNED, bytes);
+    void *block = aligned_new(at.used * sizeof(double));
     if (!block) {
         snprintf(q.report->text, sizeof q.report->text, "No memory for the check.");
         return COSTATE_NO_MEMORY;
     }
-    memset(block, 0, bytes);
     at = (cursor){block, 0};
     layout_check(&q, &at);
     int status = check_all(&q, list, x);
-    free(block);
+    aligned_free(block);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "linsol/layout.h"
 #include "run/loop.h"
 
-enum { LANES_MOST = COSTATE_LANES_MOST, LANES_ALIGNED = 64 };
+enum { LANES_MOST = COSTATE_LANES_MOST };
 
 typedef struct lane_code lane_code;
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "lanes/aligned.h"
 #include "lanes/setup.h"
 #include "lanes/tape.h"
 #include "linsol/backends.h"
@@ -134,9 +135,7 @@ static int allocate(batch *b, const lane_task *t)
     cursor at = {0};
     if (!(b->chunk.place = calloc(CHUNK_MEMBERS, sizeof *b->chunk.place))) return COSTATE_NO_MEMORY;
     layout_all(b, &at, t);
-    size_t bytes = (at.used * sizeof(double) + LANES_ALIGNED) / LANES_ALIGNED * LANES_ALIGNED;
-    if (!(b->block = aligned_alloc(LANES_ALIGNED, bytes))) return COSTATE_NO_MEMORY;
-    memset(b->block, 0, bytes);
+    if (!(b->block = aligned_new(at.used * sizeof(double)))) return COSTATE_NO_MEMORY;
     at = (cursor){b->block, 0};
     layout_all(b, &at, t);
     b->now.t = b->clock.t;
@@ -250,11 +249,9 @@ static int solvers(batch *b, const lane_task *t)
 batch *lanes_new(const lane_task *t, const char **why)
 {
     if ((*why = lanes_refuse_task(t))) return NULL;
-    size_t bytes = (sizeof(batch) + LANES_ALIGNED - 1) / LANES_ALIGNED * LANES_ALIGNED;
-    batch *b = aligned_alloc(LANES_ALIGNED, bytes);
+    batch *b = aligned_new(sizeof *b);
     *why = "there is no memory for lanes";
     if (!b) return NULL;
-    memset(b, 0, bytes);
     b->code = lane_code_for(t->maps->lanes);
     b->maps = t->maps;
     const char *refused = NULL;
@@ -274,6 +271,6 @@ void lanes_free(batch *b)
     free_matrix(&b->E);
     lane_tape_free(b);
     free(b->chunk.place);
-    free(b->block);
-    free(b);
+    aligned_free(b->block);
+    aligned_free(b);
 }

@@ -1,5 +1,6 @@
 /* tape.c (lanes) - the steps of a chunk of members, all lanes in one record, in slabs that later chunks use again. */
 #include <stdlib.h>
+#include "lanes/aligned.h"
 #include "lanes/tape.h"
 
 /* a record: t, h, end, y, X by L; then the places of the members and three sets of bits */
@@ -40,7 +41,7 @@ static int one_more(batch *b)
         c->slab = larger;
         c->room = room;
     }
-    double *fresh = aligned_alloc(LANES_ALIGNED, SLAB_RECORDS * c->doubles * sizeof *fresh);
+    double *fresh = aligned_new(SLAB_RECORDS * c->doubles * sizeof *fresh);
     if (!fresh) return COSTATE_NO_MEMORY;
     c->slab[c->slabs++] = fresh;
     return 0;
@@ -75,6 +76,6 @@ size_t lane_tape_bytes(const batch *b) { return (size_t)b->chunk.records * b->ch
 
 void lane_tape_free(batch *b)
 {
-    for (int k = 0; k < b->chunk.slabs; k++) free(b->chunk.slab[k]);
+    for (int k = 0; k < b->chunk.slabs; k++) aligned_free(b->chunk.slab[k]);
     free(b->chunk.slab);
 }
