@@ -48,6 +48,9 @@ module costate_ensembles
         integer(c_int) :: tape = 0
         type(c_funptr) :: progress = c_null_funptr              ! costate_members_progress
         type(c_ptr) :: lanes = c_null_ptr                       ! costate_lane_maps of C (lanes.h)
+        integer(c_int) :: observations = 0
+        type(c_ptr) :: observed = c_null_ptr
+        type(c_funptr) :: observe = c_null_funptr               ! costate_member_observe
     end type
 
     type, bind(c) :: costate_ensemble_report
@@ -75,6 +78,14 @@ module costate_ensembles
             real(c_double), intent(in), optional :: p(*)
             real(c_double), intent(inout) :: lambda(*)
             real(c_double), intent(inout), optional :: mu(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_member_observe(member, k, t, y, m, w, ctx) bind(c)
+            import
+            integer(c_int), value :: member, k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*)
+            real(c_double), intent(inout) :: w(*)
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_each_thread(thread, problem, options, ctx) bind(c)

@@ -77,6 +77,13 @@ typedef struct {
        Where they do not serve, members run one by one, and report.alone says why.  A member for which a map is not
        defined or not finite, or which fails, is run again, alone.  Results have the same bits in any case. */
     const costate_lane_maps *lanes;
+
+    /* With m > 0: terms of the functionals at given times inside the run, by dense output, as costate_observations: the
+       same times for all members, in the order of their runs */
+    int observations;               /* number of times; 0: none */
+    const double *observed;         /* the times */
+    int (*observe)(int member, int k, double t, const double *y, int m, double *w, void *ctx);
+                                    /* as costate_observations.seed, for one member; with this ctx */
 } costate_members;
 
 typedef struct {

@@ -30,6 +30,17 @@ static int no_events(ensemble *e, const char *name, const costate_times *times)
                 "them in on_member, over its tape.", name);
 }
 
+static int observations(ensemble *e)
+{
+    const costate_members *a = e->all;
+    if (a->observations == 0) return 0;
+    if (a->m == 0)
+        return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observations are terms of functionals, but members.m is 0.");
+    if (!a->observed) return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observed is NULL, but %d times are expected.",
+                                  a->observations);
+    return a->observe ? 0 : fail(&e->v, COSTATE_MISSING, "members.observe is missing.");
+}
+
 static int arrays(ensemble *e)
 {
     const costate_members *a = e->all;
@@ -49,11 +60,13 @@ int given_sound(ensemble *e)
     const struct { const char *name; int value, least, most; } all[] = {
         {"count", a->count, 0, INT32_MAX}, {"threads", a->threads, 0, INT32_MAX}, {"pin", a->pin, 0, 1},
         {"same", a->same, 0, COSTATE_SAME_P + COSTATE_SAME_VP}, {"directions", a->directions, 0, INT32_MAX},
-        {"m", a->m, 0, INT32_MAX}, {"tape", a->tape, 0, 1}};
+        {"m", a->m, 0, INT32_MAX}, {"tape", a->tape, 0, 1},
+        {"observations", a->observations, 0, INT32_MAX}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         TRY(range(e, all[k].name, all[k].value, all[k].least, all[k].most));
     TRY(problem_sound(&e->v, e->P));
     e->N = (size_t)e->P->n + (size_t)e->P->nq + (size_t)e->P->nm;
     e->np = (size_t)e->P->np;
+    TRY(observations(e));
     return arrays(e);
 }

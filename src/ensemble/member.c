@@ -82,14 +82,23 @@ static int seed(double t1, const double *y, const double *p, int m, double *lamb
     return 0;
 }
 
-/* costate_integrate_adj in two calls, if the user sees the tape or the run has tangents */
+static int observe(int k, double t, const double *y, int m, double *x, void *ctx)
+{
+    const worker *w = ctx;
+    const costate_members *a = w->of->all;
+    return a->observe(w->member, k, t, y, m, x, a->ctx);
+}
+
+/* costate_integrate_adj in two calls, if the user sees the tape, the run has tangents, or there are observations */
 static int backward(worker *w, const double *y, const double *p)
 {
-    int m = w->of->all->m;
+    const costate_members *a = w->of->all;
+    int m = a->m;
+    costate_observations seen = {.count = a->observations, .t = a->observed, .seed = observe, .ctx = w};
     memset(w->lambda, 0, w->of->N * (size_t)m * sizeof *w->lambda);
     int r = seed(costate_time(w->c), y, p, m, w->lambda, w->mu, w);
     if (r != 0) return fail(&w->c->v, COSTATE_CALLBACK, "The callback seed returned %d.", r);
-    return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, w->of->all->times ? &w->times : NULL, NULL);
+    return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, a->times ? &w->times : NULL, &seen);
 }
 
 static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }

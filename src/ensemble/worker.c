@@ -61,7 +61,7 @@ static int room(worker *w)
     if (!(w->block = calloc(at.used + 8, sizeof *w->block))) return COSTATE_NO_MEMORY;
     at = (cursor){w->block, 0};
     layout(w, &at);
-    int taped = a->tape || (a->directions > 0 && a->m > 0);
+    int taped = a->tape || (a->m > 0 && (a->directions > 0 || a->observations > 0));
     return taped && !(w->tape = costate_tape_new()) ? COSTATE_NO_MEMORY : 0;
 }
 
@@ -79,7 +79,8 @@ static void open_lanes(worker *w)
 {
     const costate_members *a = w->of->all;
     lane_task t = {.method = w->of->method, .P = &w->P, .o = &w->o, .maps = lane_maps_of(a->lanes),
-                   .d = a->directions, .k = a->m, .with_Vp = a->Vp != NULL, .with_mu = a->mu != NULL && w->of->np > 0};
+                   .d = a->directions, .k = a->m, .with_Vp = a->Vp != NULL, .with_mu = a->mu != NULL && w->of->np > 0,
+                   .observations = a->observations, .observed = a->observed};
     if (!a->lanes) return;
     if (!t.maps) { w->alone = "this processor has no lanes of these widths"; return; }
     if ((w->alone = lanes_refused(a))) return;
@@ -172,6 +173,12 @@ static int seed_of_lanes(void *ctx, const lane_member *m, const double *y, doubl
     return member_seed(ctx, m, y, lambda, mu);
 }
 
+static int observe_in_lanes(void *ctx, const lane_member *m, int k, double t, const double *y, double *x)
+{
+    const costate_members *a = ((const worker *)ctx)->of->all;
+    return a->observe(m->number, k, t, y, a->m, x, a->ctx);
+}
+
 static void done_in_lanes(void *ctx, const lane_member *m, const char *said, const costate_stats *stats)
 {
     worker *w = ctx;
@@ -185,7 +192,8 @@ static void run_alone(void *ctx, const lane_member *m) { run_one(ctx, m->number)
 
 void worker_run(worker *w)
 {
-    lane_source source = {w, next_of_lanes, seed_of_lanes, done_in_lanes, run_alone};
+    lane_source source = {.ctx = w, .next = next_of_lanes, .seed = seed_of_lanes, .observe = observe_in_lanes,
+                          .done = done_in_lanes, .alone = run_alone};
     int k;
     if (w->lanes) lanes_run(w->lanes, &source);
     else while ((k = next_number(w->of)) >= 0) run_one(w, k);

@@ -12,6 +12,27 @@ INLINE costate_lane_point lane_point(const batch *b, const double *t, const void
     return (costate_lane_point){.t = t, .y = y, .p = b->p};
 }
 
+/* w += seeds of stage i and functional j, in lanes with observations */
+INLINE void add_seed(const batch *b, int i, int j, vec *w)
+{
+    size_t n = (size_t)b->n, k = (size_t)b->k;
+    const vec *seed = CVEC(b->seeds) + ((size_t)i * k + (size_t)j) * n;
+    vecbits mask = mask_of(b->seen);
+    for (size_t l = 0; l < n; l++) w[l] = pick(mask, w[l] + 1.0 * seed[l], w[l]);
+}
+
+/* lambda += the seeds of y, likewise */
+INLINE void add_seen(const batch *b)
+{
+    size_t n = (size_t)b->n;
+    vecbits mask = mask_of(b->seen);
+    for (size_t j = 0; b->seen && j < (size_t)b->k; j++) {
+        vec *lambda = VEC(b->lambda) + j * (size_t)b->N;
+        const vec *sum = CVEC(b->seen_sum) + j * n;
+        for (size_t l = 0; l < n; l++) lambda[l] = pick(mask, lambda[l] + 1.0 * sum[l], lambda[l]);
+    }
+}
+
 /* out <- J in its pattern, factored with sigma; solves, in place */
 int LANED(matrix_of_step)(batch *, const lane_record *);
 void LANED(matrix_solve)(batch *, int transpose, vec *x);

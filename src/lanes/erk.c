@@ -124,6 +124,7 @@ static int adjoint_of_stage(batch *b, const lane_record *r, int i, int j, const 
     const double *column = b->At + i * b->s + i + 1;
     for (size_t l = 0; l < n; l++) w[l] = weight * lambda[l];
     combine_lanes(b->n, w, w, NULL, b->s - i - 1, column, U + (size_t)(i + 1) * stride + (size_t)j * n, stride);
+    if (b->seen) add_seed(b, i, j, w);
     for (size_t l = 0; l < n; l++) w[l] *= h;
     clear_lanes(n, Yb);
     costate_lane_gradient to = {.y = (double *)(void *)Yb,
@@ -135,6 +136,20 @@ static int adjoint_of_stage(batch *b, const lane_record *r, int i, int j, const 
     return trouble;
 }
 
+/* A stage that nothing follows from but observations: lanes without any keep mu, and 0 as its adjoint. */
+static int adjoint_of_observed(batch *b, const lane_record *r, int i, const costate_lane_point *x)
+{
+    size_t stride = (size_t)b->n * (size_t)b->k, count = (size_t)b->np * (size_t)b->k;
+    vec *Yb = VEC(b->U) + (size_t)i * stride;
+    vecbits mask = mask_of(b->seen);
+    int trouble = 0;
+    if (b->mu) copy_lanes(count, VEC(b->spare_mu), CVEC(b->mu));
+    for (int j = 0; j < b->k && trouble >= 0; j++) collect(&trouble, adjoint_of_stage(b, r, i, j, x));
+    for (size_t l = 0; l < stride; l++) Yb[l] = pick(mask, Yb[l], (vec){0});
+    for (size_t l = 0; b->mu && l < count; l++) VEC(b->mu)[l] = pick(mask, CVEC(b->mu)[l], CVEC(b->spare_mu)[l]);
+    return trouble;
+}
+
 int LANED(erk_adjoint)(batch *b, const lane_record *r)
 {
     size_t n = (size_t)b->n, stride = n * (size_t)b->k;
@@ -142,14 +157,16 @@ int LANED(erk_adjoint)(batch *b, const lane_record *r)
     int trouble = 0;
     for (int i = b->s - 1; i >= 0 && trouble >= 0; i--) {
         one[i] = 1;
-        if (!b->used[i]) { clear_lanes(stride, VEC(b->U) + (size_t)i * stride); continue; }
+        if (!b->used[i] && !b->seen) { clear_lanes(stride, VEC(b->U) + (size_t)i * stride); continue; }
         const vec *Y = stage_of(b, r, i, VEC(b->Y));
         costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
-        for (int j = 0; j < b->k && trouble >= 0; j++) collect(&trouble, adjoint_of_stage(b, r, i, j, &x));
+        if (!b->used[i]) collect(&trouble, adjoint_of_observed(b, r, i, &x));
+        else for (int j = 0; j < b->k && trouble >= 0; j++) collect(&trouble, adjoint_of_stage(b, r, i, j, &x));
     }
     for (int j = 0; j < b->k && trouble >= 0; j++) {
         vec *lambda = VEC(b->lambda) + (size_t)j * (size_t)b->N;
         combine_lanes(b->n, lambda, lambda, NULL, b->s, one, CVEC(b->U) + (size_t)j * n, stride);
     }
+    add_seen(b);
     return trouble;
 }

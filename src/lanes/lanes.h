@@ -55,6 +55,7 @@ typedef struct {                        /* a member at work */
     lane_member of;
     int alone;                          /* it is to be run alone */
     double *y, *V, *lambda, *mu;        /* its results */
+    long observed;                      /* steps with observations */
     costate_stats count;
     char said[sizeof ((verdict *)0)->text];
 } place_of_member;
@@ -84,12 +85,15 @@ typedef struct batch {
     double *K0;                         /* n by L: the first slope of each member's next step (FSAL) */
     double *V, *V1, *Vp;                /* N*d, N*d, np*d by L: by direction */
     double *lambda, *mu;                /* N*k, np*k by L: by functional */
+    double *spare_mu;                   /* np*k by L: of before a stage that only some lanes have */
     double *kept_lambda, *kept_mu;      /* the same, of before a step that does not count for all lanes */
     /* work space by L */
     double *y;                          /* N: the states, now.y or copied to it */
     double *Y, *v, *w, *r, *rq, *T;     /* n, N, n, nq, nq, 1 */
     double *ft, *unit;                  /* n, 1: ros */
     double *Xd, *Yb, *U, *sum;          /* s*n*d; s*n*k, s*n*k, n*k */
+    int seen;                           /* bits of lanes with observations in the step; */
+    double *seeds, *seen_sum;           /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */
     double *dt;                         /* 1: of directions */
     double *At, *Ct;                    /* s*s: A and C by columns */
     const double *error_b;              /* s: bhat - b of ros */
@@ -108,6 +112,10 @@ typedef struct batch {
     const lane_source *source;
     lane_use use;
     double *gathered;                   /* N: the state of one lane */
+    int observations;
+    const double *observed;
+    int left[LANES_MOST];               /* observations before the step at hand, on the way back */
+    double *one_X, *one_y, *one_w;      /* s*n, n, n*k: of one lane */
     void *block;
 } batch;
 

@@ -19,6 +19,8 @@ typedef struct {
     int (*next)(void *ctx, lane_member *);      /* the next member; 0: there is none */
     /* lambda, mu <- the seeds of k functionals at (t1, y), mu being what it held; != 0: no success */
     int (*seed)(void *ctx, const lane_member *, const double *y, double *lambda, double *mu);
+    /* w (n*k, zero) <- gradients of observation number `which` of the functionals at t, y; != 0: no success */
+    int (*observe)(void *ctx, const lane_member *, int which, double t, const double *y, double *w);
     /* its results are in its arrays; said: the message of its run */
     void (*done)(void *ctx, const lane_member *, const char *said, const costate_stats *);
     void (*alone)(void *ctx, const lane_member *);      /* it is to be run alone: its arrays are as they were */
@@ -30,6 +32,8 @@ typedef struct {                        /* what the members of an ensemble are r
     const costate_options *o;
     const costate_lane_maps *maps;      /* of one width */
     int d, k, with_Vp, with_mu;         /* directions and functionals of a member */
+    int observations;                   /* of the functionals, at these times */
+    const double *observed;
 } lane_task;
 
 typedef struct { long tries, filled, taken; } lane_use;        /* tries of all lanes; lanes in them that had a member;

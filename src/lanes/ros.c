@@ -181,6 +181,7 @@ static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
     for (size_t l = 0; l < n; l++) u[l] = b->m->d[i] * lambda[l];
     combine_lanes(b->n, u, u, NULL, after, A, CVEC(b->Yb) + (i + 1) * stride + j * n, stride);
     if (after > 0) combine_lanes(b->n, u, u, &scale, after, C, CVEC(b->U) + (i + 1) * stride + j * n, stride);
+    if (b->seen) add_seed(b, s->i, s->j, u);
     if (s->rates) {
         costate_lane_gradient to = {.y = (double *)(void *)u};
         trouble = b->maps->cost.adjoint(&s->at0, b->r, &to, b->ctx);
@@ -226,5 +227,6 @@ int LANED(ros_adjoint)(batch *b, const lane_record *r)
         axpy_lanes(b->n, splat(1), CVEC(b->sum) + j * n, lambda);
         combine_lanes(b->n, lambda, lambda, NULL, b->s, one, CVEC(b->Yb) + j * n, stride);
     }
+    add_seen(b);
     return trouble;
 }

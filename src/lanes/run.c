@@ -86,13 +86,24 @@ static void set_clock(batch *b, int l)
     k->cautious[l] = 1;
 }
 
+/* observations lie in the run, in its order */
+static int in_order(const batch *b, const lane_member *m)
+{
+    double dir = m->t1 > m->t0 ? 1 : -1, last = m->t0;
+    for (int k = 0; k < b->observations; k++) {
+        if (!(dir * (b->observed[k] - last) >= 0) || !(dir * (m->t1 - b->observed[k]) >= 0)) return 0;
+        last = b->observed[k];
+    }
+    return 1;
+}
+
 /* != 0: not in a lane */
 static int start(batch *b, int l, const lane_member *m)
 {
     costate *c = b->solver[l];
     size_t d = (size_t)b->d;
     solver_renew(c);
-    if (m->t0 == m->t1 || run_start(c, m->t0, m->t1, m->y, m->p, &b->state[l])) return 1;
+    if (m->t0 == m->t1 || !in_order(b, m) || run_start(c, m->t0, m->t1, m->y, m->p, &b->state[l])) return 1;
     if (b->K0) {
         if (map_value(&c->maps, &c->maps.rhs, m->t0, m->y, b->gathered)) return 1;
         if (!all_finite((size_t)b->n, b->gathered)) return 1;
@@ -130,6 +141,7 @@ static void refill(batch *b, int l)
         b->chunk.count += b->k > 0;
         b->chunk.place[b->at[l]].of = m;
         b->chunk.place[b->at[l]].alone = 0;
+        b->chunk.place[b->at[l]].observed = 0;
         b->active |= 1 << l;
         b->begins |= 1 << l;
         return;
@@ -167,12 +179,21 @@ static void count(const batch *b, int l, costate_stats *s)
     if (k) { s->jac += steps - 1; s->decompositions += steps - 1; }        /* the last step's are still there */
 }
 
+/* stages of erk that only observations need */
+static int unused(const batch *b)
+{
+    int sum = b->s;
+    for (int i = 0; i < b->s; i++) sum -= b->used[i];
+    return sum;
+}
+
 static void finish(batch *b, place_of_member *m)
 {
     size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->d, k = (size_t)b->k;
     if (!m->alone) m->alone = !all_finite(N * d, m->V) || !all_finite(N * k, m->lambda) ||
                               (m->mu && !all_finite(np * k, m->mu));
     if (m->alone) { run_alone(b, &m->of); return; }
+    if (!b->E.size) m->count.adjoints += m->observed * b->k * unused(b);
     memcpy(m->of.y, m->y, N * sizeof *m->y);
     if (d) memcpy(m->of.V, m->V, N * d * sizeof *m->V);
     if (k) memcpy(m->of.lambda, m->lambda, N * k * sizeof *m->lambda);
@@ -350,6 +371,7 @@ static void enter(batch *b, const lane_record *r, int *on)
         scatter(b, l, N * k, b->lambda, m->lambda);
         if (b->mu) scatter(b, l, np * k, b->mu, m->mu);
         scatter(b, l, np, b->p, m->of.p);
+        b->left[l] = b->observations;
         *on |= 1 << l;
     }
 }
@@ -377,6 +399,56 @@ static void keep(batch *b, int back, int taken)
     }
 }
 
+/* one observation of lane l, at t inside the step, into seeds: ops/observe.c */
+static int observe(batch *b, const lane_record *r, int l, double t)
+{
+    const costate *c = b->solver[l];
+    size_t n = (size_t)b->n, s = (size_t)b->s, k = (size_t)b->k, L = (size_t)b->code->lanes;
+    const place_of_member *m = &b->chunk.place[r->member[l]];
+    record one = {.t = r->t[l], .h = r->h[l], .y = b->gathered, .X = b->one_X};
+    double D[STAGES_MOST], *z = b->one_y;
+    gather(b, l, n, r->y, b->gathered);
+    gather(b, l, s * n, r->X, b->one_X);
+    dense_weights(b->m, (t - one.t) / one.h, D, NULL);
+    dense_state(&c->st, &one, D, z);
+    memset(b->one_w, 0, n * k * sizeof *b->one_w);
+    if (b->source->observe(b->source->ctx, &m->of, b->left[l], t, z, b->one_w)) return 1;
+    for (size_t i = 0; i < s; i++)
+        for (size_t e = 0; e < n * k; e++) b->seeds[(i * n * k + e) * L + (size_t)l] += D[i] * b->one_w[e];
+    for (size_t e = 0; e < n * k; e++) b->seen_sum[e * L + (size_t)l] += b->one_w[e];
+    return 0;
+}
+
+/* those of lane l in this step; != 0: a callback failed */
+static int observe_lane(batch *b, const lane_record *r, int l)
+{
+    double dir = b->chunk.place[r->member[l]].of.t1 > b->chunk.place[r->member[l]].of.t0 ? 1 : -1;
+    int first = r->begins >> l & 1;
+    while (b->left[l] > 0 && (first || dir * (b->observed[b->left[l] - 1] - r->t[l]) >= 0)) {
+        b->left[l]--;
+        b->seen |= 1 << l;
+        if (observe(b, r, l, b->observed[b->left[l]])) return 1;
+    }
+    return 0;
+}
+
+/* observations of all lanes in this step; those whose callback fails are to be run alone */
+static int look(batch *b, const lane_record *r, int taken)
+{
+    size_t L = (size_t)b->code->lanes, stride = (size_t)(b->n * b->k) * L;
+    int failed = 0;
+    b->seen = 0;
+    if (!b->observations) return 0;
+    memset(b->seeds, 0, (size_t)b->s * stride * sizeof *b->seeds);
+    memset(b->seen_sum, 0, stride * sizeof *b->seen_sum);
+    for (int l = 0; l < b->code->lanes; l++) {
+        if (!(taken >> l & 1)) continue;
+        failed |= observe_lane(b, r, l) << l;
+        b->chunk.place[r->member[l]].observed += b->seen >> l & 1;
+    }
+    return failed;
+}
+
 static void back_through(batch *b, const lane_record *r, int *on)
 {
     const lane_code *code = b->code;
@@ -384,7 +456,8 @@ static void back_through(batch *b, const lane_record *r, int *on)
     if (!taken) return;
     b->active = taken;
     if (!whole) keep(b, 0, taken);
-    int trouble = bits_of_lanes(b, (b->E.size ? code->ros_adjoint : code->erk_adjoint)(b, r)) & taken;
+    int trouble = look(b, r, taken);
+    trouble |= bits_of_lanes(b, (b->E.size ? code->ros_adjoint : code->erk_adjoint)(b, r)) & taken;
     if (!whole) keep(b, 1, taken);
     for (int l = 0; l < code->lanes; l++) {
         if (!(trouble >> l & 1)) continue;

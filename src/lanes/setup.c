@@ -105,6 +105,12 @@ static void layout_derivatives(batch *b, cursor *at, const lane_task *t)
     b->Yb = take_lanes(b, at, s * n * k);
     b->U = take_lanes(b, at, s * n * k);
     b->sum = take_lanes(b, at, n * k);
+    b->spare_mu = t->with_mu && k && t->observations ? take_lanes(b, at, np * k) : NULL;
+    b->seeds = take_lanes(b, at, t->observations ? s * n * k : 0);
+    b->seen_sum = take_lanes(b, at, t->observations ? n * k : 0);
+    b->one_X = take(at, t->observations ? s * n : 0);
+    b->one_w = take(at, t->observations ? n * k : 0);
+    b->one_y = take(at, t->observations ? n : 0);
 }
 
 static void layout_members(batch *b, cursor *at, const lane_task *t)
@@ -225,6 +231,8 @@ static int sizes(batch *b, const lane_task *t)
     b->d = t->d;
     b->k = t->k;
     b->ctx = t->P->ctx;
+    b->observations = t->observations;
+    b->observed = t->observed;
     b->by = law_of(&c->st, error_exponent(b->m));
     b->limited = c->st.F->longest && (spectrum_given(&c->st) || (c->st.spectrum.v && spectrum_products(&c->maps)));
     b->damps = t->k > 0 && damping_looks(c);

@@ -8,7 +8,7 @@
 #include "step/method.h"
 #include "ring.h"
 
-enum { MEMBERS_MOST = 64, ROWS = RING_MOST + 1, D = 2, K = 2 };
+enum { OBSERVATIONS = 6, MEMBERS_MOST = 64, ROWS = RING_MOST + 1, D = 2, K = 2 };
 
 typedef struct {
     double y[MEMBERS_MOST * ROWS], V[MEMBERS_MOST * ROWS * D], lambda[MEMBERS_MOST * ROWS * K];
@@ -26,6 +26,7 @@ typedef struct setting {
     const char *what;
     void (*spoil)(const struct setting *, results *, double *p, double *ends);
     int (*progress)(int done, int failed, int count, void *ctx);
+    int observations;
 } setting;
 
 static double uniform(unsigned *seed)
@@ -47,12 +48,22 @@ static int seed_of(int member, double t1, const double *y, const double *p, int 
     return 0;
 }
 
+static int observe(int member, int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    const setting *s = ctx;
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < s->n; i++) w[j * s->n + i] = j ? y[i] * t : 1.0 / (1 + k + i) + member;
+    return 0;
+}
+
 /* runs s with these lanes, or NULL: one by one */
 static void run(const setting *s, const costate_lane_maps *lanes, results *to)
 {
     static double p[MEMBERS_MOST * 3], Vp[MEMBERS_MOST * 3 * D], ends[MEMBERS_MOST];
     ring r = {s->n};
     costate_problem P = ring_problem(&r, s->nq);
+    double span = s->t1 - s->t0, times[OBSERVATIONS] = {s->t0, s->t0, s->t0 + 0.01 * span, s->t0 + 0.1 * span,
+                                                        s->t0 + 0.11 * span, s->t0 + 0.25 * span};
     unsigned seed = 7;
     int N = s->n + s->nq;
     memset(to, 0, sizeof *to);
@@ -70,7 +81,8 @@ static void run(const setting *s, const costate_lane_maps *lanes, results *to)
     costate_members all = {.count = s->count, .threads = s->threads, .t0 = s->t0, .t1_each = ends, .y = to->y, .p = p,
                            .same = s->same, .directions = s->d, .V = to->V, .Vp = Vp, .m = s->k, .lambda = to->lambda,
                            .mu = to->mu, .seed = seed_of, .status = to->status, .message = to->message,
-                           .progress = s->progress, .lanes = lanes};
+                           .progress = s->progress, .lanes = lanes, .observations = s->observations, .observed = times,
+                           .observe = observe};
     setting own = *s;
     all.ctx = &own;
     costate_ensemble(costate_method_find(s->method), &P, &s->o, &all, &to->report);
@@ -204,6 +216,29 @@ static void test_counts_and_threads(void **state)
                 s.what = "counts";
                 all_in_lanes(&s);
             }
+}
+
+/* several in one step, at the start, at the ends of steps; members that end before the last one run alone, and fail */
+static void test_observations(void **state)
+{
+    (void)state;
+    for (int k = 0; k < costate_method_count(); k++) {
+        const costate_method *m = costate_method_at(k);
+        if (!served(m) || !is_tested("lanes", m, 0)) continue;
+        for EACH_WIDTH(lanes)
+            for (int mode = 0; mode < 3; mode++) {
+                setting s = m->family == COSTATE_ROS ? stiff(lanes) : explicit(lanes);
+                s.method = m->name;
+                s.n = 2 + k % 4;
+                s.d = mode == 1 ? D : 0;
+                s.t0 = mode == 2 ? 1 : 0;
+                s.t1 = mode == 2 ? 0.9 : 2;
+                s.a = mode == 2 ? 1 : s.a;
+                s.observations = OBSERVATIONS;
+                s.what = "observations";
+                all_in_lanes(&s);
+            }
+    }
 }
 
 /* more members than a chunk has places, or steps than its tape should have */
@@ -430,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_every_method),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_counts_and_threads),
+        cmocka_unit_test(test_observations),
         cmocka_unit_test(test_many_chunks),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_remarks),

@@ -1,0 +1,136 @@
+/* test_observed.c - members.observations: gradients of an ensemble are those of costate_adjoint over each member's tape,
+   one by one and in lanes; arguments and callbacks that fail. */
+#include <costate/ensemble.h>
+#include "common.h"
+#include "ring.h"
+
+enum { MEMBERS = 9, N = 4, M = 2, TIMES = 4 };
+
+static const double OBSERVED[TIMES] = {0, 0.3, 0.301, 1};
+
+typedef struct { double y[MEMBERS * N], lambda[MEMBERS * N * M], mu[MEMBERS * 3 * M]; int status[MEMBERS]; } results;
+
+static ring three = {N - 1};
+static double p[MEMBERS * 3], y0[MEMBERS * N];
+
+static int observe(int member, int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    (void)ctx;
+    for (int j = 0; j < m; j++) for (int i = 0; i < N - 1; i++) w[j * (N - 1) + i] = (j + 1) * y[i] * t + member * k;
+    return 0;
+}
+
+static int observe_one(int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    return observe(*(const int *)ctx, k, t, y, m, w, NULL);
+}
+
+static void given(void)
+{
+    for (int k = 0; k < MEMBERS; k++) {
+        for (int i = 0; i < N; i++) y0[k * N + i] = i < N - 1 ? 0.3 + 0.1 * ((k + i) % 5) : 0;
+        for (int i = 0; i < 3; i++) p[3 * k + i] = 1 + 0.1 * ((k + i) % 7);
+    }
+}
+
+static costate_members members_of(results *r)
+{
+    memset(r, 0, sizeof *r);
+    memcpy(r->y, y0, sizeof y0);
+    for (int k = 0; k < MEMBERS * N * M; k++) r->lambda[k] = k % 3;
+    return (costate_members){.count = MEMBERS, .threads = 1, .t1 = 1, .y = r->y, .p = p, .m = M, .lambda = r->lambda,
+                             .mu = r->mu, .status = r->status, .observations = TIMES, .observed = OBSERVED,
+                             .observe = observe};
+}
+
+/* member by member, with calls of costate.h alone */
+static void by_hand(const char *method, results *r)
+{
+    costate_problem P = ring_problem(&three, 1);
+    costate *c = costate_new(costate_method_find(method), &P, NULL);
+    costate_tape *tape = costate_tape_new();
+    members_of(r);
+    for (int k = 0; k < MEMBERS; k++) {
+        costate_observations seen = {.count = TIMES, .t = OBSERVED, .seed = observe_one, .ctx = &k};
+        CHECK_OK(c, costate_integrate(c, 0, 1, r->y + k * N, p + 3 * k, tape));
+        CHECK_OK(c, costate_adjoint(c, tape, M, r->lambda + k * N * M, r->mu + k * 3 * M, NULL, &seen));
+    }
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
+static void test_gradients(void **state)
+{
+    const char *const methods[] = {"tsit5", "rodas4", "sdirk4a"};
+    static results expected, r;
+    costate_problem P = ring_problem(&three, 1);
+    (void)state;
+    given();
+    for (int k = 0; k < 3; k++) {
+        by_hand(methods[k], &expected);
+        for (int in_lanes = 0; in_lanes < 2; in_lanes++) {
+            costate_members all = members_of(&r);
+            costate_ensemble_report report;
+            all.lanes = in_lanes ? ring_lanes : NULL;
+            assert_int_equal(costate_ensemble(costate_method_find(methods[k]), &P, NULL, &all, &report), COSTATE_OK);
+            assert_int_equal(report.in_lanes, in_lanes && k < 2 && costate_lanes() > 1 ? MEMBERS : 0);
+            assert_memory_equal(&r, &expected, sizeof r);
+        }
+    }
+}
+
+static void refused(costate_members all, int status, const char *what)
+{
+    costate_problem P = ring_problem(&three, 1);
+    costate_ensemble_report report;
+    for (int in_lanes = 0; in_lanes < 2; in_lanes++) {
+        all.lanes = in_lanes ? ring_lanes : NULL;
+        assert_int_equal(costate_ensemble(costate_method_find("rodas4"), &P, NULL, &all, &report), status);
+        if (!strstr(report.text, what)) fail_msg("\"%s\" does not say \"%s\"", report.text, what);
+    }
+}
+
+static int fails(int member, int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    return member == 5 && k == 2 ? 3 : observe(member, k, t, y, m, w, ctx);
+}
+
+static void test_faults(void **state)
+{
+    static const double LATE[] = {0.5, 1.5}, MIXED[] = {0.5, 0.25};
+    static results r;
+    (void)state;
+    given();
+    costate_members all = members_of(&r);
+    all.m = 0;
+    refused(all, COSTATE_BAD_ARGUMENT, "members.observations are terms of functionals, but members.m is 0");
+    all = members_of(&r);
+    all.observed = NULL;
+    refused(all, COSTATE_BAD_ARGUMENT, "members.observed is NULL");
+    all = members_of(&r);
+    all.observe = NULL;
+    refused(all, COSTATE_MISSING, "members.observe is missing");
+    all = members_of(&r);
+    all.observations = -1;
+    refused(all, COSTATE_BAD_ARGUMENT, "members.observations = -1");
+    all = members_of(&r);
+    all.observations = 2;
+    all.observed = LATE;
+    refused(all, COSTATE_OUT_OF_RANGE, "observations.t[1] = 1.5 lies outside the run");
+    all.observed = MIXED;
+    refused(all, COSTATE_OUT_OF_RANGE, "observations.t[1] = 0.25 lies outside the run or out of order");
+    all = members_of(&r);
+    all.observe = fails;
+    refused(all, COSTATE_CALLBACK, "returned 3");
+    assert_int_equal(r.status[5], COSTATE_CALLBACK);
+    assert_int_equal(r.status[4], COSTATE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
