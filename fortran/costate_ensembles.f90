@@ -51,6 +51,10 @@ module costate_ensembles
         integer(c_int) :: observations = 0
         type(c_ptr) :: observed = c_null_ptr
         type(c_funptr) :: observe = c_null_funptr               ! costate_member_observe
+        type(c_ptr) :: lambda2 = c_null_ptr
+        type(c_ptr) :: mu2 = c_null_ptr
+        type(c_funptr) :: seed2 = c_null_funptr                 ! costate_member_seed2
+        type(c_funptr) :: observe2 = c_null_funptr              ! costate_member_observe2
     end type
 
     type, bind(c) :: costate_ensemble_report
@@ -86,6 +90,24 @@ module costate_ensembles
             real(c_double), value :: t
             real(c_double), intent(in) :: y(*)
             real(c_double), intent(inout) :: w(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_member_seed2(member, t1, y, p, m, V, Vp, lambda, mu, lambda2, mu2, ctx) bind(c)
+            import
+            integer(c_int), value :: member, m
+            real(c_double), value :: t1
+            real(c_double), intent(in) :: y(*), V(*)
+            real(c_double), intent(in), optional :: p(*), Vp(*)
+            real(c_double), intent(inout) :: lambda(*), lambda2(*)
+            real(c_double), intent(inout), optional :: mu(*), mu2(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_member_observe2(member, k, t, y, m, V, w, w2, ctx) bind(c)
+            import
+            integer(c_int), value :: member, k, m
+            real(c_double), value :: t
+            real(c_double), intent(in) :: y(*), V(*)
+            real(c_double), intent(inout) :: w(*), w2(*)
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_each_thread(thread, problem, options, ctx) bind(c)

@@ -84,6 +84,16 @@ typedef struct {
     const double *observed;         /* the times */
     int (*observe)(int member, int k, double t, const double *y, int m, double *w, void *ctx);
                                     /* as costate_observations.seed, for one member; with this ctx */
+
+    /* Hessian products, as by costate_hessian: with directions > 0 and m = 1, the gradient lambda, mu and its
+       derivatives along the directions (V, Vp) of t0, which V keeps.  seed2 and observe2 replace seed and observe; what
+       lambda holds on entry is not used */
+    double *lambda2;                /* N by directions by count, out; NULL: no Hessian products */
+    double *mu2;                    /* np by directions by count: added to what it holds, or NULL */
+    int (*seed2)(int member, double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                 double *lambda, double *mu, double *lambda2, double *mu2, void *ctx);      /* as costate_seed2 */
+    int (*observe2)(int member, int k, double t, const double *y, int m, const double *V, double *w, double *w2,
+                    void *ctx);     /* as costate_observations.seed2 */
 } costate_members;
 
 typedef struct {

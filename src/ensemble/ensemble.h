@@ -19,7 +19,7 @@ typedef struct {                    /* of one thread, which alone uses it until 
     costate_tape *tape;             /* NULL: none is needed */
     double *block;                  /* derivatives of a member, private so that threads do not share cache lines: */
     size_t doubles;                 /* in block */
-    double *V, *lambda, *mu;
+    double *V, *lambda, *mu, *lambda2, *mu2;
     costate_times along, times;
     int member;                     /* the member being run, and its message */
     char said[sizeof ((verdict *)0)->text];
@@ -61,6 +61,7 @@ void cut(char *to, size_t size, const char *text);
 /* member.c, for lanes: member k in the arrays of the caller; the seeds of its gradients */
 lane_member member_of(const worker *, int k);
 int member_seed(worker *, const lane_member *, const double *y, double *lambda, double *mu);
+int member_seed2(worker *, const lane_member *, const double *y, const double *V, double *lambda, double *mu);
 /* threads.c: runs the workers on as many threads as can be started; worker 0 is ready and runs on the calling thread */
 void threads_run(ensemble *);
 /* lock.c: NULL: no lock is needed */

@@ -38,7 +38,25 @@ static int observations(ensemble *e)
         return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observations are terms of functionals, but members.m is 0.");
     if (!a->observed) return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.observed is NULL, but %d times are expected.",
                                   a->observations);
+    if (a->lambda2) return a->observe2 ? 0 : fail(&e->v, COSTATE_MISSING, "members.observe2 is missing.");
     return a->observe ? 0 : fail(&e->v, COSTATE_MISSING, "members.observe is missing.");
+}
+
+static int second_order(ensemble *e)
+{
+    const costate_members *a = e->all;
+    if (!a->lambda2) return 0;
+    if (a->directions == 0 || a->m != 1)
+        return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.lambda2, for Hessian products, needs directions and m = 1; "
+                    "they are %d and %d.", a->directions, a->m);
+    if (a->along || a->times)
+        return fail(&e->v, COSTATE_BAD_ARGUMENT, "members.lambda2: Hessian products of ensembles have no derivatives "
+                    "with respect to times (along, times).");
+    if (!a->seed2 && a->observations == 0)
+        return fail(&e->v, COSTATE_MISSING, "members.seed2 is missing, and there are no observations: what is to be "
+                    "differentiated?");
+    TRY(array(e, "lambda2", a->lambda2, e->N, a->directions));
+    return a->mu2 ? array(e, "mu2", a->mu2, e->np, a->directions) : 0;
 }
 
 static int arrays(ensemble *e)
@@ -68,5 +86,6 @@ int given_sound(ensemble *e)
     e->N = (size_t)e->P->n + (size_t)e->P->nq + (size_t)e->P->nm;
     e->np = (size_t)e->P->np;
     TRY(observations(e));
+    TRY(second_order(e));
     return arrays(e);
 }

@@ -21,6 +21,7 @@ static void take_in(worker *w, int k)
     clear_arrays(w->block, w->doubles);
     if (d) copy(w->V, part(a->V, k, e->N * d), e->N * d);
     if (m) copy(w->mu, part(a->mu, k, e->np * m), e->np * m);
+    copy(w->mu2, part_of(a->mu2, k, e->np * d), e->np * d);
     if (d && a->along) {
         copy(w->along.t0, part(a->along->t0, k, d), d);
         copy(w->along.t1, part(a->along->t1, k, d), d);
@@ -36,6 +37,8 @@ static void give_out(const worker *w, int k)
     if (d) copy(part(a->V, k, e->N * d), w->V, e->N * d);
     if (m) copy(part(a->lambda, k, e->N * m), w->lambda, e->N * m);
     if (m) copy(part(a->mu, k, e->np * m), w->mu, e->np * m);
+    copy(part(a->lambda2, k, e->N * d), w->lambda2, e->N * d);
+    copy(part(a->mu2, k, e->np * d), w->mu2, e->np * d);
     if (d && a->along) copy(part(a->along->end, k, d), w->along.end, d);
     if (!m || !a->times) return;
     copy(part(a->times->t0, k, m), w->times.t0, m);
@@ -57,7 +60,9 @@ lane_member member_of(const worker *w, int k)
         .V = d ? part(a->V, k, e->N * d) : NULL,
         .Vp = part_of(a->Vp, a->same & COSTATE_SAME_VP ? 0 : k, e->np * d),
         .lambda = m ? part(a->lambda, k, e->N * m) : NULL,
-        .mu = m ? part(a->mu, k, e->np * m) : NULL};
+        .mu = m ? part(a->mu, k, e->np * m) : NULL,
+        .lambda2 = part(a->lambda2, k, e->N * d),
+        .mu2 = part(a->mu2, k, e->np * d)};
 }
 
 int member_seed(worker *w, const lane_member *m, const double *y, double *lambda, double *mu)
@@ -68,6 +73,15 @@ int member_seed(worker *w, const lane_member *m, const double *y, double *lambda
     if (a->seed) return a->seed(m->number, m->t1, y, m->p, a->m, lambda, mu, a->ctx);
     copy(lambda, m->lambda, w->of->N * k);
     return 0;
+}
+
+int member_seed2(worker *w, const lane_member *m, const double *y, const double *V, double *lambda, double *mu)
+{
+    const ensemble *e = w->of;
+    const costate_members *a = e->all;
+    if (!a->seed2) return 0;
+    return a->seed2(m->number, m->t1, y, m->p, a->directions, V, m->Vp, lambda, a->mu ? mu : NULL, lambda + e->N,
+                    a->mu2 ? mu + e->np : NULL, a->ctx);
 }
 
 /* ---- the run ---- */
@@ -101,6 +115,31 @@ static int backward(worker *w, const double *y, const double *p)
     return costate_adjoint(w->c, w->tape, m, w->lambda, w->mu, a->times ? &w->times : NULL, &seen);
 }
 
+static int seed2(double t1, const double *y, const double *p, int m, const double *V, const double *Vp, double *lambda,
+                 double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const worker *w = ctx;
+    const costate_members *a = w->of->all;
+    return a->seed2(w->member, t1, y, p, m, V, Vp, lambda, mu, lambda2, mu2, a->ctx);
+}
+
+static int observe2(int k, double t, const double *y, int m, const double *V, double *x, double *x2, void *ctx)
+{
+    const worker *w = ctx;
+    const costate_members *a = w->of->all;
+    return a->observe2(w->member, k, t, y, m, V, x, x2, a->ctx);
+}
+
+static int second(worker *w, const lane_member *x)
+{
+    const costate_members *a = w->of->all;
+    costate_observations seen = {.count = a->observations, .t = a->observed, .seed2 = observe2, .ctx = w};
+    costate_second s = {.m = a->directions, .V = x->V, .Vp = x->Vp, .seed = a->seed2 ? seed2 : NULL, .ctx = w,
+                        .observations = &seen, .lambda = w->lambda, .mu = w->mu, .lambda2 = w->lambda2,
+                        .mu2 = w->mu2};
+    return costate_hessian(w->c, w->tape, &s);
+}
+
 static void say(worker *w) { snprintf(w->said, sizeof w->said, "%s", costate_message(w->c)); }
 
 /* The message is that of the run, with its remarks, unless the sweep fails. */
@@ -109,6 +148,11 @@ static int integrate(worker *w, int k)
     const costate_members *a = w->of->all;
     lane_member x = member_of(w, k);
     costate_times *along = a->along ? &w->along : NULL, *times = a->times ? &w->times : NULL;
+    if (a->lambda2) {
+        TRY(costate_integrate(w->c, x.t0, x.t1, x.y, x.p, w->tape));
+        say(w);
+        return second(w, &x);
+    }
     if (a->m > 0 && !w->tape)
         return costate_integrate_adj(w->c, x.t0, x.t1, x.y, x.p, a->m, w->lambda, w->mu, times, seed, w);
     if (a->directions > 0)

@@ -44,6 +44,8 @@ static void layout(worker *w, cursor *at)
     w->V = take(at, e->N * d);
     w->lambda = take(at, e->N * m);
     w->mu = of(a->mu, at, e->np * m);
+    w->lambda2 = of(a->lambda2, at, e->N * d);
+    w->mu2 = of(a->mu2, at, e->np * d);
     if (a->along)
         w->along = (costate_times){.t0 = of(a->along->t0, at, d), .t1 = of(a->along->t1, at, d),
                                    .end = of(a->along->end, at, d)};
@@ -75,14 +77,19 @@ static const char *lanes_refused(const costate_members *a)
     return a->m > 0 && a->times ? "members.times is set" : NULL;
 }
 
+/* Less than half of the lanes would have a member: runs one by one are as fast. */
+static int too_few(const costate_members *a, const costate_lane_maps *maps) { return 2 * a->count < maps->lanes; }
+
 static void open_lanes(worker *w)
 {
     const costate_members *a = w->of->all;
     lane_task t = {.method = w->of->method, .P = &w->P, .o = &w->o, .maps = lane_maps_of(a->lanes),
                    .d = a->directions, .k = a->m, .with_Vp = a->Vp != NULL, .with_mu = a->mu != NULL && w->of->np > 0,
-                   .observations = a->observations, .observed = a->observed};
+                   .observations = a->observations, .observed = a->observed, .second = a->lambda2 != NULL,
+                   .with_mu2 = a->mu2 != NULL && w->of->np > 0};
     if (!a->lanes) return;
     if (!t.maps) { w->alone = "this processor has no lanes of these widths"; return; }
+    if (too_few(a, t.maps)) { w->alone = "there are less than half as many members as lanes"; return; }
     if ((w->alone = lanes_refused(a))) return;
     if (!t.method) { w->alone = "the method is composite"; return; }
     w->lanes = lanes_new(&t, &w->alone);
@@ -173,6 +180,19 @@ static int seed_of_lanes(void *ctx, const lane_member *m, const double *y, doubl
     return member_seed(ctx, m, y, lambda, mu);
 }
 
+static int seed2_of_lanes(void *ctx, const lane_member *m, const double *y, const double *V, double *lambda, double *mu)
+{
+    return member_seed2(ctx, m, y, V, lambda, mu);
+}
+
+static int observe2_in_lanes(void *ctx, const lane_member *m, int k, double t, const double *y, const double *V,
+                             double *x)
+{
+    const ensemble *e = ((const worker *)ctx)->of;
+    const costate_members *a = e->all;
+    return a->observe2(m->number, k, t, y, a->directions, V, x, x + e->P->n, a->ctx);
+}
+
 static int observe_in_lanes(void *ctx, const lane_member *m, int k, double t, const double *y, double *x)
 {
     const costate_members *a = ((const worker *)ctx)->of->all;
@@ -192,7 +212,8 @@ static void run_alone(void *ctx, const lane_member *m) { run_one(ctx, m->number)
 
 void worker_run(worker *w)
 {
-    lane_source source = {.ctx = w, .next = next_of_lanes, .seed = seed_of_lanes, .observe = observe_in_lanes,
+    lane_source source = {.ctx = w, .next = next_of_lanes, .seed = seed_of_lanes, .seed2 = seed2_of_lanes,
+                          .observe = observe_in_lanes, .observe2 = observe2_in_lanes,
                           .done = done_in_lanes, .alone = run_alone};
     int k;
     if (w->lanes) lanes_run(w->lanes, &source);

@@ -38,10 +38,10 @@ int LANED(matrix_of_step)(batch *, const lane_record *);
 void LANED(matrix_solve)(batch *, int transpose, vec *x);
 
 int LANED(erk_forward)(batch *);
-int LANED(erk_tangent)(batch *);
+int LANED(erk_tangent)(batch *, const lane_record *);
 int LANED(erk_adjoint)(batch *, const lane_record *);
 int LANED(ros_forward)(batch *);
-int LANED(ros_tangent)(batch *);
+int LANED(ros_tangent)(batch *, const lane_record *, int again);
 int LANED(ros_adjoint)(batch *, const lane_record *);
 void LANED(aim)(batch *);
 int LANED(judge)(batch *);

@@ -76,18 +76,23 @@ int LANED(erk_forward)(batch *b)
 
 /* ---- tangent ---- */
 
-static int tangent_of_stage(batch *b, int i, int j, const costate_lane_point *x)
+/* (0, Y'_i, p') along direction j; Y'_i into out, but of the first stage */
+static costate_lane_point direction(const batch *b, int i, int j, const double *V, const double *Xd, double *out)
 {
     size_t n = (size_t)b->n, d = (size_t)b->d;
-    const lane_record *r = &b->now;
-    const vec *V = CVEC(b->V) + (size_t)j * (size_t)b->N, *Yd = V;
-    vec *X = VEC(b->Xd) + ((size_t)i * d + (size_t)j) * n, h = *CVEC(r->h);
+    const double *Yd = V + (size_t)j * (size_t)b->N * LANES;
     if (i > 0) {
-        combine_lanes(b->n, VEC(b->v), V, NULL, i, b->m->A + i * b->s, CVEC(b->Xd) + (size_t)j * n, n * d);
-        Yd = CVEC(b->v);
+        combine_lanes(b->n, VEC(out), CVEC(Yd), NULL, i, b->m->A + i * b->s, CVEC(Xd) + (size_t)j * n, n * d);
+        Yd = out;
     }
-    costate_lane_point dx = {.y = (const double *)(const void *)Yd,
-                             .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
+    return (costate_lane_point){.y = Yd, .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
+}
+
+static int tangent_of_stage(batch *b, const lane_record *r, int i, int j, const costate_lane_point *x)
+{
+    size_t n = (size_t)b->n, d = (size_t)b->d;
+    vec *X = VEC(b->Xd) + ((size_t)i * d + (size_t)j) * n, h = *CVEC(r->h);
+    costate_lane_point dx = direction(b, i, j, b->V, b->Xd, b->v);
     int trouble = b->maps->rhs.tangent(x, &dx, (double *)(void *)X, b->ctx);
     if (b->nq && b->m->b[i] != 0) {
         collect(&trouble, b->maps->cost.tangent(x, &dx, b->r, b->ctx));
@@ -97,16 +102,16 @@ static int tangent_of_stage(batch *b, int i, int j, const costate_lane_point *x)
     return trouble;
 }
 
-int LANED(erk_tangent)(batch *b)
+int LANED(erk_tangent)(batch *b, const lane_record *r)
 {
     size_t n = (size_t)b->n, N = (size_t)b->N, d = (size_t)b->d;
     int trouble = 0;
     copy_lanes(N * d, VEC(b->V1), CVEC(b->V));
     for (int i = 0; i < b->s && trouble >= 0; i++) {
-        if (i == b->s - 1 && b->m->b[i] == 0) continue;
-        const vec *Y = stage_of(b, &b->now, i, VEC(b->Y));
-        costate_lane_point x = lane_point(b, time_of(b, &b->now, i), Y);
-        for (int j = 0; j < b->d && trouble >= 0; j++) collect(&trouble, tangent_of_stage(b, i, j, &x));
+        if (i == b->s - 1 && b->m->b[i] == 0 && !b->dense) continue;
+        const vec *Y = stage_of(b, r, i, VEC(b->Y));
+        costate_lane_point x = lane_point(b, time_of(b, r, i), Y);
+        for (int j = 0; j < b->d && trouble >= 0; j++) collect(&trouble, tangent_of_stage(b, r, i, j, &x));
     }
     for (size_t j = 0; j < d; j++)
         combine_lanes(b->n, VEC(b->V1) + j * N, CVEC(b->V1) + j * N, NULL, b->s, b->m->b, CVEC(b->Xd) + j * n, n * d);
@@ -129,10 +134,18 @@ static int adjoint_of_stage(batch *b, const lane_record *r, int i, int j, const 
     clear_lanes(n, Yb);
     costate_lane_gradient to = {.y = (double *)(void *)Yb,
                                 .p = b->mu ? b->mu + (size_t)j * (size_t)b->np * LANES : NULL};
-    int trouble = b->maps->rhs.adjoint(x, b->v, &to, b->ctx);
+    int trouble = b->maps->rhs.adjoint(x, b->v, &to, b->ctx), derivative = b->jet && j > 0;
+    costate_lane_point dx = {.t = NULL};
+    if (b->jet && j == 0) copy_lanes(n, VEC(b->v0), w);
+    if (derivative) {
+        dx = direction(b, i, j - 1, r->V, r->Xd, b->along);
+        collect(&trouble, b->maps->rhs.adjoint_tangent(x, &dx, b->v0, &to, b->ctx));
+    }
     if (!b->nq || weight == 0) return trouble;
     for (int l = 0; l < b->nq; l++) VEC(b->r)[l] = h * weight * lambda[n + (size_t)l];
     collect(&trouble, b->maps->cost.adjoint(x, b->r, &to, b->ctx));
+    if (b->jet && j == 0) copy_lanes((size_t)b->nq, VEC(b->r0), CVEC(b->r));
+    if (derivative) collect(&trouble, b->maps->cost.adjoint_tangent(x, &dx, b->r0, &to, b->ctx));
     return trouble;
 }
 

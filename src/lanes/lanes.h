@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {                        /* one step of all lanes, as the tape keeps it */
     double *t, *h, *end;                /* L each */
     double *y, *X;                      /* N, s*n by L: states at t; stages */
+    double *V, *Xd;                     /* N*d, s*n*d by L, of Hessian products: tangents at t, and of the stages */
     int taken;                          /* bits of the lanes whose step counts; */
     int begins, ends;                   /* of those, the lanes whose member begins and ends here */
     int *member;                        /* L: places of the members in the chunk */
@@ -55,6 +56,7 @@ typedef struct {                        /* a member at work */
     lane_member of;
     int alone;                          /* it is to be run alone */
     double *y, *V, *lambda, *mu;        /* its results */
+    double *direct;                     /* np*k: direct gradients at the end, of jets */
     long observed;                      /* steps with observations */
     costate_stats count;
     char said[sizeof ((verdict *)0)->text];
@@ -75,7 +77,9 @@ typedef struct batch {
     const costate_method *m;
     const costate_options *o;
     void *ctx;                          /* of the problem */
-    int n, np, nq, N, s, d, k;          /* d directions, k functionals a member */
+    int n, np, nq, N, s;
+    int d, k;                           /* directions, functionals of a member; or, for Hessian products, */
+    int jet;                            /* d directions of a jet (step.h): k = 1 + d; else 0 */
     int active;                         /* bits of the lanes that have a member */
     law by;
     lane_clock clock;
@@ -91,6 +95,8 @@ typedef struct batch {
     double *y;                          /* N: the states, now.y or copied to it */
     double *Y, *v, *w, *r, *rq, *T;     /* n, N, n, nq, nq, 1 */
     double *ft, *unit;                  /* n, 1: ros */
+    double *v0, *r0, *along;            /* n, nq, n: of the functional of a jet; a direction */
+    int dense;                          /* tangents of all stages are needed, for dense output */
     double *Xd, *Yb, *U, *sum;          /* s*n*d; s*n*k, s*n*k, n*k */
     int seen;                           /* bits of lanes with observations in the step; */
     double *seeds, *seen_sum;           /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */
@@ -115,7 +121,8 @@ typedef struct batch {
     int observations;
     const double *observed;
     int left[LANES_MOST];               /* observations before the step at hand, on the way back */
-    double *one_X, *one_y, *one_w;      /* s*n, n, n*k: of one lane */
+    double *one_X, *one_y, *one_w;      /* s*n, n, n*k: of one lane; */
+    double *one_V, *one_Vt;             /* of jets: N*d and s*n*d tangents of the step, n*d of the state observed */
     void *block;
 } batch;
 
@@ -123,8 +130,10 @@ typedef struct batch {
    of them. */
 struct lane_code {
     int lanes;
-    int (*erk_forward)(batch *), (*erk_tangent)(batch *), (*erk_adjoint)(batch *, const lane_record *);
-    int (*ros_forward)(batch *), (*ros_tangent)(batch *), (*ros_adjoint)(batch *, const lane_record *);
+    int (*erk_forward)(batch *), (*ros_forward)(batch *);
+    /* of ros: with the matrix at hand, or made again */
+    int (*erk_tangent)(batch *, const lane_record *), (*ros_tangent)(batch *, const lane_record *, int again);
+    int (*erk_adjoint)(batch *, const lane_record *), (*ros_adjoint)(batch *, const lane_record *);
     void (*aim)(batch *);               /* the lengths and ends of the steps to try */
     int (*judge)(batch *);              /* the error norms; returns the bits of lanes with one that is finite */
     void (*propose)(batch *);           /* accepts or rejects, and proposes the next step */

@@ -12,6 +12,7 @@ typedef struct {                        /* one member, in the arrays of the call
     double *V;                          /* N*d, in and out */
     const double *Vp;                   /* np*d; NULL: zero */
     double *lambda, *mu;                /* N*k, out; np*k, added to, or NULL */
+    double *lambda2, *mu2;              /* N*d, np*d, of Hessian products; or NULL */
 } lane_member;
 
 typedef struct {
@@ -19,8 +20,11 @@ typedef struct {
     int (*next)(void *ctx, lane_member *);      /* the next member; 0: there is none */
     /* lambda, mu <- the seeds of k functionals at (t1, y), mu being what it held; != 0: no success */
     int (*seed)(void *ctx, const lane_member *, const double *y, double *lambda, double *mu);
+    /* lambda (N), mu (np) and their derivatives along V, behind them, <- those of the values at the end */
+    int (*seed2)(void *ctx, const lane_member *, const double *y, const double *V, double *lambda, double *mu);
     /* w (n*k, zero) <- gradients of observation number `which` of the functionals at t, y; != 0: no success */
     int (*observe)(void *ctx, const lane_member *, int which, double t, const double *y, double *w);
+    int (*observe2)(void *ctx, const lane_member *, int which, double t, const double *y, const double *V, double *w);
     /* its results are in its arrays; said: the message of its run */
     void (*done)(void *ctx, const lane_member *, const char *said, const costate_stats *);
     void (*alone)(void *ctx, const lane_member *);      /* it is to be run alone: its arrays are as they were */
@@ -32,6 +36,7 @@ typedef struct {                        /* what the members of an ensemble are r
     const costate_options *o;
     const costate_lane_maps *maps;      /* of one width */
     int d, k, with_Vp, with_mu;         /* directions and functionals of a member */
+    int second, with_mu2;               /* Hessian products: of one functional along d directions */
     int observations;                   /* of the functionals, at these times */
     const double *observed;
 } lane_task;

@@ -122,7 +122,7 @@ void LANED(take)(batch *b, int taken)
     vecbits mask = mask_of(taken);
     size_t n = (size_t)b->n;
     move((size_t)b->N, mask, VEC(b->y), CVEC(b->y1));
-    if (b->d) move((size_t)b->N * (size_t)b->d, mask, VEC(b->V), CVEC(b->V1));
+    if (b->d && !b->jet) move((size_t)b->N * (size_t)b->d, mask, VEC(b->V), CVEC(b->V1));
     if (b->K0) move(n, mask, VEC(b->K0), CVEC(b->now.X) + (size_t)(b->s - 1) * n);
 }
 
@@ -133,7 +133,7 @@ void LANED(pick)(size_t count, int which, double *to, const double *from)
 
 const lane_code LANED(lane_code) = {
     LANES,
-    LANED(erk_forward), LANED(erk_tangent), LANED(erk_adjoint),
-    LANED(ros_forward), LANED(ros_tangent), LANED(ros_adjoint),
+    LANED(erk_forward), LANED(ros_forward), LANED(erk_tangent), LANED(ros_tangent), LANED(erk_adjoint),
+    LANED(ros_adjoint),
     LANED(aim), LANED(judge), LANED(propose), LANED(take), LANED(pick),
 };

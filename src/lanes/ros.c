@@ -112,11 +112,12 @@ int LANED(ros_forward)(batch *b)
 /* at0, at, e: the start of the step, the stage, its direction of the matrix; j: the direction of the member */
 typedef struct { costate_lane_point at0, at, e, x0; int i, j; } bundle;
 
-static int tangent_of_costs(batch *b, const bundle *s, const costate_lane_point *dx, const vec *X)
+static int tangent_of_costs(batch *b, const lane_record *r, const bundle *s, const costate_lane_point *dx,
+                            const vec *X)
 {
     if (!b->nq || b->m->b[s->i] == 0) return 0;
     const costate_lane_map *cost = &b->maps->cost;
-    vec *q1 = VEC(b->V1) + (size_t)s->j * (size_t)b->N + b->n, w = *CVEC(b->now.h) * b->m->b[s->i];
+    vec *q1 = VEC(b->V1) + (size_t)s->j * (size_t)b->N + b->n, w = *CVEC(r->h) * b->m->b[s->i];
     costate_lane_point by_stage = {.y = (const double *)(const void *)X};
     int trouble = cost->tangent(&s->at, dx, b->r, b->ctx);
     axpy_lanes(b->nq, w, CVEC(b->r), q1);
@@ -127,39 +128,43 @@ static int tangent_of_costs(batch *b, const bundle *s, const costate_lane_point 
     return trouble;
 }
 
-static int tangent_of_stage(batch *b, bundle *s)
+/* x_i = (0, y' + sum a_ij U'_j, p') along direction j; its y into out, but of the first stage */
+static costate_lane_point direction(const batch *b, int i, int j, const double *V, const double *Xd, double *out)
+{
+    size_t n = (size_t)b->n, d = (size_t)b->d;
+    const double *Yd = V + (size_t)j * (size_t)b->N * LANES;
+    if (i > 0) {
+        combine_lanes(b->n, VEC(out), CVEC(Yd), NULL, i, b->m->A + i * b->s, CVEC(Xd) + (size_t)j * n, n * d);
+        Yd = out;
+    }
+    return (costate_lane_point){.y = Yd, .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
+}
+
+static int tangent_of_stage(batch *b, const lane_record *r, bundle *s)
 {
     size_t n = (size_t)b->n, d = (size_t)b->d, i = (size_t)s->i, j = (size_t)s->j;
-    const vec *V = CVEC(b->V) + j * (size_t)b->N, *Yd = V;
     vec *X = VEC(b->Xd) + (i * d + j) * n;
-    if (i > 0) {
-        combine_lanes(b->n, VEC(b->v), V, NULL, s->i, b->m->A + i * (size_t)b->s, CVEC(b->Xd) + j * n, n * d);
-        Yd = CVEC(b->v);
-    }
-    const double *Vp = b->Vp ? b->Vp + j * (size_t)b->np * LANES : NULL;
-    costate_lane_point dx = {.y = (const double *)(const void *)Yd, .p = Vp};
-    s->x0 = (costate_lane_point){.y = (const double *)(const void *)V, .p = Vp};
+    costate_lane_point dx = direction(b, s->i, s->j, b->V, b->Xd, b->v);
+    s->x0 = direction(b, 0, s->j, b->V, b->Xd, NULL);
     int trouble = b->maps->rhs.tangent(&s->at, &dx, (double *)(void *)X, b->ctx);
     collect(&trouble, b->maps->rhs.tangent2(&s->at0, &s->e, &s->x0, b->w, b->ctx));
     axpy_lanes(b->n, splat(1), CVEC(b->w), X);
-    couple(b, &b->now, s->i, CVEC(b->Xd) + j * n, n * d, X, X);
+    couple(b, r, s->i, CVEC(b->Xd) + j * n, n * d, X, X);
     LANED(matrix_solve)(b, 0, X);
-    if (trouble >= 0) collect(&trouble, tangent_of_costs(b, s, &dx, X));
+    if (trouble >= 0) collect(&trouble, tangent_of_costs(b, r, s, &dx, X));
     return trouble;
 }
 
-/* the matrix is that of the forward step */
-int LANED(ros_tangent)(batch *b)
+int LANED(ros_tangent)(batch *b, const lane_record *r, int again)
 {
-    const lane_record *r = &b->now;
     size_t n = (size_t)b->n, N = (size_t)b->N, d = (size_t)b->d;
-    int trouble = 0;
+    int trouble = again ? LANED(matrix_of_step)(b, r) : 0;
     copy_lanes(N * d, VEC(b->V1), CVEC(b->V));
     for (int i = 0; i < b->s && trouble >= 0; i++) {
         const vec *Y = stage_of(b, r, i, VEC(b->Y));
         bundle s = {.at0 = lane_point(b, r->t, r->y), .at = lane_point(b, time_of(b, r, i), Y),
                     .e = matrix_direction(b, r, i), .i = i};
-        for (s.j = 0; s.j < b->d && trouble >= 0; s.j++) collect(&trouble, tangent_of_stage(b, &s));
+        for (s.j = 0; s.j < b->d && trouble >= 0; s.j++) collect(&trouble, tangent_of_stage(b, r, &s));
     }
     for (size_t j = 0; j < d; j++)
         combine_lanes(b->n, VEC(b->V1) + j * N, CVEC(b->V1) + j * N, NULL, b->s, b->m->d, CVEC(b->Xd) + j * n, n * d);
@@ -169,6 +174,16 @@ int LANED(ros_tangent)(batch *b)
 /* ---- adjoint ---- */
 
 typedef struct { costate_lane_point at0, at, e; int i, j, rates; } back;
+
+/* [f_y^T u_0 + r_y^T w_0]' at the start of the step, of the functional, onto the right-hand side of a derivative */
+static int moving_matrix(batch *b, const lane_record *r, const back *s, vec *u)
+{
+    costate_lane_point x0 = direction(b, 0, s->j - 1, r->V, r->Xd, NULL);
+    costate_lane_gradient to = {.y = (double *)(void *)u};
+    int trouble = b->maps->rhs.adjoint_tangent(&s->at0, &x0, b->v0, &to, b->ctx);
+    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent(&s->at0, &x0, b->r0, &to, b->ctx));
+    return trouble;
+}
 
 /* u_i from the right-hand side, by E^T; r: h b_i theta */
 static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
@@ -186,7 +201,29 @@ static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
         costate_lane_gradient to = {.y = (double *)(void *)u};
         trouble = b->maps->cost.adjoint(&s->at0, b->r, &to, b->ctx);
     }
+    if (b->jet && s->j > 0) collect(&trouble, moving_matrix(b, r, s, u));
     LANED(matrix_solve)(b, 1, u);
+    return trouble;
+}
+
+/* [f'(at)^T u_0 + r'(at)^T w_0]' along dx: adds to the column of a derivative */
+static int curve(batch *b, const back *s, const costate_lane_point *at, const costate_lane_point *dx,
+                 const costate_lane_gradient *to)
+{
+    int trouble = b->maps->rhs.adjoint_tangent(at, dx, b->v0, to, b->ctx);
+    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent(at, dx, b->r0, to, b->ctx));
+    return trouble;
+}
+
+/* what the functional adds to H_i of its derivative along direction j - 1 */
+static int second_order(batch *b, const lane_record *r, const back *s, const costate_lane_gradient *to)
+{
+    costate_lane_point x0 = direction(b, 0, s->j - 1, r->V, r->Xd, NULL);
+    size_t at = (size_t)s->i * (size_t)b->d + (size_t)s->j - 1;
+    costate_lane_point ed = {.y = r->Xd + at * (size_t)b->n * LANES};
+    int trouble = curve(b, s, &s->at0, &ed, to);
+    collect(&trouble, b->maps->rhs.adjoint_tangent2(&s->at0, &s->e, &x0, b->v0, to, b->ctx));
+    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent2(&s->at0, &s->e, &x0, b->r0, to, b->ctx));
     return trouble;
 }
 
@@ -200,12 +237,19 @@ static int adjoint_of_stage(batch *b, const lane_record *r, const back *s)
     costate_lane_gradient to_start = {.y = b->sum + j * n * LANES, .p = mu};
     const vec *lambda = CVEC(b->lambda) + j * (size_t)b->N;
     for (int l = 0; s->rates && l < b->nq; l++) VEC(b->r)[l] = *CVEC(r->h) * b->m->b[i] * lambda[n + (size_t)l];
-    int trouble = solve_stage(b, r, s, u);
+    int trouble = solve_stage(b, r, s, u), derivative = b->jet && j > 0;
+    if (b->jet && j == 0) copy_lanes(n, VEC(b->v0), u);
+    if (b->jet && j == 0 && s->rates) copy_lanes((size_t)b->nq, VEC(b->r0), CVEC(b->r));
     clear_lanes(n, Yb);
     collect(&trouble, rhs->adjoint(&s->at, weights, &to_stage, b->ctx));
     if (s->rates) collect(&trouble, cost->adjoint(&s->at, b->r, &to_stage, b->ctx));
+    if (derivative) {
+        costate_lane_point dx = direction(b, s->i, s->j - 1, r->V, r->Xd, b->along);
+        collect(&trouble, curve(b, s, &s->at, &dx, &to_stage));
+    }
     collect(&trouble, rhs->adjoint_tangent(&s->at0, &s->e, weights, &to_start, b->ctx));
     if (s->rates) collect(&trouble, cost->adjoint_tangent(&s->at0, &s->e, b->r, &to_start, b->ctx));
+    if (derivative) collect(&trouble, second_order(b, r, s, &to_start));
     return trouble;
 }
 

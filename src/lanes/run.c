@@ -50,10 +50,13 @@ static void copy_clock(lane_clock *k, int from, int to)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) flags[i][to] = flags[i][from];
 }
 
+/* tangents that are propagated with the run; those of Hessian products follow it */
+static int with_run(const batch *b) { return b->jet ? 0 : b->d; }
+
 /* lanes without a member repeat the first one that has */
 static void fill_idle(batch *b)
 {
-    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->d;
+    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)with_run(b);
     for (int l = 0; b->active && l < b->code->lanes; l++) {
         int from = first_of(b->active);
         if (b->active >> l & 1) continue;
@@ -61,7 +64,7 @@ static void fill_idle(batch *b)
         copy_lane(b, from, l, np, b->p);
         if (b->K0) copy_lane(b, from, l, (size_t)b->n, b->K0);
         if (d) copy_lane(b, from, l, N * d, b->V);
-        if (b->Vp) copy_lane(b, from, l, np * d, b->Vp);
+        if (b->Vp && d) copy_lane(b, from, l, np * d, b->Vp);
         copy_clock(&b->clock, from, l);
         b->at[l] = b->at[from];
     }
@@ -114,8 +117,10 @@ static int start(batch *b, int l, const lane_member *m)
     set_clock(b, l);
     scatter(b, l, (size_t)b->N, b->y, m->y);
     scatter(b, l, (size_t)b->np, b->p, m->p);
-    if (d) scatter(b, l, (size_t)b->N * d, b->V, m->V);
-    if (b->Vp) scatter(b, l, (size_t)b->np * d, b->Vp, m->Vp);
+    if (with_run(b)) {
+        scatter(b, l, (size_t)b->N * d, b->V, m->V);
+        if (b->Vp) scatter(b, l, (size_t)b->np * d, b->Vp, m->Vp);
+    }
     b->tries[l] = b->accepted[l] = 0;
     return 0;
 }
@@ -155,6 +160,7 @@ static void count(const batch *b, int l, costate_stats *s)
 {
     const costate_method *m = b->m;
     long tries = b->tries[l], steps = b->accepted[l], stages = b->s, d = b->d, k = b->k, used = 0, evaluated = 0;
+    long first = b->jet == 0, jet = b->jet;
     *s = b->solver[l]->count;
     s->steps += tries;
     s->accepted += steps;
@@ -163,8 +169,9 @@ static void count(const batch *b, int l, costate_stats *s)
     if (!b->E.size) {
         s->f += tries * (stages - 1) + (b->K0 ? 0 : steps);
         for (int i = 0; i < m->s; i++) used += b->used[i];
-        s->tangents += steps * d * (m->b[m->s - 1] == 0 ? stages - 1 : stages);
+        s->tangents += steps * d * (m->b[m->s - 1] == 0 && !(jet && b->dense) ? stages - 1 : stages);
         s->adjoints += steps * k * used;
+        s->adjoints2 += steps * jet * used;
         return;
     }
     for (int i = 0; i < m->s; i++) evaluated += m->newf[i];
@@ -175,7 +182,9 @@ static void count(const batch *b, int l, costate_stats *s)
     s->tangents += (b->o->autonomous ? 0 : steps) + steps * stages * d;
     s->tangents2 += steps * stages * d;
     s->adjoints += steps * stages * k;
-    s->adjoints2 += steps * stages * k;
+    s->adjoints2 += steps * stages * (k + 3 * jet);
+    s->adjoints3 += steps * stages * jet;
+    if (!first) { s->jac += steps; s->decompositions += steps; }
     if (k) { s->jac += steps - 1; s->decompositions += steps - 1; }        /* the last step's are still there */
 }
 
@@ -187,17 +196,38 @@ static int unused(const batch *b)
     return sum;
 }
 
+/* found and then direct gradients onto what mu held: run/second.c */
+static void add_mu(size_t count, const double *found, const double *direct, double *mu)
+{
+    for (size_t i = 0; mu && i < count; i++) mu[i] += found[i];
+    for (size_t i = 0; mu && i < count; i++) mu[i] += direct[i];
+}
+
+static void give_jet(const batch *b, const place_of_member *m)
+{
+    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->jet;
+    memcpy(m->of.lambda, m->lambda, N * sizeof *m->lambda);
+    memcpy(m->of.lambda2, m->lambda + N, N * d * sizeof *m->lambda);
+    if (!m->mu) return;
+    add_mu(np, m->mu, m->direct, m->of.mu);
+    add_mu(np * d, m->mu + np, m->direct + np, m->of.mu2);
+}
+
 static void finish(batch *b, place_of_member *m)
 {
-    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->d, k = (size_t)b->k;
+    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)with_run(b), k = (size_t)b->k;
     if (!m->alone) m->alone = !all_finite(N * d, m->V) || !all_finite(N * k, m->lambda) ||
                               (m->mu && !all_finite(np * k, m->mu));
     if (m->alone) { run_alone(b, &m->of); return; }
     if (!b->E.size) m->count.adjoints += m->observed * b->k * unused(b);
+    if (!b->E.size) m->count.adjoints2 += m->observed * b->jet * unused(b);
     memcpy(m->of.y, m->y, N * sizeof *m->y);
-    if (d) memcpy(m->of.V, m->V, N * d * sizeof *m->V);
-    if (k) memcpy(m->of.lambda, m->lambda, N * k * sizeof *m->lambda);
-    if (m->mu) memcpy(m->of.mu, m->mu, np * k * sizeof *m->mu);
+    if (b->jet) give_jet(b, m);
+    else {
+        if (d) memcpy(m->of.V, m->V, N * d * sizeof *m->V);
+        if (k) memcpy(m->of.lambda, m->lambda, N * k * sizeof *m->lambda);
+        if (m->mu) memcpy(m->of.mu, m->mu, np * k * sizeof *m->mu);
+    }
     b->source->done(b->source->ctx, &m->of, m->said, &m->count);
 }
 
@@ -219,7 +249,7 @@ static void leave(batch *b, int l, int alone)
     m->alone = alone;
     if (!alone) {
         gather(b, l, (size_t)b->N, b->y, m->y);
-        if (b->d) gather(b, l, (size_t)b->N * (size_t)b->d, b->V, m->V);
+        if (with_run(b)) gather(b, l, (size_t)b->N * (size_t)b->d, b->V, m->V);
         count(b, l, &m->count);
         say(b, l, m->said, sizeof m->said);
     }
@@ -285,8 +315,9 @@ static int try_step(batch *b)
     int implicit = b->E.size > 0, trouble = bits_of_lanes(b, (implicit ? code->ros_forward : code->erk_forward)(b));
     int good = code->judge(b) & ~trouble, taken = 0;
     for (int l = 0; l < code->lanes; l++) taken |= (b->clock.err[l] <= 1) << l;
-    if (b->d && (taken & good))
-        good &= ~(taken & bits_of_lanes(b, (implicit ? code->ros_tangent : code->erk_tangent)(b)));
+    if (with_run(b) && (taken & good))
+        good &= ~(taken & bits_of_lanes(b, implicit ? code->ros_tangent(b, &b->now, 0)
+                                                    : code->erk_tangent(b, &b->now)));
     b->use.tries += code->lanes;
     b->use.filled += count_of(b->active);
     leave_all(b, b->active & ~good);
@@ -349,6 +380,15 @@ static void step(batch *b)
 
 /* ---- gradients of a chunk ---- */
 
+static void seed_jet(batch *b, place_of_member *m)
+{
+    size_t N = (size_t)b->N, np = (size_t)b->np, k = (size_t)b->k;
+    memset(m->direct, 0, np * k * sizeof *m->direct);
+    if (m->mu) memset(m->mu, 0, np * k * sizeof *m->mu);
+    m->alone = b->source->seed2(b->source->ctx, &m->of, m->y, m->V, m->lambda, m->direct) != 0 ||
+               !all_finite(N * k, m->lambda) || !all_finite(np * k, m->direct);
+}
+
 static void seed_all(batch *b)
 {
     size_t N = (size_t)b->N, k = (size_t)b->k;
@@ -356,6 +396,7 @@ static void seed_all(batch *b)
         place_of_member *m = &b->chunk.place[i];
         if (m->alone) continue;
         memset(m->lambda, 0, N * k * sizeof *m->lambda);
+        if (b->jet) { seed_jet(b, m); continue; }
         m->alone = b->source->seed(b->source->ctx, &m->of, m->y, m->lambda, m->mu) != 0 ||
                    !all_finite(N * k, m->lambda);
     }
@@ -371,6 +412,7 @@ static void enter(batch *b, const lane_record *r, int *on)
         scatter(b, l, N * k, b->lambda, m->lambda);
         if (b->mu) scatter(b, l, np * k, b->mu, m->mu);
         scatter(b, l, np, b->p, m->of.p);
+        if (b->jet && b->Vp) scatter(b, l, np * (size_t)b->jet, b->Vp, m->of.Vp);
         b->left[l] = b->observations;
         *on |= 1 << l;
     }
@@ -399,6 +441,17 @@ static void keep(batch *b, int back, int taken)
     }
 }
 
+/* of a jet: with the tangents of the state, which D interpolates */
+static int observe_jet(batch *b, const lane_record *r, int l, double t, const double *D, const double *y)
+{
+    size_t n = (size_t)b->n, N = (size_t)b->N, d = (size_t)b->jet;
+    double *V = b->one_V, *Xd = V + N * d;
+    gather(b, l, N * d, r->V, V);
+    gather(b, l, (size_t)b->s * n * d, r->Xd, Xd);
+    for (size_t j = 0; j < d; j++) combine(n, b->one_Vt + j * n, V + j * N, 1, b->s, D, Xd + j * n, n * d);
+    return b->source->observe2(b->source->ctx, &b->chunk.place[r->member[l]].of, b->left[l], t, y, b->one_Vt, b->one_w);
+}
+
 /* one observation of lane l, at t inside the step, into seeds: ops/observe.c */
 static int observe(batch *b, const lane_record *r, int l, double t)
 {
@@ -412,7 +465,8 @@ static int observe(batch *b, const lane_record *r, int l, double t)
     dense_weights(b->m, (t - one.t) / one.h, D, NULL);
     dense_state(&c->st, &one, D, z);
     memset(b->one_w, 0, n * k * sizeof *b->one_w);
-    if (b->source->observe(b->source->ctx, &m->of, b->left[l], t, z, b->one_w)) return 1;
+    if (b->jet ? observe_jet(b, r, l, t, D, z) : b->source->observe(b->source->ctx, &m->of, b->left[l], t, z, b->one_w))
+        return 1;
     for (size_t i = 0; i < s; i++)
         for (size_t e = 0; e < n * k; e++) b->seeds[(i * n * k + e) * L + (size_t)l] += D[i] * b->one_w[e];
     for (size_t e = 0; e < n * k; e++) b->seen_sum[e * L + (size_t)l] += b->one_w[e];
@@ -466,9 +520,56 @@ static void back_through(batch *b, const lane_record *r, int *on)
     }
 }
 
+/* ---- tangents over the tape of a chunk, for Hessian products ---- */
+
+/* the members that begin in this record */
+static void begin_tangents(batch *b, const lane_record *r, int *on)
+{
+    size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->jet;
+    for (int l = 0; l < b->code->lanes; l++) {
+        const place_of_member *m = &b->chunk.place[r->member[l]];
+        if (!(r->begins >> l & 1) || m->alone) continue;
+        scatter(b, l, N * d, b->V, m->of.V);
+        if (b->Vp) scatter(b, l, np * d, b->Vp, m->of.Vp);
+        scatter(b, l, np, b->p, m->of.p);
+        *on |= 1 << l;
+    }
+}
+
+static void forward_through(batch *b, const lane_record *r, int *on)
+{
+    const lane_code *code = b->code;
+    size_t L = (size_t)code->lanes, count = (size_t)b->N * (size_t)b->jet;
+    int taken = r->taken & *on;
+    if (!taken) return;
+    b->active = taken;
+    memcpy(r->V, b->V, count * L * sizeof *r->V);
+    b->Xd = r->Xd;
+    int trouble = bits_of_lanes(b, b->E.size ? code->ros_tangent(b, r, 1) : code->erk_tangent(b, r)) & taken;
+    code->pick(count, taken, b->V, b->V1);
+    for (int l = 0; l < code->lanes; l++) {
+        place_of_member *m = &b->chunk.place[r->member[l]];
+        if (trouble >> l & 1) m->alone = 1;
+        if ((r->ends & taken) >> l & 1) gather(b, l, count, b->V, m->V);
+    }
+    *on &= ~(trouble | (r->ends & taken));
+}
+
+static void tangents_forward(batch *b)
+{
+    int on = 0;
+    for (long i = 0; i < b->chunk.records; i++) {
+        lane_record r;
+        lane_tape_get(b, i, &r);
+        begin_tangents(b, &r, &on);
+        forward_through(b, &r, &on);
+    }
+}
+
 static void gradients(batch *b)
 {
     int on = 0;
+    if (b->jet) tangents_forward(b);
     seed_all(b);
     for (long i = b->chunk.records - 1; i >= 0; i--) {
         lane_record r;

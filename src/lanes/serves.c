@@ -36,15 +36,17 @@ static const char *of_options(const costate_options *o, const lane_task *t)
     return NULL;
 }
 
-static const char *lacks(const costate_lane_map *f, const char *name, int tangent, int tangent2, int adjoint,
-                         int adjoint_tangent)
+typedef struct { int tangent, tangent2, adjoint, adjoint_tangent, adjoint_tangent2; } wanted;
+
+static const char *lacks(const costate_lane_map *f, int cost, wanted w)
 {
-    int cost = name[0] == 'c';
-    if (tangent && !f->tangent) return cost ? "the lanes lack cost.tangent" : "the lanes lack rhs.tangent";
-    if (tangent2 && !f->tangent2) return cost ? "the lanes lack cost.tangent2" : "the lanes lack rhs.tangent2";
-    if (adjoint && !f->adjoint) return cost ? "the lanes lack cost.adjoint" : "the lanes lack rhs.adjoint";
-    if (adjoint_tangent && !f->adjoint_tangent)
+    if (w.tangent && !f->tangent) return cost ? "the lanes lack cost.tangent" : "the lanes lack rhs.tangent";
+    if (w.tangent2 && !f->tangent2) return cost ? "the lanes lack cost.tangent2" : "the lanes lack rhs.tangent2";
+    if (w.adjoint && !f->adjoint) return cost ? "the lanes lack cost.adjoint" : "the lanes lack rhs.adjoint";
+    if (w.adjoint_tangent && !f->adjoint_tangent)
         return cost ? "the lanes lack cost.adjoint_tangent" : "the lanes lack rhs.adjoint_tangent";
+    if (w.adjoint_tangent2 && !f->adjoint_tangent2)
+        return cost ? "the lanes lack cost.adjoint_tangent2" : "the lanes lack rhs.adjoint_tangent2";
     return NULL;
 }
 
@@ -53,8 +55,10 @@ static const char *of_products(const costate *c, const lane_task *t)
     int ros = c->st.F->is & IMPLICIT, d = t->d > 0, k = t->k > 0;
     const costate_lane_maps *a = t->maps;
     const char *why = ros && !a->jac ? "the lanes lack jac" : NULL;
-    if (!why) why = lacks(&a->rhs, "rhs", d || (ros && !c->o.autonomous), ros && d, k, ros && k);
-    if (!why && t->P->nq > 0) why = lacks(&a->cost, "cost", d || ros, ros && d, k, ros && k);
+    wanted rhs = {d || (ros && !c->o.autonomous), ros && d, k, (ros && k) || t->second, ros && t->second}, cost = rhs;
+    cost.tangent = d || ros;
+    if (!why) why = lacks(&a->rhs, 0, rhs);
+    if (!why && t->P->nq > 0) why = lacks(&a->cost, 1, cost);
     return why;
 }
 
@@ -93,6 +97,8 @@ const char *lanes_refuse(costate *c, const lane_task *t)
     if (!why && maps_available(c, NULL, FORWARD, 0, 0)) why = "a callback is missing";
     if (!why && t->d && maps_available(c, NULL, TANGENT, t->with_Vp, 0)) why = "a product is missing";
     if (!why && t->k && maps_available(c, NULL, ADJOINT, t->with_mu, 0)) why = "a product is missing";
+    if (!why && t->second && maps_available(c, NULL, SECOND, t->with_mu || t->with_mu2 || t->with_Vp, 0))
+        why = "a product is missing";
     if (costate_status(c)) no_error(c);
     return why;
 }

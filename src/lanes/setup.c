@@ -90,6 +90,8 @@ static void layout_step(batch *b, cursor *at)
     b->ft = take_lanes(b, at, n);
 }
 
+static int has_mu(const lane_task *t) { return t->with_mu || t->with_mu2; }
+
 static void layout_derivatives(batch *b, cursor *at, const lane_task *t)
 {
     size_t n = (size_t)b->n, N = (size_t)b->N, np = (size_t)b->np, s = (size_t)b->s;
@@ -100,17 +102,22 @@ static void layout_derivatives(batch *b, cursor *at, const lane_task *t)
     b->Xd = take_lanes(b, at, s * n * d);
     b->lambda = take_lanes(b, at, N * k);
     b->kept_lambda = take_lanes(b, at, N * k);
-    b->mu = t->with_mu && k ? take_lanes(b, at, np * k) : NULL;
-    b->kept_mu = t->with_mu && k ? take_lanes(b, at, np * k) : NULL;
+    b->mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
+    b->kept_mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
     b->Yb = take_lanes(b, at, s * n * k);
     b->U = take_lanes(b, at, s * n * k);
     b->sum = take_lanes(b, at, n * k);
-    b->spare_mu = t->with_mu && k && t->observations ? take_lanes(b, at, np * k) : NULL;
+    b->spare_mu = has_mu(t) && k && t->observations ? take_lanes(b, at, np * k) : NULL;
     b->seeds = take_lanes(b, at, t->observations ? s * n * k : 0);
     b->seen_sum = take_lanes(b, at, t->observations ? n * k : 0);
     b->one_X = take(at, t->observations ? s * n : 0);
     b->one_w = take(at, t->observations ? n * k : 0);
     b->one_y = take(at, t->observations ? n : 0);
+    b->v0 = take_lanes(b, at, n);
+    b->r0 = take_lanes(b, at, (size_t)b->nq);
+    b->along = take_lanes(b, at, n);
+    b->one_V = take(at, t->observations && t->second ? (N + s * n) * d : 0);
+    b->one_Vt = take(at, t->observations && t->second ? n * d : 0);
 }
 
 static void layout_members(batch *b, cursor *at, const lane_task *t)
@@ -121,7 +128,8 @@ static void layout_members(batch *b, cursor *at, const lane_task *t)
         m->y = take(at, N);
         m->V = take(at, N * d);
         m->lambda = take(at, N * k);
-        m->mu = t->with_mu && k ? take(at, np * k) : NULL;
+        m->mu = has_mu(t) && k ? take(at, np * k) : NULL;
+        m->direct = t->second ? take(at, np * k) : NULL;
     }
 }
 
@@ -229,7 +237,9 @@ static int sizes(batch *b, const lane_task *t)
     b->N = c->st.N;
     b->s = c->st.s;
     b->d = t->d;
-    b->k = t->k;
+    b->k = t->second ? 1 + t->d : t->k;
+    b->jet = t->second ? t->d : 0;
+    b->dense = t->observations > 0;
     b->ctx = t->P->ctx;
     b->observations = t->observations;
     b->observed = t->observed;

@@ -3,25 +3,30 @@
 #include "lanes/aligned.h"
 #include "lanes/tape.h"
 
-/* a record: t, h, end, y, X by L; then the places of the members and three sets of bits */
+/* a record: t, h, end, y, X, and of jets V, Xd, by L; then the places of the members and three sets of bits */
 typedef struct { int taken, begins, ends, member[LANES_MOST]; } record_bits;
 
 size_t lane_tape_doubles(const batch *b)
 {
-    size_t L = (size_t)b->code->lanes, numbers = (3 + (size_t)b->N + (size_t)b->s * (size_t)b->n) * L;
+    size_t states = (size_t)b->N + (size_t)b->s * (size_t)b->n;
+    size_t numbers = (3 + states * (size_t)(1 + b->jet)) * (size_t)b->code->lanes;
     size_t bits = (sizeof(record_bits) + sizeof(double) - 1) / sizeof(double);
     return (numbers + bits + 7) / 8 * 8;
 }
 
 static record_bits *bits_of_record(const batch *b, const lane_record *r)
 {
-    return (record_bits *)(void *)(r->X + (size_t)b->s * (size_t)b->n * (size_t)b->code->lanes);
+    size_t stages = (size_t)b->s * (size_t)b->n, of_jet = (stages + (size_t)b->N) * (size_t)b->jet;
+    return (record_bits *)(void *)(r->X + (stages + of_jet) * (size_t)b->code->lanes);
 }
 
 static void place_record(const batch *b, double *at, lane_record *r)
 {
     size_t L = (size_t)b->code->lanes;
     *r = (lane_record){.t = at, .h = at + L, .end = at + 2 * L, .y = at + 3 * L, .X = at + (3 + (size_t)b->N) * L};
+    if (!b->jet) return;
+    r->V = r->X + (size_t)b->s * (size_t)b->n * L;
+    r->Xd = r->V + (size_t)b->N * (size_t)b->jet * L;
 }
 
 static double *address(const batch *b, long k)

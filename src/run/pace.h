@@ -31,13 +31,13 @@ static inline double factor_of(const law *by, int rejected, double err, double e
     double log_err = log2_of(err > LEAST_ERR ? err : LEAST_ERR), power = by->elementary * log_err, with_old = 0;
     if (by->controller != COSTATE_ELEMENTARY)
         with_old = by->err * log_err + by->err_old * log2_of(known ? err_old : 1);
-    if (by->controller == COSTATE_PI) power = known & !rejected ? with_old : power;
+    if (by->controller == COSTATE_PI) power = (known & !rejected) ? with_old : power;
     double factor = exp2_of(power);
     if (by->controller == COSTATE_GUSTAFSSON) {
         double g = h / (known ? h_old : 1) * exp2_of(with_old);
-        factor = known & (g < factor) ? g : factor;
+        factor = (known & (g < factor)) ? g : factor;
     }
-    return more(by->least, less(rejected | (err > 1) ? 1 : by->most, factor * by->safety));
+    return more(by->least, less((rejected | (err > 1)) ? 1 : by->most, factor * by->safety));
 }
 
 /* The factor of h after a step was rejected; cautious: the first step, or one that was rejected before. */
@@ -51,7 +51,7 @@ static inline double factor_again(const law *by, int cautious, double factor)
 static inline double proposal(double h, double h_free, int rejected, double factor)
 {
     int cut = (h < h_free) & !rejected;
-    return cut & (factor >= 1) ? more(h * factor, h_free) : h * factor;
+    return (cut & (factor >= 1)) ? more(h * factor, h_free) : h * factor;
 }
 
 static inline double round_off_of(double t) { return 4 * DBL_EPSILON * fabs(t); }
@@ -67,7 +67,7 @@ static inline int reaches(double left, double h_free, double t, int rejected)
 /* Of the last two steps each takes half of what is left, if that is at least hmin. */
 static inline double halved(double left, double h, double hmin)
 {
-    return (fabs(left) < 2 * fabs(h)) & (fabs(left) / 2 >= hmin) ? left / 2 : h;
+    return ((fabs(left) < 2 * fabs(h)) & (fabs(left) / 2 >= hmin)) ? left / 2 : h;
 }
 
 static inline double least_step(double hmin, double t) { return more(hmin * (1 - 1e-10), round_off_of(t)); }

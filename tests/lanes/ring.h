@@ -115,6 +115,26 @@ LANE_INLINE int ring_adjoint_tangent(const int L, int n, const costate_lane_poin
     return 0;
 }
 
+LANE_INLINE int ring_adjoint_tangent2(const int L, int n, const costate_lane_point *x, const costate_lane_point *d,
+                                      const costate_lane_point *e, const double *weights,
+                                      const costate_lane_gradient *g)
+{
+    (void)x;
+    for (int i = 0; i < n; i++) {
+        const int k = (2 * i + 1) % n;
+        for (int l = 0; l < L; l++) {
+            double w = weights[i * L + l], di = at(d->y, L, i, l), dk = at(d->y, L, k, l), db = at(d->p, L, 1, l);
+            double ei = at(e->y, L, i, l), ek = at(e->y, L, k, l), eb = at(e->p, L, 1, l);
+            if (g->y) {
+                g->y[i * L + l] -= w * (db * ek + eb * dk);
+                g->y[k * L + l] -= w * (db * ei + eb * di);
+            }
+            if (g->p) g->p[L + l] -= w * (di * ek + ei * dk);
+        }
+    }
+    return 0;
+}
+
 LANE_INLINE int ring_jac(const int L, int n, const costate_lane_point *x, double *J)
 {
     const double *y = x->y, *p = x->p;
@@ -183,6 +203,19 @@ LANE_INLINE int energy_adjoint_tangent(const int L, int n, const costate_lane_po
     return 0;
 }
 
+LANE_INLINE int energy_adjoint_tangent2(const int L, int n, const costate_lane_point *x, const costate_lane_point *d,
+                                        const costate_lane_point *e, const double *w, const costate_lane_gradient *g)
+{
+    (void)x;
+    for (int l = 0; l < L; l++) {
+        if (g->p) g->p[L + l] += 2 * w[l] * sum_of(L, n, d->y, e->y, l);
+        for (int i = 0; g->y && i < n; i++)
+            g->y[i * L + l] += 2 * w[l] * (at(d->p, L, 1, l) * at(e->y, L, i, l) +
+                                           at(e->p, L, 1, l) * at(d->y, L, i, l));
+    }
+    return 0;
+}
+
 /* ---- instances ---- */
 
 #define SIZE(ctx) ((const ring *)(ctx))->n
@@ -200,7 +233,10 @@ LANE_INLINE int energy_adjoint_tangent(const int L, int n, const costate_lane_po
     { return map##_tangent2(L, SIZE(ctx), x, d, e, out); }                                                            \
     COSTATE_LANES_##L static int map##_adjoint_tangent_##L(const costate_lane_point *x, const costate_lane_point *d,  \
                                                            const double *w, const costate_lane_gradient *g, void *ctx) \
-    { return map##_adjoint_tangent(L, SIZE(ctx), x, d, w, g); }
+    { return map##_adjoint_tangent(L, SIZE(ctx), x, d, w, g); }                                                       \
+    COSTATE_LANES_##L static int map##_adjoint_tangent2_##L(const costate_lane_point *x, const costate_lane_point *d, \
+        const costate_lane_point *e, const double *w, const costate_lane_gradient *g, void *ctx)                      \
+    { return map##_adjoint_tangent2(L, SIZE(ctx), x, d, e, w, g); }
 #define INSTANCES(L)                                                                                                  \
     INSTANCES_OF(ring, L)                                                                                             \
     INSTANCES_OF(energy, L)                                                                                           \
@@ -210,7 +246,7 @@ LANE_INLINE int energy_adjoint_tangent(const int L, int n, const costate_lane_po
 INSTANCES(1) INSTANCES(2) INSTANCES(4) INSTANCES(8)
 
 #define ALL_OF(map, L) {map##_value_##L, map##_tangent_##L, map##_adjoint_##L, map##_tangent2_##L, \
-                        map##_adjoint_tangent_##L, NULL}
+                        map##_adjoint_tangent_##L, map##_adjoint_tangent2_##L}
 static const costate_lane_maps ring_lanes[] = {
     {.lanes = 2, .rhs = ALL_OF(ring, 2), .cost = ALL_OF(energy, 2), .jac = ring_jac_2},
     {.lanes = 4, .rhs = ALL_OF(ring, 4), .cost = ALL_OF(energy, 4), .jac = ring_jac_4},
@@ -237,7 +273,12 @@ static costate_lane_point one_lane(const costate_point *x) { return (costate_lan
     static int map##_adjoint_tangent_alone(const costate_point *x, const costate_point *dx, const double *w,          \
                                            const costate_gradient *g, void *ctx)                                      \
     { costate_lane_point a = one_lane(x), d = one_lane(dx); costate_lane_gradient to = {g->t, g->y, g->p};            \
-      return map##_adjoint_tangent_1(&a, &d, w, &to, ctx); }
+      return map##_adjoint_tangent_1(&a, &d, w, &to, ctx); }                                                          \
+    static int map##_adjoint_tangent2_alone(const costate_point *x, const costate_point *dx, const costate_point *ex, \
+                                            const double *w, const costate_gradient *g, void *ctx)                    \
+    { costate_lane_point a = one_lane(x), d = one_lane(dx), e = one_lane(ex);                                         \
+      costate_lane_gradient to = {g->t, g->y, g->p};                                                                  \
+      return map##_adjoint_tangent2_1(&a, &d, &e, w, &to, ctx); }
 ALONE(ring) ALONE(energy)
 
 static int ring_jac_alone(const costate_point *x, double *J, void *ctx)
@@ -247,7 +288,8 @@ static int ring_jac_alone(const costate_point *x, double *J, void *ctx)
 }
 
 #define MAP_ALONE(map) {.value = map##_value_alone, .tangent = map##_tangent_alone, .adjoint = map##_adjoint_alone, \
-                        .tangent2 = map##_tangent2_alone, .adjoint_tangent = map##_adjoint_tangent_alone}
+                        .tangent2 = map##_tangent2_alone, .adjoint_tangent = map##_adjoint_tangent_alone, \
+                        .adjoint_tangent2 = map##_adjoint_tangent2_alone}
 static costate_problem ring_problem(ring *r, int nq)
 {
     return (costate_problem){.n = r->n, .np = 3, .nq = nq, .ctx = r, .rhs = MAP_ALONE(ring),

@@ -12,7 +12,7 @@ enum { OBSERVATIONS = 6, MEMBERS_MOST = 64, ROWS = RING_MOST + 1, D = 2, K = 2 }
 
 typedef struct {
     double y[MEMBERS_MOST * ROWS], V[MEMBERS_MOST * ROWS * D], lambda[MEMBERS_MOST * ROWS * K];
-    double mu[MEMBERS_MOST * 3 * K];
+    double mu[MEMBERS_MOST * 3 * K], lambda2[MEMBERS_MOST * ROWS * D], mu2[MEMBERS_MOST * 3 * D];
     int status[MEMBERS_MOST];
     char message[MEMBERS_MOST][COSTATE_ENSEMBLE_TEXT];
     costate_ensemble_report report;
@@ -26,7 +26,7 @@ typedef struct setting {
     const char *what;
     void (*spoil)(const struct setting *, results *, double *p, double *ends);
     int (*progress)(int done, int failed, int count, void *ctx);
-    int observations;
+    int observations, second;
 } setting;
 
 static double uniform(unsigned *seed)
@@ -56,6 +56,29 @@ static int observe(int member, int k, double t, const double *y, int m, double *
     return 0;
 }
 
+/* of sum y_i^2/2 + p_0^2/2, times 1 + member */
+static int seed2_of(int member, double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                    double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    const setting *s = ctx;
+    int N = s->n + s->nq;
+    (void)t1;
+    for (int i = 0; i < N; i++) lambda[i] = (1 + member) * y[i];
+    for (int k = 0; k < m * N; k++) lambda2[k] = (1 + member) * V[k];
+    mu[0] += (1 + member) * p[0];
+    for (int j = 0; j < m; j++) mu2[3 * j] += (1 + member) * Vp[3 * j];
+    return 0;
+}
+
+static int observe2(int member, int k, double t, const double *y, int m, const double *V, double *w, double *w2,
+                    void *ctx)
+{
+    const setting *s = ctx;
+    for (int i = 0; i < s->n; i++) w[i] = y[i] * y[i] * t + member + k;
+    for (int j = 0; j < m * s->n; j++) w2[j] = 2 * y[j % s->n] * V[j] * t;
+    return 0;
+}
+
 /* runs s with these lanes, or NULL: one by one */
 static void run(const setting *s, const costate_lane_maps *lanes, results *to)
 {
@@ -82,7 +105,8 @@ static void run(const setting *s, const costate_lane_maps *lanes, results *to)
                            .same = s->same, .directions = s->d, .V = to->V, .Vp = Vp, .m = s->k, .lambda = to->lambda,
                            .mu = to->mu, .seed = seed_of, .status = to->status, .message = to->message,
                            .progress = s->progress, .lanes = lanes, .observations = s->observations, .observed = times,
-                           .observe = observe};
+                           .observe = observe, .lambda2 = s->second ? to->lambda2 : NULL, .mu2 = to->mu2,
+                           .seed2 = seed2_of, .observe2 = observe2};
     setting own = *s;
     all.ctx = &own;
     costate_ensemble(costate_method_find(s->method), &P, &s->o, &all, &to->report);
@@ -109,7 +133,7 @@ static void same_statistics(const setting *s, const costate_stats *a, const cost
                                                        s->method, s->lanes, s->d, s->k, s->what, a->name, b->name)
     COUNTER(steps); COUNTER(accepted); COUNTER(rejected); COUNTER(newton_failures); COUNTER(f); COUNTER(jac);
     COUNTER(tangents); COUNTER(adjoints); COUNTER(tangents2); COUNTER(adjoints2); COUNTER(decompositions);
-    COUNTER(solves); COUNTER(power);
+    COUNTER(solves); COUNTER(power); COUNTER(adjoints3);
 #undef COUNTER
 }
 
@@ -125,6 +149,8 @@ static int compare(const setting *s)
     same(s, "V", alone.V, beside.V, sizeof alone.V);
     same(s, "lambda", alone.lambda, beside.lambda, sizeof alone.lambda);
     same(s, "mu", alone.mu, beside.mu, sizeof alone.mu);
+    same(s, "lambda2", alone.lambda2, beside.lambda2, sizeof alone.lambda2);
+    same(s, "mu2", alone.mu2, beside.mu2, sizeof alone.mu2);
     same(s, "status", alone.status, beside.status, sizeof alone.status);
     same(s, "message", alone.message, beside.message, sizeof alone.message);
     same_statistics(s, &alone.report.stats, &beside.report.stats);
@@ -202,6 +228,14 @@ static void test_sizes(void **state)
         }
 }
 
+/* fewer members than half of the lanes: one by one */
+static int run_few(const setting *s)
+{
+    run(s, only(s->lanes), &beside);
+    assert_string_equal(beside.report.alone, "there are less than half as many members as lanes");
+    return beside.report.in_lanes;
+}
+
 static void test_counts_and_threads(void **state)
 {
     (void)state;
@@ -214,7 +248,8 @@ static void test_counts_and_threads(void **state)
                 s.k = count % 3 ? K : 0;
                 s.same = count & 2 ? COSTATE_SAME_P | COSTATE_SAME_VP : 0;
                 s.what = "counts";
-                all_in_lanes(&s);
+                if (2 * count >= lanes) all_in_lanes(&s);
+                else assert_int_equal(run_few(&s), 0);
             }
 }
 
@@ -236,6 +271,26 @@ static void test_observations(void **state)
                 s.a = mode == 2 ? 1 : s.a;
                 s.observations = OBSERVATIONS;
                 s.what = "observations";
+                all_in_lanes(&s);
+            }
+    }
+}
+
+static void test_hessian_products(void **state)
+{
+    (void)state;
+    for (int k = 0; k < costate_method_count(); k++) {
+        const costate_method *m = costate_method_at(k);
+        if (!served(m) || !is_tested("lanes", m, 0)) continue;
+        for EACH_WIDTH(lanes)
+            for (int mode = 0; mode < 2; mode++) {
+                setting s = m->family == COSTATE_ROS ? stiff(lanes) : explicit(lanes);
+                s.method = m->name;
+                s.n = 2 + k % 4;
+                s.nq = k % 2;
+                s.k = s.second = 1;
+                s.observations = mode ? OBSERVATIONS : 0;
+                s.what = mode ? "Hessian products with observations" : "Hessian products";
                 all_in_lanes(&s);
             }
     }
@@ -466,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_counts_and_threads),
         cmocka_unit_test(test_observations),
+        cmocka_unit_test(test_hessian_products),
         cmocka_unit_test(test_many_chunks),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_remarks),

@@ -1,5 +1,5 @@
-/* test_lanes_malloc.c - malloc fails from call k on, for every k: members in lanes are as ever, or run alone, or say that
-   there is no memory; nothing is leaked; and after its first members an ensemble in lanes allocates nothing. */
+/* test_lanes_malloc.c - malloc fails from call k on, for every k: members in lanes are as ever, or run alone, or say
+   that there is no memory; nothing is leaked; and after its first members an ensemble in lanes allocates nothing. */
 #include <costate/ensemble.h>
 #include "alloc.h"
 #include "common.h"

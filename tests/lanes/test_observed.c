@@ -1,5 +1,6 @@
-/* test_observed.c - members.observations: gradients of an ensemble are those of costate_adjoint over each member's tape,
-   one by one and in lanes; arguments and callbacks that fail. */
+/* test_observed.c - members.observations and members.lambda2: gradients and Hessian products of an ensemble are those
+   of costate_adjoint and costate_hessian over each member's tape, one by one and in lanes; arguments and callbacks that
+   fail. */
 #include <costate/ensemble.h>
 #include "common.h"
 #include "ring.h"
@@ -79,6 +80,105 @@ static void test_gradients(void **state)
     }
 }
 
+/* ---- Hessian products ---- */
+
+enum { D = 2 };
+typedef struct { double lambda2[MEMBERS * N * D], mu2[MEMBERS * 3 * D]; } products;
+
+static double V[MEMBERS * N * D], Vp[MEMBERS * 3 * D];
+
+static int seed2(int member, double t1, const double *y, const double *p_of, int m, const double *W, const double *Wp,
+                 double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    (void)t1, (void)ctx;
+    for (int i = 0; i < N; i++) lambda[i] = y[i] * y[i] + member;
+    for (int k = 0; k < m * N; k++) lambda2[k] = 2 * y[k % N] * W[k];
+    mu[1] += p_of[1] * p_of[1];
+    for (int j = 0; j < m; j++) mu2[3 * j + 1] += 2 * p_of[1] * Wp[3 * j + 1];
+    return 0;
+}
+
+static int observe2(int member, int k, double t, const double *y, int m, const double *W, double *w, double *w2,
+                    void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < N - 1; i++) w[i] = y[i] * y[i] * t + member * k;
+    for (int i = 0; i < m * (N - 1); i++) w2[i] = 2 * y[i % (N - 1)] * W[i] * t;
+    return 0;
+}
+
+static int seed2_one(double t1, const double *y, const double *p_of, int m, const double *W, const double *Wp,
+                     double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    return seed2(*(const int *)ctx, t1, y, p_of, m, W, Wp, lambda, mu, lambda2, mu2, NULL);
+}
+
+static int observe2_one(int k, double t, const double *y, int m, const double *W, double *w, double *w2, void *ctx)
+{
+    return observe2(*(const int *)ctx, k, t, y, m, W, w, w2, NULL);
+}
+
+static costate_members second_members_of(results *r, products *h)
+{
+    costate_members all = members_of(r);
+    for (int k = 0; k < MEMBERS * N * D; k++) V[k] = (k * 7 % 5) - 2;
+    for (int k = 0; k < MEMBERS * 3 * D; k++) Vp[k] = (k * 3 % 7) - 3;
+    for (int k = 0; k < MEMBERS * 3 * D; k++) h->mu2[k] = k;
+    memset(h->lambda2, 0, sizeof h->lambda2);
+    all.m = 1;
+    all.directions = D;
+    all.V = V;
+    all.Vp = Vp;
+    all.lambda2 = h->lambda2;
+    all.mu2 = h->mu2;
+    all.seed2 = seed2;
+    all.observe2 = observe2;
+    return all;
+}
+
+static void products_by_hand(const char *method, results *r, products *h)
+{
+    costate_problem P = ring_problem(&three, 1);
+    costate *c = costate_new(costate_method_find(method), &P, NULL);
+    costate_tape *tape = costate_tape_new();
+    second_members_of(r, h);
+    for (int k = 0; k < MEMBERS; k++) {
+        costate_observations seen = {.count = TIMES, .t = OBSERVED, .seed2 = observe2_one, .ctx = &k};
+        costate_second s = {.m = D, .V = V + k * N * D, .Vp = Vp + k * 3 * D, .seed = seed2_one, .ctx = &k,
+                            .observations = &seen, .lambda = r->lambda + k * N, .mu = r->mu + k * 3,
+                            .lambda2 = h->lambda2 + k * N * D, .mu2 = h->mu2 + k * 3 * D};
+        CHECK_OK(c, costate_integrate(c, 0, 1, r->y + k * N, p + 3 * k, tape));
+        CHECK_OK(c, costate_hessian(c, tape, &s));
+    }
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
+static void test_hessian_products(void **state)
+{
+    const char *const methods[] = {"tsit5", "rodas4", "sdirk4a"};
+    static results expected, r;
+    static products expected2, h;
+    costate_problem P = ring_problem(&three, 1);
+    (void)state;
+    given();
+    for (int k = 0; k < 3; k++) {
+        products_by_hand(methods[k], &expected, &expected2);
+        for (int in_lanes = 0; in_lanes < 2; in_lanes++) {
+            costate_members all = second_members_of(&r, &h);
+            costate_ensemble_report report;
+            all.lanes = in_lanes ? ring_lanes : NULL;
+            assert_int_equal(costate_ensemble(costate_method_find(methods[k]), &P, NULL, &all, &report), COSTATE_OK);
+            assert_int_equal(report.in_lanes, in_lanes && k < 2 && costate_lanes() > 1 ? MEMBERS : 0);
+            assert_memory_equal(&r.y, &expected.y, sizeof r.y);
+            assert_memory_equal(r.lambda, expected.lambda, MEMBERS * N * sizeof *r.lambda);
+            assert_memory_equal(r.mu, expected.mu, MEMBERS * 3 * sizeof *r.mu);
+            assert_memory_equal(&h, &expected2, sizeof h);
+            for (int i = 0; i < MEMBERS * N * D; i++) assert_true(V[i] == (i * 7 % 5) - 2);
+        }
+    }
+}
+
 static void refused(costate_members all, int status, const char *what)
 {
     costate_problem P = ring_problem(&three, 1);
@@ -120,6 +220,24 @@ static void test_faults(void **state)
     all.observed = MIXED;
     refused(all, COSTATE_OUT_OF_RANGE, "observations.t[1] = 0.25 lies outside the run or out of order");
     all = members_of(&r);
+    static products h;
+    all = second_members_of(&r, &h);
+    all.m = 2;
+    refused(all, COSTATE_BAD_ARGUMENT, "needs directions and m = 1; they are 2 and 2");
+    all = second_members_of(&r, &h);
+    all.directions = 0;
+    refused(all, COSTATE_BAD_ARGUMENT, "needs directions and m = 1; they are 0 and 1");
+    all = second_members_of(&r, &h);
+    all.observe2 = NULL;
+    refused(all, COSTATE_MISSING, "members.observe2 is missing");
+    all = second_members_of(&r, &h);
+    all.observations = 0;
+    all.seed2 = NULL;
+    refused(all, COSTATE_MISSING, "members.seed2 is missing");
+    all = second_members_of(&r, &h);
+    all.times = &(costate_times){.t1 = r.mu};
+    refused(all, COSTATE_BAD_ARGUMENT, "no derivatives with respect to times");
+    all = members_of(&r);
     all.observe = fails;
     refused(all, COSTATE_CALLBACK, "returned 3");
     assert_int_equal(r.status[5], COSTATE_CALLBACK);
@@ -130,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_hessian_products),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
