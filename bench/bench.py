@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from parts import auto, bvp, dae, events, model, papers, scale, second, small, stiff, swe, trust, wmethods
+from parts import auto, bvp, dae, events, lanes, model, papers, scale, second, small, stiff, swe, trust, wmethods
 from peers.codes import codes, machine
 from peers.runner import Runner
 from report.sweeps import QUICK
@@ -18,7 +18,7 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
          "direct": stiff.part_direct, "inexact": stiff.part_inexact, "dae": dae.part_dae, "fekete": dae.part_fekete,
          "hybrid": events.part_hybrid, "second": second.part_second, "bvp": bvp.part_bvp, "scale": scale.part_scale,
          "papers": papers.part_papers, "trust": trust.part_trust, "auto": auto.part_auto,
-         "model": model.part_model, "wmethods": wmethods.part_wmethods}
+         "model": model.part_model, "lanes": lanes.part_lanes, "wmethods": wmethods.part_wmethods}
 WITHIN = {"wmethods"}                      # the end of another part, stiff; by its name alone
 WITHOUT_PEERS = {"papers", "trust", "model"}
 

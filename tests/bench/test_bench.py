@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
-from parts import auto, bvp as bvp_part, papers as paper_part, second, wmethods  # noqa: E402
+from parts import auto, bvp as bvp_part, lanes, papers as paper_part, second, wmethods  # noqa: E402
 import recommend  # noqa: E402
 from report import trust_pictures  # noqa: E402
 from report.tables import Report, faster_at, gain  # noqa: E402
@@ -346,6 +346,23 @@ def test_other_codes_meet_auto_with_the_best_of_their_ways():
         assert rows == ["| lv | %s | 2.00 | 2.00 to 2.00 | cvodes adams | %s |" % (rtol, lsoda)
                         for rtol in ("1e-03", "1e-05")], rows
         assert there == (not any("LSODA could not be built" in line for line in report.lines)), report.lines
+
+
+def test_targets_of_lanes():
+    """The lesser of two tolerances counts, and other methods do not; 4 lanes need 60 % of what 8 do, 2 lanes have no
+    target."""
+    def verdict(width):
+        rows = [{"model": "pollution", "method": method, "rtol": rtol, "mode": "forward", "elimination": "dense",
+                 "lanes": width, "over_dense": ratio}
+                for method, rtol, ratio in (("rodas4", 1e-4, 2.9), ("rodas4", 1e-6, 4.0), ("ros3", 1e-4, 1.5))]
+        with contextlib.redirect_stdout(io.StringIO()):
+            report = Report(".")
+            lanes.targets(report, rows)
+        return [line.split(" >= ")[1] for line in report.targets if line.startswith("pollution, forward, dense")]
+
+    assert verdict(8) == ["3.6: MISSED (reached 2.9)"], verdict(8)
+    assert verdict(4) == ["2.16: met (2.9)"], verdict(4)
+    assert verdict(2) == ["3.6: not measured"], verdict(2)
 
 
 def test_runs_that_failed_are_not_in_pictures():
