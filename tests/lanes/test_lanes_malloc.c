@@ -5,7 +5,7 @@
 #include "common.h"
 #include "ring.h"
 
-enum { MEMBERS = 11, N = 4, MANY = 400 };
+enum { MEMBERS = 11, N = 4, MANY = 1200 };
 
 typedef struct { double y[MANY * N], lambda[MANY * N], mu[MANY * 3]; int status[MANY]; } results;
 
