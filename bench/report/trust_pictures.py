@@ -1,7 +1,7 @@
-"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md and docs/choosing.md from what was measured.
+"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md, choosing.md and applications.md from measured rows.
 
-ROWS: build/bench/trust.json of `./run bench trust`, or what build/bench/adi prints.  DIRECTORY: docs/pictures.  They
-are drawn as those of the site."""
+ROWS: build/bench/trust.json of `./run bench trust`, what build/bench/adi prints, or 38_map.dat of
+examples/38_ozone_map DIRECTORY 400.  DIRECTORY: docs/pictures.  They are drawn as those of the site."""
 import json
 import math
 import os
@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 
 from figure import Figure                                           # noqa: E402
+from maps import ozone_maps                                         # noqa: E402
 from parts.trust import KNOWN, MODES, NEAR                          # noqa: E402
 
 METHOD = "dopri5"
@@ -24,11 +25,14 @@ KINDS = {"plain": 1, "stable": 2, "controlled": 0}                   # colours o
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    made = parabolic(rows) if rows[0]["set"] == "adi" else trusted(rows)
+        made = ozone_maps(file.read()) if sys.argv[1].endswith(".dat") else by_set([json.loads(line) for line in file])
     for name, picture in made.items():
         with open(os.path.join(sys.argv[2], name + ".svg"), "w", encoding="utf-8") as file:
             file.write(picture.text())
+
+
+def by_set(rows):
+    return parabolic(rows) if rows[0]["set"] == "adi" else trusted(rows)
 
 
 def trusted(rows):

@@ -11,6 +11,7 @@ text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 
 .edge { stroke: #2f5d94; stroke-width: 1.2; fill: none } .others { stroke: #cfcfcf; stroke-width: 1.1; fill: none }
 .c0 { stroke: #2f5d94 } .c1 { stroke: #b5541c } .c2 { stroke: #3b7d3b } .c3 { stroke: #7a4f9a } .c4 { stroke: #8a6d1d }
 .c0, .c1, .c2, .c3, .c4 { stroke-width: 1.7; fill: none } .dot { fill: #2f5d94; stroke: none }
+.frame { stroke: #222; stroke-width: 1.4; fill: none }
 .many { stroke: #2f5d94; stroke-width: 1.8; stroke-opacity: .5; stroke-linecap: round; fill: none }
 .mark { fill: #222; stroke: none } .faint { fill: #9db8d9; stroke: none }
 .t0 { fill: #2f5d94 } .t1 { fill: #b5541c } .t2 { fill: #3b7d3b } .t3 { fill: #7a4f9a } .t4 { fill: #8a6d1d }
@@ -24,12 +25,13 @@ class Figure:
     def __init__(self, x, y, title="", labels=("", ""), width=420, height=300, log=(False, False)):
         self.x, self.y, self.log = x, y, log
         self.width, self.height, self.title, self.labels = width, height, title, labels
-        self.parts, self.notes = [], []
+        self.parts, self.notes, self.scale, self.right = [], [], [], RIGHT
 
     def place(self, x, y):
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         up = (y - self.y[0]) / (self.y[1] - self.y[0])
-        return (LEFT + across * (self.width - LEFT - RIGHT), self.height - BOTTOM - up * (self.height - TOP - BOTTOM))
+        return (LEFT + across * (self.width - LEFT - self.right),
+                self.height - BOTTOM - up * (self.height - TOP - BOTTOM))
 
     def path(self, points):
         return "M" + "L".join("%.1f %.1f" % self.place(x, y) for x, y in points)
@@ -54,16 +56,29 @@ class Figure:
             text = "".join(self.path(loop) + "Z" for loop in loops)
             self.parts.append(f'<path class="area" d="{text}"/><path class="edge" d="{text}"/>')
 
-    def cells(self, rows, colour):
-        """rows[j][i]: a value; colour: of a value; its cell is from (i, j) to (i + 1, j + 1)"""
+    def cells(self, rows, colour, size=(1, 1)):
+        """rows[j][i]: a value; colour: of a value; its cell is from (i, j) to (i + 1, j + 1), in units of `size`"""
         paths = {}
         for j, row in enumerate(rows):
-            for i, value in enumerate(row):
-                (left, low), (right, high) = self.place(i, j), self.place(i + 1, j + 1)
-                box = f"M{left:.1f} {low:.1f}H{right:.1f}V{high:.1f}H{left:.1f}Z"
-                paths.setdefault(colour(value), []).append(box)
-        self.parts += [f'<path fill="{name}" stroke="{name}" stroke-width=".4" d="{"".join(boxes)}"/>'
+            for i, run, name in runs([colour(value) for value in row]):
+                left, low = self.place(i * size[0], j * size[1])
+                right, high = self.place((i + run) * size[0], (j + 1) * size[1])
+                paths.setdefault(name, []).append(f"M{left:.1f} {low:.1f}H{right:.1f}V{high:.1f}H{left:.1f}Z")
+        self.parts += [f'<path fill="{name}" stroke="{name}" stroke-width=".4" d="{wrapped(boxes)}"/>'
                        for name, boxes in sorted(paths.items())]
+
+    def bar(self, bounds, colours, label):
+        """a scale of colours right of the axes, before anything is drawn: colours[k] from bounds[k] to bounds[k + 1]"""
+        self.right = 78
+        left, low, high = self.width - self.right + 12, self.height - BOTTOM, TOP
+        step = (low - high) / len(colours)
+        for k, name in enumerate(colours):
+            self.scale.append(f'<rect x="{left}" y="{low - (k + 1) * step:.1f}" width="14" height="{step:.1f}" '
+                              f'fill="{name}"/>')
+        for k, value in enumerate(bounds):
+            if k % max(1, round(len(bounds) / 12)) == 0:
+                self.scale.append(f'<text x="{left + 18}" y="{low - k * step + 4:.1f}">{value:g}</text>')
+        self.scale.append(f'<text x="{self.width - 4}" y="16" text-anchor="end">{html.escape(label)}</text>')
 
     def note(self, text, kind=""):
         """a line of the legend"""
@@ -71,12 +86,12 @@ class Figure:
 
     def legend(self):
         return ['<text class="legend %s" x="%d" y="%d" text-anchor="end">%s</text>'
-                % (kind, self.width - RIGHT - 6, TOP + 16 + 15 * k, html.escape(text))
+                % (kind, self.width - self.right - 6, TOP + 16 + 15 * k, html.escape(text))
                 for k, (text, kind) in enumerate(self.notes)]
 
     def ticks(self, axis):
         low, high = sorted((self.x, self.y)[axis])
-        room = (self.width - LEFT - RIGHT) / 60 if axis == 0 else (self.height - TOP - BOTTOM) / 36
+        room = (self.width - LEFT - self.right) / 60 if axis == 0 else (self.height - TOP - BOTTOM) / 36
         return decades(low, high, room) if self.log[axis] else steps(low, high, room)
 
     def axes(self):
@@ -103,13 +118,27 @@ class Figure:
 
     def text(self):
         grid, words = self.axes()
-        inside = self.width - LEFT - RIGHT, self.height - TOP - BOTTOM
+        inside = self.width - LEFT - self.right, self.height - TOP - BOTTOM
         size = f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}"'
         return (f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{STYLE}\n'
                 '<rect width="100%" height="100%" fill="#fff"/>\n'
                 f'<clipPath id="in"><rect x="{LEFT}" y="{TOP}" width="{inside[0]}" height="{inside[1]}"/></clipPath>\n'
-                + "\n".join([*grid, '<g clip-path="url(#in)">', *self.parts, "</g>", *words, *self.legend()])
+                + "\n".join([*grid, '<g clip-path="url(#in)">', *self.parts, "</g>", *words, *self.scale,
+                             *self.legend()])
                 + "\n</svg>\n")
+
+
+def runs(names):
+    """(begin, length, name) of equal neighbours"""
+    begin = 0
+    for k in range(1, len(names) + 1):
+        if k == len(names) or names[k] != names[begin]:
+            yield begin, k - begin, names[begin]
+            begin = k
+
+
+def wrapped(words):
+    return "".join("\n" + "".join(words[k:k + 3]) for k in range(0, len(words), 3))
 
 
 def inside(name, text):
