@@ -202,8 +202,29 @@ def costs(*ways):
     return [("cost against the number of runs, by three gradients", picture)]
 
 
+# ---- 39: a population ----------------------------------------------------------------------------------------
+
+def bands(rows, data):
+    """percentiles 5, 25, 50, 75, 95 in columns 1 to 5; subjects after them"""
+    made = []
+    for words, subjects in (("concentrations of all subjects", ()), ("three subjects, and their data", (0, 1, 2))):
+        picture = Figure((0, 84), (0, 1.3 * max(column(rows, 5))), words, ("t, hours", "concentration, mg/L"), 420, 320)
+        for low, high, kind in ((1, 5, "pale"), (2, 4, "area")):
+            picture.band(curve(rows, 0, low), curve(rows, 0, high), kind)
+        picture.curve(curve(rows, 0, 3), "c0")
+        for k in subjects:
+            picture.curve(curve(rows, 0, 6 + k), f"c{k + 1}")
+            picture.dots(curve(data, 0, 1 + k), 2.6, f"t{k + 1}")
+        if not subjects:
+            for text in ("median", "half of the subjects (dark)", "90 % of them (pale)"):
+                picture.note(text, "t0")
+        made.append((words + ": against time, with percentiles of the population", picture))
+    return made
+
+
 DRAWN = {"fields": (["27_fields"], fields), "minimum": (["27_iterations"], minimum),
          "forecast": (["27_forecast"], forecast), "fit": (["28_data", "28_curve"], fitted),
          "ellipses": (["28_covariance", "28_estimates"], ellipses), "profile": (["28_profile"], profile),
          "trips": (["29_trip_0", "29_trip_1", "29_trip_3"], trips),
+         "bands": (["39_bands", "39_data"], bands),
          "costs": (["29_iterations_0", "29_iterations_1", "29_iterations_2"], costs)}

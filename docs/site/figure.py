@@ -11,6 +11,7 @@ text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 
 .edge { stroke: #2f5d94; stroke-width: 1.2; fill: none } .others { stroke: #cfcfcf; stroke-width: 1.1; fill: none }
 .c0 { stroke: #2f5d94 } .c1 { stroke: #b5541c } .c2 { stroke: #3b7d3b } .c3 { stroke: #7a4f9a } .c4 { stroke: #8a6d1d }
 .c0, .c1, .c2, .c3, .c4 { stroke-width: 1.7; fill: none } .dot { fill: #2f5d94; stroke: none }
+.pale { fill: #9db8d9; fill-opacity: .35 }
 .frame { stroke: #222; stroke-width: 1.4; fill: none }
 .many { stroke: #2f5d94; stroke-width: 1.8; stroke-opacity: .5; stroke-linecap: round; fill: none }
 .mark { fill: #222; stroke: none } .faint { fill: #9db8d9; stroke: none }
@@ -55,6 +56,10 @@ class Figure:
         if loops:
             text = "".join(self.path(loop) + "Z" for loop in loops)
             self.parts.append(f'<path class="area" d="{text}"/><path class="edge" d="{text}"/>')
+
+    def band(self, low, high, kind):
+        """between two curves"""
+        self.parts.append(f'<path class="{kind}" d="{self.path(low + high[::-1])}Z"/>')
 
     def cells(self, rows, colour, size=(1, 1)):
         """rows[j][i]: a value; colour: of a value; its cell is from (i, j) to (i + 1, j + 1), in units of `size`"""
