@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <costate/accuracy.h>
+#include <costate/lanes.hpp>
 #include <costate/problem.hpp>
 
 namespace costate_cpp {
@@ -841,6 +842,8 @@ struct costate {
     template<class N> static double value(const N &x) { return costate_cpp::value(x); }     // of any number
     template<class T = double, class D = T> using dual = costate_cpp::dual<T, D>;
     template<class T = double> using traced = costate_cpp::traced<T>;
+    template<int L> using wide = costate_cpp::wide<L>;
+    template<class F> static costate_cpp::in_lanes<F> lanes(F f) { return {std::move(f)}; }         // see lanes.hpp
     template<class T> using view = costate_cpp::view<T>;
     template<class T> using point = costate_cpp::point<T>;
     using values = costate_cpp::values;

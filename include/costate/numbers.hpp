@@ -35,20 +35,20 @@ inline double value(double x) { return x; }
 template<class N> if_number<N, double> value(const N &x) { return value(x.v); }
 
 // Derivatives along `count` directions, which the compiler calculates side by side.
-template<int count> struct pack {
-    double d[count] = {};
+template<int count, class T = double> struct pack {
+    T d[count] = {};
     friend pack operator+(pack x, const pack &y)
     {
         for (int i = 0; i < count; i++) x.d[i] += y.d[i];
         return x;
     }
-    friend pack operator*(double c, pack x)
+    friend pack operator*(const T &c, pack x)
     {
         for (int i = 0; i < count; i++) x.d[i] *= c;
         return x;
     }
-    friend pack operator*(const pack &x, double c) { return c * x; }
-    friend pack operator-(const pack &x) { return -1.0 * x; }
+    friend pack operator*(const pack &x, const T &c) { return c * x; }
+    friend pack operator-(const pack &x) { return T(-1.0) * x; }
     friend pack operator-(const pack &x, const pack &y) { return x + -y; }
 };
 
@@ -64,12 +64,30 @@ template<class T = double, class D = T> struct dual {
 
 namespace detail {
 
+// the value, of numbers with derivatives: a double, or one of each member (lanes.hpp)
+template<class N> auto &innermost(N &x)
+{
+    if constexpr (is_number<std::remove_const_t<N>>::value) return innermost(x.v);
+    else return x;
+}
+
+// of members: in which lanes
 inline bool is_zero(double x) { return x == 0; }
-template<class T> bool is_zero(const dual<T, T> &x) { return is_zero(x.v) && is_zero(x.d); }
+template<class T> auto is_zero(const dual<T, T> &x) { return is_zero(x.v) && is_zero(x.d); }
+
+// nothing where a condition holds, and else a number
+template<class T, class Number> T nothing_if(bool is, const Number &number) { return is ? T(0) : T(number()); }
+template<class T, class Lanes, class Number> T nothing_if(const Lanes &are, const Number &number)
+{
+    return choose(are, T(0), T(number()));
+}
 
 // slope times d, where nothing times infinity is nothing
-template<class T> T times(const T &slope, const T &d) { return is_zero(d) ? T(0) : slope * d; }
-template<int count> pack<count> times(double slope, pack<count> x)
+template<class T> T times(const T &slope, const T &d)
+{
+    return nothing_if<T>(is_zero(d), [&] { return slope * d; });
+}
+template<int count, class T> pack<count, T> times(const T &slope, pack<count, T> x)
 {
     for (int i = 0; i < count; i++) x.d[i] = times(slope, x.d[i]);
     return x;
@@ -246,9 +264,9 @@ template<class N> if_number<N, N &> operator++(N &x) { return x = x + 1.0; }
 template<class N> if_number<N, N &> operator--(N &x) { return x = x - 1.0; }
 
 #define COSTATE_COMPARISON(op) \
-    template<class N> if_number<N, bool> operator op(const N &x, const N &y) { return value(x) op value(y); } \
-    template<class N> if_number<N, bool> operator op(const N &x, double y) { return value(x) op y; } \
-    template<class N> if_number<N, bool> operator op(double x, const N &y) { return x op value(y); }
+    template<class N> if_number<N, bool> operator op(const N &x, const N &y) { return detail::innermost(x) op detail::innermost(y); } \
+    template<class N> if_number<N, bool> operator op(const N &x, double y) { return detail::innermost(x) op y; } \
+    template<class N> if_number<N, bool> operator op(double x, const N &y) { return x op detail::innermost(y); }
 COSTATE_COMPARISON(<)
 COSTATE_COMPARISON(<=)
 COSTATE_COMPARISON(>)
@@ -293,17 +311,30 @@ COSTATE_FUNCTION(erfc, -1.12837916709551257390 * exp(-v * v))
 #undef COSTATE_FUNCTION
 
 // By value alone: what is constant between its jumps has no derivative.
-#define COSTATE_OF_VALUE(name, result, type) \
-    template<class N> if_number<N, type> name(const N &x) { return result(std::name(value(x))); }
-COSTATE_OF_VALUE(floor, N, N)
-COSTATE_OF_VALUE(ceil, N, N)
-COSTATE_OF_VALUE(trunc, N, N)
-COSTATE_OF_VALUE(round, N, N)
-COSTATE_OF_VALUE(isfinite, bool, bool)
-COSTATE_OF_VALUE(isnan, bool, bool)
-COSTATE_OF_VALUE(isinf, bool, bool)
-COSTATE_OF_VALUE(signbit, bool, bool)
-#undef COSTATE_OF_VALUE
+#define COSTATE_JUMPS(name) \
+    template<class N> if_number<N> name(const N &x) \
+    { \
+        using std::name; \
+        N f(0.0); \
+        detail::innermost(f) = name(detail::innermost(x)); \
+        return f; \
+    }
+COSTATE_JUMPS(floor)
+COSTATE_JUMPS(ceil)
+COSTATE_JUMPS(trunc)
+COSTATE_JUMPS(round)
+#undef COSTATE_JUMPS
+#define COSTATE_ASKS(name) \
+    template<class N> if_number<N, bool> name(const N &x) \
+    { \
+        using std::name; \
+        return name(detail::innermost(x)); \
+    }
+COSTATE_ASKS(isfinite)
+COSTATE_ASKS(isnan)
+COSTATE_ASKS(isinf)
+COSTATE_ASKS(signbit)
+#undef COSTATE_ASKS
 
 template<class N> if_number<N> fabs(const N &x) { return signbit(x) ? -x : x; }
 template<class N> if_number<N> abs(const N &x) { return fabs(x); }
@@ -327,11 +358,12 @@ template<class N> if_number<N> pow(const N &x, const N &y)
 {
     using std::log;
     using std::pow;
+    using detail::is_zero;
     using T = std::decay_t<decltype(x.v)>;
     const T f = pow(x.v, y.v);
-    const bool at_zero = value(x) == 0;
-    return detail::chain<T>(f, x, at_zero && value(y) == 0 ? T(0) : T(y.v * pow(x.v, y.v - 1)),
-                            y, at_zero ? T(0) : T(log(x.v) * f));
+    const auto at_zero = is_zero(detail::innermost(x)), zeroth = is_zero(detail::innermost(y));
+    return detail::chain<T>(f, x, detail::nothing_if<T>(at_zero && zeroth, [&] { return y.v * pow(x.v, y.v - 1); }),
+                            y, detail::nothing_if<T>(at_zero, [&] { return log(x.v) * f; }));
 }
 template<class N> if_number<N> atan2(const N &y, const N &x)
 {
@@ -352,8 +384,11 @@ template<class N> if_number<N> fmin(const N &x, const N &y) { return isnan(x) ||
 template<class N> if_number<N> fmod(const N &x, const N &y)
 {
     using std::fmod;
+    using std::trunc;
     using T = std::decay_t<decltype(x.v)>;
-    return detail::chain<T>(fmod(x.v, y.v), x, 1, y, -std::trunc(value(x) / value(y)));
+    T slope(0.0);
+    detail::innermost(slope) = -trunc(detail::innermost(x) / detail::innermost(y));
+    return detail::chain<T>(fmod(x.v, y.v), x, 1, y, slope);
 }
 template<class N> if_number<N> copysign(const N &x, const N &y) { return signbit(x) == signbit(y) ? x : -x; }
 
@@ -404,6 +439,7 @@ public:
 
 // A recording, from its inputs to the sweep back.
 template<class T> class recording {
+protected:
     lease<tape<T>> memory;
     recorder<T> &here = recorder<T>::here();
     const recorder<T> outer = here;

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 #include <costate/costate.h>
+#include <costate/lanes.h>
 #include <costate/numbers.hpp>
 
 namespace costate_cpp {
@@ -73,7 +74,11 @@ template<class T> struct point {
     int mode = 0;
 };
 
+template<class F> struct in_lanes;          // lanes.hpp
+
 namespace detail {
+
+template<class F, bool of_rhs> class lane_map_of;
 
 // ---- exceptions: kept while the library returns to the caller ---------------------------------------------------
 
@@ -110,7 +115,7 @@ template<class Body> int guarded(const Body &body) noexcept
 }
 
 // What a callback of the user returned: nothing is success.
-template<class F, class... A> int status_of(const F &f, A &&...a)
+template<class F, class... A> [[gnu::always_inline]] inline int status_of(const F &f, A &&...a)
 {
     using returned = std::invoke_result_t<const F &, A...>;
     if constexpr (std::is_void<returned>::value) {
@@ -138,6 +143,16 @@ struct shape {
     std::size_t inputs() const { return static_cast<std::size_t>(1 + y + p + yp + m); }
 };
 
+// The products of a map for members side by side: lanes.hpp.
+class any_map;
+struct lane_calls {
+    using at = const costate_lane_point *;
+    int (*value)(const any_map &, const shape &, at x, double *out);
+    int (*forward[2])(const any_map &, const shape &, at x, at a, at b, double *out);   // tangent, tangent2
+    int (*back[3])(const any_map &, const shape &, at x, at a, at b, const double *w, const costate_lane_gradient *g);
+    int (*jac)(const any_map &, const shape &, const costate_pattern *, at x, double *J);
+};
+
 // One callback of costate_map each; a and b are directions.
 class any_map {
 public:
@@ -153,6 +168,12 @@ public:
                                 const costate_gradient *g) const = 0;
     virtual int adjoint_tangent2(const shape &, const costate_point *x, const costate_point *a, const costate_point *b,
                                  const double *w, const costate_gradient *g) const = 0;
+    // of maps in lanes
+    virtual const lane_calls *beside(int) const { return nullptr; }
+    virtual int jac(const shape &, const costate_pattern *, const costate_point *, double *) const
+    {
+        return COSTATE_CALLBACK;
+    }
 };
 
 enum { LANES = 8 };                     // directions that a number carries at once: a cache line
@@ -203,7 +224,8 @@ template<class T> void prepare(const shape &s, const point<T> &x, view<T> out)
     else std::fill(out.begin(), out.end(), T(0));
 }
 
-template<class F, class T> int call(const F &f, const point<T> &x, view<T> out)
+template<class F, class T>
+[[gnu::always_inline]] inline int call(const F &f, const point<T> &x, view<T> out)
 {
     using V = const view<const T> &;
     if constexpr (std::is_invocable<const F &, const T &, V, V, view<T> &>::value) {
@@ -223,7 +245,8 @@ template<class F, class T> int call(const F &f, const point<T> &x, view<T> out)
     }
 }
 
-template<class F> class map_of final : public any_map {
+template<class F> class map_of : public any_map {
+protected:
     const F f;
 
     // f with numbers of type T that `load` sets; `store` reads the result
@@ -252,6 +275,25 @@ template<class F> class map_of final : public any_map {
             });
         }, [&](const T *out) {
             for (int i = 0; i < s.rows; i++) to[i] = last(out[i]);
+        });
+    }
+
+    // Columns of the Jacobian, at most LANES: n*n by columns, or the entries of the pattern.
+    int columns(const shape &s, const costate_pattern *pattern, const costate_point *x, int first, int count,
+                double *J) const
+    {
+        return forward<lanes>(s, x, [&](lanes *in) {
+            parts(s, *x, [&](const double *of_x, int length, auto) {
+                for (int i = 0; i < length; i++) *in++ = of_x[i];
+            });
+            in -= s.inputs() - 1;                       // y
+            for (int c = 0; c < count; c++) in[first + c].d.d[c] = 1;
+        }, [&](const lanes *out) {
+            for (int c = 0; c < count; c++) {
+                const int j = first + c;
+                if (!pattern) for (int i = 0; i < s.y; i++) J[j * s.y + i] = out[i].d.d[c];
+                else for (int k = pattern->col[j]; k < pattern->col[j + 1]; k++) J[k] = out[pattern->row[k]].d.d[c];
+            }
         });
     }
 
@@ -351,7 +393,11 @@ public:
 };
 
 using map_ptr = std::shared_ptr<const any_map>;
-template<class F> map_ptr make_map(F f) { return std::make_shared<map_of<F>>(std::move(f)); }
+template<bool of_rhs = false, class F> map_ptr make_map(F f) { return std::make_shared<map_of<F>>(std::move(f)); }
+template<bool of_rhs = false, class F> map_ptr make_map(in_lanes<F> of)
+{
+    return std::make_shared<lane_map_of<F, of_rhs>>(std::move(of.f));
+}
 
 struct sized_map {
     map_ptr map;
@@ -389,6 +435,42 @@ template<class Owner, sized_map Owner::*member> costate_map callbacks(const Owne
     };
     c.adjoint_tangent2 = [](point_ptr x, point_ptr a, point_ptr b, const double *w, gradient_ptr g, void *ctx) {
         return COSTATE_CALL(adjoint_tangent2, x, a, b, w, g);
+    };
+#undef COSTATE_CALL
+    return c;
+}
+
+// The callbacks for L members side by side, or none.  What they throw takes the members out of the lanes.
+template<class Body> int in_lanes_or_alone(const Body &body) noexcept
+{
+    try {
+        return body();
+    } catch (...) {
+        return COSTATE_CALLBACK;
+    }
+}
+template<class Owner, sized_map Owner::*member, int L> costate_lane_map lane_callbacks(const Owner &owner)
+{
+    using at = const costate_lane_point *;
+    using gradient_ptr = const costate_lane_gradient *;
+    costate_lane_map c = {};
+    if (!(owner.*member).map || !(owner.*member).map->beside(L)) return c;
+#define COSTATE_CALL(what, ...) \
+    in_lanes_or_alone([&] { \
+        const sized_map &of = static_cast<const Owner *>(ctx)->*member; \
+        return of.map->beside(L)->what(*of.map, of.s, __VA_ARGS__); \
+    })
+    c.value = [](at x, double *out, void *ctx) { return COSTATE_CALL(value, x, out); };
+    c.tangent = [](at x, at a, double *out, void *ctx) { return COSTATE_CALL(forward[0], x, a, nullptr, out); };
+    c.tangent2 = [](at x, at a, at b, double *out, void *ctx) { return COSTATE_CALL(forward[1], x, a, b, out); };
+    c.adjoint = [](at x, const double *w, gradient_ptr g, void *ctx) {
+        return COSTATE_CALL(back[0], x, nullptr, nullptr, w, g);
+    };
+    c.adjoint_tangent = [](at x, at a, const double *w, gradient_ptr g, void *ctx) {
+        return COSTATE_CALL(back[1], x, a, nullptr, w, g);
+    };
+    c.adjoint_tangent2 = [](at x, at a, at b, const double *w, gradient_ptr g, void *ctx) {
+        return COSTATE_CALL(back[2], x, a, b, w, g);
     };
 #undef COSTATE_CALL
     return c;
@@ -451,6 +533,7 @@ class problem {
         costate_pattern pattern = {};
         std::vector<std::unique_ptr<event_maps>> maps;
         std::vector<costate_event> events;
+        costate_lane_maps beside[4] = {};
     };
     std::shared_ptr<contents> all = std::make_shared<contents>();
 
@@ -515,8 +598,41 @@ class problem {
         }
         c.nevents = static_cast<int>(a.events.size());
         c.event = a.events.empty() ? nullptr : a.events.data();
+        set_lanes(a);
         return *this;
     }
+
+    // Maps in lanes need the Jacobian, which otherwise the library forms from tangents.
+    template<int L> static costate_lane_maps beside(const contents &a)
+    {
+        costate_lane_maps of = {};
+        of.lanes = L;
+        if (a.c.nm > 0) return of;                      // lanes have no memory variables
+        of.rhs = detail::lane_callbacks<contents, &contents::rhs, L>(a);
+        of.cost = detail::lane_callbacks<contents, &contents::cost, L>(a);
+        if (of.rhs.value)
+            of.jac = [](const costate_lane_point *x, double *J, void *ctx) {
+                const contents &of_all = *static_cast<const contents *>(ctx);
+                return detail::in_lanes_or_alone([&] {
+                    const detail::sized_map &f = of_all.rhs;
+                    return f.map->beside(L)->jac(*f.map, f.s, of_all.c.pattern, x, J);
+                });
+            };
+        return of;
+    }
+    void set_lanes(contents &a)
+    {
+        a.c.jac = nullptr;
+        if (!is_in_lanes(a.rhs)) return;
+        a.c.jac = [](const costate_point *x, double *J, void *ctx) {
+            const contents &of = *static_cast<const contents *>(ctx);
+            return detail::guarded([&] { return of.rhs.map->jac(of.rhs.s, of.c.pattern, x, J); });
+        };
+        a.beside[0] = beside<2>(a);
+        a.beside[1] = beside<4>(a);
+        a.beside[2] = beside<8>(a);
+    }
+    static bool is_in_lanes(const detail::sized_map &f) { return f.map && f.map->beside(2); }
 
     costate_point checked(const point<double> &x) const
     {
@@ -533,7 +649,7 @@ public:
     // M y' = f(t, y, p) with n states and np parameters
     template<class F> problem(int n, int np, F f) : problem(n, np)
     {
-        all->rhs.map = detail::make_map(std::move(f));
+        all->rhs.map = detail::make_map<true>(std::move(f));
         update();
     }
     // F(t, y, y', p) = 0
@@ -624,6 +740,15 @@ public:
         caught.rethrow();
         if (status != COSTATE_OK) throw error(status, std::string(report.text) + " " + of_cost.text);
         return report;
+    }
+
+    // The maps of members side by side, for members.lanes of ensemble.h; they live as long as the problem.  f, and r of
+    // costs, are given as costate::lanes(f): see lanes.hpp.
+    const costate_lane_maps *lanes() const
+    {
+        if (!is_in_lanes(all->rhs) || (all->cost.map && !is_in_lanes(all->cost)))
+            throw std::logic_error("costate::problem: lanes need f, and r of costs, as costate::lanes(f).");
+        return all->beside;
     }
 
     const costate_problem &c() const { return all->c; }
