@@ -23,11 +23,17 @@
 #include <costate/lanes.h>
 #include <costate/problem.hpp>
 
+// Operations of wide numbers; and the functions between those for the instructions of lanes, into which everything that
+// is called is compiled, and the function of the user.  gcc has optimised a function before it is compiled into another
+// one, unless always_inline is between them.  No operations are contracted.
 #define COSTATE_INLINE [[gnu::always_inline]] inline
-// Everything that is called is compiled into the function, and so for its instructions; none of them contracts.
 #ifdef __clang__
+#define COSTATE_BETWEEN [[gnu::always_inline]] inline
+#define COSTATE_CALLS_USER [[gnu::always_inline, gnu::flatten]] inline
 #define COSTATE_ALL_INLINE __attribute__((flatten))
 #else
+#define COSTATE_BETWEEN inline
+#define COSTATE_CALLS_USER inline
 #define COSTATE_ALL_INLINE __attribute__((flatten, optimize("fp-contract=off")))
 #endif
 
@@ -39,7 +45,8 @@ template<int L> struct registers;
 #define COSTATE_REGISTERS(L, bytes) \
     template<> struct registers<L> { \
         typedef double numbers __attribute__((vector_size(bytes))); \
-        typedef long long masks __attribute__((vector_size(bytes))); \
+        typedef long long signs __attribute__((vector_size(bytes))); \
+        typedef unsigned long long bits __attribute__((vector_size(bytes))); \
     };
 COSTATE_REGISTERS(2, 16)
 COSTATE_REGISTERS(4, 32)
@@ -53,28 +60,36 @@ inline bool &disagreed()
     return they;
 }
 
+// holds(l) in all lanes, as lane 0 has it
+template<int L, class Holds> COSTATE_INLINE bool agreed(const Holds &holds)
+{
+    const bool first = holds(0);
+    bool others = false;
+    for (int l = 1; l < L; l++) others |= holds(l) != first;
+    if (others) disagreed() = true;
+    return first;
 }
 
-// In which lanes something holds: all bits or none.
-template<int L> struct alignas(8 * L) mask {
-    typename detail::registers<L>::masks v;
-    mask(const mask &o) : v(o.v) {}
-    mask &operator=(const mask &) = default;
-    COSTATE_INLINE explicit mask(const typename detail::registers<L>::masks &is) : v(is) {}
-    COSTATE_INLINE friend mask operator&&(const mask &x, const mask &y) { return mask(x.v & y.v); }
-    // of all lanes, as lane 0 has it
-    COSTATE_INLINE bool agreed() const
+}
+
+// In which lanes numbers are zero.  Comparisons of vectors are avoided: gcc 12 takes many of them apart, or fails.
+template<int L> struct alignas(8 * L) zeros {
+    using bits = typename detail::registers<L>::bits;
+    bits v;                                 // none, where they are zero
+    zeros(const zeros &o) : v(o.v) {}
+    zeros &operator=(const zeros &) = default;
+    COSTATE_INLINE explicit zeros(const bits &all) : v(all + all) {}        // without their signs
+    COSTATE_INLINE friend zeros operator&&(zeros x, const zeros &y)
     {
-        long long others = 0;
-        for (int l = 1; l < L; l++) others |= v[l] ^ v[0];
-        if (others) detail::disagreed() = true;
-        return v[0] != 0;
+        x.v |= y.v;
+        return x;
     }
 };
 
 // Copies are made by a constructor, so that arguments are passed in memory, whatever instructions a function may use.
 template<int L> struct alignas(8 * L) wide {
     using numbers = typename detail::registers<L>::numbers;
+    using bits = typename detail::registers<L>::bits;
     numbers v;
     COSTATE_INLINE wide() : v{} {}
     COSTATE_INLINE wide(double c) : v(c - numbers{}) {}             // -0.0 - 0.0 is -0.0
@@ -118,7 +133,10 @@ template<int L> struct alignas(8 * L) wide {
     COSTATE_INLINE wide &operator--() { return *this -= 1; }
 
 #define COSTATE_COMPARISON(op) \
-    COSTATE_INLINE friend bool operator op(const wide &x, const wide &y) { return mask<L>(x.v op y.v).agreed(); }
+    COSTATE_INLINE friend bool operator op(const wide &x, const wide &y) \
+    { \
+        return detail::agreed<L>([&](int l) { return x.v[l] op y.v[l]; }); \
+    }
     COSTATE_COMPARISON(<)
     COSTATE_COMPARISON(<=)
     COSTATE_COMPARISON(>)
@@ -127,20 +145,25 @@ template<int L> struct alignas(8 * L) wide {
     COSTATE_COMPARISON(!=)
 #undef COSTATE_COMPARISON
 
-    COSTATE_INLINE friend mask<L> is_zero(const wide &x) { return mask<L>(x.v == numbers{}); }
-    COSTATE_INLINE friend wide choose(const mask<L> &is, const wide &x, const wide &y)
+    COSTATE_INLINE friend zeros<L> is_zero(const wide &x) { return zeros<L>((bits)x.v); }
+    COSTATE_INLINE friend wide nothing_where(const zeros<L> &are, const wide &x)
     {
+        using signs = typename detail::registers<L>::signs;
         wide f;
-        f.v = is.v ? x.v : y.v;
+        f.v = (numbers)((bits)x.v & (bits)((signs)(are.v | -are.v) >> 63));     // all bits of the others
         return f;
     }
-    // that of all lanes, as lane 0 has it
-    friend double value(const wide &x) { return (x == wide(x.v[0])), x.v[0]; }
     friend std::ostream &operator<<(std::ostream &out, const wide &x) { return out << value(x); }
 };
-template<int L, class T> COSTATE_INLINE dual<T> choose(const mask<L> &is, const dual<T> &x, const dual<T> &y)
+// That of all lanes, as lane 0 has it.
+template<int L> double value(const wide<L> &x)
 {
-    return {choose(is, x.v, y.v), choose(is, x.d, y.d)};
+    detail::agreed<L>([&](int l) { return x.v[l] == x.v[0]; });
+    return x.v[0];
+}
+template<int L, class T> COSTATE_INLINE dual<T> nothing_where(const zeros<L> &are, const dual<T> &x)
+{
+    return {nothing_where(are, x.v), nothing_where(are, x.d)};
 }
 
 // ---- functions, lane by lane ------------------------------------------------------------------------------------
@@ -186,9 +209,7 @@ COSTATE_LANEWISE(abs)
 #define COSTATE_LANEWISE(name) \
     template<int L> bool name(const wide<L> &x) \
     { \
-        typename detail::registers<L>::masks is; \
-        for (int l = 0; l < L; l++) is[l] = std::name(x.v[l]) ? -1 : 0; \
-        return mask<L>(is).agreed(); \
+        return detail::agreed<L>([&](int l) { return std::name(x.v[l]); }); \
     }
 COSTATE_LANEWISE(isfinite)
 COSTATE_LANEWISE(isnan)
@@ -347,10 +368,12 @@ public:
 
 // ---- all lanes at once ------------------------------------------------------------------------------------------
 
+enum class flag : int { no, yes };      // of a type that no number contains
+
 // Memory of an evaluation.  It grows apart from the functions into which everything else is compiled.
 template<class T> struct lane_memory {
     std::vector<T> in, out;
-    std::vector<unsigned char> reached;
+    std::vector<flag> reached;
     [[gnu::noinline]] void provide(std::size_t inputs, std::size_t rows)
     {
         if (in.size() < inputs) in.resize(inputs);
@@ -369,42 +392,44 @@ public:
 // A recording of L members.  Their gradients have the same terms, but those that are zero in one lane are passed over
 // in this lane.  Numbers that no gradient has reached are passed over by all, without a look at lanes.
 template<class T> class lane_recording : public recording<T> {
-    unsigned char *reached;
-    T *bar;
+    T *first_bar;
+    flag *first_reached;
 
 public:
     [[gnu::noinline]] explicit lane_recording(std::size_t count) : recording<T>(count) {}
     [[gnu::noinline]] ~lane_recording() {}
-    [[gnu::noinline]] void begin(std::vector<unsigned char> &of)
+    [[gnu::noinline]] void begin(std::vector<flag> &of)
     {
         const std::size_t count = this->here.count;
         if (this->memory->bar.size() < count) this->memory->bar.resize(count);
         if (of.size() < count) of.resize(count);
-        bar = this->memory->bar.data();
-        reached = of.data();
-        std::memset(static_cast<void *>(bar), 0, count * sizeof(T));
-        std::memset(reached, 0, count);
+        first_bar = this->memory->bar.data();
+        first_reached = of.data();
+        std::memset(static_cast<void *>(first_bar), 0, count * sizeof(T));
+        std::fill_n(first_reached, count, flag::no);
     }
-    template<class W> COSTATE_INLINE const T *gradient(const traced<T> *out, const W *w, int rows)
+    template<class W> COSTATE_BETWEEN const T *gradient(const traced<T> *out, const W *w, int rows)
     {
+        T *const bar = first_bar;
+        flag *const reached = first_reached;
+        const edge<T> *const edges = this->here.edges;
+        const std::size_t from = this->first;
         for (int i = 0; i < rows; i++) {
             innermost(bar[out[i].at]) += w[i];
-            reached[out[i].at] = 1;
+            reached[out[i].at] = flag::yes;
         }
-        const edge<T> *const edges = this->here.edges;
-        for (std::size_t k = this->here.count; --k >= this->first;) {
-            if (!reached[k]) continue;
+        for (std::size_t k = this->here.count; --k >= from;) {
+            if (reached[k] == flag::no) continue;
             const T b = bar[k];
             const auto nothing = is_zero(b);
             const edge<T> *e = edges + k;
             auto pass = [&] {
-                T &to = bar[e->from];
-                to = choose(nothing, to, to + e->slope * b);
-                reached[e->from] = 1;
+                bar[e->from] += nothing_where(nothing, e->slope * b);        // is never -0.0, which + 0.0 would change
+                reached[e->from] = flag::yes;
             };
-            pass();
             unsigned left = e->count;
             if (left == PAIR) left = 2, k--;        // its first edge is no number
+            pass();
             while (--left > 0) {
                 e--;
                 pass();
@@ -417,47 +442,43 @@ public:
 // A function that is compiled into its caller; clang does so only with calls in a function that says it.
 template<class F> struct inlined {
     const F &f;
-#ifdef __clang__
-    template<class... A> [[gnu::always_inline, gnu::flatten]]
-#else
-    template<class... A> [[gnu::always_inline]]
-#endif
-    inline auto operator()(A &&...a) const -> decltype(f(std::forward<A>(a)...)) { return f(std::forward<A>(a)...); }
+    template<class... A> COSTATE_CALLS_USER
+    auto operator()(A &&...a) const -> decltype(f(std::forward<A>(a)...)) { return f(std::forward<A>(a)...); }
 };
 
 template<int L, int order> struct wide_number { using type = dual<typename wide_number<L, order - 1>::type>; };
 template<int L> struct wide_number<L, 0> { using type = wide<L>; };
 
 // Numbers with derivatives along a and b, where these are not NULL.
-template<int L> COSTATE_INLINE wide<L> lanes_at(const double *all, int i)
+template<int L> COSTATE_BETWEEN wide<L> lanes_at(const double *all, int i)
 {
     return all ? wide<L>::at(all + i * L) : wide<L>(0.0);
 }
-template<int L> COSTATE_INLINE void set(wide<L> &z, const double *x, const double *, const double *, int i)
+template<int L> COSTATE_BETWEEN void set(wide<L> &z, const double *x, const double *, const double *, int i)
 {
     z = wide<L>::at(x + i * L);
 }
-template<int L> COSTATE_INLINE void set(dual<wide<L>> &z, const double *x, const double *a, const double *, int i)
+template<int L> COSTATE_BETWEEN void set(dual<wide<L>> &z, const double *x, const double *a, const double *, int i)
 {
     z.v = wide<L>::at(x + i * L);
     z.d = lanes_at<L>(a, i);
 }
-template<int L> COSTATE_INLINE void set(dual<dual<wide<L>>> &z, const double *x, const double *a, const double *b,
+template<int L> COSTATE_BETWEEN void set(dual<dual<wide<L>>> &z, const double *x, const double *a, const double *b,
                                         int i)
 {
     set(z.v, x, a, nullptr, i);
     z.d.v = lanes_at<L>(b, i);
     z.d.d = 0.0;
 }
-template<int L> COSTATE_INLINE const wide<L> &last(const wide<L> &z) { return z; }
-template<class T> COSTATE_INLINE const auto &last_of(const T &z)
+template<int L> COSTATE_BETWEEN const wide<L> &last(const wide<L> &z) { return z; }
+template<class T> COSTATE_BETWEEN const auto &last_of(const T &z)
 {
     if constexpr (is_number<T>::value) return last_of(z.d);
     else return z;
 }
 
 // Calls part(numbers of x, those of a, those of b, how many) for t, y, p.
-template<class Part> COSTATE_INLINE void lane_parts(const shape &s, const costate_lane_point *x,
+template<class Part> COSTATE_BETWEEN void lane_parts(const shape &s, const costate_lane_point *x,
                                                     const costate_lane_point *a, const costate_lane_point *b,
                                                     const Part &part)
 {
@@ -476,7 +497,7 @@ public:
     ~evaluation() { disagreed() = outer; }
     evaluation(const evaluation &) = delete;
     evaluation &operator=(const evaluation &) = delete;
-    template<class F, class T> COSTATE_INLINE bool succeeds(const F &f, const shape &s, const point<T> &at, view<T> out)
+    template<class F, class T> COSTATE_BETWEEN bool succeeds(const F &f, const shape &s, const point<T> &at, view<T> out)
     {
         prepare(s, at, out);
         try {
@@ -492,7 +513,7 @@ public:
 template<class F, int L> struct lane_products {
     static constexpr int ALL = (1 << L) - 1;
 
-    COSTATE_INLINE static int value(const any_map &map, const F &f, const shape &s, const costate_lane_point *x,
+    COSTATE_BETWEEN static int value(const any_map &map, const F &f, const shape &s, const costate_lane_point *x,
                                     double *to)
     {
         using T = wide<L>;
@@ -506,7 +527,7 @@ template<class F, int L> struct lane_products {
         return e.status ? ALL : 0;
     }
 
-    template<int order> COSTATE_INLINE static int forward(const any_map &map, const F &f, const shape &s,
+    template<int order> COSTATE_BETWEEN static int forward(const any_map &map, const F &f, const shape &s,
                                                           const costate_lane_point *x, const costate_lane_point *a,
                                                           const costate_lane_point *b, double *to)
     {
@@ -525,7 +546,7 @@ template<class F, int L> struct lane_products {
         return e.status ? ALL : 0;
     }
 
-    template<int order> COSTATE_INLINE static int back(const any_map &map, const F &f, const shape &s,
+    template<int order> COSTATE_BETWEEN static int back(const any_map &map, const F &f, const shape &s,
                                                        const costate_lane_point *x, const costate_lane_point *a,
                                                        const costate_lane_point *b, const double *w,
                                                        const costate_lane_gradient *g)
@@ -561,7 +582,7 @@ template<class F, int L> struct lane_products {
         return 0;
     }
 
-    COSTATE_INLINE static int jac(const any_map &map, const F &f, const shape &s, const costate_pattern *pattern,
+    COSTATE_BETWEEN static int jac(const any_map &map, const F &f, const shape &s, const costate_pattern *pattern,
                                   const costate_lane_point *x, double *J)
     {
         enum { COLUMNS = 4 };
@@ -683,5 +704,7 @@ namespace std {
 template<int L> class numeric_limits<costate_cpp::wide<L>> : public numeric_limits<double> {};
 }
 #undef COSTATE_ALL_INLINE
+#undef COSTATE_CALLS_USER
+#undef COSTATE_BETWEEN
 #undef COSTATE_INLINE
 #endif

@@ -79,7 +79,7 @@ template<class T> auto is_zero(const dual<T, T> &x) { return is_zero(x.v) && is_
 template<class T, class Number> T nothing_if(bool is, const Number &number) { return is ? T(0) : T(number()); }
 template<class T, class Lanes, class Number> T nothing_if(const Lanes &are, const Number &number)
 {
-    return choose(are, T(0), T(number()));
+    return nothing_where(are, T(number()));
 }
 
 // slope times d, where nothing times infinity is nothing

@@ -30,6 +30,12 @@
 #include <costate/lanes.h>
 #include <costate/numbers.hpp>
 
+#ifdef __clang__                            // for lanes.hpp
+#define COSTATE_CALL_INLINE [[gnu::always_inline]] inline
+#else
+#define COSTATE_CALL_INLINE inline
+#endif
+
 namespace costate_cpp {
 
 // What a call of the library returned, and its message.
@@ -115,7 +121,7 @@ template<class Body> int guarded(const Body &body) noexcept
 }
 
 // What a callback of the user returned: nothing is success.
-template<class F, class... A> [[gnu::always_inline]] inline int status_of(const F &f, A &&...a)
+template<class F, class... A> COSTATE_CALL_INLINE int status_of(const F &f, A &&...a)
 {
     using returned = std::invoke_result_t<const F &, A...>;
     if constexpr (std::is_void<returned>::value) {
@@ -224,8 +230,7 @@ template<class T> void prepare(const shape &s, const point<T> &x, view<T> out)
     else std::fill(out.begin(), out.end(), T(0));
 }
 
-template<class F, class T>
-[[gnu::always_inline]] inline int call(const F &f, const point<T> &x, view<T> out)
+template<class F, class T> COSTATE_CALL_INLINE int call(const F &f, const point<T> &x, view<T> out)
 {
     using V = const view<const T> &;
     if constexpr (std::is_invocable<const F &, const T &, V, V, view<T> &>::value) {
@@ -758,4 +763,5 @@ public:
 };
 
 }
+#undef COSTATE_CALL_INLINE
 #endif
