@@ -1,8 +1,9 @@
 // numbers.cpp - problems in C++: those of the recipe, their gradients, and what an event does.
 #include <cmath>
 #include <costate/costate.hpp>
+#include <costate/ensemble.h>
 
-using std::exp, std::sin;
+using std::cos, std::exp, std::sin;
 
 int main()
 {
@@ -23,5 +24,14 @@ int main()
     costate::solver falls(ball);
     falls.integrate(0, 0.5, y, {9.81, 0.8}, tape);
     const costate::tape::event impact = falls.event(tape, 0);
-    return !(right && std::fabs(impact.after[1] + 0.8 * impact.before[1]) < 1e-12);
+
+    const int count = 11;
+    std::vector<double> states(count, 0.1), parameters;
+    for (int m = 0; m < count; m++) parameters.insert(parameters.end(), {1 + 0.1 * m, 0.2});
+    costate_ensemble_report report = {};
+    {
+        @ recipes auto f = [](auto t
+    }
+    const bool ran = report.failed == 0 && (costate_lanes() == 1 || report.in_lanes == count);
+    return !(ran && right && std::fabs(impact.after[1] + 0.8 * impact.before[1]) < 1e-12);
 }
