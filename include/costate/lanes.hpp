@@ -497,7 +497,8 @@ public:
     ~evaluation() { disagreed() = outer; }
     evaluation(const evaluation &) = delete;
     evaluation &operator=(const evaluation &) = delete;
-    template<class F, class T> COSTATE_BETWEEN bool succeeds(const F &f, const shape &s, const point<T> &at, view<T> out)
+    template<class F, class T>
+    COSTATE_BETWEEN bool succeeds(const F &f, const shape &s, const point<T> &at, view<T> out)
     {
         prepare(s, at, out);
         try {

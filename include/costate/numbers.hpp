@@ -264,7 +264,10 @@ template<class N> if_number<N, N &> operator++(N &x) { return x = x + 1.0; }
 template<class N> if_number<N, N &> operator--(N &x) { return x = x - 1.0; }
 
 #define COSTATE_COMPARISON(op) \
-    template<class N> if_number<N, bool> operator op(const N &x, const N &y) { return detail::innermost(x) op detail::innermost(y); } \
+    template<class N> if_number<N, bool> operator op(const N &x, const N &y) \
+    { \
+        return detail::innermost(x) op detail::innermost(y); \
+    } \
     template<class N> if_number<N, bool> operator op(const N &x, double y) { return detail::innermost(x) op y; } \
     template<class N> if_number<N, bool> operator op(double x, const N &y) { return x op detail::innermost(y); }
 COSTATE_COMPARISON(<)

@@ -110,10 +110,9 @@ static run integrated(const costate::problem &P, const char *method, const std::
         for (std::size_t i = 0; i < N; i++) r.y.push_back(i < y.size() ? y[i] * part : 0);
         for (double of : p) all_p.push_back(of / part);
         ends.push_back(t1 * part);
-        for (std::size_t i = 0; i < N * static_cast<std::size_t>(d); i++) r.V.push_back(0.1 * static_cast<double>(i % 7));
-        for (std::size_t i = 0; i < np * static_cast<std::size_t>(d); i++) Vp.push_back(0.2 * static_cast<double>(i % 5));
-        for (std::size_t i = 0; i < N * static_cast<std::size_t>(k); i++)
-            r.lambda.push_back(1 / (1.0 + static_cast<double>(i)));
+        for (int i = 0; i < P.N() * d; i++) r.V.push_back(0.1 * (i % 7));
+        for (int i = 0; i < P.np() * d; i++) Vp.push_back(0.2 * (i % 5));
+        for (int i = 0; i < P.N() * k; i++) r.lambda.push_back(1 / (1.0 + i));
     }
     r.mu.resize(np * static_cast<std::size_t>(k) * MEMBERS);
     costate::options o;
