@@ -1,0 +1,51 @@
+/* moves.h - what the files around the loop share: numbers of one member in the arrays of all lanes, sets of lanes. */
+#ifndef COSTATE_LANES_MOVES_H
+#define COSTATE_LANES_MOVES_H
+
+#include "lanes/lanes.h"
+
+static inline int first_of(int bits)
+{
+    int l = 0;
+    while (!(bits >> l & 1)) l++;
+    return l;
+}
+
+static inline int count_of(int bits)
+{
+    int count = 0;
+    for (; bits; bits &= bits - 1) count++;
+    return count;
+}
+
+/* what a map returned, as bits of lanes */
+static inline int bits_of_lanes(const batch *b, int code) { return code < 0 ? (1 << b->code->lanes) - 1 : code; }
+
+static inline void scatter(const batch *b, int l, size_t count, double *all, const double *x)
+{
+    size_t L = (size_t)b->code->lanes;
+    for (size_t i = 0; i < count; i++) all[i * L + (size_t)l] = x[i];
+}
+
+static inline void gather(const batch *b, int l, size_t count, const double *all, double *x)
+{
+    size_t L = (size_t)b->code->lanes;
+    for (size_t i = 0; i < count; i++) x[i] = all[i * L + (size_t)l];
+}
+
+/* tangents that are propagated with the run; those of Hessian products follow it */
+static inline int with_run(const batch *b) { return b->jet ? 0 : b->d; }
+
+/* fill.c */
+void lanes_refill(batch *, int l);      /* the next member, if there is one and the chunk has room */
+void lanes_fill_idle(batch *);          /* lanes without a member repeat the first one that has */
+
+/* leave.c */
+void lane_leaves(batch *, int l, int alone);    /* its member has ended, or is to be run alone */
+void lanes_leave(batch *, int bits);            /* all of these, to be run alone */
+void member_finished(batch *, place_of_member *);       /* its results go to the caller, or it runs alone */
+
+/* back.c */
+void lanes_gradients(batch *);          /* of the members of a chunk, which are then finished */
+
+#endif
