@@ -16,6 +16,7 @@
 #include "pendulum.h"
 #include "pendulum_mass.h"
 #include "pollution.h"
+#include "population.h"
 #include "reactor.h"
 #include "relay.h"
 #include "robertson_dae.h"
@@ -59,6 +60,7 @@ static const model models[] = {
     ROW(pendulum, NULL, 0, 1, "radau2a5"),
     ROW(pendulum_mass, NULL, 0, 1, "radau2a5"),
     LATER(pollution, 10, 20),
+    ROW(population, population_output_map, population_outputs, 5, ANY),
     ROW(reactor, NULL, 0, 1, STIFF),
     ROW(relay, NULL, 0, 3, "radau2a5 sdirk4a"),
     ROW(robertson_ode, NULL, 0, 10, STIFF),

@@ -7,6 +7,7 @@
 #include "hires.h"
 #include "lotka_volterra.h"
 #include "pollution.h"
+#include "population.h"
 #include "robertson_ode.h"
 #include "smog.h"
 
@@ -29,6 +30,8 @@ static const model models[] = {
     MODEL(lotka_volterra, "ros3", 5, NULL),
     MODEL(pollution, "rodas4", 2, pollution_backend),
     MODEL(pollution, "ros34pw3", 2, pollution_backend),
+    MODEL(population, "dopri5", 5, NULL),
+    MODEL(population, "rodas4", 5, population_backend),
     MODEL(robertson_ode, "rodas4", 1e4, robertson_ode_backend),
     MODEL(smog, "rodas4", 7200, smog_backend),
 };
