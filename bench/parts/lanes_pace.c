@@ -24,7 +24,7 @@ static batch *batch_of(const lane_case *c, const costate_problem *P, const costa
     }
     for (int l = 0; l < lanes; l++) {
         lane_clock *k = &b->clock;
-        k->t[l] = k->low[l] = k->h_old[l] = k->err_old[l] = 0;
+        k->t[l] = k->low[l] = k->h_old[l] = k->log_old[l] = 0;
         k->t1[l] = 1e9;
         k->dir[l] = 1;
         k->hmin[l] = 1e-6;

@@ -12,7 +12,7 @@ static void copy_lane(const batch *b, int from, int to, size_t count, double *al
 
 static void copy_clock(lane_clock *k, int from, int to)
 {
-    double *const numbers[] = {k->t, k->low, k->t1, k->dir, k->hmin, k->hmax, k->h_free, k->h_old, k->err_old};
+    double *const numbers[] = {k->t, k->low, k->t1, k->dir, k->hmin, k->hmax, k->h_free, k->h_old, k->log_old};
     int64_t *const flags[] = {k->rejected, k->cautious};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) numbers[i][to] = numbers[i][from];
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) flags[i][to] = flags[i][from];
@@ -48,7 +48,7 @@ static void set_clock(batch *b, int l)
     k->hmin[l] = c->in.hmin;
     k->hmax[l] = c->in.hmax;
     k->h_free[l] = x->h_free;
-    k->h_old[l] = k->err_old[l] = 0;
+    k->h_old[l] = k->log_old[l] = 0;
     k->rejected[l] = 0;
     k->cautious[l] = 1;
 }

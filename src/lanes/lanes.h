@@ -20,7 +20,7 @@ typedef struct {
     _Alignas(64) double t[LANES_MOST];
     double low[LANES_MOST], t1[LANES_MOST], dir[LANES_MOST], hmin[LANES_MOST], hmax[LANES_MOST];
     double h[LANES_MOST], end[LANES_MOST], end_low[LANES_MOST];         /* of the step at hand */
-    double h_free[LANES_MOST], h_old[LANES_MOST], err_old[LANES_MOST], err[LANES_MOST];
+    double h_free[LANES_MOST], h_old[LANES_MOST], log_old[LANES_MOST], err[LANES_MOST];
     int64_t rejected[LANES_MOST], cautious[LANES_MOST], last[LANES_MOST], small[LANES_MOST];
     int64_t taken[LANES_MOST];          /* the last try was accepted */
 } lane_clock;

@@ -91,11 +91,11 @@ INLINE void propose_by(batch *b, int controller)
     for (int l = 0; l < LANES; l++) {
         double err = k->err[l], h = fabs(k->h[l]), h_free = fabs(k->h_free[l]);
         int taken = err <= 1, rejected = k->rejected[l] != 0;
-        double factor = factor_of(&by, rejected, err, k->err_old[l], h, k->h_old[l]);
+        double factor = factor_of(&by, rejected, err, k->log_old[l], h, k->h_old[l]), kept = log_kept(err);
         double next = more(less(proposal(h, h_free, rejected, factor), k->hmax[l]), k->hmin[l]);
         double again = k->h[l] * factor_again(&by, k->cautious[l] != 0, factor);
         k->h_free[l] = taken ? k->dir[l] * next : again;
-        k->err_old[l] = taken ? more(err, 1e-2) : k->err_old[l];
+        k->log_old[l] = taken ? kept : k->log_old[l];
         k->h_old[l] = taken ? h : k->h_old[l];
         k->t[l] = taken ? k->end[l] : k->t[l];
         k->low[l] = taken ? k->end_low[l] : k->low[l];

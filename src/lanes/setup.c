@@ -243,7 +243,7 @@ static int sizes(batch *b, const lane_task *t)
     b->ctx = t->P->ctx;
     b->observations = t->observations;
     b->observed = t->observed;
-    b->by = law_of(&c->st, error_exponent(b->m));
+    b->by = law_of(&c->st);
     b->limited = c->st.F->longest && (spectrum_given(&c->st) || (c->st.spectrum.v && spectrum_products(&c->maps)));
     b->damps = t->k > 0 && damping_looks(c);
     TRY(prepare_matrix(b, t));

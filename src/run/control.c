@@ -25,8 +25,9 @@ int error_exponent(const costate_method *m)
 }
 
 /* The exponents of err and err_old in h_new/h. */
-law law_of(const stepper *c, int k)
+law law_of(const stepper *c)
 {
+    int k = error_exponent(c->m);
     double elementary = -1.0 / k, beta = c->F->pi_beta / k;
     int pi = c->o->controller == COSTATE_PI;
     return (law){.controller = c->o->controller, .elementary = elementary,
@@ -35,11 +36,14 @@ law law_of(const stepper *c, int k)
                  .again = c->o->fac_reject};
 }
 
+control control_of(const stepper *c) { return (control){.by = law_of(c)}; }
+
 double next_factor(const stepper *c, const control *k, int newton, double err, double h)
 {
-    law by = law_of(c, k->k);
-    if (newton) by.safety *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
-    return factor_of(&by, k->rejected, err, k->err_old, fabs(h), k->h_old);
+    if (!newton) return factor_of(&k->by, k->rejected, err, k->log_old, fabs(h), k->h_old);
+    law by = k->by;
+    by.safety *= (2.0 * c->o->newton_max + 1) / (2.0 * c->o->newton_max + newton);
+    return factor_of(&by, k->rejected, err, k->log_old, fabs(h), k->h_old);
 }
 
 /* The shortest step that differs from none when added to t0, with room for its stages. */

@@ -7,7 +7,7 @@
 #include "run/watch.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
-    double low, h_free, err_old, h_old, when[LAST_EVENTS], rho, h, shortened, stiffest, rate;
+    double low, h_free, log_old, h_old, when[LAST_EVENTS], rho, h, shortened, stiffest, rate;
     rule rule;
     int negative, waves, products;      /* of the spectrum, */
     long age;
@@ -40,7 +40,7 @@ int known_keep(costate *c, const run *x, int begins, long source)
     memset(&k, 0, sizeof k);
     k.low = x->low;
     k.h_free = x->h_free;
-    k.err_old = x->k.err_old;
+    k.log_old = x->k.log_old;
     k.h_old = x->k.h_old;
     k.control_rejected = x->k.rejected;
     k.cautious = x->by.cautious;
@@ -113,7 +113,7 @@ int known_again(costate *c, run *x, const fresh_run *f)
     if (w->count > 0) memcpy(w->guard, (const char *)f->known + sizeof k, (size_t)w->count * sizeof *w->guard);
     TRY(rule_again(c, &k.rule));
     fresh(c, 0);
-    x->k.k = error_exponent(c->st.m);
+    x->k.by = law_of(&c->st);
     const char *at = (const char *)f->known + sizeof k + guard_bytes(c);
     spectrum_again(c, &k, at);
     at += vector_bytes(c);
@@ -121,7 +121,7 @@ int known_again(costate *c, run *x, const fresh_run *f)
     if (r.bytes) memcpy(r.atol, at + r.bytes, r.atol_bytes);
     x->low = k.low;
     x->h_free = k.h_free;
-    x->k.err_old = k.err_old;
+    x->k.log_old = k.log_old;
     x->k.h_old = k.h_old;
     x->k.rejected = k.control_rejected;
     x->by.cautious = k.cautious;

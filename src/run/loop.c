@@ -16,7 +16,7 @@ static void restart(costate *c, run *x)
     spectrum_changed(&c->st.spectrum);
     x->has_prev = 0;
     x->by.cautious = 1;
-    x->k = (control){.k = x->k.k};
+    x->k = (control){.by = x->k.by};
 }
 
 static int no_start(costate *c)
@@ -147,7 +147,7 @@ static void propose(costate *c, run *x, double err)
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
     double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
     x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
-    x->k.err_old = fmax(err, 1e-2);
+    x->k.log_old = log_kept(err);
     x->k.h_old = judged;
     x->k.rejected = 0;
 }
@@ -226,9 +226,8 @@ static int accept(costate *c, run *x, double err)
 
 static int too_large(costate *c, run *x, double err)
 {
-    law by = law_of(&c->st, x->k.k);
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
-    return cut_by(&x->by, factor_again(&by, x->by.cautious, factor), retry(&c->v, WHY_ERROR));
+    return cut_by(&x->by, factor_again(&x->k.by, x->by.cautious, factor), retry(&c->v, WHY_ERROR));
 }
 
 static int tangents_to_event(costate *c, run *x)
@@ -291,7 +290,7 @@ static int change_member(costate *c, run *x)
     TRY(rule_change(c, &x->h_free));
     x->has_prev = 0;
     x->by.cautious = 1;
-    x->k = (control){.k = error_exponent(c->st.m)};
+    x->k = control_of(&c->st);
     return 0;
 }
 
@@ -362,7 +361,7 @@ static int begin_after_jump(costate *c, run *x)
 
 void run_begin(const costate *c, run *x, int predict)
 {
-    x->k = (control){.k = error_exponent(c->st.m)};
+    x->k = control_of(&c->st);
     x->once = step_once;
     int estimates = c->st.m->est.e && c->o.controller != COSTATE_FIXED && !c->halves.tape;
     x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = estimates, .predict = predict,

@@ -23,14 +23,28 @@ typedef struct {                    /* a controller of a method */
     double again;                   /* options.fac_reject */
 } law;
 
-/* err_old, h_old: of the last accepted step; h_old = 0: there is none.  rejected: this step was, before. */
-static inline double factor_of(const law *by, int rejected, double err, double err_old, double h, double h_old)
+/* Below 1e-10 all errors are one. */
+static inline double log_of_error(double err)
 {
-    const double LEAST_ERR = 1e-10;
+    const double LEAST = 1e-10;
+    return log2_of(err > LEAST ? err : LEAST);
+}
+
+/* of an accepted step, as the next one uses it: err is 1/100 at least */
+static inline double log_kept(double err)
+{
+    const double LEAST = -6.6438561897747244;       /* log2(1/100) */
+    double log_err = log_of_error(err);
+    return log_err > LEAST ? log_err : LEAST;
+}
+
+/* log_old, h_old: logarithm of err and length of the last accepted step; h_old = 0: there is none.  rejected: this step
+   was, before. */
+static inline double factor_of(const law *by, int rejected, double err, double log_old, double h, double h_old)
+{
     int known = (h_old > 0) & (err <= 1);
-    double log_err = log2_of(err > LEAST_ERR ? err : LEAST_ERR), power = by->elementary * log_err, with_old = 0;
-    if (by->controller != COSTATE_ELEMENTARY)
-        with_old = by->err * log_err + by->err_old * log2_of(known ? err_old : 1);
+    double log_err = log_of_error(err), power = by->elementary * log_err, with_old = 0;
+    if (by->controller != COSTATE_ELEMENTARY) with_old = by->err * log_err + by->err_old * (known ? log_old : 0);
     if (by->controller == COSTATE_PI) power = (known & !rejected) ? with_old : power;
     double factor = exp2_of(power);
     if (by->controller == COSTATE_GUSTAFSSON) {

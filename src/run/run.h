@@ -19,7 +19,7 @@ enum { LAST_EVENTS = 10 };
 
 typedef struct { double t0, t1, dir, hmin, hmax; } interval;           /* dir: 1 or -1; hmin, hmax: of |h| */
 
-typedef struct { double err_old, h_old; int rejected, k; } control;    /* state of the step controllers; k: err ~ h^k */
+typedef struct { double log_old, h_old; int rejected; law by; } control;       /* state of the step controllers */
 
 typedef struct {                /* state at the end of the last run, for options.warm */
     int held;                   /* 0: there was no run, or it failed */
@@ -264,7 +264,8 @@ void options_scale(costate *, double factor);       /* tolerances: those given, 
 
 /* control.c */
 int error_exponent(const costate_method *);                         /* k: err ~ h^k */
-law law_of(const stepper *, int k);
+law law_of(const stepper *);
+control control_of(const stepper *);        /* when a run begins, or another member takes over */
 double next_factor(const stepper *, const control *, int newton, double err, double h);
 /* yp: y' for residuals, else NULL; f, z, f1: n each, work */
 int first_step(stepper *, const interval *, const double *y, const double *yp, double *f, double *z, double *f1,

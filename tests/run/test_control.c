@@ -35,7 +35,10 @@ typedef struct { double err, err_old, h, h_old; int rejected, newton; } tried;
 
 static double factor(const costate *c, tried a)
 {
-    control k = {.err_old = a.err_old, .h_old = a.h_old, .rejected = a.rejected, .k = error_exponent(c->st.m)};
+    control k = control_of(&c->st);
+    k.log_old = log2(a.err_old);
+    k.h_old = a.h_old;
+    k.rejected = a.rejected;
     return next_factor(&c->st, &k, a.newton, a.err, a.h);
 }
 
