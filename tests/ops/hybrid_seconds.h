@@ -118,8 +118,9 @@ static inline double asymmetry(const session *s, const inputs *x, const product_
     return gap;
 }
 
-/* of the gradient along column 0 of x in y, m, p: 8th order; longer: of steps that are seen in */
-static inline inputs differences(session *s, const inputs *x, double e, double longer)
+/* of the gradient along column 0 of x in y, m, p: 8th order; longer: of steps that are seen in; the status of a replay
+   that failed */
+static inline int differences(session *s, const inputs *x, double e, double longer, inputs *out)
 {
     static const double w[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
     inputs d = {.V = {0}};
@@ -129,7 +130,8 @@ static inline inputs differences(session *s, const inputs *x, double e, double l
         double y[N_MOST], p[NUMS_P], by = (k > 0 ? 1 : -1) * w[abs(k) - 1] / e;
         for (int i = 0; i < s->N; i++) y[i] = s->y0[i] + k * e * x->V[i];
         for (int i = 0; i < s->h->np; i++) p[i] = s->h->p[i] + k * e * x->p[i];
-        CHECK_OK(s->c, costate_replay_onto(s->c, s->tape, y, p, other));
+        int status = costate_replay_onto(s->c, s->tape, y, p, other);
+        if (status) { costate_tape_free(other); return status; }
         product_of r = hessian_over(s, x, other, s->c, longer);
         for (int i = 0; i < s->N; i++) d.V[i] += by * r.g.V[i];
         for (int i = 0; i < s->h->np; i++) d.p[i] += by * r.g.p[i];
@@ -138,7 +140,8 @@ static inline inputs differences(session *s, const inputs *x, double e, double l
         for (int i = 0; i < s->events; i++) d.events[i] += by * r.g.events[i];
     }
     costate_tape_free(other);
-    return d;
+    *out = d;
+    return 0;
 }
 
 #endif
