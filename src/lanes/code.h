@@ -12,6 +12,18 @@ INLINE costate_lane_point lane_point(const batch *b, const double *t, const void
     return (costate_lane_point){.t = t, .y = y, .p = b->p};
 }
 
+/* (0, y' + sum_l a_il X'_l, p') of stage i along direction j; its y into out, but of the first stage */
+INLINE costate_lane_point direction(const batch *b, int i, int j, const double *V, const double *Xd, double *out)
+{
+    size_t n = (size_t)b->n, d = (size_t)b->d;
+    const double *Yd = V + (size_t)j * (size_t)b->N * LANES;
+    if (i > 0) {
+        combine_lanes(b->n, VEC(out), CVEC(Yd), NULL, i, b->m->A + i * b->s, CVEC(Xd) + (size_t)j * n, n * d);
+        Yd = out;
+    }
+    return (costate_lane_point){.y = Yd, .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
+}
+
 /* w += seeds of stage i and functional j, in lanes with observations */
 INLINE void add_seed(const batch *b, int i, int j, vec *w)
 {

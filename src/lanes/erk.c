@@ -76,18 +76,6 @@ int LANED(erk_forward)(batch *b)
 
 /* ---- tangent ---- */
 
-/* (0, Y'_i, p') along direction j; Y'_i into out, but of the first stage */
-static costate_lane_point direction(const batch *b, int i, int j, const double *V, const double *Xd, double *out)
-{
-    size_t n = (size_t)b->n, d = (size_t)b->d;
-    const double *Yd = V + (size_t)j * (size_t)b->N * LANES;
-    if (i > 0) {
-        combine_lanes(b->n, VEC(out), CVEC(Yd), NULL, i, b->m->A + i * b->s, CVEC(Xd) + (size_t)j * n, n * d);
-        Yd = out;
-    }
-    return (costate_lane_point){.y = Yd, .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
-}
-
 static int tangent_of_stage(batch *b, const lane_record *r, int i, int j, const costate_lane_point *x)
 {
     size_t n = (size_t)b->n, d = (size_t)b->d;

@@ -1,6 +1,6 @@
 /* lanes.h - members of an ensemble side by side: their clocks, the step at hand, the tape, and the code for L lanes.
 
-   Arrays hold L members, component by component: y[i*L + lane].  The files steps.h, erk.c, ros.c, matrix.c, pace.c are
+   Arrays hold L members, component by component: y[i*L + lane].  The files erk.c, ros.c, matrix.c, pace.c are
    compiled once for each L, with instructions whose registers hold L numbers; the others do not depend on it. */
 #ifndef COSTATE_LANES_ROOM_H
 #define COSTATE_LANES_ROOM_H
@@ -21,8 +21,7 @@ typedef struct {
     double low[LANES_MOST], t1[LANES_MOST], dir[LANES_MOST], hmin[LANES_MOST], hmax[LANES_MOST];
     double h[LANES_MOST], end[LANES_MOST], end_low[LANES_MOST];         /* of the step at hand */
     double h_free[LANES_MOST], h_old[LANES_MOST], log_old[LANES_MOST], err[LANES_MOST];
-    int64_t rejected[LANES_MOST], cautious[LANES_MOST], last[LANES_MOST], small[LANES_MOST];
-    int64_t taken[LANES_MOST];          /* the last try was accepted */
+    int64_t rejected[LANES_MOST], cautious[LANES_MOST], small[LANES_MOST];
 } lane_clock;
 
 typedef struct {                        /* one step of all lanes, as the tape keeps it */

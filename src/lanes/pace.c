@@ -16,7 +16,6 @@ void LANED(aim)(batch *b)
         k->h[l] = h;
         k->end[l] = last ? k->t1[l] : end;
         k->end_low[l] = last ? 0 : end_low;
-        k->last[l] = last;
         k->small[l] = !last & (fabs(h) < least);
     }
 }
@@ -101,7 +100,6 @@ INLINE void propose_by(batch *b, int controller)
         k->low[l] = taken ? k->end_low[l] : k->low[l];
         k->rejected[l] = !taken;
         k->cautious[l] = !taken;
-        k->taken[l] = taken;
     }
 }
 

@@ -128,18 +128,6 @@ static int tangent_of_costs(batch *b, const lane_record *r, const bundle *s, con
     return trouble;
 }
 
-/* x_i = (0, y' + sum a_ij U'_j, p') along direction j; its y into out, but of the first stage */
-static costate_lane_point direction(const batch *b, int i, int j, const double *V, const double *Xd, double *out)
-{
-    size_t n = (size_t)b->n, d = (size_t)b->d;
-    const double *Yd = V + (size_t)j * (size_t)b->N * LANES;
-    if (i > 0) {
-        combine_lanes(b->n, VEC(out), CVEC(Yd), NULL, i, b->m->A + i * b->s, CVEC(Xd) + (size_t)j * n, n * d);
-        Yd = out;
-    }
-    return (costate_lane_point){.y = Yd, .p = b->Vp ? b->Vp + (size_t)j * (size_t)b->np * LANES : NULL};
-}
-
 static int tangent_of_stage(batch *b, const lane_record *r, bundle *s)
 {
     size_t n = (size_t)b->n, d = (size_t)b->d, i = (size_t)s->i, j = (size_t)s->j;
@@ -175,14 +163,21 @@ int LANED(ros_tangent)(batch *b, const lane_record *r, int again)
 
 typedef struct { costate_lane_point at0, at, e; int i, j, rates; } back;
 
+/* [f'(at)^T u_0 + r'(at)^T w_0]' along dx: adds to the column of a derivative */
+static int curve(batch *b, const back *s, const costate_lane_point *at, const costate_lane_point *dx,
+                 const costate_lane_gradient *to)
+{
+    int trouble = b->maps->rhs.adjoint_tangent(at, dx, b->v0, to, b->ctx);
+    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent(at, dx, b->r0, to, b->ctx));
+    return trouble;
+}
+
 /* [f_y^T u_0 + r_y^T w_0]' at the start of the step, of the functional, onto the right-hand side of a derivative */
 static int moving_matrix(batch *b, const lane_record *r, const back *s, vec *u)
 {
     costate_lane_point x0 = direction(b, 0, s->j - 1, r->V, r->Xd, NULL);
     costate_lane_gradient to = {.y = (double *)(void *)u};
-    int trouble = b->maps->rhs.adjoint_tangent(&s->at0, &x0, b->v0, &to, b->ctx);
-    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent(&s->at0, &x0, b->r0, &to, b->ctx));
-    return trouble;
+    return curve(b, s, &s->at0, &x0, &to);
 }
 
 /* u_i from the right-hand side, by E^T; r: h b_i theta */
@@ -203,15 +198,6 @@ static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
     }
     if (b->jet && s->j > 0) collect(&trouble, moving_matrix(b, r, s, u));
     LANED(matrix_solve)(b, 1, u);
-    return trouble;
-}
-
-/* [f'(at)^T u_0 + r'(at)^T w_0]' along dx: adds to the column of a derivative */
-static int curve(batch *b, const back *s, const costate_lane_point *at, const costate_lane_point *dx,
-                 const costate_lane_gradient *to)
-{
-    int trouble = b->maps->rhs.adjoint_tangent(at, dx, b->v0, to, b->ctx);
-    if (s->rates) collect(&trouble, b->maps->cost.adjoint_tangent(at, dx, b->r0, to, b->ctx));
     return trouble;
 }
 
