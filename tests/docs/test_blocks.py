@@ -24,6 +24,7 @@ DOCUMENTS.update((os.path.basename(name)[:-3], os.path.join("docs", os.path.base
                  for name in glob.glob(os.path.join(root, "docs", "*.md")))
 PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
 COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
+FLAGS = {"lanes.c": ["-ffp-contract=off"]}         # as the documents say
 NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp", "first_fit.c": "cminpack"}
 
 
@@ -96,6 +97,7 @@ def compiled_and_run(name, text, run=True, models=None):
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
         command = compilers[kind] + ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", source]
+        command += FLAGS.get(name, [])
         command += written(models or {}, place) + [
             "-I" + os.path.join(root, part) for part in ("include", "tests/docs/blocks", "examples")]
         if sanitize != "none":
