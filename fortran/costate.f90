@@ -102,6 +102,13 @@ module costate
         type(costate_map) :: transition                         ! instead of jump: (y+, y), (y'+, y')
     end type
 
+    type, bind(c) :: costate_after_step                          ! a map after each accepted step
+        type(costate_map) :: map                                ! n + nm values
+        type(c_funptr) :: acts = c_null_funptr                  ! costate_acts
+        type(costate_map) :: start                              ! the same for initial values
+        type(c_ptr) :: ctx = c_null_ptr
+    end type
+
     type, bind(c) :: costate_problem
         integer(c_int) :: n = 0
         integer(c_int) :: np = 0
@@ -120,6 +127,7 @@ module costate
         integer(c_int) :: nevents = 0
         type(c_ptr) :: event = c_null_ptr                       ! costate_event, nevents
         integer(c_int) :: jac_is_w = 0
+        type(costate_after_step) :: after_step
     end type
 
     type, bind(c) :: costate_method_info
@@ -236,6 +244,8 @@ module costate
         integer(c_long) :: adjoints3 = 0
         integer(c_long) :: tangents_again = 0
         integer(c_long) :: remade = 0
+        integer(c_long) :: corrections = 0
+        real(c_double) :: correction = 0
         integer(c_long) :: switches = 0
         integer(c_long) :: member_steps(COSTATE_MEMBERS_MOST) = 0   ! of member k at k + 1
     end type
@@ -308,6 +318,11 @@ module costate
             import
             type(costate_point), intent(in) :: x
             real(c_double), intent(out) :: out(*)
+            type(c_ptr), value :: ctx
+        end function
+        integer(c_int) function costate_acts(x, ctx) bind(c)
+            import
+            type(costate_point), intent(in) :: x
             type(c_ptr), value :: ctx
         end function
         integer(c_int) function costate_along(x, dx, dout, ctx) bind(c)

@@ -166,6 +166,23 @@ typedef struct {
                              NULL: none */
 } costate_event;
 
+/* A map after each accepted step: the state of the next step is map(t, y, m, p) of what the step computed, for example
+   with bounds enforced, a limiter applied, or projected onto an invariant.  It is a part of the step: tangents,
+   gradients and Hessian products include it exactly, with its own products, as they do the jump of an event.
+
+   The error estimate, event detection and dense output are those of the step before the map; dense output is therefore
+   not continuous where the map acts.  Where a step ends at an event, the map precedes the jump; a jump that the map
+   should follow may call it.  A guard that the map, not the solution, moves through zero does not fire.  Running costs
+   are not changed.  Where M is singular, and for residuals, the map must return values that satisfy the constraints.
+   A value that is > 0, NaN or Inf rejects the step; it is tried again with half of h. */
+typedef struct {
+    costate_map map;      /* n + nm values: y and m; x: at the end of the step.  value NULL: none */
+    int (*acts)(const costate_point *x, void *ctx);     /* optional.  0: the map is the identity at and near x: neither
+                             it nor its products are called; 1: it is not; < 0: ends the call */
+    costate_map start;    /* optional: the same for the initial values of a run, before anything else; it may be `map` */
+    void *ctx;            /* of these callbacks; NULL: that of the problem */
+} costate_after_step;
+
 /* The problem.  What the families of methods need:
 
        needs    | erk, rkc    | sdirk, firk  | ros
@@ -212,6 +229,7 @@ typedef struct {
     int jac_is_w;                                             /* 1: jac returns a matrix W instead of df/dy, for ros
                                                                  methods with the property COSTATE_W_METHOD, which
                                                                  see.  0: df/dy */
+    costate_after_step after_step;                            /* a map after each step; zero: none */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -487,6 +505,8 @@ typedef struct {                      /* summed over all calls since costate_new
     long adjoints3;                   /* calls of rhs.adjoint_tangent2 */
     long tangents_again;              /* steps whose tangents costate_hessian computed twice for lack of memory */
     long remade;                      /* steps repeated from checkpoints */
+    long corrections;                 /* accepted steps whose end problem.after_step changed; */
+    double correction;                /* its largest change, in the error norm: 1 is the tolerance */
     long switches;                    /* of composite methods: changes of the member, */
     long member_steps[COSTATE_MEMBERS_MOST];    /* accepted steps by each of them, see costate_method_member */
 } costate_stats;
@@ -807,6 +827,7 @@ static inline const costate_size *costate_sizes(void)      /* of this header; fi
         {"costate_map", sizeof(costate_map)},
         {"costate_pattern", sizeof(costate_pattern)},
         {"costate_event", sizeof(costate_event)},
+        {"costate_after_step", sizeof(costate_after_step)},
         {"costate_problem", sizeof(costate_problem)},
         {"costate_method_info", sizeof(costate_method_info)},
         {"costate_preconditioner", sizeof(costate_preconditioner)},

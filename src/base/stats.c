@@ -9,7 +9,7 @@ static const size_t sums[] = {
     S(tangents2), S(adjoints2), S(differences), S(decompositions), S(complex_decompositions), S(solves),
     S(complex_solves), S(newton), S(krylov), S(products), S(power), S(stage_direct), S(stage_iterative),
     S(factors_kept), S(factors_not_kept), S(events), S(guards), S(located), S(adjoints3), S(tangents_again), S(remade),
-    S(switches)
+    S(corrections), S(switches)
 #undef S
 };
 
@@ -19,5 +19,6 @@ void stats_add(costate_stats *to, const costate_stats *of_one)
         *(long *)(void *)((char *)to + sums[k]) += *(const long *)(const void *)((const char *)of_one + sums[k]);
     for (int k = 0; k < COSTATE_MEMBERS_MOST; k++) to->member_steps[k] += of_one->member_steps[k];
     if (of_one->tape_bytes > to->tape_bytes) to->tape_bytes = of_one->tape_bytes;
+    to->correction = larger(to->correction, of_one->correction);
     to->krylov_error = larger(to->krylov_error, of_one->krylov_error);
 }

@@ -25,7 +25,7 @@ static int stage(stepper *c, const record *r, trial *t, int i, const double *Y)
     size_t n = (size_t)c->n;
     double *K = t->to.X + (size_t)i * n;
     if (i == 0 && t->started) return 0;
-    if (i == 0 && t->before && (c->m->is & COSTATE_FSAL)) {
+    if (i == 0 && slope_is_known(t) && (c->m->is & COSTATE_FSAL)) {
         memcpy(K, t->before->X + (size_t)(c->s - 1) * n, n * sizeof *K);
         return 0;
     }

@@ -24,7 +24,7 @@ static int prepare_matrices(stepper *c, record *r, const trial *t)
         const record *at = as && as->from ? as->from : r;
         double *w = at == r ? c->w : work(c)->w;        /* of that step: differences take their increments from them */
         if (at != r) weights(c, at->y, w);
-        costate_point x = equation_point(c->maps, at->t, at->y, at->yp);
+        costate_point x = start_of_step(c, at);
         TRY(linearise(c->maps, want, &x, w, &c->lin));
     }
     r->jacobian = want;

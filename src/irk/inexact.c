@@ -70,7 +70,7 @@ static int precondition(stepper *c, record *r, const trial *t)
     r->jacobian = want;
     if (c->lin.serial == want && c->fac->serial == want && c->fac->h == h) return 0;
     if (at != r) { w = work(c)->w; weights(c, at->y, w); }
-    costate_point x = equation_point(c->maps, at->t, at->y, at->yp);
+    costate_point x = start_of_step(c, at);
     TRY(linearise(c->maps, want, &x, w, &c->lin));
     return shifts_factor(c->sh, &c->lin, h, &c->fac);
 }

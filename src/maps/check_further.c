@@ -1,5 +1,5 @@
-/* check_further.c - the public check of a problem's other maps: start, and the guards, jumps, transitions and costs of
-   events. */
+/* check_further.c - the public check of a problem's other maps: start, after_step, and the guards, jumps, transitions and
+   costs of events. */
 #include <math.h>
 #include <stdio.h>
 #include "maps/maps.h"
@@ -58,5 +58,12 @@ int check_further_maps(const costate_problem *P, const costate_point *x, costate
     start.sides = 2;                            /* a map of (y+, y), checked at (y, y) */
     if (P->start.value) TRY(check_further(&start, "start", r, wrong));
     for (int k = 0; k < P->nevents; k++) TRY(check_event(P, k, x, r, wrong));
+    const struct { const costate_map *of; const char *name; } after[] = {
+        {&P->after_step.map, "after_step.map"}, {&P->after_step.start, "after_step.start"}};
+    for (int i = 0; i < 2; i++) {
+        probe q = probe_of(P, after[i].of, P->n + P->nm, x);
+        if (P->after_step.ctx) q.ctx = P->after_step.ctx;
+        if (after[i].of->value) TRY(check_further(&q, after[i].name, r, wrong));
+    }
     return COSTATE_OK;
 }

@@ -38,6 +38,17 @@ int map_radius(maps *a, const costate_point *x, double *rho)
     return fail(a->v, COSTATE_BAD_ARGUMENT, "options.spectral_radius gave %g at t = %.10g.", *rho, x->t);
 }
 
+/* It acts where it does in any process. */
+int map_acts(maps *a, const costate_point *x, int *acts)
+{
+    int code = a->user.after.acts ? a->user.after.acts(x, a->correction.jump.ctx) : 1;
+    TRY(map_code(a, code < 0 ? code : 0, "after_step", "acts"));
+    double some = code != 0;
+    TRY(space_greatest(&a->space, &some));
+    *acts = some != 0;
+    return 0;
+}
+
 /* Asked once a call, so that nothing starts that cannot end. */
 int maps_have(maps *a, unsigned rhs, unsigned cost, int with_p, int with_t)
 {
@@ -79,14 +90,20 @@ static const char *absent(const costate_map *f, unsigned products)
     return (products & ADJOINT_TANGENT2_OF) && !f->adjoint_tangent2 ? "adjoint_tangent2" : NULL;
 }
 
-int maps_have_events(maps *a, unsigned products)
+static int has_all(maps *a, const event_maps *e, unsigned products)
 {
-    for (int k = 0; k < a->nevents && !a->differences; k++) {
-        const map *of[] = {&a->events[k].guard, &a->events[k].jump, &a->events[k].cost};
-        for (int i = 0; i < 3; i++) {
-            const char *name = of[i]->rows > 0 ? absent(of[i]->user, products) : NULL;
-            if (name) return map_missing(a, of[i], name, "");
-        }
+    const map *of[] = {&e->guard, &e->jump, &e->cost};
+    for (int i = 0; i < 3; i++) {
+        const char *name = of[i]->rows > 0 ? absent(of[i]->user, products) : NULL;
+        if (name) return map_missing(a, of[i], name, "");
     }
     return 0;
+}
+
+int maps_have_events(maps *a, unsigned products)
+{
+    if (a->differences) return 0;
+    for (int k = 0; k < a->nevents; k++) TRY(has_all(a, &a->events[k], products));
+    TRY(has_all(a, &a->correction, products));
+    return has_all(a, &a->first, products);
 }

@@ -70,6 +70,7 @@ typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
     costate_map rhs, cost;
     const costate_event *events;
+    costate_after_step after;
     int (*jac)(const costate_point *x, double *J, void *ctx);       /* NULL: none, or it is W: */
     int (*w)(const costate_point *x, double *W, void *ctx);         /* problem.jac where jac_is_w; else NULL */
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
@@ -106,6 +107,7 @@ struct maps {
     callbacks user;
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
     event_maps *events;                 /* of the problem's events */
+    event_maps correction, first;       /* problem.after_step: its map and its start, as jumps */
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     const int *index;                   /* n, of unknowns; NULL: none is of index 2 */
@@ -218,7 +220,9 @@ static inline int map_adjoints(maps *a, const map *f, const costate_point *x, in
 }
 /* Are these products of rhs and of cost available, with directions in p, in t?  0, or COSTATE_MISSING with the name */
 int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
-int maps_have_events(maps *, unsigned products);          /* those of all guards, jumps and costs of events */
+int maps_have_events(maps *, unsigned products);          /* those of all guards, jumps and costs of events, and of
+                                                             problem.after_step */
+int map_acts(maps *, const costate_point *, int *acts);   /* is problem.after_step another map than the identity? */
 
 /* equation.c: the equation in one form, whichever the user gave it in:
 

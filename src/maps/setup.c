@@ -19,7 +19,7 @@ maps maps_of(const costate_problem *P)
                   .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
                   .user.rhs = P->residual.value ? P->residual : P->rhs,
                   .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
-                  .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern, .index = high_index(P)};
+                  .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern, .index = high_index(P)};
 }
 
 /* ---- running costs that are zero; ctx: how many ---- */
@@ -88,6 +88,20 @@ static int events_init(maps *a)
     return 0;
 }
 
+static event_maps only_jump(const maps *a, const costate_map *user, const char *name)
+{
+    static const costate_map none = {.value = NULL};
+    void *ctx = a->user.after.ctx ? a->user.after.ctx : a->user.ctx;
+    map absent = map_new(a, &none, "", 0, 0, NULL);
+    return (event_maps){absent, map_new(a, user, name, user->value ? a->n + a->nm : 0, 1, ctx), absent, {{0}}};
+}
+
+static void correction_init(maps *a)
+{
+    a->correction = only_jump(a, &a->user.after.map, "after_step.map");
+    a->first = only_jump(a, &a->user.after.start, "after_step.start");
+}
+
 static void equation_init(maps *a)
 {
     int zero = a->nq > 0 && !a->user.cost.value;            /* only events add to q */
@@ -114,6 +128,7 @@ int mass_read(verdict *v, int (*mass)(double *, void *), void *ctx, size_t entri
 int maps_init(maps *a, int with_jacobian, size_t entries)
 {
     TRY(events_init(a));
+    correction_init(a);
     equation_init(a);
     a->entries = entries;
     int whole = jac_serves(a);

@@ -74,7 +74,7 @@ static int events_sound(verdict *v, const costate_problem *P)
         TRY(event_sound(v, P, k));
         jumps += P->event[k].jump.value != NULL;
     }
-    if (P->nm > 0 && jumps == 0)
+    if (P->nm > 0 && jumps == 0 && !P->after_step.map.value)
         return fail(v, COSTATE_MISSING, "problem.nm = %d, but no event has a jump that changes memory: constants are "
                     "parameters.", P->nm);
     return COSTATE_OK;
@@ -84,6 +84,14 @@ static int some_event_costs(const costate_problem *P)
 {
     for (int k = 0; k < P->nevents; k++) if (P->event[k].cost.value) return 1;
     return 0;
+}
+
+static int after_step_sound(verdict *v, const costate_after_step *a)
+{
+    if (!a->map.value && (a->acts || a->start.value))
+        return fail(v, COSTATE_MISSING, "problem.after_step.map.value is missing, but %s is given.",
+                    a->acts ? "acts" : "start.value");
+    return COSTATE_OK;
 }
 
 int problem_sound(verdict *v, const costate_problem *P)
@@ -104,6 +112,7 @@ int problem_sound(verdict *v, const costate_problem *P)
     if (P->jac_is_w && P->residual.value)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_is_w = 1: methods for problem.residual need dF/dy.");
     TRY(events_sound(v, P));
+    TRY(after_step_sound(v, &P->after_step));
     if (P->nq > 0 && !P->cost.value && !some_event_costs(P))
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     for (int i = 0; P->index && i < P->n; i++)

@@ -1,5 +1,5 @@
 /* jump.c - an event as a map of the running state: (y, m)+ = J(t, y, m, p), q+ = q + c(t, y, m, p)
-   (mathematics, eq. 10.11 to 10.13).
+   (mathematics, eq. 10.11 to 10.13).  problem.after_step is one without a cost.
 
        tangent   (y, m)+' = J'(t', y', m', p'),   q+' = q' + c'(t', y', m', p')
        adjoint   (tau, lambda, nu, mu) += J'^T (lambda, nu)+ + c'^T theta, where lambda, nu are those of J alone
@@ -10,6 +10,8 @@
 
 static const event_maps *maps_of_event(const stepper *c, const mapped *e)
 {
+    if (e->event == CORRECTED) return &c->maps->correction;
+    if (e->event == STARTED) return &c->maps->first;
     return e->event >= 0 ? &c->maps->events[e->event] : NULL;
 }
 

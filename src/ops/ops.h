@@ -2,6 +2,7 @@
    section 10).
 
        STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
+       CORRECT  problem.after_step, at the end of a step
        MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
@@ -13,14 +14,14 @@
 
 #include "tape/tape.h"
 
-enum kind { STEP, MAP, OBSERVE };
+enum kind { STEP, CORRECT, MAP, OBSERVE };
 /* how the h of a step is determined: it is constant; t1 - t; T - t with a given time T; by a guard that is zero at its
    end */
 enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
 
 typedef struct {
     enum kind kind;
-    int step, which;            /* of a map: the step after it; which: map, observation; of a step what fixed h */
+    int step, which;            /* of a map: the step after it; of a correction: before it; which: map, observation; of a step what fixed h */
     enum rule rule;             /* of steps */
 } op;
 
@@ -33,8 +34,8 @@ typedef struct {
     double *after;              /* n + nm: of a jet: the functional's adjoint of (y, m) after a jump */
 } event_work;
 
-/* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event, and of its
-   stages.  Of a map: before it. */
+/* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event or a correction,
+   and of its stages.  Of a map or correction: before it. */
 typedef struct { double *V, *V1, *Xd, *dt, *dh; } tangents;     /* N*m, N*m, s*m*n, m, m */
 
 /* The state of a sweep over the operations of a tape, which the operations read and update.
@@ -78,7 +79,7 @@ typedef struct {
     int (*adjoint)(sweep_state *, const op *);
 } op_rules;
 
-extern const op_rules step_rules, map_rules, observe_rules;
+extern const op_rules step_rules, correct_rules, map_rules, observe_rules;
 
 /* shared.c */
 int sweep_hold(sweep_state *, int step);        /* the record of the step into now, with weights at its start */
@@ -113,6 +114,13 @@ int event_tangent(stepper *, const event_work *, const record *, const mapped *a
 int event_adjoint(sweep_state *, const mapped *at, double *shift);
 int event_second(sweep_state *, const mapped *at, double *shift);   /* the same of a jet */
 int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */
+/* correct.c: problem.after_step.  y1 (N), the end of the step, in and out; room: n + nm; sets r->corrected and
+   `uncorrected`.  RETRY: it is not defined there, or not finite */
+int correct_value(stepper *, record *, double *room, double *y1);
+/* of m tangents at the end of a step; dt: m, of that end */
+int correct_tangent(stepper *, const event_work *, const record *, int m, const double *dt, double *V,
+                    const double *pm);
+mapped located(const sweep_state *, const op *);    /* the event that ends the step at hand, with the state there */
 /* jump.c: an event's jump, and the cost that it adds */
 int jump_value(stepper *, const event_work *, mapped *);            /* y1, from y */
 int jump_tangent(stepper *, const event_work *, const mapped *, int m, const double *dt, double *V, const double *pm);

@@ -10,7 +10,8 @@ int sweep_hold(sweep_state *w, int step)
     if (w->held == step) return 0;
     w->held = -1;
     verdict_at(c->v, w->tape->list[step].t);
-    int stages = !(c->members[w->tape->list[step].member].F->is & REMAKES) || (w->seen && w->seen->count > 0);
+    int stages = !(c->members[w->tape->list[step].member].F->is & REMAKES) || (w->seen && w->seen->count > 0) ||
+                 w->tape->list[step].corrected;
     TRY(tape_get(w->tape, step, w->who, stages, &w->now));
     verdict_at(c->v, w->now.t);
     memory_bind(c, w->now.y, w->now.mode);

@@ -35,7 +35,8 @@ static int tangent(sweep_state *w, const op *o)
     const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        TRY(event_tangent(w->st, &w->events, &w->now, &w->tape->maps.list[o->which], &w->d, fixed, w->dh));
+        mapped at = located(w, o);
+        TRY(event_tangent(w->st, &w->events, &w->now, &at, &w->d, fixed, w->dh));
     } else {
         step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
         TRY(w->st->F->tangent(w->st, &w->now, &w->d));
@@ -76,8 +77,8 @@ static int adjoint(sweep_state *w, const op *o)
     if (w->g.along) sweep_along(w);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
-        const mapped *at = &w->tape->maps.list[o->which];
-        TRY(w->g.along ? event_second(w, at, w->g.h) : event_adjoint(w, at, w->g.h));
+        mapped at = located(w, o);
+        TRY(w->g.along ? event_second(w, &at, w->g.h) : event_adjoint(w, &at, w->g.h));
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));
     TRY(step_left(w->st, &w->now, 1, w->g.m));

@@ -47,7 +47,7 @@ int rkc_first_slope(stepper *c, const record *r, trial *t)
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n;
     if (t->started) return 0;
-    if (t->before) {
+    if (slope_is_known(t)) {
         memcpy(a->f0, t->before->X + X_LAST * n, n * sizeof *a->f0);
         if (c->nq) TRY(map_value(c->maps, &c->maps->cost, r->t, r->y, a->f0 + n));
     } else {

@@ -93,7 +93,7 @@ static int probe(costate *c, run *x, double part, int *done)
     x->by.before = NULL;
     x->by.started = 0;
     x->now = (record){.y = c->work.y, .yp = c->work.yp, .X = spare->X, .iterations = spare->iterations,
-                      .mode = (unsigned)c->maps.bound.mode & 0x3fffffffu, .t = x->t};
+                      .mode = (unsigned)c->maps.bound.mode & 0x1fffffffu, .t = x->t};
     if ((c->st.F->is & (IMPLICIT | WEIGHTS)) || c->o.differences) weights(&c->st, c->work.y, c->st.w);
     double h = part * fabs(x->h_free), most;
     int status = longest_step(c, x, &most);

@@ -120,6 +120,15 @@ static int changes(const costate *c, int k)
     return e->jump.value || e->transition.value || (e->to != COSTATE_SAME_MODE && e->to != c->maps.bound.mode);
 }
 
+/* A correction has moved the guard off zero: up to there it still counts as zero. */
+static int widen(costate *c, const run *x, int k)
+{
+    double e;
+    TRY(guard_value(c, k, x->t, c->work.y, &e));
+    c->watch.guard[k].band = fmax(c->watch.guard[k].band, 2 * fabs(e));
+    return 0;
+}
+
 /* Applies all events that fire or are due here, in the order of the list. */
 static int take_all(costate *c, run *x, int *any)
 {
@@ -134,6 +143,7 @@ static int take_all(costate *c, run *x, int *any)
         if (g->fired || !c->watch.at_once) g->way = g->fired;
         g->band = band(g->slope, g->miss, x->t, x->prev.h);
         if (!taken) continue;
+        if (g->fired && x->prev.corrected) TRY(widen(c, x, k));
         if (g->fired) c->watch.missed = fmax(c->watch.missed, g->miss);
         changed |= changes(c, k);
         TRY(take_one(c, x, k, !cut, &stop));

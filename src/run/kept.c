@@ -9,6 +9,9 @@
 #include <string.h>
 #include "run/run.h"
 
+/* Are tangents at the ends of steps stored, too?  Steps to events and corrections need them. */
+static int keeps_ends(const costate *c) { return guards(c) > 0 || c->maps.correction.jump.rows > 0; }
+
 static int segments(int count, int length) { return count > 0 ? (count + length - 1) / length : 0; }
 
 static size_t doubles(const kept_tangents *k, int length)
@@ -35,11 +38,11 @@ static int least(const kept_tangents *k)
 int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
 {
     const stepper *st = &c->st;
-    int located = guards(c) > 0;
+    int located = guards(c) > 0, ends = keeps_ends(c);
     size_t n = (size_t)st->n, NM = (size_t)st->N * (size_t)m, s = (size_t)st->most;
     *k = (kept_tangents){.tape = tape, .m = m, .length = tape->count, .from = -1};
     k->start = k->map = NM + (size_t)m;
-    k->step = NM * (size_t)(1 + located) + s * n * (size_t)(m + located) + 2 * (size_t)m;
+    k->step = NM * (size_t)(1 + ends) + s * n * (size_t)(m + located) + (size_t)(2 + ends) * (size_t)m;
     size_t most = (size_t)m * tape_most(tape), limit = most ? 0 : c->o.tape_limit, used = costate_tape_bytes(tape);
     size_t left = most ? most : limit > used ? limit - used : 0;
     if (limit || most) k->length = longest(k, left / sizeof *k->steps);
@@ -67,9 +70,9 @@ static tangents of_map(const costate *c, const kept_tangents *k, double *at)
 static tangents of_step(const costate *c, const kept_tangents *k, double *at)
 {
     size_t NM = (size_t)c->st.N * (size_t)k->m, stages = (size_t)c->st.most * (size_t)c->st.n;
-    int located = guards(c) > 0;
-    tangents t = {.V = at, .V1 = located ? at + NM : NULL};
-    t.Xd = at + NM * (size_t)(1 + located);
+    int located = guards(c) > 0, ends = keeps_ends(c);
+    tangents t = {.V = at, .V1 = ends ? at + NM : NULL};
+    t.Xd = at + NM * (size_t)(1 + ends);
     t.dt = t.Xd + stages * (size_t)(k->m + located);
     t.dh = t.dt + k->m;
     return t;
@@ -78,7 +81,12 @@ static tangents of_step(const costate *c, const kept_tangents *k, double *at)
 tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
 {
     if (o->kind == MAP) return of_map(c, k, k->maps + (size_t)o->which * k->map);
-    return of_step(c, k, k->steps + (size_t)(o->step - k->from) * k->step);
+    tangents t = of_step(c, k, k->steps + (size_t)(o->step - k->from) * k->step);
+    if (o->kind == CORRECT) {
+        t.V = t.V1;
+        t.dt = t.dh + k->m;
+    }
+    return t;
 }
 
 typedef struct { costate *c; kept_tangents *k; } keeper;

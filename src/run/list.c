@@ -10,7 +10,7 @@ int lies_in(const costate_tape *tape, int k, double t)
 op step_of(const costate_tape *tape, int k, int next)
 {
     for (; next < tape->maps.count && tape->maps.list[next].before == k + 1; next++)
-        if (tape->maps.list[next].event != CONSISTENT)
+        if (is_event(&tape->maps.list[next]))
             return (op){STEP, k, next, tape->maps.list[next].timed ? TO_TIME : TO_EVENT};
     return (op){STEP, k, 0, k == tape->count - 1 ? TO_END : FROZEN};
 }

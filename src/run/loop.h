@@ -61,6 +61,7 @@ int damping_looks(const costate *);                 /* does the method damp too 
 void damping_add(costate *, double h, double rate); /* a step, and the rate of the fastest mode */
 
 /* start.c */
+int correct_start(costate *, run *);                /* problem.after_step at the start, of tangents and on the tape, too */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 
 /* events.c */

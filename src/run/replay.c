@@ -77,7 +77,7 @@ static int write_step(replay *x)
     if (!x->onto) return 0;
     if (r.fresh) TRY(space_agree(&c->maps.space, write_fresh(x)));
     TRY(space_agree(&c->maps.space, tape_slot(&c->st, x->onto, c->work.y, &spare, &r, &to)));
-    memmove(to.X, x->now.X, (size_t)c->st.s * (size_t)c->st.n * sizeof *to.X);
+    memmove(to.X, x->now.X, stage_doubles(&c->st, c->st.s) * sizeof *to.X);
     memmove(to.iterations, x->now.iterations, (size_t)c->st.s);
     x->now.y = r.y;
     x->now.yp = r.yp;
@@ -105,12 +105,12 @@ static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
     if (of->event == CONSISTENT) return consistent_again(x, of);
-    const event_work w = {.jump = c->watch.jump};
+    const event_work w = {.jump = of->event == STARTED ? c->work.corrected : c->watch.jump};
     mapped e = *of;
     e.t += x->shift;
     if (of->event == WENT_ON) return went_on_again(x, &e);
-    e.y = c->watch.y;
-    e.y1 = c->watch.y1;
+    e.y = of->event == STARTED ? c->work.z : c->watch.y;
+    e.y1 = of->event == STARTED ? c->work.y1 : c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
     TRY(jump_value(&c->st, &w, &e));
     if (x->onto) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->onto, &e)));
@@ -138,6 +138,7 @@ static int all_again(replay *x)
         TRY(maps_again(x));
         if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
+        TRY(frozen(&x->c->v, correct_value(&x->c->st, &x->now, x->c->work.corrected, x->c->work.y1)));
         TRY(write_step(x));
         workspace_step(&x->c->work);
         x->prev = x->now;

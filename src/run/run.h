@@ -34,6 +34,7 @@ typedef struct {                /* state at the end of the last run, for options
 typedef struct {                /* work space of runs */
     void *block;                /* NULL: costate_new failed */
     double *y, *y1, *err;       /* N: the state before and after the step; error estimate */
+    double *corrected;          /* n + nm: the result of problem.after_step; nothing without it */
     double *yp, *yp1;           /* n: approximations of y', for residuals; else NULL */
     double *f, *z;              /* N: a slope, an intermediate state */
     place scratch[2];           /* stages of this step and the previous one, without a tape */
@@ -100,6 +101,9 @@ typedef struct {                /* of a run whose steps are those of a tape, eac
                                    NULL */
 } halved_steps;
 
+typedef struct { double t, size; } correction;      /* of a run, the largest by problem.after_step: where, in the error
+                                                       norm */
+
 typedef struct {                /* damping.c: of fast modes, by the steps of a run with a tape */
     double kept, z, sum;        /* product of |R| over the steps; largest h times rate, their sum */
     double fastest;             /* rate, by this linearisation */
@@ -162,6 +166,7 @@ struct costate {
     watch watch;
     halved_steps halves;
     damping damping;
+    correction correction;
     event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
@@ -174,7 +179,9 @@ struct costate_step { const costate *c; const record *r; };
 void solver_free(costate *);
 int begin(costate *);                                               /* at the start of each public call: is c usable?
                                                                        no_error */
+void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */
 void no_error(costate *);                                           /* adds hints, if there are any */
+void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */
 void remark(costate *, int status);                                 /* appends the family's remark to the message of a
                                                                        failure */
 void claim(costate *);                                              /* a run or sweep begins and overwrites stored data

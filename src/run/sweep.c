@@ -34,7 +34,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     return tape_take(&c->st, c->self, tape);
 }
 
-static const op_rules *const rules[] = {[STEP] = &step_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
+static const op_rules *const rules[] = {[STEP] = &step_rules, [CORRECT] = &correct_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
 
 int tangent_of(void *none, sweep_state *w, op o)
 {
@@ -80,6 +80,7 @@ int sweep_forward(sweep_state *w, int from, int to, const visit *of)
         TRY(of->row(of->ctx, w, step_of(w->tape, k, next)));
         for (; seen < count && lies_in(w->tape, k, w->seen->t[seen]); seen++)
             TRY(of->row(of->ctx, w, (op){OBSERVE, k, seen, FROZEN}));
+        if (w->tape->list[k].corrected) TRY(of->row(of->ctx, w, (op){CORRECT, k, 0, FROZEN}));
     }
     sweep_move(w);
     return to == w->tape->count ? maps_at(w, of, to, &next) : 0;
@@ -91,6 +92,7 @@ int sweep_backward(sweep_state *w, int from, int to, const visit *of)
     int next = whole ? w->tape->maps.count : tape_first_map(w->tape, to);
     if (whole) TRY(maps_back(w, of, to, &next));
     for (int k = to - 1; k >= from; k--) {
+        if (w->tape->list[k].corrected) TRY(of->row(of->ctx, w, (op){CORRECT, k, 0, FROZEN}));
         for (; seen > 0 && lies_in(w->tape, k, w->seen->t[seen - 1]); seen--)
             TRY(of->row(of->ctx, w, (op){OBSERVE, k, seen - 1, FROZEN}));
         TRY(of->row(of->ctx, w, step_of(w->tape, k, next)));

@@ -273,6 +273,12 @@ static int watch_once(costate *c, run *x, double err)
     return ends_in_event(c, x);
 }
 
+void watch_undo(costate *c, run *x)
+{
+    x->now.exact = 0;
+    memcpy(c->watch.guard, c->watch.before, (size_t)c->watch.count * sizeof *c->watch.guard);
+}
+
 int watch_step(costate *c, run *x, double err)
 {
     watch *w = &c->watch;
@@ -285,7 +291,7 @@ int watch_step(costate *c, run *x, double err)
         if (tries > 0) memcpy(w->guard, w->before, bytes);
         status = watch_once(c, x, err);
     }
-    if (status == RETRY) memcpy(w->guard, w->before, bytes);
+    if (status == RETRY) watch_undo(c, x);
     if (status == RETRY) return status;
     for (int k = 0; k < w->count; k++) w->guard[k].change = fabs(w->guard[k].end - w->before[k].value);
     if (status != ABSENT) return status;

@@ -55,6 +55,7 @@ static inline int in_mode(const costate *c, const costate_event *e)
 int too_many_events(costate *, const char *why);
 /* watch.c: detects events in the step with this error; x->cut: the step was shortened to end at one */
 int watch_step(costate *, run *, double err);
+void watch_undo(costate *, run *);               /* the step is rejected after all */
 /* shorten.c: times that differ by no more than round_off are equal; no located step is shorter than `shortest` */
 double round_off(const record *);
 double shortest(const record *);

@@ -8,8 +8,9 @@ static void layout(costate *c, cursor *at)
 {
     stepper *st = &c->st;
     workspace *w = &c->work;
-    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most;
+    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most, after = c->maps.correction.jump.rows > 0;
     TAKE(at, N, &w->y, &w->y1, &w->err);
+    w->corrected = take(at, after * N);
     w->yp = c->maps.residual ? take(at, n) : NULL;
     w->yp1 = c->maps.residual ? take(at, n) : NULL;
     c->ended.yp = c->maps.residual ? take(at, n) : NULL;
@@ -18,7 +19,7 @@ static void layout(costate *c, cursor *at)
     w->clock = take(at, 4);
     c->scaled = take(at, c->o.rtol_vector || c->o.atol_vector ? 2 * n : 0);
     for (int k = 0; k < 2; k++) {
-        w->scratch[k].X = take(at, s * n);
+        w->scratch[k].X = take(at, stage_doubles(st, st->most));
         w->scratch[k].iterations = (unsigned char *)take(at, s);
     }
     st->w = take(at, N);
@@ -53,6 +54,7 @@ static void layout_events(costate *c, cursor *at, size_t k)
     event_work *w = &c->d.events;
     const stepper *st = &c->st;
     size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), events = c->P.nevents > 0, located = guards(c) > 0;
+    events |= st->maps->correction.jump.rows > 0;
     TAKE(at, located * N * k, &w->V, &w->lambda);
     w->dpm = take(at, located * pm * k);
     w->one = take(at, located * 3 * k);

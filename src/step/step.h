@@ -17,7 +17,8 @@ typedef struct {                /* one step, as stored on the tape */
     double t, h, end;           /* end: t of the next step: t + h, rounded as in aim.c */
     int degree : 24;            /* rkc: degree chosen for this step; else 0 */
     unsigned member : 8;        /* of a composite method; else 0 */
-    unsigned mode : 30;         /* of a hybrid system */
+    unsigned mode : 29;         /* of a hybrid system */
+    unsigned corrected : 1;     /* problem.after_step has changed the state at its end */
     unsigned exact : 1;         /* its stages were solved to round-off */
     unsigned fresh : 1;         /* it depends on no earlier step, though there are some, except through a linearisation
                                    whose state is on the tape */
@@ -26,7 +27,7 @@ typedef struct {                /* one step, as stored on the tape */
                                    (COSTATE_LS_PRECONDITIONER); else 0 */
     const double *y;            /* N: state at t, memory variables last */
     const double *yp;           /* n: for residuals, the y' of the linearisation; NULL for right-hand sides */
-    const double *X;            /* s*n: stages; NULL on a states-only tape */
+    const double *X;            /* s*n: stages; behind them room for `uncorrected`; NULL on a states-only tape */
     const unsigned char *iterations; /* irk: Newton iterations of each block */
     factors *kept;              /* the factorisations of the step if the tape stores them, else NULL */
 } record;
@@ -65,6 +66,9 @@ typedef struct {                /* one attempt at a step */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: an approximation of y' at the end, for residuals */
 } trial;
+
+/* Is the slope at the end of the previous step that at the start of this one?  A corrected state has another. */
+static inline int slope_is_known(const trial *t) { return t->before && !t->before->corrected; }
 
 /* status; RETRY with this factor of h */
 static inline int cut_by(trial *t, double factor, int status)
@@ -201,6 +205,26 @@ static inline int members_count(const stepper *c) { return method_members(c->met
 static inline const costate_method *method_of_step(const stepper *c, const record *r)
 {
     return c->members[r->member].m;
+}
+
+/* Numbers in X of a step by a method with s stages: the stages and, with problem.after_step, the state (N) at the end
+   before that map. */
+static inline size_t stage_doubles(const stepper *c, int s)
+{
+    return (size_t)s * (size_t)c->n + (c->maps->correction.jump.rows > 0 ? (size_t)c->N : 0);
+}
+static inline double *uncorrected(const stepper *c, const record *r)
+{
+    return (double *)r->X + (size_t)method_of_step(c, r)->s * (size_t)c->n;
+}
+
+/* the start of this step, or of an earlier one, whose memory variables were others */
+static inline costate_point start_of_step(const stepper *c, const record *r)
+{
+    costate_point x = equation_point(c->maps, r->t, r->y, r->yp);
+    x.m = c->nm > 0 ? r->y + c->n + c->nq : NULL;
+    x.mode = (int)r->mode;
+    return x;
 }
 
 /* Are steps prescribed, or do they follow the error alone?  Then a run only says that they were not stable. */

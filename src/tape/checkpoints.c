@@ -29,13 +29,14 @@ enum { SHARE = 8, SPARSE = 8 };
 
 /* The length of blocks, and the sums of all sizes over processes.  The bits of a run depend on the length, so it is
    chosen from the options only, not from the number of processes: a step with its stages takes the memory of 1 + s
-   states, or 1 + s/2 for a residual, whose state includes y'.  A tape that was read has its length already. */
+   states, or 1 + s/2 for a residual, whose state includes y'; problem.after_step adds one to s.  A tape that was read has its length already. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;
     double sums[] = {(double)most, (double)state_bytes(x), (double)step, (double)blocks_said(t, x)};
     TRY(space_total(&c->maps->space, 4, sums));
-    double with_stages = 1 + c->most / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
+    int vectors = c->most + (stage_doubles(c, 0) > 0);
+    double with_stages = 1 + vectors / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
     double length = floor(states / (stiff_member(c)->F->keep ? KEPT : BLOCK) / with_stages);
     if (t->fresh.every == 0) t->fresh.every = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
     x->length = t->fresh.every;
@@ -63,7 +64,7 @@ static int begin(const stepper *c, costate_tape *t)
     if (!x) return blocks_no_memory(c);
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
-    x->step = x->N + x->slope + (size_t)c->most * (size_t)c->n;
+    x->step = x->N + x->slope + stage_doubles(c, c->most);
     size_t step = x->step * sizeof(double), most = blocks_most(t, x);
     int read = t->fresh.every > 0;
     TRY(set_length(c, t, most, step));

@@ -9,7 +9,7 @@ enum frame_types { HEAD = 1, MAPPED, FRESH, TAKEN, ENDED };
 
 typedef struct {                /* the first frame; p follows */
     char version[16], method[64];
-    int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words;
+    int n, np, nq, nm, nevents, s, storage, checkpoints, length, matfree, predict, words, corrects, none;
     uint64_t options;           /* checksum of those on which the bits depend */
     double t0;
     solved_by by;
@@ -18,7 +18,7 @@ typedef struct {                /* the first frame; p follows */
 typedef struct {                /* a step: its iteration counts follow, and y, y', X, as far as they are kept */
     double t, h, end, held;
     int64_t jacobian;
-    int degree, member, mode, exact, fresh, none;
+    int degree, member, mode, exact, fresh, corrected;
 } journal_step;
 
 typedef struct {                /* a fresh state: y, y' and what the run knows follow */

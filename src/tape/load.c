@@ -33,6 +33,9 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
         return fail(c->v, COSTATE_BAD_TAPE, "The tape's file %s is of method %.63s, this solver of %s.",
                     frames_name(x->t->frames), h->method, c->method->name);
     if (h->length < 1 || h->checkpoints < 0) return wrong(x, "does not begin as a tape does");
+    if (h->corrects != (P->after_step.map.value != NULL))
+        return wrong(x, P->after_step.map.value ? "is of a problem without after_step" : "is of a problem with "
+                     "after_step");
     if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
         return wrong(x, "is of another problem (its sizes differ)");
     return 0;
@@ -99,8 +102,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
     record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held,
                 .degree = h.degree & 0x7fffff, .member = (unsigned)h.member & 0xff,
-                .mode = (unsigned)h.mode & 0x3fffffffu,
-                .exact = h.exact & 1, .fresh = h.fresh & 1, .jacobian = (long)h.jacobian, .iterations = kept};
+                .mode = (unsigned)h.mode & 0x1fffffffu,
+                .exact = h.exact & 1, .fresh = h.fresh & 1, .corrected = h.corrected & 1, .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
     TRY(tape_list(c, t, &r, at));
     t->count++;
@@ -117,7 +120,7 @@ static int read_map(loader *x, const frame *f)
     size_t N = (size_t)c->N, state = N * sizeof(double);
     size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : tape_event_bytes(c));
     if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->maps.count ||
-        h.before != t->count || h.number != t->maps.events || h.event < CONSISTENT ||
+        h.before != t->count || h.number != t->maps.events || h.event < STARTED ||
         h.event >= c->maps->nevents)
         return wrong(x, "holds an event of another size or order");
     if (h.event >= 0 && !h.timed && !t->problem.event[h.event].guard.value)
@@ -139,7 +142,7 @@ static int read_map(loader *x, const frame *f)
         e->y = NULL;
     } else {
         tape_event_layout(c, e, memory);
-        t->maps.events++;
+        t->maps.events += is_event(e);
     }
     t->maps.count++;
     return 0;
@@ -222,7 +225,7 @@ static void cut(costate_tape *t, const loader *x, const fresh_run *fresh)
     t->count = x->fresh;
     t->maps.count = x->maps;
     t->maps.events = 0;
-    for (int k = 0; k < t->maps.count; k++) t->maps.events += t->maps.list[k].event != CONSISTENT;
+    for (int k = 0; k < t->maps.count; k++) t->maps.events += is_event(&t->maps.list[k]);
     t->from.t1 = fresh->t;
     t->mode = fresh->mode;
     memcpy(t->end, fresh->y, (size_t)x->c->N * sizeof *t->end);

@@ -92,7 +92,7 @@ const mapped *tape_last_event(const costate_tape *t)
 {
     if (t->maps.count == 0) return NULL;
     for (const mapped *e = t->maps.list + t->maps.count; e-- > t->maps.list && e->before == t->count;)
-        if (e->event != CONSISTENT) return e;
+        if (is_event(e)) return e;
     return NULL;
 }
 
@@ -143,7 +143,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
         a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
-        a->event != b->event)
+        a->event != b->event || a->after_step.map.value != b->after_step.map.value ||
+        a->after_step.acts != b->after_step.acts || a->after_step.ctx != b->after_step.ctx || a->after_step.start.value != b->after_step.start.value)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
 }

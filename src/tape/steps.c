@@ -26,7 +26,7 @@ void step_place(size_t N, size_t slope, double *at, record *r, place *to)
 static int memory_slot(const stepper *c, costate_tape *t, const place *spare, record *r, place *to)
 {
     size_t s = (size_t)c->s, N = (size_t)c->N, slope = c->maps->residual ? (size_t)c->n : 0;
-    size_t doubles = N + slope + (spare ? 0 : s * (size_t)c->n);
+    size_t doubles = N + slope + (spare ? 0 : stage_doubles(c, c->s));
     double *memory = tape_memory(c, t, doubles * sizeof *memory + words(s));
     if (!memory) return c->v->status;
     to->iterations = (unsigned char *)(memory + doubles);
@@ -40,6 +40,7 @@ static int memory_slot(const stepper *c, costate_tape *t, const place *spare, re
 typedef struct {
     owned owned;
     size_t N, slope;            /* doubles of y; of y' of a residual, else 0 */
+    size_t behind;              /* doubles behind the stages */
     size_t most;                /* the most doubles of a step */
     double *memory;             /* of two steps */
     int turn, step;             /* step: whose body was read last; -1: none */
@@ -51,7 +52,7 @@ typedef struct {
 /* of step k, by this member of the tape's method */
 static size_t doubles_of(const costate_tape *t, const bodies *x, int k, int member)
 {
-    size_t stages = (size_t)method_member(t->method, member)->s * (size_t)t->problem.n;
+    size_t stages = (size_t)method_member(t->method, member)->s * (size_t)t->problem.n + x->behind;
     return x->N + x->slope + (tape_has_stages(t, k) ? stages : 0);
 }
 
@@ -78,7 +79,8 @@ int steps_begin(const stepper *c, costate_tape *t)
     if (t->fresh.every == 0) t->fresh.every = EVERY;
     x->N = (size_t)c->N;
     x->slope = c->maps->residual ? (size_t)c->n : 0;
-    x->most = x->N + x->slope + (size_t)c->most * (size_t)c->n;
+    x->behind = stage_doubles(c, 0);
+    x->most = x->N + x->slope + stage_doubles(c, c->most);
     x->step = -1;
     size_t bytes = x->most * sizeof *x->memory;
     if (!(x->memory = malloc(2 * bytes))) return no_memory(c);

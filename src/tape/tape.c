@@ -127,7 +127,7 @@ int tape_event(const stepper *c, costate_tape *t, const mapped *e)
     else if (to->k) memset(to->k, 0, n * sizeof *to->k);
     TRY(journal_mapped(c, t, to, memory, bytes));
     t->maps.count++;
-    t->maps.events++;
+    t->maps.events += is_event(to);
     return COSTATE_OK;
 }
 

@@ -105,21 +105,25 @@ const retention *retention_of_number(const costate_tape *, int number);
    NULL: the options determine it */
 costate_tape *tape_on(const struct medium *, void *own, const retention *kept);
 
-enum { CONSISTENT = -2, WENT_ON = -1 };                     /* kinds of maps other than events of the problem */
+/* kinds of maps other than events of the problem; CORRECTED is none of a tape's list */
+enum { CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = -1 };
 
 typedef struct {                /* a change of the state between steps, or the reason why a step ended */
     int before;                 /* the step after it; count: at the end */
     int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: a run was
-                                   continued */
+                                   continued; STARTED: problem.after_step.start was applied to initial values */
     int timed;                  /* at a given time; 0: where its guard is zero */
     int number;                 /* events before it on the tape */
     int from, to;               /* modes */
     double t;
     double slope, miss;         /* time derivative of the guard, approximately; error in the time of the event */
-    double *y, *y1;             /* N: before (events only) and after */
+    double *y, *y1;             /* N: before (not of CONSISTENT) and after */
     double *k;                  /* n: events of residuals: an approximation of y' before; else NULL */
     start_values f;             /* of CONSISTENT */
 } mapped;
+
+/* is it an event, or a place where the run was continued? */
+static inline int is_event(const mapped *e) { return e->event >= WENT_ON; }
 
 typedef struct {                /* a run at a fresh step, from which it can be continued */
     double t, t0, t1;           /* the time there; those of the call */

@@ -46,15 +46,11 @@ static inline void see_events(session *s)
     }
 }
 
-/* a session stays where it is; status: what the run returned */
-static inline int session_run(session *s, const costate_method *m, const hybrid *h, const costate_event *events,
-                              int nevents, costate_options o)
+/* a session stays where it is; P: the problem of h, perhaps changed; status: what the run returned */
+static inline int session_run_of(session *s, const costate_method *m, const hybrid *h, costate_problem P,
+                                 costate_options o)
 {
-    *s = (session){.m = m, .h = h, .o = o, .N = h->n + h->nq + h->nm, .P = hybrid_problem(h)};
-    if (events) {
-        s->P.event = events;
-        s->P.nevents = nevents;
-    }
+    *s = (session){.m = m, .h = h, .o = o, .N = h->n + h->nq + h->nm, .P = P};
     hybrid_start(h, h->p, s->y0, NULL);
     memcpy(s->y, s->y0, sizeof s->y);
     s->c = new_for_test(m, &s->P, &o);
@@ -62,6 +58,17 @@ static inline int session_run(session *s, const costate_method *m, const hybrid 
     int status = costate_integrate(s->c, h->t0, h->t1, s->y, h->p, s->tape);
     see_events(s);
     return status;
+}
+
+static inline int session_run(session *s, const costate_method *m, const hybrid *h, const costate_event *events,
+                              int nevents, costate_options o)
+{
+    costate_problem P = hybrid_problem(h);
+    if (events) {
+        P.event = events;
+        P.nevents = nevents;
+    }
+    return session_run_of(s, m, h, P, o);
 }
 
 /* the same, for runs that must succeed */

@@ -1,0 +1,67 @@
+/* correct.c - the operation CORRECT: problem.after_step, a map of the state at the end of a step (mathematics,
+   section 10.8).
+
+       (y, m)+ = G(t, y, m, p),    q+ = q
+
+   Its derivatives are those of an event's jump (jump.c).  The state before it is `uncorrected` of the record, behind the
+   stages, so that it is kept, written and recomputed together with them. */
+#include <string.h>
+#include "ops/ops.h"
+
+int correct_value(stepper *c, record *r, double *room, double *y1)
+{
+    const map *f = &c->maps->correction.jump;
+    size_t n = (size_t)c->n, nm = (size_t)c->nm;
+    int acts;
+    r->corrected = 0;
+    if (f->rows == 0) return 0;
+    costate_point x = point(c->maps, r->end, y1);
+    TRY(map_acts(c->maps, &x, &acts));
+    if (!acts) return 0;
+    TRY(map_value(c->maps, f, x.t, y1, room));
+    TRY(space_finite(&c->maps->space, n + nm, room));
+    r->corrected = 1;
+    memcpy(uncorrected(c, r), y1, (size_t)c->N * sizeof *y1);
+    memcpy(y1, room, n * sizeof *y1);
+    memcpy(y1 + n + c->nq, room + n, nm * sizeof *y1);
+    return 0;
+}
+
+/* the correction of a step, as the jump of an event */
+static mapped correction_of(const stepper *c, const record *r)
+{
+    return (mapped){.event = CORRECTED, .t = r->end, .y = uncorrected(c, r), .from = (int)r->mode, .to = (int)r->mode};
+}
+
+int correct_tangent(stepper *c, const event_work *w, const record *r, int m, const double *dt, double *V,
+                    const double *pm)
+{
+    mapped e = correction_of(c, r);
+    TRY(jump_tangent(c, w, &e, m, dt, V, pm));
+    memory_to_pm(c, m, V, w->pm);
+    return 0;
+}
+
+mapped located(const sweep_state *w, const op *o)
+{
+    mapped at = w->tape->maps.list[o->which];
+    if (w->now.corrected) at.y = uncorrected(w->st, &w->now);
+    return at;
+}
+
+static int tangent(sweep_state *w, const op *o)
+{
+    sweep_move(w);
+    TRY(sweep_hold(w, o->step));
+    return correct_tangent(w->st, &w->events, &w->now, w->d.m, w->dt, w->V, w->d.Vp);
+}
+
+static int adjoint(sweep_state *w, const op *o)
+{
+    TRY(sweep_hold(w, o->step));
+    if (w->g.along) sweep_along(w);
+    mapped e = correction_of(w->st, &w->now);
+    return jump_adjoint(w, &e);
+}
+
+const op_rules correct_rules = {tangent, adjoint};
