@@ -1,10 +1,12 @@
-/* pieces.h - ready-made events, running costs and least squares, with all their derivatives.
+/* pieces.h - ready-made events, running costs, maps after each step and least squares, with all their derivatives.
 
    Doses, switches, resets, impacts and "component i crosses a value" are short formulas in the components of y, p and
    m.  You list their terms, and the library provides value, tangent, adjoint and all second derivatives (the third ones
    are zero):
 
        term   factor (a - a0) (b - b0)
+
+   Bounds of components, and projection onto invariants, are maps after each step: problem.after_step.
 
    A fit to measured values needs the times, the components, the values and their standard deviations; the library
    provides the sum of squares, its gradient, Hessian and Gauss-Newton products, and the residuals with their Jacobian.
@@ -70,6 +72,53 @@ int costate_formulas_event(costate_formulas *, const costate_problem *, costate_
 /* Sets problem.cost to the formulas in `cost`.  The maps of a problem share problem.ctx, which must be the address of
    the formulas; it is set if it is NULL.  A ctx of your own has the formulas as its first member. */
 int costate_formulas_cost(costate_formulas *, costate_problem *, costate_report *);
+
+/* ---- maps after each step: problem.after_step ------------------------------------------------------------------ */
+
+/* Components that leave their bounds are set to them.  The derivative of a component is 1 inside the bounds and on them,
+   and 0 where it was outside.  costate_stats says how often that happened and how much it changed; after a run that it
+   changed by more than the tolerances, costate_message has a remark.  The struct and its arrays belong to the user, and
+   must outlive the solvers. */
+typedef struct {
+    const double *low, *high; /* n each, low <= high; -INFINITY, INFINITY: no bound; NULL: none of them has one */
+    int at_start;             /* 1: initial values are set to their bounds, too */
+    int n, nm;                /* set by the call below */
+} costate_bounds;
+
+/* Sets problem.after_step.  COSTATE_BAD_ARGUMENT, with a sentence in report->text (report may be NULL): a bound is NaN,
+   or low > high; after_step is then unchanged. */
+int costate_bounds_after_step(costate_bounds *, costate_problem *, costate_report *);
+
+enum { COSTATE_INVARIANTS_MOST = 8 };
+
+/* Projection onto invariants g(t, y, p) = c: y moves to
+
+       z = y + W g_y(y)^T mu,     g(t, z, p) = c,     W = diag(move),
+
+   where Newton's iteration finds mu to round-off.  For small changes this is the smallest one, in the norm with the
+   weights 1/move.  It keeps the order of the method.  c is 0, or with `keep` what g is at the start of the run.  It is
+   then in memory variables, which after_step.start sets: problem.nm has room for them, and what they hold before does
+   not count.  Rows of g may also be algebraic equations of a problem with singular M, which must hold after a step, too.
+   A state that cannot be projected rejects the step. */
+typedef struct {
+    int count;                /* of invariants, at most COSTATE_INVARIANTS_MOST */
+    costate_map g;            /* `count` values.  Tangents and gradients of runs need its tangent, adjoint and
+                                 adjoint_tangent; Hessian products also tangent2 and adjoint_tangent2.  x->m is NULL */
+    int linear;               /* 1: g is linear in (t, y, p): its second and third derivatives are zero and not called */
+    void *ctx;                /* of g; NULL: that of the problem */
+    int keep;                 /* 1: c is g at the start, in the memory variables memory .. memory + count - 1; 0: c = 0 */
+    int memory;
+    const double *move;       /* n, not negative.  0: the component stays; NULL: 1 for all */
+    int at_start;             /* 1, without keep: initial values are projected, too */
+} costate_invariants;
+
+typedef struct costate_projection costate_projection;
+/* Makes a projection and sets problem.after_step to it.  The invariants are copied, the array `move` is not.  Any number
+   of solvers and threads may use it.  *out belongs to the caller; NULL after a failure, with a sentence in report->text
+   (report may be NULL): COSTATE_BAD_ARGUMENT, COSTATE_MISSING, COSTATE_NO_MEMORY. */
+int costate_projection_after_step(const costate_invariants *, costate_problem *, costate_projection **out,
+                                  costate_report *);
+void costate_projection_free(costate_projection *);         /* after the solvers that use it; accepts NULL */
 
 /* ---- least squares ---------------------------------------------------------------------------------------------- */
 
@@ -139,6 +188,8 @@ static inline const costate_size *costate_pieces_sizes(void)
         {"costate_term", sizeof(costate_term)},
         {"costate_terms", sizeof(costate_terms)},
         {"costate_formulas", sizeof(costate_formulas)},
+        {"costate_bounds", sizeof(costate_bounds)},
+        {"costate_invariants", sizeof(costate_invariants)},
         {"costate_measurements", sizeof(costate_measurements)},
         {NULL, 0}
     };
@@ -148,11 +199,16 @@ static inline const costate_size *costate_pieces_sizes(void)
 int costate_formulas_event_sized(const costate_size *, costate_formulas *, const costate_problem *, costate_event *,
                                  costate_report *);
 int costate_formulas_cost_sized(const costate_size *, costate_formulas *, costate_problem *, costate_report *);
+int costate_bounds_after_step_sized(const costate_size *, costate_bounds *, costate_problem *, costate_report *);
+int costate_projection_after_step_sized(const costate_size *, const costate_invariants *, costate_problem *,
+                                        costate_projection **out, costate_report *);
 costate_misfit *costate_misfit_new_sized(const costate_size *, const costate_problem *, const costate_measurements *);
 
 #ifndef COSTATE_NO_HANDSHAKE
 #define costate_formulas_event(...) costate_formulas_event_sized(costate_pieces_sizes(), __VA_ARGS__)
 #define costate_formulas_cost(...) costate_formulas_cost_sized(costate_pieces_sizes(), __VA_ARGS__)
+#define costate_bounds_after_step(...) costate_bounds_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
+#define costate_projection_after_step(...) costate_projection_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
 #define costate_misfit_new(...) costate_misfit_new_sized(costate_pieces_sizes(), __VA_ARGS__)
 #endif
 

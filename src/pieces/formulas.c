@@ -172,12 +172,6 @@ MAP(cost)
 
 /* ---- public ---- */
 
-static int said(const verdict *v, costate_report *report)
-{
-    if (report) check_clear(report);
-    return report && v->status ? check_says(report, v->status, "%s", v->text) : v->status;
-}
-
 static void take_sizes(costate_formulas *f, const costate_problem *P)
 {
     f->n = P->n;
@@ -189,29 +183,29 @@ static void take_sizes(costate_formulas *f, const costate_problem *P)
 int costate_formulas_event(costate_formulas *f, const costate_problem *P, costate_event *event, costate_report *report)
 {
     verdict v = {0};
-    if (formulas_given(&v, f, P, 0)) return said(&v, report);
+    if (formulas_given(&v, f, P, 0)) return pieces_said(&v, report);
     if (!event) fail(&v, COSTATE_BAD_ARGUMENT, "event is NULL.");
-    if (v.status) return said(&v, report);
+    if (v.status) return pieces_said(&v, report);
     take_sizes(f, P);
     event->guard = guard_map(&f->guard);
     event->jump = jump_map(&f->jump);
     event->cost = cost_map(&f->cost);
     event->ctx = f;
-    return said(&v, report);
+    return pieces_said(&v, report);
 }
 
 int costate_formulas_cost(costate_formulas *f, costate_problem *P, costate_report *report)
 {
     verdict v = {0};
-    if (formulas_given(&v, f, P, 1)) return said(&v, report);
+    if (formulas_given(&v, f, P, 1)) return pieces_said(&v, report);
     if (P->ctx && P->ctx != f)
         fail(&v, COSTATE_BAD_ARGUMENT, "problem.ctx is not the address of the formulas, which are the ctx of "
              "problem.cost: make them the first member of your struct.");
-    if (v.status) return said(&v, report);
+    if (v.status) return pieces_said(&v, report);
     take_sizes(f, P);
     P->cost = cost_map(&f->cost);
     P->ctx = f;
-    return said(&v, report);
+    return pieces_said(&v, report);
 }
 
 int costate_formulas_event_sized(const costate_size *program, costate_formulas *f, const costate_problem *P,

@@ -1,8 +1,15 @@
-/* given.c (pieces) - checks of formulas and measurements, before any of them is used. */
+/* given.c (pieces) - checks of formulas, bounds, invariants and measurements, before any of them is used. */
 #include <math.h>
 #include "maps/callbacks.h"
+#include "maps/check.h"
 #include "maps/maps.h"
 #include "pieces/pieces.h"
+
+int pieces_said(const verdict *v, costate_report *report)
+{
+    if (report) check_clear(report);
+    return report && v->status ? check_says(report, v->status, "%s", v->text) : v->status;
+}
 
 /* ---- formulas ---- */
 
@@ -67,6 +74,73 @@ int formulas_given(verdict *v, const costate_formulas *f, const costate_problem 
     if (f->cost.count == 0 && (only_cost || (f->guard.count == 0 && f->jump.count == 0)))
         return fail(v, COSTATE_BAD_ARGUMENT, "The formulas have no terms%s.", only_cost ? " in cost" : "");
     return 0;
+}
+
+/* ---- maps after each step ---- */
+
+static int free_for(verdict *v, const costate_problem *P)
+{
+    if (!P) return fail(v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
+    TRY(sizes_sound(v, "problem.", P->n, P->np, "nm", P->nm, 0));
+    return P->after_step.map.value ? fail(v, COSTATE_BAD_ARGUMENT, "problem.after_step is set already: one map follows "
+                                          "a step.") : 0;
+}
+
+int bounds_given(verdict *v, const costate_bounds *b, const costate_problem *P)
+{
+    TRY(free_for(v, P));
+    if (!b || (!b->low && !b->high)) return fail(v, COSTATE_BAD_ARGUMENT, "There are no bounds.");
+    if (b->at_start != 0 && b->at_start != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "bounds.at_start = %d: it is 0 or 1.", b->at_start);
+    for (int i = 0; i < P->n; i++) {
+        double low = b->low ? b->low[i] : -HUGE_VAL, high = b->high ? b->high[i] : HUGE_VAL;
+        if (!(low <= high && low < HUGE_VAL && high > -HUGE_VAL))
+            return fail(v, COSTATE_BAD_ARGUMENT, "bounds of y[%d]: low = %g, high = %g leave no value.", i, low, high);
+    }
+    return 0;
+}
+
+/* the memory variables that hold what invariants are at the start */
+static int kept_given(verdict *v, const costate_invariants *g, const costate_problem *P)
+{
+    if (g->keep != 0 && g->keep != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.keep = %d: it is 0 or 1.", g->keep);
+    if (g->at_start != 0 && (g->at_start != 1 || g->keep))
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.at_start = %d: it is 0 or 1, and 0 with keep.", g->at_start);
+    if (g->keep && (g->memory < 0 || g->memory > P->nm - g->count))
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.memory = %d, count = %d, but problem.nm = %d: with keep, each "
+                    "invariant takes one memory variable.", g->memory, g->count, P->nm);
+    return 0;
+}
+
+static int products_given(verdict *v, const costate_invariants *g)
+{
+    if (!g->g.value) return fail(v, COSTATE_MISSING, "invariants.g.value is missing.");
+    if (!has_tangent(&g->g) || !has_adjoint(&g->g))
+        return fail(v, COSTATE_MISSING, "invariants.g.%s is missing: Newton's iteration needs it.",
+                    has_tangent(&g->g) ? "adjoint" : "tangent");
+    return 0;
+}
+
+int invariants_given(verdict *v, const costate_invariants *g, const costate_problem *P)
+{
+    TRY(free_for(v, P));
+    if (!g) return fail(v, COSTATE_BAD_ARGUMENT, "invariants is NULL.");
+    if (g->count < 1 || g->count > COSTATE_INVARIANTS_MOST || g->count > P->n)
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.count = %d lies outside [1, %d].", g->count,
+                    P->n < COSTATE_INVARIANTS_MOST ? P->n : COSTATE_INVARIANTS_MOST);
+    TRY(products_given(v, g));
+    TRY(kept_given(v, g, P));
+    if (g->linear != 0 && g->linear != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.linear = %d: it is 0 or 1.", g->linear);
+    int moving = !g->move;
+    for (int i = 0; g->move && i < P->n; i++) {
+        if (!(g->move[i] >= 0 && g->move[i] < HUGE_VAL))
+            return fail(v, COSTATE_BAD_ARGUMENT, "invariants.move[%d] = %g: it is finite and not negative.", i,
+                        g->move[i]);
+        moving |= g->move[i] > 0;
+    }
+    return moving ? 0 : fail(v, COSTATE_BAD_ARGUMENT, "invariants.move is 0 for all components.");
 }
 
 /* ---- measurements ---- */

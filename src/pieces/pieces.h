@@ -23,6 +23,9 @@ struct costate_misfit {
 };
 
 /* given.c */
+int pieces_said(const verdict *, costate_report *);         /* the verdict's status; its sentence to the report, or NULL */
+int bounds_given(verdict *, const costate_bounds *, const costate_problem *);
+int invariants_given(verdict *, const costate_invariants *, const costate_problem *);
 int formulas_given(verdict *, const costate_formulas *, const costate_problem *, int only_cost);
 int measurements_given(verdict *, const costate_problem *, const costate_measurements *);
 

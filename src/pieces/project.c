@@ -1,0 +1,331 @@
+/* project.c - projection onto invariants as a map after each step, with its products (mathematics, section 10.9).
+
+       z = y + W G^T mu,   g(t, z, p) = c,   A = g_y(z) W G^T,   G = g_y(y)
+
+       tangent   v = y' + W [G^T mu]',   A mu' = c' - g'(z)(t', v, p'),   z' = v + W G^T mu'
+       adjoint   A^T s = G W lambda,   c += s,   (t, p) -= (g_t, g_p)(z)^T s,   v = lambda - g_y(z)^T s,
+                 y += v,   (t, y, p) += [mu . g''(y) (W v)]
+
+   The derivative of the adjoint differentiates each of these along (t', y', p', c'). */
+#include <stdlib.h>
+#include <string.h>
+#include "base/vec.h"
+#include "maps/callbacks.h"
+#include "pieces/project.h"
+#include "run/version.h"
+
+/* ---- calls of g ---- */
+
+static int curve(const costate_projection *q, const costate_point *at, const costate_point *dx, const double *w,
+                 const costate_gradient *g)
+{
+    if (q->g.linear) return 0;
+    TRY(call_prepare(&q->g.g, at, q->ctx));
+    return q->g.g.adjoint_tangent(at, dx, w, g, q->ctx);
+}
+
+static int push(const costate_projection *q, const costate_point *at, const costate_point *dx, double *out)
+{
+    TRY(call_prepare(&q->g.g, at, q->ctx));
+    return call_tangent(&q->g.g, at, dx, out, q->ctx);
+}
+
+static int pull(const costate_projection *q, const costate_point *at, const double *w, const costate_gradient *g)
+{
+    TRY(call_prepare(&q->g.g, at, q->ctx));
+    return call_adjoint(&q->g.g, at, w, g, q->ctx);
+}
+
+/* out <- W x' where x is what g_y(at)^T w is a function of: the derivative of g_y(at)^T w along dx, times W */
+static int bend(const costate_projection *q, const costate_point *at, const costate_point *dx, const double *w,
+                double *out)
+{
+    costate_gradient to = {.y = out};
+    memset(out, 0, (size_t)q->n * sizeof *out);
+    TRY(curve(q, at, dx, w, &to));
+    project_move(q, out, out);
+    return 0;
+}
+
+static const double *kept_of(const costate_projection *q, const double *m) { return m ? m + q->g.memory : NULL; }
+
+static costate_gradient without_memory(const costate_gradient *g)
+{
+    return (costate_gradient){.t = g->t, .y = g->y, .p = g->p};
+}
+
+/* ---- first order ---- */
+
+/* dmu and dz along dx; overwrites v */
+static int tangent_of(const costate_projection *q, work *w, const costate_point *dx, double *dmu, double *dz)
+{
+    costate_point d = *dx, dv = {.t = dx->t, .p = dx->p, .y = w->v};
+    costate_gradient to = {.y = dz};
+    const double *dc = q->g.keep ? kept_of(q, dx->m) : NULL;
+    size_t n = (size_t)q->n;
+    d.m = NULL;
+    TRY(bend(q, &w->at, &d, w->mu, w->v));
+    if (dx->y) axpy(n, 1, dx->y, w->v);
+    TRY(push(q, &w->at_z, &dv, dmu));
+    for (int l = 0; l < q->g.count; l++) dmu[l] = (dc ? dc[l] : 0) - dmu[l];
+    project_solve(q, w, 0, dmu);
+    memset(dz, 0, n * sizeof *dz);
+    TRY(pull(q, &w->at, dmu, &to));
+    project_move(q, dz, dz);
+    axpy(n, 1, w->v, dz);
+    return 0;
+}
+
+/* s = A^-T G W lambda, u = g_y(z)^T s, v = lambda - u */
+static int multipliers(const costate_projection *q, work *w, const double *lambda, double *s)
+{
+    costate_point along = {.y = w->v};
+    costate_gradient to = {.y = w->u};
+    size_t n = (size_t)q->n;
+    project_move(q, lambda, w->v);
+    TRY(push(q, &w->at, &along, s));
+    project_solve(q, w, 1, s);
+    memset(w->u, 0, n * sizeof *w->u);
+    TRY(pull(q, &w->at_z, s, &to));
+    for (size_t j = 0; j < n; j++) w->v[j] = lambda[j] - w->u[j];
+    return 0;
+}
+
+/* (t, p) -= (g_t, g_p)(z)^T s */
+static int minus_at_z(const costate_projection *q, work *w, const double *s, const costate_gradient *g)
+{
+    costate_gradient to = {.t = g->t, .p = g->p};
+    double minus[K];
+    if (!g->t && !g->p) return 0;
+    for (int l = 0; l < q->g.count; l++) minus[l] = -s[l];
+    return pull(q, &w->at_z, minus, &to);
+}
+
+static int adjoint_of(const costate_projection *q, work *w, const double *lambda, const costate_gradient *g)
+{
+    double s[K];
+    costate_gradient to = without_memory(g);
+    TRY(multipliers(q, w, lambda, s));
+    for (int k = 0; g->m && k < q->nm; k++) g->m[k] += lambda[q->n + k];
+    for (int l = 0; g->m && q->g.keep && l < q->g.count; l++) g->m[q->g.memory + l] += s[l];
+    TRY(minus_at_z(q, w, s, g));
+    if (g->y) axpy((size_t)q->n, 1, w->v, g->y);
+    project_move(q, w->v, w->u);
+    return curve(q, &w->at, &(costate_point){.y = w->u}, w->mu, &to);
+}
+
+/* ---- second order ---- */
+
+/* s' of s along d, where the multipliers s, u are known:  A^T s' = [G W lambda]' - [A^T]' s,
+   [A^T]' s = g''(y)[d, W u] + G W [g_y(z)^T s]';  e <- [g_y(z)^T s]' with s held */
+static int multipliers_along(const costate_projection *q, work *w, const costate_point *d, const costate_point *dz,
+                             const double *lambda, const double *s, double *ds)
+{
+    const costate_map *g = &q->g.g;
+    double more[K];
+    costate_point along = {.y = w->dz};
+    costate_gradient to = {.y = w->e};
+    size_t n = (size_t)q->n;
+    memset(w->e, 0, n * sizeof *w->e);
+    memset(ds, 0, (size_t)q->g.count * sizeof *ds);
+    if (q->g.linear) return 0;
+    TRY(curve(q, &w->at_z, dz, s, &to));
+    for (size_t j = 0; j < n; j++) w->dz[j] = lambda[j] - w->u[j];
+    project_move(q, w->dz, w->dz);
+    TRY(call_prepare(g, &w->at, q->ctx));
+    TRY(g->tangent2(&w->at, d, &along, ds, q->ctx));
+    project_move(q, w->e, w->dz);
+    TRY(push(q, &w->at, &along, more));
+    for (int l = 0; l < q->g.count; l++) ds[l] -= more[l];
+    project_solve(q, w, 1, ds);
+    return 0;
+}
+
+/* the derivative of the last term, [mu . g''(y) (W v)], along d: v' is in dv */
+static int curve_along(const costate_projection *q, work *w, const costate_point *d, const double *dmu, double *dv,
+                       const costate_gradient *to)
+{
+    if (q->g.linear) return 0;
+    project_move(q, dv, dv);
+    TRY(curve(q, &w->at, &(costate_point){.y = dv}, w->mu, to));
+    project_move(q, w->v, w->u);
+    costate_point along = {.y = w->u};
+    TRY(curve(q, &w->at, &along, dmu, to));
+    return q->g.g.adjoint_tangent2(&w->at, d, &along, w->mu, to, q->ctx);
+}
+
+static int second_of(const costate_projection *q, work *w, const costate_point *dx, const double *lambda,
+                     const costate_gradient *g)
+{
+    double dmu[K], s[K], ds[K], minus[K];
+    costate_point d = *dx, dz = {.t = dx->t, .p = dx->p, .y = w->dz};
+    costate_gradient to = without_memory(g), tp = {.t = g->t, .p = g->p}, dv = {.y = w->dz};
+    size_t n = (size_t)q->n;
+    d.m = NULL;
+    TRY(tangent_of(q, w, dx, dmu, w->dz));
+    TRY(multipliers(q, w, lambda, s));
+    for (int l = 0; l < q->g.count; l++) minus[l] = -s[l];
+    if (g->t || g->p) TRY(curve(q, &w->at_z, &dz, minus, &tp));
+    TRY(multipliers_along(q, w, &d, &dz, lambda, s, ds));
+    for (int l = 0; g->m && q->g.keep && l < q->g.count; l++) g->m[q->g.memory + l] += ds[l];
+    TRY(minus_at_z(q, w, ds, g));
+    for (int l = 0; l < q->g.count; l++) minus[l] = -ds[l];
+    for (size_t j = 0; j < n; j++) w->dz[j] = -w->e[j];         /* v' = -[g_y(z)^T s]' */
+    TRY(pull(q, &w->at_z, minus, &dv));
+    if (g->y) axpy(n, 1, w->dz, g->y);
+    return curve_along(q, w, &d, dmu, w->dz, &to);
+}
+
+/* ---- callbacks; ctx: the projection ---- */
+
+/* work at x, given back by done */
+static int begin(void *ctx, const costate_point *x, int products, work **w)
+{
+    costate_projection *q = ctx;
+    *w = work_take(q);
+    return *w ? project(q, x, products, *w) : COSTATE_NO_MEMORY;
+}
+
+static int done(void *ctx, work *w, int status)
+{
+    if (w) work_give(ctx, w);
+    return status;
+}
+
+static void copy_memory(const costate_projection *q, const double *m, double *out)
+{
+    for (int k = 0; k < q->nm; k++) out[q->n + k] = m ? m[k] : 0;
+}
+
+static int value(const costate_point *x, double *out, void *ctx)
+{
+    const costate_projection *q = ctx;
+    work *w;
+    int status = begin(ctx, x, 0, &w);
+    if (status == 0) memcpy(out, w->z, (size_t)q->n * sizeof *out);
+    copy_memory(q, x->m, out);
+    return done(ctx, w, status);
+}
+
+static int tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const costate_projection *q = ctx;
+    work *w;
+    double dmu[K];
+    int status = begin(ctx, x, 1, &w);
+    if (status == 0) status = tangent_of(q, w, dx, dmu, out);
+    copy_memory(q, dx->m, out);
+    return done(ctx, w, status);
+}
+
+static int adjoint(const costate_point *x, const double *lambda, const costate_gradient *g, void *ctx)
+{
+    work *w;
+    int status = begin(ctx, x, 1, &w);
+    return done(ctx, w, status ? status : adjoint_of(ctx, w, lambda, g));
+}
+
+static int adjoint_tangent(const costate_point *x, const costate_point *dx, const double *lambda,
+                           const costate_gradient *g, void *ctx)
+{
+    work *w;
+    int status = begin(ctx, x, 1, &w);
+    return done(ctx, w, status ? status : second_of(ctx, w, dx, lambda, g));
+}
+
+/* ---- the start, with `keep`: memory takes g(t, y, p) ---- */
+
+static costate_point alone(const costate_point *x)
+{
+    costate_point at = *x;
+    at.m = NULL;
+    return at;
+}
+
+static int start_value(const costate_point *x, double *out, void *ctx)
+{
+    const costate_projection *q = ctx;
+    costate_point at = alone(x);
+    memcpy(out, x->y, (size_t)q->n * sizeof *out);
+    copy_memory(q, x->m, out);
+    return q->g.g.value(&at, out + q->n + q->g.memory, q->ctx);
+}
+
+static int start_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const costate_projection *q = ctx;
+    costate_point at = alone(x), d = alone(dx);
+    for (int j = 0; j < q->n; j++) out[j] = dx->y ? dx->y[j] : 0;
+    copy_memory(q, dx->m, out);
+    return push(q, &at, &d, out + q->n + q->g.memory);
+}
+
+static int start_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    const costate_projection *q = ctx;
+    costate_point at = alone(x);
+    costate_gradient to = without_memory(g);
+    if (g->y) axpy((size_t)q->n, 1, w, g->y);
+    for (int k = 0; g->m && k < q->nm; k++)
+        if (k < q->g.memory || k >= q->g.memory + q->g.count) g->m[k] += w[q->n + k];
+    return pull(q, &at, w + q->n + q->g.memory, &to);
+}
+
+static int start_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,
+                                 const costate_gradient *g, void *ctx)
+{
+    const costate_projection *q = ctx;
+    costate_point at = alone(x), d = alone(dx);
+    costate_gradient to = without_memory(g);
+    return curve(q, &at, &d, w + q->n + q->g.memory, &to);
+}
+
+/* ---- public ---- */
+
+/* the products for which g has its own */
+static costate_map map_of(const costate_invariants *g)
+{
+    int first = g->linear || g->g.adjoint_tangent, second = g->linear || (first && g->g.tangent2 && g->g.adjoint_tangent2);
+    return (costate_map){.value = value, .tangent = first ? tangent : NULL, .adjoint = first ? adjoint : NULL,
+                         .adjoint_tangent = second ? adjoint_tangent : NULL};
+}
+
+static costate_map start_of(const costate_invariants *g)
+{
+    return (costate_map){.value = start_value, .tangent = start_tangent, .adjoint = start_adjoint,
+                         .adjoint_tangent = g->linear || g->g.adjoint_tangent ? start_adjoint_tangent : NULL};
+}
+
+int costate_projection_after_step(const costate_invariants *g, costate_problem *P, costate_projection **out,
+                                  costate_report *report)
+{
+    verdict v = {0};
+    if (out) *out = NULL;
+    if (!out) fail(&v, COSTATE_BAD_ARGUMENT, "out is NULL, where the projection goes.");
+    if (v.status || invariants_given(&v, g, P)) return pieces_said(&v, report);
+    costate_projection *q = calloc(1, sizeof *q);
+    if (!q) fail(&v, COSTATE_NO_MEMORY, "No memory for a projection.");
+    if (v.status) return pieces_said(&v, report);
+    *q = (costate_projection){.g = *g, .n = P->n, .np = P->np, .nm = P->nm, .ctx = g->ctx ? g->ctx : P->ctx};
+    atomic_flag_clear(&q->guard);
+    P->after_step = (costate_after_step){.map = map_of(g), .ctx = q};
+    if (g->at_start) P->after_step.start = P->after_step.map;
+    if (g->keep) P->after_step.start = start_of(g);
+    *out = q;
+    return pieces_said(&v, report);
+}
+
+int costate_projection_after_step_sized(const costate_size *program, const costate_invariants *g, costate_problem *P,
+                                        costate_projection **out, costate_report *report)
+{
+    if (out) *out = NULL;
+    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
+    return costate_projection_after_step(g, P, out, report);
+}
+
+void costate_projection_free(costate_projection *q)
+{
+    if (!q) return;
+    work_free(q->idle);
+    free(q);
+}
