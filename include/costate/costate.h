@@ -179,7 +179,7 @@ typedef struct {
     costate_map map;      /* n + nm values: y and m; x: at the end of the step.  value NULL: none */
     int (*acts)(const costate_point *x, void *ctx);     /* optional.  0: the map is the identity at and near x: neither
                              it nor its products are called; 1: it is not; < 0: ends the call */
-    costate_map start;    /* optional: the same for the initial values of a run, before anything else; it may be `map` */
+    costate_map start;    /* optional: a map of the initial values of a run, before anything else; it may be `map` */
     void *ctx;            /* of these callbacks; NULL: that of the problem */
 } costate_after_step;
 
@@ -473,6 +473,11 @@ typedef struct {
     const char *members;              /* of a composite method: names of the members that may be chosen, as
                                          "bs54 radau2a5", or of those that may not, with a minus sign, as "-rodas5p";
                                          separated by spaces or commas.  NULL: all that the problem allows */
+    int (*step_bound)(const costate_point *x, double *h, void *ctx);    /* *h > 0: no step from x is longer, for example
+                                         by a CFL condition under which ssp33 and ssp54 preserve what Euler's method
+                                         preserves; INFINITY: no bound.  ctx and return values as for maps; called once
+                                         for each step.  COSTATE_STABILITY_OFF and COSTATE_FIXED do not follow it, but
+                                         costate_message says by how much steps were longer.  NULL: none */
 } costate_options;
 
 /* ---- solver ------------------------------------------------------------------------------------------ */

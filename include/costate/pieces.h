@@ -75,10 +75,10 @@ int costate_formulas_cost(costate_formulas *, costate_problem *, costate_report 
 
 /* ---- maps after each step: problem.after_step ------------------------------------------------------------------ */
 
-/* Components that leave their bounds are set to them.  The derivative of a component is 1 inside the bounds and on them,
-   and 0 where it was outside.  costate_stats says how often that happened and how much it changed; after a run that it
-   changed by more than the tolerances, costate_message has a remark.  The struct and its arrays belong to the user, and
-   must outlive the solvers. */
+/* Components that leave their bounds are set to them.  The derivative of a component is 1 inside the bounds and on
+   them, and 0 where it was outside.  costate_stats says how often that happened and how much it changed; after a run
+   that it changed by more than the tolerances, costate_message has a remark.  The struct and its arrays belong to the
+   user, and must outlive the solvers. */
 typedef struct {
     const double *low, *high; /* n each, low <= high; -INFINITY, INFINITY: no bound; NULL: none of them has one */
     int at_start;             /* 1: initial values are set to their bounds, too */
@@ -98,24 +98,24 @@ enum { COSTATE_INVARIANTS_MOST = 8 };
    where Newton's iteration finds mu to round-off.  For small changes this is the smallest one, in the norm with the
    weights 1/move.  It keeps the order of the method.  c is 0, or with `keep` what g is at the start of the run.  It is
    then in memory variables, which after_step.start sets: problem.nm has room for them, and what they hold before does
-   not count.  Rows of g may also be algebraic equations of a problem with singular M, which must hold after a step, too.
-   A state that cannot be projected rejects the step. */
+   not count.  Rows of g may also be algebraic equations of a problem with singular M, which must hold after a step,
+   too.  A state that cannot be projected rejects the step. */
 typedef struct {
     int count;                /* of invariants, at most COSTATE_INVARIANTS_MOST */
     costate_map g;            /* `count` values.  Tangents and gradients of runs need its tangent, adjoint and
                                  adjoint_tangent; Hessian products also tangent2 and adjoint_tangent2.  x->m is NULL */
-    int linear;               /* 1: g is linear in (t, y, p): its second and third derivatives are zero and not called */
+    int linear;               /* 1: g is linear in (t, y, p): its second and third derivatives are not called */
     void *ctx;                /* of g; NULL: that of the problem */
-    int keep;                 /* 1: c is g at the start, in the memory variables memory .. memory + count - 1; 0: c = 0 */
+    int keep;                 /* 1: c is g at the start, in memory variables memory .. memory + count - 1; 0: c = 0 */
     int memory;
     const double *move;       /* n, not negative.  0: the component stays; NULL: 1 for all */
     int at_start;             /* 1, without keep: initial values are projected, too */
 } costate_invariants;
 
 typedef struct costate_projection costate_projection;
-/* Makes a projection and sets problem.after_step to it.  The invariants are copied, the array `move` is not.  Any number
-   of solvers and threads may use it.  *out belongs to the caller; NULL after a failure, with a sentence in report->text
-   (report may be NULL): COSTATE_BAD_ARGUMENT, COSTATE_MISSING, COSTATE_NO_MEMORY. */
+/* Makes a projection and sets problem.after_step to it.  The invariants are copied, the array `move` is not.  Any
+   number of solvers and threads may use it.  *out belongs to the caller; NULL after a failure, with a sentence in
+   report->text (report may be NULL): COSTATE_BAD_ARGUMENT, COSTATE_MISSING, COSTATE_NO_MEMORY. */
 int costate_projection_after_step(const costate_invariants *, costate_problem *, costate_projection **out,
                                   costate_report *);
 void costate_projection_free(costate_projection *);         /* after the solvers that use it; accepts NULL */

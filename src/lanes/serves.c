@@ -23,6 +23,7 @@ static const char *of_options(const costate_options *o, const lane_task *t)
         {"options.controller is COSTATE_FIXED", o->controller == COSTATE_FIXED},
         {"options.tangent_error is set", t->d > 0 && o->tangent_error},
         {"options.gradient_control is set", o->gradient_control > 0},
+        {"options.step_bound is set", o->step_bound != NULL},
         {"options.differences is set", o->differences},
         {"options.consistent is set", o->consistent != 0 && o->consistent != COSTATE_CONSISTENT_NONE},
         {"options.storage is not COSTATE_ALL_STAGES", t->k > 0 && o->storage != COSTATE_ALL_STAGES},

@@ -1,5 +1,5 @@
-/* check_further.c - the public check of a problem's other maps: start, after_step, and the guards, jumps, transitions and
-   costs of events. */
+/* check_further.c - the public check of a problem's other maps: start, after_step, and the guards, jumps,
+   transitions and costs of events. */
 #include <math.h>
 #include <stdio.h>
 #include "maps/maps.h"

@@ -38,6 +38,19 @@ int map_radius(maps *a, const costate_point *x, double *rho)
     return fail(a->v, COSTATE_BAD_ARGUMENT, "options.spectral_radius gave %g at t = %.10g.", *rho, x->t);
 }
 
+/* the shortest of all processes */
+int map_bound(maps *a, const costate_point *x, double *h)
+{
+    *h = NAN;
+    TRY(map_code(a, a->user.bound(x, h, a->user.ctx), "options", "step_bound"));
+    int wrong = *h > 0 ? 0 : fail(a->v, COSTATE_BAD_ARGUMENT, "options.step_bound gave %g at t = %.10g.", *h, x->t);
+    TRY(space_agree(&a->space, wrong));
+    double minus = -*h;
+    TRY(space_greatest(&a->space, &minus));
+    *h = -minus;
+    return 0;
+}
+
 /* It acts where it does in any process. */
 int map_acts(maps *a, const costate_point *x, int *acts)
 {

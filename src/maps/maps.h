@@ -76,6 +76,7 @@ typedef struct {                        /* what the user provides */
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
     int (*radius)(const costate_point *x, double *rho, void *ctx);  /* options.spectral_radius */
+    int (*bound)(const costate_point *x, double *h, void *ctx);     /* options.step_bound */
 } callbacks;
 
 typedef struct {                        /* what every point of a run or a step shares */
@@ -177,6 +178,7 @@ int map_jac(maps *, const costate_point *, double *J);              /* of a resi
 int map_w(maps *, const costate_point *, double *W);                /* the user's W */
 int map_jac_yp(maps *, const costate_point *, double *M);           /* and F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
+int map_bound(maps *, const costate_point *, double *h);
 
 static inline int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {

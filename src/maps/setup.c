@@ -19,7 +19,8 @@ maps maps_of(const costate_problem *P)
                   .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
                   .user.rhs = P->residual.value ? P->residual : P->rhs,
                   .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
-                  .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern, .index = high_index(P)};
+                  .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
+                  .index = high_index(P)};
 }
 
 /* ---- running costs that are zero; ctx: how many ---- */

@@ -3,8 +3,8 @@
 
        (y, m)+ = G(t, y, m, p),    q+ = q
 
-   Its derivatives are those of an event's jump (jump.c).  The state before it is `uncorrected` of the record, behind the
-   stages, so that it is kept, written and recomputed together with them. */
+   Its derivatives are those of an event's jump (jump.c).  The state before it is `uncorrected` of the record, behind
+   the stages, so that it is kept, written and recomputed together with them. */
 #include <string.h>
 #include "ops/ops.h"
 

@@ -21,7 +21,8 @@ enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
 
 typedef struct {
     enum kind kind;
-    int step, which;            /* of a map: the step after it; of a correction: before it; which: map, observation; of a step what fixed h */
+    int step, which;            /* of a map: the step after it; of a correction: before it; which: map, observation; of
+                                   a step what fixed h */
     enum rule rule;             /* of steps */
 } op;
 

@@ -23,7 +23,7 @@ struct costate_misfit {
 };
 
 /* given.c */
-int pieces_said(const verdict *, costate_report *);         /* the verdict's status; its sentence to the report, or NULL */
+int pieces_said(const verdict *, costate_report *);         /* the verdict's status, and its sentence to the report */
 int bounds_given(verdict *, const costate_bounds *, const costate_problem *);
 int invariants_given(verdict *, const costate_invariants *, const costate_problem *);
 int formulas_given(verdict *, const costate_formulas *, const costate_problem *, int only_cost);

@@ -285,7 +285,8 @@ static int start_adjoint_tangent(const costate_point *x, const costate_point *dx
 /* the products for which g has its own */
 static costate_map map_of(const costate_invariants *g)
 {
-    int first = g->linear || g->g.adjoint_tangent, second = g->linear || (first && g->g.tangent2 && g->g.adjoint_tangent2);
+    int first = g->linear || g->g.adjoint_tangent;
+    int second = g->linear || (first && g->g.tangent2 && g->g.adjoint_tangent2);
     return (costate_map){.value = value, .tangent = first ? tangent : NULL, .adjoint = first ? adjoint : NULL,
                          .adjoint_tangent = second ? adjoint_tangent : NULL};
 }

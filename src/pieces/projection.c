@@ -2,8 +2,8 @@
 
        z = y + W G^T mu,   g(t, z, p) = c:     mu <- mu - A^-1 (g(z) - c),   A = g_y(z) W G^T
 
-   A is that at y while residuals fall by SLOW in an iteration, and formed anew where they do not.  The iteration goes on
-   to round-off: until residuals, in units of the round-off of their terms, fall no more. */
+   A is that at y while residuals fall by SLOW in an iteration, and formed anew where they do not.  The iteration goes
+   on to round-off: until residuals, in units of the round-off of their terms, fall no more. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,8 +114,8 @@ static int residual(const costate_projection *q, work *w, const double *c, doubl
     return *size < HUGE_VAL ? 0 : 1;
 }
 
-/* One iteration from r, shortened until it makes r smaller; where none does, mu and z stay.  A step that is round-off is
-   not shortened. */
+/* One iteration from r, shortened until it makes r smaller; where none does, mu and z stay.  A step that is round-off
+   is not shortened. */
 static int improve(const costate_projection *q, work *w, const double *c, double *r, double *size, int *better)
 {
     double before[K], step[K], was = *size;

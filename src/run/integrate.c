@@ -34,6 +34,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     if (complete && x->tape) damping_remark(c, x->tape->count);
     else remark(c, status);
     if (complete) correction_remark(c);
+    if (complete) bound_remark(c);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
     int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.bound.mode);
@@ -58,6 +59,7 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     }
     if (!on) c->damping = (damping){.kept = 1};
     c->correction = (correction){0, 0};
+    c->beyond = 0;
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);

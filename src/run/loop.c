@@ -301,8 +301,8 @@ static int shorten(costate *c, run *x)
     double h;
     int status = longest_step(c, x, &h);
     if (status == RETRY)
-        return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for the spectral radius, %s.",
-                    x->t, c->st.m->name, cause_text(c->v.why));
+        return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for its longest step (spectral "
+                    "radius, options.step_bound), %s.", x->t, c->st.m->name, cause_text(c->v.why));
     TRY(status);
     if (h < fabs(x->h_free) && !prescribed(c)) x->h_free = c->in.dir * h;
     return 0;

@@ -43,7 +43,8 @@ int known_again(costate *, run *, const fresh_run *);
 
 /* aim.c */
 void set_range(costate *, double t0, double t1);
-int longest_step(costate *, run *, double *h);      /* that the family allows here; RETRY: it is not known */
+int longest_step(costate *, run *, double *h);      /* that the family and options.step_bound allow here; RETRY: it is
+                                                       not known */
 void aim(const costate *, run *);                   /* sets h, and whether the step is the last */
 void set_times(run *);                              /* sets t, h and end of the step */
 int too_small(const costate *, const run *);
@@ -61,7 +62,7 @@ int damping_looks(const costate *);                 /* does the method damp too 
 void damping_add(costate *, double h, double rate); /* a step, and the rate of the fastest mode */
 
 /* start.c */
-int correct_start(costate *, run *);                /* problem.after_step at the start, of tangents and on the tape, too */
+int correct_start(costate *, run *);                /* after_step.start, of tangents and on the tape, too */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 
 /* events.c */

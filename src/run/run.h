@@ -167,6 +167,7 @@ struct costate {
     halved_steps halves;
     damping damping;
     correction correction;
+    double beyond;              /* longest step of a run in units of options.step_bound, where steps do not follow it */
     event_slopes *slopes;       /* y' at events, or NULL */
     costate_tape *own;          /* of costate_integrate_adj */
     int whole;                  /* 0: costate_new failed */
@@ -180,6 +181,7 @@ void solver_free(costate *);
 int begin(costate *);                                               /* at the start of each public call: is c usable?
                                                                        no_error */
 void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */
+void bound_remark(costate *);           /* steps were longer than options.step_bound */
 void no_error(costate *);                                           /* adds hints, if there are any */
 void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */
 void remark(costate *, int status);                                 /* appends the family's remark to the message of a

@@ -34,6 +34,7 @@ static void furnish(costate *c)
     c->maps.autonomous = c->o.autonomous;
     c->maps.differences = c->o.differences;
     c->maps.user.radius = c->o.spectral_radius;
+    c->maps.user.bound = c->o.step_bound;
     c->maps.method = c->st.method->name;
     c->maps.count = &c->count;
     c->maps.v = &c->v;

@@ -41,6 +41,14 @@ void correction_remark(costate *c)
              "loose for it.", c->correction.size, c->correction.t);
 }
 
+void bound_remark(costate *c)
+{
+    size_t used = strlen(c->v.text);
+    if (!(c->beyond > 1.01)) return;
+    snprintf(c->v.text + used, sizeof c->v.text - used, "  Steps were up to %.2g times as long as options.step_bound "
+             "allows.", c->beyond);
+}
+
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }
 
 const char *costate_message(const costate *c)

@@ -34,7 +34,8 @@ int tape_begin(costate *c, const costate_tape *tape)
     return tape_take(&c->st, c->self, tape);
 }
 
-static const op_rules *const rules[] = {[STEP] = &step_rules, [CORRECT] = &correct_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
+static const op_rules *const rules[] = {
+    [STEP] = &step_rules, [CORRECT] = &correct_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
 
 int tangent_of(void *none, sweep_state *w, op o)
 {

@@ -29,7 +29,8 @@ enum { SHARE = 8, SPARSE = 8 };
 
 /* The length of blocks, and the sums of all sizes over processes.  The bits of a run depend on the length, so it is
    chosen from the options only, not from the number of processes: a step with its stages takes the memory of 1 + s
-   states, or 1 + s/2 for a residual, whose state includes y'; problem.after_step adds one to s.  A tape that was read has its length already. */
+   states, or 1 + s/2 for a residual, whose state includes y'; problem.after_step adds one to s.  A tape that was read
+   has its length already. */
 static int set_length(const stepper *c, costate_tape *t, size_t most, size_t step)
 {
     checkpoints *x = t->own;

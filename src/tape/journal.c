@@ -20,7 +20,7 @@ uint64_t journal_options(const stepper *c)
                          o->derivative_mode, o->solver, o->backend != NULL, o->ilu, o->differences, o->degree_max,
                          o->consistent, o->mode, o->event_samples, o->preconditioner != NULL,
                          o->spectral_radius != NULL, o->sum != NULL, o->rtol_vector != NULL, o->atol_vector != NULL,
-                         o->stability, o->gradient_control};
+                         o->stability, o->gradient_control, o->step_bound != NULL};
     words_add(&all, real, sizeof real);
     words_add(&all, integer, sizeof integer);
     if (o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));

@@ -103,7 +103,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
     record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held,
                 .degree = h.degree & 0x7fffff, .member = (unsigned)h.member & 0xff,
                 .mode = (unsigned)h.mode & 0x1fffffffu,
-                .exact = h.exact & 1, .fresh = h.fresh & 1, .corrected = h.corrected & 1, .jacobian = (long)h.jacobian, .iterations = kept};
+                .exact = h.exact & 1, .fresh = h.fresh & 1, .corrected = h.corrected & 1,
+                .jacobian = (long)h.jacobian, .iterations = kept};
     TRY(tape_grow(c, t));
     TRY(tape_list(c, t, &r, at));
     t->count++;
