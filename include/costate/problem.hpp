@@ -532,7 +532,7 @@ class problem {
     };
     struct contents {
         costate_problem c = {};
-        detail::sized_map rhs, cost, residual, start;
+        detail::sized_map rhs, cost, residual, start, after, at_start;
         std::vector<double> mass;
         std::vector<int> index, col, row;
         costate_pattern pattern = {};
@@ -569,11 +569,16 @@ class problem {
         sized(a.residual, n, np, n, nm, n);
         sized(a.cost, n, np, a.residual.map ? n : 0, nm, nq);
         sized(a.start, 2 * n, np, 0, nm, n);
+        sized(a.after, n, np, 0, nm, n + nm);
+        sized(a.at_start, n, np, 0, nm, n + nm);
+        a.after.s.keeps = a.at_start.s.keeps = true;
         c.ctx = &a;
         c.rhs = detail::callbacks<contents, &contents::rhs>(a);
         c.cost = detail::callbacks<contents, &contents::cost>(a);
         c.residual = detail::callbacks<contents, &contents::residual>(a);
         c.start = detail::callbacks<contents, &contents::start>(a);
+        c.after_step.map = detail::callbacks<contents, &contents::after>(a);
+        c.after_step.start = detail::callbacks<contents, &contents::at_start>(a);
         c.index = a.index.empty() ? nullptr : a.index.data();
         c.pattern = a.col.empty() ? nullptr : &a.pattern;
         a.pattern = {n, a.col.data(), a.row.data()};
@@ -707,6 +712,15 @@ public:
     template<class F> problem &start(F f)
     {
         mine().start.map = detail::make_map(std::move(f));
+        return update();
+    }
+    // a map after each step, as a jump: it only sets what changes; at_start: it is also applied to initial values.  See
+    // costate_after_step
+    template<class F> problem &after_step(F f, bool at_start = false)
+    {
+        contents &a = mine();
+        a.after.map = detail::make_map(std::move(f));
+        a.at_start.map = at_start ? a.after.map : nullptr;
         return update();
     }
     // of the Jacobian, in compressed columns; before mass

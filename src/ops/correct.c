@@ -1,5 +1,5 @@
 /* correct.c - the operation CORRECT: problem.after_step, a map of the state at the end of a step (mathematics,
-   section 10.8).
+   section 10.7).
 
        (y, m)+ = G(t, y, m, p),    q+ = q
 

@@ -1,4 +1,4 @@
-/* project.c - projection onto invariants as a map after each step, with its products (mathematics, section 10.9).
+/* project.c - projection onto invariants as a map after each step, with its products (mathematics, section 10.8).
 
        z = y + W G^T mu,   g(t, z, p) = c,   A = g_y(z) W G^T,   G = g_y(y)
 

@@ -1,4 +1,4 @@
-/* project.h - a projection at a point, and what its products need (mathematics, section 10.9). */
+/* project.h - a projection at a point, and what its products need (mathematics, section 10.8). */
 #ifndef COSTATE_PIECES_PROJECT_H
 #define COSTATE_PIECES_PROJECT_H
 

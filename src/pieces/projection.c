@@ -1,4 +1,4 @@
-/* projection.c - finds the projection of a state onto invariants by Newton's iteration (mathematics, section 10.9).
+/* projection.c - finds the projection of a state onto invariants by Newton's iteration (mathematics, section 10.8).
 
        z = y + W G^T mu,   g(t, z, p) = c:     mu <- mu - A^-1 (g(z) - c),   A = g_y(z) W G^T
 

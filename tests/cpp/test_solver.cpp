@@ -227,6 +227,25 @@ static void options()
     near(y[0], (a0 * std::exp(-0.5 * p0) + 1) * std::exp(-p0 * (T - 0.5)), 1e-6, "a jump");
 }
 
+// Each of n steps halves the state, and so does the start.
+static void after_steps()
+{
+    costate::problem P = decay();
+    P.after_step([](auto const &, auto &out) { out[0] *= 0.5; }, true);
+    P.check({0.2, {1.5}, {p0}});
+    costate::options o = precise();
+    o.controller = COSTATE_FIXED;
+    o.h0 = T / 64;
+    costate::solver s("dopri853", P, o);
+    costate::tape t;
+    std::vector<double> y = {a0}, lambda = {1};
+    s.integrate(0, T, y, p, t);
+    s.adjoint(t, lambda);
+    const double part = std::exp(-p0 * T) * std::ldexp(1, -1 - t.steps());
+    near(y[0], a0 * part, tight * part, "a map after each step");
+    near(lambda[0], part, tight * part, "its gradient");
+}
+
 // A problem in C, and one whose function says that it is not defined
 static void other_problems()
 {
@@ -258,6 +277,7 @@ int main()
         to_a_tolerance();
         files();
         options();
+        after_steps();
         other_problems();
     } catch (const std::exception &e) {
         check(false, e.what());
