@@ -141,6 +141,7 @@ static int all_again(replay *x)
         TRY(frozen(&x->c->v, correct_value(&x->c->st, &x->now, x->c->work.corrected, x->c->work.y1)));
         TRY(write_step(x));
         workspace_step(&x->c->work);
+        if (x->now.corrected) memory_bind(&x->c->st, x->c->work.y, (int)x->now.mode);
         x->prev = x->now;
     }
     return maps_again(x);

@@ -2,11 +2,11 @@
    a tape of the same steps in memory; a run whose file was cut anywhere goes on to the bits of the run that was not.
 
    `everything` of hybrids.h in all its forms and both directions of time, by every method that takes it, with all
-   stages in the file and with states every few steps. */
+   stages in the file and with states every few steps, without and with a map after each step. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "hybrid_sweeps.h"
+#include "corrected.h"
 
 static char path[64], other[64];
 
@@ -21,10 +21,18 @@ static costate_options variant_of(const costate_method *m, const hybrid *h, int 
     return o;
 }
 
-/* as session_run, onto a file */
-static session run_of(const costate_method *m, const hybrid *h, costate_options o)
+/* in half of the variants with a map after each step */
+static costate_problem problem_of(const hybrid *h, int variant)
 {
-    session s = {.m = m, .h = h, .o = o, .N = h->n + h->nq + h->nm, .P = hybrid_problem(h)};
+    int corrected = (variant == 1 || variant == 2) && h->form != HYBRID_INDEX_2;
+    return corrected ? corrected_problem(h, 3) : hybrid_problem(h);
+}
+
+/* as session_run, onto a file */
+static session run_of(const costate_method *m, const hybrid *h, int variant)
+{
+    costate_options o = variant_of(m, h, variant);
+    session s = {.m = m, .h = h, .o = o, .N = h->n + h->nq + h->nm, .P = problem_of(h, variant)};
     hybrid_start(h, h->p, s.y0, NULL);
     memcpy(s.y, s.y0, sizeof s.y);
     s.c = new_for_test(m, &s.P, &o);
@@ -47,7 +55,7 @@ static void sweeps(void **state)
     const hybrid *h;
     for (int k = 0; (h = hybrid_at(k)); k++)
         for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
-            session s = run_of(*state, h, variant_of(*state, h, variant)), all = session_with_stages(&s), read = s;
+            session s = run_of(*state, h, variant), all = session_with_stages(&s), read = s;
             inputs dx = random_inputs();
             outputs w = random_outputs(), ours = tangent(&s, &dx), theirs = tangent(&all, &dx);
             inputs g = adjoint(&s, &w, s.c), expected = adjoint(&all, &w, all.c);
@@ -96,7 +104,7 @@ static void resumed(void **state)
     int none = 0, ended = 0;
     for (int k = 0; (h = hybrid_at(k)); k++)
         for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
-            session s = run_of(*state, h, variant_of(*state, h, variant));
+            session s = run_of(*state, h, variant);
             outputs w = random_outputs();
             inputs expected = adjoint(&s, &w, s.c);
             long length = length_of(path);
