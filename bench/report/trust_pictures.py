@@ -1,7 +1,8 @@
 """trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md, choosing.md and applications.md from measured rows.
 
-ROWS: build/bench/trust.json of `./run bench trust`, what build/bench/adi prints, or 38_map.dat of
-examples/38_ozone_map DIRECTORY 400.  DIRECTORY: docs/pictures.  They are drawn as those of the site."""
+ROWS: build/bench/trust.json of `./run bench trust`, what build/bench/adi prints, 38_map.dat of
+examples/38_ozone_map DIRECTORY 400, or kepler.dat of examples/40_kepler kepler.dat.  DIRECTORY: docs/pictures.  They
+are drawn as those of the site."""
 import json
 import math
 import os
@@ -25,10 +26,29 @@ KINDS = {"plain": 1, "stable": 2, "controlled": 0}                   # colours o
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        made = ozone_maps(file.read()) if sys.argv[1].endswith(".dat") else by_set([json.loads(line) for line in file])
+        made = drawn(os.path.basename(sys.argv[1]), file.read())
     for name, picture in made.items():
         with open(os.path.join(sys.argv[2], name + ".svg"), "w", encoding="utf-8") as file:
             file.write(picture.text())
+
+
+def drawn(name, text):
+    if name == "kepler.dat":
+        return {"kepler": kepler([line.split() for line in text.splitlines()])}
+    if name.endswith(".dat"):
+        return ozone_maps(text)
+    return by_set([json.loads(line) for line in text.splitlines()])
+
+
+def kepler(rows):
+    """errors of the position against the number of periods, without and with projection"""
+    picture = Figure((0, 4), (-8, 3), "A planet, dopri853 at rtol = 1e-8", ("periods", "error of the position"), 420,
+                     330, (True, True))
+    for kind, words in enumerate(("without projection", "energy and angular momentum kept")):
+        points = [(math.log10(float(row[1])), math.log10(float(row[2]))) for row in rows if row[0] == str(kind)]
+        picture.curve(points, f"c{kind}")
+        picture.note(words, f"t{kind}")
+    return picture
 
 
 def by_set(rows):

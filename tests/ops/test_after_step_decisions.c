@@ -8,7 +8,12 @@
 
 enum { N = 2 };
 
-typedef struct { long values, products, acts, f; int code, refuse; double by; double (*bend)(double y, double t); } model;
+typedef struct {
+    long values, products, acts, f;         /* calls */
+    int code;                               /* that the map returns */
+    double by;
+    double (*bend)(double y, double t);     /* in place of `by` */
+} model;
 
 static int f(const costate_point *x, double *out, void *ctx)
 {
@@ -208,7 +213,8 @@ static double into_zero(double y, double t) { return t > 0.9 && t < 1.1 ? -y : y
 static int guard(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = x->y[0], 0; }
 static int half_guard(const costate_point *x, double *out, void *ctx) { return (void)ctx, out[0] = x->y[0] - 0.5, 0; }
 
-/* The map turns the sign of a guard: no event.  The solution passes through zero behind a map: an event, where it is. */
+/* The map turns the sign of a guard: no event.  The solution passes through zero behind a map: an event, in its place.
+   */
 static void guards(void **state)
 {
     costate_event e = {.guard.value = guard, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
@@ -436,8 +442,20 @@ static void step_bound(void **state)
         full += h > 0.0099 * (1 + t);
     }
     assert_true(full > steps / 2 && b.calls == steps);
-    o.stability = COSTATE_STABILITY_OFF;
     costate_free(c);
+    /* once a step, also where tries are rejected */
+    o.h0 = 0.5;
+    o.rtol = o.atol = 1e-8;
+    b.calls = 0;
+    b.bound = 1;
+    c = costate_new(costate_method_find("ssp33"), &P, &o);
+    CHECK_OK(c, costate_integrate(c, 0, 1, y, P0, tape));
+    assert_true(costate_get_stats(c)->rejected > 1 && b.calls == costate_tape_steps(tape));
+    costate_free(c);
+    o.h0 = 0;
+    o.rtol = o.atol = 1e-3;
+    b.bound = 0.01;
+    o.stability = COSTATE_STABILITY_OFF;
     c = costate_new(costate_method_find("ssp33"), &P, &o);
     CHECK_OK(c, costate_integrate(c, 0, 1, y, P0, tape));
     assert_true(costate_tape_steps(tape) < steps / 2);

@@ -37,6 +37,21 @@ static void products(void **state)
     }
 }
 
+/* no orbit with 1.2 times this energy has 1.2 times this angular momentum; and a step from there is rejected */
+static void out_of_reach(void **state)
+{
+    costate_problem P = kepler(2);
+    costate_projection *q = project_onto(&P, KEPLER_MAP(invariant), 1, NULL);
+    double y[] = {0.6, 0.1, -0.2, 1.5}, m[2], out[6], g[4] = {0};
+    costate_point x = {.y = y, .p = KEPLER_PARAMETERS, .m = m};
+    (void)state;
+    invariant_value(&x, m, NULL);
+    for (int i = 0; i < 2; i++) m[i] *= 1.2;
+    assert_true(P.after_step.map.value(&x, out, q) > 0);
+    assert_true(P.after_step.map.adjoint(&x, y, &(costate_gradient){.y = g}, q) > 0);
+    costate_projection_free(q);
+}
+
 static double largest(const double *a, const double *b)
 {
     return larger_of(fabs(a[0] - b[0]) / fabs(b[0]), fabs(a[1] - b[1]) / fabs(b[1]));
@@ -102,6 +117,49 @@ static void order(void **state)
     double seen = log2(error[0] / error[1]);
     if (error[1] > 1e-12 && !(seen > info.order - 0.4)) fail_msg("%s: order %.2f, errors %.1e, %.1e",
                                                                  info.name, seen, error[0], error[1]);
+}
+
+static void refused(void **state)
+{
+    static const double negative[] = {1, -1, 1, 1}, zero[4];
+    const costate_map g = KEPLER_MAP(invariant);
+    const costate_invariants good = {.count = 2, .g = g, .keep = 1};
+    costate_invariants wrong[9];
+    static const int status[9] = {COSTATE_BAD_ARGUMENT, COSTATE_BAD_ARGUMENT, COSTATE_MISSING, COSTATE_MISSING,
+                                  COSTATE_BAD_ARGUMENT, COSTATE_BAD_ARGUMENT, COSTATE_BAD_ARGUMENT,
+                                  COSTATE_BAD_ARGUMENT, COSTATE_BAD_ARGUMENT};
+    (void)state;
+    for (int k = 0; k < 9; k++) wrong[k] = good;
+    wrong[0].count = 0;
+    wrong[1].count = 5;
+    wrong[2].g.value = NULL;
+    wrong[3].g.adjoint = NULL;
+    wrong[4].memory = 1;
+    wrong[5].move = negative;
+    wrong[6].move = zero;
+    wrong[7].linear = 2;
+    wrong[8].at_start = 1;
+    for (int k = 0; k < 9; k++) {
+        costate_problem P = kepler(2);
+        costate_report report;
+        costate_projection *q = (costate_projection *)&P;
+        assert_int_equal(costate_projection_after_step(&wrong[k], &P, &q, &report), status[k]);
+        assert_true(!q && strstr(report.text, "invariants.") && !P.after_step.map.value);
+    }
+    /* without its second derivatives g serves forward runs, without its third ones gradients */
+    costate_problem P = kepler(2);
+    costate_projection *q;
+    costate_invariants first = good;
+    first.g.adjoint_tangent = NULL;
+    assert_int_equal(costate_projection_after_step(&first, &P, &q, NULL), COSTATE_OK);
+    assert_true(P.after_step.map.value && !P.after_step.map.adjoint && !P.after_step.map.tangent);
+    costate_projection_free(q);
+    P = kepler(2);
+    first = good;
+    first.g.tangent2 = NULL;
+    assert_int_equal(costate_projection_after_step(&first, &P, &q, NULL), COSTATE_OK);
+    assert_true(P.after_step.map.adjoint && !P.after_step.map.adjoint_tangent);
+    costate_projection_free(q);
 }
 
 /* ---- runs ---- */
@@ -174,7 +232,8 @@ static void runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(out_of_reach),
+                                       cmocka_unit_test(kept), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("projection keeps the order", order) +
            run_by_kind("projection in runs", runs);
 }
