@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
@@ -29,7 +30,8 @@ def main():
         made = drawn(os.path.basename(sys.argv[1]), file.read())
     for name, picture in made.items():
         with open(os.path.join(sys.argv[2], name + ".svg"), "w", encoding="utf-8") as file:
-            file.write(picture.text())
+            file.write("\n".join(textwrap.fill(line, 118, break_on_hyphens=False, break_long_words=False)
+                                 for line in picture.text().split("\n")))
 
 
 def drawn(name, text):
