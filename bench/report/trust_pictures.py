@@ -1,8 +1,8 @@
 """trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md, choosing.md and applications.md from measured rows.
 
 ROWS: build/bench/trust.json of `./run bench trust`, what build/bench/adi prints, 38_map.dat of
-examples/38_ozone_map DIRECTORY 400, or kepler.dat of examples/40_kepler kepler.dat.  DIRECTORY: docs/pictures.  They
-are drawn as those of the site."""
+examples/38_ozone_map DIRECTORY 400, kepler.dat of examples/40_kepler kepler.dat, or what 43_runup DIRECTORY writes.
+DIRECTORY: docs/pictures.  They are drawn as those of the site."""
 import json
 import math
 import os
@@ -37,6 +37,8 @@ def main():
 def drawn(name, text):
     if name == "kepler.dat":
         return {"kepler": kepler([line.split() for line in text.splitlines()])}
+    if name == "43_runup.dat":
+        return runup([[float(word) for word in line.split()] for line in text.splitlines()])
     if name.endswith(".dat"):
         return ozone_maps(text)
     return by_set([json.loads(line) for line in text.splitlines()])
@@ -51,6 +53,19 @@ def kepler(rows):
         picture.curve(points, f"c{kind}")
         picture.note(words, f"t{kind}")
     return picture
+
+
+def runup(rows):
+    """the beach with the highest water, and the gradient of the run-up with respect to its bed, means over 5 m"""
+    shore = Figure((30, 80), (-1.2, 1.2), "Solitary wave on a beach of 1:20", ("x in m", "m"), 420, 260)
+    shore.curve([(row[0], row[1]) for row in rows if row[0] >= 30 and row[1] <= 1.2], "c4")
+    shore.curve([(row[0], row[2]) for row in rows if row[0] >= 30 and row[2] > row[1]], "c0")
+    shore.note("highest water", "t0")
+    shore.note("bed", "t4")
+    slope = Figure((30, 80), (-0.1, 0.15), "What raises the run-up", ("x in m", "dR/db per m, mean over 5 m"), 420, 260)
+    means = [(row[0], [other[3] for other in rows if abs(other[0] - row[0]) <= 2.5]) for row in rows]
+    slope.curve([(x, sum(near) / len(near)) for x, near in means if 30 <= x <= 80], "c1")
+    return {"runup": shore, "runup-by-bed": slope}
 
 
 def by_set(rows):
