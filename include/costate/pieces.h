@@ -99,7 +99,8 @@ enum { COSTATE_INVARIANTS_MOST = 8 };
    weights 1/move.  It keeps the order of the method.  c is 0, or with `keep` what g is at the start of the run.  It is
    then in memory variables, which after_step.start sets: problem.nm has room for them, and what they hold before does
    not count.  Rows of g may also be algebraic equations of a problem with singular M, which must hold after a step,
-   too.  A state that cannot be projected rejects the step. */
+   too.  A state that cannot be projected rejects the step.  The rows of g_y must be linearly independent: on a circular
+   orbit those of energy and angular momentum are not, so that the projection has no derivative there. */
 typedef struct {
     int count;                /* of invariants, at most COSTATE_INVARIANTS_MOST */
     costate_map g;            /* `count` values.  Tangents and gradients of runs need its tangent, adjoint and

@@ -1,5 +1,7 @@
 /* test_projection.c - projection onto invariants: its products are right, invariants are kept to round-off over many
    steps, the order of the method is kept, gradients and Hessian products of runs are exact; what it refuses. */
+#include <costate/accuracy.h>
+#include <costate/ensemble.h>
 #include "common.h"
 #include "kepler.h"
 
@@ -230,10 +232,93 @@ static void runs(void **state)
     costate_projection_free(q);
 }
 
+/* ---- the calls around runs ---- */
+
+static int first_position(double t1, const double *y, const double *p, int m, double *v, double *lambda, double *mu,
+                          double *end, void *ctx)
+{
+    (void)t1, (void)p, (void)m, (void)mu, (void)end, (void)ctx;
+    v[0] = y[0];
+    if (lambda) lambda[0] = 1;
+    return 0;
+}
+
+/* x_0(3) and its gradient by the run, their estimated errors, and the truth by one with small tolerances */
+static void accuracy(void **state)
+{
+    costate_problem P = kepler(2);
+    costate_projection *q = project_onto(&P, KEPLER_MAP(invariant), 1, NULL);
+    double value[3], p[3][KEPLER_P], error, by_p[KEPLER_P];
+    const costate_functional F = {.m = 1, .at_end = first_position};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double rtol = k ? 1e-12 : 1e-5, y[N];
+        costate_options o = {.rtol = rtol, .atol = rtol};
+        costate *c = costate_new(costate_method_find("dopri5"), &P, &o);
+        costate_tape *tape = costate_tape_new();
+        costate_estimate e = {.run = {.value = &value[k], .p = p[k]}, .error = {.value = &error, .p = by_p}};
+        kepler_start(0.3, y);
+        y[4] = y[5] = 0;
+        CHECK_OK(c, costate_integrate(c, 0, 3, y, KEPLER_PARAMETERS, tape));
+        if (k == 0) CHECK_OK(c, costate_accuracy(c, tape, &F, &e));
+        else {
+            double lambda[N] = {1};
+            p[1][0] = p[1][1] = 0;
+            value[1] = y[0];
+            CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, p[1], NULL, NULL));
+        }
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+    double of_value = value[1] - value[0], of_p = p[1][0] - p[0][0];
+    print_message("           errors: value %.2e, estimate %.2e; gradient %.2e, estimate %.2e\n", of_value, error, of_p,
+                  by_p[0]);
+    assert_true(fabs(error / of_value - 1) < 0.2 && fabs(by_p[0] / of_p - 1) < 0.2);
+    costate_projection_free(q);
+}
+
+enum { MEMBERS = 24 };
+
+/* the bits of runs alone, from several threads that share the projection */
+static void ensemble(void **state)
+{
+    costate_problem P = kepler(2);
+    costate_projection *q = project_onto(&P, KEPLER_MAP(invariant), 1, NULL);
+    costate_options o = {.rtol = 1e-7, .atol = 1e-7};
+    double y[MEMBERS * N] = {0}, p[MEMBERS * KEPLER_P], lambda[MEMBERS * N] = {0}, mu[MEMBERS * KEPLER_P] = {0};
+    double alone[N];
+    (void)state;
+    for (int k = 0; k < MEMBERS; k++) {
+        kepler_start(0.1 + 0.02 * k, y + k * N);
+        lambda[k * N] = 1;
+        p[2 * k] = 1 + 0.01 * k;
+        p[2 * k + 1] = 0;
+    }
+    costate_members all = {.count = MEMBERS, .threads = 3, .t1 = 5, .y = y, .p = p, .m = 1, .lambda = lambda, .mu = mu};
+    costate_ensemble_report report;
+    if (costate_ensemble(costate_method_find("tsit5"), &P, &o, &all, &report)) fail_msg("%s", report.text);
+    costate *c = costate_new(costate_method_find("tsit5"), &P, &o);
+    costate_tape *tape = costate_tape_new();
+    for (int k = 0; k < MEMBERS; k++) {
+        double back[N] = {1}, of_p[KEPLER_P] = {0};
+        kepler_start(0.1 + 0.02 * k, alone);
+        alone[4] = alone[5] = 0;
+        CHECK_OK(c, costate_integrate(c, 0, 5, alone, p + 2 * k, tape));
+        CHECK_OK(c, costate_adjoint(c, tape, 1, back, of_p, NULL, NULL));
+        assert_memory_equal(alone, y + k * N, sizeof alone);
+        assert_memory_equal(back, lambda + k * N, sizeof back);
+        assert_memory_equal(of_p, mu + 2 * k, sizeof of_p);
+    }
+    costate_tape_free(tape);
+    costate_free(c);
+    costate_projection_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(out_of_reach),
-                                       cmocka_unit_test(kept), cmocka_unit_test(refused)};
+                                       cmocka_unit_test(kept), cmocka_unit_test(refused),
+                                       cmocka_unit_test(accuracy), cmocka_unit_test(ensemble)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("projection keeps the order", order) +
            run_by_kind("projection in runs", runs);
 }
