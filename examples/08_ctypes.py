@@ -29,11 +29,11 @@ class Map(Structure):
 
 class Problem(Structure):
     _fields_ = [("n", c_int), ("np", c_int), ("nq", c_int), ("ctx", c_void_p), ("rhs", Map), ("cost", Map),
-                ("rest", c_char * 256)]
+                ("rest", c_char * 512)]
 
 
 class Options(Structure):    # what is set, and zeros: at least as many as costate_options has bytes
-    _fields_ = [("rtol", c_double), ("atol", c_double), ("rest", c_char * 1008)]
+    _fields_ = [("rtol", c_double), ("atol", c_double), ("rest", c_char * 1024)]
 
 
 @Value
