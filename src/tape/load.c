@@ -97,6 +97,8 @@ static int read_step(loader *x, const frame *f, uint64_t at)
         return wrong(x, "holds a step that begins anew elsewhere than its run did");
     if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end) && isfinite(h.held)) || h.h == 0)
         return wrong(x, "holds a step from nowhere, or of no length");
+    if (h.corrected < 0 || h.corrected > (t->problem.after_step.map.value != NULL))
+        return wrong(x, "holds a step that a map corrected which the problem does not have");
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
