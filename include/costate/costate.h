@@ -179,7 +179,8 @@ typedef struct {
     costate_map map;      /* n + nm values: y and m; x: at the end of the step.  value NULL: none */
     int (*acts)(const costate_point *x, void *ctx);     /* optional.  0: the map is the identity at and near x: neither
                              it nor its products are called; 1: it is not; < 0: ends the call */
-    costate_map start;    /* optional: a map of the initial values of a run, before anything else; it may be `map` */
+    costate_map start;    /* optional: a map of the initial values of a run, before anything else; it may be `map`.  Not
+                             applied where a run goes on: by costate_continue, costate_resume, options.warm */
     void *ctx;            /* of these callbacks; NULL: that of the problem */
 } costate_after_step;
 
