@@ -237,6 +237,28 @@ static void guards(void **state)
     }
 }
 
+/* The map of the start is applied once, and is no event; its gradient is that of the halved start. */
+static void starts(void **state)
+{
+    model a = {.by = 0.5};
+    costate_problem P = problem_of(&a);
+    P.after_step.start = P.after_step.map;
+    P.after_step.acts = never;
+    costate *c = solver_of(&P, "dopri5", 0);
+    costate_tape *tape = costate_tape_new();
+    double y[] = {1, 2}, lambda[] = {1, 0};
+    (void)state;
+    CHECK_OK(c, costate_integrate(c, 0, 1, y, P0, tape));
+    assert_int_equal(costate_tape_events(tape), 0);
+    CHECK_OK(c, costate_continue(c, tape, 2, y));
+    assert_int_equal(a.values, 1);
+    assert_true(fabs(y[0] - 0.5 * exp(-1.4)) < 1e-4);
+    CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+    assert_true(fabs(lambda[0] - y[0]) < 1e-13);
+    costate_tape_free(tape);
+    costate_free(c);
+}
+
 /* ---- statistics and messages ---- */
 
 static void told(void **state)
@@ -482,7 +504,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_stages), cmocka_unit_test(where), cmocka_unit_test(observations),
-        cmocka_unit_test(guards), cmocka_unit_test(told), cmocka_unit_test(bounds),
+        cmocka_unit_test(guards), cmocka_unit_test(starts), cmocka_unit_test(told), cmocka_unit_test(bounds),
         cmocka_unit_test(bounded_derivatives), cmocka_unit_test(hostile), cmocka_unit_test(history),
         cmocka_unit_test(missing), cmocka_unit_test(step_bound)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("a map that is the identity", identity);

@@ -177,6 +177,14 @@ static int seed(double t1, const double *y, const double *p, int m, const double
     return 0;
 }
 
+static int only_curvature(double t1, const double *y, const double *p, int m, const double *V, const double *Vp,
+                          double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
+{
+    (void)t1, (void)y, (void)p, (void)Vp, (void)lambda, (void)mu, (void)mu2, (void)ctx;
+    for (int j = 0; j < m; j++) for (int i = 0; i < 4; i++) lambda2[j * N + i] = V[j * N + i];
+    return 0;
+}
+
 static void runs(void **state)
 {
     costate_problem P = kepler(2);
@@ -222,6 +230,15 @@ static void runs(void **state)
         b += Vp[KEPLER_P + i] * Hp[i];
     }
     if (!(fabs(a - b) <= 1e-12 * size)) fail_msg("%s: symmetry %.1e", method_name(*state), fabs(a - b) / size);
+    /* Gauss-Newton products with W = 1: |J v|^2 of the first direction, by its tangent at the end */
+    memset(Hp, 0, sizeof Hp);
+    s.seed = only_curvature;
+    CHECK_OK(c, costate_gauss_newton(c, tape, &s));
+    double squares = 0, product = 0;
+    for (int i = 0; i < 4; i++) squares += along[i] * along[i];
+    for (int i = 0; i < N; i++) product += V[i] * H[i];
+    for (int i = 0; i < KEPLER_P; i++) product += Vp[i] * Hp[i];
+    assert_true(fabs(product / squares - 1) < 1e-12);
     double start[N] = {0};
     costate_report report;
     kepler_start(0.3, start);
