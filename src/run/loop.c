@@ -201,32 +201,6 @@ static int next_slot(costate *c, run *x)
     return COSTATE_OK;
 }
 
-/* the change of the state, in the units of its tolerances */
-static int correction_size(costate *c, const record *r)
-{
-    const double *before = uncorrected(&c->st, r);
-    double size;
-    for (int i = 0; i < c->st.N; i++) c->work.err[i] = i < c->st.n ? c->work.y[i] - before[i] : 0;
-    TRY(error_norm(&c->st, before, c->work.y, c->work.err, &size));
-    if (size > c->correction.size) c->correction = (correction){c->v.t, size};
-    c->count.correction = larger(c->count.correction, size);
-    return 0;
-}
-
-/* After the step was corrected: tangents are, too.  Guards are evaluated anew at the start of the next step. */
-static int corrected(costate *c, run *x)
-{
-    const directions *d = x->d;
-    int mode = c->maps.bound.mode;
-    c->count.corrections++;
-    TRY(correction_size(c, &x->now));
-    c->watch.armed = 0;
-    for (int k = 0; k < c->watch.count; k++) if (!c->watch.guard[k].from_zero) c->watch.guard[k].fired = 0;
-    int status = d ? correct_tangent(&c->st, &c->d.events, &x->now, d->m, c->d.dt, x->Va, d->Vp) : 0;
-    memory_bind(&c->st, c->work.y, mode);
-    return decided(&c->v, status, "the derivative of after_step");
-}
-
 static int accept(costate *c, run *x, double err)
 {
     if (x->d) TRY(frozen(&c->v, step_left(&c->st, &x->now, 0, x->d->m)));
@@ -247,7 +221,7 @@ static int accept(costate *c, run *x, double err)
     x->has_prev = 1;
     x->by.cautious = 0;
     c->at++;
-    if (x->now.corrected) TRY(corrected(c, x));
+    if (x->now.corrected) TRY(correct_run(c, x));
     return stopped;
 }
 
@@ -286,9 +260,7 @@ static int try_judged(costate *c, run *x)
     if (!(err <= 1)) return too_large(c, x, err);
     x->judged = x->h;
     if (c->watch.count > 0) TRY(watched(c, x, err));
-    int status = correct_value(&c->st, &x->now, c->work.corrected, c->work.y1);
-    if (status == RETRY && c->watch.count > 0) watch_undo(c, x);
-    TRY(status);
+    TRY(correct_step(c, x));
     return accept(c, x, err);
 }
 

@@ -61,8 +61,12 @@ void damping_remark(costate *, long steps);         /* so many are on the tape *
 int damping_looks(const costate *);                 /* does the method damp too little for any such remark to be due? */
 void damping_add(costate *, double h, double rate); /* a step, and the rate of the fastest mode */
 
+/* corrected.c: problem.after_step */
+int correct_start(costate *, run *);                /* its start, of tangents and on the tape, too */
+int correct_step(costate *, run *);                 /* the end of a step that will be accepted; RETRY: not defined */
+int correct_run(costate *, run *);                  /* what follows from that after the step was accepted */
+
 /* start.c */
-int correct_start(costate *, run *);                /* after_step.start, of tangents and on the tape, too */
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 
 /* events.c */

@@ -37,21 +37,6 @@ int map_run(costate *c, run *x, int at_end)
     return decided(&c->v, status, "the derivative of consistent values");
 }
 
-int correct_start(costate *c, run *x)
-{
-    const event_work w = {.jump = c->work.corrected};
-    mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
-                .y = c->work.y, .y1 = c->work.y1, .k = c->work.yp};
-    TRY(jump_value(&c->st, &w, &e));
-    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
-    if (x->d) TRY(decided(&c->v, jump_tangent(&c->st, &c->d.events, &e, x->d->m, c->d.dt, x->Va, x->d->Vp),
-                          "the derivative of after_step"));
-    if (x->d) memory_to_pm(&c->st, x->d->m, x->Va, c->d.events.pm);
-    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
-    memory_bind(&c->st, c->work.y, e.to);
-    return 0;
-}
-
 int refuse_algebraic(costate *c, double t)
 {
     if (c->st.sh->matfree || !c->maps.residual || c->st.m->is & COSTATE_DAE) return COSTATE_OK;

@@ -32,15 +32,6 @@ void no_error(costate *c)
     add_remark(c, 0);
 }
 
-void correction_remark(costate *c)
-{
-    size_t used = strlen(c->v.text);
-    if (!(c->correction.size > 1) || c->o.controller == COSTATE_FIXED) return;
-    snprintf(c->v.text + used, sizeof c->v.text - used, "  problem.after_step changed the state by up to %.2g times "
-             "the tolerances (at t = %.10g): unless that is meant, the model is at fault, or the tolerances are too "
-             "loose for it.", c->correction.size, c->correction.t);
-}
-
 void bound_remark(costate *c)
 {
     size_t used = strlen(c->v.text);

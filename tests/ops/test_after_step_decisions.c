@@ -272,9 +272,9 @@ static void told(void **state)
     const costate_stats *s = costate_get_stats(c);
     assert_true(s->corrections == s->accepted && s->correction > 0 && s->correction < 1e-3);
     assert_string_equal(costate_message(c), "No error.");
-    a.by = 0.9;
+    a.by = 1 - 1e-4;
     CHECK_OK(c, costate_integrate(c, 0, 1, y, P0, NULL));
-    assert_true(s->correction > 1);
+    assert_true(s->correction > 1 && s->correction < 20);
     assert_non_null(strstr(costate_message(c), "after_step changed the state"));
     costate_free(c);
 }

@@ -1,0 +1,62 @@
+/* corrected.c - problem.after_step in a run: at its start, after accepted steps, and what is said of it. */
+#include <stdio.h>
+#include <string.h>
+#include "base/larger.h"
+#include "run/watch.h"
+
+int correct_start(costate *c, run *x)
+{
+    const event_work w = {.jump = c->work.corrected};
+    mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+                .y = c->work.y, .y1 = c->work.y1, .k = c->work.yp};
+    TRY(jump_value(&c->st, &w, &e));
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
+    if (x->d) TRY(decided(&c->v, jump_tangent(&c->st, &c->d.events, &e, x->d->m, c->d.dt, x->Va, x->d->Vp),
+                          "the derivative of after_step"));
+    if (x->d) memory_to_pm(&c->st, x->d->m, x->Va, c->d.events.pm);
+    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
+    memory_bind(&c->st, c->work.y, e.to);
+    return 0;
+}
+
+int correct_step(costate *c, run *x)
+{
+    int status = correct_value(&c->st, &x->now, c->work.corrected, c->work.y1);
+    if (status == RETRY && c->watch.count > 0) watch_undo(c, x);
+    return status;
+}
+
+/* the change of the state, in the units of its tolerances */
+static int correction_size(costate *c, const record *r)
+{
+    const double *before = uncorrected(&c->st, r);
+    double size;
+    for (int i = 0; i < c->st.N; i++) c->work.err[i] = i < c->st.n ? c->work.y[i] - before[i] : 0;
+    TRY(error_norm(&c->st, before, c->work.y, c->work.err, &size));
+    if (size > c->correction.size) c->correction = (correction){c->v.t, size};
+    c->count.correction = larger(c->count.correction, size);
+    return 0;
+}
+
+/* After the step was corrected: tangents are, too.  Guards are evaluated anew at the start of the next step. */
+int correct_run(costate *c, run *x)
+{
+    const directions *d = x->d;
+    int mode = c->maps.bound.mode;
+    c->count.corrections++;
+    TRY(correction_size(c, &x->now));
+    c->watch.armed = 0;
+    for (int k = 0; k < c->watch.count; k++) if (!c->watch.guard[k].from_zero) c->watch.guard[k].fired = 0;
+    int status = d ? correct_tangent(&c->st, &c->d.events, &x->now, d->m, c->d.dt, x->Va, d->Vp) : 0;
+    memory_bind(&c->st, c->work.y, mode);
+    return decided(&c->v, status, "the derivative of after_step");
+}
+
+void correction_remark(costate *c)
+{
+    size_t used = strlen(c->v.text);
+    if (!(c->correction.size > 1) || c->o.controller == COSTATE_FIXED) return;
+    snprintf(c->v.text + used, sizeof c->v.text - used, "  problem.after_step changed the state by up to %.2g times "
+             "the tolerances (at t = %.10g): unless that is meant, the model is at fault, or the tolerances are too "
+             "loose for it.", c->correction.size, c->correction.t);
+}
