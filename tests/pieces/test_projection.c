@@ -2,6 +2,7 @@
    steps, the order of the method is kept, gradients and Hessian products of runs are exact; what it refuses. */
 #include <costate/accuracy.h>
 #include <costate/ensemble.h>
+#include "alloc.h"
 #include "common.h"
 #include "kepler.h"
 
@@ -249,6 +250,32 @@ static void runs(void **state)
     costate_projection_free(q);
 }
 
+/* without memory for the object, or for the work space of a first call */
+static void no_memory(void **state)
+{
+    const costate_invariants kept_two = {.count = 2, .g = KEPLER_MAP(invariant), .keep = 1};
+    costate_problem P = kepler(2);
+    costate_projection *q;
+    costate_report report;
+    double y[N], out[N];
+    (void)state;
+    alloc_fail_at(1);
+    assert_int_equal(costate_projection_after_step(&kept_two, &P, &q, &report), COSTATE_NO_MEMORY);
+    alloc_fail_at(0);
+    assert_true(!q && !P.after_step.map.value && strstr(report.text, "o memory"));
+    q = project_onto(&P, KEPLER_MAP(invariant), 1, NULL);
+    kepler_start(0.3, y);
+    double m[2];
+    costate_point x = {.y = y, .p = KEPLER_PARAMETERS, .m = m};
+    invariant_value(&x, m, NULL);
+    alloc_fail_at(1);
+    assert_int_equal(P.after_step.map.value(&x, out, q), COSTATE_NO_MEMORY);
+    alloc_fail_at(0);
+    assert_int_equal(P.after_step.map.value(&x, out, q), 0);
+    costate_projection_free(q);
+    costate_projection_free(NULL);
+}
+
 /* ---- the calls around runs ---- */
 
 static int first_position(double t1, const double *y, const double *p, int m, double *v, double *lambda, double *mu,
@@ -335,7 +362,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(out_of_reach),
                                        cmocka_unit_test(kept), cmocka_unit_test(refused),
-                                       cmocka_unit_test(accuracy), cmocka_unit_test(ensemble)};
+                                       cmocka_unit_test(no_memory), cmocka_unit_test(accuracy),
+                                       cmocka_unit_test(ensemble)};
     return cmocka_run_group_tests(tests, NULL, NULL) + run_by_kind("projection keeps the order", order) +
            run_by_kind("projection in runs", runs);
 }
