@@ -36,6 +36,15 @@ int fail(verdict *v, int status, const char *format, ...)
     return v->status = status;
 }
 
+void remarked(verdict *v, const char *format, ...)
+{
+    size_t used = strlen(v->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(v->text + used, sizeof v->text - used, format, args);
+    va_end(args);
+}
+
 int retry(verdict *v, enum cause why)
 {
     v->why = why;

@@ -22,6 +22,7 @@ typedef struct {
 void verdict_clear(verdict *);                                  /* at the start of a call */
 void verdict_at(verdict *, double t);                           /* the current time: for costate_time and sentences */
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
+void remarked(verdict *, const char *format, ...);              /* appends to the sentence */
 int retry(verdict *, enum cause);                               /* returns RETRY */
 int frozen(verdict *, int status);                             /* RETRY becomes a failure where steps are prescribed, */
 int decided(verdict *, int status, const char *what);          /* or at an event, where a smaller step does not help */

@@ -126,6 +126,8 @@ struct maps {
     double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
 };
 
+static inline int corrects(const maps *a) { return a->correction.jump.rows > 0; }     /* is there an after_step? */
+
 static inline costate_point point(const maps *a, double t, const double *y)
 {
     return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode};

@@ -11,7 +11,6 @@
 int correct_value(stepper *c, record *r, double *room, double *y1)
 {
     const map *f = &c->maps->correction.jump;
-    size_t n = (size_t)c->n, nm = (size_t)c->nm;
     int acts;
     r->corrected = 0;
     if (f->rows == 0) return 0;
@@ -19,11 +18,11 @@ int correct_value(stepper *c, record *r, double *room, double *y1)
     TRY(map_acts(c->maps, &x, &acts));
     if (!acts) return 0;
     TRY(map_value(c->maps, f, x.t, y1, room));
-    TRY(space_finite(&c->maps->space, n + nm, room));
+    TRY(space_finite(&c->maps->space, (size_t)f->rows, room));
     r->corrected = 1;
     memcpy(uncorrected(c, r), y1, (size_t)c->N * sizeof *y1);
-    memcpy(y1, room, n * sizeof *y1);
-    memcpy(y1 + n + c->nq, room + n, nm * sizeof *y1);
+    set_jumped(c, y1, room);
+    memory_bind(c, y1, c->maps->bound.mode);
     return 0;
 }
 
@@ -37,9 +36,7 @@ int correct_tangent(stepper *c, const event_work *w, const record *r, int m, con
                     const double *pm)
 {
     mapped e = correction_of(c, r);
-    TRY(jump_tangent(c, w, &e, m, dt, V, pm));
-    memory_to_pm(c, m, V, w->pm);
-    return 0;
+    return jump_tangent(c, w, &e, m, dt, V, pm);
 }
 
 mapped located(const sweep_state *w, const op *o)

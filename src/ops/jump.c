@@ -25,7 +25,7 @@ static costate_point before(const stepper *c, const mapped *e)
 }
 
 /* copies (y, m) between a state and the result of J */
-static void set_jumped(const stepper *c, double *state, const double *jumped)
+void set_jumped(const stepper *c, double *state, const double *jumped)
 {
     memcpy(state, jumped, (size_t)c->n * sizeof *state);
     memcpy(state + c->n + c->nq, jumped + c->n, (size_t)c->nm * sizeof *state);
@@ -77,6 +77,7 @@ int jump_tangent(stepper *c, const event_work *w, const mapped *e, int m, const 
         TRY(map_tangent(c->maps, &f->jump, &x, &dx, w->jump));
         set_jumped(c, v, w->jump);
     }
+    memory_to_pm(c, m, V, w->pm);
     return 0;
 }
 

@@ -19,11 +19,7 @@ static int tangent(sweep_state *w, const op *o)
     const mapped *e = &w->tape->maps.list[o->which];
     sweep_move(w);
     w->held = -1;
-    if (e->event != CONSISTENT) {
-        TRY(jump_tangent(w->st, &w->events, e, w->d.m, w->dt, w->V, w->d.Vp));
-        memory_to_pm(w->st, w->d.m, w->V, w->events.pm);
-        return 0;
-    }
+    if (e->event != CONSISTENT) return jump_tangent(w->st, &w->events, e, w->d.m, w->dt, w->V, w->d.Vp);
     return start_tangent(w->start, hold(w, e), w->d.m, w->dt, w->V, (size_t)w->st->N, w->d.Vp);
 }
 

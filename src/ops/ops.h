@@ -116,14 +116,16 @@ int event_adjoint(sweep_state *, const mapped *at, double *shift);
 int event_second(sweep_state *, const mapped *at, double *shift);   /* the same of a jet */
 int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */
 /* correct.c: problem.after_step.  y1 (N), the end of the step, in and out; room: n + nm; sets r->corrected and
-   `uncorrected`.  RETRY: it is not defined there, or not finite */
+   `uncorrected`, and binds the memory that it changed.  RETRY: it is not defined there, or not finite */
 int correct_value(stepper *, record *, double *room, double *y1);
 /* of m tangents at the end of a step; dt: m, of that end */
 int correct_tangent(stepper *, const event_work *, const record *, int m, const double *dt, double *V,
                     const double *pm);
 mapped located(const sweep_state *, const op *);    /* the event that ends the step at hand, with the state there */
 /* jump.c: an event's jump, and the cost that it adds */
+void set_jumped(const stepper *, double *state, const double *jumped);      /* (y, m) of a state (N), from n + nm */
 int jump_value(stepper *, const event_work *, mapped *);            /* y1, from y */
+/* V, and the memory in pm of the work space, which pm is where there is any */
 int jump_tangent(stepper *, const event_work *, const mapped *, int m, const double *dt, double *V, const double *pm);
 int jump_adjoint(sweep_state *, const mapped *);                    /* g, of functionals or a jet */
 

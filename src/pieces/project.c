@@ -24,29 +24,6 @@ static int curve(const costate_projection *q, const costate_point *at, const cos
     return q->g.g.adjoint_tangent(at, dx, w, g, q->ctx);
 }
 
-static int push(const costate_projection *q, const costate_point *at, const costate_point *dx, double *out)
-{
-    TRY(call_prepare(&q->g.g, at, q->ctx));
-    return call_tangent(&q->g.g, at, dx, out, q->ctx);
-}
-
-static int pull(const costate_projection *q, const costate_point *at, const double *w, const costate_gradient *g)
-{
-    TRY(call_prepare(&q->g.g, at, q->ctx));
-    return call_adjoint(&q->g.g, at, w, g, q->ctx);
-}
-
-/* out <- W x' where x is what g_y(at)^T w is a function of: the derivative of g_y(at)^T w along dx, times W */
-static int bend(const costate_projection *q, const costate_point *at, const costate_point *dx, const double *w,
-                double *out)
-{
-    costate_gradient to = {.y = out};
-    memset(out, 0, (size_t)q->n * sizeof *out);
-    TRY(curve(q, at, dx, w, &to));
-    project_move(q, out, out);
-    return 0;
-}
-
 static const double *kept_of(const costate_projection *q, const double *m) { return m ? m + q->g.memory : NULL; }
 
 static costate_gradient without_memory(const costate_gradient *g)
@@ -60,55 +37,46 @@ static costate_gradient without_memory(const costate_gradient *g)
 static int tangent_of(const costate_projection *q, work *w, const costate_point *dx, double *dmu, double *dz)
 {
     costate_point d = *dx, dv = {.t = dx->t, .p = dx->p, .y = w->v};
-    costate_gradient to = {.y = dz};
     const double *dc = q->g.keep ? kept_of(q, dx->m) : NULL;
     size_t n = (size_t)q->n;
     d.m = NULL;
-    TRY(bend(q, &w->at, &d, w->mu, w->v));
+    memset(w->v, 0, n * sizeof *w->v);
+    TRY(curve(q, &w->at, &d, w->mu, &(costate_gradient){.y = w->v}));
+    project_move(q, w->v, w->v);
     if (dx->y) axpy(n, 1, dx->y, w->v);
-    TRY(push(q, &w->at_z, &dv, dmu));
+    TRY(project_push(q, &w->at_z, &dv, dmu));
     for (int l = 0; l < q->g.count; l++) dmu[l] = (dc ? dc[l] : 0) - dmu[l];
     project_solve(q, w, 0, dmu);
-    memset(dz, 0, n * sizeof *dz);
-    TRY(pull(q, &w->at, dmu, &to));
-    project_move(q, dz, dz);
+    TRY(project_along(q, w, dmu, dz));
     axpy(n, 1, w->v, dz);
     return 0;
 }
 
-/* s = A^-T G W lambda, u = g_y(z)^T s, v = lambda - u */
-static int multipliers(const costate_projection *q, work *w, const double *lambda, double *s)
+/* (t, y, p) -= (g_t, g_y, g_p)(z)^T s */
+static int minus_at_z(const costate_projection *q, const work *w, const double *s, double *t, double *y, double *p)
 {
-    costate_point along = {.y = w->v};
-    costate_gradient to = {.y = w->u};
-    size_t n = (size_t)q->n;
-    project_move(q, lambda, w->v);
-    TRY(push(q, &w->at, &along, s));
-    project_solve(q, w, 1, s);
-    memset(w->u, 0, n * sizeof *w->u);
-    TRY(pull(q, &w->at_z, s, &to));
-    for (size_t j = 0; j < n; j++) w->v[j] = lambda[j] - w->u[j];
-    return 0;
+    double minus[K];
+    for (int l = 0; l < q->g.count; l++) minus[l] = -s[l];
+    return project_pull(q, &w->at_z, minus, &(costate_gradient){.t = t, .y = y, .p = p});
 }
 
-/* (t, p) -= (g_t, g_p)(z)^T s */
-static int minus_at_z(const costate_projection *q, work *w, const double *s, const costate_gradient *g)
+/* s = A^-T G W lambda, v = lambda - g_y(z)^T s;  (t, p) -= (g_t, g_p)(z)^T s, NULL: not wanted */
+static int multipliers(const costate_projection *q, work *w, const double *lambda, double *s, double *t, double *p)
 {
-    costate_gradient to = {.t = g->t, .p = g->p};
-    double minus[K];
-    if (!g->t && !g->p) return 0;
-    for (int l = 0; l < q->g.count; l++) minus[l] = -s[l];
-    return pull(q, &w->at_z, minus, &to);
+    project_move(q, lambda, w->u);
+    TRY(project_push(q, &w->at, &(costate_point){.y = w->u}, s));
+    project_solve(q, w, 1, s);
+    memcpy(w->v, lambda, (size_t)q->n * sizeof *w->v);
+    return minus_at_z(q, w, s, t, w->v, p);
 }
 
 static int adjoint_of(const costate_projection *q, work *w, const double *lambda, const costate_gradient *g)
 {
     double s[K];
     costate_gradient to = without_memory(g);
-    TRY(multipliers(q, w, lambda, s));
+    TRY(multipliers(q, w, lambda, s, g->t, g->p));
     for (int k = 0; g->m && k < q->nm; k++) g->m[k] += lambda[q->n + k];
     for (int l = 0; g->m && q->g.keep && l < q->g.count; l++) g->m[q->g.memory + l] += s[l];
-    TRY(minus_at_z(q, w, s, g));
     if (g->y) axpy((size_t)q->n, 1, w->v, g->y);
     project_move(q, w->v, w->u);
     return curve(q, &w->at, &(costate_point){.y = w->u}, w->mu, &to);
@@ -116,27 +84,20 @@ static int adjoint_of(const costate_projection *q, work *w, const double *lambda
 
 /* ---- second order ---- */
 
-/* s' of s along d, where the multipliers s, u are known:  A^T s' = [G W lambda]' - [A^T]' s,
-   [A^T]' s = g''(y)[d, W u] + G W [g_y(z)^T s]';  e <- [g_y(z)^T s]' with s held */
-static int multipliers_along(const costate_projection *q, work *w, const costate_point *d, const costate_point *dz,
-                             const double *lambda, const double *s, double *ds)
+/* s' along d where s and v are known:  A^T s' = [G W lambda]' - [A^T]' s = g''(y)[d, W v] + G W e,
+   where e = -[g_y(z)^T s]' with s held */
+static int multipliers_along(const costate_projection *q, work *w, const costate_point *d, double *ds)
 {
-    const costate_map *g = &q->g.g;
     double more[K];
-    costate_point along = {.y = w->dz};
-    costate_gradient to = {.y = w->e};
-    size_t n = (size_t)q->n;
-    memset(w->e, 0, n * sizeof *w->e);
+    costate_point along = {.y = w->u};
     memset(ds, 0, (size_t)q->g.count * sizeof *ds);
     if (q->g.linear) return 0;
-    TRY(curve(q, &w->at_z, dz, s, &to));
-    for (size_t j = 0; j < n; j++) w->dz[j] = lambda[j] - w->u[j];
-    project_move(q, w->dz, w->dz);
-    TRY(call_prepare(g, &w->at, q->ctx));
-    TRY(g->tangent2(&w->at, d, &along, ds, q->ctx));
-    project_move(q, w->e, w->dz);
-    TRY(push(q, &w->at, &along, more));
-    for (int l = 0; l < q->g.count; l++) ds[l] -= more[l];
+    project_move(q, w->v, w->u);
+    TRY(call_prepare(&q->g.g, &w->at, q->ctx));
+    TRY(q->g.g.tangent2(&w->at, d, &along, ds, q->ctx));
+    project_move(q, w->e, w->u);
+    TRY(project_push(q, &w->at, &along, more));
+    for (int l = 0; l < q->g.count; l++) ds[l] += more[l];
     project_solve(q, w, 1, ds);
     return 0;
 }
@@ -159,21 +120,19 @@ static int second_of(const costate_projection *q, work *w, const costate_point *
 {
     double dmu[K], s[K], ds[K], minus[K];
     costate_point d = *dx, dz = {.t = dx->t, .p = dx->p, .y = w->dz};
-    costate_gradient to = without_memory(g), tp = {.t = g->t, .p = g->p}, dv = {.y = w->dz};
+    costate_gradient to = without_memory(g), held = {.t = g->t, .y = w->e, .p = g->p};
     size_t n = (size_t)q->n;
     d.m = NULL;
     TRY(tangent_of(q, w, dx, dmu, w->dz));
-    TRY(multipliers(q, w, lambda, s));
+    TRY(multipliers(q, w, lambda, s, NULL, NULL));
     for (int l = 0; l < q->g.count; l++) minus[l] = -s[l];
-    if (g->t || g->p) TRY(curve(q, &w->at_z, &dz, minus, &tp));
-    TRY(multipliers_along(q, w, &d, &dz, lambda, s, ds));
+    memset(w->e, 0, n * sizeof *w->e);
+    TRY(curve(q, &w->at_z, &dz, minus, &held));
+    TRY(multipliers_along(q, w, &d, ds));
     for (int l = 0; g->m && q->g.keep && l < q->g.count; l++) g->m[q->g.memory + l] += ds[l];
-    TRY(minus_at_z(q, w, ds, g));
-    for (int l = 0; l < q->g.count; l++) minus[l] = -ds[l];
-    for (size_t j = 0; j < n; j++) w->dz[j] = -w->e[j];         /* v' = -[g_y(z)^T s]' */
-    TRY(pull(q, &w->at_z, minus, &dv));
-    if (g->y) axpy(n, 1, w->dz, g->y);
-    return curve_along(q, w, &d, dmu, w->dz, &to);
+    TRY(minus_at_z(q, w, ds, g->t, w->e, g->p));                /* e is now v' = -[g_y(z)^T s]' */
+    if (g->y) axpy(n, 1, w->e, g->y);
+    return curve_along(q, w, &d, dmu, w->e, &to);
 }
 
 /* ---- callbacks; ctx: the projection ---- */
@@ -257,7 +216,7 @@ static int start_tangent(const costate_point *x, const costate_point *dx, double
     costate_point at = alone(x), d = alone(dx);
     for (int j = 0; j < q->n; j++) out[j] = dx->y ? dx->y[j] : 0;
     copy_memory(q, dx->m, out);
-    return push(q, &at, &d, out + q->n + q->g.memory);
+    return project_push(q, &at, &d, out + q->n + q->g.memory);
 }
 
 static int start_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
@@ -268,7 +227,7 @@ static int start_adjoint(const costate_point *x, const double *w, const costate_
     if (g->y) axpy((size_t)q->n, 1, w, g->y);
     for (int k = 0; g->m && k < q->nm; k++)
         if (k < q->g.memory || k >= q->g.memory + q->g.count) g->m[k] += w[q->n + k];
-    return pull(q, &at, w + q->n + q->g.memory, &to);
+    return project_pull(q, &at, w + q->n + q->g.memory, &to);
 }
 
 static int start_adjoint_tangent(const costate_point *x, const costate_point *dx, const double *w,

@@ -33,6 +33,10 @@ void work_free(work *);
 
 /* projection.c.  with_matrix: A is made, too.  0; > 0: x cannot be projected; < 0: a callback failed */
 int project(const costate_projection *, const costate_point *x, int with_matrix, work *);
+/* g'(at) dx; g += g'(at)^T w; v <- W G^T a */
+int project_push(const costate_projection *, const costate_point *at, const costate_point *dx, double *out);
+int project_pull(const costate_projection *, const costate_point *at, const double *w, const costate_gradient *);
+int project_along(const costate_projection *, const work *, const double *a, double *v);
 /* x <- A^-1 x, A^-T x */
 void project_solve(const costate_projection *, const work *, int transpose, double *x);
 /* out <- W x, may be x */

@@ -67,13 +67,28 @@ void project_solve(const costate_projection *q, const work *w, int transpose, do
     LS_few(q->g.count, 0)->solve[transpose](q->g.count, 1, w->A, w->pivot, x);
 }
 
-/* v <- W G^T a */
-static int along(const costate_projection *q, work *w, const double *a, double *v)
+int project_push(const costate_projection *q, const costate_point *at, const costate_point *dx, double *out)
 {
-    costate_gradient to = {.y = v};
+    TRY(call_prepare(&q->g.g, at, q->ctx));
+    return call_tangent(&q->g.g, at, dx, out, q->ctx);
+}
+
+int project_pull(const costate_projection *q, const costate_point *at, const double *w, const costate_gradient *g)
+{
+    TRY(call_prepare(&q->g.g, at, q->ctx));
+    return call_adjoint(&q->g.g, at, w, g, q->ctx);
+}
+
+/* G^T a */
+static int rows_of(const costate_projection *q, const work *w, const double *a, double *v)
+{
     memset(v, 0, (size_t)q->n * sizeof *v);
-    TRY(call_prepare(&q->g.g, &w->at, q->ctx));
-    TRY(call_adjoint(&q->g.g, &w->at, a, &to, q->ctx));
+    return project_pull(q, &w->at, a, &(costate_gradient){.y = v});
+}
+
+int project_along(const costate_projection *q, const work *w, const double *a, double *v)
+{
+    TRY(rows_of(q, w, a, v));
     project_move(q, v, v);
     return 0;
 }
@@ -85,15 +100,10 @@ static int form(const costate_projection *q, work *w, int with_units)
     for (int l = 0; l < k; l++) {
         double one[K] = {0};
         one[l] = 1;
-        costate_gradient to = {.y = w->v};
-        memset(w->v, 0, (size_t)q->n * sizeof *w->v);
-        TRY(call_prepare(&q->g.g, &w->at, q->ctx));
-        TRY(call_adjoint(&q->g.g, &w->at, one, &to, q->ctx));
+        TRY(rows_of(q, w, one, w->v));
         for (int j = 0; with_units && j < q->n; j++) w->unit[l] += DBL_EPSILON * fabs(w->v[j] * w->at.y[j]);
         project_move(q, w->v, w->v);
-        costate_point dx = {.y = w->v};
-        TRY(call_prepare(&q->g.g, &w->at_z, q->ctx));
-        TRY(call_tangent(&q->g.g, &w->at_z, &dx, w->A + l * k, q->ctx));
+        TRY(project_push(q, &w->at_z, &(costate_point){.y = w->v}, w->A + l * k));
     }
     for (int i = 0; i < k * k; i++) if (!(fabs(w->A[i]) < HUGE_VAL)) return 1;
     return LS_few(k, 0)->factor(k, w->A, w->pivot, w->diagonal);
@@ -102,7 +112,7 @@ static int form(const costate_projection *q, work *w, int with_units)
 /* z and r = g(z) - c for mu; size: of r in units */
 static int residual(const costate_projection *q, work *w, const double *c, double *r, double *size)
 {
-    TRY(along(q, w, w->mu, w->z));
+    TRY(project_along(q, w, w->mu, w->z));
     for (int j = 0; j < q->n; j++) w->z[j] += w->at.y[j];
     TRY(q->g.g.value(&w->at_z, r, q->ctx));
     *size = 0;

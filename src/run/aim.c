@@ -32,10 +32,9 @@ static int bounded(costate *c, const run *x, double *h)
     *h = HUGE_VAL;
     if (!c->maps.user.bound || x->k.rejected > 0) return 0;
     costate_point at = point(&c->maps, x->t, c->work.y);
-    double wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
     TRY(map_bound(&c->maps, &at, h));
     if (!follows_error_alone(&c->st)) return 0;
-    c->beyond = fmax(c->beyond, wanted / *h);
+    c->beyond = fmax(c->beyond, x->by.wanted / *h);
     *h = HUGE_VAL;
     return 0;
 }
@@ -46,13 +45,13 @@ static int longest_stable(costate *c, run *x, double *h)
     *h = HUGE_VAL;
     if (!c->st.F->longest) return 0;
     x->now.t = x->t;
-    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
     return c->st.F->longest(&c->st, &x->now, &x->by, h);
 }
 
 int longest_step(costate *c, run *x, double *h)
 {
     double most;
+    x->by.wanted = fmin(fabs(x->h_free), fabs(x->end - x->t));
     TRY(bounded(c, x, &most));
     TRY(longest_stable(c, x, h));
     *h = fmin(*h, most);

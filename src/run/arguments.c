@@ -1,7 +1,5 @@
 /* arguments.c - checks the arguments of a run: present, finite, and enough callbacks for the requested derivatives. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "run/run.h"
 
 int check_vector(costate *c, const char *name, const double *x, size_t count)
@@ -30,10 +28,9 @@ int maps_available(costate *c, const costate_tape *tape, enum mode mode, int wit
         const family *F = c->st.members[k].F;
         if (of && (tape ? !(on >> k & 1) : !c->works[k].usable)) continue;
         int status = maps_have(&c->maps, F->needs[mode], F->costs[mode], with_p, with_t);
-        size_t used = strlen(c->v.text);
         if (status && of && of->member[k].second)
-            snprintf(c->v.text + used, sizeof c->v.text - used, "  Only the member %s needs it: options.members = "
-                     "\"-%s\" excludes it from a run.", c->st.members[k].m->name, c->st.members[k].m->name);
+            remarked(&c->v, "  Only the member %s needs it: options.members = \"-%s\" excludes it from a run.",
+                     c->st.members[k].m->name, c->st.members[k].m->name);
         TRY(status);
     }
     return 0;

@@ -1,22 +1,12 @@
 /* corrected.c - problem.after_step in a run: at its start, after accepted steps, and what is said of it. */
-#include <stdio.h>
-#include <string.h>
 #include "base/larger.h"
 #include "run/watch.h"
 
 int correct_start(costate *c, run *x)
 {
-    const event_work w = {.jump = c->work.corrected};
     mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
                 .y = c->work.y, .y1 = c->work.y1, .k = c->work.yp};
-    TRY(jump_value(&c->st, &w, &e));
-    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
-    if (x->d) TRY(decided(&c->v, jump_tangent(&c->st, &c->d.events, &e, x->d->m, c->d.dt, x->Va, x->d->Vp),
-                          "the derivative of after_step"));
-    if (x->d) memory_to_pm(&c->st, x->d->m, x->Va, c->d.events.pm);
-    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
-    memory_bind(&c->st, c->work.y, e.to);
-    return 0;
+    return decided(&c->v, map_state(c, x->tape, x, c->work.corrected, &e), "the derivative of after_step");
 }
 
 int correct_step(costate *c, run *x)
@@ -54,9 +44,8 @@ int correct_run(costate *c, run *x)
 
 void correction_remark(costate *c)
 {
-    size_t used = strlen(c->v.text);
     if (!(c->correction.size > 1) || c->o.controller == COSTATE_FIXED) return;
-    snprintf(c->v.text + used, sizeof c->v.text - used, "  problem.after_step changed the state by up to %.2g times "
-             "the tolerances (at t = %.10g): unless that is meant, the model is at fault, or the tolerances are too "
-             "loose for it.", c->correction.size, c->correction.t);
+    remarked(&c->v, "  problem.after_step changed the state by up to %.2g times the tolerances (at t = %.10g): unless "
+             "that is meant, the model is at fault, or the tolerances are too loose for it.", c->correction.size,
+             c->correction.t);
 }

@@ -4,8 +4,6 @@
    exp(-sum z) is right.  The rate is the largest -J_ii/M_ii, which does not depend on the units of the unknowns; a
    system whose fast modes do not show on the diagonal is not noticed. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "run/loop.h"
 
 static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on, */
@@ -71,10 +69,8 @@ void damping_step(costate *c, const run *x)
 void damping_remark(costate *c, long steps)
 {
     const damping *d = &c->damping;
-    size_t used = strlen(c->v.text);
     if (!damping_looks(c) || !(d->kept > KEPT && exp(-d->sum) < DECAYED * d->kept) || steps == 0) return;
-    snprintf(c->v.text + used, sizeof c->v.text - used, "  Fast modes (h times their rate up to %.2g) keep %.2g of "
-             "their size over these steps of %s: y may be right, but gradients contain these modes.  %s or "
-             "options.gradient_control = 1 mend that.", d->z, d->kept, c->st.m->name,
-             c->st.F->damps ? c->st.F->damps : "radau2a");
+    remarked(&c->v, "  Fast modes (h times their rate up to %.2g) keep %.2g of their size over these steps of %s: y "
+             "may be right, but gradients contain these modes.  %s or options.gradient_control = 1 mend that.", d->z,
+             d->kept, c->st.m->name, c->st.F->damps ? c->st.F->damps : "radau2a");
 }

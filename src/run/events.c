@@ -95,20 +95,23 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
                     .k = c->work.yp};
 }
 
+int map_state(costate *c, costate_tape *tape, const run *x, double *room, mapped *e)
+{
+    const event_work w = {.jump = room};
+    TRY(jump_value(&c->st, &w, e));
+    if (tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, tape, e)));
+    if (x && x->d) TRY(jump_tangent(&c->st, &c->d.events, e, x->d->m, c->d.dt, x->Va, x->d->Vp));
+    memcpy(c->work.y, e->y1, (size_t)c->st.N * sizeof *e->y1);
+    memory_bind(&c->st, c->work.y, e->to);
+    return 0;
+}
+
 /* Applies one event to the state and its tangents, and records it on the tape; *stop: on_event requests the end. */
 static int take_one(costate *c, run *x, int k, int timed, int *stop)
 {
-    const event_work w = {.jump = c->watch.jump};
     mapped e = event_here(c, x, k, timed);
     TRY(count_one(c, x));
-    TRY(jump_value(&c->st, &w, &e));
-    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &e)));
-    if (x->d) {
-        TRY(frozen(&c->v, jump_tangent(&c->st, &c->d.events, &e, x->d->m, c->d.dt, x->Va, x->d->Vp)));
-        memory_to_pm(&c->st, x->d->m, x->Va, c->d.events.pm);
-    }
-    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y1);
-    memory_bind(&c->st, c->work.y, e.to);
+    TRY(frozen(&c->v, map_state(c, x->tape, x, c->watch.jump, &e)));
     x->over |= c->P.event[k].terminal;
     if (c->o.on_event) *stop |= c->o.on_event(k, e.t, e.y, e.y1, c->o.on_event_ctx) != 0;
     return 0;

@@ -10,7 +10,7 @@
 #include "run/run.h"
 
 /* Are tangents at the ends of steps stored, too?  Steps to events and corrections need them. */
-static int keeps_ends(const costate *c) { return guards(c) > 0 || c->maps.correction.jump.rows > 0; }
+static int keeps_ends(const costate *c) { return guards(c) > 0 || corrects(&c->maps); }
 
 static int segments(int count, int length) { return count > 0 ? (count + length - 1) / length : 0; }
 

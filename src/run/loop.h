@@ -70,6 +70,9 @@ int correct_run(costate *, run *);                  /* what follows from that af
 int map_run(costate *, run *, int at_end);          /* makes the state and its tangents consistent, on the tape, too */
 
 /* events.c */
+/* e, with y and y1, is applied to the state, and recorded; x: and to its tangents, RETRY: they are not defined; NULL:
+   without tangents.  room: n + nm */
+int map_state(costate *, costate_tape *, const run *x, double *room, mapped *e);
 void events_begin(costate *, int on, const mapped *from);   /* on: the run continues an earlier one, from an event, or
                                                                NULL */
 double next_stop(const costate *, const run *);     /* x->end, or a given time before it */

@@ -105,18 +105,18 @@ static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
     if (of->event == CONSISTENT) return consistent_again(x, of);
-    const event_work w = {.jump = of->event == STARTED ? c->work.corrected : c->watch.jump};
     mapped e = *of;
     e.t += x->shift;
     if (of->event == WENT_ON) return went_on_again(x, &e);
-    e.y = of->event == STARTED ? c->work.z : c->watch.y;
-    e.y1 = of->event == STARTED ? c->work.y1 : c->watch.y1;
+    if (of->event == STARTED) {
+        e.y = c->work.y;
+        e.y1 = c->work.y1;
+        return map_state(c, x->onto, NULL, c->work.corrected, &e);
+    }
+    e.y = c->watch.y;
+    e.y1 = c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
-    TRY(jump_value(&c->st, &w, &e));
-    if (x->onto) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->onto, &e)));
-    memcpy(c->work.y, e.y1, (size_t)c->st.N * sizeof *e.y);
-    memory_bind(&c->st, c->work.y, e.to);
-    return 0;
+    return map_state(c, x->onto, NULL, c->watch.jump, &e);
 }
 
 /* applies the maps before a step, which then restarts the run */
@@ -141,7 +141,6 @@ static int all_again(replay *x)
         TRY(frozen(&x->c->v, correct_value(&x->c->st, &x->now, x->c->work.corrected, x->c->work.y1)));
         TRY(write_step(x));
         workspace_step(&x->c->work);
-        if (x->now.corrected) memory_bind(&x->c->st, x->c->work.y, (int)x->now.mode);
         x->prev = x->now;
     }
     return maps_again(x);

@@ -180,7 +180,6 @@ struct costate_step { const costate *c; const record *r; };
 void solver_free(costate *);
 int begin(costate *);                                               /* at the start of each public call: is c usable?
                                                                        no_error */
-void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */
 void bound_remark(costate *);           /* steps were longer than options.step_bound */
 void no_error(costate *);                                           /* adds hints, if there are any */
 void correction_remark(costate *);      /* problem.after_step changed more than the tolerances allow */

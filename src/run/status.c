@@ -34,10 +34,8 @@ void no_error(costate *c)
 
 void bound_remark(costate *c)
 {
-    size_t used = strlen(c->v.text);
-    if (!(c->beyond > 1.01)) return;
-    snprintf(c->v.text + used, sizeof c->v.text - used, "  Steps were up to %.2g times as long as options.step_bound "
-             "allows.", c->beyond);
+    if (c->beyond > 1.01)
+        remarked(&c->v, "  Steps were up to %.2g times as long as options.step_bound allows.", c->beyond);
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

@@ -8,7 +8,7 @@ static void layout(costate *c, cursor *at)
 {
     stepper *st = &c->st;
     workspace *w = &c->work;
-    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most, after = c->maps.correction.jump.rows > 0;
+    size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most, after = (size_t)corrects(&c->maps);
     TAKE(at, N, &w->y, &w->y1, &w->err);
     w->corrected = take(at, after * N);
     w->yp = c->maps.residual ? take(at, n) : NULL;
@@ -53,8 +53,8 @@ static void layout_events(costate *c, cursor *at, size_t k)
 {
     event_work *w = &c->d.events;
     const stepper *st = &c->st;
-    size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), events = c->P.nevents > 0, located = guards(c) > 0;
-    events |= st->maps->correction.jump.rows > 0;
+    size_t N = (size_t)st->N, pm = (size_t)(st->np + st->nm), located = guards(c) > 0;
+    size_t events = c->P.nevents > 0 || corrects(st->maps);
     TAKE(at, located * N * k, &w->V, &w->lambda);
     w->dpm = take(at, located * pm * k);
     w->one = take(at, located * 3 * k);

@@ -211,7 +211,7 @@ static inline const costate_method *method_of_step(const stepper *c, const recor
    before that map. */
 static inline size_t stage_doubles(const stepper *c, int s)
 {
-    return (size_t)s * (size_t)c->n + (c->maps->correction.jump.rows > 0 ? (size_t)c->N : 0);
+    return (size_t)s * (size_t)c->n + (corrects(c->maps) ? (size_t)c->N : 0);
 }
 static inline double *uncorrected(const stepper *c, const record *r)
 {

@@ -113,6 +113,17 @@ static inline inputs random_inputs(void)
     random_fill(&seed, M * MOST_EVENTS, x.events);
     return x;
 }
+
+/* directions in y, m and p alone, which replays take */
+static inline inputs replayed_inputs(void)
+{
+    inputs x = random_inputs();
+    memset(x.t0, 0, sizeof x.t0);
+    memset(x.t1, 0, sizeof x.t1);
+    memset(x.events, 0, sizeof x.events);
+    return x;
+}
+
 static inline outputs random_outputs(void)
 {
     outputs x;

@@ -42,10 +42,7 @@ static void derivative(void **state)
         costate_options o = options_of(*state, h, 0);
         o.hmax = 0.1;
         session s = session_corrected(*state, h, k_ % 4, o);
-        inputs x = random_inputs();
-        memset(x.t0, 0, sizeof x.t0);
-        memset(x.t1, 0, sizeof x.t1);
-        memset(x.events, 0, sizeof x.events);
+        inputs x = replayed_inputs();
         say(&s, "differences of replays", differ(&s, &x, 1e-3), 1e-10 * amplified(&s));
         session_close(&s);
     }
@@ -114,33 +111,12 @@ static void symmetry(void **state)
     print_message("           largest asymmetry %.1e\n", worst);
 }
 
-static const double LONG = 0.03;
-
-static double gap_to(session *s, const inputs *x, const product_of *r, double e)
-{
-    inputs d;
-    if (differences(s, x, e, LONG, &d)) return HUGE_VAL;
-    double gaps[] = {relative_gap(s->N, r->H.V, d.V), relative_gap(s->h->np, r->H.p, d.p),
-                     relative_gap(2, (double[]){r->H.t0[0], r->H.t1[0]}, (double[]){d.t0[0], d.t1[0]}),
-                     relative_gap(s->events, r->H.events, d.events)}, most = 0;
-    for (int k = 0; k < 4; k++) most = larger_of(most, gaps[k]);
-    return most / amplified(s);
-}
-
 static void second_derivative(void **state)
 {
-    static const double E[] = {1e-3, 5e-4, 2.5e-4};
     EACH_FORM(h) {
         if (skipped(k_, 3)) continue;
         session s = session_corrected(*state, h, k_ % 4, options_of(*state, h, k_ & 1));
-        inputs x = random_inputs();
-        memset(x.t0, 0, sizeof x.t0);
-        memset(x.t1, 0, sizeof x.t1);
-        memset(x.events, 0, sizeof x.events);
-        product_of r = hessian_over(&s, &x, s.tape, s.c, LONG);
-        double least = HUGE_VAL;
-        for (int i = 0; i < 3 && !(least <= 1e-9); i++) least = fmin(least, gap_to(&s, &x, &r, E[i]));
-        say(&s, "differences of gradients", least, 1e-9);
+        say(&s, "differences of gradients", gap_to_differences(&s), 1e-9);
         session_close(&s);
     }
 }

@@ -119,10 +119,7 @@ static void derivative(void **state)
         o.derivative_mode = 1;
         o.hmax = 0.1;
         session s = run_of(*state, h, o);
-        inputs x = random_inputs();
-        memset(x.t0, 0, sizeof x.t0);
-        memset(x.t1, 0, sizeof x.t1);
-        memset(x.events, 0, sizeof x.events);
+        inputs x = replayed_inputs();
         double error = differ(&s, &x, 4e-3);
         say(&s, "differences of replays", error, 1e-10 * amplified(&s));
         worst = larger_of(worst, error);
