@@ -107,6 +107,7 @@ module costate
         type(c_funptr) :: acts = c_null_funptr                  ! costate_acts
         type(costate_map) :: start                              ! the same for initial values
         type(c_ptr) :: ctx = c_null_ptr
+        type(costate_map) :: invariant                          ! instead of map: 1 value (relaxation)
     end type
 
     type, bind(c) :: costate_problem

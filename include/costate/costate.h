@@ -174,7 +174,18 @@ typedef struct {
    not continuous where the map acts.  Where a step ends at an event, the map precedes the jump; a jump that the map
    should follow may call it.  A guard that the map, not the solution, moves through zero does not fire.  Running costs
    are not changed.  Where M is singular, and for residuals, the map must return values that satisfy the constraints.
-   A value that is > 0, NaN or Inf rejects the step; it is tried again with half of h. */
+   A value that is > 0, NaN or Inf rejects the step; it is tried again with half of h.
+
+   Instead of a map, an invariant: relaxation.  Each accepted step from y to y1 becomes y + gamma (y1 - y), with the
+   gamma near 1 for which the invariant is 0.  It must be convex, or at least so along the solution, and 0 at the start.
+   t and q take the same part gamma of the step, so that the order of the method remains.  The step that ends at t1,
+   those that end at given times of events, and a prescribed one that might go beyond them, remain as they are: there
+   the invariant is off by the error of that one step, until the next one.  So do steps after which it is 0 to
+   round-off.  Where no gamma in [1/2, 3/2] makes the invariant 0, the step is tried again with half of h.
+
+   For methods of order 2 or more, problem.rhs with a nonsingular M, and problems without guards.  Forward runs need
+   invariant.tangent; derivatives also products of rhs with directions in t, unless options.autonomous = 1; Hessian
+   products also invariant.adjoint_tangent. */
 typedef struct {
     costate_map map;      /* n + nm values: y and m; x: at the end of the step.  value NULL: none */
     int (*acts)(const costate_point *x, void *ctx);     /* optional.  0: the map is the identity at and near x: neither
@@ -182,6 +193,7 @@ typedef struct {
     costate_map start;    /* optional: a map of the initial values of a run, before anything else; it may be `map`.  Not
                              applied where a run goes on: by costate_continue, costate_resume, options.warm */
     void *ctx;            /* of these callbacks; NULL: that of the problem */
+    costate_map invariant;      /* instead of map: 1 value, 0 at the end of each step; x: there */
 } costate_after_step;
 
 /* The problem.  What the families of methods need:

@@ -6,7 +6,7 @@
 
        term   factor (a - a0) (b - b0)
 
-   Bounds of components, and projection onto invariants, are maps after each step: problem.after_step.
+   Bounds of components, projection onto invariants, and relaxation act after each step: problem.after_step.
 
    A fit to measured values needs the times, the components, the values and their standard deviations; the library
    provides the sum of squares, its gradient, Hessian and Gauss-Newton products, and the residuals with their Jacobian.
@@ -120,6 +120,11 @@ typedef struct costate_projection costate_projection;
 int costate_projection_after_step(const costate_invariants *, costate_problem *, costate_projection **out,
                                   costate_report *);
 void costate_projection_free(costate_projection *);         /* after the solvers that use it; accepts NULL */
+/* Relaxation: sets problem.after_step to one nonlinear invariant, which is kept by taking a part of each step
+   (costate_after_step).  A run with it keeps linear invariants, too.  count is 1; linear, move and at_start are 0.
+   Otherwise as for a projection. */
+int costate_relaxation_after_step(const costate_invariants *, costate_problem *, costate_projection **out,
+                                  costate_report *);
 
 /* ---- least squares ---------------------------------------------------------------------------------------------- */
 
@@ -203,6 +208,8 @@ int costate_formulas_cost_sized(const costate_size *, costate_formulas *, costat
 int costate_bounds_after_step_sized(const costate_size *, costate_bounds *, costate_problem *, costate_report *);
 int costate_projection_after_step_sized(const costate_size *, const costate_invariants *, costate_problem *,
                                         costate_projection **out, costate_report *);
+int costate_relaxation_after_step_sized(const costate_size *, const costate_invariants *, costate_problem *,
+                                        costate_projection **out, costate_report *);
 costate_misfit *costate_misfit_new_sized(const costate_size *, const costate_problem *, const costate_measurements *);
 
 #ifndef COSTATE_NO_HANDSHAKE
@@ -210,6 +217,7 @@ costate_misfit *costate_misfit_new_sized(const costate_size *, const costate_pro
 #define costate_formulas_cost(...) costate_formulas_cost_sized(costate_pieces_sizes(), __VA_ARGS__)
 #define costate_bounds_after_step(...) costate_bounds_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
 #define costate_projection_after_step(...) costate_projection_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
+#define costate_relaxation_after_step(...) costate_relaxation_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
 #define costate_misfit_new(...) costate_misfit_new_sized(costate_pieces_sizes(), __VA_ARGS__)
 #endif
 

@@ -14,6 +14,8 @@ static const struct { int status; const char *text; } reasons[] = {
     [WHY_SOFT] = {COSTATE_STEP_TOO_SMALL, "the preconditioner, or W, was too soft for this step"},
     [WHY_PRECONDITIONER] = {COSTATE_SINGULAR, "the preconditioner was singular or not finite"},
     [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
+    [WHY_INVARIANT] = {COSTATE_NEWTON, "no part of the step kept after_step.invariant (is it 0 at the start, and "
+                       "convex?)"},
 };
 
 int cause_status(enum cause why) { return reasons[why].status; }

@@ -27,7 +27,7 @@ static int refuse_problem(bvp *b, const costate_problem *P)
         if (P->index[i] > 0)
             return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.index calls y[%d] algebraic: boundary value problems "
                         "need a regular M, or F_y'.", i);
-    if (P->after_step.map.value)
+    if (has_after_step(P))
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "problem.after_step: boundary value problems have no steps that it "
                     "could follow.");
     if (P->jac_is_w)

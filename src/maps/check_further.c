@@ -59,9 +59,10 @@ int check_further_maps(const costate_problem *P, const costate_point *x, costate
     if (P->start.value) TRY(check_further(&start, "start", r, wrong));
     for (int k = 0; k < P->nevents; k++) TRY(check_event(P, k, x, r, wrong));
     const struct { const costate_map *of; const char *name; } after[] = {
-        {&P->after_step.map, "after_step.map"}, {&P->after_step.start, "after_step.start"}};
-    for (int i = 0; i < 2; i++) {
-        probe q = probe_of(P, after[i].of, P->n + P->nm, x);
+        {&P->after_step.map, "after_step.map"}, {&P->after_step.start, "after_step.start"},
+        {&P->after_step.invariant, "after_step.invariant"}};
+    for (int i = 0; i < 3; i++) {
+        probe q = probe_of(P, after[i].of, i < 2 ? P->n + P->nm : 1, x);
         if (P->after_step.ctx) q.ctx = P->after_step.ctx;
         if (after[i].of->value) TRY(check_further(&q, after[i].name, r, wrong));
     }

@@ -117,6 +117,8 @@ int maps_have_events(maps *a, unsigned products)
 {
     if (a->differences) return 0;
     for (int k = 0; k < a->nevents; k++) TRY(has_all(a, &a->events[k], products));
+    const char *name = relaxes(a) ? absent(a->invariant.user, products) : NULL;
+    if (name) return map_missing(a, &a->invariant, name, "");
     TRY(has_all(a, &a->correction, products));
     return has_all(a, &a->first, products);
 }

@@ -108,7 +108,8 @@ struct maps {
     callbacks user;
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
     event_maps *events;                 /* of the problem's events */
-    event_maps correction, first;       /* problem.after_step: its map and its start, as jumps */
+    event_maps correction, first;       /* problem.after_step: its map and its start, as jumps; */
+    map invariant;                      /* and its invariant */
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     const int *index;                   /* n, of unknowns; NULL: none is of index 2 */
@@ -126,7 +127,13 @@ struct maps {
     double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
 };
 
-static inline int corrects(const maps *a) { return a->correction.jump.rows > 0; }     /* is there an after_step? */
+/* is there an after_step?  Is it an invariant? */
+static inline int relaxes(const maps *a) { return a->invariant.rows > 0; }
+static inline int corrects(const maps *a) { return a->correction.jump.rows > 0 || relaxes(a); }
+static inline int has_after_step(const costate_problem *P)
+{
+    return P->after_step.map.value || P->after_step.invariant.value;
+}
 
 static inline costate_point point(const maps *a, double t, const double *y)
 {
@@ -227,6 +234,14 @@ int maps_have(maps *, unsigned rhs, unsigned cost, int with_p, int with_t);
 int maps_have_events(maps *, unsigned products);          /* those of all guards, jumps and costs of events, and of
                                                              problem.after_step */
 int map_acts(maps *, const costate_point *, int *acts);   /* is problem.after_step another map than the identity? */
+
+/* noise.c: the largest change of a map of one value when t and each y_i change by up to a fraction `part` of
+   themselves.  Several combinations of signs are tried, because terms may cancel and round-off differs from point to
+   point; points where the map is not defined are skipped.  map_noise: the change that round-off of t, of y and of the
+   map's own terms may cause.  z: n, work */
+enum { MOVES = 4 };                                       /* evaluations */
+int map_moves(maps *, const map *, double t, const double *y, double value, double part, double *z, double *moves);
+int map_noise(maps *, const map *, double t, const double *y, double value, double *z, double *noise);
 
 /* equation.c: the equation in one form, whichever the user gave it in:
 

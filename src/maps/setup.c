@@ -101,6 +101,9 @@ static void correction_init(maps *a)
 {
     a->correction = only_jump(a, &a->user.after.map, "after_step.map");
     a->first = only_jump(a, &a->user.after.start, "after_step.start");
+    a->invariant = map_new(a, &a->user.after.invariant, "after_step.invariant",
+                           a->user.after.invariant.value != NULL, 1,
+                           a->user.after.ctx ? a->user.after.ctx : a->user.ctx);
 }
 
 static void equation_init(maps *a)

@@ -74,7 +74,7 @@ static int events_sound(verdict *v, const costate_problem *P)
         TRY(event_sound(v, P, k));
         jumps += P->event[k].jump.value != NULL;
     }
-    if (P->nm > 0 && jumps == 0 && !P->after_step.map.value)
+    if (P->nm > 0 && jumps == 0 && !has_after_step(P))
         return fail(v, COSTATE_MISSING, "problem.nm = %d, but no event has a jump that changes memory: constants are "
                     "parameters.", P->nm);
     return COSTATE_OK;
@@ -88,7 +88,10 @@ static int some_event_costs(const costate_problem *P)
 
 static int after_step_sound(verdict *v, const costate_after_step *a)
 {
-    if (!a->map.value && (a->acts || a->start.value))
+    if (a->map.value && a->invariant.value)
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.after_step.map and .invariant are both given: one of them "
+                    "follows a step.");
+    if (!a->map.value && (a->acts || (a->start.value && !a->invariant.value)))
         return fail(v, COSTATE_MISSING, "problem.after_step.map.value is missing, but %s is given.",
                     a->acts ? "acts" : "start.value");
     return COSTATE_OK;

@@ -3,13 +3,15 @@
 
        (y, m)+ = G(t, y, m, p),    q+ = q
 
-   Its derivatives are those of an event's jump (jump.c).  The state before it is `uncorrected` of the record, behind
-   the stages, so that it is kept, written and recomputed together with them. */
+   Its derivatives are those of an event's jump (jump.c).  Where after_step is an invariant, the operation is that of
+   relax.c.  The state before it is `uncorrected` of the record, behind the stages, so that it is kept, written and
+   recomputed together with them. */
 #include <string.h>
 #include "ops/ops.h"
 
-int correct_value(stepper *c, record *r, double *room, double *y1)
+int correct_value(stepper *c, record *r, const record *as, int free, double *room, double *y1)
 {
+    if (relaxes(c->maps)) return relax_value(c, r, as, free, room, y1);
     const map *f = &c->maps->correction.jump;
     int acts;
     r->corrected = 0;
@@ -48,8 +50,9 @@ mapped located(const sweep_state *w, const op *o)
 
 static int tangent(sweep_state *w, const op *o)
 {
-    sweep_move(w);
     TRY(sweep_hold(w, o->step));
+    if (relaxes(w->st->maps)) return relax_tangent(w->st, &w->events, &w->now, &w->d, w->dh);
+    sweep_move(w);
     return correct_tangent(w->st, &w->events, &w->now, w->d.m, w->dt, w->V, w->d.Vp);
 }
 
@@ -57,6 +60,7 @@ static int adjoint(sweep_state *w, const op *o)
 {
     TRY(sweep_hold(w, o->step));
     if (w->g.along) sweep_along(w);
+    if (relaxes(w->st->maps)) return relax_adjoint(w);
     mapped e = correction_of(w->st, &w->now);
     return jump_adjoint(w, &e);
 }

@@ -33,10 +33,12 @@ typedef struct {
     double *one;                /* 3 (m + 1): t, h and defects of a step to an event */
     double *jump;               /* n + nm */
     double *after;              /* n + nm: of a jet: the functional's adjoint of (y, m) after a jump */
+    double *relaxed;            /* 4 N: of relaxation; nothing without it */
+    double *carried, *parts;    /* N*(m + 1): what it adds behind the step's adjoint; m + 1: its derivatives */
 } event_work;
 
 /* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event or a correction,
-   and of its stages.  Of a map or correction: before it. */
+   and of its stages.  Of a map or correction: before it; of relaxation those of its step. */
 typedef struct { double *V, *V1, *Xd, *dt, *dh; } tangents;     /* N*m, N*m, s*m*n, m, m */
 
 /* The state of a sweep over the operations of a tape, which the operations read and update.
@@ -69,6 +71,7 @@ typedef struct {
     double *tau_seen, *eta_seen;    /* m: derivatives with respect to t and h of the step, from its observations */
     double *seeds, *sum;        /* s*m*n, n*m: contributions of its observations to its stages and to lambda */
     int any;                    /* 1: they hold something */
+    int carries;                /* 1: events.carried does */
     /* work space */
     double *f, *z, *w;          /* n, N, n*m */
     event_work events;
@@ -115,12 +118,18 @@ int event_tangent(stepper *, const event_work *, const record *, const mapped *a
 int event_adjoint(sweep_state *, const mapped *at, double *shift);
 int event_second(sweep_state *, const mapped *at, double *shift);   /* the same of a jet */
 int event_slope_missing(const stepper *, const mapped *at);         /* COSTATE_GRAZING */
-/* correct.c: problem.after_step.  y1 (N), the end of the step, in and out; room: n + nm; sets r->corrected and
-   `uncorrected`, and binds the memory that it changed.  RETRY: it is not defined there, or not finite */
-int correct_value(stepper *, record *, double *room, double *y1);
+/* correct.c: problem.after_step.  y1 (N), the end of the step, in and out; room: 2 N; sets r->corrected and
+   `uncorrected`, and binds the memory that it changed.  Relaxation only acts where the length of the step is free; as:
+   where it did in this step of the tape, or NULL.  RETRY: it is not defined there, or not finite */
+int correct_value(stepper *, record *, const record *as, int free, double *room, double *y1);
 /* of m tangents at the end of a step; dt: m, of that end */
 int correct_tangent(stepper *, const event_work *, const record *, int m, const double *dt, double *V,
                     const double *pm);
+/* relax.c: the same where it is an invariant.  Of tangents: V1 of the directions is in and out; dh: out, by which t
+   moves along the step.  Back: what y gets behind the step's adjoint is carried to there */
+int relax_value(stepper *, record *, const record *as, int free, double *room, double *y1);
+int relax_tangent(stepper *, const event_work *, const record *, const directions *, double *dh);
+int relax_adjoint(sweep_state *);
 mapped located(const sweep_state *, const op *);    /* the event that ends the step at hand, with the state there */
 /* jump.c: an event's jump, and the cost that it adds */
 void set_jumped(const stepper *, double *state, const double *jumped);      /* (y, m) of a state (N), from n + nm */

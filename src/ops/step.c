@@ -71,6 +71,13 @@ static int through(sweep_state *w)
     return 0;
 }
 
+/* what relaxation has added to the state at the start of the step */
+static void add_carried(sweep_state *w)
+{
+    if (w->carries) axpy((size_t)w->st->N * (size_t)w->g.m, 1, w->events.carried, w->g.lambda);
+    w->carries = 0;
+}
+
 static int adjoint(sweep_state *w, const op *o)
 {
     TRY(sweep_hold(w, o->step));
@@ -82,6 +89,7 @@ static int adjoint(sweep_state *w, const op *o)
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));
     TRY(step_left(w->st, &w->now, 1, w->g.m));
+    add_carried(w);
     if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
     w->any = 0;
     return 0;

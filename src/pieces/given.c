@@ -82,7 +82,7 @@ static int free_for(verdict *v, const costate_problem *P)
 {
     if (!P) return fail(v, COSTATE_BAD_ARGUMENT, "problem is NULL.");
     TRY(sizes_sound(v, "problem.", P->n, P->np, "nm", P->nm, 0));
-    return P->after_step.map.value ? fail(v, COSTATE_BAD_ARGUMENT, "problem.after_step is set already: one map follows "
+    return has_after_step(P) ? fail(v, COSTATE_BAD_ARGUMENT, "problem.after_step is set already: one map follows "
                                           "a step.") : 0;
 }
 
@@ -141,6 +141,19 @@ int invariants_given(verdict *v, const costate_invariants *g, const costate_prob
         moving |= g->move[i] > 0;
     }
     return moving ? 0 : fail(v, COSTATE_BAD_ARGUMENT, "invariants.move is 0 for all components.");
+}
+
+int invariant_given(verdict *v, const costate_invariants *g, const costate_problem *P)
+{
+    TRY(invariants_given(v, g, P));
+    if (g->count != 1)
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.count = %d: relaxation keeps one.", g->count);
+    if (g->linear || g->move || g->at_start)
+        return fail(v, COSTATE_BAD_ARGUMENT, "invariants.%s is for projection: relaxation %s.",
+                    g->linear ? "linear" : g->move ? "move" : "at_start",
+                    g->linear ? "keeps a nonlinear invariant, and methods themselves keep linear ones" :
+                    g->move ? "moves y along the step" : "does not change initial values");
+    return 0;
 }
 
 /* ---- measurements ---- */

@@ -26,6 +26,7 @@ struct costate_misfit {
 int pieces_said(const verdict *, costate_report *);         /* the verdict's status, and its sentence to the report */
 int bounds_given(verdict *, const costate_bounds *, const costate_problem *);
 int invariants_given(verdict *, const costate_invariants *, const costate_problem *);
+int invariant_given(verdict *, const costate_invariants *, const costate_problem *);     /* of relaxation */
 int formulas_given(verdict *, const costate_formulas *, const costate_problem *, int only_cost);
 int measurements_given(verdict *, const costate_problem *, const costate_measurements *);
 

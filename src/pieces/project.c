@@ -194,13 +194,6 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
 
 /* ---- the start, with `keep`: memory takes g(t, y, p) ---- */
 
-static costate_point alone(const costate_point *x)
-{
-    costate_point at = *x;
-    at.m = NULL;
-    return at;
-}
-
 static int start_value(const costate_point *x, double *out, void *ctx)
 {
     const costate_projection *q = ctx;
@@ -250,28 +243,36 @@ static costate_map map_of(const costate_invariants *g)
                          .adjoint_tangent = second ? adjoint_tangent : NULL};
 }
 
-static costate_map start_of(const costate_invariants *g)
+costate_map invariants_start(const costate_invariants *g)
 {
     return (costate_map){.value = start_value, .tangent = start_tangent, .adjoint = start_adjoint,
                          .adjoint_tangent = g->linear || g->g.adjoint_tangent ? start_adjoint_tangent : NULL};
+}
+
+costate_projection *projection_new(verdict *v, const costate_invariants *g, const costate_problem *P,
+                                   int (*judge)(verdict *, const costate_invariants *, const costate_problem *))
+{
+    if (judge(v, g, P)) return NULL;
+    costate_projection *q = calloc(1, sizeof *q);
+    if (!q) {
+        fail(v, COSTATE_NO_MEMORY, "No memory for invariants.");
+        return NULL;
+    }
+    *q = (costate_projection){.g = *g, .n = P->n, .np = P->np, .nm = P->nm, .ctx = g->ctx ? g->ctx : P->ctx};
+    atomic_flag_clear(&q->guard);
+    return q;
 }
 
 int costate_projection_after_step(const costate_invariants *g, costate_problem *P, costate_projection **out,
                                   costate_report *report)
 {
     verdict v = {0};
-    if (out) *out = NULL;
     if (!out) fail(&v, COSTATE_BAD_ARGUMENT, "out is NULL, where the projection goes.");
-    if (v.status || invariants_given(&v, g, P)) return pieces_said(&v, report);
-    costate_projection *q = calloc(1, sizeof *q);
-    if (!q) fail(&v, COSTATE_NO_MEMORY, "No memory for a projection.");
-    if (v.status) return pieces_said(&v, report);
-    *q = (costate_projection){.g = *g, .n = P->n, .np = P->np, .nm = P->nm, .ctx = g->ctx ? g->ctx : P->ctx};
-    atomic_flag_clear(&q->guard);
+    costate_projection *q = out ? *out = projection_new(&v, g, P, invariants_given) : NULL;
+    if (!q) return pieces_said(&v, report);
     P->after_step = (costate_after_step){.map = map_of(g), .ctx = q};
     if (g->at_start) P->after_step.start = P->after_step.map;
-    if (g->keep) P->after_step.start = start_of(g);
-    *out = q;
+    if (g->keep) P->after_step.start = invariants_start(g);
     return pieces_said(&v, report);
 }
 

@@ -31,6 +31,19 @@ work *work_take(costate_projection *);
 void work_give(costate_projection *, work *);
 void work_free(work *);
 
+/* g does not see memory variables */
+static inline costate_point alone(const costate_point *x)
+{
+    costate_point at = *x;
+    at.m = NULL;
+    return at;
+}
+
+/* project.c: with `keep`, g at the start into memory; ctx: the projection.  A new one, if g is sound (judge); NULL: why
+   not is in v */
+costate_map invariants_start(const costate_invariants *);
+costate_projection *projection_new(verdict *, const costate_invariants *, const costate_problem *,
+                                   int (*judge)(verdict *, const costate_invariants *, const costate_problem *));
 /* projection.c.  with_matrix: A is made, too.  0; > 0: x cannot be projected; < 0: a callback failed */
 int project(const costate_projection *, const costate_point *x, int with_matrix, work *);
 /* g'(at) dx; g += g'(at)^T w; v <- W G^T a */

@@ -52,11 +52,11 @@ int check_no_events(costate *c, const costate_times *g)
                                  "its events are not known.") : COSTATE_OK;
 }
 
-/* Does the sweep differentiate lengths of steps?  Those of steps that end at events depend on the times of the events.
-   */
+/* Does the sweep differentiate lengths of steps?  Those of steps that end at events depend on the times of the events,
+   those that relaxation scales on the state. */
 int timed_sweep(const costate *c, const costate_times *g)
 {
-    return guards(c) > 0 || (g && (g->t0 || g->t1 || g->end || g->events));
+    return guards(c) > 0 || relaxes(&c->maps) || (g && (g->t0 || g->t1 || g->end || g->events));
 }
 
 /* Refuses derivatives with respect to times if unknowns of index 2 end without being made consistent: z contains the

@@ -32,32 +32,16 @@ int guard_value(costate *c, int k, double t, const double *y, double *e)
     return fail(&c->v, COSTATE_NOT_FINITE, "event[%d].guard is NaN or Inf at t = %.10g.", k, t);
 }
 
-/* The largest change of the guard, which is e at (t, y), when t and each y_i are changed by up to a fraction `part` of
-   themselves.  Several combinations of signs are tried, because terms of a guard may cancel and its round-off differs
-   from point to point.  Points where it is not defined are skipped. */
 int guard_moves(costate *c, int k, double t, const double *y, double e, double part, double *moves)
 {
-    static const struct { unsigned bits; double part; } sets[] = {
-        {0x6cb5a6d1, 1}, {0x1fd39c47, -1}, {0xa5a6c93b, 0.75}, {0x59e3714d, -0.5}};
-    double *z = c->watch.jump, moved;
-    *moves = 0;
-    for (int i = 0; i < 4; i++) {
-        double by = sets[i].part * part;
-        for (int j = 0; j < c->st.n; j++) z[j] = y[j] * (1 + (sets[i].bits >> j % 32 & 1 ? by : -by));
-        c->count.guards++;
-        int status = map_value(&c->maps, guard_of(c, k), t * (1 + by), z, &moved);
-        if (status < 0) return status;
-        if (status == 0 && fabs(moved - e) < HUGE_VAL) *moves = fmax(*moves, fabs(moved - e));
-    }
-    return 0;
+    c->count.guards += MOVES;
+    return map_moves(&c->maps, guard_of(c, k), t, y, e, part, c->watch.jump, moves);
 }
 
-/* The change of a guard that round-off of t, of y and of its own terms may cause. */
 int guard_noise(costate *c, int k, double t, const double *y, double e, double *noise)
 {
-    TRY(guard_moves(c, k, t, y, e, 4 * DBL_EPSILON, noise));
-    *noise *= 2;
-    return 0;
+    c->count.guards += MOVES;
+    return map_noise(&c->maps, guard_of(c, k), t, y, e, c->watch.jump, noise);
 }
 
 static int dense_guard(costate *c, const record *r, int k, double theta, double *e)

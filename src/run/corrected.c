@@ -1,4 +1,5 @@
 /* corrected.c - problem.after_step in a run: at its start, after accepted steps, and what is said of it. */
+#include <math.h>
 #include "base/larger.h"
 #include "run/watch.h"
 
@@ -11,7 +12,8 @@ int correct_start(costate *c, run *x)
 
 int correct_step(costate *c, run *x)
 {
-    int status = correct_value(&c->st, &x->now, c->work.corrected, c->work.y1);
+    int free = !x->last && PART_MOST * fabs(x->h) < fabs((x->t1 - x->t) - x->low);
+    int status = correct_value(&c->st, &x->now, NULL, free, c->work.corrected, c->work.y1);
     if (status == RETRY && c->watch.count > 0) watch_undo(c, x);
     return status;
 }
@@ -28,16 +30,26 @@ static int correction_size(costate *c, const record *r)
     return 0;
 }
 
-/* After the step was corrected: tangents are, too.  Guards are evaluated anew at the start of the next step. */
+int relaxed_tangents(costate *c, const run *x)
+{
+    if (!x->d || !(x->now.part > 0)) return 0;
+    return decided(&c->v, relax_tangent(&c->st, &c->d.events, &x->now, x->d, c->d.dh),
+                   "the derivative of after_step.invariant");
+}
+
+/* After the step was corrected: tangents are, too.  Those of relaxation have been (relaxed_tangents).  A change of the
+   length of a step is not an error, and not compared with the tolerances.  Guards are evaluated anew at the start of
+   the next step. */
 int correct_run(costate *c, run *x)
 {
     const directions *d = x->d;
     int mode = c->maps.bound.mode;
     c->count.corrections++;
-    TRY(correction_size(c, &x->now));
+    int relaxed = x->now.part > 0;
+    if (!relaxed) TRY(correction_size(c, &x->now));
     c->watch.armed = 0;
     for (int k = 0; k < c->watch.count; k++) if (!c->watch.guard[k].from_zero) c->watch.guard[k].fired = 0;
-    int status = d ? correct_tangent(&c->st, &c->d.events, &x->now, d->m, c->d.dt, x->Va, d->Vp) : 0;
+    int status = d && !relaxed ? correct_tangent(&c->st, &c->d.events, &x->now, d->m, c->d.dt, x->Va, d->Vp) : 0;
     memory_bind(&c->st, c->work.y, mode);
     return decided(&c->v, status, "the derivative of after_step");
 }

@@ -35,6 +35,17 @@ static int least(const kept_tangents *k)
     return length < 1 ? 1 : length;
 }
 
+/* Processes with more states have room for fewer steps: all of them take the shortest length, or a little less. */
+static int agree_on_length(const costate *c, kept_tangents *k)
+{
+    double x = k->length > 0 ? 1 / (double)k->length : 2;
+    if (!c->maps.space.sum) return 0;
+    TRY(space_greatest(&c->maps.space, &x));
+    int length = (int)(1 / x);
+    if (length < k->length) k->length = length;
+    return 0;
+}
+
 int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
 {
     const stepper *st = &c->st;
@@ -45,8 +56,15 @@ int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
     k->step = NM * (size_t)(1 + ends) + s * n * (size_t)(m + located) + (size_t)(2 + ends) * (size_t)m;
     size_t most = (size_t)m * tape_most(tape), limit = most ? 0 : c->o.tape_limit, used = costate_tape_bytes(tape);
     size_t left = most ? most : limit > used ? limit - used : 0;
-    if (limit || most) k->length = longest(k, left / sizeof *k->steps);
-    if (most && k->length == 0) k->length = least(k);
+    if (limit || most) {
+        k->length = longest(k, left / sizeof *k->steps);
+        TRY(agree_on_length(c, k));
+    }
+    if (most && k->length == 0) {
+        k->length = least(k);
+        TRY(agree_on_length(c, k));
+        if (k->length < 1) k->length = 1;
+    }
     if (tape->count > 0 && k->length == 0)
         return fail(&c->v, COSTATE_TAPE_LIMIT, "Tangents of %d directions at %d steps do not fit beside the tape of "
                     "%zu bytes into options.tape_limit = %zu, even where most are made again.", m, tape->count, used,
@@ -82,7 +100,7 @@ tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
 {
     if (o->kind == MAP) return of_map(c, k, k->maps + (size_t)o->which * k->map);
     tangents t = of_step(c, k, k->steps + (size_t)(o->step - k->from) * k->step);
-    if (o->kind == CORRECT) {
+    if (o->kind == CORRECT && !relaxes(&c->maps)) {
         t.V = t.V1;
         t.dt = t.dh + k->m;
     }
@@ -97,6 +115,7 @@ static int keep(void *ctx, sweep_state *w, op o)
     const keeper *x = ctx;
     size_t NM = (size_t)x->c->st.N * (size_t)x->k->m, m = (size_t)x->k->m;
     if (o.kind == OBSERVE) return 0;
+    if (o.kind == CORRECT && relaxes(&x->c->maps)) return tangent_of(NULL, w, o);
     tangents t = kept_of(x->c, x->k, &o);
     sweep_move(w);
     memcpy(t.V, w->V, NM * sizeof *t.V);
@@ -105,7 +124,7 @@ static int keep(void *ctx, sweep_state *w, op o)
     TRY(tangent_of(NULL, w, o));
     if (o.kind != STEP) return 0;
     memcpy(t.dh, w->dh, m * sizeof *t.dh);
-    if (o.rule == TO_EVENT) memcpy(t.V1, w->d.V1, NM * sizeof *t.V1);
+    if (o.rule == TO_EVENT || w->now.part > 0) memcpy(t.V1, w->d.V1, NM * sizeof *t.V1);
     return 0;
 }
 

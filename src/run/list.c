@@ -9,6 +9,7 @@ int lies_in(const costate_tape *tape, int k, double t)
 
 op step_of(const costate_tape *tape, int k, int next)
 {
+    if (tape->list[k].part > 0) return (op){STEP, k, 0, FROZEN};         /* also where a run was stopped */
     for (; next < tape->maps.count && tape->maps.list[next].before == k + 1; next++)
         if (is_event(&tape->maps.list[next]))
             return (op){STEP, k, next, tape->maps.list[next].timed ? TO_TIME : TO_EVENT};

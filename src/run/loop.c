@@ -204,9 +204,10 @@ static int next_slot(costate *c, run *x)
 static int accept(costate *c, run *x, double err)
 {
     if (x->d) TRY(frozen(&c->v, step_left(&c->st, &x->now, 0, x->d->m)));
+    TRY(relaxed_tangents(c, x));
     if (x->tape) TRY(space_agree(&c->maps.space, tape_commit(&c->st, x->tape, &x->now)));
     c->count.accepted++;
-    x->t = x->now.end;
+    x->t = x->now.part > 0 ? end_of(x->t, x->low, x->now.part * x->now.h, &x->end_low) : x->now.end;
     verdict_at(&c->v, x->t);
     x->low = x->end_low;
     int stopped = report(c, x);

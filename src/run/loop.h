@@ -64,6 +64,7 @@ void damping_add(costate *, double h, double rate); /* a step, and the rate of t
 /* corrected.c: problem.after_step */
 int correct_start(costate *, run *);                /* its start, of tangents and on the tape, too */
 int correct_step(costate *, run *);                 /* the end of a step that will be accepted; RETRY: not defined */
+int relaxed_tangents(costate *, const run *);       /* of a step that relaxation scaled, before they become x->Va */
 int correct_run(costate *, run *);                  /* what follows from that after the step was accepted */
 
 /* start.c */

@@ -59,8 +59,26 @@ static int refuse_index(costate *c)
                 "most; take radau2a, radau2a5 or lobatto3c.", m->name);
 }
 
+/* Between the ends of a step constraints do not hold. */
+static int refuse_relaxation(costate *c)
+{
+    if (!relaxes(&c->maps)) return COSTATE_OK;
+    if (c->st.m->order < 2 && !c->st.method->of)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.after_step.invariant: method %s is of order 1; relaxation "
+                    "needs order 2.", c->st.m->name);
+    if (guards(c) > 0)
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.after_step.invariant: relaxation changes where steps end, "
+                    "and this problem has guards, which are located in steps; project onto the invariant instead "
+                    "(costate_projection_after_step).");
+    if (!c->maps.residual && !c->st.sh->singular) return COSTATE_OK;
+    return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.after_step.invariant: relaxation takes a part of each step, "
+                "where %s does not hold; project onto the invariant instead (costate_projection_after_step).",
+                c->maps.residual ? "problem.residual" : "a constraint (M is singular)");
+}
+
 int refuse_singular(costate *c)
 {
+    TRY(refuse_relaxation(c));
     if (!c->st.sh->singular || c->maps.residual) return COSTATE_OK;
     if (c->st.sh->held)
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "The mass matrix is singular: W-methods with a matrix other than f_y "

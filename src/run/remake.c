@@ -120,9 +120,9 @@ static int come_to(costate *c, const costate_tape *t, const reader *who, int k, 
     return space_agree(&c->maps.space, t->kept->remakes->came_to(t, who, k, c->work.y, c->work.yp));
 }
 
-static int corrected_as_taped(costate *c, int k, record *now)
+static int corrected_as_taped(costate *c, const record *r, int k, record *now)
 {
-    TRY(frozen(&c->v, correct_value(&c->st, now, c->work.corrected, c->work.y1)));
+    TRY(frozen(&c->v, correct_value(&c->st, now, r, 0, c->work.corrected, c->work.y1)));
     if (now->corrected) return 0;
     return fail(&c->v, COSTATE_BAD_TAPE, "In the run after_step changed the state at t = %.10g (step %d); now "
                 "after_step.acts says that it is the identity there.", now->end, k);
@@ -138,7 +138,7 @@ static int go_on(costate *c, const costate_tape *t, const reader *who, int k, co
     TRY(space_agree(&c->maps.space, t->kept->remakes->room(t, who, k, &spare, now, &to)));
     TRY(step_as_taped(c, t, k, 1, before, &to, now));
     TRY(frozen(&c->v, finite_step(c, to.X)));
-    if (r->corrected) TRY(corrected_as_taped(c, k, now));
+    if (r->corrected) TRY(corrected_as_taped(c, r, k, now));
     c->count.remade++;
     return 0;
 }

@@ -131,6 +131,15 @@ static int maps_again(replay *x)
     return 0;
 }
 
+/* Relaxation shifts the next steps by the difference of what it took of h. */
+static int corrected_again(replay *x)
+{
+    const record *r = &x->tape->list[x->k];
+    TRY(frozen(&x->c->v, correct_value(&x->c->st, &x->now, r, 0, x->c->work.corrected, x->c->work.y1)));
+    x->shift += x->now.part * x->now.h - r->part * r->h;
+    return 0;
+}
+
 static int all_again(replay *x)
 {
     for (; x->k < x->tape->count; x->k++) {
@@ -138,7 +147,7 @@ static int all_again(replay *x)
         TRY(maps_again(x));
         if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
-        TRY(frozen(&x->c->v, correct_value(&x->c->st, &x->now, x->c->work.corrected, x->c->work.y1)));
+        TRY(corrected_again(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);
         x->prev = x->now;

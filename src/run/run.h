@@ -34,7 +34,7 @@ typedef struct {                /* state at the end of the last run, for options
 typedef struct {                /* work space of runs */
     void *block;                /* NULL: costate_new failed */
     double *y, *y1, *err;       /* N: the state before and after the step; error estimate */
-    double *corrected;          /* n + nm: the result of problem.after_step; nothing without it */
+    double *corrected;          /* N: the result of problem.after_step; 2 N, work of relaxation; nothing without */
     double *yp, *yp1;           /* n: approximations of y', for residuals; else NULL */
     double *f, *z;              /* N: a slope, an intermediate state */
     place scratch[2];           /* stages of this step and the previous one, without a tape */
@@ -215,7 +215,12 @@ int seconds_prepare(costate *, int m);                              /* work spac
                                                                        */
 /* columns of np + nm values from columns of np (NULL: zero); `of_p` itself if there are no memory variables */
 double *pm_begin(costate *, int m, const double *of_p);
-int guards(const costate *);                                        /* number of events with a guard */
+static inline int guards(const costate *c)                          /* number of events with a guard */
+{
+    int count = 0;
+    for (int k = 0; k < c->P.nevents; k++) count += c->P.event[k].guard.value != NULL;
+    return count;
+}
 int watch_prepare(costate *);                                       /* initialises c->watch */
 int starter_ready(costate *);                                       /* c->start; allocates on first use */
 

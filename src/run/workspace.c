@@ -10,7 +10,7 @@ static void layout(costate *c, cursor *at)
     workspace *w = &c->work;
     size_t n = (size_t)st->n, N = (size_t)st->N, s = (size_t)st->most, after = (size_t)corrects(&c->maps);
     TAKE(at, N, &w->y, &w->y1, &w->err);
-    w->corrected = take(at, after * N);
+    w->corrected = take(at, (after + (size_t)relaxes(&c->maps)) * N);
     w->yp = c->maps.residual ? take(at, n) : NULL;
     w->yp1 = c->maps.residual ? take(at, n) : NULL;
     c->ended.yp = c->maps.residual ? take(at, n) : NULL;
@@ -42,13 +42,6 @@ int workspace_prepare(costate *c)
     return COSTATE_OK;
 }
 
-int guards(const costate *c)
-{
-    int count = 0;
-    for (int k = 0; k < c->P.nevents; k++) count += c->P.event[k].guard.value != NULL;
-    return count;
-}
-
 static void layout_events(costate *c, cursor *at, size_t k)
 {
     event_work *w = &c->d.events;
@@ -60,6 +53,10 @@ static void layout_events(costate *c, cursor *at, size_t k)
     w->one = take(at, located * 3 * k);
     w->pm = take(at, st->nm > 0 ? pm * k : 0);
     TAKE(at, events * N, &w->jump, &w->after);
+    size_t relaxed = (size_t)relaxes(st->maps);
+    w->relaxed = take(at, relaxed * 4 * N);
+    w->carried = take(at, relaxed * N * k);
+    w->parts = take(at, relaxed * k);
 }
 
 double *pm_begin(costate *c, int m, const double *of_p)

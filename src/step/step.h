@@ -14,7 +14,8 @@
 #include "step/spectrum.h"
 
 typedef struct {                /* one step, as stored on the tape */
-    double t, h, end;           /* end: t of the next step: t + h, rounded as in aim.c */
+    double t, h, end;           /* end: t + h, rounded as in aim.c: t of the next step, unless it is relaxed */
+    double part;                /* relaxed: the next step begins at t + part h; else 0 */
     int degree : 24;            /* rkc: degree chosen for this step; else 0 */
     unsigned member : 8;        /* of a composite method; else 0 */
     unsigned mode : 29;         /* of a hybrid system */
@@ -217,6 +218,10 @@ static inline double *uncorrected(const stepper *c, const record *r)
 {
     return (double *)r->X + (size_t)method_of_step(c, r)->s * (size_t)c->n;
 }
+
+/* may relaxation keep this part of a step? */
+#define PART_MOST 1.5
+static inline int part_allowed(double gamma) { return gamma >= 0.5 && gamma <= PART_MOST; }
 
 /* the start of this step, or of an earlier one, whose memory variables were others */
 static inline costate_point start_of_step(const stepper *c, const record *r)

@@ -66,7 +66,7 @@ static journal_head head_of(const stepper *c, const costate_tape *t)
                       .storage = t->kept->number, .checkpoints = t->most_states, .length = t->fresh.every,
                       .matfree = t->matfree,
                       .predict = t->from.predict, .words = (int)sizeof(journal_step),
-                      .corrects = corrects(c->maps), .options = journal_options(c),
+                      .corrects = corrects(c->maps) + relaxes(c->maps), .options = journal_options(c),
                       .t0 = t->from.t0, .by = t->by};
     strncpy(h.version, COSTATE_VERSION, sizeof h.version - 1);
     strncpy(h.method, c->method->name, sizeof h.method - 1);
@@ -109,7 +109,7 @@ int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint6
     if (!t->frames) return 0;
     size_t n = (size_t)c->n, N = r->y ? (size_t)c->N : 0, slope = r->y && r->yp ? n : 0;
     size_t stages = r->X ? stage_doubles(c, method_of_step(c, r)->s) : 0;
-    journal_step h = {r->t, r->h, r->end, r->held, r->jacobian, r->degree, (int)r->member, (int)r->mode,
+    journal_step h = {r->t, r->h, r->end, r->part, r->held, r->jacobian, r->degree, (int)r->member, (int)r->mode,
                       (int)r->exact, (int)r->fresh, (int)r->corrected};
     const part parts[] = {{&h, sizeof h}, {r->iterations, counts_bytes(c, (int)r->member)}, {r->y, N * sizeof *r->y},
                           {r->yp, slope * sizeof *r->yp}, {r->X, stages * sizeof *r->X}};

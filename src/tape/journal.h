@@ -16,7 +16,7 @@ typedef struct {                /* the first frame; p follows */
 } journal_head;
 
 typedef struct {                /* a step: its iteration counts follow, and y, y', X, as far as they are kept */
-    double t, h, end, held;
+    double t, h, end, part, held;
     int64_t jacobian;
     int degree, member, mode, exact, fresh, corrected;
 } journal_step;

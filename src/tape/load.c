@@ -33,8 +33,8 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
         return fail(c->v, COSTATE_BAD_TAPE, "The tape's file %s is of method %.63s, this solver of %s.",
                     frames_name(x->t->frames), h->method, c->method->name);
     if (h->length < 1 || h->checkpoints < 0) return wrong(x, "does not begin as a tape does");
-    if (h->corrects != (P->after_step.map.value != NULL))
-        return wrong(x, P->after_step.map.value ? "is of a problem without after_step" : "is of a problem with "
+    if (h->corrects != corrects(c->maps) + relaxes(c->maps))
+        return wrong(x, corrects(c->maps) ? "is of a problem without this after_step" : "is of a problem with "
                      "after_step");
     if (h->n != P->n || h->np != P->np || h->nq != P->nq || h->nm != P->nm || h->nevents != P->nevents)
         return wrong(x, "is of another problem (its sizes differ)");
@@ -97,12 +97,15 @@ static int read_step(loader *x, const frame *f, uint64_t at)
         return wrong(x, "holds a step that begins anew elsewhere than its run did");
     if (!(isfinite(h.t) && isfinite(h.h) && isfinite(h.end) && isfinite(h.held)) || h.h == 0)
         return wrong(x, "holds a step from nowhere, or of no length");
-    if (h.corrected < 0 || h.corrected > (t->problem.after_step.map.value != NULL))
+    if (h.corrected < 0 || h.corrected > corrects(c->maps))
         return wrong(x, "holds a step that a map corrected which the problem does not have");
+    int relaxed = h.corrected && relaxes(c->maps);
+    if (relaxed ? !part_allowed(h.part) : h.part != 0)
+        return wrong(x, "holds a step of which relaxation kept no part that it may");
     if (h.jacobian > t->count + 1 || h.jacobian < 0) return wrong(x, "holds a step that names another's Jacobian");
     if (counts && !(kept = tape_memory(c, t, counts))) return c->v->status;
     if (kept) memcpy(kept, (const char *)x->data.at + sizeof h, counts);
-    record r = {.t = h.t, .h = h.h, .end = h.end, .held = h.held,
+    record r = {.t = h.t, .h = h.h, .end = h.end, .part = h.part, .held = h.held,
                 .degree = h.degree & 0x7fffff, .member = (unsigned)h.member & 0xff,
                 .mode = (unsigned)h.mode & 0x1fffffffu,
                 .exact = h.exact & 1, .fresh = h.fresh & 1, .corrected = h.corrected & 1,

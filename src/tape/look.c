@@ -145,7 +145,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
         a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
         a->event != b->event || a->after_step.map.value != b->after_step.map.value ||
         a->after_step.acts != b->after_step.acts || a->after_step.ctx != b->after_step.ctx ||
-        a->after_step.start.value != b->after_step.start.value)
+        a->after_step.start.value != b->after_step.start.value ||
+        a->after_step.invariant.value != b->after_step.invariant.value)
         return fail(c->v, COSTATE_BAD_TAPE, "The tape is of another problem (its sizes, callbacks or ctx differ).");
     return COSTATE_OK;
 }

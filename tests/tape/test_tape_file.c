@@ -2,11 +2,13 @@
    a tape of the same steps in memory; a run whose file was cut anywhere goes on to the bits of the run that was not.
 
    `everything` of hybrids.h in all its forms and both directions of time, by every method that takes it, with all
-   stages in the file and with states every few steps, without and with a map after each step. */
+   stages in the file and with states every few steps, without and with a map after each step; and
+   swings with relaxation. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "corrected.h"
+#include "relaxed.h"
 
 static char path[64], other[64];
 
@@ -21,9 +23,37 @@ static costate_options variant_of(const costate_method *m, const hybrid *h, int 
     return o;
 }
 
+/* the hybrid systems, then the swings; NULL past the end */
+static const hybrid *system_at(int k)
+{
+    int count = 0;
+    while (hybrid_at(count)) count++;
+    return k < count ? hybrid_at(k) : k < count + SWINGS_COUNT ? &SWINGS[k - count] : NULL;
+}
+
+static int takes(const costate_method *m, const hybrid *h)
+{
+    return h >= SWINGS && h < SWINGS + SWINGS_COUNT ? method_info(m).order > 1 : !h->reference && hybrid_takes(m, h);
+}
+
+/* which all runs share */
+static struct { costate_projection *q; costate_after_step after; } relaxed[SWINGS_COUNT];
+
+static costate_problem swing_problem(int k)
+{
+    costate_problem P = hybrid_problem(&SWINGS[k]);
+    if (!relaxed[k].q) {
+        relaxed[k].q = relax(&P, 1);
+        relaxed[k].after = P.after_step;
+    }
+    P.after_step = relaxed[k].after;
+    return P;
+}
+
 /* in half of the variants with a map after each step */
 static costate_problem problem_of(const hybrid *h, int variant)
 {
+    for (int k = 0; k < SWINGS_COUNT; k++) if (h == &SWINGS[k]) return swing_problem(k);
     int corrected = (variant == 1 || variant == 2) && h->form != HYBRID_INDEX_2;
     return corrected ? corrected_problem(h, 3) : hybrid_problem(h);
 }
@@ -53,8 +83,8 @@ static void same(const session *s, const char *what, const inputs *a, const inpu
 static void sweeps(void **state)
 {
     const hybrid *h;
-    for (int k = 0; (h = hybrid_at(k)); k++)
-        for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
+    for (int k = 0; (h = system_at(k)); k++)
+        for (int variant = 0; variant < 4 && takes(*state, h); variant++) {
             session s = run_of(*state, h, variant), all = session_with_stages(&s), read = s;
             inputs dx = random_inputs();
             outputs w = random_outputs(), ours = tangent(&s, &dx), theirs = tangent(&all, &dx);
@@ -102,8 +132,8 @@ static void resumed(void **state)
     const hybrid *h;
     unsigned seed = 4;
     int none = 0, ended = 0;
-    for (int k = 0; (h = hybrid_at(k)); k++)
-        for (int variant = 0; variant < 4 && !h->reference && hybrid_takes(*state, h); variant++) {
+    for (int k = 0; (h = system_at(k)); k++)
+        for (int variant = 0; variant < 4 && takes(*state, h); variant++) {
             session s = run_of(*state, h, variant);
             outputs w = random_outputs();
             inputs expected = adjoint(&s, &w, s.c);
@@ -143,5 +173,6 @@ int main(void)
     int failed = run_by_kind("sweeps", sweeps) + run_by_kind("resumed", resumed);
     unlink(path);
     unlink(other);
+    for (int k = 0; k < SWINGS_COUNT; k++) costate_projection_free(relaxed[k].q);
     return failed;
 }

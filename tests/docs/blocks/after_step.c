@@ -1,4 +1,5 @@
-/* after_step.c - maps after each step: bounds of three concentrations, two invariants of a planet, and a CFL bound. */
+/* after_step.c - maps after each step: bounds of three concentrations, two invariants of a planet, an oscillator with
+   relaxation, and a CFL bound. */
 #include <costate/pieces.h>
 #include <math.h>
 #include <stddef.h>
@@ -94,4 +95,47 @@ static int with_invariants(void)
     return status != COSTATE_OK || fabs(after[0] - before[0]) > 1e-14 || fabs(after[1] - before[1]) > 1e-14;
 }
 
-int main(void) { return with_bounds() || with_invariants(); }
+/* a turn whose speed depends on its amplitude */
+static int turn(const costate_point *x, double *out, void *ctx)
+{
+    double r2 = x->y[0] * x->y[0] + x->y[1] * x->y[1];
+    out[0] = -x->y[1] / r2;
+    out[1] = x->y[0] / r2;
+    return (void)ctx, 0;
+}
+
+static int square_value(const costate_point *x, double *g, void *ctx)
+{
+    g[0] = (x->y[0] * x->y[0] + x->y[1] * x->y[1]) / 2;
+    return (void)ctx, 0;
+}
+
+static int square_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    out[0] = dx->y ? x->y[0] * dx->y[0] + x->y[1] * dx->y[1] : 0;
+    return (void)ctx, 0;
+}
+
+static int square_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    for (int i = 0; g->y && i < 2; i++) g->y[i] += w[0] * x->y[i];
+    return (void)ctx, 0;
+}
+
+static int with_relaxation(void)
+{
+    const costate_map half_square = {.value = square_value, .tangent = square_tangent, .adjoint = square_adjoint};
+    costate_problem oscillator = {.n = 2, .rhs.value = turn};
+    costate_report report;
+    double y[3] = {1, 0};
+    @ manual costate_invariants energy = {.count = 1, .g = half_square, .keep = 1};
+    costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1};
+    costate *s = costate_new(costate_method_find("rk4"), &oscillator, &o);
+    int status = costate_integrate(s, 0, 10, y, NULL, NULL);
+    int right = status == COSTATE_OK && costate_get_stats(s)->corrections > 90 && fabs(y[0] - cos(10)) < 1e-4;
+    costate_free(s);
+    costate_projection_free(relaxation);
+    return !right;
+}
+
+int main(void) { return with_bounds() || with_invariants() || with_relaxation(); }
