@@ -12,7 +12,7 @@ int correct_start(costate *c, run *x)
 
 int correct_step(costate *c, run *x)
 {
-    int free = !x->last && PART_MOST * fabs(x->h) < fabs((x->t1 - x->t) - x->low);
+    int free = PART_MOST * fabs(x->h) < fabs((x->t1 - x->t) - x->low);       /* not the last */
     int status = correct_value(&c->st, &x->now, NULL, free, c->work.corrected, c->work.y1);
     if (status == RETRY && c->watch.count > 0) watch_undo(c, x);
     return status;
