@@ -1,0 +1,181 @@
+"""The library as cffi sees it: its statuses as exceptions, methods, options, arrays."""
+import numpy as np
+
+from costate._costate import ffi, lib
+
+
+
+class CostateError(RuntimeError):
+    """A call of the library failed.
+
+    status: the name of the status, as "COSTATE_NEWTON"; message: the library's sentence; t: the time where the run
+    failed, or None."""
+
+    def __init__(self, status, message, t=None):
+        super().__init__(f"{message} ({status})")
+        self.status, self.message, self.t = status, message, t
+
+
+class ModelError(CostateError, ValueError):
+    """An equation file or string is wrong, or its C could not be compiled."""
+
+    def __init__(self, message):
+        super().__init__("COSTATE_BAD_ARGUMENT", message)
+
+
+def text(pointer):
+    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+
+
+def status_name(status):
+    return text(lib.costate_status_name(status))
+
+
+def version():
+    """the version of the library, as "1.0.0" """
+    return text(lib.costate_version())
+
+
+# ---- arrays -------------------------------------------------------------------------------------------------------
+
+def vector(values, count, name):
+    """a contiguous array of `count` doubles, copied"""
+    array = np.array(values, dtype=float, order="C", ndmin=1)
+    if array.shape != (count,):
+        raise ValueError(f"{name} has shape {array.shape}; expected ({count},)")
+    return array
+
+
+def columns(values, rows, name):
+    """(rows by m by columns, as the library reads it, i.e. an array of shape (m, rows); whether it was one vector)"""
+    array = np.asarray(values, dtype=float)
+    if array.shape == (rows,):
+        return array.reshape(1, rows).copy(), True
+    if array.ndim == 2 and array.shape[0] == rows:
+        return np.ascontiguousarray(array.T), False
+    raise ValueError(f"{name} has shape {array.shape}; expected ({rows},) or ({rows}, m)")
+
+
+def given(array):
+    """columns as Python has them: rows by m"""
+    return array.T
+
+
+def pointer(array):
+    return ffi.NULL if array is None else ffi.cast("double *", ffi.from_buffer(array))
+
+
+def taken(pointer_, count):
+    """a copy of `count` doubles of the library's"""
+    array = np.empty(count)
+    if count:
+        ffi.memmove(array, pointer_, 8 * count)
+    return array
+
+
+# ---- methods ------------------------------------------------------------------------------------------------------
+
+# SciPy's names, for programs that have them: methods of the same kind and order.
+LIKE_SCIPY = {"RK45": "dopri5", "RK23": "bs32", "DOP853": "dopri853", "Radau": "radau2a", "BDF": "auto",
+              "LSODA": "auto"}
+PROPERTIES = {"fsal": "COSTATE_FSAL", "stiffly_accurate": "COSTATE_STIFFLY_ACCURATE", "a_stable": "COSTATE_A_STABLE",
+              "l_stable": "COSTATE_L_STABLE", "dae": "COSTATE_DAE", "w_method": "COSTATE_W_METHOD"}
+FAMILIES = ["erk", "sdirk", "firk", "ros", "rkc", "collocation", "composite"]
+
+
+def method(name):
+    """the library's method of this name; None: auto"""
+    if name is None:
+        return ffi.NULL
+    if not isinstance(name, str):
+        raise TypeError(f"method is {name!r}; expected a name, as \"auto\" or \"radau2a\"")
+    found = lib.costate_method_find(LIKE_SCIPY.get(name, name).encode())
+    if not found:
+        near = [describe(m)["name"] for k in range(3) if (m := lib.costate_method_near(name.encode(), k))]
+        raise ValueError(f"there is no method {name!r}; similar: {', '.join(near)}" if near else
+                         f"there is no method {name!r}")
+    return found
+
+
+def describe(found):
+    info = ffi.new("costate_method_info *")
+    lib.costate_method_describe(found, info)
+    has = {key: bool(info.properties & getattr(lib, flag)) for key, flag in PROPERTIES.items()}
+    return dict(name=text(info.name), title=text(info.title), source=text(info.source),
+                family=FAMILIES[info.family], stages=info.stages, order=info.order, embedded=info.embedded,
+                dense=info.dense, r_infinity=info.r_infinity, **has)
+
+
+def methods():
+    """all methods, as dictionaries with name, title, source, family, stages, order, ..."""
+    return [describe(lib.costate_method_at(k)) for k in range(lib.costate_method_count())]
+
+
+# ---- options ------------------------------------------------------------------------------------------------------
+
+# words for what is an enum in C: options.controller = "fixed" is COSTATE_FIXED
+WORDS = {
+    "controller": {"auto": "COSTATE_AUTO", "elementary": "COSTATE_ELEMENTARY", "pi": "COSTATE_PI",
+                   "gustafsson": "COSTATE_GUSTAFSSON", "fixed": "COSTATE_FIXED"},
+    "storage": {"stages": "COSTATE_ALL_STAGES", "states": "COSTATE_STATES_ONLY",
+                "checkpoints": "COSTATE_CHECKPOINTS"},
+    "solver": {"auto": "COSTATE_LS_AUTO", "dense": "COSTATE_LS_DENSE", "band": "COSTATE_LS_BAND",
+               "umfpack": "COSTATE_LS_UMFPACK", "superlu": "COSTATE_LS_SUPERLU", "klu": "COSTATE_LS_KLU",
+               "gmres": "COSTATE_LS_GMRES"},
+    "estimator": {"classical": "COSTATE_EST_CLASSICAL", "sdirk": "COSTATE_EST_SDIRK"},
+    "stage_solve": {"auto": "COSTATE_STAGE_AUTO", "direct": "COSTATE_STAGE_DIRECT",
+                    "iterative": "COSTATE_STAGE_ITERATIVE"},
+    "stability": {"on": "COSTATE_STABILITY_ON", "off": "COSTATE_STABILITY_OFF"},
+    "predictor": {"on": "COSTATE_PREDICT", "off": "COSTATE_PREDICT_NONE"},
+}
+# members of costate_options that hold pointers, which options() sets itself or which Python does not have
+POINTERS = {"rtol_vector", "atol_vector", "backend", "preconditioner", "spectral_radius", "on_step", "on_step_ctx",
+            "on_event", "on_event_ctx", "sum", "sum_ctx", "tangent_rtol", "tangent_atol", "tangent_atol_vector",
+            "tangent_count", "on_back", "on_back_ctx", "step_bound"}
+NUMBERS = {name for name, _ in ffi.typeof("costate_options").fields if name not in POINTERS} - {"members"}
+
+
+def option_names():
+    """what can be given as a keyword of a solver"""
+    return sorted(NUMBERS | {"members"})
+
+
+def set_option(struct, name, value, keep):
+    """one member of costate_options"""
+    if name == "members":
+        keep.append(ffi.new("char[]", str(value).encode()))
+        struct.members = keep[-1]
+        return
+    if name not in NUMBERS:
+        raise TypeError(f"there is no option {name!r}; options are {', '.join(option_names())}")
+    if isinstance(value, str):
+        words = WORDS.get(name, {})
+        if value not in words:
+            raise ValueError(f"{name}={value!r}; expected one of {', '.join(words) or 'the numbers'}")
+        value = getattr(lib, words[value])
+    setattr(struct, name, value)
+
+
+def tolerances(struct, n, rtol, atol, keep):
+    """rtol and atol, each a number or n of them"""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is None:
+            continue
+        array = np.asarray(value, dtype=float)
+        if array.ndim == 0:
+            setattr(struct, name, float(array))
+            continue
+        if array.shape != (n,):
+            raise ValueError(f"`{name}` has wrong shape {array.shape}; expected () or ({n},)")
+        keep.append(np.ascontiguousarray(array).copy())
+        setattr(struct, name + "_vector", pointer(keep[-1]))
+
+
+COUNTS = [name for name, field in ffi.typeof("costate_stats").fields if field.type.kind == "primitive"]
+
+
+def statistics(stats):
+    """costate_stats as a dictionary"""
+    out = {name: getattr(stats, name) for name in COUNTS}
+    out["member_steps"] = list(stats.member_steps)
+    return out

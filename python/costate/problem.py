@@ -1,0 +1,433 @@
+"""A problem and its runs: integrate, tangents, adjoints, gradients with estimated errors, Hessian products."""
+import threading
+
+import numpy as np
+
+from costate import _library as library
+from costate._costate import ffi, lib
+from costate._library import CostateError, columns, pointer, taken, vector
+from costate.functional import Functional, estimated, second_order
+from costate.maps import STRAY, Bound, Map, Owner, as_map, understands_complex
+from costate.result import Result
+
+
+class Event:
+    """An event of a hybrid system: where guard(t, y, p) is zero, or at given times, the state jumps.
+
+    guard       a function or Map of one value; direction: -1 falling, 1 rising, 0 either
+    times       instead: times at which it happens
+    jump        a function or Map: the n states after it (n + nm with memory variables); None: they do not change
+    terminal    True: the run ends there"""
+
+    def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False):
+        if (guard is None) == (times is None):
+            raise ValueError("an event has a guard, or times")
+        self.guard, self.jump = as_map(guard), as_map(jump)
+        self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
+        self.direction, self.terminal, self.passes = int(np.sign(direction)), bool(terminal), bool(passes)
+
+
+class Built:
+    """A problem for some n, np in one thread: the C structs, and a solver."""
+
+    def __init__(self, problem, n, np_, at):
+        self.owner, self.keep, self.problem = Owner(), [], problem
+        self.P = ffi.new("costate_problem *")
+        self.o = ffi.new("costate_options *")
+        self.watch = ffi.new("costate_watch *")
+        self.n, self.np, self.nm = n, np_, problem.memory
+        model = problem.model
+        if model is not None:
+            self.P[0] = model.problem[0]
+            self.nq, self.nm, self.way = self.P.nq, self.P.nm, "exact"
+        else:
+            self.fill(at)
+        self.N = self.n + self.nq + self.nm
+        self.options()
+        self.tapes = []
+        self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
+        self.check(lib.costate_status(self.solver))
+
+    # ---- structs
+
+    def bind(self, of, slot, name, rows, owner=None):
+        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.way)
+        (owner or self.owner).slots[slot] = bound
+        return bound
+
+    def fill(self, at):
+        problem, P = self.problem, self.P
+        self.way = self.derivatives(problem, at)
+        P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
+        rhs = self.bind(problem.rhs, "rhs", "fun", self.n)
+        rhs.fill(P.rhs, "rhs")
+        if problem.rhs.jac is not None or (self.way == "complex step" and "tangent" not in rhs.products()):
+            P.jac = lib.costate_py_jac
+        self.nq = 0
+        if problem.cost is not None:
+            self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at))).size
+            self.bind(problem.cost, "cost", "cost", self.nq).fill(P.cost, "cost")
+        P.nq = self.nq
+        if problem.mass is not None:
+            matrix = np.asarray(problem.mass, dtype=float)
+            if matrix.shape != (self.n, self.n):
+                raise ValueError(f"mass has shape {matrix.shape}; expected ({self.n}, {self.n})")
+            self.owner.mass = np.ascontiguousarray(matrix.T)
+            P.mass = lib.costate_py_mass
+        self.events()
+
+    def derivatives(self, problem, at):
+        """how derivatives that are not given are computed"""
+        maps = [problem.rhs, problem.cost] + [m for e in problem.events for m in (e.guard, e.jump)]
+        missing = [m for m in maps if m is not None and not m.exact]
+        if not missing:
+            return "exact"
+        if problem.derivatives != "auto":
+            return problem.derivatives
+        real = all(understands_complex(m.value, at, self.n) for m in missing)
+        return "complex step" if real else "differences"
+
+    def events(self):
+        events = self.problem.events
+        if not events:
+            return
+        array = ffi.new("costate_event[]", len(events))
+        self.keep.append(array)
+        self.others = []
+        for k, (event, of) in enumerate(zip(array, events)):
+            owner = Owner()
+            self.others.append(owner)
+            if of.guard is not None:
+                self.bind(of.guard, "guard", f"the guard of events[{k}]", 1, owner).fill(event.guard, "guard")
+            else:
+                self.keep.append(of.times)
+                event.ntimes, event.times = len(of.times), pointer(of.times)
+            if of.jump is not None:
+                self.bind(of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner).fill(event.jump, "jump")
+            event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
+            setattr(event, "from", lib.COSTATE_ANY_MODE)
+            event.to, event.ctx = lib.COSTATE_SAME_MODE, owner.handle
+        self.P.nevents, self.P.event = len(events), array
+
+    def options(self):
+        problem, o = self.problem, self.o
+        library.tolerances(o, self.n, problem.rtol, problem.atol, self.keep)
+        for name, value in problem.options.items():
+            library.set_option(o, name, value, self.keep)
+        if self.way == "differences":
+            o.differences = 1
+        if problem.model is not None and problem.model.backend and not (o.solver or problem.method):
+            o.backend = problem.model.backend
+        self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
+        o.on_step, o.on_step_ctx = ffi.addressof(lib, "costate_watch_step"), self.watch
+        o.on_back, o.on_back_ctx = ffi.addressof(lib, "costate_watch_back"), self.watch
+
+    def has_slope(self):
+        """are there derivatives by t?"""
+        maps = [self.problem.rhs, self.problem.cost]
+        return all(m is None or not m.exact or m.jac_t or m.vjp or m.jac is None for m in maps)
+
+    # ---- calls
+
+    def check(self, status):
+        """raises what a callback raised, or the library's sentence"""
+        stray, STRAY.error = getattr(STRAY, "error", None), None
+        for owner in [self.owner, *getattr(self, "others", ())]:
+            error, owner.raised = owner.raised, None
+            if error is not None:
+                raise error
+        if stray is not None:
+            raise stray
+        if status != lib.COSTATE_OK:
+            raise CostateError(library.status_name(status), library.text(lib.costate_message(self.solver)),
+                               lib.costate_time(self.solver))
+
+
+class Problem:
+    """Equations y' = f(t, y, p), and how they are solved.
+
+    rhs         a function f(t, y, p) that returns n values, a Map with derivatives, or a Model (compiled)
+    jac, jac_p, jac_t, jvp, vjp, hvp    derivatives of a function rhs, as of Map
+    cost        running costs r(t, y, p): q' = r, q = 0 at the start
+    mass        M in M y' = f, n by n, may be singular (index 1)
+    events      a list of Event
+    memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
+    method      "auto", or a name (costate.methods()); SciPy's names are understood
+    rtol, atol  1e-6; numbers, or n of them
+    derivatives "auto": those that are not given are complex steps where functions compute with complex y, else
+                differences; or one of "complex step", "differences"
+    options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
+
+    def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jvp=None, vjp=None, hvp=None, cost=None, mass=None,
+                 events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto", **options):
+        given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jvp=jvp, vjp=vjp, hvp=hvp)
+        self.model = rhs if hasattr(rhs, "problem") else None
+        if self.model is not None or isinstance(rhs, Map):
+            if any(f is not None for f in given.values()):
+                raise TypeError("derivatives are given with a function; a Map or Model has its own")
+        if self.model is not None and (cost or mass is not None or events or memory):
+            raise TypeError("costs, mass, events and memory of a Model are in its equations")
+        self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
+        self.cost, self.mass, self.memory = as_map(cost), mass, int(memory)
+        self.events = [e if isinstance(e, Event) else Event(e) for e in events]
+        if derivatives not in ("auto", "complex step", "differences"):
+            raise ValueError(f"derivatives={derivatives!r}; expected 'auto', 'complex step' or 'differences'")
+        self.derivatives, self.rtol, self.atol = derivatives, rtol, atol
+        self.method = None if method in (None, "auto") else method
+        library.method(self.method)
+        for name in options:
+            if name not in library.option_names():
+                library.set_option(None, name, None, None)
+        self.options = options
+        self._local = threading.local()
+
+    def built(self, t, y0, p):
+        """for the sizes of y0 and p, in this thread"""
+        if self.model is not None:
+            n, np_ = self.model.n, self.model.np
+            y0 = self.model.start(t, p) if y0 is None else y0
+            p = self.model.defaults if p is None else p
+        else:
+            y0 = np.atleast_1d(np.asarray(y0))
+            n = y0.size - 0
+            np_ = 0 if p is None else np.size(p)
+        if np.iscomplexobj(y0):
+            raise TypeError("y0 is complex; the library solves for real y (real and imaginary parts as two states)")
+        y = np.asarray(y0, dtype=float).reshape(-1)
+        memory = 0 if self.model is not None else self.memory
+        p = vector([] if p is None else p, np_, "p")
+        n = n - memory if self.model is None else n
+        known = getattr(self._local, "built", None)
+        if known is None or (known.n, known.np) != (n, np_):
+            at = (float(t), y[:n].copy(), p) + ((y[n:n + memory].copy(),) if memory else ())
+            known = self._local.built = Built(self, n, np_, at)
+        full = np.zeros(known.N)
+        if y.size == known.N:
+            full[:] = y
+        elif y.size == n + known.nm:
+            full[:n], full[known.N - known.nm:] = y[:n], y[n:]
+        elif y.size == n:
+            full[:n] = y
+        else:
+            raise ValueError(f"y0 has shape {np.shape(y0)}; expected ({n},)")
+        return known, full, p
+
+    # ---- runs
+
+    def integrate(self, t_span, y0=None, p=None, *, t_eval=None, record=True, dense=False, on_step=None):
+        """Runs from t_span[0] to t_span[1].  Returns a Run.
+
+        t_eval: times at which the state is wanted (run.at); record: True: the run can be differentiated, and evaluated
+        at any time; on_step(step): called after each step, returns True to stop"""
+        return Run(self, t_span, y0, p, t_eval, record, dense, on_step)
+
+    def jvp(self, t_span, y0, p=None, dy0=None, dp=None):
+        """(y(t1), its derivative along dy0 and dp)"""
+        run = self.integrate(t_span, y0, p)
+        return run.y, run.tangent(dy0, dp)
+
+    def vjp(self, t_span, y0, p=None):
+        """(y(t1), a function of w: w times the Jacobians by y0 and by p)"""
+        run = self.integrate(t_span, y0, p)
+        return run.y, run.adjoint
+
+    def gradient(self, functional, t_span, y0=None, p=None, *, tol=None, estimate=False):
+        """The value of a Functional and its gradient by y0, p, t0, t1, exact for the steps that were taken.
+
+        estimate: True: also estimates of the errors of value and gradient, against the solution itself; tol: runs are
+        repeated with smaller tolerances until these errors are within tol, relative"""
+        if tol is None and not estimate:
+            return self.integrate(t_span, y0, p).gradient(functional)
+        return estimated(self, functional, t_span, y0, p, tol)
+
+    def hessp(self, functional, t_span, y0=None, p=None, *, vy0=None, vp=None):
+        """The gradient of a Functional, and its Hessian times (vy0, vp): Result with value, y0, p, Hy0, Hp"""
+        return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
+
+
+class Run:
+    """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
+
+    t, y        where it ended; y: n states; q: running costs; m: memory variables
+    at          states at t_eval (n by their number)
+    stats       counts, a dictionary; message: a hint, or "No error."; stopped: on_step ended the run
+    derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed"""
+
+    def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
+        self.t0, t1 = (float(t) for t in t_span)
+        self._b, y, self._p = problem.built(self.t0, y0, p)
+        b = self._b
+        self.problem, self.derivatives = problem, b.way
+        self._y0 = y.copy()
+        self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
+        w = b.watch
+        lib.costate_watch_clear(w)
+        at = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+        found = np.full((len(at), b.n), np.nan)
+        w.at, w.count, w.found, w.keeps = pointer(at), len(at), pointer(found), dense
+        w.python, b.owner.on_step = on_step is not None, on_step
+        lib.costate_reset_stats(b.solver)
+        status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
+                                       self._tape or ffi.NULL)
+        w.count = 0
+        self.stopped = status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
+        self._at_start(at, found, y)
+        if dense:
+            self.steps_t = np.concatenate([[self.t0], taken(w.t, w.steps)])
+            self.steps_y = np.vstack([self._y0, taken(w.y, w.steps * b.N).reshape(-1, b.N)])[:, :b.n].T
+        w.keeps = w.python = 0
+        lib.costate_watch_clear(w)
+        self.stats = library.statistics(lib.costate_get_stats(b.solver))
+        b.check(lib.COSTATE_OK if self.stopped else status)
+        self.message = library.text(lib.costate_message(b.solver))
+        self.t, self.y = lib.costate_time(b.solver), y[:b.n].copy()
+        self.q, self.m, self._end = y[b.n:b.n + b.nq].copy(), y[b.n + b.nq:].copy(), y
+        self.at = found.T
+
+    def _at_start(self, at, found, y):
+        """times at the start lie in no step"""
+        found[at == self.t0] = self._y0[:self._b.n]
+
+    def _taped(self):
+        if self._tape is None:
+            raise ValueError("the run was not recorded (record=False): it has no derivatives and no dense output")
+        return self._tape
+
+    @property
+    def steps(self):
+        """(starts, lengths) of the steps"""
+        count = lib.costate_tape_steps(self._taped())
+        t, h, one, two = np.empty(count), np.empty(count), ffi.new("double *"), ffi.new("double *")
+        for k in range(count):
+            lib.costate_tape_get(self._tape, k, one, two, ffi.NULL)
+            t[k], h[k] = one[0], two[0]
+        return t, h
+
+    @property
+    def events(self):
+        """[(time, number of the event in problem.events, state before, state after), ...]"""
+        out, b = [], self._b
+        t, number = ffi.new("double *"), ffi.new("int *")
+        for k in range(lib.costate_tape_events(self._taped())):
+            before, after = np.empty(b.N), np.empty(b.N)
+            lib.costate_tape_event(self._tape, k, t, number, pointer(before), pointer(after))
+            out.append((t[0], number[0], before[:b.n], after[:b.n]))
+        return out
+
+    def __call__(self, t):
+        """the state at t: (n,), or (n, len(t)), by dense output"""
+        b, times = self._b, np.asarray(t, dtype=float)
+        flat = times.reshape(-1)
+        out = np.empty((flat.size, b.n))
+        for k, at in enumerate(flat):
+            b.check(lib.costate_tape_eval(b.solver, self._taped(), at, pointer(out[k])))
+        return out[0] if times.ndim == 0 else out.T
+
+    # ---- first derivatives
+
+    def tangent(self, dy0=None, dp=None, *, at=None, dt0=None, dt1=None):
+        """The derivative of y(t1) along directions of y0 and p: (n,), or (n, m) for m directions.
+
+        dy0: (n,) or (n, m); dp: (np,) or (np, m); dt0, dt1: numbers or m of them.  at: times: the derivatives there,
+        (len(at), n) or (len(at), n, m)"""
+        b, m, one = self._b, 1, True
+        dy0 = None if dy0 is None else columns(dy0, b.n, "dy0")
+        dp = None if dp is None else columns(dp, b.np, "dp")
+        for d in (dy0, dp):
+            if d is not None:
+                m, one = d[0].shape[0], d[1]
+        if dy0 is not None and dp is not None and dy0[0].shape[0] != dp[0].shape[0]:
+            raise ValueError(f"dy0 has {dy0[0].shape[0]} columns, dp has {dp[0].shape[0]}")
+        V = np.zeros((m, b.N))
+        if dy0 is not None:
+            V[:, :b.n] = dy0[0]
+        ends = [None if d is None else vector(np.broadcast_to(d, (m,)), m, "dt") for d in (dt0, dt1)]
+        times = ffi.new("costate_times *")
+        times.t0, times.t1 = pointer(ends[0]), pointer(ends[1])
+        seen, keep = self._observing(at, m)
+        b.check(lib.costate_tangent(b.solver, self._taped(), m, pointer(V), pointer(dp[0]) if dp else ffi.NULL,
+                                    times, seen))
+        if at is not None:
+            found = np.transpose(b.owner.found, (0, 2, 1))
+            return found[:, :, 0] if one else found
+        return V[0, :b.n].copy() if one else V[:, :b.n].T
+
+    def _observing(self, at, m):
+        if at is None:
+            return ffi.NULL, None
+        times = np.array(at, dtype=float, ndmin=1)
+        seen = ffi.new("costate_observations *")
+        seen.count, seen.t, seen.ctx = len(times), pointer(times), self._b.owner.handle
+        seen.value, seen.seed = lib.costate_py_observed, lib.costate_py_observed_seed
+        self._b.owner.n = self._b.n
+        self._b.owner.found = np.empty((len(times), m, self._b.n))
+        return seen, times
+
+    def adjoint(self, w=None, *, at=None, w_at=None, w_costs=None):
+        """w times the Jacobians of y(t1) by y0 and by p: (n,), (np,), or (n, m), (np, m) for m functionals.
+
+        w: (n,) or (n, m), the gradients of the functionals with respect to y(t1); at, w_at: times, and gradients with
+        respect to the states there, (len(at), n) or (len(at), n, m); w_costs: (nq,) or (nq, m)"""
+        b = self._b
+        parts = [None if w is None else columns(w, b.n, "w"),
+                 None if w_costs is None else columns(w_costs, b.nq, "w_costs")]
+        m, one = 1, True
+        for d in parts:
+            if d is not None:
+                m, one = d[0].shape[0], d[1]
+        if at is not None:
+            seeds = np.asarray(w_at, dtype=float)
+            one = seeds.ndim == 2 and one
+            seeds = seeds[:, :, None] if seeds.ndim == 2 else seeds
+            if seeds.ndim != 3 or seeds.shape[:2] != (np.size(at), b.n):
+                raise ValueError(f"w_at has shape {np.shape(w_at)}; expected ({np.size(at)}, {b.n}) or "
+                                 f"({np.size(at)}, {b.n}, m)")
+            m = seeds.shape[2]
+        lam, mu = np.zeros((m, b.N)), np.zeros((m, b.np))
+        for d, where in zip(parts, (slice(0, b.n), slice(b.n, b.n + b.nq))):
+            if d is not None:
+                lam[:, where] = d[0]
+        seen, keep = self._observing(at, m)
+        if at is not None:
+            b.owner.seeds = np.ascontiguousarray(np.transpose(seeds, (0, 2, 1)))
+        self._sweep(lam, mu, ffi.NULL, seen)
+        by_y0, by_p = lam[:, :b.n].T, mu.T
+        return (by_y0[:, 0].copy(), by_p[:, 0].copy()) if one else (by_y0, by_p)
+
+    def _sweep(self, lam, mu, times, seen):
+        b = self._b
+        b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
+                                    pointer(mu) if b.np else ffi.NULL, times, seen))
+
+    # ---- functionals
+
+    def value(self, functional):
+        """of a Functional"""
+        full = self._end[:self._b.n + self._b.nq]
+        value = 0.0 if functional.end is None else float(functional.end(self.t, full, self._p))
+        if functional.times is not None:
+            value += sum(float(functional.term(t, self(t))) for t in functional.times)
+        return value
+
+    def gradient(self, functional):
+        """Result: value, y0, p; and t0, t1, or None where the functions have no derivative by t (jac_t)"""
+        b, F, ends = self._b, functional, np.zeros(2)
+        seen, keep = self._observing(F.times, 1)
+        if F.times is not None:
+            b.owner.seeds = np.stack([F.of_term(t, self(t)) for t in F.times])[:, None, :]
+        times = ffi.new("costate_times *")
+        times.t0, times.t1 = pointer(ends[:1]), pointer(ends[1:])
+        timed = b.has_slope()
+        lam, mu = np.zeros((1, b.N)), np.zeros((1, b.np))
+        lam[0, :b.n + b.nq], mu[0] = F.of_end(self.t, self._end[:b.n + b.nq], self._p)
+        self._sweep(lam, mu, times if timed else ffi.NULL, seen)
+        return Result(value=self.value(F), y0=lam[0, :b.n].copy(), p=mu[0].copy(), t0=ends[0] if timed else None,
+                      t1=ends[1] if timed else None, derivatives=self.derivatives)
+
+    def hessp(self, functional, vy0=None, vp=None):
+        """Result: y0, p: the gradient; Hy0, Hp: its derivative along vy0 and vp"""
+        return second_order(self, functional, vy0, vp, lib.costate_hessian)
+
+    def gauss_newton(self, functional, vy0=None, vp=None):
+        """J^T W J times (vy0, vp), where W is the curvature of the functional's own functions: Result with Hy0, Hp"""
+        return second_order(self, functional, vy0, vp, lib.costate_gauss_newton)

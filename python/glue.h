@@ -1,0 +1,97 @@
+/* glue.h - what runs of the Python package do in C: signals every 50 ms, states at given times, states of all steps.
+
+   A run of a compiled model calls no Python but costate_py_tick, which lets Python act on Ctrl-C. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    void *handle;               /* of the Python object that the callbacks belong to */
+    int python;                 /* 1: each step is shown to Python, too */
+    double last;                /* time of the last tick, s */
+    int n, N;                   /* states; of the library: with costs and memory */
+    /* states at given times, in the order of the run */
+    const double *at;           /* count */
+    int count, next;
+    double *found;              /* n by count */
+    /* all steps */
+    int keeps;                  /* 1: t and y at the ends of steps are kept */
+    long steps, room;
+    double *t, *y;              /* steps; N by steps */
+} costate_watch;
+
+static int costate_py_tick(void *handle);
+static int costate_py_step(const costate_step *, void *handle);
+
+static double watch_clock(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int watch_tick(costate_watch *w)
+{
+    double now = watch_clock();
+    if (fabs(now - w->last) < 0.05) return 0;
+    w->last = now;
+    return costate_py_tick(w->handle);
+}
+
+static int watch_keep(costate_watch *w, double t, const double *y)
+{
+    if (w->steps == w->room) {
+        long room = 2 * w->room + 64;
+        double *times = realloc(w->t, (size_t)room * sizeof *times), *all;
+        if (!times) return -1;
+        w->t = times;
+        if (!(all = realloc(w->y, (size_t)room * (size_t)w->N * sizeof *all))) return -1;
+        w->y = all;
+        w->room = room;
+    }
+    w->t[w->steps] = t;
+    memcpy(w->y + w->steps++ * w->N, y, (size_t)w->N * sizeof *y);
+    return 0;
+}
+
+static int costate_watch_step(const costate_step *s, void *ctx)
+{
+    costate_watch *w = ctx;
+    double a = costate_step_start(s), b = costate_step_end(s), dir = b < a ? -1 : 1;
+    while (w->next < w->count && dir * (w->at[w->next] - b) <= 0) {
+        double *y = w->found + (size_t)w->next * (size_t)w->n, t = w->at[w->next++];
+        if (dir * (t - a) >= 0 && costate_step_eval(s, t, y)) return -1;
+    }
+    if (w->keeps && watch_keep(w, b, costate_step_state(s))) return -1;
+    if (w->python && costate_py_step(s, w->handle)) return 1;
+    return watch_tick(w);
+}
+
+static int costate_watch_back(int step, double t, double h, const double *y, int m, const double *lambda,
+                              const double *mu, void *ctx)
+{
+    (void)step, (void)t, (void)h, (void)y, (void)m, (void)lambda, (void)mu;
+    return watch_tick(ctx);
+}
+
+static void costate_watch_clear(costate_watch *w)
+{
+    free(w->t);
+    free(w->y);
+    w->t = w->y = NULL;
+    w->steps = w->room = 0;
+    w->next = 0;
+}
+
+/* what makes of an address, of a compiled model, a function or an array */
+static const costate_problem *costate_call_problem(void *f) { return ((const costate_problem *(*)(void))f)(); }
+static const costate_map *costate_call_map(void *f) { return ((const costate_map *(*)(void))f)(); }
+static const struct costate_backend *costate_call_backend(void *f)
+{
+    return ((const struct costate_backend *(*)(void))f)();
+}
+static void costate_call_start(void *f, double t, const double *p, double *y)
+{
+    ((void (*)(double, const double *, double *))f)(t, p, y);
+}
