@@ -75,6 +75,12 @@ static int costate_watch_back(int step, double t, double h, const double *y, int
     return watch_tick(ctx);
 }
 
+static int costate_watch_progress(int done, int failed, int count, void *ctx)
+{
+    (void)done, (void)failed, (void)count;
+    return watch_tick(ctx);
+}
+
 static void costate_watch_clear(costate_watch *w)
 {
     free(w->t);

@@ -1,11 +1,13 @@
 """Functions of the user as maps of the library, with their derivatives: given, by complex steps, or by differences."""
 import threading
+import warnings
 
 import numpy as np
 
 from costate._costate import ffi, lib
 from costate._library import taken
 
+COMPLEX_WARNING = getattr(np, "exceptions", np).ComplexWarning
 STEP = 1e-100           # of a complex step: its square is 0, so that nothing is lost
 
 
@@ -253,13 +255,14 @@ def understands_complex(f, at, n):
     rng = np.random.default_rng(1)
     d = rng.standard_normal(n) * (np.abs(at[1]) + 1e-3)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error", COMPLEX_WARNING)         # the imaginary part is lost
             step = np.asarray(f(at[0], at[1] + 1j * STEP * d, *at[2:]))
             if step.dtype.kind != "c":
                 return False
-            up = np.asarray(f(at[0], at[1] + 1e-6 * d, *at[2:]), dtype=float)
-            down = np.asarray(f(at[0], at[1] - 1e-6 * d, *at[2:]), dtype=float)
-    except (TypeError, ValueError, ArithmeticError):
+            up = np.real(f(at[0], at[1] + 1e-6 * d, *at[2:]))
+            down = np.real(f(at[0], at[1] - 1e-6 * d, *at[2:]))
+    except (TypeError, ValueError, ArithmeticError, COMPLEX_WARNING):
         return False
     by_step, by_difference = step.imag / STEP, (up - down) / 2e-6
     size = np.max(np.abs(by_difference), initial=0) + 1e-6 * np.max(np.abs(up), initial=0)

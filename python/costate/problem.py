@@ -127,6 +127,18 @@ class Built:
         maps = [self.problem.rhs, self.problem.cost]
         return all(m is None or not m.exact or m.jac_t or m.vjp or m.jac is None for m in maps)
 
+    def state(self, y):
+        """n values, or with memory variables, or N, as N"""
+        full = np.zeros(self.N)
+        if y.size not in (self.n, self.n + self.nm, self.N):
+            raise ValueError(f"y0 has shape {y.shape}; expected ({self.n},)")
+        if y.size == self.N:
+            return y.copy()
+        full[:self.n] = y[:self.n]
+        if y.size > self.n:
+            full[self.N - self.nm:] = y[self.n:]
+        return full
+
     # ---- calls
 
     def check(self, status):
@@ -181,36 +193,32 @@ class Problem:
         self.options = options
         self._local = threading.local()
 
-    def built(self, t, y0, p):
-        """for the sizes of y0 and p, in this thread"""
+    def sizes(self, t, y0, p):
+        """(n, y, p): y and p as vectors; where a Model has start values and defaults, they may be None"""
         if self.model is not None:
-            n, np_ = self.model.n, self.model.np
-            y0 = self.model.start(t, p) if y0 is None else y0
             p = self.model.defaults if p is None else p
-        else:
-            y0 = np.atleast_1d(np.asarray(y0))
-            n = y0.size - 0
-            np_ = 0 if p is None else np.size(p)
-        if np.iscomplexobj(y0):
-            raise TypeError("y0 is complex; the library solves for real y (real and imaginary parts as two states)")
-        y = np.asarray(y0, dtype=float).reshape(-1)
-        memory = 0 if self.model is not None else self.memory
-        p = vector([] if p is None else p, np_, "p")
-        n = n - memory if self.model is None else n
+            y0 = self.model.start(t, p) if y0 is None else y0
+        if np.iscomplexobj(y0) or np.iscomplexobj(p):
+            raise TypeError("y0 or p is complex; the library solves for real values (use real and imaginary parts as "
+                            "two states)")
+        y = np.asarray(y0, dtype=float)
+        if y.ndim > 1 or y.size == 0:
+            raise ValueError(f"y0 has shape {y.shape}; expected (n,)")
+        y = y.reshape(-1)
+        n = self.model.n if self.model is not None else y.size - self.memory
+        if n < 1:
+            raise ValueError(f"y0 has {y.size} entries, of which {self.memory} are memory variables")
+        count = self.model.np if self.model is not None else 0 if p is None else np.size(p)
+        return n, y, vector([] if p is None else p, count, "p")
+
+    def built(self, t, y0, p):
+        """what solves the problem for these sizes in this thread, and the library's state and parameters"""
+        n, y, p = self.sizes(t, y0, p)
         known = getattr(self._local, "built", None)
-        if known is None or (known.n, known.np) != (n, np_):
-            at = (float(t), y[:n].copy(), p) + ((y[n:n + memory].copy(),) if memory else ())
-            known = self._local.built = Built(self, n, np_, at)
-        full = np.zeros(known.N)
-        if y.size == known.N:
-            full[:] = y
-        elif y.size == n + known.nm:
-            full[:n], full[known.N - known.nm:] = y[:n], y[n:]
-        elif y.size == n:
-            full[:n] = y
-        else:
-            raise ValueError(f"y0 has shape {np.shape(y0)}; expected ({n},)")
-        return known, full, p
+        if known is None or (known.n, known.np) != (n, p.size):
+            known = self._local.built = Built(self, n, p.size, (float(t), y[:n].copy(), p) +
+                                              ((y[n:].copy(),) if self.memory else ()))
+        return known, known.state(y), p
 
     # ---- runs
 
@@ -239,6 +247,11 @@ class Problem:
         if tol is None and not estimate:
             return self.integrate(t_span, y0, p).gradient(functional)
         return estimated(self, functional, t_span, y0, p, tol)
+
+    def ensemble(self, t_span, y0=None, p=None, **more):
+        """Runs from each row of y0 with each row of p, in parallel threads: costate.ensemble.ensemble"""
+        from costate.ensemble import ensemble
+        return ensemble(self, t_span, y0, p, **more)
 
     def hessp(self, functional, t_span, y0=None, p=None, *, vy0=None, vp=None):
         """The gradient of a Functional, and its Hessian times (vy0, vp): Result with value, y0, p, Hy0, Hp"""

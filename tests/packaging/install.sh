@@ -46,4 +46,16 @@ rm -f "$DIR"/lib/libcostate.so*
 cc program.c $(pkg-config --static --cflags --libs costate) -o static
 right "libcostate.a alone" "$(./static)"
 
+# The package for Python, where it was built, with the line that says where it is.
+python=$(sed -n 's/^PYTHON = "\(.*\)"$/\1/p' "$place/build/python/costate/_places.py" 2>/dev/null || true)
+if [ -n "$python" ]; then
+    BUILD=$place/build MESON_OPTS="${MESON_OPTS:-} -Dtests=disabled" "$root/run" install "$DIR" | sed -n 's/^    //p' |
+        grep -v '^cc ' >lines
+    printf '%s - <<END\n%s\nEND\n' "$python" 'import costate
+y = costate.Problem(lambda t, y, p: -p[0] * y, rtol=1e-9, atol=1e-9).integrate((0, 1), [2.0], [3.0])
+print("y(1) = %.7f, dy(1)/dy(0) = %.7f, dy(1)/dp = %.7f" % (y.y[0], y.adjoint([1.0])[0][0], y.adjoint([1.0])[1][0]))
+' >>lines
+    right "the package for Python" "$(env -i PATH="$PATH" HOME="$HOME" sh -e lines)"
+fi
+
 echo "$passed passed, 0 failed"

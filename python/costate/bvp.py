@@ -1,0 +1,134 @@
+"""Boundary value problems: solving, the solution at any point, its derivatives with respect to parameters."""
+import numpy as np
+
+from costate import _library as library
+from costate._costate import ffi, lib
+from costate._library import CostateError, columns, pointer, text
+from costate.ensemble import raise_what_was_raised
+from costate.maps import Bound, Owner, as_map
+from costate.problem import Problem
+
+OPTIONS = {"intervals", "max_mesh", "fixed", "newton_max", "solver", "differences"}
+
+
+class BoundaryProblem:
+    """y' = f(t, y, p) on [a, b] with n conditions g(y(a), y(b), p) = 0, solved by collocation.
+
+    rhs         as of Problem: a function f(t, y, p), a Map, or a Model
+    conditions  a function g(ya, yb, p) that returns n values; or a Map of (t, y, p) whose y is (ya, yb), with Jacobians
+    method      "gauss3", "radau2a", "lobatto3a4", ..., or None: gauss3
+    rtol, atol  1e-6: for the estimated error everywhere in [a, b]
+    breaks      points inside (a, b) where f may jump
+    options     intervals, max_mesh, fixed, newton_max, solver, differences, and derivatives of rhs as of Problem"""
+
+    def __init__(self, rhs, conditions, *, method=None, rtol=1e-6, atol=1e-6, breaks=(), **options):
+        own = {name: options.pop(name) for name in list(options) if name in OPTIONS}
+        self.problem = Problem(rhs, **options)
+        if callable(conditions) and not hasattr(conditions, "value"):
+            def joined(t, y, p):
+                half = len(y) // 2
+                return conditions(y[:half], y[half:], p)
+            self.conditions = as_map(joined)
+        else:
+            self.conditions = as_map(conditions)
+        self.method, self.rtol, self.atol = method or "gauss3", rtol, atol
+        library.method(self.method)
+        self.breaks, self.options = np.array(breaks, dtype=float, ndmin=1), own
+
+    def solve(self, interval, guess, p=None, *, mesh=None):
+        """The solution on `interval`, from a guess: an array (n,), constant, or (n, k) at k equidistant points, or at
+        the points `mesh`; or a former solution.  Returns a BoundarySolution."""
+        return BoundarySolution(self, interval, guess, p, mesh)
+
+
+class BoundarySolution:
+    """A solution: y(t) by calling it, t and y at the mesh points, tangents and adjoints with respect to p.
+
+    t, y        mesh points, states there (n, len(t)); q: running costs
+    error       the estimated error in units of the tolerance; stats: counts, a dictionary"""
+
+    def __init__(self, of, interval, guess, p, mesh):
+        a, b = map(float, interval)
+        if isinstance(guess, BoundarySolution):
+            guess, mesh = guess.y, guess.t if mesh is None else mesh
+        guess = np.asarray(guess, dtype=float)
+        guess = guess[:, None] if guess.ndim == 1 else guess
+        self._of = of
+        self._b, _, self._p = of.problem.built(a, guess[:, 0], p)
+        self._owner = Owner()
+        self._struct(of)
+        points = None if mesh is None else np.ascontiguousarray(mesh, dtype=float)
+        values = np.ascontiguousarray(guess.T)
+        self._check(lib.costate_bvp_guess(self._s, len(values), pointer(points), pointer(values)))
+        self._check(lib.costate_bvp_solve(self._s, a, b, pointer(self._p) if self._b.np else ffi.NULL))
+        self._read()
+
+    def _struct(self, of):
+        b, n = self._b, self._b.n
+        self._c, self._o = ffi.new("costate_conditions *"), ffi.new("costate_bvp_options *")
+        way = b.way if of.conditions.exact or b.way != "exact" else "complex step"
+        bound = Bound(of.conditions, "conditions", 2 * n, b.np, 0, n, way)
+        self._owner.slots["conditions"] = bound
+        bound.fill(self._c.map, "conditions")
+        self._c.count, self._c.ctx = n, self._owner.handle
+        o = self._o
+        o.rtol, o.atol, o.nbreaks, o.breaks = of.rtol, of.atol, len(of.breaks), pointer(of.breaks)
+        for name, value in of.options.items():
+            setattr(o, name, getattr(lib, library.WORDS["solver"][value]) if isinstance(value, str) else value)
+        if b.way == "differences":
+            o.differences = 1
+        self.derivatives = b.way
+        self._s = ffi.gc(lib.costate_bvp_new(library.method(of.method), b.P, self._c, o), lib.costate_bvp_free)
+
+    def _check(self, status):
+        error, self._owner.raised = self._owner.raised, None
+        raise_what_was_raised(self._b)
+        if error is not None:
+            raise error
+        if status != lib.COSTATE_OK:
+            raise CostateError(library.status_name(status), text(lib.costate_bvp_message(self._s)))
+
+    def _read(self):
+        b, count = self._b, lib.costate_bvp_intervals(self._s) + 1
+        t, Y, one = np.empty(count), np.empty((count, b.n + b.nq)), ffi.new("double *")
+        for k in range(count):
+            self._check(lib.costate_bvp_get(self._s, k, one, pointer(Y[k])))
+            t[k] = one[0]
+        self.t, self.y, self.q = t, Y[:, :b.n].T, Y[:, b.n:].T
+        stats = lib.costate_bvp_get_stats(self._s)
+        self.error = stats.error
+        self.stats = {name: getattr(stats, name) for name in ("meshes", "iterations", "damped", "decompositions",
+                                                             "solves", "error", "rcond")}
+
+    def __call__(self, t):
+        """the state at t: (n,) or (n, len(t))"""
+        b, times = self._b, np.asarray(t, dtype=float)
+        out = np.empty((times.size, b.n + b.nq))
+        for k, at in enumerate(times.reshape(-1)):
+            self._check(lib.costate_bvp_eval(self._s, at, pointer(out[k])))
+        return out[0, :b.n] if times.ndim == 0 else out[:, :b.n].T
+
+    def tangent(self, t, dp):
+        """The derivatives of y at the times t along dp: (len(t), n) for one direction (np,), (len(t), n, m) for m"""
+        b, times = self._b, np.array(t, dtype=float, ndmin=1)
+        d, one = columns(dp, b.np, "dp")
+        N = b.n + b.nq
+        V, s = np.zeros((len(d), len(times), N)), ffi.new("costate_bvp_tangents *")
+        s.m, s.points, s.t, s.Vp, s.V = len(d), len(times), pointer(times), pointer(d), pointer(V)
+        self._check(lib.costate_bvp_tangent(self._s, s))
+        out = np.transpose(V[:, :, :b.n], (1, 2, 0))
+        return out[:, :, 0] if one else out
+
+    def adjoint(self, t, w):
+        """w times the Jacobian of y at the times t with respect to p: (np,).  w: (len(t), n)"""
+        b, times = self._b, np.array(t, dtype=float, ndmin=1)
+        w = np.asarray(w, dtype=float)
+        if w.shape != (len(times), b.n):
+            raise ValueError(f"w has shape {w.shape}; expected ({len(times)}, {b.n})")
+        lam, mu = np.zeros((len(times), b.n + b.nq)), np.zeros(b.np)
+        lam[:, :b.n] = w
+        s = ffi.new("costate_bvp_adjoints *")
+        s.m, s.points, s.t, s.mu = 1, len(times), pointer(times), pointer(mu)
+        setattr(s, "lambda", pointer(lam))
+        self._check(lib.costate_bvp_adjoint(self._s, s))
+        return mu
