@@ -12,5 +12,5 @@ from costate.problem import Event, Problem, Run
 from costate.result import Result
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "ModelError", "Problem", "Result", "Run", "methods",
-           "option_names", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "ModelError", "Problem", "Result", "Run",
+           "methods", "option_names", "version"]

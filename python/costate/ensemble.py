@@ -66,8 +66,8 @@ def shapes(problem, y0, p):
     """y0 and p of the first member, and how many there are"""
     counts = {np.shape(a)[0] for a in (y0, p) if a is not None and np.ndim(a) == 2}
     if len(counts) != 1:
-        raise ValueError(f"y0 has shape {np.shape(y0)}, p {np.shape(p)}: one of them has a row for each member, and both "
-                         "the same number of rows if both do")
+        raise ValueError(f"y0 has shape {np.shape(y0)}, p {np.shape(p)}: one of them has a row for each member, and "
+                         "both the same number of rows if both do")
     one = [None if a is None else np.asarray(a)[0] if np.ndim(a) == 2 else a for a in (y0, p)]
     return one, counts.pop()
 

@@ -40,7 +40,7 @@ class Functional:
         return out
 
     def of_end(self, t1, y, p):
-        """the gradients by y and, directly, by p of what is at the end"""
+        """the gradients with respect to y and, directly, to p of what is at the end"""
         if self.end is None:
             return np.zeros(len(y)), np.zeros(len(p))
         by_y = self.gradient(self.end, self.end_y, (t1, y, p), 1)
@@ -63,7 +63,7 @@ class Functional:
 
 
 
-# ---- callbacks --------------------------------------------------------------------------------------------------------
+# ---- callbacks ------------------------------------------------------------------------------------------------------
 
 def onto(pointer_, values):
     """adds to an array of the library's"""
@@ -137,7 +137,7 @@ def at_time(owner, k, t, y, m, value, w):
         onto(w, F.of_term(*at))
 
 
-# ---- gradients with estimated errors ----------------------------------------------------------------------------------
+# ---- gradients with estimated errors --------------------------------------------------------------------------------
 
 def c_functional(b, F):
     b.owner.functional, b.owner.built, b.owner.n = F, b, b.n
@@ -163,7 +163,7 @@ def asked(b, e, timed):
 
 
 def estimated(problem, F, t_span, y0, p, tol):
-    """Result: value, y0, p, t0, t1 and, in error, estimates of (exact - computed) of each; with tol: also rtol, rounds"""
+    """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol and rounds"""
     b, y, p = problem.built(float(t_span[0]), y0, p)
     goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
     e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
@@ -186,7 +186,7 @@ def estimated(problem, F, t_span, y0, p, tol):
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative, derivatives=b.way, **more)
 
 
-# ---- second order -----------------------------------------------------------------------------------------------------
+# ---- second order ---------------------------------------------------------------------------------------------------
 
 def second_order(run, F, vy0, vp, call):
     b = run._b
@@ -212,7 +212,7 @@ def second_order(run, F, vy0, vp, call):
     s.lambda2, s.mu2 = pointer(lam2), pointer(mu2) if b.np else ffi.NULL
     s.mu = pointer(mu) if b.np else ffi.NULL
     b.check(call(b.solver, run._taped(), s))
-    out = dict(y0=lam[0, :b.n], p=mu[0]) if call is lib.costate_hessian else {}
+    out = dict(value=run.value(F), y0=lam[0, :b.n], p=mu[0]) if call is lib.costate_hessian else {}
     Hy0, Hp = lam2[:, :b.n].T, mu2.T
     return Result(**out, Hy0=Hy0[:, 0].copy() if one else Hy0, Hp=Hp[:, 0].copy() if one else Hp,
                   derivatives=run.derivatives)

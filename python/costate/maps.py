@@ -15,9 +15,10 @@ class Map:
     """A function of (t, y, p), or of (t, y, p, m) where the problem has memory variables, with its derivatives.
 
     value(t, y, p)                      k values
-    jac(t, y, p), jac_p, jac_t          Jacobians by y (k by n), by p (k by np), by t (k): enough for all first products
+    jac(t, y, p), jac_p, jac_t          Jacobians with respect to y (k by n), p (k by np), t (k): enough for all first
+                                        products
     jvp(t, y, p, dt, dy, dp)            instead: the derivative along a direction, k values
-    vjp(t, y, p, w)                     instead: w times the Jacobians: (by y, by p) or (by y, by p, by t)
+    vjp(t, y, p, w)                     instead: w times the Jacobians with respect to y, p and, optionally, t
     hvp(t, y, p, dt, dy, dp, w)         the derivative of vjp along a direction, in the same form
 
     With a Jacobian and without hvp, second products are complex steps of the Jacobian, exact to round-off, if it
@@ -69,7 +70,7 @@ class Bound:
 
     def __init__(self, of, name, n, np_, nm, rows, way="exact"):
         self.of, self.name, self.n, self.np, self.nm, self.rows, self.way = of, name, n, np_, nm, rows, way
-        self.known, self.jacobians = None, None
+        self.known, self.jacobians, self.pattern = None, None, None
 
     # ---- points
 
@@ -88,7 +89,7 @@ class Bound:
     def moved(self, at, along, h):
         return tuple(a + h * d for a, d in zip(at, along))
 
-    # ---- Jacobians by t, y, p and m: (k,), (k, n), (k, np), (k, nm)
+    # ---- Jacobians with respect to t, y, p and m: (k,), (k, n), (k, np), (k, nm)
 
     def unit(self, part, i):
         along = [0.0, np.zeros(self.n), np.zeros(self.np)] + ([np.zeros(self.nm)] if self.nm else [])
@@ -116,13 +117,17 @@ class Bound:
         if count == 0:
             return np.zeros(shape)
         if given is not None:
-            return np.asarray(given(*at)).reshape(shape) if part != 1 else self.square(given(*at), shape)
+            return self.matrix(given(*at), shape, "typm"[part])
         return np.stack([self.complex_tangent(self.of.value, at, self.unit(part, i)) for i in range(count)], axis=1)
 
-    def square(self, matrix, shape):
-        matrix = matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
+    def matrix(self, matrix, shape, of):
+        """what jac, jac_p or jac_t returned: an array, or a sparse matrix of SciPy's"""
+        matrix = matrix if hasattr(matrix, "tocsr") else np.asarray(matrix)
+        if of == "t" and matrix.size == shape[0]:
+            matrix = matrix.reshape(shape)
         if matrix.shape != shape:
-            raise ValueError(f"jac of {self.name} returned an array of shape {matrix.shape}; expected {shape}")
+            which = "jac" if of == "y" else "jac_" + of
+            raise ValueError(f"{which} of {self.name} returned an array of shape {matrix.shape}; expected {shape}")
         return matrix
 
     # ---- products
@@ -147,7 +152,7 @@ class Bound:
         return parts
 
     def pullback(self, at, w):
-        """w times the Jacobians by t, y, p and m"""
+        """w times the Jacobians with respect to t, y, p and m"""
         if self.of.vjp is not None:
             return self.sorted(self.of.vjp(*at, w))
         if self.of.jac is None and self.of.jvp is not None:
@@ -155,7 +160,7 @@ class Bound:
         return tuple(w @ J for J in self.jacobian(at))
 
     def sorted(self, parts):
-        """(by y, by p, by t, by m), of which the user may leave out the last, as (by t, y, p, m)"""
+        """what a vjp returned, in the order y, p, t, m and perhaps without the last, in the order t, y, p, m"""
         parts = tuple(parts) if isinstance(parts, tuple) else (parts,)
         by_y = parts[0]
         by_p = parts[1] if len(parts) > 1 and parts[1] is not None else np.zeros(self.np)
@@ -175,9 +180,8 @@ class Bound:
             elif given is None:
                 raise TypeError(f"{self.name} has no jac_{'typm'[part]}, which second derivatives need (or hvp)")
             else:
-                J = given(*moved)
-                J = J.toarray() if hasattr(J, "toarray") else np.asarray(J)
-                parts.append((w @ J.reshape(self.rows, count)).imag / STEP)
+                J = self.matrix(given(*moved), (self.rows, count), "typm"[part])
+                parts.append((w @ J).imag / STEP)
         return tuple(parts)
 
     def second_product(self, at, along, other):
@@ -186,13 +190,12 @@ class Bound:
             raise TypeError(f"{self.name} has no jac, whose derivative this needs")
         moved = self.moved(at, along, 1j * STEP)
         total = np.zeros(self.rows)
-        for given, d in zip((self.of.jac_t, self.of.jac, self.of.jac_p), other):
-            if given is None and np.any(d):
-                raise TypeError(f"{self.name} lacks jac_p or jac_t, which this second derivative needs")
-            if given is not None and np.any(d):
-                J = given(*moved)
-                J = J.toarray() if hasattr(J, "toarray") else np.asarray(J)
-                total = total + (J.reshape(self.rows, -1) @ np.atleast_1d(d)).imag / STEP
+        for part, (given, d) in enumerate(zip((self.of.jac_t, self.of.jac, self.of.jac_p), other)):
+            if np.any(d):
+                if given is None:
+                    raise TypeError(f"{self.name} lacks jac_p or jac_t, which this second derivative needs")
+                J = self.matrix(given(*moved), (self.rows, np.size(d)), "typm"[part])
+                total = total + (J @ np.atleast_1d(d)).imag / STEP
         return total
 
     # ---- what the library calls
@@ -222,10 +225,15 @@ class Bound:
         self.add(self.second_pullback(self.at(x), self.along(dx), taken(w, self.rows)), g)
 
     def jac(self, x, J):
-        """by columns"""
+        """by columns, or in the pattern"""
         at = self.at(x)
-        matrix = self.part_of_jacobian(1, at)
-        ffi.memmove(J, np.asfortranarray(matrix, dtype=float).reshape(-1, order="F"), 8 * self.n * self.n)
+        if self.pattern is None:
+            matrix = self.part_of_jacobian(1, at)
+            matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+            values = np.asfortranarray(matrix, dtype=float).reshape(-1, order="F")
+        else:
+            values = self.pattern.values(self.of.jac(*at), f"jac of {self.name}")
+        ffi.memmove(J, values, values.nbytes)
 
     # ---- what it gives the library
 
@@ -250,6 +258,41 @@ class Bound:
             setattr(struct, name, getattr(lib, f"costate_py_{slot}_{name}"))
 
 
+class Pattern:
+    """A sparsity pattern: rows and columns of the entries, by columns."""
+
+    def __init__(self, of, n):
+        matrix = of
+        if hasattr(matrix, "tocoo"):
+            matrix = matrix.tocoo()
+            rows, columns, shape = matrix.row, matrix.col, matrix.shape
+        else:
+            matrix = np.asarray(matrix)
+            shape = matrix.shape
+            rows, columns = np.nonzero(matrix) if matrix.ndim == 2 else ((), ())
+        if shape != (n, n):
+            raise ValueError(f"sparsity has shape {shape}; expected ({n}, {n})")
+        entries = sorted(set(zip(map(int, columns), map(int, rows))) | {(i, i) for i in range(n)})
+        self.columns, self.rows = (np.array(part, dtype=np.int32) for part in zip(*entries))
+        self.starts = np.searchsorted(self.columns, np.arange(n + 1)).astype(np.int32)
+        self.n = n
+
+    def struct(self):
+        """a costate_pattern, which needs this object"""
+        struct = ffi.new("costate_pattern *")
+        struct.n = self.n
+        struct.col, struct.row = (ffi.cast("int *", ffi.from_buffer(a)) for a in (self.starts, self.rows))
+        return struct
+
+    def values(self, matrix, name):
+        """the entries of a matrix, dense or SciPy's sparse, in the order of the pattern"""
+        if matrix.shape != (self.n, self.n):
+            raise ValueError(f"{name} returned a matrix of shape {matrix.shape}; expected ({self.n}, {self.n})")
+        if hasattr(matrix, "tocsr"):
+            matrix = matrix.tocsr()
+        return np.ascontiguousarray(np.asarray(matrix[self.rows, self.columns], dtype=float).reshape(-1))
+
+
 def understands_complex(f, at, n):
     """Does f compute with complex y?  What it returns for a complex step is compared with a difference."""
     rng = np.random.default_rng(1)
@@ -269,7 +312,7 @@ def understands_complex(f, at, n):
     return bool(np.all(np.abs(by_step - by_difference) <= 1e-3 * size + 1e-300))
 
 
-# ---- callbacks: the ctx of each is the handle of an owner, whose `slots` are Bound --------------------------------------
+# ---- callbacks: the ctx of each is the handle of an owner, whose `slots` are Bound ----------------------------------
 
 class Owner:
     """What a ctx points to: bound maps by slot, and the exception that one of them raised."""

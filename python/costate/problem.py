@@ -7,7 +7,7 @@ from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, estimated, second_order
-from costate.maps import STRAY, Bound, Map, Owner, as_map, understands_complex
+from costate.maps import STRAY, Bound, Map, Owner, Pattern, as_map, understands_complex
 from costate.result import Result
 
 
@@ -68,13 +68,30 @@ class Built:
             self.nq = np.atleast_1d(np.asarray(problem.cost.value(*at))).size
             self.bind(problem.cost, "cost", "cost", self.nq).fill(P.cost, "cost")
         P.nq = self.nq
-        if problem.mass is not None:
-            matrix = np.asarray(problem.mass, dtype=float)
-            if matrix.shape != (self.n, self.n):
-                raise ValueError(f"mass has shape {matrix.shape}; expected ({self.n}, {self.n})")
-            self.owner.mass = np.ascontiguousarray(matrix.T)
-            P.mass = lib.costate_py_mass
+        self.matrices(rhs)
         self.events()
+
+    def matrices(self, rhs):
+        """the mass matrix and the sparsity pattern"""
+        problem, P, n = self.problem, self.P, self.n
+        if problem.sparsity is not None:
+            rhs.pattern = Pattern(problem.sparsity, n)
+            struct = rhs.pattern.struct()
+            self.keep.append(struct)
+            P.pattern = struct
+            if problem.rhs.jac is None:
+                P.jac = ffi.NULL                # formed by products or differences, with a colouring of the pattern
+        if problem.mass is None:
+            return
+        if np.shape(problem.mass) != (n, n):
+            raise ValueError(f"mass has shape {np.shape(problem.mass)}; expected ({n}, {n})")
+        matrix = problem.mass if hasattr(problem.mass, "tocsr") else np.asarray(problem.mass, dtype=float)
+        if rhs.pattern is None:
+            matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+            self.owner.mass = np.ascontiguousarray(matrix.T)
+        else:
+            self.owner.mass = rhs.pattern.values(matrix, "mass")
+        P.mass = lib.costate_py_mass
 
     def derivatives(self, problem, at):
         """how derivatives that are not given are computed"""
@@ -123,7 +140,7 @@ class Built:
         o.on_back, o.on_back_ctx = ffi.addressof(lib, "costate_watch_back"), self.watch
 
     def has_slope(self):
-        """are there derivatives by t?"""
+        """are there derivatives with respect to t?"""
         maps = [self.problem.rhs, self.problem.cost]
         return all(m is None or not m.exact or m.jac_t or m.vjp or m.jac is None for m in maps)
 
@@ -162,6 +179,8 @@ class Problem:
     jac, jac_p, jac_t, jvp, vjp, hvp    derivatives of a function rhs, as of Map
     cost        running costs r(t, y, p): q' = r, q = 0 at the start
     mass        M in M y' = f, n by n, may be singular (index 1)
+    sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
+                systems are then solved by sparse factorisations, and jac may return a sparse matrix
     events      a list of Event
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
     method      "auto", or a name (costate.methods()); SciPy's names are understood
@@ -171,16 +190,17 @@ class Problem:
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
     def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jvp=None, vjp=None, hvp=None, cost=None, mass=None,
-                 events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto", **options):
+                 sparsity=None, events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto",
+                 **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
                 raise TypeError("derivatives are given with a function; a Map or Model has its own")
-        if self.model is not None and (cost or mass is not None or events or memory):
-            raise TypeError("costs, mass, events and memory of a Model are in its equations")
+        if self.model is not None and (cost or mass is not None or sparsity is not None or events or memory):
+            raise TypeError("costs, mass, sparsity, events and memory of a Model are in its equations")
         self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
-        self.cost, self.mass, self.memory = as_map(cost), mass, int(memory)
+        self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
         if derivatives not in ("auto", "complex step", "differences"):
             raise ValueError(f"derivatives={derivatives!r}; expected 'auto', 'complex step' or 'differences'")
@@ -226,7 +246,8 @@ class Problem:
         """Runs from t_span[0] to t_span[1].  Returns a Run.
 
         t_eval: times at which the state is wanted (run.at); record: True: the run can be differentiated, and evaluated
-        at any time; on_step(step): called after each step, returns True to stop"""
+        at any time; dense: True: the run has steps_t and steps_y, the ends of all steps; on_step(step): called after
+        each step, returns True to stop"""
         return Run(self, t_span, y0, p, t_eval, record, dense, on_step)
 
     def jvp(self, t_span, y0, p=None, dy0=None, dp=None):
@@ -235,12 +256,13 @@ class Problem:
         return run.y, run.tangent(dy0, dp)
 
     def vjp(self, t_span, y0, p=None):
-        """(y(t1), a function of w: w times the Jacobians by y0 and by p)"""
+        """(y(t1), a function of w: w times the Jacobians with respect to y0 and p)"""
         run = self.integrate(t_span, y0, p)
         return run.y, run.adjoint
 
     def gradient(self, functional, t_span, y0=None, p=None, *, tol=None, estimate=False):
-        """The value of a Functional and its gradient by y0, p, t0, t1, exact for the steps that were taken.
+        """The value of a Functional and its gradient with respect to y0, p, t0 and t1, exact for the steps
+        that were taken.
 
         estimate: True: also estimates of the errors of value and gradient, against the solution itself; tol: runs are
         repeated with smaller tolerances until these errors are within tol, relative"""
@@ -270,36 +292,36 @@ class Run:
         self.t0, t1 = (float(t) for t in t_span)
         self._b, y, self._p = problem.built(self.t0, y0, p)
         b = self._b
-        self.problem, self.derivatives = problem, b.way
-        self._y0 = y.copy()
+        self.problem, self.derivatives, self._y0 = problem, b.way, y.copy()
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
-        w = b.watch
-        lib.costate_watch_clear(w)
-        at = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
-        found = np.full((len(at), b.n), np.nan)
-        w.at, w.count, w.found, w.keeps = pointer(at), len(at), pointer(found), dense
-        w.python, b.owner.on_step = on_step is not None, on_step
-        lib.costate_reset_stats(b.solver)
+        times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+        found = np.full((len(times), b.n), np.nan)
+        self._watch(times, found, dense, on_step)
         status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
                                        self._tape or ffi.NULL)
-        w.count = 0
         self.stopped = status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
-        self._at_start(at, found, y)
         if dense:
-            self.steps_t = np.concatenate([[self.t0], taken(w.t, w.steps)])
-            self.steps_y = np.vstack([self._y0, taken(w.y, w.steps * b.N).reshape(-1, b.N)])[:, :b.n].T
-        w.keeps = w.python = 0
-        lib.costate_watch_clear(w)
+            self.steps_t, self.steps_y = self._steps_kept()
         self.stats = library.statistics(lib.costate_get_stats(b.solver))
+        self._watch(np.empty(0), found, False, None)
         b.check(lib.COSTATE_OK if self.stopped else status)
+        found[times == self.t0] = self._y0[:b.n]            # lies in no step
         self.message = library.text(lib.costate_message(b.solver))
-        self.t, self.y = lib.costate_time(b.solver), y[:b.n].copy()
+        self.t, self.y, self.at = lib.costate_time(b.solver), y[:b.n].copy(), found.T
         self.q, self.m, self._end = y[b.n:b.n + b.nq].copy(), y[b.n + b.nq:].copy(), y
-        self.at = found.T
 
-    def _at_start(self, at, found, y):
-        """times at the start lie in no step"""
-        found[at == self.t0] = self._y0[:self._b.n]
+    def _watch(self, times, found, dense, on_step):
+        """what the run shows while it goes on: glue.h"""
+        b, w = self._b, self._b.watch
+        lib.costate_watch_clear(w)
+        w.at, w.count, w.found, w.keeps = pointer(times), len(times), pointer(found), dense
+        w.python, b.owner.on_step = on_step is not None, on_step
+        lib.costate_reset_stats(b.solver)
+
+    def _steps_kept(self):
+        b, w = self._b, self._b.watch
+        y = taken(w.y, w.steps * b.N).reshape(-1, b.N)
+        return np.concatenate([[self.t0], taken(w.t, w.steps)]), np.vstack([self._y0, y])[:, :b.n].T
 
     def _taped(self):
         if self._tape is None:
@@ -377,7 +399,7 @@ class Run:
         return seen, times
 
     def adjoint(self, w=None, *, at=None, w_at=None, w_costs=None):
-        """w times the Jacobians of y(t1) by y0 and by p: (n,), (np,), or (n, m), (np, m) for m functionals.
+        """w times the Jacobians of y(t1) with respect to y0 and p: (n,), (np,), or (n, m), (np, m) for m functionals.
 
         w: (n,) or (n, m), the gradients of the functionals with respect to y(t1); at, w_at: times, and gradients with
         respect to the states there, (len(at), n) or (len(at), n, m); w_costs: (nq,) or (nq, m)"""
@@ -423,7 +445,7 @@ class Run:
         return value
 
     def gradient(self, functional):
-        """Result: value, y0, p; and t0, t1, or None where the functions have no derivative by t (jac_t)"""
+        """Result: value, y0, p; and t0, t1, or None where the functions have no derivative with respect to t (jac_t)"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
         if F.times is not None:

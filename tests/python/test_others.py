@@ -73,9 +73,10 @@ def test_boundary_values():
     again = problem.solve((0, 1), s, [1.1 * w * w])
     close(again(0.5)[0], np.sin(np.sqrt(1.1) * w / 2) / np.sin(np.sqrt(1.1) * w), 1e-8)
     assert s.error <= 1 and s.t[0] == 0 and s.t[-1] == 1 and s.y.shape == (2, len(s.t)) and s.derivatives
-    fails(ZeroDivisionError, "", costate.BoundaryProblem(lambda t, y, p: -y, lambda ya, yb, p: 1 / 0).solve, (0, 1), [1.0])
-    fails(costate.CostateError, "", costate.BoundaryProblem(lambda t, y, p: 0 * y, lambda ya, yb, p: yb - ya - 1).solve,
-          (0, 1), [1.0])
+    raising = costate.BoundaryProblem(lambda t, y, p: -y, lambda ya, yb, p: 1 / 0)
+    fails(ZeroDivisionError, "", raising.solve, (0, 1), [1.0])
+    unsolvable = costate.BoundaryProblem(lambda t, y, p: 0 * y, lambda ya, yb, p: yb - ya - 1)
+    fails(costate.CostateError, "", unsolvable.solve, (0, 1), [1.0])
     fails(ValueError, "expected (3, 2)", s.adjoint, t, weights[:2])
 
 

@@ -166,7 +166,8 @@ def test_estimates():
 
 def test_costs_and_differences():
     """a running cost; functions that do not compute with complex y are differentiated by differences, and say so"""
-    problem = costate.Problem(hares, cost=lambda t, y, p: np.array([y[0] * y[1], p[0] * y[0]]), method="dopri5", **SHARP)
+    problem = costate.Problem(hares, cost=lambda t, y, p: np.array([y[0] * y[1], p[0] * y[0]]), method="dopri5",
+                              **SHARP)
     run = problem.integrate(SPAN, Y0, P0)
     assert run.q.shape == (2,) and run.derivatives == "complex step"
     F = costate.Functional(end=lambda t, y, p: y[2] + 2 * y[3])
@@ -222,6 +223,48 @@ def test_dae():
     close(run.y, [0.71582687, 9.185534764e-06, 0.28416394], 1e-6)
 
 
+def test_sparsity():
+    """a chain of 60 cells: with a pattern, from a dense and a sparse Jacobian and from none; a singular mass matrix"""
+    n, p = 60, np.array([5.0])
+
+    def chain(t, y, p):
+        left, right = np.concatenate([[1.0], y[:-1]]), np.concatenate([y[1:], y[-1:]])
+        return p[0] * (left - 2 * y + right) - y ** 3
+
+    def tridiagonal(t, y, p):
+        J = p[0] * (np.eye(n, k=1) - 2 * np.eye(n) + np.eye(n, k=-1)) - 3 * np.diag(y ** 2)
+        J[-1, -1] += p[0]
+        return J
+    pattern = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+    by_p = dict(jac_p=lambda t, y, p: ((chain(t, y, np.array([1.0])) + y ** 3)[:, None]))
+    ways = {"dense": dict(jac=tridiagonal, **by_p), "none": {}}
+    try:
+        from scipy import sparse
+        ways["sparse"] = dict(jac=lambda t, y, p: sparse.csr_matrix(tridiagonal(t, y, p)), **by_p)
+    except ImportError:
+        pass
+    want = costate.Problem(chain, method="radau2a", **SHARP).integrate((0, 1), np.zeros(n), p)
+    for way in ways.values():
+        problem = costate.Problem(chain, method="radau2a", sparsity=pattern, **way, **SHARP)
+        run = problem.integrate((0, 1), np.zeros(n), p)
+        close(run.y, want.y, 1e-8)
+        w = np.arange(n) / n
+        close(run.adjoint(w)[1], want.adjoint(w)[1], 1e-7)
+        close(run.adjoint(w)[0] @ np.ones(n), w @ run.tangent(np.ones(n)), 1e-11)
+    mass = np.diag(np.where(np.arange(n) == n - 1, 0.0, 1.0))
+
+    def ends(t, y, p):
+        f = np.array(chain(t, y, p))
+        f[-1] = y[-1] - y[-2]
+        return f
+    runs = [costate.Problem(ends, method="radau2a", mass=mass, sparsity=s, **SHARP).integrate((0, 1), np.zeros(n), p)
+            for s in (None, pattern)]
+    close(runs[0].y, runs[1].y, 1e-8)
+    for name in ("sparsity", "mass"):
+        wrong = costate.Problem(chain, **{name: np.eye(3)})
+        fails(ValueError, f"{name} has shape", wrong.integrate, (0, 1), np.zeros(n), p)
+
+
 def test_shapes_and_types():
     problem = costate.Problem(lambda t, y, p: -y, method="dopri5", **SHARP)
     want = np.exp(-1.0)
@@ -237,9 +280,15 @@ def test_shapes_and_types():
     fails(TypeError, "complex", problem.integrate, (0, 1), [1j])
     fails(TypeError, "real numbers", costate.Problem(lambda t, y, p: np.array(["a"])).integrate, (0, 1), [1.0])
     fails(ValueError, "y0 has shape (1, 2)", problem.integrate, (0, 1), [[1, 2]])
+    for name, matrix in (("jac of fun", np.ones(3)), ("jac_p of fun", np.ones(2)), ("jac_t of fun", np.ones(3))):
+        given = dict(WAYS["jac"], **{name.split()[0]: matrix})
+        run = costate.Problem(hares, method="dopri5", **given)
+        fails(ValueError, name, lambda: run.integrate(SPAN, Y0, P0).gradient(
+            costate.Functional(end=lambda t, y, p: y[0])))
     run = problem.integrate((0, 1), [1.0, 2.0])
     fails(ValueError, "dy0 has shape (3,)", run.tangent, [1, 2, 3])
-    fails(ValueError, "columns", costate.Problem(hares).integrate(SPAN, Y0, P0).tangent, np.ones((2, 2)), np.ones((4, 3)))
+    fails(ValueError, "columns", costate.Problem(hares).integrate(SPAN, Y0, P0).tangent, np.ones((2, 2)),
+          np.ones((4, 3)))
     fails(ValueError, "w has shape", run.adjoint, [1.0])
     fails(ValueError, "p has shape", costate.Problem(hares).integrate(SPAN, Y0, P0)._b.problem.integrate, SPAN, Y0,
           np.ones((2, 2)))
@@ -296,8 +345,8 @@ def test_exceptions_at_any_call():
     raising.append(1)
     fails(Mine, "in jac", run.adjoint, [1.0, 0])
     fails(Mine, "in jac", run.tangent, [1.0, 0])
-    fails(Mine, "event", costate.Problem(hares, events=[costate.Event(lambda t, y, p: jac_event())]).integrate, SPAN, Y0,
-          P0)
+    guarded = costate.Problem(hares, events=[costate.Event(lambda t, y, p: jac_event())])
+    fails(Mine, "event", guarded.integrate, SPAN, Y0, P0)
 
 
 def jac_event():
@@ -387,8 +436,8 @@ def test_nothing_leaks():
 
 def test_options():
     for storage in ("stages", "states", "checkpoints"):
-        run = costate.Problem(hares, **WAYS["jac"], method="dopri5", storage=storage, checkpoints=20, **SHARP).integrate(
-            SPAN, Y0, P0)
+        run = costate.Problem(hares, **WAYS["jac"], method="dopri5", storage=storage, checkpoints=20,
+                              **SHARP).integrate(SPAN, Y0, P0)
         close(run.adjoint([1.0, 0])[1], costate.Problem(hares, **WAYS["jac"], method="dopri5", **SHARP).integrate(
             SPAN, Y0, P0).adjoint([1.0, 0])[1], 1e-12)
     close(costate.Problem(hares, method="dopri5", rtol=[1e-9, 1e-9], atol=[1e-9, 1e-10]).integrate(SPAN, Y0, P0).y,
