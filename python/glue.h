@@ -27,7 +27,11 @@ static int costate_py_step(const costate_step *, void *handle);
 static double watch_clock(void)
 {
     struct timespec now;
+#ifdef CLOCK_MONOTONIC_COARSE           /* of Linux: some ns instead of 25, exact to some ms */
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#else
     timespec_get(&now, TIME_UTC);
+#endif
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

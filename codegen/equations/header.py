@@ -5,6 +5,10 @@ from .names import c_word
 
 PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
           "output": "outputs"}
+# What the header itself calls NAME_word: a quantity of this name is NAME_word_.
+PUBLIC = {"problem", "start", "start_map", "output_map", "defaults", "backend", "lanes", "states", "parameters",
+          "memory", "costs", "outputs", "grid"} | {
+    f"{kind}_{what}" for kind in ("state", "parameter", "memory", "cost", "output") for what in ("names", "units")}
 
 
 SOLVER = """
@@ -42,7 +46,7 @@ def header(model, origin, stem, backend, lanes):
 def indices(model):
     text, name = "", model.name
     for kind, quantities in kinds(model):
-        lines = [f"    {name}_{c_word(q.name)}," + remark(q) for q in quantities]
+        lines = [f"    {name}_{c_word(q.name)}{'_' * (c_word(q.name) in PUBLIC)}," + remark(q) for q in quantities]
         width = max(len(line.split("/*")[0]) for line in lines)
         lines = [line if "/*" not in line else line.split("/*", 1)[0].ljust(width) + " /*" + line.split("/*", 1)[1]
                  for line in lines]

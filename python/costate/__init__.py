@@ -1,16 +1,20 @@
 """costate: differential equations with exact derivatives of what was computed.
 
-solve_ivp           as SciPy's, for any of the library's methods
-Problem             equations: integrate, tangents (jvp), adjoints (vjp), gradients, Hessian products
-Model               equations as text, compiled
-"""
-from costate.bvp import BoundaryProblem
+solve_ivp           initial value problems with SciPy's interface, by any of the library's methods
+Problem             equations: integrate, tangents (JVP), adjoints (VJP), gradients, Hessian-vector products
+Model               equations as text, compiled; from_sympy, from_cfunc, from_numba
+Event, Functional   events of hybrid systems; functionals of runs
+BoundaryProblem     boundary value problems
+costate.torch, costate.jax, costate.plots       imported by themselves"""
 from costate._library import CostateError, ModelError, methods, option_names, version
+from costate.bvp import BoundaryProblem
 from costate.functional import Functional
+from costate.ivp import solve_ivp
 from costate.maps import Map
+from costate.models import Model, from_cfunc, from_numba, from_sympy
 from costate.problem import Event, Problem, Run
 from costate.result import Result
 
 __version__ = version()
-__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "ModelError", "Problem", "Result", "Run",
-           "methods", "option_names", "version"]
+__all__ = ["BoundaryProblem", "CostateError", "Event", "Functional", "Map", "Model", "ModelError", "Problem", "Result",
+           "Run", "from_cfunc", "from_numba", "from_sympy", "methods", "option_names", "solve_ivp", "version"]

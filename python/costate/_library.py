@@ -15,12 +15,21 @@ class CostateError(RuntimeError):
         super().__init__(f"{message} ({status})")
         self.status, self.message, self.t = status, message, t
 
+    def __reduce__(self):
+        return type(self), (self.status, self.message, self.t)
+
 
 class ModelError(CostateError, ValueError):
     """An equation file or string is wrong, or its C could not be compiled."""
 
     def __init__(self, message):
         super().__init__("COSTATE_BAD_ARGUMENT", message)
+
+    def __str__(self):
+        return self.message             # its last line is the place in the equations
+
+    def __reduce__(self):
+        return type(self), (self.message,)
 
 
 def text(pointer):

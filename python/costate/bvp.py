@@ -4,8 +4,7 @@ import numpy as np
 from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, text
-from costate.ensemble import raise_what_was_raised
-from costate.maps import Bound, Owner, as_map
+from costate.maps import Bound, Owner, as_map, raise_what_was_raised
 from costate.problem import Problem
 
 OPTIONS = {"intervals", "max_mesh", "fixed", "newton_max", "solver", "differences"}
@@ -81,10 +80,7 @@ class BoundarySolution:
         self._s = ffi.gc(lib.costate_bvp_new(library.method(of.method), b.P, self._c, o), lib.costate_bvp_free)
 
     def _check(self, status):
-        error, self._owner.raised = self._owner.raised, None
-        raise_what_was_raised(self._b)
-        if error is not None:
-            raise error
+        raise_what_was_raised([self._owner, self._b.owner])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), text(lib.costate_bvp_message(self._s)))
 

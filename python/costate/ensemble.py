@@ -4,6 +4,7 @@ import numpy as np
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer, status_name, text
 from costate import _library as library
+from costate.maps import raise_what_was_raised
 from costate.result import Result
 
 
@@ -49,7 +50,7 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
     all_.status, all_.message = ffi.cast("int *", ffi.from_buffer(status)), messages
     report, o = ffi.new("costate_ensemble_report *"), quiet(b)
     result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
-    raise_what_was_raised(b)
+    raise_what_was_raised([b.owner, *getattr(b, "others", ())])
     failed = np.flatnonzero(status)
     if result != lib.COSTATE_OK and not failed.size:
         raise CostateError(status_name(result), text(report.text))
@@ -106,10 +107,3 @@ def quiet(b):
     o = ffi.new("costate_options *", b.o[0])
     o.on_step = o.on_step_ctx = o.on_back = o.on_back_ctx = ffi.NULL
     return o
-
-
-def raise_what_was_raised(b):
-    for owner in [b.owner, *getattr(b, "others", ())]:
-        error, owner.raised = owner.raised, None
-        if error is not None:
-            raise error

@@ -1,9 +1,11 @@
 """Functionals of runs, their gradients with estimated errors, and second order."""
+import warnings
+
 import numpy as np
 
 from costate._costate import ffi, lib
-from costate._library import columns, pointer, taken
-from costate.maps import guarded
+from costate._library import CostateError, columns, pointer, taken
+from costate.maps import COMPLEX_WARNING, STEP, guarded
 from costate.result import Result
 
 
@@ -25,42 +27,67 @@ class Functional:
         self.term, self.term_y, self.term_yy = term, term_y, term_yy
 
     def gradient(self, f, given, at, part):
-        """of f by argument `part` of at"""
+        """of f with respect to argument `part` of at"""
         if given is not None:
             return np.asarray(given(*at), dtype=float).reshape(-1)
-        out = np.zeros(len(at[part]))
+        out, which = np.zeros(len(at[part])), "typ"[part]
         for i in range(len(out)):
             moved = list(at)
             moved[part] = at[part].astype(complex)
-            moved[part][i] += 1e-100j
-            value = np.asarray(f(*moved))
-            if value.dtype.kind != "c" and i == 0 and part == 1 and given is None:
+            moved[part][i] += 1j * STEP
+            value = complex_value(f, moved, which)
+            if value.dtype.kind != "c" and which == "y":
                 raise TypeError("the functional does not compute with complex y: give its gradient")
-            out[i] = value.imag / 1e-100
+            out[i] = value.imag / STEP
         return out
 
     def of_end(self, t1, y, p):
         """the gradients with respect to y and, directly, to p of what is at the end"""
         if self.end is None:
             return np.zeros(len(y)), np.zeros(len(p))
-        by_y = self.gradient(self.end, self.end_y, (t1, y, p), 1)
-        if self.end_p is None and self.end_y is not None:
-            return by_y, np.zeros(len(p))
-        return by_y, self.gradient(self.end, self.end_p, (t1, y, p), 2)
+        at = (t1, y, p)
+        return self.gradient(self.end, self.end_y, at, 1), self.gradient(self.end, self.end_p, at, 2)
 
     def of_term(self, t, y):
         return self.gradient(self.term, self.term_y, (t, y), 1)
 
-    def curvature(self, first, second, at, part, d):
-        """the derivative of the gradient by argument `part` along d"""
-        if second is not None:
-            return np.asarray(second(*at), dtype=float) @ d
-        if first is None:
-            raise TypeError("Hessian products need the functional's gradient, end_y or term_y")
-        moved = list(at)
-        moved[part] = at[part] + 1e-100j * d
-        return np.asarray(first(*moved)).imag / 1e-100
+    def curvature_of_term(self, t, y, d):
+        """the derivative of term_y along d"""
+        return curvature(self.term_y, self.term_yy, (t, y), (d,))
 
+    def curvature_of_end(self, at, dy, dp):
+        """the derivatives of end_y and end_p along (dy, dp)"""
+        by_y = curvature(self.end_y, self.end_yy, at, (dy, dp))
+        if self.end_p is not None:
+            return by_y, curvature(self.end_p, None, at, (dy, dp))
+        if np.any(self.gradient(self.end, None, at, 2)):
+            raise TypeError("Hessian products of a functional that depends on p directly need end_p")
+        return by_y, np.zeros(len(dp))
+
+
+def complex_value(f, at, which):
+    """f at a complex step; a function that loses the imaginary part is refused"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", COMPLEX_WARNING)
+        try:
+            return np.asarray(f(*at))
+        except (COMPLEX_WARNING, TypeError) as error:
+            raise TypeError(f"the functional does not compute with complex {which}: give its gradient with respect to "
+                            f"{which} ({error})") from error
+
+
+def curvature(first, second, at, along):
+    """The derivative of the gradient `first` along directions of y and, if there is one, of p.  second: the matrix of
+    second derivatives with respect to y, or None."""
+    if first is None and second is None:
+        raise TypeError("Hessian products need the functional's gradient, end_y or term_y")
+    total, along = 0.0, list(along)
+    if second is not None:
+        total, along[0] = np.asarray(second(*at), dtype=float) @ along[0], 0 * along[0]
+    if first is None or not any(np.any(d) for d in along):
+        return total if np.ndim(total) else np.zeros(np.size(first(*at)))
+    moved = [at[0], *(a + 1j * STEP * d for a, d in zip(at[1:], along))]
+    return total + np.asarray(first(*moved)).imag / STEP
 
 
 # ---- callbacks ------------------------------------------------------------------------------------------------------
@@ -87,7 +114,7 @@ def observed2(owner, k, t, y, m, V, w, w2):
     at, along = (t, taken(y, n)), taken(V, m * n).reshape(m, n)
     if w:
         onto(w, F.of_term(*at))
-    onto(w2, np.stack([F.curvature(F.term_y, F.term_yy, at, 1, d) for d in along]))
+    onto(w2, np.stack([F.curvature_of_term(*at, d) for d in along]))
 
 
 @guarded
@@ -105,14 +132,11 @@ def seed2(owner, t1, y, p, m, V, Vp, lam, mu, lam2, mu2):
         if mu:
             onto(mu, by_p)
     for j in range(m):
-        curved = F.curvature(F.end_y, F.end_yy, at, 1, along[j, :rows])
-        if F.end_p is not None and lam:
-            moved = (t1, at[1] + 0j, at[2] + 1e-100j * along_p[j])
-            curved = curved + np.asarray(F.end_y(*moved)).imag / 1e-100
-            both = (t1, at[1] + 1e-100j * along[j, :rows], at[2] + 1e-100j * along_p[j])
-            if mu2:
-                onto(mu2 + j * b.np, np.asarray(F.end_p(*both)).imag / 1e-100 + np.zeros(b.np))
+        dp = along_p[j] if lam else np.zeros(b.np)          # Gauss-Newton products take the curvature in y alone
+        curved, curved_p = F.curvature_of_end(at, along[j, :rows], dp)
         onto(lam2 + j * b.N, np.concatenate([curved, np.zeros(b.N - rows)]))
+        if mu2 and lam:
+            onto(mu2 + j * b.np, curved_p)
 
 
 @guarded
@@ -164,19 +188,21 @@ def asked(b, e, timed):
 
 def estimated(problem, F, t_span, y0, p, tol):
     """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol and rounds"""
-    b, y, p = problem.built(float(t_span[0]), y0, p)
+    b, y, values_p = problem.built(float(t_span[0]), y0, p)
     goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
     e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
-    arrays = asked(b, e, timed)
-    more = {}
+    arrays, more = asked(b, e, timed), {}
     if tol is not None:
         goal.tol = tol
-        b.check(lib.costate_gradient_within(b.solver, *map(float, t_span), pointer(y), pointer(p) if b.np else ffi.NULL,
-                                            J, goal, ffi.NULL))
+        problem.rebuild()                       # the solver of this call keeps the tolerances of its last round
+        b.check(lib.costate_gradient_within(b.solver, *map(float, t_span), pointer(y),
+                                            pointer(values_p) if b.np else ffi.NULL, J, goal, ffi.NULL))
         more = dict(rtol=goal.rtol, rounds=goal.rounds)
     else:
-        run = problem.integrate(t_span, y, p)
+        run = problem.integrate(t_span, y, values_p)
         b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
+    if y0 is None:
+        through_start(problem.model, float(t_span[0]), values_p, arrays, timed)
 
     def values(kind):
         a = arrays[kind]
@@ -186,33 +212,76 @@ def estimated(problem, F, t_span, y0, p, tol):
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative, derivatives=b.way, **more)
 
 
+def through_start(model, t0, p, arrays, timed):
+    """adds to the gradients what the initial values of a Model contribute, which depend on p and t0"""
+    for kind in ("run", "error"):
+        by_p, by_t = model.start_vjp(t0, p, arrays[kind]["y0"])
+        arrays[kind]["p"] += by_p
+        if timed:
+            arrays[kind]["t0"] += by_t
+
+
 # ---- second order ---------------------------------------------------------------------------------------------------
 
+class Second:
+    """A costate_second for directions vy0 and vp, and its arrays."""
+
+    def __init__(self, run, F, vy0, vp):
+        b = run._b
+        self.run, parts = run, [None if d is None else columns(d, rows, name)
+                                for d, rows, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp"))]
+        sizes = {len(d[0]) for d in parts if d is not None}
+        if len(sizes) != 1:
+            raise ValueError("vy0 and vp are None: there is no direction" if not sizes else
+                             f"vy0 and vp have different numbers of columns: {sorted(sizes)}")
+        m, self.one = sizes.pop(), next(d[1] for d in parts if d is not None)
+        self.V, self.Vp = np.zeros((m, b.N)), np.zeros((m, b.np)) if parts[1] is None else parts[1][0]
+        if parts[0] is not None:
+            self.V[:, :b.n] = parts[0][0]
+        for k in range(m if run._start is not None else 0):
+            self.V[k] += run._start.start_jvp(run.t0, run._p, self.Vp[k])
+        self.lam, self.mu = np.zeros(b.N), np.zeros(b.np)
+        self.lam2, self.mu2 = np.zeros((m, b.N)), np.zeros((m, b.np))
+        self.struct = self.filled(F, m)
+
+    def filled(self, F, m):
+        b, s = self.run._b, ffi.new("costate_second *")
+        s.m, s.V, s.seed, s.ctx = m, pointer(self.V), lib.costate_py_seed2, b.owner.handle
+        b.owner.functional, b.owner.built = F, b
+        if F.times is not None:
+            seen, self.times = self.run._observing(F.times, m)
+            seen.seed2 = lib.costate_py_observed2
+            s.observations = self.seen = seen
+        setattr(s, "lambda", pointer(self.lam))
+        s.lambda2 = pointer(self.lam2)
+        if b.np:
+            s.Vp, s.mu, s.mu2 = pointer(self.Vp), pointer(self.mu), pointer(self.mu2)
+        return s
+
+    def through_start(self, second):
+        """what the initial values of a Model contribute"""
+        start, t0, p = self.run._start, self.run.t0, self.run._p
+        for k in range(len(self.lam2)):
+            self.mu2[k] += start.start_vjp(t0, p, self.lam2[k])[0]
+            if second:
+                self.mu2[k] += start.start_hvp(t0, p, self.lam, self.Vp[k])[0]
+        self.mu += start.start_vjp(t0, p, self.lam)[0]
+
+
 def second_order(run, F, vy0, vp, call):
-    b = run._b
-    parts = [None if d is None else columns(d, rows, name)
-             for d, rows, name in ((vy0, b.n, "vy0"), (vp, b.np, "vp"))]
-    m, one = max([(len(d[0]), d[1]) for d in parts if d is not None], default=(0, True))
-    if m == 0:
-        raise ValueError("vy0 and vp are None: there is no direction")
-    V = np.zeros((m, b.N))
-    if parts[0] is not None:
-        V[:, :b.n] = parts[0][0]
-    Vp = np.zeros((m, b.np)) if parts[1] is None else parts[1][0]
-    lam, mu, lam2, mu2 = np.zeros((1, b.N)), np.zeros((1, b.np)), np.zeros((m, b.N)), np.zeros((m, b.np))
-    s = ffi.new("costate_second *")
-    s.m, s.V, s.Vp = m, pointer(V), pointer(Vp) if b.np else ffi.NULL
-    s.seed, s.ctx = lib.costate_py_seed2, b.owner.handle
-    b.owner.functional, b.owner.built, b.owner.times = F, b, F.times
-    if F.times is not None:
-        seen, keep = run._observing(F.times, m)
-        seen.seed2 = lib.costate_py_observed2
-        s.observations = seen
-    setattr(s, "lambda", pointer(lam))
-    s.lambda2, s.mu2 = pointer(lam2), pointer(mu2) if b.np else ffi.NULL
-    s.mu = pointer(mu) if b.np else ffi.NULL
-    b.check(call(b.solver, run._taped(), s))
-    out = dict(value=run.value(F), y0=lam[0, :b.n], p=mu[0]) if call is lib.costate_hessian else {}
-    Hy0, Hp = lam2[:, :b.n].T, mu2.T
-    return Result(**out, Hy0=Hy0[:, 0].copy() if one else Hy0, Hp=Hp[:, 0].copy() if one else Hp,
+    b, x = run._b, Second(run, F, vy0, vp)
+    hessian = call is lib.costate_hessian
+    try:
+        b.check(call(b.solver, run._taped(), x.struct))
+    except CostateError as error:
+        if error.status != "COSTATE_MISSING":
+            raise
+        raise CostateError(error.status, "Second derivatives of the problem's functions are missing: give jac, jac_p "
+                           "and, where t matters, jac_t that compute with complex y, or hvp; or Problem(..., "
+                           "differences=1), which is not exact.  The library says: " + error.message) from None
+    if run._start is not None:
+        x.through_start(hessian)
+    out = dict(value=run.value(F), y0=x.lam[:b.n], p=x.mu) if hessian else {}
+    Hy0, Hp = x.lam2[:, :b.n].T, x.mu2.T
+    return Result(**out, Hy0=Hy0[:, 0].copy() if x.one else Hy0, Hp=Hp[:, 0].copy() if x.one else Hp,
                   derivatives=run.derivatives)

@@ -6,6 +6,7 @@ import numpy as np
 
 from costate._costate import ffi, lib
 from costate._library import taken
+from costate._pattern import Outgrown
 
 COMPLEX_WARNING = getattr(np, "exceptions", np).ComplexWarning
 STEP = 1e-100           # of a complex step: its square is 0, so that nothing is lost
@@ -70,7 +71,7 @@ class Bound:
 
     def __init__(self, of, name, n, np_, nm, rows, way="exact"):
         self.of, self.name, self.n, self.np, self.nm, self.rows, self.way = of, name, n, np_, nm, rows, way
-        self.known, self.jacobians, self.pattern = None, None, None
+        self.known, self.jacobians, self.pattern, self.complex_in = None, {}, None, {}
 
     # ---- points
 
@@ -87,7 +88,8 @@ class Bound:
         return along + (part(d.m, self.nm),) if self.nm else along
 
     def moved(self, at, along, h):
-        return tuple(a + h * d for a, d in zip(at, along))
+        """what does not move stays real, so that f may compare t, or use p as an index"""
+        return tuple(a + h * d if np.any(d) else a for a, d in zip(at, along))
 
     # ---- Jacobians with respect to t, y, p and m: (k,), (k, n), (k, np), (k, nm)
 
@@ -102,13 +104,14 @@ class Bound:
     def complex_tangent(self, f, at, along):
         return np.asarray(f(*self.moved(at, along, 1j * STEP))).imag / STEP
 
-    def jacobian(self, at):
-        """all of them, kept for the next product at this point"""
+    def jacobian(self, part, at):
+        """one of them, kept for the next product at this point"""
         key = (at[0],) + tuple(a.tobytes() for a in at[1:])
         if key != self.known:
-            self.jacobians = tuple(self.part_of_jacobian(part, at) for part in range(len(at)))
-            self.known = key
-        return self.jacobians
+            self.jacobians, self.known = {}, key
+        if part not in self.jacobians:
+            self.jacobians[part] = self.part_of_jacobian(part, at)
+        return self.jacobians[part]
 
     def part_of_jacobian(self, part, at):
         count = (1, self.n, self.np, self.nm)[part]
@@ -118,7 +121,17 @@ class Bound:
             return np.zeros(shape)
         if given is not None:
             return self.matrix(given(*at), shape, "typm"[part])
+        self.ensure_complex(part, at)
         return np.stack([self.complex_tangent(self.of.value, at, self.unit(part, i)) for i in range(count)], axis=1)
+
+    def ensure_complex(self, part, at):
+        """before the first complex step of the value in this part of its arguments"""
+        if part not in self.complex_in:
+            self.complex_in[part] = understands_complex(self.of.value, at, part)
+        if not self.complex_in[part]:
+            raise TypeError(f"{self.name} has no Jacobian with respect to {'typm'[part]}, and does not compute with "
+                            f"complex {'typm'[part]}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives "
+                            "as jvp and vjp")
 
     def matrix(self, matrix, shape, of):
         """what jac, jac_p or jac_t returned: an array, or a sparse matrix of SciPy's"""
@@ -151,13 +164,13 @@ class Bound:
             parts.append(self.part_of_jacobian(part, at) if wanted else np.zeros((self.rows, count)))
         return parts
 
-    def pullback(self, at, w):
-        """w times the Jacobians with respect to t, y, p and m"""
+    def pullback(self, at, w, wanted):
+        """w times the Jacobians with respect to t, y, p and m; None where that is not wanted"""
         if self.of.vjp is not None:
             return self.sorted(self.of.vjp(*at, w))
         if self.of.jac is None and self.of.jvp is not None:
             raise TypeError(f"{self.name} has jvp, but neither vjp nor jac, which gradients need")
-        return tuple(w @ J for J in self.jacobian(at))
+        return tuple(w @ self.jacobian(part, at) if want else None for part, want in enumerate(wanted[:len(at)]))
 
     def sorted(self, parts):
         """what a vjp returned, in the order y, p, t, m and perhaps without the last, in the order t, y, p, m"""
@@ -168,15 +181,15 @@ class Bound:
         by_m = parts[3] if len(parts) > 3 else np.zeros(self.nm)
         return (by_t, by_y, by_p) + ((by_m,) if self.nm else ())
 
-    def second_pullback(self, at, along, w):
+    def second_pullback(self, at, along, w, wanted):
         if self.of.hvp is not None:
             return self.sorted(self.of.hvp(*at, *along, w))
         moved = self.moved(at, along, 1j * STEP)
         parts = []
         for part, given in enumerate((self.of.jac_t, self.of.jac, self.of.jac_p, None)[:len(at)]):
             count = (1, self.n, self.np, self.nm)[part]
-            if count == 0:
-                parts.append(np.zeros(0))
+            if count == 0 or not wanted[part]:
+                parts.append(None)
             elif given is None:
                 raise TypeError(f"{self.name} has no jac_{'typm'[part]}, which second derivatives need (or hvp)")
             else:
@@ -214,15 +227,15 @@ class Bound:
 
     def add(self, parts, g):
         for p, values, count in zip((g.t, g.y, g.p, g.m), parts, (1, self.n, self.np, self.nm)):
-            if p and count:
+            if p and count and values is not None:
                 array = np.frombuffer(ffi.buffer(p, 8 * count))
                 array += shaped(np.reshape(values, -1), (count,), f"the adjoint of {self.name}")
 
     def adjoint(self, x, w, g):
-        self.add(self.pullback(self.at(x), taken(w, self.rows)), g)
+        self.add(self.pullback(self.at(x), taken(w, self.rows), wanted(g)), g)
 
     def adjoint_tangent(self, x, dx, w, g):
-        self.add(self.second_pullback(self.at(x), self.along(dx), taken(w, self.rows)), g)
+        self.add(self.second_pullback(self.at(x), self.along(dx), taken(w, self.rows), wanted(g)), g)
 
     def jac(self, x, J):
         """by columns, or in the pattern"""
@@ -232,7 +245,8 @@ class Bound:
             matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
             values = np.asfortranarray(matrix, dtype=float).reshape(-1, order="F")
         else:
-            values = self.pattern.values(self.of.jac(*at), f"jac of {self.name}")
+            matrix = self.matrix(self.of.jac(*at), (self.n, self.n), "y")
+            values = np.ascontiguousarray(in_pattern(self.pattern, matrix, f"jac of {self.name}"), dtype=float)
         ffi.memmove(J, values, values.nbytes)
 
     # ---- what it gives the library
@@ -258,58 +272,37 @@ class Bound:
             setattr(struct, name, getattr(lib, f"costate_py_{slot}_{name}"))
 
 
-class Pattern:
-    """A sparsity pattern: rows and columns of the entries, by columns."""
-
-    def __init__(self, of, n):
-        matrix = of
-        if hasattr(matrix, "tocoo"):
-            matrix = matrix.tocoo()
-            rows, columns, shape = matrix.row, matrix.col, matrix.shape
-        else:
-            matrix = np.asarray(matrix)
-            shape = matrix.shape
-            rows, columns = np.nonzero(matrix) if matrix.ndim == 2 else ((), ())
-        if shape != (n, n):
-            raise ValueError(f"sparsity has shape {shape}; expected ({n}, {n})")
-        entries = sorted(set(zip(map(int, columns), map(int, rows))) | {(i, i) for i in range(n)})
-        self.columns, self.rows = (np.array(part, dtype=np.int32) for part in zip(*entries))
-        self.starts = np.searchsorted(self.columns, np.arange(n + 1)).astype(np.int32)
-        self.n = n
-
-    def struct(self):
-        """a costate_pattern, which needs this object"""
-        struct = ffi.new("costate_pattern *")
-        struct.n = self.n
-        struct.col, struct.row = (ffi.cast("int *", ffi.from_buffer(a)) for a in (self.starts, self.rows))
-        return struct
-
-    def values(self, matrix, name):
-        """the entries of a matrix, dense or SciPy's sparse, in the order of the pattern"""
-        if matrix.shape != (self.n, self.n):
-            raise ValueError(f"{name} returned a matrix of shape {matrix.shape}; expected ({self.n}, {self.n})")
-        if hasattr(matrix, "tocsr"):
-            matrix = matrix.tocsr()
-        return np.ascontiguousarray(np.asarray(matrix[self.rows, self.columns], dtype=float).reshape(-1))
+def in_pattern(pattern, matrix, name):
+    """the values of a matrix, an array or a sparse matrix, in the order of the pattern"""
+    if not hasattr(matrix, "tocsc"):
+        return pattern.dense_values(matrix)
+    try:
+        return pattern.values(matrix)
+    except Outgrown:
+        raise ValueError(f"{name} has entries outside sparsity") from None
 
 
-def understands_complex(f, at, n):
-    """Does f compute with complex y?  What it returns for a complex step is compared with a difference."""
-    rng = np.random.default_rng(1)
-    d = rng.standard_normal(n) * (np.abs(at[1]) + 1e-3)
+def wanted(g):
+    """which parts of a gradient are requested: by t, y, p, m"""
+    return bool(g.t), bool(g.y), bool(g.p), bool(g.m)
+
+
+def understands_complex(f, at, part):
+    """Does f compute with complex t, y, p or m?  What it returns for a complex step is compared with a difference."""
+    x = np.asarray(at[part], dtype=float)
+    d = np.random.default_rng(1).standard_normal(x.shape) * (np.abs(x) + 1e-3)
+
+    def value(h):
+        return np.asarray(f(*at[:part], at[part] + h * d, *at[part + 1:]))
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("error", COMPLEX_WARNING)         # the imaginary part is lost
-            step = np.asarray(f(at[0], at[1] + 1j * STEP * d, *at[2:]))
-            if step.dtype.kind != "c":
-                return False
-            up = np.real(f(at[0], at[1] + 1e-6 * d, *at[2:]))
-            down = np.real(f(at[0], at[1] - 1e-6 * d, *at[2:]))
+            by_step, up, down = np.imag(value(1j * STEP)) / STEP, np.real(value(1e-6)), np.real(value(-1e-6))
+            by_difference = (up - down) / 2e-6
+            size = np.max(np.abs(by_difference), initial=0) + 1e-6 * np.max(np.abs(up), initial=0)
+            return bool(np.all(np.abs(by_step - by_difference) <= 1e-3 * size + 1e-300))
     except (TypeError, ValueError, ArithmeticError, COMPLEX_WARNING):
         return False
-    by_step, by_difference = step.imag / STEP, (up - down) / 2e-6
-    size = np.max(np.abs(by_difference), initial=0) + 1e-6 * np.max(np.abs(up), initial=0)
-    return bool(np.all(np.abs(by_step - by_difference) <= 1e-3 * size + 1e-300))
 
 
 # ---- callbacks: the ctx of each is the handle of an owner, whose `slots` are Bound ----------------------------------
@@ -336,13 +329,10 @@ def strayed(kind, error, traceback):
 
 
 def hook(slot, name):
-    method = {"value": Bound.value, "tangent": Bound.tangent, "adjoint": Bound.adjoint, "tangent2": Bound.tangent2,
-              "adjoint_tangent": Bound.adjoint_tangent}[name]
-
     def callback(*args):
         owner = ffi.from_handle(args[-1])
         try:
-            method(owner.slots[slot], *args[:-1])
+            getattr(owner.slots[slot], name)(*args[:-1])
             return 0
         except BaseException as error:              # KeyboardInterrupt and SystemExit, too: raised again by the call
             return owner.failed(error)
@@ -415,3 +405,18 @@ class Step:
 
 
 Owner.on_tick = Owner.on_step = None
+
+
+def raise_what_was_raised(owners):
+    """the first exception of their callbacks, if there is one"""
+    error, STRAY.error = getattr(STRAY, "error", None), None
+    for owner in owners:
+        if owner.raised is not None:
+            error = owner.raised
+        owner.raised = None
+    if error is None:
+        return
+    try:
+        raise error
+    finally:
+        del error           # it would hold this frame, and this frame it, until the garbage collector came

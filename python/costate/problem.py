@@ -7,7 +7,9 @@ from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
 from costate.functional import Functional, estimated, second_order
-from costate.maps import STRAY, Bound, Map, Owner, Pattern, as_map, understands_complex
+from costate._dense import accurate_inside
+from costate._pattern import Pattern
+from costate.maps import Bound, Map, Owner, as_map, in_pattern, raise_what_was_raised, understands_complex
 from costate.result import Result
 
 
@@ -36,10 +38,11 @@ class Built:
         self.o = ffi.new("costate_options *")
         self.watch = ffi.new("costate_watch *")
         self.n, self.np, self.nm = n, np_, problem.memory
+        self.first, self.slope = at, None
         model = problem.model
         if model is not None:
             self.P[0] = model.problem[0]
-            self.nq, self.nm, self.way = self.P.nq, self.P.nm, "exact"
+            self.nq, self.nm, self.way = self.P.nq, self.P.nm, "differences" if model.differences else "exact"
         else:
             self.fill(at)
         self.N = self.n + self.nq + self.nm
@@ -75,10 +78,8 @@ class Built:
         """the mass matrix and the sparsity pattern"""
         problem, P, n = self.problem, self.P, self.n
         if problem.sparsity is not None:
-            rhs.pattern = Pattern(problem.sparsity, n)
-            struct = rhs.pattern.struct()
-            self.keep.append(struct)
-            P.pattern = struct
+            rhs.pattern = Pattern.of(sparsity_matrix(problem.sparsity), n, "sparsity")
+            P.pattern = rhs.pattern.struct(self.keep)
             if problem.rhs.jac is None:
                 P.jac = ffi.NULL                # formed by products or differences, with a colouring of the pattern
         if problem.mass is None:
@@ -90,7 +91,7 @@ class Built:
             matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
             self.owner.mass = np.ascontiguousarray(matrix.T)
         else:
-            self.owner.mass = rhs.pattern.values(matrix, "mass")
+            self.owner.mass = np.ascontiguousarray(in_pattern(rhs.pattern, matrix, "mass"), dtype=float)
         P.mass = lib.costate_py_mass
 
     def derivatives(self, problem, at):
@@ -101,7 +102,8 @@ class Built:
             return "exact"
         if problem.derivatives != "auto":
             return problem.derivatives
-        real = all(understands_complex(m.value, at, self.n) for m in missing)
+        real = all(understands_complex(m.value, at, part) for m in missing for part in range(1, len(at))
+                   if np.size(at[part]))
         return "complex step" if real else "differences"
 
     def events(self):
@@ -129,11 +131,11 @@ class Built:
     def options(self):
         problem, o = self.problem, self.o
         library.tolerances(o, self.n, problem.rtol, problem.atol, self.keep)
-        for name, value in problem.options.items():
+        for name, value in {**accurate_inside(library.method(problem.method or "auto")), **problem.options}.items():
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
             o.differences = 1
-        if problem.model is not None and problem.model.backend and not (o.solver or problem.method):
+        if problem.model is not None and problem.model.backend and not o.solver:
             o.backend = problem.model.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
         o.on_step, o.on_step_ctx = ffi.addressof(lib, "costate_watch_step"), self.watch
@@ -141,8 +143,11 @@ class Built:
 
     def has_slope(self):
         """are there derivatives with respect to t?"""
-        maps = [self.problem.rhs, self.problem.cost]
-        return all(m is None or not m.exact or m.jac_t or m.vjp or m.jac is None for m in maps)
+        if self.slope is None:
+            maps = [m for m in (self.problem.rhs, self.problem.cost) if m is not None]
+            self.slope = self.way == "differences" or all(
+                m.jac_t is not None or m.vjp is not None or understands_complex(m.value, self.first, 0) for m in maps)
+        return self.slope
 
     def state(self, y):
         """n values, or with memory variables, or N, as N"""
@@ -160,16 +165,14 @@ class Built:
 
     def check(self, status):
         """raises what a callback raised, or the library's sentence"""
-        stray, STRAY.error = getattr(STRAY, "error", None), None
-        for owner in [self.owner, *getattr(self, "others", ())]:
-            error, owner.raised = owner.raised, None
-            if error is not None:
-                raise error
-        if stray is not None:
-            raise stray
+        raise_what_was_raised([self.owner, *getattr(self, "others", ())])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.text(lib.costate_message(self.solver)),
                                lib.costate_time(self.solver))
+
+
+def sparsity_matrix(of):
+    return of if hasattr(of, "tocsc") else np.asarray(of)
 
 
 class Problem:
@@ -183,7 +186,8 @@ class Problem:
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
     events      a list of Event
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
-    method      "auto", or a name (costate.methods()); SciPy's names are understood
+    method      "auto", or a name (costate.methods()); SciPy's names are understood.  Composite methods such as auto
+                leave out members whose dense output is much less accurate than their steps, unless `members` names some
     rtol, atol  1e-6; numbers, or n of them
     derivatives "auto": those that are not given are complex steps where functions compute with complex y, else
                 differences; or one of "complex step", "differences"
@@ -230,6 +234,10 @@ class Problem:
             raise ValueError(f"y0 has {y.size} entries, of which {self.memory} are memory variables")
         count = self.model.np if self.model is not None else 0 if p is None else np.size(p)
         return n, y, vector([] if p is None else p, count, "p")
+
+    def rebuild(self):
+        """the next call in this thread makes a new solver"""
+        self._local.built = None
 
     def built(self, t, y0, p):
         """what solves the problem for these sizes in this thread, and the library's state and parameters"""
@@ -293,6 +301,7 @@ class Run:
         self._b, y, self._p = problem.built(self.t0, y0, p)
         b = self._b
         self.problem, self.derivatives, self._y0 = problem, b.way, y.copy()
+        self._start = problem.model if y0 is None else None     # whose initial values depend on p and t0
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
         times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
         found = np.full((len(times), b.n), np.nan)
@@ -302,7 +311,7 @@ class Run:
         self.stopped = status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
         if dense:
             self.steps_t, self.steps_y = self._steps_kept()
-        self.stats = library.statistics(lib.costate_get_stats(b.solver))
+        self._stats = ffi.new("costate_stats *", lib.costate_get_stats(b.solver)[0])
         self._watch(np.empty(0), found, False, None)
         b.check(lib.COSTATE_OK if self.stopped else status)
         found[times == self.t0] = self._y0[:b.n]            # lies in no step
@@ -322,6 +331,11 @@ class Run:
         b, w = self._b, self._b.watch
         y = taken(w.y, w.steps * b.N).reshape(-1, b.N)
         return np.concatenate([[self.t0], taken(w.t, w.steps)]), np.vstack([self._y0, y])[:, :b.n].T
+
+    @property
+    def stats(self):
+        """counts, a dictionary"""
+        return library.statistics(self._stats)
 
     def _taped(self):
         if self._tape is None:
@@ -360,23 +374,28 @@ class Run:
 
     # ---- first derivatives
 
-    def tangent(self, dy0=None, dp=None, *, at=None, dt0=None, dt1=None):
+    def tangent(self, dy0=None, dp=None, *, dm=None, at=None, dt0=None, dt1=None):
         """The derivative of y(t1) along directions of y0 and p: (n,), or (n, m) for m directions.
 
-        dy0: (n,) or (n, m); dp: (np,) or (np, m); dt0, dt1: numbers or m of them.  at: times: the derivatives there,
-        (len(at), n) or (len(at), n, m)"""
+        dy0: (n,) or (n, m); dp: (np,) or (np, m); dm: of memory variables at the start; dt0, dt1: numbers or m of them.
+        at: times: the derivatives there, (len(at), n) or (len(at), n, m)"""
         b, m, one = self._b, 1, True
-        dy0 = None if dy0 is None else columns(dy0, b.n, "dy0")
-        dp = None if dp is None else columns(dp, b.np, "dp")
-        for d in (dy0, dp):
-            if d is not None:
-                m, one = d[0].shape[0], d[1]
-        if dy0 is not None and dp is not None and dy0[0].shape[0] != dp[0].shape[0]:
-            raise ValueError(f"dy0 has {dy0[0].shape[0]} columns, dp has {dp[0].shape[0]}")
+        dy0, dp, dm = (None if d is None else columns(d, rows, name)
+                       for d, rows, name in ((dy0, b.n, "dy0"), (dp, b.np, "dp"), (dm, b.nm, "dm")))
+        given = [d for d in (dy0, dp, dm) if d is not None]
+        if given:
+            m, one = given[0][0].shape[0], given[0][1]
+        if len({d[0].shape[0] for d in given}) > 1:
+            raise ValueError(f"the directions have different numbers of columns: {[d[0].shape[0] for d in given]}")
         V = np.zeros((m, b.N))
         if dy0 is not None:
             V[:, :b.n] = dy0[0]
+        if dm is not None:
+            V[:, b.N - b.nm:] = dm[0]
         ends = [None if d is None else vector(np.broadcast_to(d, (m,)), m, "dt") for d in (dt0, dt1)]
+        for k in range(m if self._start is not None else 0):
+            V[k] += self._start.start_jvp(self.t0, self._p, None if dp is None else dp[0][k],
+                                          0.0 if dt0 is None else ends[0][k])
         times = ffi.new("costate_times *")
         times.t0, times.t1 = pointer(ends[0]), pointer(ends[1])
         seen, keep = self._observing(at, m)
@@ -400,6 +419,7 @@ class Run:
 
     def adjoint(self, w=None, *, at=None, w_at=None, w_costs=None):
         """w times the Jacobians of y(t1) with respect to y0 and p: (n,), (np,), or (n, m), (np, m) for m functionals.
+        Where the problem has memory variables, a third part is that with respect to them at the start.
 
         w: (n,) or (n, m), the gradients of the functionals with respect to y(t1); at, w_at: times, and gradients with
         respect to the states there, (len(at), n) or (len(at), n, m); w_costs: (nq,) or (nq, m)"""
@@ -426,13 +446,18 @@ class Run:
         if at is not None:
             b.owner.seeds = np.ascontiguousarray(np.transpose(seeds, (0, 2, 1)))
         self._sweep(lam, mu, ffi.NULL, seen)
-        by_y0, by_p = lam[:, :b.n].T, mu.T
-        return (by_y0[:, 0].copy(), by_p[:, 0].copy()) if one else (by_y0, by_p)
+        parts = (lam[:, :b.n].T, mu.T) + ((lam[:, b.N - b.nm:].T,) if b.nm else ())
+        return tuple(part[:, 0].copy() for part in parts) if one else parts
 
     def _sweep(self, lam, mu, times, seen):
         b = self._b
         b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
                                     pointer(mu) if b.np else ffi.NULL, times, seen))
+        for k in range(len(lam) if self._start is not None else 0):
+            by_p, by_t = self._start.start_vjp(self.t0, self._p, lam[k])
+            mu[k] += by_p
+            if times and times.t0:
+                times.t0[k] += by_t
 
     # ---- functionals
 
@@ -456,8 +481,9 @@ class Run:
         lam, mu = np.zeros((1, b.N)), np.zeros((1, b.np))
         lam[0, :b.n + b.nq], mu[0] = F.of_end(self.t, self._end[:b.n + b.nq], self._p)
         self._sweep(lam, mu, times if timed else ffi.NULL, seen)
-        return Result(value=self.value(F), y0=lam[0, :b.n].copy(), p=mu[0].copy(), t0=ends[0] if timed else None,
-                      t1=ends[1] if timed else None, derivatives=self.derivatives)
+        memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
+        return Result(value=self.value(F), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
+                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, derivatives=self.derivatives)
 
     def hessp(self, functional, vy0=None, vp=None):
         """Result: y0, p: the gradient; Hy0, Hp: its derivative along vy0 and vp"""

@@ -19,7 +19,7 @@ root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.arg
 
 DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
              "docs/recipes.md", "docs/extending.md", "docs/methods.md", "docs/examples.md", "docs/applications.md",
-             "docs/installing.md", "docs/cost.md", "docs/mathematics.md")
+             "docs/installing.md", "docs/cost.md", "docs/mathematics.md", "docs/python.md")
 
 
 def read(name):

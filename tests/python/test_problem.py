@@ -190,6 +190,82 @@ def test_complex_steps_are_recognised():
     assert run.derivatives == "differences", run.derivatives
 
 
+def test_no_derivative_is_silently_zero():
+    """a function or functional that loses the imaginary part of p, of one argument alone"""
+    def loses_p(t, y, p):
+        return -np.array([float(np.real(p[0]))]) * y
+    run = costate.Problem(loses_p, method="dopri5", **SHARP).integrate((0, 1), [1.0], [2.0])
+    assert run.derivatives == "differences", run.derivatives
+    close(run.adjoint([1.0])[1], [-np.exp(-2)], 1e-5)
+
+    def fills(t, y, p):
+        out = np.empty(2)
+        out[:] = hares(t, y, p)
+        return out
+    run = costate.Problem(fills, jac=jac, method="dopri5", **SHARP).integrate(SPAN, Y0, P0)
+    fails(TypeError, "jac_p", run.adjoint, [1.0, 0.0])
+    run = costate.Problem(hares, method="dopri5", **SHARP).integrate(SPAN, Y0, P0)
+    fails(TypeError, "complex p", run.gradient, costate.Functional(end=lambda t, y, p: y[0] * float(p[3])))
+    F = costate.Functional(end=lambda t, y, p: y[0] * p[3], end_y=lambda t, y, p: np.array([p[3], 0 * p[3]]))
+    G = costate.Functional(end=lambda t, y, p: y[0] * p[3])
+    close(run.gradient(F).p, run.gradient(G).p, 1e-13)
+
+
+def test_functions_of_a_real_time():
+    """t may be compared, and be an index, where no derivative with respect to it is wanted"""
+    table = np.array([1.0, 0.5, 2.0, 1.0])
+    run = costate.Problem(lambda t, y, p: -p[0] * table[int(t)] * y, method="dopri5").integrate((0, 3), [1.0], [0.3])
+    assert run.derivatives == "complex step"
+    g = run.gradient(costate.Functional(end=lambda t, y, p: y[0]))
+    close(g.p, [-3.5 * np.exp(-0.3 * 3.5)], 1e-3)
+    assert g.t0 is None and g.t1 is None
+
+
+def test_hessian_of_an_autonomous_problem():
+    """without jac_t; and where the functional depends on p directly"""
+    def f(t, y, p):
+        return hares(0 * t, y, p)
+    F = costate.Functional(end=lambda t, y, p: y[0] * p[3] ** 2,
+                           end_y=lambda t, y, p: np.array([p[3] ** 2, 0 * p[3]]),
+                           end_p=lambda t, y, p: np.array([0, 0, 0, 2 * p[3] * y[0]]))
+    problem = costate.Problem(f, jac=jac, jac_p=jac_p, method="dopri5", **SHARP)
+    H = problem.hessp(F, SPAN, Y0, P0, vp=np.eye(4)).Hp
+    close(H, H.T, 1e-10)
+    e = 1e-5
+    up, down = (problem.gradient(F, SPAN, Y0, P0 + s * e * np.eye(4)[3]).p for s in (1, -1))
+    close(H[:, 3], (up - down) / (2 * e), 1e-5)
+    lacks = costate.Functional(end=lambda t, y, p: y[0] * p[3], end_y=lambda t, y, p: np.array([p[3], 0 * p[3]]))
+    fails(TypeError, "end_p", problem.hessp, lacks, SPAN, Y0, P0, vp=P0)
+    fails(costate.CostateError, "give jac", costate.Problem(f, method="dopri5").hessp, F, SPAN, Y0, P0, vp=P0)
+    fails(ValueError, "different numbers", problem.hessp, F, SPAN, Y0, P0, vp=np.eye(4), vy0=np.eye(2))
+
+
+def test_the_goal_does_not_stay():
+    """tolerances that gradient(tol=...) has found are not those of the next run"""
+    problem = costate.Problem(hares, method="dopri5", rtol=1e-4, atol=1e-4)
+    before = problem.integrate(SPAN, Y0, P0).y
+    problem.gradient(costate.Functional(end=lambda t, y, p: y[0]), SPAN, Y0, P0, tol=1e-8)
+    close(problem.integrate(SPAN, Y0, P0).y, before, 0)
+
+
+def test_between_steps():
+    """auto: states between steps are as accurate as those at their ends"""
+    times = np.linspace(0, 10, 101)
+    want = costate.Problem(hares, method="dopri5", rtol=1e-12, atol=1e-12).integrate((0, 10), Y0, P0, t_eval=times).at
+    run = costate.Problem(hares, rtol=1e-8, atol=1e-8).integrate((0, 10), Y0, P0, t_eval=times)
+    close(run.at, want, 1e-5)
+    close(run(times), want, 1e-5)
+
+
+def test_memory_has_a_gradient():
+    problem = costate.Problem(lambda t, y, p, m: -m[0] * y, memory=1, method="dopri5", **SHARP, events=[
+        costate.Event(times=[1.0], jump=lambda t, y, p, m: np.array([y[0], p[0] * m[0]]))])
+    run = problem.integrate((0, 2), [1.0, 0.5], [3.0])
+    by_y, by_p, by_m = run.adjoint([1.0])
+    close(by_m, [-4 * np.exp(-2)], 1e-7)
+    close(run.tangent(dm=[1.0]), by_m, 1e-11)
+
+
 def test_events_and_memory():
     """a ball that bounces, its restitution in p, and the number of impacts in a memory variable"""
     def fall(t, y, p, m):
@@ -201,7 +277,8 @@ def test_events_and_memory():
     first = np.sqrt(2 / 9.81)
     assert run.m[0] == len(run.events) and abs(run.events[0][0] - first) < 1e-9 and run.events[0][1] == 0
     close(run.events[0][3][1], -0.8 * run.events[0][2][1], 1e-12)
-    by_y, by_p = run.adjoint([1.0, 0.0])
+    by_y, by_p, by_m = run.adjoint([1.0, 0.0])
+    assert by_m.shape == (1,) and by_m[0] == 0
     e = 1e-6
     problem = costate.Problem(fall, events=[ground], memory=1, method="dopri5", **SHARP)
     up, down = (problem.integrate((0, 2), [1.0, 0.0, 0.0], [9.81, 0.8 + s * e]).y[0] for s in (1, -1))
@@ -260,9 +337,12 @@ def test_sparsity():
     runs = [costate.Problem(ends, method="radau2a", mass=mass, sparsity=s, **SHARP).integrate((0, 1), np.zeros(n), p)
             for s in (None, pattern)]
     close(runs[0].y, runs[1].y, 1e-8)
-    for name in ("sparsity", "mass"):
+    for name, words in (("sparsity", "`sparsity` is expected to have shape"), ("mass", "mass has shape")):
         wrong = costate.Problem(chain, **{name: np.eye(3)})
-        fails(ValueError, f"{name} has shape", wrong.integrate, (0, 1), np.zeros(n), p)
+        fails(ValueError, words, wrong.integrate, (0, 1), np.zeros(n), p)
+    if "sparse" in ways:
+        outside = costate.Problem(chain, method="radau2a", sparsity=np.eye(n), **ways["sparse"])
+        fails(ValueError, "jac of fun has entries outside sparsity", outside.integrate, (0, 1), np.zeros(n), p)
 
 
 def test_shapes_and_types():

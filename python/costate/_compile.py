@@ -1,0 +1,167 @@
+"""Equation files to loaded shared objects: costate-model, the system's C compiler, and a cache for each user."""
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from costate import _library as library
+from costate import _places as places
+from costate._library import ModelError
+
+FLAGS = ("-O3", "-fPIC", "-shared", "-ffp-contract=off")
+NO_COMPILER = """models are compiled, but there is no C compiler: {command} was not found.
+Install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; conda: conda install c-compiler; \
+macOS: xcode-select --install), or name it in the environment variable CC."""
+
+
+class Compiled:
+    """A loaded shared object, the text of its header, and the name of its model."""
+
+    def __init__(self, path, header, name):
+        self.library, self.path, self.header, self.name = ctypes.CDLL(str(path)), path, header, name
+
+
+LOADED = {}             # key: Compiled
+
+
+def compiled(text, file):
+    """The model of an equation file, compiled now or before.
+
+    file: its name in messages; its stem names a model that has no name in its text"""
+    words = command()
+    key = digest(repr((text, Path(file).stem, library.version(), stamp(), words, compiler_version(words[0]))))
+    if key not in LOADED:
+        LOADED[key] = known(user_cache(), key) or stored(key, *built(text, file))
+    return LOADED[key]
+
+
+def digest(of):
+    return hashlib.sha256(of if isinstance(of, bytes) else of.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def stamp():
+    """changes when costate-model does"""
+    files = sorted(Path(places.CODEGEN, "codegen").rglob("*.py"))
+    return digest(repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]))
+
+
+# ---- the cache: KEY.json names a shared object, which is called by the digest of its own bytes ----------------
+
+def user_cache():
+    """the directory where compiled models are kept"""
+    given = os.environ.get("COSTATE_CACHE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "costate"
+
+
+@functools.lru_cache(maxsize=1)
+def temporary():
+    """a directory for models of this process, where the cache cannot be written; removed at its end"""
+    return tempfile.TemporaryDirectory(prefix="costate-")
+
+
+def known(place, key):
+    """what the cache holds; None: nothing, or a damaged entry"""
+    try:
+        entry = json.loads((place / f"{key}.json").read_text(encoding="utf-8"))
+        path = place / (entry["object"] + ".so")
+        if digest(path.read_bytes()) != entry["object"]:
+            return None
+        return Compiled(path, entry["header"], entry["name"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def stored(key, content, header, name):
+    """puts a shared object where this user can write and execute files, and loads it"""
+    try:
+        return put(user_cache(), key, content, header, name)
+    except OSError:
+        pass
+    try:
+        return put(Path(temporary().name), key, content, header, name)
+    except OSError as error:
+        raise ModelError(f"the compiled model cannot be loaded: {error}") from None
+
+
+def put(place, key, content, header, name):
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = place / f"{digest(content)}.so"
+    replace(path, content)
+    found = Compiled(path, header, name)
+    entry = dict(object=path.stem, header=header, name=name)
+    replace(place / f"{key}.json", json.dumps(entry).encode())
+    return found
+
+
+def replace(path, content):
+    """writes a file at once: other processes see the old or the new one"""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as out:
+        try:
+            out.write(content)
+            out.close()
+            os.replace(out.name, path)
+        except OSError:
+            os.unlink(out.name)
+            raise
+
+
+# ---- building -----------------------------------------------------------------------------------------------
+
+def built(text, file):
+    """(bytes of the shared object, header, name of the model)"""
+    with tempfile.TemporaryDirectory(prefix="costate-") as place:
+        translate(place, text, file)
+        header = Path(place, "model.h").read_text(encoding="utf-8")
+        compile_(place)
+        return Path(place, "model.so").read_bytes(), header, name_in(header)
+
+
+def name_in(header):
+    """the name of the model: the function that returns the problem starts with it"""
+    return re.search(r"^const costate_problem \*(\w+)_problem\(", header, re.M)[1]
+
+
+def translate(place, text, file):
+    """costate-model"""
+    if sys.version_info < (3, 11):
+        raise ModelError("equation files need Python 3.11 or newer; this is Python {}.{}".format(*sys.version_info))
+    path = os.path.join(place, Path(file).stem + ".eq")
+    with open(path, "w", encoding="utf-8", errors="surrogatepass") as out:
+        out.write(text)
+    env = dict(os.environ, PYTHONPATH=places.CODEGEN, PYTHONDONTWRITEBYTECODE="1")
+    done = subprocess.run([sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c")],
+                          capture_output=True, text=True, errors="replace", env=env, cwd=place)
+    if done.returncode:
+        raise ModelError(done.stderr.strip().replace(path, str(file)))
+
+
+def command():
+    """how model.c becomes model.so, as words of a command"""
+    return [*shlex.split(os.environ.get("CC") or "cc"), *FLAGS, "-I", places.INCLUDE, "model.c", "-o", "model.so",
+            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+
+
+@functools.lru_cache
+def compiler_version(compiler):
+    """what the compiler says about itself"""
+    try:
+        return subprocess.run([compiler, "--version"], capture_output=True, text=True, errors="replace").stdout
+    except OSError:
+        raise ModelError(NO_COMPILER.format(command=compiler)) from None
+
+
+def compile_(place):
+    words = command()
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", cwd=place)
+    if done.returncode:
+        raise ModelError(f"the C compiler failed: {shlex.join(words)}\n{(done.stderr + done.stdout).strip()}")

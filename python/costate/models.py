@@ -1,0 +1,305 @@
+"""Models: equations as text, as SymPy expressions or as compiled functions, for Problem(model).
+
+Model           equation files, compiled with all derivatives
+from_sympy      SymPy expressions to a Model
+from_cfunc      functions of C, by their addresses
+from_numba      functions that Numba compiles"""
+import ctypes
+import difflib
+import re
+from pathlib import Path
+
+import numpy as np
+
+from costate._callbacks import from_cfunc, from_numba
+from costate._compile import compiled
+from costate._costate import ffi
+from costate._library import ModelError, pointer, vector
+from costate.result import Result
+
+__all__ = ["Model", "from_cfunc", "from_numba", "from_sympy"]
+
+KINDS = ("state", "parameter", "memory", "cost", "output")
+MECHANISMS = (".def", ".kpp", ".eqn")
+MOST_NAMED = 20         # names that a message lists
+
+
+class Model:
+    """The equations of a text in the language of docs/equations.md, compiled with all derivatives.
+
+    text        the equations; file: what messages call them
+    sizes       for models on grids: sizes that differ from those in the text, as {"N": 20}
+
+    name, states, parameters, costs, outputs, memory    the name of the model and those of its quantities
+    units       units by name
+    defaults    the values of the parameters in the text
+    n, np, nq, nm   numbers of states, parameters, running costs and memory variables
+
+    A model is compiled once and kept in a cache: $COSTATE_CACHE, $XDG_CACHE_HOME/costate or ~/.cache/costate."""
+
+    differences = False         # all derivatives are those of the equations
+
+    def __init__(self, text, *, file="model.eq", sizes=None):
+        if text.endswith(".eq") and "\n" not in text:
+            raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
+        self.text, self.file = text, str(file)
+        self._c = compiled(text, self.file)
+        self.name, header = self._c.name, self._c.header
+        self._arguments = self._grid(header, dict(sizes or {}))
+        self.problem = self._function("problem", "const costate_problem *")()
+        P = self.problem
+        self.n, self.np, self.nq, self.nm = P.n, P.np, P.nq, P.nm
+        self.units = {}
+        for kind in KINDS:
+            setattr(self, kind if kind == "memory" else kind + "s", self._texts(header, kind))
+        self.backend = None
+        if self._has("backend"):
+            self.backend = self._function("backend", "const struct costate_backend *")()
+        self.defaults = self._defaults(header)
+        self._start = None
+        if self._has("start"):
+            self._start = self._function("start", "void", "double", "const double *", "double *")
+
+    @classmethod
+    def from_file(cls, path, *, sizes=None):
+        """the model of an equation file"""
+        if Path(path).suffix in MECHANISMS:
+            raise ModelError(f"{path} is a chemical mechanism, which costate-model reads for C only; Python needs an "
+                             "equation file (.eq)")
+        return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes)
+
+    def __reduce__(self):
+        return restored, (type(self), self.text, self.file, self.sizes)
+
+    def __repr__(self):
+        counts = [(self.n, "state"), (self.np, "parameter"), (self.nq, "running cost"), (self.nm, "memory variable"),
+                  (self.problem.nevents, "event"), (len(self.outputs), "output")]
+        return f"<Model {self.name}: " + ", ".join(f"{k} {what}{'s' * (k != 1)}" for k, what in counts if k) + ">"
+
+    # ---- what the C offers
+
+    def _has(self, suffix):
+        return f"{self.name}_{suffix}(" in self._c.header
+
+    def _function(self, suffix, result, *arguments):
+        """a function of the C file; of a grid, with the grid as its first argument"""
+        function = getattr(self._c.library, f"{self.name}_{suffix}")
+        kinds = ["const void *"] * len(self._arguments) + list(arguments)
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        call = ffi.cast(f"{result}(*)({', '.join(kinds) or 'void'})", address)
+        return lambda *values: call(*self._arguments, *values)
+
+    def _grid(self, header, sizes):
+        """arguments of all functions: none, or the grid"""
+        self.sizes, self._axes = sizes, []
+        new = re.search(r"\w+_new\(([^)]*)\);", header)
+        if new is None:
+            if sizes:
+                raise ModelError(f"{self.name} has no sizes: it is not on a grid")
+            return ()
+        text = re.search(r"on a grid of (.*?) cells(?: \(usually (.*?)\))?\.", " ".join(header.split()))
+        usual = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", text[2] or "")}
+        names = re.findall(r"int (\w+)", new[1])
+        near(sizes, names, "size", self.name)
+        self.sizes = {**usual, **sizes}
+        missing = [name for name in names if name not in self.sizes]
+        if missing:
+            raise ModelError(f"the size {missing[0]} of {self.name} has no value: give sizes={{\"{missing[0]}\": ...}}")
+        self._axes = [int(self.sizes.get(axis, axis)) for axis in text[1].split(" x ")]
+        self._arguments = ()
+        grid = self._function("new", "void *", *["int"] * len(names))(*[int(self.sizes[name]) for name in names])
+        if grid == ffi.NULL:
+            raise ModelError(f"{self.name} cannot have the sizes {self.sizes}: an axis has too few cells, or the grid "
+                             "does not fit into memory")
+        free = ctypes.cast(getattr(self._c.library, f"{self.name}_free"), ctypes.c_void_p).value
+        return (ffi.gc(grid, ffi.cast("void(*)(void *)", free)),)
+
+    def _texts(self, header, kind):
+        """names of one kind; their units are kept"""
+        found = re.search(rf"\b{self.name}_{kind}_names\[(\d+)\]", header)
+        if found is None:
+            return []
+        names, units = ([text.decode() for text in (ctypes.c_char_p * int(found[1])).in_dll(
+            self._c.library, f"{self.name}_{kind}_{what}")] for what in ("names", "units"))
+        self.units.update(zip(names, units))
+        return names
+
+    def _defaults(self, header):
+        values = np.zeros(self.np)
+        if self._arguments and self.np:
+            self._function("defaults", "void", "double *")(pointer(values))
+        elif self.np:
+            values[:] = (ctypes.c_double * self.np).in_dll(self._c.library, f"{self.name}_defaults")
+        values.flags.writeable = False
+        return values
+
+    # ---- values and places
+
+    def start(self, t=0.0, p=None):
+        """initial values at t: states, running costs (0) and memory variables"""
+        y = np.zeros(self.n + self.nq + self.nm)
+        if self._start is not None:
+            p = self._parameters(p)
+            self._start(t, pointer(p), pointer(y))
+        return y
+
+    def start_jvp(self, t=0.0, p=None, dp=None, dt=0.0):
+        """the derivative of start along directions of p and t"""
+        out = np.zeros(self.n + self.nq + self.nm)
+        if self._has("start_map"):
+            x, keep = self._point(t, p=p)
+            dx, keep_too = self._direction(dt, dp)
+            self._evaluated("start", self._start_map().tangent(x, dx, pointer(out), self._ctx()))
+        return out
+
+    def start_vjp(self, t, p, w):
+        """w (n, or one weight for each value of start) times the derivatives of start: (by p, by t)"""
+        return self._start_products(t, p, w, None)
+
+    def start_hvp(self, t, p, w, dp=None, dt=0.0):
+        """the derivative of start_vjp along directions of p and t: (by p, by t)"""
+        return self._start_products(t, p, w, (dt, dp))
+
+    def _start_products(self, t, p, w, along):
+        weights = np.zeros(self.n + self.nq + self.nm)
+        weights[:np.size(w)] = w
+        by_p, by_t = np.zeros(self.np), np.zeros(1)
+        if self._has("start_map"):
+            g, map_ = ffi.new("costate_gradient *"), self._start_map()
+            g.p, g.t = pointer(by_p), pointer(by_t)
+            x, keep = self._point(t, p=p)
+            if along is None:
+                code = map_.adjoint(x, pointer(weights), g, self._ctx())
+            else:
+                dx, keep_too = self._direction(*along)
+                code = map_.adjoint_tangent(x, dx, pointer(weights), g, self._ctx())
+            self._evaluated("start", code)
+        return by_p, by_t[0]
+
+    def _start_map(self):
+        return self._function("start_map", "const costate_map *")()
+
+    def _direction(self, dt, dp):
+        return self._point(dt, p=np.zeros(self.np) if dp is None else dp)
+
+    def _ctx(self):
+        return self._arguments[0] if self._arguments else self.problem.ctx
+
+    def _point(self, t, y=None, p=None, m=None, mode=0):
+        """(a costate_point, what must live as long)"""
+        keep = [None if y is None else vector(y, self.n, "y"), self._parameters(p),
+                np.full(self.nm, np.nan) if m is None else vector(m, self.nm, "m")]
+        x = ffi.new("costate_point *")
+        x.t, x.mode = t, mode
+        x.y, x.p, x.m = map(pointer, keep)
+        return x, keep
+
+    def _parameters(self, p):
+        return self.defaults if p is None else vector(p, self.np, "p")
+
+    def index(self, name, *cell):
+        """Where a quantity is: a state in y, a parameter in p, a running cost, memory variable or output among those.
+
+        cell: on grids, the indices of the cell"""
+        kinds = {kind: getattr(self, kind if kind == "memory" else kind + "s") for kind in KINDS}
+        near([name], sum(kinds.values(), []), "quantity", self.name)
+        kind = next(kind for kind, names in kinds.items() if name in names)
+        place = kinds[kind].index(name)
+        if not self._axes or kind not in ("state", "parameter"):
+            return place
+        suffix = "index" if kind == "state" else "parameter"
+        if not self._has(suffix):
+            return place
+        cell = cell or (0,) * len(self._axes)
+        if len(cell) != len(self._axes) or not all(0 <= i < size for i, size in zip(cell, self._axes)):
+            raise IndexError(f"there is no cell {cell} in a grid of {' x '.join(map(str, self._axes))} cells")
+        return self._function(suffix, "int", *["int"] * (1 + len(cell)))(place, *cell)
+
+    def parameter_vector(self, **values):
+        """The defaults with some of them replaced, as parameter_vector(k=2.0).
+
+        A vector k[1..5], or a field on a grid, is replaced as a whole: k=5 values, or one for all; its components are
+        called as in parameters: parameter_vector(**{"k[2]": 3.0})"""
+        p = self.defaults.copy()
+        whole = {name.split("[")[0] for name in self.parameters if "[" in name}
+        near(values, [*self.parameters, *whole], "parameter", self.name)
+        for name, value in values.items():
+            if self._axes and name in self.parameters:
+                self._set_on_grid(p, name, value)
+            elif name in self.parameters:
+                p[self.parameters.index(name)] = value
+            else:
+                p[[k for k, each in enumerate(self.parameters) if each.startswith(name + "[")]] = value
+        return p
+
+    def _set_on_grid(self, p, name, value):
+        last = tuple(size - 1 for size in self._axes)
+        if self.index(name) == self.index(name, *last):
+            p[self.index(name)] = value
+            return
+        field = np.broadcast_to(np.asarray(value, dtype=float), self._axes)
+        for cell in np.ndindex(*self._axes):
+            p[self.index(name, *cell)] = field[cell]
+
+    # ---- outputs
+
+    def output(self, t, y, p=None, *, m=None, mode=0):
+        """The outputs at t: an array with one value for each; for k times, with y (n, k) as of Run.at: (outputs, k).
+
+        m: memory variables; without them outputs that depend on them are NaN; mode: of a hybrid system"""
+        times, states = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
+        if times.ndim:
+            return np.stack([self.output(s, states[:, k], p, m=m, mode=mode) for k, s in enumerate(times)], axis=1)
+        map_, out = self._output_map(), np.empty(len(self.outputs))
+        x, keep = self._point(t, y, p, m, mode)
+        self._evaluated("outputs", map_.value(x, pointer(out), self._ctx()))
+        return out
+
+    def output_jacobian(self, t, y, p=None, *, m=None, mode=0):
+        """The derivatives of the outputs at t: Result with y (outputs, n), p (outputs, np), t (outputs) and m"""
+        map_, rows = self._output_map(), len(self.outputs)
+        x, keep = self._point(t, y, p, m, mode)
+        found = {name: np.zeros((rows, count)) for name, count in dict(y=self.n, p=self.np, t=1, m=self.nm).items()}
+        g = ffi.new("costate_gradient *")
+        for k, weights in enumerate(np.eye(rows)):
+            for name, array in found.items():
+                setattr(g, name, pointer(array[k]))
+            self._evaluated("outputs", map_.adjoint(x, pointer(weights), g, self._ctx()))
+        found["t"] = found["t"][:, 0]
+        return Result(**found)
+
+    def _output_map(self):
+        if not self.outputs:
+            raise ModelError(f"{self.name} has no outputs")
+        return self._function("output_map", "const costate_map *")()
+
+    def _evaluated(self, what, code):
+        if code:
+            raise ArithmeticError(f"{what} of {self.name}: a value is not defined there")
+
+
+def restored(cls, text, file, sizes):
+    return cls(text, file=file, sizes=sizes)
+
+
+def near(names, known, what, model):
+    """raises KeyError for a name that is not known, with those that resemble it"""
+    for name in names:
+        if name not in known:
+            similar = difflib.get_close_matches(name, known) or known[:MOST_NAMED]
+            those = f": {', '.join(similar)}" if similar else ""
+            raise KeyError(f"{model} has no {what} {name!r}; it has{those or ' none'}")
+
+
+def from_sympy(rhs, states, parameters=(), t=None, *, costs=None, initial=None, name="model"):
+    """The Model of SymPy expressions: rhs[k] is the derivative of states[k] in time.
+
+    states          Symbols, or functions of t such as Function("x")(t)
+    parameters      Symbols, or {Symbol: default}; without a default: 0
+    t               the Symbol of the time; None: a Symbol that is called t
+    costs           running costs: {name: expression}
+    initial         initial values: {state: number or expression in parameters and t}, or one for each state
+
+    Model.text is the equation file that this writes."""
+    from costate import _sympy
+    return Model(_sympy.equations(rhs, states, parameters, t, costs, initial, name), file=f"{name}.eq")
