@@ -29,7 +29,12 @@ class OdeResult(dict):
     __delattr__ = dict.__delitem__
 
     def __dir__(self):
-        return list(self)
+        return [*self, "plot"]
+
+    def plot(self, **more):
+        """draws y over t: costate.plots.plot_result, which needs Matplotlib; returns the axes"""
+        from costate.plots import plot_result
+        return plot_result(self, **more)
 
     def __repr__(self):
         width = max(map(len, self), default=0) + 1

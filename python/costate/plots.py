@@ -69,6 +69,18 @@ def plot_run(run, *, components=None, labels=None, steps=False, points=400, xlab
     return finished(ax, xlabel, ylabel, len(which) if len(which) > 1 or labels is not None else 0)
 
 
+def plot_result(found, *, components=None, labels=None, points=400, xlabel="$t$", ylabel="$y$", ax=None):
+    """What solve_ivp returned: y over t (of complex y the real part), by dense output where there is some.  Arguments
+    as of plot_run."""
+    which = range(len(found.y)) if components is None else components
+    t = found.t if found.sol is None else np.linspace(found.t[0], found.t[-1], points)
+    y = found.y if found.sol is None else found.sol(t)
+    ax = axes(ax)
+    for i, name in zip(which, names_of(labels, "y", which)):
+        ax.plot(t, y[i].real, linewidth=1.4, label=name)
+    return finished(ax, xlabel, ylabel, len(which) if len(which) > 1 or labels is not None else 0)
+
+
 def plot_sensitivities(run, *, component=0, parameters=None, labels=None, relative=False, points=200, xlabel="$t$",
                        ylabel=None, ax=None):
     """The derivative of one state with respect to parameters over time, by tangents.

@@ -337,6 +337,11 @@ class Run:
         """counts, a dictionary"""
         return library.statistics(self._stats)
 
+    def plot(self, **more):
+        """draws the states over time: costate.plots.plot_run, which needs Matplotlib; returns the axes"""
+        from costate.plots import plot_run
+        return plot_run(self, **more)
+
     def _taped(self):
         if self._tape is None:
             raise ValueError("the run was not recorded (record=False): it has no derivatives and no dense output")

@@ -48,6 +48,19 @@ def written(ax, labels, xlabel, ylabel):
     pyplot.close(ax.figure)
 
 
+def test_methods():
+    """run.plot() and, of solve_ivp, result.plot()"""
+    plots()
+    run = problem().integrate((0.0, 5.0), Y0, P)
+    written(run.plot(labels=["prey", "predator"]), ["prey", "predator"], "$t$", "$y$")
+    for dense in (False, True):
+        found = costate.solve_ivp(lambda t, y: prey(t, y, P), (0, 5), Y0, dense_output=dense)
+        ax = found.plot(components=[1], labels=["predator"])
+        t, y = ax.lines[0].get_data()
+        assert len(ax.lines) == 1 and np.allclose(y, found.sol(t)[1] if dense else found.y[1])
+        written(ax, ["predator"], "$t$", "$y$")
+
+
 def test_run():
     run = problem().integrate((0.0, 5.0), Y0, P)
     ax = plots().plot_run(run, labels=["prey", "predator"], xlabel="$t$ [a]", ylabel="animals")
