@@ -10,6 +10,8 @@ typedef struct {
     void *handle;               /* of the Python object that the callbacks belong to */
     int python;                 /* 1: each step is shown to Python, too */
     double last;                /* time of the last tick, s */
+    double looked;              /* time when the clock was read last, and steps until it is read again */
+    int skips, stride;
     int n, N;                   /* states; of the library: with costs and memory */
     /* states at given times, in the order of the run */
     const double *at;           /* count */
@@ -35,9 +37,14 @@ static double watch_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Reading the clock would take a tenth of a short step: while steps are short it is read at every 16th. */
 static int watch_tick(costate_watch *w)
 {
+    if (w->skips-- > 0) return 0;
     double now = watch_clock();
+    int quick = fabs(now - w->looked) < 1e-3;
+    w->skips = w->stride = !quick ? 0 : w->stride < 15 ? 2 * w->stride + 1 : 15;
+    w->looked = now;
     if (fabs(now - w->last) < 0.05) return 0;
     w->last = now;
     return costate_py_tick(w->handle);
@@ -59,15 +66,22 @@ static int watch_keep(costate_watch *w, double t, const double *y)
     return 0;
 }
 
-static int costate_watch_step(const costate_step *s, void *ctx)
+/* the given times in this step */
+static int watch_times(costate_watch *w, const costate_step *s)
 {
-    costate_watch *w = ctx;
     double a = costate_step_start(s), b = costate_step_end(s), dir = b < a ? -1 : 1;
     while (w->next < w->count && dir * (w->at[w->next] - b) <= 0) {
         double *y = w->found + (size_t)w->next * (size_t)w->n, t = w->at[w->next++];
         if (dir * (t - a) >= 0 && costate_step_eval(s, t, y)) return -1;
     }
-    if (w->keeps && watch_keep(w, b, costate_step_state(s))) return -1;
+    return 0;
+}
+
+static int costate_watch_step(const costate_step *s, void *ctx)
+{
+    costate_watch *w = ctx;
+    if (w->next < w->count && watch_times(w, s)) return -1;
+    if (w->keeps && watch_keep(w, costate_step_end(s), costate_step_state(s))) return -1;
     if (w->python && costate_py_step(s, w->handle)) return 1;
     return watch_tick(w);
 }
