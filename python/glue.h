@@ -107,15 +107,3 @@ static void costate_watch_clear(costate_watch *w)
     w->steps = w->room = 0;
     w->next = 0;
 }
-
-/* what makes of an address, of a compiled model, a function or an array */
-static const costate_problem *costate_call_problem(void *f) { return ((const costate_problem *(*)(void))f)(); }
-static const costate_map *costate_call_map(void *f) { return ((const costate_map *(*)(void))f)(); }
-static const struct costate_backend *costate_call_backend(void *f)
-{
-    return ((const struct costate_backend *(*)(void))f)();
-}
-static void costate_call_start(void *f, double t, const double *p, double *y)
-{
-    ((void (*)(double, const double *, double *))f)(t, p, y);
-}

@@ -18,13 +18,12 @@ PRODUCTS = {
     "tangent2": f"int %s({POINT}, {POINT}, {POINT}, double *, void *)",
     "adjoint_tangent": f"int %s({POINT}, {POINT}, const double *, {GRADIENT}, void *)",
 }
-SLOTS = ["rhs", "cost", "guard", "jump", "gain", "after", "output", "conditions"]
+SLOTS = ["rhs", "cost", "guard", "jump", "conditions"]
 CALLBACKS = """
 int costate_py_tick(void *);
 int costate_py_step(const costate_step *, void *);
 int costate_py_jac(const costate_point *, double *, void *);
 int costate_py_mass(double *, void *);
-int costate_py_event(int, double, const double *, const double *, void *);
 int costate_py_at_end(double, const double *, const double *, int, double *, double *, double *, double *, void *);
 int costate_py_at_time(int, double, const double *, int, double *, double *, void *);
 int costate_py_seed2(double, const double *, const double *, int, const double *, const double *, double *, double *,
@@ -32,7 +31,6 @@ int costate_py_seed2(double, const double *, const double *, int, const double *
 int costate_py_observed(int, double, const double *, int, const double *, void *);
 int costate_py_observed_seed(int, double, const double *, int, double *, void *);
 int costate_py_observed2(int, double, const double *, int, const double *, double *, double *, void *);
-int costate_py_member(int, double, const double *, const double *, int, double *, double *, void *);
 """
 
 
@@ -69,7 +67,7 @@ def glue_struct(text):
     """the declarations of glue.h"""
     struct = re.search(r"typedef struct \{.*?\} costate_watch;", text, re.S)[0]
     functions = re.findall(r"^static ([^\n;]*\n?[^\n;{]*?)\s*\{", text, re.M)
-    mine = [f for f in functions if re.search(r"\bcostate_(watch|call)_\w+\(", f)]
+    mine = [f for f in functions if re.search(r"\bcostate_watch_\w+\(", f)]
     return re.sub(r"/\*.*?\*/", "", struct, flags=re.S) + "\n" + "".join(f"{f};\n" for f in mine)
 
 

@@ -53,7 +53,7 @@ class Jacobian:
             return self.in_order(self.pattern.values(matrix))
         matrix = matrix.toarray() if hasattr(matrix, "tocsc") else matrix
         if self.pattern is not None:
-            return self.in_order(matrix[self.pattern.row, self.pattern.keys // self.n])
+            return self.in_order(self.pattern.dense_values(matrix))
         return np.ascontiguousarray((pairs(matrix) if paired else matrix).T, dtype=float)
 
     def in_order(self, values):

@@ -4,7 +4,6 @@ import numpy as np
 from costate._costate import ffi, lib
 
 
-
 class CostateError(RuntimeError):
     """A call of the library failed.
 
@@ -63,11 +62,6 @@ def columns(values, rows, name):
     if array.ndim == 2 and array.shape[0] == rows:
         return np.ascontiguousarray(array.T), False
     raise ValueError(f"{name} has shape {array.shape}; expected ({rows},) or ({rows}, m)")
-
-
-def given(array):
-    """columns as Python has them: rows by m"""
-    return array.T
 
 
 def pointer(array):

@@ -50,7 +50,7 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
     all_.status, all_.message = ffi.cast("int *", ffi.from_buffer(status)), messages
     report, o = ffi.new("costate_ensemble_report *"), quiet(b)
     result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
-    raise_what_was_raised([b.owner, *getattr(b, "others", ())])
+    raise_what_was_raised([b.owner, *b.others])
     failed = np.flatnonzero(status)
     if result != lib.COSTATE_OK and not failed.size:
         raise CostateError(status_name(result), text(report.text))

@@ -202,7 +202,9 @@ def estimated(problem, F, t_span, y0, p, tol):
         run = problem.integrate(t_span, y, values_p)
         b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
     if y0 is None:
-        through_start(problem.model, float(t_span[0]), values_p, arrays, timed)
+        for kind in (arrays["run"], arrays["error"]):
+            through_start(problem.model, float(t_span[0]), values_p, kind["y0"][None], kind["p"][None],
+                          kind["t0"] if timed else None)
 
     def values(kind):
         a = arrays[kind]
@@ -212,13 +214,14 @@ def estimated(problem, F, t_span, y0, p, tol):
     return Result(**values("run"), error=Result(**values("error")), relative_error=relative, derivatives=b.way, **more)
 
 
-def through_start(model, t0, p, arrays, timed):
-    """adds to the gradients what the initial values of a Model contribute, which depend on p and t0"""
-    for kind in ("run", "error"):
-        by_p, by_t = model.start_vjp(t0, p, arrays[kind]["y0"])
-        arrays[kind]["p"] += by_p
-        if timed:
-            arrays[kind]["t0"] += by_t
+def through_start(model, t0, p, by_y0, by_p, by_t0=None):
+    """adds to gradients, a row for each functional, what the initial values of a Model contribute, which depend on p
+    and t0"""
+    for k, w in enumerate(by_y0):
+        of_p, of_t = model.start_vjp(t0, p, w)
+        by_p[k] += of_p
+        if by_t0 is not None:
+            by_t0[k] += of_t
 
 
 # ---- second order ---------------------------------------------------------------------------------------------------
@@ -261,11 +264,10 @@ class Second:
     def through_start(self, second):
         """what the initial values of a Model contribute"""
         start, t0, p = self.run._start, self.run.t0, self.run._p
-        for k in range(len(self.lam2)):
-            self.mu2[k] += start.start_vjp(t0, p, self.lam2[k])[0]
-            if second:
-                self.mu2[k] += start.start_hvp(t0, p, self.lam, self.Vp[k])[0]
-        self.mu += start.start_vjp(t0, p, self.lam)[0]
+        through_start(start, t0, p, self.lam2, self.mu2)
+        for k in range(len(self.lam2) if second else 0):
+            self.mu2[k] += start.start_hvp(t0, p, self.lam, self.Vp[k])[0]
+        through_start(start, t0, p, self.lam[None], self.mu[None])
 
 
 def second_order(run, F, vy0, vp, call):

@@ -58,8 +58,6 @@ def shaped(values, shape, name):
     if array.shape != shape:
         raise ValueError(f"{name} returned an array of shape {array.shape}; expected {shape}")
     if array.dtype.kind not in "fiub":
-        if array.dtype.kind == "c" and name.endswith("value"):
-            raise TypeError(f"{name} returned complex values; y is real")
         raise TypeError(f"{name} returned an array of type {array.dtype}; expected real numbers")
     return np.ascontiguousarray(array, dtype=float)
 
@@ -152,17 +150,8 @@ class Bound:
             return self.complex_tangent(self.of.value, at, along)
         if self.of.jac is None:
             raise TypeError(f"{self.name} has vjp, but neither jvp nor jac, which tangents need")
-        J_t, J_y, J_p, *J_m = self.jacobian_for(at, along)
-        return J_t[:, 0] * along[0] + J_y @ along[1] + J_p @ along[2] + (J_m[0] @ along[3] if J_m else 0)
-
-    def jacobian_for(self, at, along):
-        """the parts whose directions are not zero"""
-        parts = []
-        for part, d in enumerate(along):
-            wanted = np.any(d)
-            count = (1, self.n, self.np, self.nm)[part]
-            parts.append(self.part_of_jacobian(part, at) if wanted else np.zeros((self.rows, count)))
-        return parts
+        moving = [(part, np.atleast_1d(d)) for part, d in enumerate(along) if np.any(d)]
+        return sum((self.part_of_jacobian(part, at) @ d for part, d in moving), np.zeros(self.rows))
 
     def pullback(self, at, w, wanted):
         """w times the Jacobians with respect to t, y, p and m; None where that is not wanted"""
@@ -341,7 +330,7 @@ def hook(slot, name):
     ffi.def_extern(error=-1, onerror=strayed)(callback)
 
 
-for slot_ in ("rhs", "cost", "guard", "jump", "gain", "after", "output", "conditions"):
+for slot_ in ("rhs", "cost", "guard", "jump", "conditions"):
     for product_ in ("value", "tangent", "adjoint", "tangent2", "adjoint_tangent"):
         hook(slot_, product_)
 
@@ -372,7 +361,7 @@ def mass(owner, M):
 @guarded
 def tick(owner):
     """Python runs its signal handlers before this returns: Ctrl-C is raised here"""
-    return 1 if owner.raised is not None or (owner.on_tick is not None and owner.on_tick()) else 0
+    return 1 if owner.raised is not None else 0
 
 
 @guarded
@@ -404,7 +393,7 @@ class Step:
         return y
 
 
-Owner.on_tick = Owner.on_step = None
+Owner.on_step = None
 
 
 def raise_what_was_raised(owners):

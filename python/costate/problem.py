@@ -6,7 +6,7 @@ import numpy as np
 from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
-from costate.functional import Functional, estimated, second_order
+from costate.functional import Functional, estimated, second_order, through_start
 from costate._dense import accurate_inside
 from costate._pattern import Pattern
 from costate.maps import Bound, Map, Owner, as_map, in_pattern, raise_what_was_raised, understands_complex
@@ -33,7 +33,7 @@ class Built:
     """A problem for some n, np in one thread: the C structs, and a solver."""
 
     def __init__(self, problem, n, np_, at):
-        self.owner, self.keep, self.problem = Owner(), [], problem
+        self.owner, self.others, self.keep, self.problem = Owner(), [], [], problem     # others: those of events
         self.P = ffi.new("costate_problem *")
         self.o = ffi.new("costate_options *")
         self.watch = ffi.new("costate_watch *")
@@ -47,7 +47,6 @@ class Built:
             self.fill(at)
         self.N = self.n + self.nq + self.nm
         self.options()
-        self.tapes = []
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
         self.check(lib.costate_status(self.solver))
 
@@ -112,7 +111,6 @@ class Built:
             return
         array = ffi.new("costate_event[]", len(events))
         self.keep.append(array)
-        self.others = []
         for k, (event, of) in enumerate(zip(array, events)):
             owner = Owner()
             self.others.append(owner)
@@ -165,7 +163,7 @@ class Built:
 
     def check(self, status):
         """raises what a callback raised, or the library's sentence"""
-        raise_what_was_raised([self.owner, *getattr(self, "others", ())])
+        raise_what_was_raised([self.owner, *self.others])
         if status != lib.COSTATE_OK:
             raise CostateError(library.status_name(status), library.text(lib.costate_message(self.solver)),
                                lib.costate_time(self.solver))
@@ -458,28 +456,31 @@ class Run:
         b = self._b
         b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
                                     pointer(mu) if b.np else ffi.NULL, times, seen))
-        for k in range(len(lam) if self._start is not None else 0):
-            by_p, by_t = self._start.start_vjp(self.t0, self._p, lam[k])
-            mu[k] += by_p
-            if times and times.t0:
-                times.t0[k] += by_t
+        if self._start is not None:
+            through_start(self._start, self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
 
     # ---- functionals
 
     def value(self, functional):
         """of a Functional"""
+        return self._value(functional, self._at_times(functional))
+
+    def _at_times(self, functional):
+        """[(time, state), ...] of its terms"""
+        return [] if functional.times is None else [(t, self(t)) for t in functional.times]
+
+    def _value(self, functional, at_times):
         full = self._end[:self._b.n + self._b.nq]
         value = 0.0 if functional.end is None else float(functional.end(self.t, full, self._p))
-        if functional.times is not None:
-            value += sum(float(functional.term(t, self(t))) for t in functional.times)
-        return value
+        return value + sum(float(functional.term(*at)) for at in at_times)
 
     def gradient(self, functional):
         """Result: value, y0, p; and t0, t1, or None where the functions have no derivative with respect to t (jac_t)"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
-        if F.times is not None:
-            b.owner.seeds = np.stack([F.of_term(t, self(t)) for t in F.times])[:, None, :]
+        at_times = self._at_times(F)
+        if at_times:
+            b.owner.seeds = np.stack([F.of_term(*at) for at in at_times])[:, None, :]
         times = ffi.new("costate_times *")
         times.t0, times.t1 = pointer(ends[:1]), pointer(ends[1:])
         timed = b.has_slope()
@@ -487,7 +488,7 @@ class Run:
         lam[0, :b.n + b.nq], mu[0] = F.of_end(self.t, self._end[:b.n + b.nq], self._p)
         self._sweep(lam, mu, times if timed else ffi.NULL, seen)
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
-        return Result(value=self.value(F), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
+        return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
                       t0=ends[0] if timed else None, t1=ends[1] if timed else None, derivatives=self.derivatives)
 
     def hessp(self, functional, vy0=None, vp=None):

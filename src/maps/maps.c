@@ -103,22 +103,24 @@ static const char *absent(const costate_map *f, unsigned products)
     return (products & ADJOINT_TANGENT2_OF) && !f->adjoint_tangent2 ? "adjoint_tangent2" : NULL;
 }
 
+static int has_products(maps *a, const map *of, unsigned products)
+{
+    const char *name = of->rows > 0 ? absent(of->user, products) : NULL;
+    return name ? map_missing(a, of, name, "") : 0;
+}
+
 static int has_all(maps *a, const event_maps *e, unsigned products)
 {
-    const map *of[] = {&e->guard, &e->jump, &e->cost};
-    for (int i = 0; i < 3; i++) {
-        const char *name = of[i]->rows > 0 ? absent(of[i]->user, products) : NULL;
-        if (name) return map_missing(a, of[i], name, "");
-    }
-    return 0;
+    TRY(has_products(a, &e->guard, products));
+    TRY(has_products(a, &e->jump, products));
+    return has_products(a, &e->cost, products);
 }
 
 int maps_have_events(maps *a, unsigned products)
 {
     if (a->differences) return 0;
     for (int k = 0; k < a->nevents; k++) TRY(has_all(a, &a->events[k], products));
-    const char *name = relaxes(a) ? absent(a->invariant.user, products) : NULL;
-    if (name) return map_missing(a, &a->invariant, name, "");
+    if (relaxes(a)) TRY(has_products(a, &a->invariant, products));
     TRY(has_all(a, &a->correction, products));
     return has_all(a, &a->first, products);
 }

@@ -127,7 +127,7 @@ struct maps {
     double *zeros, *work;               /* n + np + nm zeros at rest; levels of differences */
 };
 
-/* is there an after_step?  Is it an invariant? */
+/* Is after_step an invariant?  Is there an after_step at all? */
 static inline int relaxes(const maps *a) { return a->invariant.rows > 0; }
 static inline int corrects(const maps *a) { return a->correction.jump.rows > 0 || relaxes(a); }
 static inline int has_after_step(const costate_problem *P)

@@ -195,8 +195,8 @@ int relax_adjoint(sweep_state *w)
     double *of_part = w->events.parts;
     TRY(look(w->st, &w->events, &w->now, &x));
     memory_from_pm(w->st, w->g.m, w->g.lambda, w->g.mu);
-    for (size_t j = 0, N = (size_t)w->st->N; j < (size_t)w->g.m; j++) {
-        if (w->g.along && j > 0) continue;
+    size_t N = (size_t)w->st->N, columns = w->g.along ? 1 : (size_t)w->g.m;
+    for (size_t j = 0; j < columns; j++) {
         double a = along_step(&x, w->g.lambda + j * N, w->tau[j]);
         TRY(space_total(&w->st->maps->space, 1, &a));
         for (size_t k = 0; w->g.along && k < (size_t)w->d.m; k++)
