@@ -1,6 +1,6 @@
-"""Which method?  The tables of docs/choosing.md, from what errors cost on problems whose solutions are known.
+"""Which method?  The tables of docs/explanation/choosing.md, from what errors cost on problems whose solutions are known.
 
-    recommend.py                   the tables from bench/recommend.json, into docs/choosing.md
+    recommend.py                   the tables from bench/recommend.json, into docs/explanation/choosing.md
     recommend.py --measure BUILD   first bench/recommend.json anew, by BUILD/bench/recommend: a quarter of an hour
 
 The work of a run is what its calls cost in values of f (PRICES); at an error it is between those of the runs that end

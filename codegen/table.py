@@ -1,4 +1,4 @@
-"""The table of all methods for docs/methods.md, in markdown."""
+"""The table of all methods for docs/reference/methods.md, in markdown."""
 
 HEADER = ("name", "method", "family", "stages", "order", "dense", "stability", "R(inf)", "stiffly accurate",
           "M singular")

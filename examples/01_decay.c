@@ -5,14 +5,19 @@
 
 static int f(const costate_point *x, double *out, void *ctx)
 {
-    return (void)ctx, out[0] = -x->p[0] * x->y[0], 0;
+    (void)ctx;
+    out[0] = -x->p[0] * x->y[0];
+    return 0;
 }
+
 static int f_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
+    (void)ctx;
     if (g->y) g->y[0] -= x->p[0] * w[0];       /* g += f'(x)^T w, if requested */
     if (g->p) g->p[0] -= x->y[0] * w[0];
-    return (void)ctx, 0;
+    return 0;
 }
+
 int main(void)
 {
     double y = 2, p = 3, lambda = 1, mu = 0;   /* lambda: gradient of y(1) w.r.t. y(1) */

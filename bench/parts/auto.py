@@ -1,6 +1,6 @@
 """auto.py - the part auto of the benchmark: composite methods beside single ones in work, beside other codes in time.
 
-Work is counted, with the prices of docs/choosing.md: what a composite method takes over the least that single methods
+Work is counted, with the prices of docs/explanation/choosing.md: what a composite method takes over the least that single methods
 take at the error that it reaches.  Times are those of CVODES and LSODA over the time of `auto` at the error that they
 reach.
 

@@ -172,7 +172,7 @@ METHODS = ("gauss2", "gauss3", "gauss4", "gauss5", "lobatto3a3", "lobatto3a4", "
 
 
 def methods(run, rep, rows):
-    """of all kinds, at one tolerance; docs/manual.md has this table, without times"""
+    """of all kinds, at one tolerance; docs/howto/bvp-methods.md has this table, without times"""
     lines, cases = [], (("arm", 0.1), ("layer_a", 0.01), ("layer_c", 0.01))
     for method in METHODS[:3] if run.quick else METHODS:
         found = [rows.turned(lambda p=p, e=e: rows.ours(method, p, 1e-8, e)) for p, e in cases]

@@ -121,7 +121,7 @@ static int open_by_p(trial *k)
     return status;
 }
 
-/* no gradient: see docs/choosing.md */
+/* no gradient: see docs/explanation/choosing.md */
 static int open_value(trial *k)
 {
     int status = open_problem(k);

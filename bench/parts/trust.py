@@ -1,7 +1,7 @@
 """trust.py - the part trust of the benchmark: errors of gradients beside those of y, and estimates of errors.
 
 No times are measured: one run of each row.  The rows are written to trust.json beside the references, from which
-report/trust_pictures.py draws the pictures of docs/manual.md."""
+report/trust_pictures.py draws the pictures of the documents."""
 import json
 import os
 import subprocess

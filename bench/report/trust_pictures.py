@@ -1,4 +1,4 @@
-"""trust_pictures.py ROWS DIRECTORY - pictures of docs/manual.md, choosing.md and applications.md from measured rows.
+"""trust_pictures.py ROWS DIRECTORY - pictures of the documents from measured rows.
 
 ROWS: build/bench/trust.json of `./run bench trust`, what build/bench/adi prints, 38_map.dat of
 examples/38_ozone_map DIRECTORY 400, kepler.dat of examples/40_kepler kepler.dat, or what 43_runup DIRECTORY writes.

@@ -1,4 +1,4 @@
-"""Statements of an equation file become a Model.  docs/equations.md describes the language."""
+"""Statements of an equation file become a Model.  docs/reference/equations.md describes the language."""
 from pathlib import Path
 
 from ..real import Refused

@@ -111,8 +111,8 @@ class Index2(unittest.TestCase):
             self.assertNotIn(line, report.report(shipped.method(name)))
 
     def test_manual(self):
-        """docs/manual.md shows them for each method that may be taken, sdirk in one row."""
-        manual = (shipped.ROOT / "docs" / "manual.md").read_text(encoding="utf-8")
+        """docs/howto/residuals.md shows them for each method that may be taken, sdirk in one row."""
+        manual = (shipped.ROOT / "docs" / "howto" / "residuals.md").read_text(encoding="utf-8")
         section = manual[manual.index("**Index 2**"):manual.index("**Starts.**")]
         rows = re.findall(r"^\| ([a-z0-9, ]+) \| (\d+) \| (\d+) \|", section, re.M)
         shown = {name: (int(y), int(z)) for names, y, z in rows for name in names.split(", ")}

@@ -25,7 +25,7 @@ MOST_NAMED = 20         # names that a message lists
 
 
 class Model:
-    """The equations of a text in the language of docs/equations.md, compiled with all derivatives.
+    """The equations of a text in the language of docs/reference/equations.md, compiled with all derivatives.
 
     text        the equations; file: what messages call them
     sizes       for models on grids: sizes that differ from those in the text, as {"N": 20}

@@ -1,12 +1,13 @@
 """Every block of C and C++ in the documents compiles without a warning and runs: as a program where it is one, else in
-the place that a file of tests/docs/blocks has for it:  @ manual FIRST LINE  stands for the block of docs/manual.md that
-begins so.
+the place that a file of tests/docs/blocks has for it:  @ events FIRST LINE  stands for the block of the page events.md,
+in whichever folder of docs, that begins so.
 
     test_blocks.py SOURCE BUILD SANITIZE CC... -- CXX...     reports in the format of cmocka"""
 
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -20,11 +21,13 @@ root, build, sanitize = sys.argv[1:4]
 at = sys.argv.index("--")
 compilers = {".c": sys.argv[4:at] + ["-std=c11"], ".cpp": sys.argv[at + 1:] + ["-std=c++17"]}
 DOCUMENTS = {"readme": "README.md"}
-DOCUMENTS.update((os.path.basename(name)[:-3], os.path.join("docs", os.path.basename(name)))
-                 for name in glob.glob(os.path.join(root, "docs", "*.md")))
+DOCUMENTS.update((os.path.basename(name)[:-3], os.path.relpath(name, root))
+                 for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)
+                 if os.path.basename(name) != "index.md")
 PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
 COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
 FLAGS = {"lanes.c": ["-ffp-contract=off"]}         # as the documents say
+RECIPE = "docs/howto/parameter-estimation.md"
 NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp", "first_fit.c": "cminpack"}
 
 
@@ -137,22 +140,50 @@ def test_whole_programs():
     """they print the first indented line behind them"""
     for name in sorted(DOCUMENTS.values()):
         text = read(name)
-        for found in re.finditer(r"^```c\n(.*?)^```", text, re.M | re.S):
-            if whole(found.group(1)):
-                shown = re.search(r"^    ((?!cc )\S.*(?:\n    .*)*)$", text[found.end():], re.M).group(1)
-                shown = textwrap.dedent("    " + shown)
-                out = compiled_and_run("program.c", found.group(1), models=equations_of(text, found.group(1))).strip()
-                assert out == shown, "%s shows %s, its program prints %s" % (name, shown, out)
+        for found in re.finditer(r"^```(c|c\+\+)\n(.*?)^```", text, re.M | re.S):
+            program = found[2]
+            if whole(program):
+                out = compiled_and_run("program.c" if found[1] == "c" else "program.cpp", program,
+                                       models=equations_of(text, program))
+                assert_shown(name, text[found.end():], out)
+
+
+def assert_shown(name, behind, out):
+    shown = re.search(r"^    ((?!cc |c\+\+ |gfortran )\S.*(?:\n    .*)*)$", behind, re.M).group(1)
+    shown = textwrap.dedent("    " + shown)
+    assert out.strip() == shown, "%s shows %s, its program prints %s" % (name, shown, out)
+
+
+def test_programs_in_fortran():
+    """print what the page says that all of its programs print"""
+    if not shutil.which("gfortran") or sanitize != "none":
+        raise Skipped("there is no gfortran, or the library has a sanitizer")
+    text = read(DOCUMENTS["first-run"])
+    program = re.search(r"^```fortran\n(.*?)^```", text, re.M | re.S).group(1)
+    with folder() as place:
+        with open(os.path.join(place, "program.f90"), "w", encoding="utf-8") as f:
+            f.write(program)
+        subprocess.run(["gfortran", "-Wall", "-Werror", os.path.join(root, "fortran", "costate.f90"), "program.f90",
+                        "-o", "program", "-L" + build, "-Wl,-rpath," + build, "-lcostate"], cwd=place, check=True)
+        out = subprocess.run([os.path.join(place, "program")], check=True, capture_output=True, text=True).stdout
+    assert_shown("first-run.md", text, out)
+
+
+def test_readme_has_no_comma_operator():
+    """nor has the first program that a reader sees"""
+    for name in ("README.md", DOCUMENTS["first-run"]):
+        for text in re.findall(r"^```c\n(.*?)^```", read(name), re.M | re.S):
+            assert not re.search(r"return [^;(]*,|^ *(?!double|int|static)[\w>.\[\]-]+ [+-]?= [^;({]*, \w+ =", text, re.M), text
 
 
 def test_first_fit_c():
     """the recipe is the example, its equations are those of the model, and it prints what is shown"""
-    program, document = filled("first_fit.c"), read("docs", "recipes.md")
+    program, document = filled("first_fit.c"), read(RECIPE)
     equations = equations_of(document, program)
-    assert read("examples", "33_first_fit.c").endswith("*/\n" + program), "docs/recipes.md shows another program"
-    assert read("models", "drug.eq").endswith(equations["drug"]), "docs/recipes.md shows other equations"
+    assert read("examples", "33_first_fit.c").endswith("*/\n" + program), RECIPE + " shows another program"
+    assert read("models", "drug.eq").endswith(equations["drug"]), RECIPE + " shows other equations"
     out = harness("first_fit.c", equations)
-    assert textwrap.indent(out, "    ") in document, "docs/recipes.md does not show what the program prints:\n" + out
+    assert textwrap.indent(out, "    ") in document, RECIPE + " does not show what the program prints:\n" + out
 
 
 for name in (name for name in harnesses() if name != "first_fit.c"):

@@ -1,4 +1,4 @@
-"""docs/mathematics.md and what cites it: each citation in the code leads to an equation or a section that is there, the
+"""docs/explanation/mathematics.md and what cites it: each citation in the code leads to an equation or a section that is there, the
 numbers are in order, formulas are well-formed, and the files that the text names exist.
 
     test_mathematics.py SOURCE     reports in the format of cmocka
@@ -17,7 +17,7 @@ from cases import Skipped, run_all, tracked  # noqa: E402
 root = sys.argv[1]
 sys.path.insert(0, os.path.join(root, "docs", "site"))
 
-DOCUMENT = "docs/mathematics.md"
+DOCUMENT = "docs/explanation/mathematics.md"
 CITED_IN = ("src", "include", "codegen", "tests", "bench", "docs", "examples", "fortran")
 NUMBER = r"(?:\d+(?:\.\d+)?|[A-Z])"
 CITATION = re.compile(r"mathematics, (eq\.|section) (%s)(?: (?:to|and) (%s))?(?=[;,:)])" % (NUMBER, NUMBER))

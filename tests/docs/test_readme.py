@@ -1,8 +1,9 @@
-"""What the documents say is so: the program of README.md compiles as printed and prints its numbers, the table of
-methods is the generated one, the manual names all there is, links lead somewhere.
+"""What the documents say is so: the first program compiles as printed and prints its numbers, the table of
+methods is the generated one, the documents name all there is, links lead somewhere.
 
     test_readme.py SOURCE BUILD SANITIZE COMPILER...     reports in the format of cmocka"""
 
+import glob
 import math
 import os
 import re
@@ -17,9 +18,10 @@ from cases import run_all, tracked  # noqa: E402
 root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 
 
-DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
-             "docs/recipes.md", "docs/extending.md", "docs/methods.md", "docs/examples.md", "docs/applications.md",
-             "docs/installing.md", "docs/cost.md", "docs/mathematics.md", "docs/python.md")
+def documents():
+    """README.md, CONVENTIONS.md and all pages of docs"""
+    return ["README.md", "CONVENTIONS.md", *sorted(
+        os.path.relpath(name, root) for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))]
 
 
 def read(name):
@@ -27,13 +29,16 @@ def read(name):
         return f.read()
 
 
+FIRST = "docs/start/first-run.md"
+
+
 def program():
-    return re.search(r"```c\n(.*?)```", read("README.md"), re.S).group(1)
+    return re.search(r"```c\n(.*?)```", read(FIRST), re.S).group(1)
 
 
 def test_program_is_the_first_example():
     assert program() == read("examples/01_decay.c")
-    assert program().count("\n") <= 30, "more than 30 lines"
+    assert program().count("\n") <= 40, "more than 40 lines"
 
 
 def output_of(text):
@@ -56,22 +61,22 @@ def test_program_compiles_and_is_right():
     printed = [float(x) for x in re.findall(r"= (-?[\d.]+)", out)]
     expected = [2 * math.exp(-3), math.exp(-3), -2 * math.exp(-3)]
     assert len(printed) == 3 and all(abs(a - b) < 1e-7 for a, b in zip(printed, expected)), out
-    assert out.strip() in read("README.md"), "README.md shows another output than:\n" + out
+    assert out.strip() in read(FIRST), FIRST + " shows another output than:\n" + out
 
 
 def test_table_of_methods():
-    """Every row of docs/methods.md is as the generator makes it; a method of yours (not in git) needs no row."""
+    """Every row of docs/reference/methods.md is as the generator makes it; a method of yours (not in git) needs no row."""
     made = subprocess.run([sys.executable, "-m", "codegen", "table", "methods"], cwd=root, check=True,
                           capture_output=True, text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).stdout
     made = {first_cell(row): cells(row) for row in made.splitlines()}
     width = len(next(iter(made.values())))                          # other tables name methods, too
-    rows = [row for row in read("docs/methods.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
+    rows = [row for row in read("docs/reference/methods.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
     shown = {first_cell(row): cells(row) for row in rows}
     shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked(root, "methods")} & made.keys()
-    assert shown, "docs/methods.md has no table of methods"
+    assert shown, "docs/reference/methods.md has no table of methods"
     for method in shipped | shown.keys():
         assert shown.get(method) == made[method], (
-            "docs/methods.md has another row %s than: python3 -m codegen table methods" % method)
+            "docs/reference/methods.md has another row %s than: python3 -m codegen table methods" % method)
 
 
 def cells(row):
@@ -104,18 +109,18 @@ def header_names():
     return names
 
 
-def test_manual_names_everything():
-    manual = read("docs/manual.md")
-    lost = sorted(n for n in header_names() if not re.search(r"\b" + n + r"\b", manual))
-    assert not lost, "docs/manual.md does not mention: " + ", ".join(lost)
+def test_documents_name_everything():
+    pages = "".join(read(name) for name in documents() if name.startswith("docs"))
+    lost = sorted(n for n in header_names() if not re.search(r"\b" + n + r"\b", pages))
+    assert not lost, "the documents do not mention: " + ", ".join(lost)
 
 
-def test_manual_names_nothing_else():
+def test_documents_name_nothing_else():
     """but PETSc's options, -costate_..., and the environment of tests"""
     there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in",
                                                   "fortran/costate_errors.f90"))
     there += " ".join(re.findall(r'getenv\("(\w+)"\)', read("tests/shared/common.h")))
-    for document in DOCUMENTS:
+    for document in documents():
         for name in sorted(set(re.findall(r"(?<!-)\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
             if name.startswith("COSTATE_HAVE_"):
                 continue
@@ -123,7 +128,7 @@ def test_manual_names_nothing_else():
 
 
 def test_links():
-    for document in DOCUMENTS + ("CHANGELOG.md", "methods/README.md"):
+    for document in documents() + ["CHANGELOG.md", "methods/README.md"]:
         text = re.sub(r"^```.*?^```", "", read(document), flags=re.M | re.S)       # lambdas in code look like links
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             where = os.path.normpath(os.path.join(root, os.path.dirname(document), target))
@@ -148,17 +153,17 @@ def test_measured_numbers_are_of_the_results():
         line = re.search(r"^[-* ]*" + code + r".*$", results, re.M)
         assert line and "-O3" in line.group(), "bench/RESULTS.md does not say how " + code + "was compiled"
     block = results[results.index("times over that of a forward run"):]
-    for row in table_after(read("docs/cost.md"), "| method | forward |"):
+    for row in table_after(read("docs/explanation/cost.md"), "| method | forward |"):
         found = re.search(r"^%s +\S+ +(.*)$" % row[0], block, re.M).group(1).split()
         for ours, theirs in zip(row[1:], found, strict=True):
             a, b = float(ours.split()[0]), float(theirs)
-            assert abs(a - b) <= 0.006 * b, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
-    for what, ours, theirs, ratio in table_after(read("docs/cost.md"), "| at equal error"):
+            assert abs(a - b) <= 0.006 * b, "docs/explanation/cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
+    for what, ours, theirs, ratio in table_after(read("docs/explanation/cost.md"), "| at equal error"):
         what, *note = what.split(", median")
         what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)
         name = what + ", times faster than " + theirs + " at equal error" + "".join(", median" + n for n in note)
         found = re.search("^- " + re.escape(name) + r" [<>]= \S+: \w+ \((?:reached )?(\S+)\)", results, re.M)
-        assert found and found.group(1) == ratio, "docs/cost.md says %s for %s, bench/RESULTS.md %s" % (
+        assert found and found.group(1) == ratio, "docs/explanation/cost.md says %s for %s, bench/RESULTS.md %s" % (
             ratio, name, found and found.group(1))
 
 

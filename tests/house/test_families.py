@@ -1,4 +1,4 @@
-"""Each family is named in each place of the checklist in docs/extending.md.
+"""Each family is named in each place of the checklist in docs/howto/add-a-family.md.
 
     test_families.py SOURCE     reports in the format of cmocka
 
@@ -32,7 +32,7 @@ def families():
 
 
 def places():
-    section = read("docs/extending.md").split("### Checklist for a new family")[1].split("\n#")[0]
+    section = read("docs/howto/add-a-family.md").split("## Checklist for a new family")[1].split("\n#")[0]
     return re.findall(r"^\| `([^`]+)` \|", section, re.M)
 
 

@@ -38,7 +38,7 @@ cc program.c $(pkg-config --cflags --libs costate) -lm "-Wl,-rpath,$DIR/lib" -o 
 right "rpath instead of LD_LIBRARY_PATH" "$(./by_rpath)"
 
 sed -n 's/^| static | `\(.*\)` |$/\1/p' "$root/docs/installing.md" | sed "s#/opt/costate#$DIR#g; s/\\\\|/|/g" >static.sh
-right "docs/installing.md's line for static linking" "$(sh -e static.sh && ./a.out)"
+right "docs/start/installing.md's line for static linking" "$(sh -e static.sh && ./a.out)"
 ! readelf -d a.out | grep -q libcostate || { echo "it is not static"; exit 1; }
 
 rm -f "$DIR"/lib/libcostate.so*

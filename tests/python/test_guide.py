@@ -1,4 +1,4 @@
-"""The blocks of docs/python.md run, in order, in one session, and print what the blocks of text behind them say."""
+"""The blocks of docs/reference/python.md run, in order, in one session, and print what the blocks of text behind them say."""
 import contextlib
 import io
 import os

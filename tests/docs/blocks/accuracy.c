@@ -2,7 +2,7 @@
 #include <costate/accuracy.h>
 #include "decay.h"
 
-@ manual static int misfit(double t1, const double *y, const double *p, int m, double *value, double *lambda,
+@ estimated-errors static int misfit(double t1, const double *y, const double *p, int m, double *value, double *lambda,
 
 int main(void)
 {
@@ -10,10 +10,10 @@ int main(void)
     costate *c = solver();
     costate_tape *tape = costate_tape_new();
     int status = costate_integrate(c, t0, t1, y, p, tape), failed = 0;
-    @ manual     const costate_functional F = {.m = 1, .at_end = misfit};
+    @ estimated-errors     const costate_functional F = {.m = 1, .at_end = misfit};
     failed |= status || !near(value + value_error, exact) || by_p_error[0] == 0;
     y[0] = 1;
-    @ manual     costate_goal goal = {.tol = 1e-5, .estimate = {.run = {.value = &value, .p = by_p}}};
+    @ estimated-errors     costate_goal goal = {.tol = 1e-5, .estimate = {.run = {.value = &value, .p = by_p}}};
     failed |= status || !(fabs(value - exact) < 1e-5 * exact);
     failed |= !(fabs(by_p[0] - (1 - exp(-0.7)) * exp(-0.7)) < 1e-5 * by_p[0]);
     costate_tape_free(tape);

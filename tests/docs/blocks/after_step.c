@@ -6,7 +6,7 @@
 
 typedef struct { int cells; double dx; } channel;
 
-@ manual static int cfl(const costate_point *x, double *h, void *ctx)
+@ ssp static int cfl(const costate_point *x, double *h, void *ctx)
 
 /* A -> B -> C with a source that would take C below 0 */
 static int reactions(const costate_point *x, double *out, void *ctx)
@@ -23,7 +23,7 @@ static int with_bounds(void)
     costate_problem problem = {.n = 3, .rhs.value = reactions};
     costate_report report;
     double y[] = {1, 0, 0};
-    @ manual static const double low[] = {0, 0, 0};                      /* all concentrations are at least 0 */
+    @ after-step static const double low[] = {0, 0, 0};                      /* all concentrations are at least 0 */
     costate *c = costate_new(costate_method_find("dopri5"), &problem, NULL);
     int status = costate_integrate(c, 0, 1, y, NULL, NULL);
     int right = status == COSTATE_OK && y[2] == 0 && costate_get_stats(c)->corrections > 0;
@@ -82,7 +82,7 @@ static int with_invariants(void)
     costate_report report;
     double y[6] = {0.5, 0, 0, sqrt(3)}, before[2], after[2];
     costate_point x = {.y = y};
-    @ manual costate_invariants invariants = {.count = 2, .g = energy_and_momentum, .keep = 1};
+    @ after-step costate_invariants invariants = {.count = 2, .g = energy_and_momentum, .keep = 1};
     channel c = {4, 1};
     costate_options o = {.step_bound = cfl};
     problem.ctx = &c;
@@ -128,7 +128,7 @@ static int with_relaxation(void)
     costate_problem oscillator = {.n = 2, .rhs.value = turn};
     costate_report report;
     double y[3] = {1, 0};
-    @ manual costate_invariants energy = {.count = 1, .g = half_square, .keep = 1};
+    @ after-step costate_invariants energy = {.count = 1, .g = half_square, .keep = 1};
     costate_options o = {.controller = COSTATE_FIXED, .h0 = 0.1};
     costate *s = costate_new(costate_method_find("rk4"), &oscillator, &o);
     int status = costate_integrate(s, 0, 10, y, NULL, NULL);

@@ -17,7 +17,7 @@ static int f_adjoint(const costate_point *x, const double *w, const costate_grad
     return (void)x, (void)ctx, 0;
 }
 
-@ manual static int height(const costate_point *x, double *e, void *ctx)
+@ events static int height(const costate_point *x, double *e, void *ctx)
 
 int main(void)
 {

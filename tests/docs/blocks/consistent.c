@@ -20,7 +20,7 @@ int main(void)
     double y[2] = {1, 7};
     costate_problem problem = {.n = 2, .rhs = {.value = f}, .jac = jac, .mass = mass};
     costate_options options = {.rtol = 1e-8, .atol = 1e-8};
-    @ manual options.consistent =
+    @ consistent-values options.consistent =
     costate *c = costate_new(costate_method_find("radau2a"), &problem, &options);
     int status = costate_integrate(c, 0, 1, y, NULL, NULL);
     costate_free(c);

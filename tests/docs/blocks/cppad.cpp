@@ -5,7 +5,7 @@
 #include <costate/costate.h>
 #include <vector>
 
-@ recipes typedef std::vector<double> numbers;
+@ derivative-tools typedef std::vector<double> numbers;
 
 int main()
 {

@@ -30,15 +30,15 @@ static int residual(int i, double t, const double *y, int m, double *lambda, voi
     return 0;
 }
 
-@ manual static int each_thread(int thread, costate_problem *P, costate_options *o, void *ctx)
+@ ensembles static int each_thread(int thread, costate_problem *P, costate_options *o, void *ctx)
 
-@ manual static int on_member(int member, int thread, costate *c, costate_tape *tape, void *ctx)
+@ ensembles static int on_member(int member, int thread, costate *c, costate_tape *tape, void *ctx)
 
 static int all_at_once(const double *p, double *y, double *lambda, double *mu, int *status)
 {
     const costate_problem problem = {.n = 1, .np = 1, .rhs = {.value = f, .adjoint = f_adjoint}, .jac = jac};
     const costate_options options = {.rtol = 1e-3};
-    @ manual costate_members all = {.count = 10000, .t1 = 1e4
+    @ ensembles costate_members all = {.count = 10000, .t1 = 1e4
     return report.failed;
 }
 

@@ -4,7 +4,7 @@
 static int one(costate *c, double *y, const double *p)
 {
     const double t0 = 0, t1 = 1;
-    @ manual costate_tape *tape = costate_tape_open("run.tape");
+    @ tape-files costate_tape *tape = costate_tape_open("run.tape");
     costate_tape_free(tape);
     return status;
 }
@@ -12,7 +12,7 @@ static int one(costate *c, double *y, const double *p)
 static int other(costate *c, double *y, double *lambda, double *mu)
 {
     costate_tape *tape = costate_tape_open("run.tape");
-    @ manual if (costate_resume(c, tape, y) == COSTATE_OK)
+    @ tape-files if (costate_resume(c, tape, y) == COSTATE_OK)
     costate_tape_free(tape);
     return costate_status(c);
 }

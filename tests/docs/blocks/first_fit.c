@@ -1,5 +1,5 @@
-@ recipes #include <cminpack.h>
+@ parameter-estimation #include <cminpack.h>
 
-@ recipes /* lmder1 calls it with flag 1 for the residuals r at x, with flag 2 for their Jacobian J */
+@ parameter-estimation /* lmder1 calls it with flag 1 for the residuals r at x, with flag 2 for their Jacobian J */
 
-@ recipes int main(void)
+@ parameter-estimation int main(void)

@@ -37,12 +37,12 @@ static int f_adjoint_tangent(const costate_point *x, const costate_point *dx, co
     return (void)x, (void)ctx, 0;
 }
 
-@ manual static int seed(double t1, const double *y, const double *p, int m,
+@ hessian-products static int seed(double t1, const double *y, const double *p, int m,
 
 static int hessian(costate *c, costate_tape *tape, double *z, double *by_p, double *out)
 {
     int status;
-    @ manual double unit[] = {1, 0, 0, 1}, mu[2] = {0}, H[4] = {0}
+    @ hessian-products double unit[] = {1, 0, 0, 1}, mu[2] = {0}, H[4] = {0}
     memcpy(by_p, mu, sizeof mu);
     memcpy(out, H, sizeof H);
     return status;

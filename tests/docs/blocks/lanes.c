@@ -52,7 +52,7 @@ static int f_adjoint(const costate_point *x, const double *w, const costate_grad
 static int run(const costate_problem *problem, double *y, const double *p, double *lambda, double *mu)
 {
     costate_ensemble_report report;
-    @ manual costate_members all = {.count = 100000, .t1 = 60
+    @ lanes costate_members all = {.count = 100000, .t1 = 60
     int status = costate_ensemble(costate_method_find("tsit5"), problem, NULL, &all, &report);
     return status != COSTATE_OK || (costate_lanes() > 1 && report.in_lanes != all.count);
 }

@@ -30,7 +30,7 @@ int main(void)
     costate_bvp_options options = {.rtol = 1e-6, .atol = 1e-6, .differences = 1};
     costate_bvp *b = costate_bvp_new(costate_method_find("gauss3"), &problem, &conditions, &options);
     int status = COSTATE_OK;
-    @ manual for (p[EPS] = 0.1;
+    @ boundary-value-problems for (p[EPS] = 0.1;
     if (status == COSTATE_OK) status = costate_bvp_eval(b, 0.5, y);
     costate_bvp_free(b);
     return status || !(p[EPS] < 1.1e-5) || fabs(y[0] - 1) > 1e-4;

@@ -1,4 +1,4 @@
-// load.c - docs/extending.md: a method from an object
+// load.c - docs/howto/add-a-method.md: a method from an object
 #include <costate/costate.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ static const costate_problem problem = {.n = 1, .rhs = {.value = f}};
 
 static int run(void)
 {
-    @ extending static costate_report
+    @ add-a-method static costate_report
     costate_free(solver);
     costate_method_unload(method);
     return 0;

@@ -26,7 +26,7 @@ static int by_auto(const costate_options options, double *y, costate_stats *out)
 {
     y[0] = 2;
     y[1] = 0;
-@ manual     costate *c = costate_new(NULL, &problem, &options);                 /* takes auto */
+@ automatic-choice     costate *c = costate_new(NULL, &problem, &options);                 /* takes auto */
     puts("");
     *out = *s;
     costate_free(c);
@@ -45,7 +45,7 @@ static long steps(const costate_stats *s, const char *name)
 
 int main(void)
 {
-@ manual     const costate_options stiff = {.rtol = 1e-6, .atol = 1e-6, .members = "-bs54 -verner76 -rock4"};
+@ automatic-choice     const costate_options stiff = {.rtol = 1e-6, .atol = 1e-6, .members = "-bs54 -verner76 -rock4"};
     double y[2], by_stiff[2], by_pair[2];
     costate_stats all, some, two;
     const costate_options options = {.rtol = 1e-6, .atol = 1e-6};

@@ -7,7 +7,7 @@ using std::cos, std::exp, std::sin;
 
 int main()
 {
-    @ recipes const double harvest
+    @ cpp const double harvest
     const double by_p0 = g.mu[0], d = 1e-4;
     double J_at[2];
     for (int k = 0; k < 2; k++) {
@@ -18,7 +18,7 @@ int main()
     const bool right = std::fabs((J_at[1] - J_at[0]) / (2 * d) / by_p0 - 1) < 1e-3;
 
     costate::problem ball(2, 2, [](auto const &x, auto &out) { out[0] = x.y[1], out[1] = -x.p[0]; });
-    @ recipes ball.add(
+    @ cpp ball.add(
     y = {1, 0};
     costate::tape tape;
     costate::solver falls(ball);
@@ -30,7 +30,7 @@ int main()
     for (int m = 0; m < count; m++) parameters.insert(parameters.end(), {1 + 0.1 * m, 0.2});
     costate_ensemble_report report = {};
     {
-        @ recipes auto f = [](auto t
+        @ cpp auto f = [](auto t
     }
     const bool ran = report.failed == 0 && (costate_lanes() == 1 || report.in_lanes == count);
     return !(ran && right && std::fabs(impact.after[1] + 0.8 * impact.before[1]) < 1e-12);

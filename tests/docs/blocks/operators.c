@@ -5,7 +5,7 @@
 enum { NX = 8, NY = 6, LINE = 20 };
 typedef struct { int points, stride; } direction;
 
-@ manual static int diffusion(
+@ splitting static int diffusion(
 
 /* diffusion alone: what each component has in sum does not change */
 static int f(const costate_point *x, double *out, void *ctx)
@@ -25,7 +25,7 @@ static int splits(void)
     static const costate_problem problem = {.n = 2 * NX * NY, .np = 2, .rhs = {.value = f}};
     const double p[] = {10, 5};
     double y[2 * NX * NY], gap = 0;
-    @ manual     direction along[] =
+    @ splitting     direction along[] =
     for (int i = 0; i < 2 * NX * NY; i++) y[i] = i / 2 < NX * NY / 2;
     int status = costate_integrate(c, 0, 1, y, p, NULL);
     for (int i = 0; i < 2 * NX * NY; i++) gap = fmax(gap, fabs(y[i] - 0.5));
@@ -62,7 +62,7 @@ static int polynomial(void)
     double y[LINE], pivot = 1, pi = acos(-1), gap = 0;
     direction line = {LINE, 1};
     const costate_preconditioner jacobi = {.setup = jacobi_setup, .solve = jacobi_solve, .ctx = &pivot};
-    @ manual     const costate_polynomial with =
+    @ splitting     const costate_polynomial with =
     costate *c = costate_new(costate_method_find("w6s4os"), &problem, &options);
     for (int i = 0; i < LINE; i++) y[i] = sin(pi * (i + 1) / (LINE + 1));
     int status = costate_integrate(c, 0, 0.1, y, NULL, NULL);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     if (DMDACreate1d(comm, DM_BOUNDARY_NONE, 20, 1, 1, NULL, &dm) || DMSetUp(dm)) return 1;
     if (DMDAGetCorners(dm, NULL, NULL, NULL, &mine.n, NULL, NULL)) return 1;
     const costate_problem problem = {.n = mine.n, .np = 1, .rhs = {.value = f, .tangent = f_tangent}, .ctx = &mine};
-    @ manual costate_options options = {.sum = costate_petsc_sum, .sum_ctx = &comm};
+    @ mpi costate_options options = {.sum = costate_petsc_sum, .sum_ctx = &comm};
     options.rtol = options.atol = 1e-8;
     costate *c = costate_new(costate_method_find("sdirk4a"), &problem, &options);
     for (int i = 0; i < mine.n; i++) y[i] = 2;

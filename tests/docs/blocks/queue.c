@@ -6,7 +6,7 @@
 static int job(costate *c, double *y, const double *p)
 {
     const double t0 = 0, t1 = 1;
-    @ recipes int there = access("run.tape", F_OK) == 0;
+    @ tape-files int there = access("run.tape", F_OK) == 0;
     costate_tape_free(tape);
     return status;
 }

@@ -19,7 +19,7 @@ int main(void)
 {
     double y[1] = {1}, p[2] = {1e8, 0}, V[2] = {0}, Vp[4] = {1, 0, 0, 1};
     costate_problem problem = {.n = 1, .np = 2, .rhs = {.value = f, .tangent = f_tangent}};
-    @ manual double rtol[] = {1e-4, 1e-6}, atol[] = {1e-12, 1};
+    @ forward-sensitivities double rtol[] = {1e-4, 1e-6}, atol[] = {1e-12, 1};
     double by_p0 = -1e-8 * exp(-1), by_p1 = 1e6 * (1 - exp(-1));
     costate_free(c);
     return status || !(fabs(V[0] - by_p0) <= 1e-11) || !(fabs(V[1] - by_p1) <= 10);

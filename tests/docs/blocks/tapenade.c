@@ -3,9 +3,9 @@
 
 enum { N = 2, NP = 2 };
 
-@ recipes void f(double t, const double *y, const double *p, double *out);
+@ derivative-tools void f(double t, const double *y, const double *p, double *out);
 
-@ recipes extern int enzyme_dup, enzyme_const;
+@ derivative-tools extern int enzyme_dup, enzyme_const;
 
 costate_map of(void);
 costate_map of(void) { return (costate_map){.tangent = tangent}; }

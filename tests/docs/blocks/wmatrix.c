@@ -22,7 +22,7 @@ int main(void)
 {
     costate_problem problem = {.n = 2, .rhs = {.value = f}};
     const costate_options options = {.rtol = 1e-7, .atol = 1e-7};
-    @ manual     problem.jac = gravity_waves;          /* W in problem.pattern; it may depend on p, not on t or y */
+    @ w-methods     problem.jac = gravity_waves;          /* W in problem.pattern; it may depend on p, not on t or y */
     double y[2] = {1, 0}, z[2] = {1, 0};
     int status = costate_integrate(c, 0, 1, y, NULL, NULL);
     costate_free(c);

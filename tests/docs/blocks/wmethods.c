@@ -21,7 +21,7 @@ int main(void)
     static const costate_problem problem = {.n = 1, .rhs = {.value = f}};
     pivots lines = {0};
     double y[1] = {0};
-    @ manual     const costate_preconditioner adi = {.setup = lines_setup, .solve = lines_solve, .ctx = &lines};
+    @ w-methods     const costate_preconditioner adi = {.setup = lines_setup, .solve = lines_solve, .ctx = &lines};
     int status = costate_integrate(c, 0, 0.1, y, NULL, NULL), failed = status || !(fabs(y[0] - 1 + exp(-5)) < 1e-5);
     costate_free(c);
     return failed;
