@@ -52,6 +52,7 @@ def part(text):
 
 
 def page(header):
+    header = re.sub(r"/\*\*<?", "/*", header)              # marks of Doxygen
     version = re.search(r'#define COSTATE_VERSION "([^"]*)"', header).group(1)
     first, rest = re.match(r"(/\*.*?\*/\n)(.*)", header, re.S).groups()
     name, title = re.match(r"/\* (\w+)\.h - (.*?)\.\n", first).groups()
@@ -66,7 +67,7 @@ def page(header):
     out += code("\n".join(re.findall(r"^#define COSTATE_VERSION .*$", header, re.M)))
     for title, text in zip(titles[1::2], titles[2::2]):
         out += [".SH " + plain(title.split(":")[0].upper())] + part(text.replace("#endif\n", ""))[1:]
-    out += [".SH SEE ALSO", "The manual of costate, docs/manual.md in its source;",
+    out += [".SH SEE ALSO", "The documentation of costate, docs/index.md in its source;",
             "<costate/accuracy.h>, errors of gradients;",
             "<costate/bvp.h>, boundary value problems;",
             "<costate/ensemble.h>, many runs over threads;",

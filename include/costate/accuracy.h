@@ -13,45 +13,46 @@
 extern "C" {
 #endif
 
-/* m functionals of a run: sums of terms at its end and at `count` times, which need no steps of their own. Running
+/** m functionals of a run: sums of terms at its end and at `count` times, which need no steps of their own. Running
    costs and costs at events are components n .. n + nq - 1 of y at the end. The callbacks return 0 for success. All
    arrays that they fill hold zeros on entry; none is NULL, but the library may not use all of them. Where states are
    distributed over processes, each adds its share. */
 typedef struct {
-    int m;                              /* functionals, >= 1 */
-    /* Terms at the end, y (N): value (m); their gradients lambda (N by m) with respect to y, mu (np by m) with respect
+    int m;                              /**< functionals, >= 1 */
+    /** Terms at the end, y (N): value (m); their gradients lambda (N by m) with respect to y, mu (np by m) with respect
        to p, end (m) with respect to t1, the last two apart from those through y. NULL: none */
     int (*at_end)(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
                   double *end, void *ctx);
-    int count;                          /* times of observation */
-    const double *t;                    /* count, inside the run, in its order */
-    /* Terms at time k, y (n) by dense output: value (m), and w (n by m), their gradients with respect to y */
+    int count;                          /**< times of observation */
+    const double *t;                    /**< count, inside the run, in its order */
+    /** Terms at time k, y (n) by dense output: value (m), and w (n by m), their gradients with respect to y */
     int (*at_time)(int k, double t, const double *y, int m, double *value, double *w, void *ctx);
     void *ctx;
 } costate_functional;
 
-/* Values of m functionals and their derivatives, or the errors of these.  NULL: not requested. */
+/** Values of m functionals and their derivatives, or the errors of these.  NULL: not requested. */
 typedef struct {
-    double *value;                      /* m */
-    double *y0, *p;                     /* N by m, np by m; p is a share where states are distributed */
-    double *t0, *t1;                    /* m */
-    double *events;                     /* costate_tape_events by m, as in costate_times */
+    double *value;                      /**< m */
+    double *y0, *p;                     /**< N by m, np by m; p is a share where states are distributed */
+    double *t0, *t1;                    /**< m */
+    double *events;                     /**< costate_tape_events by m, as in costate_times */
 } costate_derivatives;
 
-/* Everything is output; arrays belong to the caller, NULL: not requested. What `error` and `better` request is computed
-   even if `run` does not request it. */
+/** Everything is output; arrays belong to the caller, NULL: not requested. What `error` and `better` request is
+   computed even if `run` does not request it. */
 typedef struct {
-    costate_derivatives run;            /* of the run on the tape */
-    costate_derivatives error;          /* estimates of (exact - run), entry by entry, with their signs */
-    costate_derivatives better;         /* extrapolated: of the run with halved steps, plus the estimate of its error */
-    double *value_error;                /* m: |error of the value| / |value| */
-    double *y0_error, *p_error;         /* m: |error of the gradient| / |gradient| in the 2-norm; of y0 without q */
-    double *steps;                      /* costate_tape_steps by m: the part of each step in the error of the value,
-                                           lambda times the local error; their sum is error.value to first order */
-    int steps_refined;                  /* steps of the run with halved steps */
+    costate_derivatives run;            /**< of the run on the tape */
+    costate_derivatives error;          /**< estimates of (exact - run), entry by entry, with their signs */
+    costate_derivatives better;         /**< extrapolated: of the run with halved steps, plus the estimate of its
+                                             error */
+    double *value_error;                /**< m: |error of the value| / |value| */
+    double *y0_error, *p_error;         /**< m: |error of the gradient| / |gradient| in the 2-norm; of y0 without q */
+    double *steps;                      /**< costate_tape_steps by m: the part of each step in the error of the value,
+                                             lambda times the local error; their sum is error.value to first order */
+    int steps_refined;                  /**< steps of the run with halved steps */
 } costate_estimate;
 
-/* Estimates the errors of functionals of the run on the tape, and of their gradients, by a second run whose steps are
+/** Estimates the errors of functionals of the run on the tape, and of their gradients, by a second run whose steps are
    half as long: two forward and, for gradients, two backward runs in addition to a backward sweep. Newton's iteration
    is ten times as accurate in it; steps that fail are split further; events are located anew; rkc chooses its degrees
    anew. The second run is stored as the options of the solver demand, in a file or with a tape_limit as checkpoints. It
@@ -65,21 +66,21 @@ typedef struct {
    is too coarse. If the second run fails, the status is that of its failure. Then no array is changed. */
 int costate_accuracy(costate *, const costate_tape *, const costate_functional *, costate_estimate *);
 
-/* What costate_gradient_within is to achieve, and what it has achieved.  The arrays of `estimate` are output, as in
+/** What costate_gradient_within is to achieve, and what it has achieved.  The arrays of `estimate` are output, as in
    costate_accuracy; `steps` and `events` must be NULL, because their sizes are not known before the run. */
 typedef struct {
-    double tol;                         /* relative error allowed, of each value and of each gradient that is requested:
-                                           y0 in the 2-norm, p, and the times t0 and t1 together; > 0 */
-    double value_atol, gradient_atol;   /* errors allowed in any case, in the same norms */
-    double factor;                      /* in: the first run has the tolerances of the options times this; 0: rtol is a
-                                           tenth of tol.  Out: that of the last run */
-    costate_estimate estimate;          /* out: of the last run */
-    double worst;                       /* out: the largest estimated error, in units of what is allowed */
-    double rtol;                        /* out: that of the last run */
-    int rounds;                         /* out: runs with different tolerances, at most 5 */
+    double tol;                         /**< relative error allowed, of each value and of each gradient that is
+                                             requested: y0 in the 2-norm, p, and the times t0 and t1 together; > 0 */
+    double value_atol, gradient_atol;   /**< errors allowed in any case, in the same norms */
+    double factor;                      /**< in: the first run has the tolerances of the options times this; 0: rtol is
+                                             a tenth of tol.  Out: that of the last run */
+    costate_estimate estimate;          /**< out: of the last run */
+    double worst;                       /**< out: the largest estimated error, in units of what is allowed */
+    double rtol;                        /**< out: that of the last run */
+    int rounds;                         /**< out: runs with different tolerances, at most 5 */
 } costate_goal;
 
-/* Computes functionals and gradients to a given tolerance: runs, sweeps, estimates the errors, and repeats this with
+/** Computes functionals and gradients to a given tolerance: runs, sweeps, estimates the errors, and repeats this with
    smaller tolerances until the estimates are within `tol`.  rtol and atol of the options keep their ratio.  The solver
    keeps the tolerances of the last run.  y: N values, in and out.  tape: receives the last run, or NULL.
    COSTATE_ACCURACY: the tolerance is not met after 5 runs, or at the round-off of the solver's tolerances; the results

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* The instructions that a function may use which treats 2, 4 or 8 lanes.  The library calls it only on processors that
+/** The instructions that a function may use which treats 2, 4 or 8 lanes.  The library calls it only on processors that
    have them. */
 #if defined __x86_64__ && defined __GNUC__ && !defined __clang__
 #define COSTATE_LANES_2
@@ -49,19 +49,21 @@ extern "C" {
 #define COSTATE_LANES_8
 #endif
 
-enum { COSTATE_LANES_MOST = 8 };
+enum costate_lane_limits { COSTATE_LANES_MOST = 8 };
 
-typedef struct {          /* points of L members; or directions, in which NULL means zero */
-    const double *t;      /* L */
-    const double *y;      /* n by L states */
-    const double *p;      /* np by L parameters */
+/** points of L members; or directions, in which NULL means zero */
+typedef struct {
+    const double *t;      /**< L */
+    const double *y;      /**< n by L states */
+    const double *p;      /**< np by L parameters */
 } costate_lane_point;
 
-typedef struct {          /* where adjoints add their results; NULL: not requested */
-    double *t, *y, *p;    /* L, n by L, np by L */
+/** where adjoints add their results; NULL: not requested */
+typedef struct {
+    double *t, *y, *p;    /**< L, n by L, np by L */
 } costate_lane_gradient;
 
-/* A map and its derivatives, as costate_map.  A callback returns 0 for success.  A value > 0 has bit l set if the map
+/** A map and its derivatives, as costate_map.  A callback returns 0 for success.  A value > 0 has bit l set if the map
    is not defined for the member in lane l; the results of other lanes are used.  A value < 0 takes all members out of
    the lanes: each runs again, alone, and its own callbacks say what is wrong.  Lanes without a member hold copies of
    one that has. */
@@ -77,23 +79,24 @@ typedef struct {
                             const double *w, const costate_lane_gradient *g, void *ctx);
 } costate_lane_map;
 
-/* The maps of a problem for L lanes.  Products that are missing keep members out of lanes that need them: each mode
+/** The maps of a problem for L lanes.  Products that are missing keep members out of lanes that need them: each mode
    needs those that costate.h lists for the problem. */
 typedef struct {
-    int lanes;                              /* L: 2, 4 or 8; 0: the end of a list */
-    costate_lane_map rhs, cost;             /* of problem.rhs and problem.cost, with problem.ctx */
-    int (*jac)(const costate_lane_point *x, double *J, void *ctx);          /* number k of problem.jac is J[k*L + l] */
-    /* A linear solver side by side, or all NULL: then dense matrices are factored with pivots of each lane.  It is used
-       in runs with this backend in options.backend, whose bits it has. */
+    int lanes;                              /**< L: 2, 4 or 8; 0: the end of a list */
+    costate_lane_map rhs, cost;             /**< of problem.rhs and problem.cost, with problem.ctx */
+    int (*jac)(const costate_lane_point *x, double *J, void *ctx);          /**< number k of problem.jac is J[k*L +
+                                                                                 l] */
+    /** A linear solver side by side, or all NULL: then dense matrices are factored with pivots of each lane.  It is
+       used in runs with this backend in options.backend, whose bits it has. */
     const costate_backend *backend;
-    int entries;                            /* numbers in the factors of one matrix */
-    int (*factor)(const double *A, double *LU);     /* A: sigma I - J, as `backend` gets it: in the pattern of J and the
-                                                       diagonal; LU: entries by L; returns the bits of lanes whose
-                                                       matrix `backend` is to factor by itself */
-    void (*solve)(const double *LU, int transpose, double *x);      /* x <- A^-1 x or A^-T x; n by L */
+    int entries;                            /**< numbers in the factors of one matrix */
+    int (*factor)(const double *A, double *LU);     /**< A: sigma I - J, as `backend` gets it: in the pattern of J and
+                                                         the diagonal; LU: entries by L; returns the bits of lanes whose
+                                                         matrix `backend` is to factor by itself */
+    void (*solve)(const double *LU, int transpose, double *x);      /**< x <- A^-1 x or A^-T x; n by L */
 } costate_lane_maps;
 
-/* The number of lanes of this processor that this library serves: 8 with AVX-512, 4 with AVX2, 2 with SSE2 or NEON; 1:
+/** The number of lanes of this processor that this library serves: 8 with AVX-512, 4 with AVX2, 2 with SSE2 or NEON; 1:
    none. */
 int costate_lanes(void);
 

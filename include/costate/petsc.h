@@ -20,15 +20,15 @@
 extern "C" {
 #endif
 
-/* For options.sum: replaces x by its sum over the processes of *(MPI_Comm *)comm.  One process computes the sum, so
+/** For options.sum: replaces x by its sum over the processes of *(MPI_Comm *)comm.  One process computes the sum, so
    that all have the same bits.  Returns 0, or the error code of MPI if comm is set to return errors. */
 int costate_petsc_sum(int count, double *x, void *comm);
 
 /* ---- ghost cells, for callbacks --------------------------------------------------------------------------------- */
 
-/* local <- y and its ghost cells (DMGlobalToLocal); y is the array of a global vector of dm. */
+/** local <- y and its ghost cells (DMGlobalToLocal); y is the array of a global vector of dm. */
 int costate_petsc_local(DM dm, const double *y, Vec local);
-/* The transpose: g += local, where ghost cells are added on the processes that own them (DMLocalToGlobal, ADD_VALUES).
+/** The transpose: g += local, where ghost cells are added on the processes that own them (DMLocalToGlobal, ADD_VALUES).
    */
 int costate_petsc_add(DM dm, Vec local, double *g);
 
@@ -36,12 +36,12 @@ int costate_petsc_add(DM dm, Vec local, double *g);
 
 typedef struct costate_petsc costate_petsc;
 
-/* Sets A to sigma M - J at x, or for a residual to sigma F_y' + F_y: the matrix that TSSetIJacobian expects, with shift
-   sigma.  A is zero on entry.  Only call MatSetValues and similar functions: A is assembled afterwards, so that a
+/** Sets A to sigma M - J at x, or for a residual to sigma F_y' + F_y: the matrix that TSSetIJacobian expects, with
+   shift sigma.  A is zero on entry.  Only call MatSetValues and similar functions: A is assembled afterwards, so that a
    process that fails does not leave others waiting.  Returns what callbacks return. */
 typedef int (*costate_petsc_matrix)(double sigma, const costate_point *x, Mat A, void *ctx);
 
-/* Creates a preconditioner for the problem of the solver, which is copied (what it points to is not). A: an assembled
+/** Creates a preconditioner for the problem of the solver, which is copied (what it points to is not). A: an assembled
    matrix with n local rows and columns and the pattern of sigma M - J (DMCreateMatrix creates one); it is kept.  matrix
    NULL: the entries are computed exactly from products of rhs.tangent (residual.tangent) with a colouring. A NULL:
    there are no entries, and the operator of KSP is a shell matrix that uses the products of the problem.  If one
@@ -56,16 +56,16 @@ typedef int (*costate_petsc_matrix)(double sigma, const costate_point *x, Mat A,
    of its own: tangents and adjoints are as exact as krylov_tol requires, however inaccurately KSP solves.  If KSP
    reaches its limit of iterations, the result is used as it is; a zero pivot or NaN requests a smaller step. */
 costate_petsc *costate_petsc_new(MPI_Comm, const costate_problem *, Mat A, costate_petsc_matrix matrix, void *ctx);
-void costate_petsc_free(costate_petsc *);                       /* after the solvers that use it; accepts NULL */
+void costate_petsc_free(costate_petsc *);                       /**< after the solvers that use it; accepts NULL */
 const costate_preconditioner *costate_petsc_preconditioner(costate_petsc *);
-KSP costate_petsc_ksp(costate_petsc *);                         /* to configure it by calls; NULL if creating it failed
-                                                                   */
-const char *costate_petsc_message(const costate_petsc *);       /* PETSc's text on its last error on this process; never
-                                                                   NULL */
+KSP costate_petsc_ksp(costate_petsc *);                         /**< to configure it by calls; NULL if creating it
+                                                                     failed */
+const char *costate_petsc_message(const costate_petsc *);       /**< PETSc's text on its last error on this process;
+                                                                     never NULL */
 
 /* ---- cycles that are the matrix of W-methods -------------------------------------------------------------------- */
 
-/* For COSTATE_LS_PRECONDITIONER, where the preconditioner is the matrix of the method (w6s4os): KSP becomes k
+/** For COSTATE_LS_PRECONDITIONER, where the preconditioner is the matrix of the method (w6s4os): KSP becomes k
    Richardson iterations from zero with its PC, without a convergence test or norms,
 
        x <- x + B (b - A x)        transposed:  x <- x + B^T (b - A^T x)
