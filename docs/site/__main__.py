@@ -1,44 +1,62 @@
-"""The manual, the headers, the methods as pages of HTML.
+"""Builds the site with Sphinx: the pages of docs/, the headers, and a page for each method.
 
-    python3 docs/site OUT [--without-plots] [--work FILE] [--applications DIRECTORY]
+    python3 docs/site OUT [--without-plots] [--work FILE] [--pictures DIRECTORY] [--package DIRECTORY]
 
-OUT is a directory, which is made.  --work: what bench/work_precision printed.  --applications: where the programs of
-docs/applications.md wrote their files.  --without-plots: pages alone, in the time that the checks of the coefficients
-take."""
+OUT is a directory, which is made.  --work: what bench/work_precision printed.  --pictures: newly drawn pictures of the
+tutorials, which replace those of docs/pictures.  --package: where the package for Python was built, to document it.
+--without-plots: without the pictures of the gallery, which take the longest.  Warnings are errors."""
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT)]
+sys.dont_write_bytecode = True
 
-from api import api_pages                                           # noqa: E402
-from applications import application_figures                        # noqa: E402
-from fortran import fortran_pages                                   # noqa: E402
-from gallery import gallery                                         # noqa: E402
-from links import Links                                             # noqa: E402
-from manual import manual_pages, start_page                         # noqa: E402
-from page import write_pages                                        # noqa: E402
-from source import source_pages                                     # noqa: E402
-from work import read_work                                          # noqa: E402
+from headers import documented, header_files, page                    # noqa: E402
+from python_pages import python_pages                                 # noqa: E402
+from sources import Sources                                           # noqa: E402
 
 
-def main(args):
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--without-plots", action="store_true")
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--applications", type=Path)
-    given = parser.parse_args(args)
-    links = Links(ROOT)
-    methods, figures = gallery(ROOT, links, not given.without_plots, read_work(given.work))
-    drawn = application_figures(given.applications)
-    figures |= {name: text for several in drawn.values() for name, _, text in several}
-    pages = [start_page(ROOT, links), *manual_pages(ROOT, links, drawn), *api_pages(ROOT, links),
-             *fortran_pages(ROOT, links), *methods]
-    pages += source_pages(ROOT, links)
-    write_pages(given.out, pages, figures | links.pictures)
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--package", type=Path)
+    return parser.parse_args()
+
+
+def prepared(given, place):
+    """The sources of Sphinx below `place`; what its configuration must know."""
+    shutil.rmtree(place, ignore_errors=True)
+    sources = Sources(ROOT, place / "source")
+    sources.copy()
+    if given.pictures:
+        shutil.copytree(given.pictures, place / "source" / "pictures", dirs_exist_ok=True)
+    headers = header_files(ROOT)
+    doxygen = documented(headers, place / "doxygen")
+    for header in headers:
+        sources.write(f"reference/headers/{header.stem}.rst", page(header, doxygen))
+    python_pages(sources, given.package)
+    return {"breathe_projects.costate": str(doxygen), "gallery_plots": not given.without_plots,
+            "gallery_work": str(given.work.resolve()) if given.work else None}
+
+
+def main():
+    from sphinx.application import Sphinx
+    given = arguments()
+    out = given.out.resolve()
+    place = out.parent / (out.name + "-sphinx")
+    settings = prepared(given, place)
+    app = Sphinx(str(place / "source"), str(HERE), str(out), str(place / "doctrees"), "html", settings,
+                 status=None, warningiserror=True, keep_going=True, parallel=2)
+    app.build(force_all=True)
+    return app.statuscode
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main())

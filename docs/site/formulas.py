@@ -1,80 +1,30 @@
-"""Formulas in texts, LaTeX between $ and $ or on lines of their own between $$ and $$, typeset by KaTeX.
+"""Sphinx extension: formulas typeset by KaTeX (Debian: katex) while the pages are built; numbers that lead to them.
 
-Markdown would take underscores, asterisks and backslashes in them for its own, so they are taken out before a text is
-converted, and words stand in their place.  Without KaTeX (Debian's package katex) a page shows them as they are
-written."""
+Pages need no script for it.  A formula that KaTeX rejects is a warning.  Without KaTeX a page shows the LaTeX."""
 import html
 import json
 import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
+from docutils import nodes
+from sphinx.util import logging
+
 DEBIAN = Path("/usr/share/nodejs")               # where its packages for Node.js are, whichever node is on PATH
-STYLES = ("katex/dist/katex.min.css", "katex/dist/fonts")
-PART = re.compile(r"(?P<code>^```.*?^```|`[^`\n]*`|^ {4}.*?$)"
-                  r"|^ *\$\$\n(?P<display>.*?)\n *\$\$$"
-                  r"|\$(?P<inline>[^\s$](?:[^$\n]*[^\s$])?)\$", re.S | re.M)
 TAG = re.compile(r"\s*\\tag\{([^}]*)\}")
 NUMBER = re.compile(r"\((\d+\.\d+)\)")
+log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Formula:
-    latex: str
-    tag: str                         # its number, or None
-    display: bool                    # on lines of its own
-
-
-def taken_out(text):
-    """The text with words for its formulas; the formulas."""
-    formulas = []
-
-    def word(found):
-        if found["code"]:
-            return found.group()
-        latex = found["display"] or found["inline"]
-        tag = TAG.search(latex)
-        formulas.append(Formula(TAG.sub("", latex), tag and tag.group(1), found["display"] is not None))
-        return placeholder(len(formulas) - 1, found.group())
-
-    return PART.sub(word, text), formulas
-
-
-def placeholder(k, formula=""):
-    return " " * (len(formula) - len(formula.lstrip(" "))) + f"FORMULA{k:04d}X"
-
-
-def put_back(body, formulas):
-    """HTML with formulas in place of the words, and numbers in parentheses that lead to the formulas of that number."""
-    if not formulas:
-        return body
-    shown = typeset(formulas)
-    tags = {x.tag for x in formulas if x.tag}
-    body = NUMBER.sub(lambda m: f'<a href="#eq-{m[1]}">{m[0]}</a>' if m[1] in tags else m[0], body)
-    for k, (formula, text) in enumerate(zip(formulas, shown)):
-        if formula.display:
-            anchor = f' id="eq-{formula.tag}"' if formula.tag else ""
-            number = f'<span class="number">({formula.tag})</span>' if formula.tag else ""
-            word, text = f"<p>{placeholder(k)}</p>", f'<div class="equation"{anchor}><div>{text}</div>{number}</div>'
-        else:
-            word = placeholder(k)
-        body = body.replace(word, text)
-    return body
-
-
-def typeset(formulas):
-    """HTML of each."""
-    node = engine()
-    if not node:
-        return [f'<code class="formula">{html.escape(x.latex)}</code>' for x in formulas]
-    done = run(node, formulas)
-    wrong = [f"{x.latex}: {y['error']}" for x, y in zip(formulas, done) if "error" in y]
-    if wrong:
-        raise SystemExit("formulas that KaTeX does not take:\n" + "\n".join(wrong))
-    return [x["html"] for x in done]
+def setup(app):
+    app.add_html_math_renderer("katex", inline_renderers=(shown, None), block_renderers=(shown, None))
+    app.config.html_math_renderer = "katex"
+    app.connect("doctree-read", number)
+    app.connect("doctree-resolved", typeset)
+    app.connect("config-inited", styles)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def engine():
@@ -83,13 +33,69 @@ def engine():
     return node if node and (DEBIAN / "katex").is_dir() else None
 
 
-def run(node, formulas):
+def styles(app, config):
+    """KaTeX's style sheet and fonts, beside the pages."""
+    if not engine():
+        config.html_css_files = [name for name in config.html_css_files if name != "katex.css"]
+        return
+    place = Path(app.outdir) / "_static"
+    (place / "fonts").mkdir(parents=True, exist_ok=True)
+    shutil.copy(DEBIAN / "katex/dist/katex.min.css", place / "katex.css")
+    for font in (DEBIAN / "katex/dist/fonts").glob("*.woff2"):
+        shutil.copy(font, place / "fonts")
+
+
+def number(app, doctree):
+    """Anchors eq-3.2 of numbered formulas; (3.2) in the text of the same page leads there."""
+    tags = set()
+    for node in doctree.findall(nodes.math_block):
+        found = TAG.search(node.astext())
+        if found:
+            tags.add(found[1])
+            node["ids"].append("eq-" + found[1])
+            node["tag"] = found[1]
+    if not tags:
+        return
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.math, nodes.math_block, nodes.literal, nodes.literal_block,
+                                        nodes.reference, nodes.title)):
+            parts = NUMBER.split(text.astext())
+            if any(part in tags for part in parts[1::2]):
+                text.parent.replace(text, linked(parts, tags))
+
+
+def linked(parts, tags):
+    """nodes for text, number, text, ..."""
+    for k, part in enumerate(parts):
+        if k % 2 == 0:
+            yield nodes.Text(part)
+        elif part in tags:
+            yield nodes.reference("", f"({part})", internal=True, refuri="#eq-" + part)
+        else:
+            yield nodes.Text(f"({part})")
+
+
+def typeset(app, doctree, docname):
+    """HTML of all formulas of a page, in one call of KaTeX."""
+    found = list(doctree.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block))))
+    node = engine()
+    if not found or not node:
+        return
     made = subprocess.run([node, Path(__file__).with_name("formulas.js")], check=True, capture_output=True, text=True,
-                          input=json.dumps([[x.latex, x.display] for x in formulas]), encoding="utf-8",
-                          env=dict(os.environ, NODE_PATH=str(DEBIAN)))
-    return json.loads(made.stdout)
+                          input=json.dumps([[TAG.sub("", x.astext()), isinstance(x, nodes.math_block)] for x in found]),
+                          encoding="utf-8", env=dict(os.environ, NODE_PATH=str(DEBIAN)))
+    for formula, done in zip(found, json.loads(made.stdout), strict=True):
+        if "error" in done:
+            log.warning("KaTeX rejects %s: %s", formula.astext(), done["error"], location=docname)
+        formula["html"] = done.get("html")
 
 
-def styles():
-    """Files and directories that pages with formulas need beside them, by name."""
-    return {"katex.css": DEBIAN / STYLES[0], "fonts": DEBIAN / STYLES[1]} if engine() else {}
+def shown(translator, node):
+    """The visitor of both kinds of formulas."""
+    text = node.get("html") or f"<code>{html.escape(TAG.sub('', node.astext()))}</code>"
+    if isinstance(node, nodes.math_block):
+        anchor = f' id="eq-{node["tag"]}"' if node.get("tag") else ""
+        label = f'<span class="number">({node["tag"]})</span>' if node.get("tag") else ""
+        text = f'<div class="equation"{anchor}><div>{text}</div>{label}</div>\n'
+    translator.body.append(text)
+    raise nodes.SkipNode

@@ -1,132 +1,163 @@
-"""Pages of the methods: one each, made from its coefficient file, and the table of all of them."""
+"""Sphinx extension: the gallery of methods, a page each, made from the coefficient files, and a sortable table."""
 import html
+import re
+from pathlib import Path
 
 from codegen.kinds import methods
 from codegen.table import HEADER
 
 from facts import facts, family_words, members
-from figure import inside
-from page import Page
-from plots import stability_figures
+from sources import from_sources
 from tableau import blocks, derived
-from work import work_figures
 
+ROOT = Path(__file__).resolve().parents[2]
 STEP = """costate *c = costate_new(costate_method_find("{name}"), &problem, &options);"""
 BOUNDARY = """costate_bvp *c = costate_bvp_new(costate_method_find("{name}"), &problem, &conditions, &options);"""
-NOTE = """<p class="note">The methods of the family in grey, this one in blue: rtol = 10^-2 to 10^-10 by half decades,
-one thread, the fastest of three runs where they are short; without an error estimate, fixed steps.
-<a href="{source}">bench/parts/work_precision.c</a> says what the error is. Further to the right is more
-exact, lower is cheaper.</p>"""
+NOTE = """The other methods of the family are grey, this one is blue: rtol = 10^-2 to 10^-10 by half decades, one
+thread, the fastest of three runs where they are short; fixed steps for methods without an error estimate.
+:doc:`bench/parts/work_precision.c </files/bench-parts-work_precision-c>` defines the error. Curves further to the right
+are more accurate, lower ones are cheaper."""
+MEMBERS = ("name", "method", "taken first", "relative tolerance", "stable to", "waves to", "settles")
+MEMBERS_NOTE = """Regions of stability are on the pages of the members. For explicit members the table gives the longest
+stable h rho on the negative real axis and on the imaginary axis, and the part of the former from which stiffness limits
+the step (:doc:`derivation, section 3.6 </explanation/mathematics>`)."""
 
 
-def gallery(root, links, plots, work):
-    """(pages, figures by the names of their files); work: as read_work has it"""
-    pages, figures, rows = [], {}, []
-    found = methods(root / "methods")
+def setup(app):
+    app.add_config_value("gallery_plots", True, "env")
+    app.add_config_value("gallery_work", None, "env")
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write(app):
+    """All pages into the directory of the sources."""
+    place = Path(app.srcdir) / "reference" / "methods"
+    place.mkdir(parents=True, exist_ok=True)
+    found = methods(ROOT / "methods")
+    rows = [dict(zip(HEADER, kind.row(m))) for kind, m in found]
     families = {}
-    for kind, m in found:
-        rows.append(dict(zip(HEADER, kind.row(m))))
-        families.setdefault(rows[-1]["family"], []).append(m.name)
+    for row in rows:
+        families.setdefault(row["family"], []).append(row["name"])
     for (kind, m), row in zip(found, rows):
-        stability = stability_figures(m) if plots and not hasattr(m, "members") else []
-        against = work_figures(m.name, families[row["family"]], work) if plots else []
-        figures |= {name: text for name, _, text in stability + against}
-        pages.append(method_page(root, links, m, row, kind.report(m), stability, against))
-    pictures = {name.rsplit("-", 1)[0]: inside(name, text) for name, text in figures.items()
-                if name.endswith("-region.svg")}
-    return [index_page(links, rows, pictures), *pages], figures
+        figures = pictures(m, families[row["family"]], app.config, place)
+        (place / (row["name"] + ".rst")).write_text(method_page(m, row, kind.report(m), figures, place), encoding="utf-8")
+    (place / "index.rst").write_text(index_page(rows, place), encoding="utf-8")
 
 
-def path_of(root, row):
-    return root / "methods" / row["family"] / (row["name"] + ".toml")
+def pictures(m, family, config, place):
+    """{"stability": [(name of the file, alternative text)], "work": ...}"""
+    if not config.gallery_plots:
+        return {"stability": [], "work": []}
+    from drawing import save
+    from plots import stability_figures
+    from work import read_work, work_figures
+    made = {"stability": stability_figures(m) if not hasattr(m, "members") else [],
+            "work": work_figures(m.name, family, read_work(config.gallery_work and Path(config.gallery_work)))}
+    for figures in made.values():
+        for name, _, figure in figures:
+            save(figure, place / name)
+    return {key: [(name, words) for name, words, _ in figures] for key, figures in made.items()}
 
 
-def method_page(root, links, m, row, report, stability, against):
+def titled(text, mark):
+    return [text, mark * len(text), ""]
+
+
+def method_page(m, row, report, figures, place):
+    name = row["name"]
     keys = m.keys if hasattr(m, "keys") else m.table.keys
-    path = path_of(root, row)
-    use = (BOUNDARY if row["family"] == "collocation" else STEP).format(name=row["name"])
-    body = [f"<h1>{html.escape(row['method'])}</h1>",
-            f'<p class="lead"><code>{row["name"]}</code>, {family_words(row["family"])}: '
-            f'<a href="gallery.html#{row["family"]}">others of the family</a></p>',
-            f'<pre class="code">{links.linked(use)}</pre>',
-            table(facts(m, row)),
-            f'<p><b>Source.</b> {html.escape(" ".join(keys["source"].split()))}</p>']
-    if keys.get("checked"):
-        body.append(f'<p><b>Second source.</b> {html.escape(" ".join(keys["checked"].split()))}</p>')
+    path = ROOT / "methods" / row["family"] / (name + ".toml")
     composite = hasattr(m, "members")
-    coefficients = [*([derived(*m.coefficients)] if "nodes" in keys else []), "" if composite else blocks(path),
-                    f'<p class="note"><a href="{links.source(links.relative(path))}">The file as it is</a>, and its '
-                    '<a href="coefficient-files.html">format</a></p>']
-    note = NOTE.format(source=links.source("bench/parts/work_precision.c"))
-    body += section("members", "Members", member_table(links, m) if composite else [])
-    body += section("stability", "Stability", images(stability))
-    body += section("coefficients", "File" if composite else "Coefficients", coefficients)
-    body += section("work", "Error against work", [*images(against), note] if against else [])
-    text = html.escape(report.replace(str(root) + "/", ""), quote=False)
-    body += section("report", "What the check of the file reports", [f"<pre>{text}</pre>"])
-    return Page(links.methods[row["name"]], row["name"], "\n".join(body), False)
+    use = (BOUNDARY if row["family"] == "collocation" else STEP).format(name=name)
+    out = titled(f"{name}: {escaped(row['method'])}", "=")
+    out += [f"A method of the family {row['family']}, {escaped(family_words(row['family']))}.", "", ".. code-block:: c",
+            "", "   " + use, "", *raw(table(facts(m, row)))]
+    out += [f"**Source.** {sentence(keys['source'])}", ""]
+    if keys.get("checked"):
+        out += [f"**Second source.** {sentence(keys['checked'])}", ""]
+    if composite:
+        out += titled("Members", "-") + raw(member_table(m)) + [MEMBERS_NOTE, ""]
+    if figures["stability"]:
+        out += titled("Stability", "-") + images(figures["stability"])
+    out += titled("File" if composite else "Coefficients", "-")
+    if "nodes" in keys:
+        out += raw(derived(*m.coefficients))
+    if not composite:
+        out += raw(blocks(path))
+    out += ["The file itself (its :doc:`format </reference/coefficient-files>`):", "",
+            f".. literalinclude:: {from_sources(path, place.parents[1])}", "   :language: toml", ""]
+    if figures["work"]:
+        out += titled("Error against work", "-") + images(figures["work"]) + [NOTE, ""]
+    text = report.replace(str(ROOT) + "/", "")
+    out += titled("What the check of the file reports", "-")
+    out += ["::", "", *("   " + line for line in text.splitlines()), ""]
+    return "\n".join(out)
 
 
-def section(anchor, title, parts):
-    return [f'<h2 id="{anchor}">{title}</h2>', *parts] if parts else []
+def sentence(text):
+    return escaped(" ".join(text.split())).rstrip(".") + "."
+
+
+def escaped(text):
+    return re.sub(r"([\\*_`|])", r"\\\1", text)
+
+
+def raw(text):
+    return [".. raw:: html", "", *("   " + line for line in text.splitlines()), ""] if text else []
 
 
 def images(figures):
-    return ['<div class="figures">' + "\n".join(
-        f'<img src="{name}" alt="{html.escape(words)}" loading="lazy">' for name, words, _ in figures) + "</div>"
-    ] if figures else []
+    out = []
+    for name, words in figures:
+        out += [f".. image:: {name}", f"   :alt: {words}", "   :class: beside", ""]
+    return out
 
 
 def table(rows):
     lines = [f"<tr><th>{html.escape(what)}</th><td>{html.escape(text)}</td></tr>" for what, text in rows]
-    return '<table class="facts">' + "\n".join(lines) + "</table>"
+    return '<div class="table-wrapper"><table class="facts docutils">' + "\n".join(lines) + "</table></div>"
 
 
-MEMBERS = ("name", "method", "taken first", "relative tolerance", "stable to", "waves to", "settles")
-MEMBERS_NOTE = """<p class="note">Regions of stability are on the pages of the members. Explicit members: the longest
-stable h rho on the negative real axis and on the imaginary axis, and the part of the former from which stiffness limits
-the step (<a href="{derived}">derivation</a>).</p>"""
+def listing(keys, rows, link):
+    """HTML of a table that can be sorted; link: address by name"""
+    head = "".join(f"<th>{html.escape(key)}</th>" for key in keys)
+    body = "\n".join("<tr>" + "".join(f"<td>{cell(row, key, link)}</td>" for key in keys) + "</tr>" for row in rows)
+    return ('<div class="table-wrapper"><table class="sortable docutils">'
+            f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>")
 
 
-def member_table(links, m):
-    head = "".join(f"<th>{key}</th>" for key in MEMBERS)
-    lines = "\n".join("<tr>" + "".join(
-        f"<td>{cell(links, dict(zip(MEMBERS, row)), key)}</td>" for key in MEMBERS) + "</tr>" for row in members(m))
-    return ['<div class="wide"><table class="methods">'
-            f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>",
-            MEMBERS_NOTE.format(derived=links.page["docs/mathematics.md"] + "#36-where-stiffness-limits-the-step")]
-
-
-def index_page(links, rows, pictures):
-    """The table of all, a part a family, and the regions side by side."""
-    families = list(dict.fromkeys(row["family"] for row in rows))
-    body = ["<h1>Gallery of methods</h1>",
-            f'<p class="lead">{len(rows)} methods in {len(families)} families. Each is made by the build from a file '
-            'of coefficients, whose <a href="coefficient-files.html">format</a> is open to yours; '
-            '<a href="choosing.html">which to choose</a> is a text of its own. The regions where |R(z)| <= 1 are blue, '
-            'in windows of their own sizes.</p>']
-    for family in families:
-        of_family = [row for row in rows if row["family"] == family]
-        words = family_words(family)
-        body += [f'<h2 id="{family}">{words[0].upper() + words[1:]} ({family})</h2>', listing(links, of_family),
-                 thumbnails(links, of_family, pictures)]
-    return Page("gallery.html", "Gallery of methods", "\n".join(body))
-
-
-def listing(links, rows):
-    shown = [key for key in HEADER if key != "family" and any(row[key] for row in rows)]
-    head = "".join(f"<th>{html.escape(key)}</th>" for key in shown)
-    body = "\n".join("<tr>" + "".join(f"<td>{cell(links, row, key)}</td>" for key in shown) + "</tr>" for row in rows)
-    return f'<div class="wide"><table class="methods"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def cell(links, row, key):
+def cell(row, key, link):
     text = html.escape(row[key])
-    return f'<a href="{links.methods[row["name"]]}">{text}</a>' if key == "name" else text
+    return f'<a href="{link(row["name"])}">{text}</a>' if key == "name" else text
 
 
-def thumbnails(links, rows, pictures):
-    shown = [(row["name"], pictures[row["name"]]) for row in rows if row["name"] in pictures]
-    return '<div class="thumbnails">' + "\n".join(
-        f'<a href="{links.methods[name]}"><img src="{picture}" alt="region of stability of {name}" loading="lazy">'
-        f"{name}</a>" for name, picture in shown) + "</div>" if shown else ""
+def page_address(name):
+    return name + ".html"
+
+
+def member_table(m):
+    return listing(MEMBERS, [dict(zip(MEMBERS, row)) for row in members(m)], page_address)
+
+
+def index_page(rows, place):
+    """The table of all, and the regions of each family side by side."""
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    out = titled("Gallery of methods", "=")
+    out += [f"costate has {len(rows)} methods in {len(families)} families. The build makes each of them from a file of "
+            "coefficients (:doc:`format </reference/coefficient-files>`), and you can :doc:`add your own "
+            "</howto/add-a-method>`. :doc:`Choosing </explanation/choosing>` recommends a method. Click the head of a "
+            "column to sort the table.", "", *raw(listing(HEADER, rows, page_address))]
+    for family in families:
+        names = [row["name"] for row in rows if row["family"] == family]
+        words = family_words(family)
+        out += titled(f"{words[0].upper() + words[1:]} ({family})", "-")
+        shown = [name for name in names if (place / f"{name}-region.svg").exists()]
+        if shown:
+            out += ["The blue regions are those where \\|R(z)\\| <= 1; the windows differ in size.", ""]
+        for name in shown:
+            out += [f".. image:: {name}-region.svg", f"   :alt: region of absolute stability of {name}",
+                    f"   :target: {name}.html", "   :class: thumbnail", ""]
+        out += [", ".join(f":doc:`{name} <{name}>`" for name in names) + ".", ""]
+    out += [".. toctree::", "   :hidden:", "", *(f"   {row['name']}" for row in rows), ""]
+    return "\n".join(out)

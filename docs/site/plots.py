@@ -7,10 +7,11 @@ from codegen.adi import Response, wedge
 from codegen.rkc.degree import response
 from codegen.rkc.doubles import doubles
 
-from figure import Figure
-from regions import Grid, logarithm, loops, rational, round_up, window
+from drawing import BLUE, GREEN, ORANGE, axes
+from functions import FAR, logarithm, rational, round_up, window
 
 POINTS = 400
+CELLS = 150                          # a side of the grid
 SIDE = 10.0                          # of the window of factors, half
 ROUND_OFF = 1e-9                     # of log |R|, which falls to 0 at infinity
 AXES = ("Re z", "Im z")
@@ -20,7 +21,7 @@ def stability_figures(m):
     """(name of the file, alternative text, figure); the first is the region"""
     name = m.name
     made = of_degrees(m) if hasattr(m, "degrees") else of_rational(m)
-    return [(f"{name}-{key}.svg", words, picture.text()) for key, words, picture in made]
+    return [(f"{name}-{key}.svg", words, picture) for key, words, picture in made]
 
 
 def of_rational(m):
@@ -51,13 +52,15 @@ def with_factors(R, factors):
                 of = R.of if len(finite) == factors else R.with_infinite
                 values.append(logarithm(lambda zs, of=of: of(*zs))(finite) - ROUND_OFF)
         return max(values)
-    picture = filled(f"|R| <= 1, {factors} ADI factors", f, SIDE, 0)
+    figure = filled(f"|R| <= 1, {factors} ADI factors", f, SIDE, 0)
     angle = wedge(R, factors)
     if angle:
+        place, = figure.axes
         for sign in (1, -1):
-            picture.curve([(0, 0), tuple(2 * SIDE * x for x in ray(sign * angle))], "c1")
-        picture.note(f"|arg(-z)| <= {floor(10 * angle) / 10:.1f} degrees", "t1")
-    return picture
+            place.plot(*zip((0, 0), tuple(2 * SIDE * x for x in ray(sign * angle))), color=ORANGE)
+        place.set(xlim=(-SIDE, SIDE), ylim=(-SIDE, SIDE))
+        place.set_title(f"|R| <= 1, {factors} ADI factors; line: |arg(-z)| <= {floor(10 * angle) / 10:.1f} degrees")
+    return figure
 
 
 def ray(angle):
@@ -71,21 +74,34 @@ def star(R):
 
 
 def filled(title, f, side, centre):
-    picture = Figure((centre - side, centre + side), (-side, side), title, AXES, 420, 418)
-    picture.area(loops(Grid(f, (centre - side, centre + side), side)))
-    return picture
+    """{f <= 0} in a square about a point of the real axis"""
+    figure, place = axes(title, AXES)
+    area(place, f, (centre - side, centre + side), side)
+    place.set_aspect("equal")
+    return figure
+
+
+def area(place, f, x, top):
+    """f(conj z) = f(z): the upper half plane is enough"""
+    xs = [x[0] + (x[1] - x[0]) * k / CELLS for k in range(CELLS + 1)]
+    ys = [top * (k + 0.5) / (CELLS // 2) for k in range(CELLS // 2)]
+    upper = [[f(complex(a, b)) for a in xs] for b in ys]
+    place.contourf(xs, [-y for y in ys[::-1]] + ys, upper[::-1] + upper, [-2 * FAR, 0], colors=[BLUE], alpha=0.35)
+    place.contour(xs, [-y for y in ys[::-1]] + ys, upper[::-1] + upper, [0], colors=[BLUE], linewidths=1)
+    place.axhline(0, color="black", linewidth=0.5)
+    place.axvline(0, color="black", linewidth=0.5)
 
 
 def imaginary(R, side):
     top = 2 * side
     ys = [top * k / POINTS for k in range(POINTS + 1)]
     values = [min(abs(R(1j * y)), 10) for y in ys]
-    picture = Figure((0, top), (0, min(2.0, max(1.2, 1.1 * max(values)))), "on both axes", ("y", "|R|"), 420, 300)
-    picture.curve(list(zip(ys, values)), "c0")
-    picture.curve([(y, min(abs(R(complex(-y))), 10)) for y in ys], "c1")
-    picture.note("|R(iy)|", "t0")
-    picture.note("|R(-y)|", "t1")
-    return picture
+    figure, place = axes("on both axes", ("y", "|R|"), (3.9, 2.9))
+    place.plot(ys, values, color=BLUE, label="|R(iy)|")
+    place.plot(ys, [min(abs(R(complex(-y))), 10) for y in ys], color=ORANGE, label="|R(-y)|")
+    place.set(ylim=(0, min(2.0, max(1.2, 1.1 * max(values)))), xlim=(0, top))
+    place.legend(frameon=False)
+    return figure
 
 
 def chosen(m):
@@ -104,9 +120,9 @@ def of_degrees(m):
 def region(d):
     f = logarithm(lambda z: response(d, z)[0])
     left, top = -1.06 * d.beta, round_up(1.2 * max(z.imag for z in upper(f, d.beta)))
-    picture = Figure((left, 0.06 * d.beta), (-top, top), f"|R(z)| <= 1, degree {d.s}", AXES, 420, 300)
-    picture.area(loops(Grid(f, (left, 0.06 * d.beta), top)))
-    return picture
+    figure, place = axes(f"|R(z)| <= 1, degree {d.s}", AXES, (3.9, 2.9))
+    area(place, f, (left, 0.06 * d.beta), top)
+    return figure
 
 
 def upper(f, beta, cells=120):
@@ -116,18 +132,19 @@ def upper(f, beta, cells=120):
 
 
 def real(degrees):
-    picture = Figure((-1.03, 0.03), (-1.1, 1.8), "R on the real axis", ("z / beta", "R"), 420, 300)
-    for k, d in enumerate(degrees):
+    figure, place = axes("R on the real axis", ("z / beta", "R"), (3.9, 2.9))
+    for color, d in zip((BLUE, ORANGE, GREEN), degrees):
         zs = [1.02 * (cmath.cos(cmath.pi * i / POINTS).real - 1) / 2 for i in range(POINTS + 1)]
-        picture.curve([(z, max(-9, min(9, response(d, d.beta * z)[0]))) for z in zs], f"c{k}")
-        picture.note(f"degree {d.s}, beta {d.beta:.4g}", f"t{k}")
-    return picture
+        place.plot(zs, [response(d, d.beta * z)[0].real for z in zs], color=color,
+                   label=f"degree {d.s}, beta {d.beta:.4g}")
+    place.set(xlim=(-1.03, 0.03), ylim=(-1.1, 1.8))
+    place.legend(frameon=False)
+    return figure
 
 
 def lengths(m):
+    figure, place = axes("beta / s^2 by degree", ("degree s", "beta / s^2"), (3.9, 2.9))
     points = [(d.s, float(d.beta / d.s ** 2)) for d in m.degrees]
-    picture = Figure((0, round_up(points[-1][0])), (0, 1.2 * max(y for _, y in points)), "beta / s^2 by degree",
-                     ("degree s", "beta / s^2"), 420, 300)
-    picture.curve(points, "c0")
-    picture.dots(points, 1.6)
-    return picture
+    place.plot(*zip(*points), color=BLUE, marker=".", markersize=3)
+    place.set_ylim(0, 1.2 * max(y for _, y in points))
+    return figure

@@ -1,8 +1,7 @@
 """Figures of error against work: a method among those of its family, from what bench/work_precision printed."""
 import json
-import math
 
-from figure import Figure
+from drawing import BLUE, GREY, axes
 
 MEASURES = (("f", "calls of f"), ("time", "seconds"))
 
@@ -18,13 +17,7 @@ def read_work(path):
 
 
 def curve(rows, measure):
-    return [(math.log10(row["error"]), math.log10(row[measure])) for row in rows if row[measure]]
-
-
-def bounds(values):
-    low, high = min(values), max(values)
-    room = 0.04 * (high - low) + 0.1
-    return low - room, high + room
+    return [(row["error"], row[measure]) for row in rows if row[measure]]
 
 
 def work_figures(name, family, found):
@@ -32,20 +25,20 @@ def work_figures(name, family, found):
     names of all that are shown with it"""
     figures = []
     for problem, runs in found.items():
-        if name not in runs:
-            continue
-        for measure, words in MEASURES:
+        for measure, words in MEASURES if name in runs else ():
             curves = {other: curve(runs[other], measure) for other in family if other in runs}
-            points = [point for line in curves.values() for point in line]
-            if len(curves[name]) < 2:
-                continue
-            title = runs[name][0]["title"]
-            picture = Figure(bounds([x for x, _ in points])[::-1], bounds([y for _, y in points]), title,
-                             ("error", words), log=(True, True))
-            for other, line in curves.items():
-                if other != name:
-                    picture.curve(line, "others")
-            picture.curve(curves[name], "c0")
-            picture.dots(curves[name])
-            figures.append((f"{name}-{problem}-{measure}.svg", f"{words} against error, {title}", picture.text()))
+            if len(curves[name]) >= 2:
+                title = runs[name][0]["title"]
+                figures.append((f"{name}-{problem}-{measure}.svg", f"{words} against error, {title}",
+                                drawn(name, curves, title, words)))
     return figures
+
+
+def drawn(name, curves, title, words):
+    figure, place = axes(title, ("error", words), xscale="log", yscale="log")
+    for other, points in curves.items():
+        if points and other != name:
+            place.plot(*zip(*points), color=GREY, linewidth=0.8)
+    place.plot(*zip(*curves[name]), color=BLUE, marker=".")
+    place.invert_xaxis()
+    return figure

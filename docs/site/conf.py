@@ -1,0 +1,47 @@
+"""Configuration of Sphinx.  The sources are a copy of docs/, which __main__.py makes."""
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT)]
+
+project = "costate"
+author = copyright = "the authors of costate"
+version = release = re.search(r"version: *'([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
+language = "en"
+suppress_warnings = ["duplicate_declaration.c"]   # enum costate_status, and the function of that name
+
+extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names",
+              "sphinx.ext.autodoc", "python_pages"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["pictures"]
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+
+breathe_projects = {"costate": ""}                # __main__.py says where Doxygen wrote
+breathe_default_project = "costate"
+breathe_domain_by_extension = {"h": "c"}
+breathe_default_members = ("members", "undoc-members")
+c_id_attributes = []
+
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+
+html_theme = "furo"
+html_title = f"costate {release}"
+html_static_path = ["static"]
+html_css_files = ["katex.css", "costate.css"]
+html_js_files = ["sortable.js"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_last_updated_fmt = None
+highlight_language = "text"
+pygments_style = "friendly"
+pygments_dark_style = "native"

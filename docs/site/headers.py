@@ -1,0 +1,114 @@
+"""Pages of the C headers: Doxygen reads the comments, Breathe shows them; the parts of a header are those of its
+comments  /* ---- title ---- */."""
+import re
+import subprocess
+import xml.etree.ElementTree as xml
+from copy import deepcopy
+
+DOXYFILE = """
+INPUT = {headers}
+OUTPUT_DIRECTORY = {out}
+GENERATE_XML = YES
+GENERATE_HTML = NO
+GENERATE_LATEX = NO
+OPTIMIZE_OUTPUT_FOR_C = YES
+TYPEDEF_HIDES_STRUCT = YES
+EXTRACT_ALL = YES
+AUTOLINK_SUPPORT = NO
+PREDEFINED = COSTATE_NO_HANDSHAKE
+XML_PROGRAMLISTING = NO
+QUIET = YES
+WARN_IF_UNDOCUMENTED = NO
+WARN_AS_ERROR = YES
+"""
+PART = re.compile(r"^/\* -{4,} ([^\n]+?) -{4,} \*/$")
+ABOUT = re.compile(r"/\* (\S+) - (.*?\.)\n(.*?)\*/", re.S)
+
+
+def header_files(root):
+    """costate.h is what all others include"""
+    return sorted(root.glob("include/costate/*.h"), key=lambda path: (path.stem != "costate", path.stem))
+
+
+def documented(headers, out):
+    """Runs Doxygen; the directory of its XML."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = DOXYFILE.format(headers=" ".join(f'"{path}"' for path in headers), out=out)
+    subprocess.run(["doxygen", "-"], input=text, text=True, check=True, cwd=out)
+    for path in sorted((out / "xml").glob("*.xml")):
+        share_comments(path)
+    return out / "xml"
+
+
+def share_comments(path):
+    """Doxygen gives the comment behind `double rtol, atol;` to the last name only."""
+    tree = xml.parse(path)
+    changed = False
+    for section in tree.iter("sectiondef"):
+        members = section.findall("memberdef")
+        for member, following in list(zip(members, members[1:]))[::-1]:
+            if line(member) == line(following) and not comment(member) and comment(following):
+                for kind in ("briefdescription", "detaileddescription"):
+                    there = member.find(kind)
+                    there[:] = deepcopy(following.find(kind)[:])
+                    changed = True
+    if changed:
+        tree.write(path, encoding="utf-8", xml_declaration=True)
+
+
+def line(member):
+    return int(member.find("location").get("line"))
+
+
+def comment(member):
+    return "".join("".join(member.find(kind).itertext()) for kind in ("briefdescription", "detaileddescription")).strip()
+
+
+def declared(directory, header):
+    """(line, kind, name) of what a header declares, in its order."""
+    file = xml.parse(directory / (header.name.replace("_", "__").replace(".", "_8") + ".xml"))
+    found = [(line(m), m.get("kind"), m.find("name").text) for m in file.iter("memberdef")]
+    for inner in file.iter("innerclass"):
+        struct = xml.parse(directory / (inner.get("refid") + ".xml")).find("compounddef")
+        found.append((line(struct), "struct", inner.text))
+    return sorted(found)
+
+
+def page(header, directory):
+    """reStructuredText"""
+    text = header.read_text(encoding="utf-8")
+    name, title, about = ABOUT.match(text).groups()
+    parts = [(0, "")] + [(k, PART.match(row)[1]) for k, row in enumerate(text.splitlines(), 1) if PART.match(row)]
+    parts.append((len(text), ""))
+    out = [f".. _header-{header.stem}:", "", *titled(f"<costate/{name}>", "="), capital(title), "", *prose(about)]
+    rows, seen = declared(directory, header), set()
+    for (first, heading), (last, _) in zip(parts, parts[1:]):
+        inside = [row for row in rows if first <= row[0] < last and not row[2].endswith("_H")]
+        if inside and heading:
+            out += titled(capital(heading), "-")
+        for _, kind, of in inside:
+            out += [f".. doxygen{kind}:: {of}", *(["   :no-link:"] if of in seen else []), ""]
+            seen.add(of)                 # enum costate_status, for example, and the function of that name
+    return "\n".join(out) + "\n"
+
+
+def titled(text, mark):
+    return [text, mark * len(text), ""]
+
+
+def capital(text):
+    return text if re.match(r"costate|\w+\.\w", text) else text[:1].upper() + text[1:]
+
+
+def prose(comment_text):
+    """A comment: its paragraphs; what is indented deeper is a quotation, or shown as it is."""
+    out = []
+    for block in re.split(r"\n\n+", comment_text.rstrip()):
+        lines = [re.sub("^   ", "", row).rstrip() for row in block.split("\n")]
+        deep = all(row.startswith("    ") for row in lines if row)
+        if deep and re.search(r"\||\S   ", block):           # formulas, a table
+            out += ["::", "", *("    " + row for row in lines), ""]
+        else:
+            quoted = "    " if deep else ""
+            out += [quoted + re.sub(r"([*_`|\\])", r"\\\1", row.strip()) for row in lines] + [""]
+    return out
