@@ -1,6 +1,7 @@
 """Every block of C and C++ in the documents compiles without a warning and runs: as a program where it is one, else in
-the place that a file of tests/docs/blocks has for it:  @ events FIRST LINE  stands for the block of the page events.md,
-in whichever folder of docs, that begins so.
+the place that a file of tests/docs/blocks has for it:  @ events FIRST LINE  stands for the block of events.md that
+begins so.  The key of a document is its name without .md; of documents with the same name, as index.md, it is the path
+below docs.
 
     test_blocks.py SOURCE BUILD SANITIZE CC... -- CXX...     reports in the format of cmocka"""
 
@@ -20,10 +21,18 @@ from cases import Skipped, run_all  # noqa: E402
 root, build, sanitize = sys.argv[1:4]
 at = sys.argv.index("--")
 compilers = {".c": sys.argv[4:at] + ["-std=c11"], ".cpp": sys.argv[at + 1:] + ["-std=c++17"]}
-DOCUMENTS = {"readme": "README.md"}
-DOCUMENTS.update((os.path.basename(name)[:-3], os.path.relpath(name, root))
-                 for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)
-                 if os.path.basename(name) != "index.md")
+
+
+def documents():
+    """{key: path} of README.md and all documents below docs"""
+    paths = sorted(os.path.relpath(name, root) for name in glob.glob(os.path.join(root, "docs", "**", "*.md"),
+                                                                     recursive=True))
+    stems = [os.path.basename(path)[:-3] for path in paths] + ["readme"]
+    keys = [stem if stems.count(stem) == 1 else os.path.relpath(path, "docs")[:-3] for stem, path in zip(stems, paths)]
+    return {"readme": "README.md", **dict(zip(keys, paths))}
+
+
+DOCUMENTS = documents()
 PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
 COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
 FLAGS = {"lanes.c": ["-ffp-contract=off"]}         # as the documents say

@@ -1,4 +1,5 @@
-"""The blocks of docs/reference/python.md run, in order, in one session, and print what the blocks of text behind them say."""
+"""The blocks of Python in documents run, in order, in one session for each document, and print what the blocks of text
+behind them say."""
 import contextlib
 import io
 import os
@@ -11,7 +12,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, ".."))
 from cases import Skipped, run_all
 
-GUIDE = os.path.join(here, "..", "..", "docs", "python.md")
+DOCUMENTS = {"reference/python.md": 12, "start/first-run.md": 1, "coming-from/pybamm.md": 1, "coming-from/scipy.md": 2}       # at least so many blocks
 BLOCK = re.compile(r"^```python ?(\w*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
 
 
@@ -31,13 +32,14 @@ def printed(code, session):
     return out.getvalue()
 
 
-def test_blocks():
-    """a block may name the module that it needs: ```python torch"""
-    if not there("scipy"):
-        raise Skipped("no scipy")
-    with open(GUIDE, encoding="utf-8") as file:
-        blocks = BLOCK.findall(file.read())
-    assert len(blocks) >= 12, len(blocks)
+def read(name):
+    with open(os.path.join(here, "..", "..", "docs", name), encoding="utf-8") as file:
+        return file.read()
+
+
+def run_blocks(name, least):
+    blocks = BLOCK.findall(read(name))
+    assert len(blocks) >= least, (name, len(blocks))
     session, left_out, back = {}, set(), os.getcwd()
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
@@ -51,14 +53,22 @@ def test_blocks():
         finally:
             os.chdir(back)
     if left_out:
-        print("left out: " + ", ".join(sorted(left_out)))
+        print(name + ": left out: " + ", ".join(sorted(left_out)))
+
+
+def test_blocks():
+    """a block may name the module that it needs: ```python torch"""
+    if not there("scipy"):
+        raise Skipped("no scipy")
+    for name, least in DOCUMENTS.items():
+        run_blocks(name, least)
 
 
 def test_names():
-    """every function of the package that the guide names is there"""
+    """every function of the package that the documents name is there"""
     import costate
-    with open(GUIDE, encoding="utf-8") as file:
-        names = set(re.findall(r"\bcostate\.([A-Za-z_]+)\b(?!\.)", file.read())) - {"torch", "jax", "plots"}
+    text = "".join(map(read, DOCUMENTS))
+    names = set(re.findall(r"\bcostate\.([A-Za-z_]+)\b(?!\.)", text)) - {"torch", "jax", "plots", "h", "hpp", "o"}
     missing = [name for name in sorted(names) if not hasattr(costate, name)]
     assert not missing, missing
 
