@@ -1,4 +1,4 @@
-"""Which method?  The tables of docs/explanation/choosing.md, from what errors cost on problems whose solutions are known.
+"""Which method?  The tables of docs/explanation/choosing.md, from what errors cost on problems with known solutions.
 
     recommend.py                   the tables from bench/recommend.json, into docs/explanation/choosing.md
     recommend.py --measure BUILD   first bench/recommend.json anew, by BUILD/bench/recommend: a quarter of an hour

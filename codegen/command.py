@@ -2,12 +2,12 @@
 
     costate-model FILE [-o NAME.c] [--lanes]
 
-FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the format of the
-Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the model is, in
-the current directory.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared -fPIC, is an object
-for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of an ensemble side by side
-(costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  A fault is reported with file,
-line and column."""
+FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
+format of the Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the
+model is, in the current directory.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared -fPIC,
+is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of an ensemble
+side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  A fault is
+reported with file, line and column."""
 import sys
 from pathlib import Path
 

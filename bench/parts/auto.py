@@ -1,8 +1,8 @@
 """auto.py - the part auto of the benchmark: composite methods beside single ones in work, beside other codes in time.
 
-Work is counted, with the prices of docs/explanation/choosing.md: what a composite method takes over the least that single methods
-take at the error that it reaches.  Times are those of CVODES and LSODA over the time of `auto` at the error that they
-reach.
+Work is counted, with the prices of docs/explanation/choosing.md: what a composite method takes over the least that
+single methods take at the error that it reaches.  Times are those of CVODES and LSODA over the time of `auto` at the
+error that they reach.
 
 The environment variable BENCH_AUTO replaces composite methods by others, as in BENCH_AUTO=auto=rodas5p,radau=radau2a5,
 to try this part with a library that lacks them."""

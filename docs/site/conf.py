@@ -11,7 +11,6 @@ project = "costate"
 author = copyright = "the authors of costate"
 version = release = re.search(r"version: *'([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
 language = "en"
-suppress_warnings = ["duplicate_declaration.c"]   # enum costate_status, and the function of that name
 
 extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names",
               "sphinx.ext.autodoc", "python_pages"]

@@ -41,7 +41,8 @@ def write(app):
         families.setdefault(row["family"], []).append(row["name"])
     for (kind, m), row in zip(found, rows):
         figures = pictures(m, families[row["family"]], app.config, place)
-        (place / (row["name"] + ".rst")).write_text(method_page(m, row, kind.report(m), figures, place), encoding="utf-8")
+        page = method_page(m, row, kind.report(m), figures, place)
+        (place / (row["name"] + ".rst")).write_text(page, encoding="utf-8")
     (place / "index.rst").write_text(index_page(rows, place), encoding="utf-8")
 
 

@@ -61,7 +61,8 @@ def line(member):
 
 
 def comment(member):
-    return "".join("".join(member.find(kind).itertext()) for kind in ("briefdescription", "detaileddescription")).strip()
+    parts = (member.find(kind).itertext() for kind in ("briefdescription", "detaileddescription"))
+    return "".join("".join(part) for part in parts).strip()
 
 
 def declared(directory, header):
@@ -81,14 +82,13 @@ def page(header, directory):
     parts = [(0, "")] + [(k, PART.match(row)[1]) for k, row in enumerate(text.splitlines(), 1) if PART.match(row)]
     parts.append((len(text), ""))
     out = [f".. _header-{header.stem}:", "", *titled(f"<costate/{name}>", "="), capital(title), "", *prose(about)]
-    rows, seen = declared(directory, header), set()
+    rows = declared(directory, header)
     for (first, heading), (last, _) in zip(parts, parts[1:]):
         inside = [row for row in rows if first <= row[0] < last and not row[2].endswith("_H")]
         if inside and heading:
             out += titled(capital(heading), "-")
         for _, kind, of in inside:
-            out += [f".. doxygen{kind}:: {of}", *(["   :no-link:"] if of in seen else []), ""]
-            seen.add(of)                 # enum costate_status, for example, and the function of that name
+            out += [f".. doxygen{kind}:: {of}", ""]
     return "\n".join(out) + "\n"
 
 

@@ -75,7 +75,7 @@ class Sources:
     def file(self, name):
         """The page that shows a file, or lists a directory."""
         path = self.root / name
-        title = [":orphan:", "", name, "=" * len(name), ""]
+        title = [":orphan:", ":nosearch:", "", name, "=" * len(name), ""]
         if path.is_dir():
             inside = sorted(x.name for x in path.iterdir() if not x.name.startswith((".", "__")))
             return "\n".join(title + ["* ``" + x + "``" for x in inside]) + "\n"

@@ -36,7 +36,7 @@ extern "C" {
 
 /* ---- statuses ------------------------------------------------------------------------------------- */
 
-enum costate_status {
+enum costate_statuses {
     COSTATE_OK = 0,
     COSTATE_BAD_ARGUMENT = -1,   /**< an argument is out of its range; the message names it */
     COSTATE_MISSING = -2,        /**< the method or mode needs a callback that the problem does not provide */

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-enum costate_ls_results { COSTATE_LS_OK = 0, COSTATE_LS_SINGULAR = 1, COSTATE_LS_NO_MEMORY = -1, COSTATE_LS_UNSUPPORTED = -2,
-       COSTATE_LS_FAILED = -3 };
+enum costate_ls_results { COSTATE_LS_OK = 0, COSTATE_LS_SINGULAR = 1, COSTATE_LS_NO_MEMORY = -1,
+       COSTATE_LS_UNSUPPORTED = -2, COSTATE_LS_FAILED = -3 };
 
 typedef struct costate_backend {
     const char *name;

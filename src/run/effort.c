@@ -6,7 +6,8 @@
 /* Prices in evaluations of f, which is thought to take 4 operations for each unknown and one for each entry of J.  A
    factorisation of a dense matrix takes 2/3 n^3 operations; that of a sparse one with `fill` entries takes 30 for each,
    as they are found by their indices, and fill^2/n.  Measured, in evaluations of f: 42 for a band (100 unknowns), 135
-   and 774 for KLU (441 and 512 unknowns in two dimensions).  LEAST: what small systems take (docs/explanation/choosing.md). */
+   and 774 for KLU (441 and 512 unknowns in two dimensions).  LEAST: what small systems take
+   (docs/explanation/choosing.md). */
 static const double LEAST_LU = 10, LEAST_SOLVE = 2, JACOBIAN = 2, PRODUCT = 1.5, COMPLEX_LU = 1.8, COMPLEX_SOLVE = 2;
 static const double PER_ENTRY = 30, PER_SOLVE = 4;
 

@@ -1,4 +1,4 @@
-"""docs/explanation/mathematics.md and what cites it: each citation in the code leads to an equation or a section that is there, the
+"""docs/explanation/mathematics.md and what cites it: each citation in the code leads to an equation or a section, the
 numbers are in order, formulas are well-formed, and the files that the text names exist.
 
     test_mathematics.py SOURCE     reports in the format of cmocka
@@ -15,13 +15,12 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all, tracked  # noqa: E402
 
 root = sys.argv[1]
-sys.path.insert(0, os.path.join(root, "docs", "site"))
 
 DOCUMENT = "docs/explanation/mathematics.md"
 CITED_IN = ("src", "include", "codegen", "tests", "bench", "docs", "examples", "fortran")
 NUMBER = r"(?:\d+(?:\.\d+)?|[A-Z])"
 CITATION = re.compile(r"mathematics, (eq\.|section) (%s)(?: (?:to|and) (%s))?(?=[;,:)])" % (NUMBER, NUMBER))
-BEGUN = re.compile(r"\(mathematics\b|\bmathematics, (?:eq|section)")
+BEGUN = re.compile(r"\(mathematics\b(?!\.md)|\bmathematics, (?:eq|section)")
 OLD = "step" + "-maps"
 PAIRS = {r"\left": r"\right", r"\begin": r"\end", "{": "}", "(": ")", "[": "]"}
 
@@ -184,18 +183,6 @@ def test_formulas():
         elif latex != latex.strip() or not latex:
             wrong.append("line %d: blanks at the ends of $%s$" % (k, latex))
     assert len(document.formulas) > 500 and not wrong, "; ".join(wrong)
-
-
-def test_rendering():
-    """KaTeX takes all of them."""
-    from formulas import engine, run, taken_out
-    if not engine():
-        raise Skipped("there is no KaTeX")
-    found = taken_out(read(DOCUMENT))[1]
-    assert len(found) == len(document.formulas), "the pages have %d formulas of %d" % (len(found),
-                                                                                      len(document.formulas))
-    wrong = ["%s: %s" % (x.latex, y["error"]) for x, y in zip(found, run(engine(), found)) if "error" in y]
-    assert not wrong, "; ".join(wrong)
 
 
 def test_files_exist():

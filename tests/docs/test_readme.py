@@ -65,12 +65,13 @@ def test_program_compiles_and_is_right():
 
 
 def test_table_of_methods():
-    """Every row of docs/reference/methods.md is as the generator makes it; a method of yours (not in git) needs no row."""
+    """Every row of the table is as the generator makes it; a method of yours (not in git) needs no row."""
     made = subprocess.run([sys.executable, "-m", "codegen", "table", "methods"], cwd=root, check=True,
                           capture_output=True, text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).stdout
     made = {first_cell(row): cells(row) for row in made.splitlines()}
     width = len(next(iter(made.values())))                          # other tables name methods, too
-    rows = [row for row in read("docs/reference/methods.md").splitlines() if first_cell(row) in made and len(cells(row)) == width]
+    rows = [row for row in read("docs/reference/methods.md").splitlines()
+            if first_cell(row) in made and len(cells(row)) == width]
     shown = {first_cell(row): cells(row) for row in rows}
     shipped = {os.path.splitext(os.path.basename(file))[0] for file in tracked(root, "methods")} & made.keys()
     assert shown, "docs/reference/methods.md has no table of methods"
@@ -157,7 +158,7 @@ def test_measured_numbers_are_of_the_results():
         found = re.search(r"^%s +\S+ +(.*)$" % row[0], block, re.M).group(1).split()
         for ours, theirs in zip(row[1:], found, strict=True):
             a, b = float(ours.split()[0]), float(theirs)
-            assert abs(a - b) <= 0.006 * b, "docs/explanation/cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
+            assert abs(a - b) <= 0.006 * b, "cost.md says %s for %s, bench/RESULTS.md %s" % (ours, row[0], theirs)
     for what, ours, theirs, ratio in table_after(read("docs/explanation/cost.md"), "| at equal error"):
         what, *note = what.split(", median")
         what = "%s (%s)" % (what, ours) if note else "%s: %s" % (what, ours)

@@ -1,62 +1,49 @@
-"""The pages of ./run docs, made without plots: links lead somewhere, every public name and every method has its place.
+"""The site of ./run docs, built without the pictures of the gallery: no warning of Sphinx, links lead somewhere, every
+public name and every method has its place, old headings are found, and the search answers what strangers ask.
 
-    test_site.py SOURCE     reports in the format of cmocka"""
+    test_site.py SOURCE BUILD     reports in the format of cmocka"""
 
+import glob
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as xml
+import tomllib
 from html.parser import HTMLParser
-from math import pi
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, run_all  # noqa: E402
 
-root = sys.argv[1]
-sys.path.insert(0, os.path.join(root, "docs", "site"))
-EMPTY = ("meta", "link", "img", "br", "hr")
+root, build = sys.argv[1:3]
+FIRST_RESULTS = 8                    # of a search: what is seen without scrolling far
+NEEDED = "import sphinx, myst_parser, furo, breathe, sphinx_copybutton, matplotlib, tomllib"
 
 
 class Reader(HTMLParser):
-    """What a page has: anchors, addresses that it leads to; and whether its elements close in their order."""
+    """What a page has: anchors, addresses that it leads to, what it loads."""
 
     def __init__(self, text):
         super().__init__()
-        self.anchors, self.addresses, self.open, self.faults, self.loaded, self.tags = [], [], [], [], [], set()
+        self.anchors, self.addresses, self.loaded, self.levels = set(), [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-        if tag not in EMPTY:
-            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
         for key, value in attributes:
             if key == "id":
-                self.anchors.append(value)
-            elif key in ("href", "src"):
+                self.anchors.add(value)
+            elif key in ("href", "src") and value:
                 self.addresses.append(value)
-                self.loaded += [value] if tag != "a" else []
-
-    def handle_startendtag(self, tag, attributes):
-        """cmark-gfm closes what is empty at once"""
-        self.handle_starttag(tag, attributes)
-        if tag not in EMPTY:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.faults.append("</%s> at line %d" % (tag, self.getpos()[0]))
+                if tag != "a":
+                    self.loaded.append(value)
 
 
-pages, pictures = {}, {}             # what all_pages made; a picture: its text
-
-
-def made(place, *more):
-    subprocess.run([sys.executable, os.path.join(root, "docs", "site"), place, *more], check=True,
-                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+site = {}                            # made once: "pages": {name: Reader}, "files", "searches"
 
 
 def read(name):
@@ -64,21 +51,43 @@ def read(name):
         return f.read()
 
 
-def all_pages():
-    """Made once: name of the page: what is in it."""
-    if not pages:
-        if not shutil.which("cmark-gfm"):
-            raise Skipped("there is no cmark-gfm")
+def interpreter():
+    """A Python that has Sphinx and what the site needs of it."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if not subprocess.run([python, "-c", NEEDED], capture_output=True).returncode:
+            return python
+    raise Skipped("no Python here has " + NEEDED.removeprefix("import "))
+
+
+def pages():
+    if not site:
+        python = interpreter()
+        if not shutil.which("doxygen"):
+            raise Skipped("there is no doxygen")
         with tempfile.TemporaryDirectory() as place:
-            made(place, "--without-plots")
-            for name in os.listdir(place):
-                if name.endswith((".html", ".svg")):
-                    with open(os.path.join(place, name), encoding="utf-8") as f:
-                        if name.endswith(".svg"):
-                            pictures[name] = f.read()
-                        else:
-                            pages[name] = Reader(f.read())
-    return pages
+            package = os.path.join(build, "python")
+            there = os.path.exists(os.path.join(package, "costate", "_places.py"))
+            out = os.path.join(place, "html")
+            done = subprocess.run([python, os.path.join(root, "docs", "site"), out, "--without-plots",
+                                   *(["--package", package] if there else [])], capture_output=True, text=True,
+                                  env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+            site["warnings"], site["status"] = done.stderr, done.returncode
+            site["files"] = {os.path.relpath(name, out) for name in glob.glob(out + "/**/*", recursive=True)}
+            site["pages"] = {}
+            for name in site["files"]:
+                if name.endswith(".html"):
+                    with open(os.path.join(out, name), encoding="utf-8") as f:
+                        site["pages"][name] = Reader(f.read())
+            if shutil.which("node"):
+                typed = [question["typed"] for question in questions()]
+                site["searches"] = json.loads(subprocess.run(
+                    ["node", os.path.join(root, "tests", "docs", "search.js"), out], input=json.dumps(typed),
+                    capture_output=True, text=True, check=True).stdout)
+    return site["pages"]
+
+
+def questions():
+    return tomllib.loads(read("tests/docs/questions.toml"))["question"]
 
 
 def methods():
@@ -86,46 +95,63 @@ def methods():
             if name.endswith(".toml")]
 
 
-def test_pages_are_whole():
-    """Elements close in their order, and no page has an anchor twice."""
-    for name, page in all_pages().items():
-        assert not page.faults and not page.open, "%s: %s" % (name, page.faults or page.open)
-        twice = {x for x in page.anchors if page.anchors.count(x) > 1}
-        assert not twice, "%s has twice: %s" % (name, ", ".join(sorted(twice)))
+def test_no_warnings():
+    pages()
+    assert site["status"] == 0, site["warnings"][-3000:]
 
 
 def test_links():
-    """Links between pages lead to a page and an anchor that are there; nothing is loaded from elsewhere."""
+    """Links between pages lead to a page and an anchor that are there."""
     lost = []
-    for name, page in all_pages().items():
+    for name, page in pages().items():
         for address in page.addresses:
-            if re.match(r"https?:|mailto:", address):
+            if re.match(r"https?:|mailto:|data:|#$", address):
                 continue
             to, _, anchor = address.partition("#")
-            there = to in ("", "style.css", "katex.css") or to in pages or to in pictures
-            if not there or anchor and anchor not in pages[to or name].anchors:
+            to = os.path.normpath(os.path.join(os.path.dirname(name), to)) if to else name
+            if to not in site["files"] or anchor and to in pages() and anchor not in pages()[to].anchors:
                 lost.append("%s: %s" % (name, address))
     assert not lost, "%d links lead nowhere: %s" % (len(lost), "; ".join(lost[:20]))
 
 
 def test_nothing_from_elsewhere():
-    """No scripts, and no resources but those beside the pages."""
-    for name, page in all_pages().items():
-        assert "script" not in page.tags, name + " has a script"
-        assert all(re.fullmatch(r"[\w.-]+", address) for address in page.loaded), "%s: %s" % (name, page.loaded)
-    assert not re.search(r"@import|url\(", read("docs/site/style.css"))
+    """All that a page loads is beside the pages."""
+    for name, page in pages().items():
+        assert not [x for x in page.loaded if re.match(r"(https?:)?//", x)], "%s: %s" % (name, page.loaded)
 
 
-def test_pictures_of_texts():
-    """are beside the pages, small, and have text as text"""
-    all_pages()
-    names = {"picture-" + name for name in os.listdir(os.path.join(root, "docs", "pictures"))}
-    assert names == {name for name in pictures if name.startswith("picture-")}, pictures.keys()
-    shown = set().union(*(pages[page + ".html"].loaded for page in ("manual", "choosing", "applications")))
-    assert names <= shown, names - shown
-    for name in names:
-        assert len(pictures[name]) < 60000 and "<text" in pictures[name], name
-        xml.fromstring(pictures[name])
+def test_one_title():
+    """Each page has one, and its headings go down by one level at a time."""
+    for name, page in pages().items():
+        if name.startswith(("files/", "_", "genindex", "search")):
+            continue
+        assert page.levels.count(1) == 1, "%s has %d titles" % (name, page.levels.count(1))
+        steps = [b - a for a, b in zip(page.levels, page.levels[1:])]
+        assert max(steps, default=0) <= 1, "%s skips a level of headings" % name
+
+
+def test_guides_begin_with_a_question():
+    for name in glob.glob(os.path.join(root, "docs", "howto", "*.md")):
+        if not name.endswith("index.md"):
+            with open(name, encoding="utf-8") as f:
+                assert re.match(r"# .*\n\n\*\*[A-Z].*\?\*\*\n\n", f.read()), name + " does not begin with a question"
+
+
+def slugs(text):
+    """The anchors of a text's headings, as code hosts make them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return {re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).strip().lower()))
+            for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+def test_old_headings():
+    """Each heading of the documents of version 1.0 has a place that is there."""
+    for document, anchors in tomllib.loads(read("tests/docs/moved.toml")).items():
+        assert not os.path.exists(os.path.join(root, document)), document + " has not moved"
+        for anchor, place in anchors.items():
+            page, _, heading = place.partition("#")
+            assert os.path.exists(os.path.join(root, page)), "%s#%s: %s is not there" % (document, anchor, page)
+            assert not heading or heading in slugs(read(page)), "%s#%s: no heading %s" % (document, anchor, place)
 
 
 def headers_of_c():
@@ -134,9 +160,10 @@ def headers_of_c():
 
 
 def test_every_public_name():
-    """Functions, types, macros, constants: an anchor of their own; members: that of their struct before a dot."""
+    """Functions, types, macros, constants and members have an anchor of their own."""
     for header in headers_of_c():
-        anchors = all_pages()[header[:-2] + "-h.html"].anchors
+        anchors = {x.removeprefix("c.") for x in pages()["reference/headers/%s.html" % header[:-2]].anchors}
+        anchors |= {x.rpartition(".")[2] for x in anchors if re.search(r"\.COSTATE_\w+$", x)}
         text = re.sub(r"/\*.*?\*/", "", read("include/costate/" + header), flags=re.S)
         text = re.sub(r"^(static inline [^{]*)\{.*?^\}", r"\1;", text, flags=re.S | re.M)
         names = set(re.findall(r"^#define (COSTATE_\w+) ", text, re.M))
@@ -147,82 +174,49 @@ def test_every_public_name():
             for line in filter(str.strip, body.split(";")):
                 line = re.sub(r"\(\*(\w+)\)\s*(\(.*\)|\[\w+\])", r"\1", line, flags=re.S)
                 names |= {struct + "." + re.findall(r"(\w+)(?:\[\w+\])?\s*$", part)[0] for part in line.split(",")}
-        lost = sorted(names - set(anchors))
+        lost = sorted(names - anchors)
         assert names and not lost, header + ": no anchor for " + ", ".join(lost)
 
 
-def test_every_name_in_fortran():
-    """Types, functions and subroutines of the modules."""
-    for module in os.listdir(os.path.join(root, "fortran")):
-        text = re.sub(r"!.*", "", read("fortran/" + module))
-        names = set(re.findall(r"^ *(?!end\b)(?:type, bind\(c\) ::|[\w() ]*\bfunction|subroutine) (\w+)", text, re.M))
-        lost = sorted(names - set(all_pages()[module[:-4] + "-f90.html"].anchors))
-        assert names and not lost, module + ": no anchor for " + ", ".join(lost)
-
-
 def test_every_comment_of_the_headers():
-    """No word of a comment is lost on the way."""
-    from header import parse
+    """A comment that Doxygen does not read is a title, the file's own, or a remark inside a declaration."""
     for header in headers_of_c():
         text = read("include/costate/" + header)
-        found = parse(text)
-        shown = [found.name, found.title, found.text]
-        for part in found.parts:
-            shown.append(part.title)
-            for item in part.items:
-                shown += [item.text] + [member.text for member in getattr(item, "members", [])]
-        there = " ".join(" ".join(shown).split())
-        bodies = re.sub(r"^\{\n.*?^\}\n", "", text, flags=re.S | re.M)
-        for comment in re.findall(r"/\*(.*?)\*/", bodies, re.S):
-            words = " ".join(comment.strip(" -\n").split())
-            if " - " not in words[:20]:
-                assert words in there, "%s: a comment is lost: %s" % (header, words[:100])
+        for found in re.finditer(r"^/\*(?!\*)(.*?)\*/", text, re.M | re.S):
+            words = found[1]
+            assert found.start() == 0 or words.startswith(" ----"), header + ": not for Doxygen: " + words[:90]
 
 
 def test_every_method():
-    """A page each, and a line in the table of all."""
-    index = all_pages()["gallery.html"].addresses
+    """A page each, and a row in the table of all."""
+    index = pages()["reference/methods/index.html"].addresses
     for name in methods():
-        assert "method-%s.html" % name in pages, "no page of " + name
-        assert "method-%s.html" % name in index, "gallery.html does not list " + name
+        assert "reference/methods/%s.html" % name in pages(), "no page of " + name
+        assert name + ".html" in index, "the gallery does not list " + name
 
 
-def test_region_of_euler():
-    """|1 + z| = 1 is a circle: the loop about the region has its area and lies on it."""
-    from regions import Grid, logarithm, loops, window
-    f = logarithm(lambda z: 1 + z)
-    side, centre = window(f, True)
-    grid = Grid(f, (centre - side, centre + side), side)
-    loop, = loops(grid)
-    error = grid.dx * grid.dx        # of linear interpolation: dx^2/8 |f''/f'|, and |f''| = |f'| on the circle
-    assert loop[0] == loop[-1] and max(abs(abs(complex(x + 1, y)) - 1) for x, y in loop) < error
-    area = abs(sum(x * v - u * y for (x, y), (u, v) in zip(loop, loop[1:]))) / 2
-    assert abs(area - pi) < 2 * pi * error, area
+def test_formulas():
+    """Formulas are typeset, and a numbered one has an anchor."""
+    if not os.path.isdir("/usr/share/nodejs/katex") or not shutil.which("node"):
+        raise Skipped("there is no KaTeX")
+    page = pages()["explanation/mathematics.html"]
+    tags = re.findall(r"\\tag\{([^}]*)\}", read("docs/explanation/mathematics.md"))
+    assert len(tags) > 200 and all("eq-" + tag in page.anchors for tag in tags)
+    assert any(name.endswith(".woff2") for name in site["files"])
 
 
-def test_figures_are_xml():
-    from figure import Figure
-    picture = Figure((0, 1), (-9, 2), "a < b", ("x", "y"), log=(False, True))
-    picture.curve([(0, 0), (1, 1)], "c0")
-    picture.area([[(0, 0), (1, 0), (0, 1)]])
-    picture.note("|R| <= 1", "t0")
-    picture.cells([[0, 1], [1, 0]], lambda value: "#%06x" % value)
-    picture.points([(0.5, 1), (0.5, 1), (0.7, 1)], "many")
-    assert picture.parts[-1].count("h0") == 2
-    xml.fromstring(picture.text())
-
-
-def test_captions():
-    """Each caption of the applications has figures, and each figure a caption; with the figures it has no preface."""
-    from applications import CAPTION, DRAWN, placed
-    from manual import converted
-    all_pages()                      # or there is no cmark-gfm
-    body = converted(read("docs/applications.md"))
-    keys = [found[0] for found in CAPTION.findall(body)]
-    assert sorted(keys) == sorted(DRAWN), keys
-    shown = placed(body, {key: [(key + ".svg", "words", "")] for key in keys})
-    assert all('src="%s.svg"' % key in shown for key in keys) and "Pictures (" not in shown
-    assert placed(body, {}) == body
+def test_questions():
+    """The search shows a page that answers among its first results."""
+    pages()
+    if "searches" not in site:
+        raise Skipped("there is no node")
+    lost = []
+    for question, found in zip(questions(), site["searches"], strict=True):
+        for page in question["pages"]:
+            assert page + ".html" in pages(), "%s: there is no page %s" % (question["typed"], page)
+        if not set(question["pages"]) & set(found[:FIRST_RESULTS]):
+            lost.append("%s: %s" % (question["typed"], found[:FIRST_RESULTS]))
+    assert len(questions()) >= 30 and not lost, "\n".join(lost)
 
 
 run_all(globals())

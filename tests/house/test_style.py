@@ -14,7 +14,7 @@ root = sys.argv[1]
 
 COLUMNS = 120
 
-GENERATED = ("bench/RESULTS.md",)                   # tables as wide as they come
+GENERATED = ("bench/RESULTS.md", "tests/docs/moved.toml")          # tables as wide as they come
 
 
 def lines_of_all():

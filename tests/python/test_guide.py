@@ -12,7 +12,8 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, ".."))
 from cases import Skipped, run_all
 
-DOCUMENTS = {"reference/python.md": 12, "start/first-run.md": 1, "coming-from/pybamm.md": 1, "coming-from/scipy.md": 2}       # at least so many blocks
+# at least so many blocks
+DOCUMENTS = {"reference/python.md": 12, "start/first-run.md": 1, "coming-from/pybamm.md": 1, "coming-from/scipy.md": 2}
 BLOCK = re.compile(r"^```python ?(\w*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
 
 

@@ -12,7 +12,7 @@ static int f_adjoint(const costate_point *x, const double *w, const costate_grad
     return (void)x, (void)ctx, 0;
 }
 
-@ gradient-at-every-step static int show(int step, double t, double h, const double *y, int m, const double *lambda, const double *mu,
+@ gradient-at-every-step static int show(int step, double t, double h, const double *y, int m, const double *lambda
 
 int main(void)
 {
