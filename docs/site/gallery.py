@@ -71,7 +71,7 @@ def method_page(m, row, report, figures, place):
     path = ROOT / "methods" / row["family"] / (name + ".toml")
     composite = hasattr(m, "members")
     use = (BOUNDARY if row["family"] == "collocation" else STEP).format(name=name)
-    out = titled(f"{name}: {escaped(row['method'])}", "=")
+    out = [":orphan:", "", *titled(f"{name}: {escaped(row['method'])}", "=")]
     out += [f"A method of the family {row['family']}, {escaped(family_words(row['family']))}.", "", ".. code-block:: c",
             "", "   " + use, "", *raw(table(facts(m, row)))]
     out += [f"**Source.** {sentence(keys['source'])}", ""]
@@ -160,5 +160,4 @@ def index_page(rows, place):
             out += [f".. image:: {name}-region.svg", f"   :alt: region of absolute stability of {name}",
                     f"   :target: {name}.html", "   :class: thumbnail", ""]
         out += [", ".join(f":doc:`{name} <{name}>`" for name in names) + ".", ""]
-    out += [".. toctree::", "   :hidden:", "", *(f"   {row['name']}" for row in rows), ""]
     return "\n".join(out)
