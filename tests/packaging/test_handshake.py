@@ -83,8 +83,8 @@ def test_earlier_options_are_taken():
     header = read("include/costate/costate.h")
     answers = said(earlier(header, "costate_options"))
     assert answers["new"] == "COSTATE_OK: No error." and answers["integrate"] == "COSTATE_OK", answers
-    answers = said(earlier(header, "costate_options", "0.9"))
-    assert answers["new"].startswith("COSTATE_VERSION_MISMATCH") and "0.9" in answers["new"], answers
+    answers = said(earlier(header, "costate_options", "1.0.0"))
+    assert answers["new"].startswith("COSTATE_VERSION_MISMATCH") and "1.0.0" in answers["new"], answers
     answers = said(earlier(header, "costate_report"))
     assert answers["new"].startswith("COSTATE_VERSION_MISMATCH"), answers
 
