@@ -66,7 +66,7 @@ def heading(text):
 
 
 class Runs:
-    """Runs of bench/race, two at a time; what is asked for again is not run again."""
+    """Runs of bench/race, two at a time; a run that was started before is not repeated."""
 
     def __init__(self, build):
         self.runner = Runner(build, quick=False)
@@ -150,7 +150,7 @@ def robertson(runs):
     if explicit and implicit:
         say("""Implicit methods shine here: they take %d to %d steps, explicit ones %d to %d. The solution is
             smooth, but an explicit method becomes unstable unless its steps resolve the fastest reaction, which was
-            over at once; implicit steps are limited by accuracy alone. This is what "stiff" means.""",
+            over at once; only accuracy limits implicit steps. This is what "stiff" means.""",
             least(implicit, "steps"), max(r["steps"] for r in implicit), least(explicit, "steps"),
             max(r["steps"] for r in explicit))
 
@@ -181,7 +181,7 @@ def smog(runs):
     back = ratios(implicit, "backward", "forward")
     if back:
         say("""Implicit methods need %d to %d steps and at most %.2g s: an implicit step costs much more, since it
-            solves linear systems with a banded matrix, but accuracy alone limits its size. The run back for the
+            solves linear systems with a banded matrix, but only accuracy limits its size. The run back for the
             gradient with respect to 800 inputs costs %.1f to %.1f times the forward run.""",
             least(implicit, "steps"), max(r["steps"] for r in implicit), max(r["seconds"] for r in implicit),
             min(back), max(back))
@@ -266,7 +266,7 @@ def others(runs, build, place):
             after (m/s); the last line is the derivative of the final height and speed with respect to the drop
             height.""",
             """The derivative is exact although its value jumps at every impact: the times of the impacts depend on
-            the drop height, and this is differentiated, too.""")
+            the drop height, and this dependence is part of the derivative.""")
     heading("6. A boundary value problem: a thin layer")
     program(runs, build, "examples", "20_layer", place, "layer.dat",
             """eps y'' + y y' = 0 on [0, 1] with y given at both ends: the solution has a layer of width eps at t =
