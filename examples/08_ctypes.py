@@ -5,7 +5,7 @@ import math
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_void_p
 
-lib = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libcostate.so.1")
+lib = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libcostate.so.2")
 Doubles = POINTER(c_double)
 
 
@@ -57,7 +57,7 @@ for name in ("costate_new", "costate_tape_new"):
     getattr(lib, name).restype = c_void_p
 for name in ("costate_message", "costate_version"):
     getattr(lib, name).restype = c_char_p
-if not lib.costate_version().startswith(b"1.0."):      # the structs above are of this version
+if not lib.costate_version().startswith(b"2.0."):      # the structs above are of this version
     sys.exit("costate is %s" % lib.costate_version().decode())
 
 

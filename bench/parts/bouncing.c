@@ -107,7 +107,7 @@ int main(int argc, char **argv)
                                .hmax = 0.02};      /* the table moves faster than the error tells: there is none */
     FILE *file = argc > 1 ? fopen(argv[1], "w") : stdout;
     if (!file) return perror(argv[1]), 1;
-    printf("\nA ball on a vibrating table, dropped from %g: impacts, and how the height moves it (dopri5).\n", HEIGHT);
+    printf("A ball on a vibrating table, dropped from %g m (dopri5):\n", HEIGHT);
     costate *c = costate_new(costate_method_find("dopri5"), &problem, &options);
     int wrong = draw(c, file);
     costate_free(c);

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define COSTATE_VERSION "1.0.0"       /**< of this header; costate_version(), at the end, returns that of the library */
+#define COSTATE_VERSION "2.0.0"       /**< of this header; costate_version(), at the end, returns that of the library */
 
 /* ---- statuses ------------------------------------------------------------------------------------- */
 
@@ -852,8 +852,8 @@ const char *costate_version(void);               /**< of the library, at run tim
 size_t costate_sizeof(const char *type);         /**< bytes of "costate_options", ... in the library; 0: unknown
                                                       struct */
 
-/** Options may grow within 1.x, other structs only from 1.x to 2.0.  Therefore the first calls of a program pass the
-   sizes of the structs that it was compiled with.  Shorter options, from an earlier 1.x, are accepted: members that
+/** Options may grow within 2.x, other structs only from 2.x to 3.0.  Therefore the first calls of a program pass the
+   sizes of the structs that it was compiled with.  Shorter options, from an earlier 2.x, are accepted: members that
    they lack are 0, the default.  If other sizes differ, the library reads none of the structs and returns
    COSTATE_VERSION_MISMATCH; costate_new returns a solver whose message names the struct.  The macros at the end do this
    and change nothing else: the declarations above state what the calls take.  Other languages call the functions

@@ -40,7 +40,7 @@ def status_name(status):
 
 
 def version():
-    """the version of the library, as "1.0.0" """
+    """the version of the library, as "2.0.0" """
     return text(lib.costate_version())
 
 

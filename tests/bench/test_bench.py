@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(root, "bench"))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import run_all  # noqa: E402
 import bench  # noqa: E402
+import demo  # noqa: E402
 from parts import auto, bvp as bvp_part, lanes, papers as paper_part, second, wmethods  # noqa: E402
 import recommend  # noqa: E402
 from report import trust_pictures  # noqa: E402
@@ -388,6 +389,40 @@ def test_peers_that_cannot_be_had_are_left_out_aloud():
     assert done.returncode == 0 and done.stdout.strip() == "", done
     assert "no source of sundials" in done.stderr and "no source of r-cran-desolve" in done.stderr, done.stderr
     assert left == [], left
+
+
+class Invented:
+    """stands for demo.Runs: every run takes the same steps and seconds, or fails"""
+
+    def __init__(self, status, seconds):
+        self.status, self.seconds = status, seconds
+
+    def row(self, method, problem, rtol=1e-6, **more):
+        counts = dict.fromkeys(("steps", "rejected", "f", "jac", "decompositions", "complex"), 7)
+        times = dict.fromkeys(("forward", "backward", "seconds"), self.seconds)
+        return {"status": self.status, "message": "it failed", "solver": "dense", "error": 1e-6,
+                "error_derivative": 1e-5, **counts, **times}
+
+
+def said(status, seconds):
+    """paragraphs of the parts of the demonstration that print tables"""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        for part in (demo.robertson, demo.smog, demo.water, demo.derivatives, demo.plane):
+            part(Invented(status, seconds))
+    return [lines for lines in text.getvalue().split("\n\n") if lines.strip()]
+
+
+def test_tables_of_the_demonstration_are_explained():
+    """A paragraph before each table and one after it; also where the clock is too coarse, or all runs fail, it ends."""
+    paragraphs = said(0, 0.5)
+    tables = [k for k, text in enumerate(paragraphs) if text.strip().startswith("method ")]
+    assert len(tables) == 5, len(tables)
+    for k in tables:
+        before = [text for text in paragraphs[:k] if not text.startswith("dopri5 ")][-1]     # what smog extrapolates
+        assert all(re.search(r"[a-z].*[.:]$", text.strip(), re.S) for text in (before, paragraphs[k + 1])), k
+    said(0, 0.0)
+    said(1, None)
 
 
 run_all(globals())

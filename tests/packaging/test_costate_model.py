@@ -23,7 +23,7 @@ ANSWER = "prey 2.77"                  # 2.7728509 by scipy.integrate.solve_ivp, 
 
 LISTS = """cmake_minimum_required(VERSION 3.16)
 project(outside C)
-find_package(costate 1.0 REQUIRED)
+find_package(costate 2.0 REQUIRED)
 add_executable(prey prey.c)
 costate_add_model(prey lotka_volterra.eq)
 target_link_libraries(prey PRIVATE m)

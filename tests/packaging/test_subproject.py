@@ -8,7 +8,7 @@ from external import Skipped, compiler, folder, needs, read, right, root, run, r
 
 PARENT = """project('outside', 'c', default_options: ['buildtype=plain', 'default_library=%s'])
 m = meson.get_compiler('c').find_library('m')
-executable('usual', 'decay.c', dependencies: [dependency('costate', version: '>= 1.0'), m], install: true)
+executable('usual', 'decay.c', dependencies: [dependency('costate', version: '>= 2.0'), m], install: true)
 executable('other', 'decay.c', dependencies: [dependency('costate', static: %s), m])
 """
 

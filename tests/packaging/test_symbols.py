@@ -18,7 +18,7 @@ def defined(library_file, *how):
 
 def test_shared_library_shows_the_headers():
     needs("nm")
-    found = {name.split("@")[0] for name in defined(library(), "-D")} - {"COSTATE_1"}
+    found = {name.split("@")[0] for name in defined(library(), "-D")} - {"COSTATE_2"}
     assert found == declared(), "too many: %s; missing: %s" % (sorted(found - declared()), sorted(declared() - found))
 
 
@@ -32,14 +32,14 @@ def test_petsc_library_shows_its_header():
         if not there:
             raise Skipped("built without PETSc")
         for kind in there:
-            found = {name.split("@")[0] for name in defined(*kind)} - {"COSTATE_1"}
+            found = {name.split("@")[0] for name in defined(*kind)} - {"COSTATE_2"}
             assert found == declared("petsc.h"), "%s: %s" % (kind[0], sorted(found ^ declared("petsc.h")))
 
 
 def test_symbols_carry_a_version():
     needs("nm")
-    bare = [name for name in defined(library(), "-D") if not name.endswith("@@COSTATE_1") and name != "COSTATE_1"
-            and not name.startswith("COSTATE_1@")]
+    bare = [name for name in defined(library(), "-D") if not name.endswith("@@COSTATE_2") and name != "COSTATE_2"
+            and not name.startswith("COSTATE_2@")]
     assert not bare, "without version: " + ", ".join(sorted(bare)[:5])
 
 
@@ -50,7 +50,7 @@ def test_programs_ask_for_that_version():
         cc(example, "-o", exe, "-I" + os.path.join(root, "include"), "-L" + build, "-Wl,-rpath," + build, "-lcostate",
            "-lm")
         right(run(exe))
-        assert re.search(r"Name: COSTATE_1\b", run("readelf", "-V", exe)), "the program would take any libcostate.so.1"
+        assert re.search(r"Name: COSTATE_2\b", run("readelf", "-V", exe)), "the program would take any libcostate.so.2"
 
 
 def hidden():
