@@ -40,10 +40,10 @@ FAMILY_OF = family_of()                                            # the other m
 INTRODUCTION = """
 costate solves differential equations y' = f(t, y, p) and returns exact derivatives of the numerical solution: the
 gradient of a result with respect to all initial values and parameters takes one run back (the discrete adjoint),
-whatever their number. This demonstration solves six problems, prints what each method needs, and shows two things that
-matter to anyone who chooses a method: on a stiff problem an explicit method takes thousands to billions of times as
-many steps as an implicit one, on a wave it is hundreds of times faster; and a gradient with respect to thousands of
-inputs costs about as much as a few forward runs."""
+whatever their number. This demonstration solves six problems, prints what each method needs, and shows two things
+that matter to anyone who chooses a method: on a stiff problem an explicit method takes about a hundred to billions
+of times as many steps as an implicit one, on a wave it is hundreds of times faster; and a gradient with respect to
+thousands of inputs costs about as much as a few forward runs."""
 
 READING = """
 In every table: family: erk and rkc are explicit, sdirk, firk and ros are implicit, composite changes between both
