@@ -37,7 +37,8 @@ export PKG_CONFIG_PATH="$DIR/lib/pkgconfig"
 cc program.c $(pkg-config --cflags --libs costate) -lm "-Wl,-rpath,$DIR/lib" -o by_rpath
 right "rpath instead of LD_LIBRARY_PATH" "$(./by_rpath)"
 
-sed -n 's/^| static | `\(.*\)` |$/\1/p' "$root/docs/start/installing.md" | sed "s#/opt/costate#$DIR#g; s/\\\\|/|/g" >static.sh
+sed -n 's/^| static | `\(.*\)` |$/\1/p' "$root/docs/start/installing.md" |
+    sed "s#/opt/costate#$DIR#g; s/\\\\|/|/g" >static.sh
 right "docs/start/installing.md's line for static linking" "$(sh -e static.sh && ./a.out)"
 ! readelf -d a.out | grep -q libcostate || { echo "it is not static"; exit 1; }
 
