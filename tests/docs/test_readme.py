@@ -3,6 +3,7 @@ methods is the generated one, the manual names all there is, links lead somewher
 
     test_readme.py SOURCE BUILD SANITIZE COMPILER...     reports in the format of cmocka"""
 
+import glob
 import math
 import os
 import re
@@ -18,8 +19,10 @@ root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.arg
 
 
 DOCUMENTS = ("README.md", "CONVENTIONS.md", "docs/manual.md", "docs/choosing.md", "docs/coming-from.md",
-             "docs/recipes.md", "docs/extending.md", "docs/methods.md", "docs/examples.md", "docs/applications.md",
-             "docs/installing.md", "docs/cost.md", "docs/mathematics.md", "docs/python.md")
+             "docs/recipes.md", "docs/extending.md", "docs/methods.md", "docs/examples.md",
+             "docs/installing.md", "docs/cost.md", "docs/mathematics.md", "docs/python.md",
+             *("docs/tutorials/" + os.path.basename(name)
+               for name in sorted(glob.glob(os.path.join(root, "docs", "tutorials", "*.md")))))
 
 
 def read(name):

@@ -1,57 +1,25 @@
 """The blocks of docs/python.md run, in order, in one session, and print what the blocks of text behind them say."""
-import contextlib
-import io
 import os
 import re
 import sys
-import tempfile
-import warnings
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(here, ".."))
+sys.path[:0] = [os.path.join(here, ".."), os.path.join(here, "..", "docs")]
+import session
 from cases import Skipped, run_all
 
 GUIDE = os.path.join(here, "..", "..", "docs", "python.md")
-BLOCK = re.compile(r"^```python ?(\w*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
-
-
-def there(module):
-    try:
-        __import__(module)
-    except ImportError:
-        return False
-    return True
-
-
-def printed(code, session):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        exec(compile(code, code.split("\n")[0], "exec"), session)
-    return out.getvalue()
 
 
 def test_blocks():
-    """a block may name the module that it needs: ```python torch"""
-    if not there("scipy"):
+    if not session.there("scipy"):
         raise Skipped("no scipy")
-    with open(GUIDE, encoding="utf-8") as file:
-        blocks = BLOCK.findall(file.read())
+    blocks = session.blocks_of(GUIDE)
     assert len(blocks) >= 12, len(blocks)
-    session, left_out, back = {}, set(), os.getcwd()
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
-        try:
-            for needs, code, text in blocks:
-                if needs and not there(needs):
-                    left_out.add(needs)
-                    continue
-                out = printed(code, session)
-                assert out == text, f"{code}prints\n{out}"
-        finally:
-            os.chdir(back)
-    if left_out:
-        print("left out: " + ", ".join(sorted(left_out)))
+    with session.in_folder():
+        lacking = session.run(blocks, session.compare)
+    if lacking:
+        print("left out: " + ", ".join(sorted(lacking)))
 
 
 def test_names():
