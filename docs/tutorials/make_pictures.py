@@ -64,8 +64,8 @@ def set_style():
 def wrap(path):
     """the form of files in git: lines of at most 120 characters without blanks at their ends"""
     text = path.read_text(encoding="utf-8")
-    lines = [textwrap.fill(line, 118, break_on_hyphens=False, break_long_words=False) if len(line) > 120 else
-             line.rstrip() for line in text.split("\n")]
+    lines = [textwrap.fill(line, 118, break_on_hyphens=False) if len(line) > 120 else line.rstrip()
+             for line in text.split("\n")]                         # words as long as that are images in base64
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
