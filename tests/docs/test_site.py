@@ -212,17 +212,4 @@ def test_figures_are_xml():
     xml.fromstring(picture.text())
 
 
-def test_captions():
-    """Each caption of the applications has figures, and each figure a caption; with the figures it has no preface."""
-    from applications import CAPTION, DRAWN, placed
-    from manual import converted
-    all_pages()                      # or there is no cmark-gfm
-    body = converted(read("docs/applications.md"))
-    keys = [found[0] for found in CAPTION.findall(body)]
-    assert sorted(keys) == sorted(DRAWN), keys
-    shown = placed(body, {key: [(key + ".svg", "words", "")] for key in keys})
-    assert all('src="%s.svg"' % key in shown for key in keys) and "Pictures (" not in shown
-    assert placed(body, {}) == body
-
-
 run_all(globals())
