@@ -62,7 +62,10 @@ static int residual(int i, double t, const double *y, int m, const double *V, do
     misfit *o = ctx;
     for (int j = 0; j < N; j += 2) {
         double r = (y[j] - o->measured[i * N + j]) / sigma[j];
-        if (w) w[j] = r / sigma[j], o->sum += r * r / 2;
+        if (w) {
+            w[j] = r / sigma[j];
+            o->sum += r * r / 2;
+        }
         for (int k = 0; k < m; k++) w2[k * N + j] = V[k * N + j] / (sigma[j] * sigma[j]);
     }
     return (void)t, 0;

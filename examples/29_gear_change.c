@@ -80,7 +80,9 @@ static int power_adjoint(const costate_point *x, const double *w, const costate_
 /* v - up in the first gear, v - down in the second */
 static int speed(const costate_point *x, double *out, void *ctx)
 {
-    return (void)ctx, out[0] = x->y[V] - x->p[UP + x->mode], 0;
+    (void)ctx;
+    out[0] = x->y[V] - x->p[UP + x->mode];
+    return 0;
 }
 static int speed_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {
@@ -91,9 +93,10 @@ static int speed_adjoint(const costate_point *x, const double *w, const costate_
 
 static int change(const costate_point *x, double *out, void *ctx)
 {
+    (void)ctx;
     out[S] = x->y[S];
     out[V] = kept * x->y[V];
-    return (void)ctx, 0;
+    return 0;
 }
 static int change_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
 {

@@ -3,28 +3,23 @@ import sys
 
 NAMES = ("solve_ivp", "Problem", "Run", "Functional", "Event", "BoundaryProblem", "Model", "from_sympy", "from_cfunc",
          "from_numba", "Map", "Result", "CostateError", "ModelError", "methods", "option_names", "version")
-HEAD = """Python: classes and functions
-=============================
-
-The :doc:`guide </reference/python>` shows how they are used.
-
-"""
-
-
 def python_pages(sources, package):
-    """package: the directory that has the built package costate; None: there is none."""
-    text = HEAD
+    """Adds the docstrings to the page; package: the directory that has the built package costate, or None."""
+    page = sources.out / "reference" / "python-api.md"
+    text = page.read_text(encoding="utf-8")
     if package is None:
-        text += "This copy of the site was built without the package.\n"
+        text += "\nThis copy of the site was built without the package, so that they are not shown.\n"
     else:
         sys.path.insert(0, str(package))
         import costate
+        text += "\n```{eval-rst}\n"
         for name in NAMES:
             of = getattr(costate, name)
             kind = "exception" if isinstance(of, type) and issubclass(of, Exception) else \
                 "class" if isinstance(of, type) else "function"
             text += f".. auto{kind}:: costate.{name}\n" + ("   :members:\n" if kind == "class" else "") + "\n"
-    sources.write("reference/python-api.rst", text)
+        text += "```\n"
+    page.write_text(text, encoding="utf-8")
 
 
 def setup(app):

@@ -1,50 +1,64 @@
-"""Every tutorial of python/tutorials runs, and its numbers are what it says."""
-import glob
+"""The tutorials in Python run, print what their pages say, and save the pictures that the pages show."""
 import os
-import subprocess
+import re
 import sys
+import tempfile
 import time
+import xml.etree.ElementTree as xml
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(here, ".."))
+FOLDER = os.path.join(here, "..", "..", "docs", "tutorials")
+PICTURES = os.path.join(FOLDER, "..", "pictures")
+sys.path[:0] = [os.path.join(here, ".."), os.path.join(here, "..", "docs"), FOLDER]
+import make_pictures
+import session
 from cases import Skipped, run_all
 
-FOLDER = os.path.join(here, "..", "..", "python", "tutorials")
-LONGEST = 60            # seconds
+SHOWN = re.compile(r"!\[([^\]]*)\]\(\.\./pictures/([\w.-]+)\)")
+LARGEST = 100000                        # bytes of a picture
 
 
-def needs(*modules):
-    for name in modules:
-        try:
-            __import__(name)
-        except ImportError:
-            raise Skipped("no " + name) from None
+def shown():
+    """{picture: text instead of it} of all pages"""
+    found = {}
+    for page in sorted(os.listdir(FOLDER)):
+        if page.endswith(".md"):
+            with open(os.path.join(FOLDER, page), encoding="utf-8") as file:
+                found.update({name: words for words, name in SHOWN.findall(file.read())})
+    return found
 
 
-def runs(path):
-    """a test of one tutorial"""
+def test_pictures_that_are_shown_are_made():
+    """and no others; each has a text for those who cannot see it"""
+    pictures = shown()
+    assert set(pictures) == make_pictures.names(), set(pictures) ^ make_pictures.names()
+    short = [name for name, words in pictures.items() if len(words) < 40]
+    assert not short, f"no text instead of {short}"
+
+
+def test_committed_pictures():
+    for name in shown():
+        path = os.path.join(PICTURES, name)
+        assert os.path.getsize(path) < LARGEST, f"{name}: {os.path.getsize(path)} bytes"
+        xml.parse(path)
+
+
+def runs(page):
+    """a test of one page"""
     def test():
-        needs("matplotlib", "scipy")
+        for module in ("matplotlib", "scipy"):
+            if not session.there(module):
+                raise Skipped("no " + module)
         began = time.monotonic()
-        done = subprocess.run([sys.executable, path], env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True,
-                              text=True, timeout=LONGEST)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-        print(f"{os.path.basename(path)}: {time.monotonic() - began:.1f} s")
+        with tempfile.TemporaryDirectory() as place:
+            make_pictures.run_page(page, place)
+            made = set(os.listdir(place))
+        assert made == set(make_pictures.saved(page)), made
+        print(f"{page.name}: {time.monotonic() - began:.1f} s")
     return test
 
 
-def test_form():
-    """cells of text and of code, as jupytext reads them, that end with code"""
-    paths = sorted(glob.glob(os.path.join(FOLDER, "*.py")))
-    assert len(paths) >= 4, paths
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
-        heads = [line for line in lines if line.startswith("# %%")]
-        assert lines[0] == "# %% [markdown]" and lines[1].startswith("# # "), path
-        assert set(heads) == {"# %%", "# %% [markdown]"} and heads[-1] == "# %%", path
-
-
-for path_ in sorted(glob.glob(os.path.join(FOLDER, "*.py"))):
-    globals()["test_" + os.path.basename(path_)[:-3]] = runs(path_)
+assert len(make_pictures.pages_of_python()) >= 8
+for page_ in make_pictures.pages_of_python():
+    globals()["test_" + page_.stem.replace("-", "_")] = runs(page_)
 run_all(globals())
