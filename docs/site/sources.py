@@ -9,7 +9,7 @@ LINK = re.compile(r"(\]\()([^()\s]+(?:\([^()]*\))?)(\))")
 CODE = re.compile(r"(^ *```.*?^ *```|`[^`\n]*`)", re.S | re.M)
 NAMES = {"README.md": "index", "methods/README.md": "reference/coefficient-files", "CHANGELOG.md": "project/changes",
          "CONVENTIONS.md": "project/conventions", "CONTRIBUTING.md": "project/contributing",
-         "SECURITY.md": "project/security", "LICENSE": "files/LICENSE", "methods": "reference/methods/index",
+         "SECURITY.md": "project/security", "methods": "reference/methods/index",
          "bench/RESULTS.md": "explanation/results", "docs/pictures": "index"}
 FENCE = re.compile(r"^( *```)([\w+]+)$", re.M)          # others: output of programs, equation files
 LEXERS = {"c", "c++", "cpp", "python", "fortran", "text", "toml", "sh", "cmake", "meson", "json"}
