@@ -1,6 +1,8 @@
 """Sphinx extension: the gallery of methods, a page each, made from the coefficient files, and a sortable table."""
 import html
+import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from codegen.kinds import methods
@@ -39,22 +41,25 @@ def write(app):
     families = {}
     for row in rows:
         families.setdefault(row["family"], []).append(row["name"])
-    for (kind, m), row in zip(found, rows):
-        figures = pictures(m, families[row["family"]], app.config, place)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        drawn = [pool.submit(pictures, m, families[row["family"]], app.config.gallery_plots, app.config.gallery_work,
+                             place) for (_, m), row in zip(found, rows)]
+    for (kind, m), row, made in zip(found, rows, drawn):
+        figures = made.result()
         page = method_page(m, row, kind.report(m), figures, place)
         (place / (row["name"] + ".rst")).write_text(page, encoding="utf-8")
     (place / "index.rst").write_text(index_page(rows, place), encoding="utf-8")
 
 
-def pictures(m, family, config, place):
+def pictures(m, family, plots, work, place):
     """{"stability": [(name of the file, alternative text)], "work": ...}"""
-    if not config.gallery_plots:
+    if not plots:
         return {"stability": [], "work": []}
     from drawing import save
     from plots import stability_figures
     from work import read_work, work_figures
     made = {"stability": stability_figures(m) if not hasattr(m, "members") else [],
-            "work": work_figures(m.name, family, read_work(config.gallery_work and Path(config.gallery_work)))}
+            "work": work_figures(m.name, family, read_work(work and Path(work)))}
     for figures in made.values():
         for name, _, figure in figures:
             save(figure, place / name)
