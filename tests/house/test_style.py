@@ -68,4 +68,20 @@ def test_last_newline():
     assert not wrong, "files that do not end with one newline: " + " ".join(wrong)
 
 
+def test_no_list_by_accident():
+    """In Markdown a line of prose that begins as an item of a list does would be one: wrap it elsewhere."""
+    item = re.compile(r"(\d+[.)]|[-+*]) ")
+    found = []
+    for name, lines in lines_of_all():
+        if not name.endswith(".md") or name in GENERATED:
+            continue
+        code = False
+        for k, (before, line) in enumerate(zip(lines, lines[1:])):
+            code ^= line.startswith("```")
+            prose = before.strip() and not before.startswith((" ", "|", "#", "`")) and not item.match(before)
+            if not code and prose and item.match(line):
+                found.append("%s:%d" % (name, k + 2))
+    none(found, "are items of a list without an empty line before them")
+
+
 run_all(globals())
