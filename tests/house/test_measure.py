@@ -98,7 +98,8 @@ def test_lines():
 def test_phrases():
     lines = {"The gradient by p.": 1, "the derivative by the parameters": 1, "a derivative by a separate run": 0,
              "all but the first": 1, "It is right, but the gradient is not.": 0, "f alone": 1,
-             "report.alone says why": 0, "It is counted, too.": 1, "Too much.": 0, "`f alone`": 0, "```\nf alone\n```": 0, "[f](alone.md)": 0}
+             "report.alone says why": 0, "It is counted, too.": 1, "Too much.": 0, "`f alone`": 0,
+             "```\nf alone\n```": 0, "[f](alone.md)": 0}
     for line, expected in lines.items():
         with tempfile.TemporaryDirectory() as tree:
             with open(os.path.join(tree, "a.md"), "w", encoding="utf-8") as f:

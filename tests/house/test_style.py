@@ -62,6 +62,18 @@ def test_trailing_blanks():
     none(places(lambda name, line, row: line != line.rstrip()), "end with a blank")
 
 
+def test_no_list_by_accident():
+    """a sentence that is broken before "1." would become a list of one item"""
+    found = []
+    for name, lines in lines_of_all():
+        fenced = False
+        for k, line in enumerate(lines if name.endswith(".md") else ()):
+            fenced ^= line.lstrip().startswith("```")
+            if k and not fenced and re.match(r" {0,3}1\. ", line) and re.match(r" {0,3}[^\s#|]", lines[k - 1]):
+                found.append("%s:%d" % (name, k + 1))
+    none(found, "begin with 1. inside a paragraph")
+
+
 def test_last_newline():
     """one, and no empty lines before it"""
     wrong = [name for name, lines in lines_of_all() if lines[-1] or len(lines) > 1 and not lines[-2]]
