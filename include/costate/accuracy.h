@@ -15,7 +15,7 @@ extern "C" {
 
 /** m functionals of a run: sums of terms at its end and at `count` times, which need no steps of their own. Running
    costs and costs at events are components n .. n + nq - 1 of y at the end. The callbacks return 0 for success. All
-   arrays that they fill hold zeros on entry; none is NULL, but the library may not use all of them. Where states are
+   arrays that they fill hold zeros on entry; none is NULL, but the library may not use all of them. If states are
    distributed over processes, each adds its share. */
 typedef struct {
     int m;                              /**< functionals, >= 1 */
@@ -54,9 +54,9 @@ typedef struct {
 
 /** Estimates the errors of functionals of the run on the tape, and of their gradients, by a second run whose steps are
    half as long: two forward and, for gradients, two backward runs in addition to a backward sweep. Newton's iteration
-   is ten times as accurate in it; steps that fail are split further; events are located anew; rkc chooses its degrees
-   anew. The second run is stored as the options of the solver demand, in a file or with a tape_limit as checkpoints. It
-   calls neither on_step nor on_event.
+   is ten times as accurate in it; steps that fail are split further; events are located again; rkc chooses its
+   degrees again. The second run is stored as the options of the solver demand, in a file or with a tape_limit as
+   checkpoints. It calls neither on_step nor on_event.
 
    The estimate sees the errors of steps, of dense output and of Newton's iteration, not those of the model, and it
    cannot see what neither run saw, such as a pulse between the points at which f was evaluated. Differences of

@@ -10,7 +10,7 @@
 
    Tangents, adjoints of several functionals at once and Hessian-vector products differentiate the solution of this
    system on its final mesh.  They are exact to round-off and share one factorisation.  Mesh points keep their relative
-   positions between a, the breaks and b, so that derivatives with respect to a, the breaks and b are available, too.
+   positions between a, the breaks and b, so that derivatives with respect to a, the breaks and b are also available.
 
    Conventions as in costate.h.  N = n + nq: a state vector is y[0..n), q[0..nq).  b may be less than a.  Arrays of
    several columns are stored by columns. */
@@ -37,7 +37,7 @@ const costate_method *costate_bvp_method_at(int k);
 typedef struct {
     costate_map map;      /**< g: count values, 0 where the conditions are satisfied.  x->y holds y(a) followed by y(b),
                                2n; x->t is 0, so times that the conditions depend on must be parameters.  Gradients with
-                               respect to y have 2n entries, too.  Solving needs the value; its Jacobian is formed from
+                               respect to y also have 2n entries.  Solving needs the value; its Jacobian is formed from
                                tangent, else from adjoint, else by differences */
     int count;            /**< must be n */
     const costate_pattern *pattern;     /**< of the Jacobian with respect to y(a), y(b): n rows, pattern->n = 2n
@@ -112,7 +112,7 @@ int costate_bvp_mesh(costate_bvp *, int points, const double *t);
 
 /** Solves the problem.  COSTATE_OK: the system on the final mesh is solved to round-off.  After a failure,
    costate_bvp_get and costate_bvp_eval return the last iterate, and the next solve starts from the last solution:
-       COSTATE_NEWTON       the iteration stalled, on finer initial meshes, too: the message says where, and which
+       COSTATE_NEWTON       the iteration stalled, also on finer initial meshes: the message says where, and which
                             component is the worst
        COSTATE_MESH_LIMIT   the tolerance is not met with max_mesh intervals
        COSTATE_SINGULAR     the conditions do not determine the solution, or M is singular */

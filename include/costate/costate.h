@@ -197,7 +197,7 @@ typedef struct {
                                                              neither it nor its products are called; 1: it is not; < 0:
                                                              ends the call */
     costate_map start;    /**< optional: a map of the initial values of a run, before anything else; it may be `map`.
-                               Not applied where a run goes on: by costate_continue, costate_resume, options.warm */
+                               Not applied if a run is continued: costate_continue, costate_resume, options.warm */
     void *ctx;            /**< of these callbacks; NULL: that of the problem */
     costate_map invariant;      /**< instead of map: 1 value, 0 at the end of each step; x: there */
 } costate_after_step;
@@ -274,7 +274,7 @@ enum costate_family {
    explicitly: with problem.jac_is_w = 1, jac returns W in the layout of the pattern, for example that of linear gravity
    waves or of diffusion.  W may depend on p, but not on t, y or the mode; it is formed once in a run or sweep, and
    sigma M - W is factored when sigma = 1/(gamma h) changes.  Derivatives hold W, as they hold h, so that they need
-   first derivatives of f alone; products of f are never taken from jac.  How much softer than f_y the matrix may be is
+   only first derivatives of f; products of f are never taken from jac.  How much softer than f_y the matrix may be is
    said at costate_preconditioner.  M must be nonsingular. */
 enum costate_property {
     COSTATE_FSAL = 1,                           /**< the last stage is the first of the next step */
@@ -338,7 +338,7 @@ enum costate_solver {
    W-method keeps its order with any P, as close to sigma M - J as smooth vectors make necessary: an ADI splitting, a
    few cycles of multigrid (see operators.h). `solve` must be linear with an exact transpose, the same for a given
    sigma and p, whatever x->t and x->y are; `setup` is called when sigma changes. P is held in derivatives, as h is,
-   so that they need first derivatives of f alone, and not those of P. P may be stiffer than sigma M - J by any
+   so that they need only first derivatives of f, and not those of P. P may be stiffer than sigma M - J by any
    factor, but softer by a small part only (24 % with w6s4os, 62 % with ros34pw2). */
 typedef struct {
     int (*setup)(double sigma, const costate_point *x, void *ctx);
@@ -494,11 +494,11 @@ typedef struct {
                                            spectral_bound, else it is measured with products with f_y or its transpose;
                                            without products there is no limit.  ros with a matrix of the user's: steps
                                            are as short as a matrix requires that is too soft, see
-                                           costate_preconditioner. COSTATE_STABILITY_OFF: steps follow the error of y
-                                           alone */
+                                           costate_preconditioner. COSTATE_STABILITY_OFF: steps follow only the
+                                           error of y */
     int gradient_control;             /**< so many tangents along random directions of y0 and p, at most 1000, take part
                                            in the error test with rtol, relative to their own size: errors of gradients
-                                           are then proportional to rtol.  Needs rhs.tangent (jac for y0 alone), a
+                                           are then proportional to rtol.  Needs rhs.tangent (jac for y0 only), a
                                            method with an error estimate and, for singular M or a residual, another
                                            solver than COSTATE_LS_GMRES.  Each costs a tangent through every step, and
                                            steps are shorter where a gradient is harder than y: often 1.5 to 3 times as
@@ -625,7 +625,7 @@ int costate_integrate(costate *, double t0, double t1, double *y, const double *
    round-off, starting from the guess, which selects the root.  Where unknowns have index 2 (y' = f(t,y,z), 0 = c(t,y)),
    y is moved along f_z, evaluated at the guess, onto c = 0, and z follows from dc/dt = 0; options.consistent
    differentiates this, which requires tangent2 (adjoint_tangent) for z and where y was moved.  y' of the unknowns that
-   are solved for is 0.  Each iteration takes one dense or sparse direct factorisation, with GMRES, too.  After a
+   are solved for is 0.  Each iteration takes one dense or sparse direct factorisation, also with GMRES.  After a
    failure nothing is changed. COSTATE_INCONSISTENT: no consistent values were found from this guess; COSTATE_SINGULAR:
    the equations do not determine them. problem.start replaces this procedure: n equations N(t, (y+, y), p) = 0 for y+,
    where y is the guess; start.tangent forms their dense Jacobian, start.adjoint provides gradients.  Second derivatives
@@ -833,7 +833,7 @@ int costate_check_hessian(costate *, double t0, double t1, const double *y, cons
 /* ---- methods at run time ------------------------------------------------------------------------------------- */
 
 /** Loads a method from a shared library that was made from a coefficient file.  `costate-model FILE.toml -o NAME.c`
-   checks the file as the build does and writes C, which is compiled with costate.h alone: `cc -shared -fPIC NAME.c -o
+   checks the file as the build does and writes C, which needs only costate.h: `cc -shared -fPIC NAME.c -o
    NAME.so` (docs/howto/add-a-method.md).  *out is used like a built-in method: in costate_new, with tapes and files,
    and in costate_bvp_new.  costate_method_find and costate_method_at do not know it.  Loading a file executes it, like
    any shared library: load only files that you trust.

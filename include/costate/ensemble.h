@@ -75,7 +75,7 @@ typedef struct {
        right-hand sides and running costs without mass matrix, events and memory variables, with a dense linear solver
        (n <= 32) or that of the lanes; forward runs, tangents and gradients without along, times, tape and on_member.
        Where they do not serve, members run one by one, and report.alone says why.  A member for which a map is not
-       defined or not finite, or which fails, is run again, alone.  Results have the same bits in any case. */
+       defined or not finite, or which fails, is run again by itself.  Results have the same bits in any case. */
     const costate_lane_maps *lanes;
 
     /** With m > 0: terms of the functionals at given times inside the run, by dense output, as costate_observations:
@@ -110,7 +110,7 @@ typedef struct {
 } costate_ensemble_report;
 
 /** Runs an ensemble; method NULL: auto, as in costate_new.  COSTATE_OK: all members succeeded.  COSTATE_STOPPED:
-   progress stopped the ensemble; members that were not started have this status, too.  Otherwise the status of the
+   progress stopped the ensemble; members that were not started also have this status.  Otherwise the status of the
    lowest-numbered member that failed.  If nothing could be started (a bad argument, no memory for a solver), all
    members have that status.  If the system provides memory or threads for fewer threads than requested, these do all
    the work.  After its first members, a thread only allocates memory for tapes. */
@@ -119,7 +119,7 @@ int costate_ensemble(const costate_method *, const costate_problem *, const cost
 
 /** Compares members.lanes with the callbacks of the problem: every product at points near x, a different one in each
    lane, with every set of directions and gradients that may be NULL; jac, and the linear solver with its backend.
-   COSTATE_OK: all have the same bits, so that members in lanes have those of runs alone; COSTATE_CHECK_FAILED: the
+   COSTATE_OK: all have the same bits, so that members in lanes have those of separate runs; COSTATE_CHECK_FAILED: the
    report says which map differs, in which lane and number.  Widths that this processor does not have are not
    compared. */
 int costate_check_lanes(const costate_problem *, const costate_lane_maps *, const costate_point *x, costate_report *);

@@ -2,7 +2,7 @@
 
    A register of the processor holds L = 2, 4 or 8 numbers.  With maps that treat L members at once, an ensemble
    (ensemble.h) runs L members in the lanes of one thread.  Each lane has its own time, step size and end; a lane whose
-   member has ended takes the next one.  Every member has the bits of a run alone, if the maps have the bits of the
+   member has ended takes the next one.  Every member has the bits of a separate run if the maps have the bits of the
    problem's callbacks lane by lane: costate_check_lanes in ensemble.h compares them.
 
    Members that lanes do not serve run one by one in the same call: see members.lanes in ensemble.h.
@@ -65,7 +65,7 @@ typedef struct {
 
 /** A map and its derivatives, as costate_map.  A callback returns 0 for success.  A value > 0 has bit l set if the map
    is not defined for the member in lane l; the results of other lanes are used.  A value < 0 takes all members out of
-   the lanes: each runs again, alone, and its own callbacks say what is wrong.  Lanes without a member hold copies of
+   the lanes: each runs again by itself, and its own callbacks say what is wrong.  Lanes without a member hold copies of
    one that has. */
 typedef struct {
     int (*value)(const costate_lane_point *x, double *out, void *ctx);

@@ -98,9 +98,9 @@ enum costate_piece_limits { COSTATE_INVARIANTS_MOST = 8 };
    where Newton's iteration finds mu to round-off.  For small changes this is the smallest one, in the norm with the
    weights 1/move.  It keeps the order of the method.  c is 0, or with `keep` what g is at the start of the run.  It is
    then in memory variables, which after_step.start sets: problem.nm has room for them, and what they hold before does
-   not count.  Rows of g may also be algebraic equations of a problem with singular M, which must hold after a step,
-   too.  A state that cannot be projected rejects the step.  The rows of g_y must be linearly independent: on a circular
-   orbit those of energy and angular momentum are not, so that the projection has no derivative there. */
+   not count.  Rows of g may also be algebraic equations of a problem with singular M, which must also hold
+   after a step.  A state that cannot be projected rejects the step.  The rows of g_y must be linearly independent: on a
+   circular orbit those of energy and angular momentum are not, so that the projection has no derivative there. */
 typedef struct {
     int count;                /**< of invariants, at most COSTATE_INVARIANTS_MOST */
     costate_map g;            /**< `count` values.  Tangents and gradients of runs need its tangent, adjoint and
@@ -122,7 +122,7 @@ int costate_projection_after_step(const costate_invariants *, costate_problem *,
                                   costate_report *);
 void costate_projection_free(costate_projection *);         /**< after the solvers that use it; accepts NULL */
 /** Relaxation: sets problem.after_step to one nonlinear invariant, which is kept by taking a part of each step
-   (costate_after_step).  A run with it keeps linear invariants, too.  count is 1; linear, move and at_start are 0.
+   (costate_after_step).  A run with it also keeps linear invariants.  count is 1; linear, move and at_start are 0.
    Otherwise as for a projection. */
 int costate_relaxation_after_step(const costate_invariants *, costate_problem *, costate_projection **out,
                                   costate_report *);

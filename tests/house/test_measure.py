@@ -1,10 +1,13 @@
-"""tests/house/measure counts what it says it does, on sources made up here.
+"""tests/house/measure and tests/house/words count what they say they do, on sources made up here; documents and headers
+have none of the phrases that words counts.
 
     test_measure.py     reports in the format of cmocka"""
+import glob
 import importlib.machinery
 import importlib.util
 import os
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 here = os.path.dirname(os.path.abspath(__file__))
@@ -12,9 +15,18 @@ sys.path[:0] = [os.path.dirname(here), here]
 
 from cases import run_all  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("measure", os.path.join(here, "measure"))
-measure = importlib.util.module_from_spec(importlib.util.spec_from_loader("measure", loader))
-loader.exec_module(measure)
+
+
+def script(name):
+    """a script of this folder as a module"""
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(here, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+measure, words = script("measure"), script("words")
+PLAIN = {"README, docs", "headers"}
 
 STRUCT = """struct costate_tape { int other; };
 struct costate {
@@ -81,6 +93,37 @@ def test_named_elsewhere():
 def test_lines():
     same(measure.lines_of({"src/erk/a.c": ["", ""], "src/erk/a.h": [""], "src/run/a.c": [""], "bench/a.c": [""]}),
          {"erk": 3, "run": 1})
+
+
+def test_phrases():
+    lines = {"The gradient by p.": 1, "the derivative by the parameters": 1, "a derivative by a separate run": 0,
+             "all but the first": 1, "It is right, but the gradient is not.": 0, "f alone": 1,
+             "report.alone says why": 0, "It is counted, too.": 1, "Too much.": 0, "`f alone`": 0,
+             "```\nf alone\n```": 0, "[f](alone.md)": 0}
+    for line, expected in lines.items():
+        with tempfile.TemporaryDirectory() as tree:
+            with open(os.path.join(tree, "a.md"), "w", encoding="utf-8") as f:
+                f.write(line + "\n")
+            assert len(words.found_in(tree, ["**/*.md"])) == expected, line
+
+
+def test_phrases_in_comments_only():
+    text = 'int alone;   /* f\nalone */\nchar *s = "alone";\n'
+    same(words.prose("a.h", text).count("alone"), 1)
+
+
+def test_plain_documents_and_headers():
+    files = [p for group, patterns in words.GROUPS if group in PLAIN for p in patterns]
+    same(["%s:%d: %s: %s" % (path, line, name, text.strip())
+          for name, path, line, text in words.found_in(measure.ROOT, files)], [])
+
+
+def test_plain_covers_all_documents():
+    listed = {os.path.relpath(p, measure.ROOT) for group, patterns in words.GROUPS if group in PLAIN for x in patterns
+              for p in glob.glob(os.path.join(measure.ROOT, x), recursive=True)}
+    expected = {"README.md", "CONVENTIONS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "methods/README.md",
+                "docs/index.md", "docs/howto/events.md", "docs/reference/options.md", "include/costate/costate.h"}
+    assert expected <= listed, expected - listed
 
 
 if __name__ == "__main__":
