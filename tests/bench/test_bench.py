@@ -384,6 +384,21 @@ def test_runs_that_failed_are_not_in_pictures():
         assert len(line.get_xdata()) == 2 and shown == [trust_pictures.PARABOLIC["w6s4os"]], shown
 
 
+def test_picture_of_estimates():
+    """has a point for each error that is known, beside the lines of the factors that estimates should be within"""
+    try:
+        import matplotlib
+    except ImportError:
+        raise Skipped("no matplotlib") from None
+    matplotlib.use("Agg")
+    known = trust_pictures.KNOWN
+    picture = trust_pictures.scatter([{"errors": [1e-3, 0.1 * known, 1e-5], "estimates": [2e-3, 1, 0]},
+                                      {"errors": [1e-4], "estimates": [1e-4]}])
+    points, *lines = picture.axes[0].lines
+    assert list(points.get_xdata()) == [1e-3, 1e-4] and list(points.get_ydata()) == [2e-3, 1e-4]
+    assert [line.get_ydata()[1] / line.get_xdata()[1] for line in lines] == list(trust_pictures.NEAR)
+
+
 def test_peers_that_cannot_be_had_are_left_out_aloud():
     with tempfile.TemporaryDirectory() as place:
         for command in ("apt-get", "apt-cache", "dpkg-query"):
