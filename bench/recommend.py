@@ -19,7 +19,7 @@ sys.path.insert(0, ROOT)
 
 from codegen.families import FAMILIES  # noqa: E402
 
-KEPT, DOCUMENT = os.path.join(HERE, "recommend.json"), os.path.join(ROOT, "docs", "choosing.md")
+KEPT, DOCUMENT = os.path.join(HERE, "recommend.json"), os.path.join(ROOT, "docs", "explanation", "choosing.md")
 HEAD = "error reached"             # the first cell of the table
 
 # In values of f: f, a Jacobian, a product f' v or f'^T w, a second one; a factorisation, a complex one, a solution of

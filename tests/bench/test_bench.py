@@ -250,7 +250,7 @@ def test_recommended_are_those_of_least_work_that_reach_the_error():
 
 def test_table_of_recommendations():
     """is what the kept data give, of methods that there are"""
-    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+    with open(os.path.join(root, "docs", "explanation", "choosing.md"), encoding="utf-8") as file:
         text = file.read()
     kept, methods = recommend.kept_data(), recommend.family_of()
     assert recommend.spliced(text, recommend.tables(kept)) == text, "choosing.md has another table: bench/recommend.py"
@@ -261,7 +261,7 @@ def test_table_of_recommendations():
 
 def test_advice_is_that_of_the_data():
     """methods of the short answers are within 1.2 of the least work somewhere in a row of their kind of problem"""
-    with open(os.path.join(root, "docs", "choosing.md"), encoding="utf-8") as file:
+    with open(os.path.join(root, "docs", "explanation", "choosing.md"), encoding="utf-8") as file:
         text = file.read()
     short = text[text.index("## Which method"):text.index("### Measured")]
     traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "DAE M y'": "singular",
