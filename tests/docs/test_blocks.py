@@ -163,6 +163,25 @@ def assert_shown(name, behind, out):
     assert out.strip() == shown, "%s shows %s, its program prints %s" % (name, shown, out)
 
 
+def test_files_for_the_generator():
+    """Equation files and coefficient files of the documents are accepted."""
+    count = 0
+    for name in sorted(DOCUMENTS.values()):
+        for kind, text in re.findall(r"^```(equations|toml)\n(.*?)^```", read(name), re.M | re.S):
+            given = re.search(r'^(?:model|name *=) *"?(\w+)', text, re.M).group(1)
+            with folder() as place:
+                source = os.path.join(place, "erk", given + (".eq" if kind == "equations" else ".toml"))
+                os.mkdir(os.path.dirname(source))
+                with open(source, "w", encoding="utf-8") as f:
+                    f.write(text)
+                done = subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o",
+                                       os.path.join(place, given + ".c")], capture_output=True, text=True,
+                                      env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
+                assert done.returncode == 0, "%s, %s: %s" % (name, given, done.stderr)
+            count += 1
+    assert count >= 5, count
+
+
 def test_programs_in_fortran():
     """print what the page says that all of its programs print"""
     if not shutil.which("gfortran") or sanitize != "none":
