@@ -12,7 +12,7 @@ author = copyright = "the authors of costate"
 version = release = re.search(r"version: *'([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
 language = "en"
 
-extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names",
+extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names", "theme",
               "sphinx.ext.autodoc", "python_pages"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["pictures"]

@@ -73,6 +73,8 @@ def pages():
                                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
             site["warnings"], site["status"] = done.stderr, done.returncode
             site["files"] = {os.path.relpath(name, out) for name in glob.glob(out + "/**/*", recursive=True)}
+            site["scripts"] = {name: read(os.path.join(out, name)) for name in site["files"] if name.endswith(".js")}
+            site["colours"] = read(os.path.join(out, "_static", "styles", "furo.css"))
             site["pages"] = {}
             for name in site["files"]:
                 if name.endswith(".html"):
@@ -118,6 +120,16 @@ def test_nothing_from_elsewhere():
     """All that a page loads is beside the pages."""
     for name, page in pages().items():
         assert not [x for x in page.loaded if re.match(r"(https?:)?//", x)], "%s: %s" % (name, page.loaded)
+
+
+def test_scripts_run():
+    """as plain scripts, as pages load them; the theme's colours are dark where a browser prefers that"""
+    for name, page in pages().items():
+        for address in page.loaded:
+            path = os.path.normpath(os.path.join(os.path.dirname(name), address))
+            if path in site["scripts"]:
+                assert not re.search(r"^(import|export) ", site["scripts"][path], re.M), path + " is a module"
+    assert re.search(r"prefers-color-scheme: ?dark\)\s*\{.*--color-background-primary", site["colours"], re.S)
 
 
 def test_one_title():

@@ -1,0 +1,42 @@
+"""Sphinx extension: what Debian's package of the theme furo lacks, which is not bundled as furo's own releases are.
+
+Its script imports another one, which a page that loads it as a plain script does not execute: no switch of colours, no
+place in the table of contents.  Its style sheet follows the switch, but not a browser that prefers dark colours."""
+import re
+from pathlib import Path
+
+IMPORT = re.compile(r'^import Gumshoe from "\./gumshoe-patched\.js";\n')
+DARK = re.compile(r'body\[data-theme="dark"\] \{(\s*--[^}]*)\}')
+
+
+def setup(app):
+    app.connect("builder-inited", load_spy)
+    app.connect("build-finished", mend)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def script_of(app):
+    return Path(app.outdir) / "_static" / "scripts" / "furo.js"
+
+
+def load_spy(app):
+    """gumshoe-patched.js defines Gumshoe when it is loaded as a plain script."""
+    import furo
+    theme = Path(furo.__file__).parent / "theme" / "furo" / "static" / "scripts"
+    if (theme / "gumshoe-patched.js").exists():
+        app.add_js_file("scripts/gumshoe-patched.js", priority=100)
+
+
+def mend(app, exception):
+    if exception or app.builder.name != "html":
+        return
+    script = script_of(app)
+    text = script.read_text(encoding="utf-8")
+    if IMPORT.match(text):
+        script.write_text(IMPORT.sub("", text), encoding="utf-8")
+    sheet = script.parents[1] / "styles" / "furo.css"
+    text = sheet.read_text(encoding="utf-8")
+    if "prefers-color-scheme" not in text:
+        colours = "".join(f'  body:not([data-theme="light"]) {{{block}}}\n' for block in DARK.findall(text))
+        sheet.write_text(text + "\n@media not print and (prefers-color-scheme: dark) {\n" + colours + "}\n",
+                         encoding="utf-8")
