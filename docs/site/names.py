@@ -25,6 +25,7 @@ def link(app, doctree, docname):
     if app.builder.format != "html":
         return
     found = places(app.env)
+    found.pop("costate", None)           # the project, not the type
     for node in list(doctree.findall(nodes.literal)):
         place = found.get(node.astext().removesuffix("()"))
         if place and place[0] != docname and not inside(node, (nodes.reference, nodes.title)):
