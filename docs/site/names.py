@@ -17,6 +17,7 @@ def places(env):
         for page in env.found_docs:
             if page.startswith("reference/methods/") and not page.endswith("index"):
                 found.setdefault(page.rpartition("/")[2], (page, ""))
+        del found["costate"]             # in texts that is the project, not the type
         env.costate_places = found
     return env.costate_places
 
@@ -25,7 +26,6 @@ def link(app, doctree, docname):
     if app.builder.format != "html":
         return
     found = places(app.env)
-    found.pop("costate", None)           # the project, not the type
     for node in list(doctree.findall(nodes.literal)):
         place = found.get(node.astext().removesuffix("()"))
         if place and place[0] != docname and not inside(node, (nodes.reference, nodes.title)):
