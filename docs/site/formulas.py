@@ -61,7 +61,7 @@ def number(app, doctree):
                                         nodes.reference, nodes.title)):
             parts = NUMBER.split(text.astext())
             if any(part in tags for part in parts[1::2]):
-                text.parent.replace(text, linked(parts, tags))
+                text.parent.replace(text, list(linked(parts, tags)))
 
 
 def linked(parts, tags):

@@ -28,8 +28,11 @@ class Reader(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.anchors, self.addresses, self.loaded, self.levels = set(), [], [], []
+        self.anchors, self.addresses, self.loaded, self.levels, self.words = set(), [], [], [], []
         self.feed(text)
+
+    def handle_data(self, data):
+        self.words += data.split()
 
     def handle_starttag(self, tag, attributes):
         if re.fullmatch("h[1-6]", tag):
@@ -215,6 +218,26 @@ def test_formulas():
     tags = re.findall(r"\\tag\{([^}]*)\}", read("docs/explanation/mathematics.md"))
     assert len(tags) > 200 and all("eq-" + tag in page.anchors for tag in tags)
     assert any(name.endswith(".woff2") for name in site["files"])
+
+
+def letters(text):
+    """Words of three letters or more."""
+    return re.findall(r"[A-Za-z]{3,}", text)
+
+
+def test_no_word_is_lost():
+    """on the way from a page of Markdown to the site: of its prose, without formulas, code and tables, in its order"""
+    count = 0
+    for name in sorted(glob.glob(os.path.join(root, "docs", "*", "*.md"))):
+        page = os.path.relpath(name, os.path.join(root, "docs"))[:-3] + ".html"
+        text = re.sub(r"^```.*?^```|^ *\$\$.*?\$\$$|^[|].*?$|^ {4}.*?$|!\[[^]]*\]\([^)]*\)", "",
+                      read(os.path.relpath(name, root)), flags=re.M | re.S)
+        there = iter(letters(" ".join(pages()[page].words)))
+        words = letters(re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", " ", text))
+        for k, word in enumerate(words):
+            assert word in there, "%s lacks: %s" % (page, " ".join(words[max(0, k - 8):k + 3]))
+        count += len(words)
+    assert count > 30000, count
 
 
 def test_questions():
