@@ -9,7 +9,7 @@ def families(text):
     """{folder below methods/: the family's full name} from the text of costate.h, in the order of the enum; the name
     ends at a colon"""
     body = re.search(r"\benum costate_family \{(.*?)\};", text, re.S)[1]
-    found = re.findall(r"\bCOSTATE_(\w+),?\s*/\*\*<(.*?)\*/", body, re.S)
+    found = re.findall(r"\bCOSTATE_(\w+),?\s*/\*(?:\*<)?(.*?)\*/", body, re.S)
     return {name.lower(): " ".join(words.split(":")[0].split()) for name, words in found}
 
 
