@@ -1,11 +1,8 @@
-"""Configuration of Sphinx.  The sources are a copy of docs/, which __main__.py makes."""
+"""Configuration of Sphinx, for __main__.py: it makes the sources, a copy of docs/, and finds the extensions."""
 import re
-import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT)]
+ROOT = Path(__file__).resolve().parents[2]
 
 project = "costate"
 author = copyright = "the authors of costate"
@@ -24,7 +21,6 @@ breathe_projects = {"costate": ""}                # __main__.py says where Doxyg
 breathe_default_project = "costate"
 breathe_domain_by_extension = {"h": "c"}
 breathe_default_members = ("members", "undoc-members")
-c_id_attributes = []
 
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
@@ -33,6 +29,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 
 html_theme = "furo"
+html_math_renderer = "katex"                      # formulas.py
 html_title = f"costate {release}"
 html_static_path = ["static"]
 html_css_files = ["katex.css", "costate.css"]
@@ -40,7 +37,6 @@ html_js_files = ["sortable.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_last_updated_fmt = None
 highlight_language = "text"
 pygments_style = "friendly"
 pygments_dark_style = "native"

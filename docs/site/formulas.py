@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 
 def setup(app):
     app.add_html_math_renderer("katex", inline_renderers=(shown, None), block_renderers=(shown, None))
-    app.config.html_math_renderer = "katex"
     app.connect("doctree-read", number)
     app.connect("doctree-resolved", typeset)
     app.connect("config-inited", styles)

@@ -5,6 +5,8 @@ import subprocess
 import xml.etree.ElementTree as xml
 from copy import deepcopy
 
+from rst import capital, escaped, literal, titled
+
 DOXYFILE = """
 INPUT = {headers}
 OUTPUT_DIRECTORY = {out}
@@ -81,7 +83,7 @@ def page(header, directory):
     name, title, about = ABOUT.match(text).groups()
     parts = [(0, "")] + [(k, PART.match(row)[1]) for k, row in enumerate(text.splitlines(), 1) if PART.match(row)]
     parts.append((len(text), ""))
-    out = [f".. _header-{header.stem}:", "", *titled(f"<costate/{name}>", "="), capital(title), "", *prose(about)]
+    out = [*titled(f"<costate/{name}>"), capital(title), "", *prose(about)]
     rows = declared(directory, header)
     for (first, heading), (last, _) in zip(parts, parts[1:]):
         inside = [row for row in rows if first <= row[0] < last and not row[2].endswith("_H")]
@@ -92,14 +94,6 @@ def page(header, directory):
     return "\n".join(out) + "\n"
 
 
-def titled(text, mark):
-    return [text, mark * len(text), ""]
-
-
-def capital(text):
-    return text if re.match(r"costate|\w+\.\w", text) else text[:1].upper() + text[1:]
-
-
 def prose(comment_text):
     """A comment: its paragraphs; what is indented deeper is a quotation, or shown as it is."""
     out = []
@@ -107,8 +101,8 @@ def prose(comment_text):
         lines = [re.sub("^   ", "", row).rstrip() for row in block.split("\n")]
         deep = all(row.startswith("    ") for row in lines if row)
         if deep and re.search(r"\||\S   ", block):           # formulas, a table
-            out += ["::", "", *("    " + row for row in lines), ""]
+            out += literal(lines)
         else:
             quoted = "    " if deep else ""
-            out += [quoted + re.sub(r"([*_`|\\])", r"\\\1", row.strip()) for row in lines] + [""]
+            out += [quoted + escaped(row.strip()) for row in lines] + [""]
     return out

@@ -1,8 +1,12 @@
 """The page of the package for Python: classes and functions with their docstrings, by Sphinx's autodoc."""
 import sys
 
+from rst import escaped, literal
+
 NAMES = ("solve_ivp", "Problem", "Run", "Functional", "Event", "BoundaryProblem", "Model", "from_sympy", "from_cfunc",
          "from_numba", "Map", "Result", "CostateError", "ModelError", "methods", "option_names", "version")
+
+
 def python_pages(sources, package):
     """Adds the docstrings to the page; package: the directory that has the built package costate, or None."""
     page = sources.out / "reference" / "python-api.md"
@@ -31,7 +35,6 @@ def setup(app):
 def plain(app, what, name, of, options, lines):
     text = "\n".join(lines).strip("\n")
     first, _, rest = text.partition("\n\n")
-    lines[:] = [line.replace("*", r"\*").replace("`", r"\`").replace("_", r"\_").replace("|", r"\|")
-                for line in first.splitlines()]
+    lines[:] = [escaped(line) for line in first.splitlines()]
     if rest.strip():
-        lines += ["", "::", "", *("    " + line for line in rest.splitlines()), ""]
+        lines += ["", *literal(rest.splitlines())]

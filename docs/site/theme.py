@@ -15,10 +15,6 @@ def setup(app):
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def script_of(app):
-    return Path(app.outdir) / "_static" / "scripts" / "furo.js"
-
-
 def load_spy(app):
     """gumshoe-patched.js defines Gumshoe when it is loaded as a plain script."""
     import furo
@@ -30,7 +26,7 @@ def load_spy(app):
 def mend(app, exception):
     if exception or app.builder.name != "html":
         return
-    script = script_of(app)
+    script = Path(app.outdir) / "_static" / "scripts" / "furo.js"
     text = script.read_text(encoding="utf-8")
     if IMPORT.match(text):
         script.write_text(IMPORT.sub("", text), encoding="utf-8")

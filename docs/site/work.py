@@ -1,15 +1,18 @@
 """Figures of error against work: a method among those of its family, from what bench/work_precision printed."""
 import json
+from functools import lru_cache
+from pathlib import Path
 
 from drawing import BLUE, GREY, axes
 
 MEASURES = (("f", "calls of f"), ("time", "seconds"))
 
 
+@lru_cache
 def read_work(path):
-    """Rows by problem, then by method, in the order of the file."""
+    """Rows by problem, then by method, in the order of the file; none if there is no file (None)."""
     found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path else []:
+    for line in Path(path).read_text(encoding="utf-8").splitlines() if path else []:
         row = json.loads(line)
         if row["error"] and row["time"]:             # null: not finite; 0: nothing for a logarithm
             found.setdefault(row["problem"], {}).setdefault(row["method"], []).append(row)
