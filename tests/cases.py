@@ -1,5 +1,7 @@
 """Runs the functions test_... of a module and reports them in the format of cmocka, which ./run counts."""
 
+import glob
+import os
 import subprocess
 import sys
 
@@ -14,6 +16,12 @@ def tracked(root, folder):
         return subprocess.run(["git", "ls-files", folder], cwd=root, capture_output=True, text=True).stdout.split()
     except OSError:
         return []
+
+
+def documents(root):
+    """The pages of docs, in all its folders, by their paths from the root."""
+    return sorted(os.path.relpath(name, root)
+                  for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))
 
 
 def run_all(names):

@@ -366,13 +366,17 @@ def test_targets_of_lanes():
     assert verdict(2) == ["3.6: not measured"], verdict(2)
 
 
-def test_runs_that_failed_are_not_in_pictures():
-    """of work against error on parabolic problems, one for each diffusion: neither as points nor in the legend"""
+def needs_matplotlib():
     try:
         import matplotlib
     except ImportError:
         raise Skipped("no matplotlib") from None
     matplotlib.use("Agg")
+
+
+def test_runs_that_failed_are_not_in_pictures():
+    """of work against error on parabolic problems, one for each diffusion: neither as points nor in the legend"""
+    needs_matplotlib()
     made = trust_pictures.parabolic([
         {"diffusion": diffusion, "method": method, "status": method == "rock4", "error_gradient": error, "both": 1}
         for diffusion in (1, 100) for method in ("w6s4os", "rock4", "check") for error in (1e-3, 1e-5)])
@@ -386,11 +390,7 @@ def test_runs_that_failed_are_not_in_pictures():
 
 def test_picture_of_estimates():
     """has a point for each error that is known, beside the lines of the factors that estimates should be within"""
-    try:
-        import matplotlib
-    except ImportError:
-        raise Skipped("no matplotlib") from None
-    matplotlib.use("Agg")
+    needs_matplotlib()
     known = trust_pictures.KNOWN
     picture = trust_pictures.scatter([{"errors": [1e-3, 0.1 * known, 1e-5], "estimates": [2e-3, 1, 0]},
                                       {"errors": [1e-4], "estimates": [1e-4]}])

@@ -5,7 +5,6 @@ below docs.
 
     test_blocks.py SOURCE BUILD SANITIZE CC... -- CXX...     reports in the format of cmocka"""
 
-import glob
 import os
 import re
 import shutil
@@ -16,23 +15,21 @@ from tempfile import TemporaryDirectory as folder
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from cases import Skipped, run_all  # noqa: E402
+from cases import Skipped, documents, run_all  # noqa: E402
 
 root, build, sanitize = sys.argv[1:4]
 at = sys.argv.index("--")
 compilers = {".c": sys.argv[4:at] + ["-std=c11"], ".cpp": sys.argv[at + 1:] + ["-std=c++17"]}
 
 
-def documents():
-    """{key: path} of README.md and all documents below docs"""
-    paths = sorted(os.path.relpath(name, root) for name in glob.glob(os.path.join(root, "docs", "**", "*.md"),
-                                                                     recursive=True))
-    stems = [os.path.basename(path)[:-3] for path in paths] + ["readme"]
-    keys = [stem if stems.count(stem) == 1 else os.path.relpath(path, "docs")[:-3] for stem, path in zip(stems, paths)]
-    return {"readme": "README.md", **dict(zip(keys, paths))}
+def by_key(paths):
+    """{key: path}"""
+    stems = [os.path.basename(path)[:-3] for path in paths]
+    return {stem if stems.count(stem) == 1 else os.path.relpath(path, "docs")[:-3]: path
+            for stem, path in zip(stems, paths)}
 
 
-DOCUMENTS = documents()
+DOCUMENTS = {"readme": "README.md", **by_key(documents(root))}
 PLACE = re.compile(r"^( *)@ (\S+) (.*)$", re.M)
 COMPILED_ONLY = {"tapenade.c"}                    # the documents say: not run here
 FLAGS = {"lanes.c": ["-ffp-contract=off"]}         # as the documents say
@@ -87,6 +84,13 @@ def equations_of(document, program):
     return {name: text for text, name in found if '#include "%s.h"' % name in program}
 
 
+def generate(source, out):
+    """the C file of an equation file or a coefficient file"""
+    done = subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", out], capture_output=True, text=True,
+                          env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
+    assert done.returncode == 0, "%s: %s" % (os.path.basename(source), done.stderr)
+
+
 def written(models, place):
     """the C files of models"""
     files = []
@@ -95,8 +99,7 @@ def written(models, place):
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
         files.append(os.path.join(place, name + ".c"))
-        subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", files[-1]], check=True,
-                       env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
+        generate(source, files[-1])
     return files
 
 
@@ -174,10 +177,7 @@ def test_files_for_the_generator():
                 os.mkdir(os.path.dirname(source))
                 with open(source, "w", encoding="utf-8") as f:
                     f.write(text)
-                done = subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o",
-                                       os.path.join(place, given + ".c")], capture_output=True, text=True,
-                                      env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
-                assert done.returncode == 0, "%s, %s: %s" % (name, given, done.stderr)
+                generate(source, os.path.join(place, given + ".c"))
             count += 1
     assert count >= 5, count
 

@@ -3,7 +3,6 @@ methods is the generated one, the documents name all there is, links lead somewh
 
     test_readme.py SOURCE BUILD SANITIZE COMPILER...     reports in the format of cmocka"""
 
-import glob
 import math
 import os
 import re
@@ -13,15 +12,9 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from cases import run_all, tracked  # noqa: E402
+from cases import documents, run_all, tracked  # noqa: E402
 
 root, build, sanitize, compiler = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-
-
-def documents():
-    """README.md, CONVENTIONS.md and all pages of docs"""
-    return ["README.md", "CONVENTIONS.md", *sorted(
-        os.path.relpath(name, root) for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))]
 
 
 def read(name):
@@ -30,6 +23,7 @@ def read(name):
 
 
 FIRST = "docs/start/first-run.md"
+TEXTS = ["README.md", "CONVENTIONS.md", *documents(root)]
 
 
 def program():
@@ -111,7 +105,7 @@ def header_names():
 
 
 def test_documents_name_everything():
-    pages = "".join(read(name) for name in documents() if name.startswith("docs"))
+    pages = "".join(map(read, documents(root)))
     lost = sorted(n for n in header_names() if not re.search(r"\b" + n + r"\b", pages))
     assert not lost, "the documents do not mention: " + ", ".join(lost)
 
@@ -121,7 +115,7 @@ def test_documents_name_nothing_else():
     there = "".join(read(name) for name in HEADERS + ("packaging/costate.map", "packaging/costateConfig.cmake.in",
                                                   "fortran/costate_errors.f90"))
     there += " ".join(re.findall(r'getenv\("(\w+)"\)', read("tests/shared/common.h")))
-    for document in documents():
+    for document in TEXTS:
         for name in sorted(set(re.findall(r"(?<!-)\b(?:costate_[a-z_0-9]+|COSTATE_[A-Z_0-9]+)\b", read(document)))):
             if name.startswith("COSTATE_HAVE_"):
                 continue
@@ -129,7 +123,7 @@ def test_documents_name_nothing_else():
 
 
 def test_links():
-    for document in documents() + ["CHANGELOG.md", "methods/README.md"]:
+    for document in TEXTS + ["CHANGELOG.md", "methods/README.md"]:
         text = re.sub(r"^```.*?^```", "", read(document), flags=re.M | re.S)       # lambdas in code look like links
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             where = os.path.normpath(os.path.join(root, os.path.dirname(document), target))

@@ -12,11 +12,13 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import xml.etree.ElementTree as xml
 from html.parser import HTMLParser
+from math import pi
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from cases import Skipped, run_all  # noqa: E402
+from cases import Skipped, documents, run_all  # noqa: E402
 
 root, build = sys.argv[1:3]
 FIRST_RESULTS = 8                    # of a search: what is seen without scrolling far
@@ -74,6 +76,7 @@ def pages():
             done = subprocess.run([python, os.path.join(root, "docs", "site"), out, "--without-plots",
                                    *(["--package", package] if there else [])], capture_output=True, text=True,
                                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+            assert os.path.exists(os.path.join(out, "index.html")), done.stderr[-3000:]
             site["warnings"], site["status"] = done.stderr, done.returncode
             site["files"] = {os.path.relpath(name, out) for name in glob.glob(out + "/**/*", recursive=True)}
             site["scripts"] = {name: read(os.path.join(out, name)) for name in site["files"] if name.endswith(".js")}
@@ -146,10 +149,10 @@ def test_one_title():
 
 
 def test_guides_begin_with_a_question():
-    for name in glob.glob(os.path.join(root, "docs", "howto", "*.md")):
-        if not name.endswith("index.md"):
-            with open(name, encoding="utf-8") as f:
-                assert re.match(r"# .*\n\n\*\*[A-Z].*\?\*\*\n\n", f.read()), name + " does not begin with a question"
+    for name in documents(root):
+        if name.startswith("docs/howto") and not name.endswith("index.md"):
+            question = re.match(r"# .*\n\n\*\*[A-Z].*\?\*\*\n\n", read(name))
+            assert question, name + " does not begin with a question"
 
 
 def slugs(text):
@@ -228,16 +231,49 @@ def letters(text):
 def test_no_word_is_lost():
     """on the way from a page of Markdown to the site: of its prose, without formulas, code and tables, in its order"""
     count = 0
-    for name in sorted(glob.glob(os.path.join(root, "docs", "*", "*.md"))):
-        page = os.path.relpath(name, os.path.join(root, "docs"))[:-3] + ".html"
+    for name in documents(root):
+        page = name.removeprefix("docs/")[:-3] + ".html"
         text = re.sub(r"^```.*?^```|^ *\$\$.*?\$\$$|^[|].*?$|^ {4}.*?$|!\[[^]]*\]\([^)]*\)", "",
-                      read(os.path.relpath(name, root)), flags=re.M | re.S)
+                      read(name), flags=re.M | re.S)
         there = iter(letters(" ".join(pages()[page].words)))
         words = letters(re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", " ", text))
         for k, word in enumerate(words):
             assert word in there, "%s lacks: %s" % (page, " ".join(words[max(0, k - 8):k + 3]))
         count += len(words)
     assert count > 30000, count
+
+
+def test_pictures_of_texts():
+    """are shown by a page or by README.md, small, and have text as text"""
+    folder = os.path.join(root, "docs", "pictures")
+    texts = "".join(map(read, ["README.md", *documents(root)]))
+    for name in os.listdir(folder):
+        assert "pictures/%s)" % name in texts, name + " is shown nowhere"
+        text = read(os.path.join(folder, name))
+        assert len(text) < (100000 if name.startswith("tutorial-") else 60000) and "<text" in text, name
+        xml.fromstring(text)
+
+
+CIRCLE = """import json, sys
+sys.path[:0] = ["docs/site", "."]
+from functions import logarithm, window
+from plots import filled
+f = logarithm(lambda z: 1 + z)
+side, centre = window(f, True)
+figure = filled("", f, side, centre)
+*_, edge = figure.axes[0].collections
+print(json.dumps([2 * side / 150, [path.vertices.tolist() for path in edge.get_paths()]]))"""
+
+
+def test_region_of_euler():
+    """|1 + z| = 1 is a circle: the loop about the region has its area and lies on it."""
+    done = subprocess.run([interpreter(), "-c", CIRCLE], cwd=root, check=True, capture_output=True, text=True,
+                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+    cell, (loop,) = json.loads(done.stdout)
+    error = cell * cell              # of linear interpolation: dx^2/8 |f''/f'|, and |f''| = |f'| on the circle
+    assert loop[0] == loop[-1] and max(abs(abs(complex(x + 1, y)) - 1) for x, y in loop) < error
+    area = abs(sum(x * v - u * y for (x, y), (u, v) in zip(loop, loop[1:]))) / 2
+    assert abs(area - pi) < 2 * pi * error, area
 
 
 def test_questions():

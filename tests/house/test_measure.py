@@ -16,7 +16,6 @@ sys.path[:0] = [os.path.dirname(here), here]
 from cases import run_all  # noqa: E402
 
 
-
 def script(name):
     """a script of this folder as a module"""
     loader = importlib.machinery.SourceFileLoader(name, os.path.join(here, name))
