@@ -22,7 +22,9 @@ ROBERTSON_END = 100
 ROBERTSON = ["dopri5", "rock4", "auto", "sdirk4a", "radau2a", "rodas4"]
 SMOG = ["auto", "trbdf2", "sdirk4a", "radau2a", "radau2a5", "ros4", "rodas4", "rodas5p"]
 EXPLICIT = ["dopri5", "rock4"]
+PILOT = {"rtol": 1e-3, "mode": "forward", "tf": SHORT, "compare": False}    # of smog by an explicit method
 WATER = ["auto", "dopri5", "dopri853", "trbdf2", "sdirk4a", "radau2a", "ros4", "rodas4"]
+PLAIN, TANGENT, ADJOINT = {"mode": "forward"}, {"mode": "tlm"}, {}
 MODES = ["auto", "dopri5", "sdirk4a", "radau2a", "rodas4"]
 PLANE = ["auto", "dopri5", "rock4", "rkl2", "sdirk4a", "radau2a", "rodas4"]
 FAMILIES = ["dopri5", "sdirk4a", "radau2a", "rodas4", "rock4"]     # one of each, for the picture
@@ -168,7 +170,7 @@ def smog(runs):
     print()
     missing = []
     for method in EXPLICIT:
-        row = runs.row(method, "smog", 1e-3, mode="forward", tf=SHORT, compare=False)
+        row = runs.row(method, "smog", **PILOT)
         if row["status"]:
             print("%-9s %s" % (method, row["message"]))
             continue
@@ -213,8 +215,7 @@ def derivatives(runs):
     print("\n%-9s %9s %9s %9s %10s %10s" % ("method", "forward", "+ tangent", "+ adjoint", "tangent", "adjoint"))
     costs = []
     for method in MODES:
-        plain, tangent, adjoint = (runs.row(method, "swe", **more)
-                                   for more in ({"mode": "forward"}, {"mode": "tlm"}, {}))
+        plain, tangent, adjoint = (runs.row(method, "swe", **more) for more in (PLAIN, TANGENT, ADJOINT))
         if plain["status"] or tangent["status"] or adjoint["status"]:
             print("%-9s %s" % (method, plain["message"] or tangent["message"] or adjoint["message"]))
             continue
@@ -297,11 +298,14 @@ def grid(runs, place, name, mode, first):
                       for i in range(CELLS)]}
 
 
+def drawn_methods(left_out):
+    return [method for method in FAMILIES if method not in left_out]
+
+
 def curves(runs, missing):
     panels = []
     for problem, title, left_out in DRAWN:
-        methods = [method for method in FAMILIES if method not in left_out]
-        rows = {method: [runs.row(method, problem, rtol) for rtol in TOLERANCES] for method in methods}
+        rows = {method: [runs.row(method, problem, rtol) for rtol in TOLERANCES] for method in drawn_methods(left_out)}
         for error, seconds, what in (("error", "forward", "forward"), ("error_derivative", "seconds", "with gradient")):
             panels.append({
                 "title": "%s: %s" % (title, what), "tightest": TOLERANCES[-1],
@@ -340,21 +344,20 @@ def start_all(runs, place):
     for method in ROBERTSON:
         runs.start(method, "robertson", tf=ROBERTSON_END)
     for method in EXPLICIT:
-        runs.start(method, "smog", 1e-3, mode="forward", tf=SHORT, compare=False)
+        runs.start(method, "smog", **PILOT)
     for method in SMOG:
         runs.start(method, "smog")
     for method in WATER:
         runs.start(method, "swe")
     for method in MODES:
-        runs.start(method, "swe", mode="forward")
-        runs.start(method, "swe", mode="tlm")
+        runs.start(method, "swe", **PLAIN)
+        runs.start(method, "swe", **TANGENT)
     for method in PLANE:
         runs.start(method, "brusselator2d")
     for problem, _, left_out in DRAWN:
         for rtol in TOLERANCES:
-            for method in FAMILIES:
-                if method not in left_out:
-                    runs.start(method, problem, rtol)
+            for method in drawn_methods(left_out):
+                runs.start(method, problem, rtol)
 
 
 def main(build):
