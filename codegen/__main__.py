@@ -1,6 +1,7 @@
 """Coefficient files to C.
 
-    python3 -m codegen emit METHODS_DIR OUT.c    write the descriptors of all methods
+    python3 -m codegen emit OUT.c METHODS_DIR... write the descriptors of all methods, and keep each for the next time:
+                                                 in OUT.checked, or where COSTATE_CHECKED in the environment says
     python3 -m codegen check FILE...             report on files without building anything
     python3 -m codegen table METHODS_DIR         print the table of methods, in markdown
     python3 -m codegen rock ORDER DAMPING        compute the rows `polynomials` of methods/rkc/rock*.toml (minutes)
@@ -9,12 +10,13 @@
                                                  costate-model: write the C of an equation file, a mechanism, or of one
                                                  method for costate_method_load
 """
+import os
 import sys
 from decimal import Decimal
 from pathlib import Path
 
-from . import command, document, refine, table
-from .kinds import kind_of, methods, source
+from . import checked, command, document, refine, table
+from .kinds import kind_of, methods
 from .real import Refused
 from .rkc import generate
 
@@ -34,9 +36,9 @@ def check(files):
 
 def main(args):
     match args:
-        case ["emit", directory, out]:
-            text = source(methods(directory))
-            Path(out).write_text(text, encoding="utf-8")
+        case ["emit", out, _, *_]:
+            kept = os.environ.get("COSTATE_CHECKED") or Path(out).with_suffix(".checked")
+            Path(out).write_text(checked.source(args[2:], Path(kept)), encoding="utf-8")
         case ["check", _, *_]:
             return 1 if check(args[1:]) else 0
         case ["table", directory]:

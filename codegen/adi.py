@@ -7,8 +7,8 @@ For y' = (z_1 + .. + z_d) y with h = 1 and 1 - gamma w = P = (1 - gamma z_1) .. 
 with x = (z_1 + .. + z_d)/P and v = 1/P (mathematics, eq. 6.26): a polynomial in x and v, in doubles here.  On products
 of wedges |arg(-z_k)| <= angle it is largest where all z_k are on their boundaries, by the maximum principle."""
 import cmath
-from itertools import product
-from math import degrees, exp, log, pi
+from itertools import combinations_with_replacement, islice, product
+from math import degrees, exp, inf, log, pi
 
 STABLE = 1 + 1e-9
 NEAR, FAR = log(1e-2), log(1e5)      # of |z_k| on a grid
@@ -65,32 +65,46 @@ def add(to, of, factor):
         to[key] = to.get(key, 0.0) + factor * x
 
 
-def largest(R, factors, angle):
-    """max |R| where |arg(-z_k)| <= angle for all factors, 0 and infinity included; angle 0: on the negative axes"""
+def largest(R, factors, angle, enough=inf):
+    """max |R| where |arg(-z_k)| <= angle for all factors, 0 and infinity included; angle 0: on the negative axes.  A
+    value above `enough` is returned as soon as it is found.
+
+    |R| does not change if factors are exchanged or all z_k are replaced by their conjugates: of the boundaries and
+    points that this makes equal, one is searched."""
     worst = 1.0                      # at z = 0
     for infinite in (False, True):
         free = factors - infinite    # if two or more are infinite, R = 1
-        for signs in {tuple(sorted(s)) for s in product((1, -1), repeat=free)} if angle else {(1,) * free}:
+        choices = {tuple(sorted(s)) for s in product((1, -1), repeat=free) if sum(s) >= 0} if angle else {(1,) * free}
+        for signs in choices:
             rays = [-cmath.exp(1j * sign * angle) for sign in signs]
 
             def size(logs):
                 zs = [exp(x) * ray for x, ray in zip(logs, rays)]
                 return abs(R.with_infinite(*zs) if infinite else R.of(*zs))
-            worst = max(worst, highest(size, free))
+            worst = max(worst, highest(size, free, signs.count(-1), enough))
+            if worst > enough:
+                return worst
     return worst
 
 
-def highest(size, n):
-    """The largest value on a grid in n variables, local maxima of which are improved."""
+def highest(size, n, m, enough):
+    """The largest value on a grid in n variables, local maxima of which are improved; size is symmetric in the first m
+    variables and in the others."""
     if n == 0:
         return size(())
-    step = (FAR - NEAR) / (POINTS[n] - 1)
-    value = {place: size([NEAR + k * step for k in place]) for place in product(range(POINTS[n]), repeat=n)}
+    step, value = (FAR - NEAR) / (POINTS[n] - 1), {}
+    for first, others in product(*(combinations_with_replacement(range(POINTS[n]), k) for k in (m, n - m))):
+        value[first + others] = size([NEAR + k * step for k in first + others])
+        if value[first + others] > enough:
+            return value[first + others]
 
     def neighbours(place):
-        return (place[:k] + (place[k] + by,) + place[k + 1:] for k in range(n) for by in (1, -1))
-    peaks = [(x, place) for place, x in value.items() if all(x >= value.get(near, 0) for near in neighbours(place))]
-    best = [place for _, place in sorted(peaks, reverse=True)[:BEST]]
+        for k, by in product(range(n), (1, -1)):
+            near = place[:k] + (place[k] + by,) + place[k + 1:]
+            yield (*sorted(near[:m]), *sorted(near[m:]))
+    falling = sorted(value, key=lambda place: (value[place], place), reverse=True)
+    peaks = (place for place in falling if all(value[place] >= value.get(near, 0) for near in neighbours(place)))
+    best = islice(peaks, BEST)
     return max(improved(size, [NEAR + k * step for k in place], step) for place in best)
 
 
@@ -109,14 +123,14 @@ def improved(size, logs, step):
 
 def wedge(R, factors):
     """The widest angle with |R| <= 1, in degrees, to 0.1; None where |R| > 1 on the negative real axes already"""
-    if largest(R, factors, 0) > STABLE:
+    if largest(R, factors, 0, STABLE) > STABLE:
         return None
     low, high = 0.0, pi / 2
-    if largest(R, factors, high) <= STABLE:
+    if largest(R, factors, high, STABLE) <= STABLE:
         return 90.0
     while high - low > pi / 3600:
         middle = (low + high) / 2
-        low, high = (middle, high) if largest(R, factors, middle) <= STABLE else (low, middle)
+        low, high = (middle, high) if largest(R, factors, middle, STABLE) <= STABLE else (low, middle)
     return degrees(low)
 
 

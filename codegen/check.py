@@ -5,7 +5,8 @@ from .real import ONE, ZERO, Refused, short, tiny
 
 def equal(x, y, place, tol, why="should be"):
     """Two numbers that the source gives twice."""
-    if abs(x - y) > tol * max(ONE, abs(y)):
+    gap = abs(x - y)
+    if gap > tol and gap > tol * abs(y):
         raise Refused(f"{place} = {short(x)}, {why} {short(y)}, residual {tiny(abs(x - y))}")
 
 
@@ -40,7 +41,7 @@ def order_exactly(conditions, b, p, key, tol):
     for n in range(1, p + 1):
         for failure in conditions.failures(b, n, tol):
             refuse(failure, key, f"{key}_i")
-    if next(conditions.failures(b, p + 1, tol), None) is None:
+    if not conditions.fails(b, p + 1, tol):
         raise Refused(f"{key}: order {p} is stated, but all conditions of order {p + 1} hold as well")
 
 

@@ -16,7 +16,7 @@ KEYS = {key: TEXT for key in TEXTS + ("checked", "nodes", "theta")} \
     | {key: WHOLE for key in ("order", "stages", "embedded", "embedded2", "dense", "digits")} \
     | {"is": ((list,), "a list of properties"), "let": ((dict,), 'definitions let.x = "formula"'), "collocation": FLAG}
 MOST_STAGES = 32                 # STAGES_MOST of src/step/descriptor.h: weights of a step lie in arrays of this size
-MAX_ORDER = 13                   # 12486 trees of order 13 take two seconds; of order 14 there are 32973
+MAX_ORDER = 13                   # 12486 trees of order 13 take a second; of order 14 there are 32973
 
 
 @dataclass
@@ -80,7 +80,8 @@ def check_kinds(keys, kinds, needed, place=""):
         types, what = kinds[key]
         if type(value) not in types or isinstance(value, str) and not value.strip():
             raise Refused(f"{place}{key}: must be {what}")
-        if isinstance(value, str) and not all(x.isprintable() or x.isspace() for x in value):
+        if isinstance(value, str) and not value.isprintable() \
+                and not all(x.isprintable() or x.isspace() for x in value):
             raise Refused(f"{place}{key}: holds a control character")
 
 

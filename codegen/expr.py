@@ -2,7 +2,7 @@
 import ast
 import operator
 import warnings
-from decimal import Decimal
+from decimal import Decimal, getcontext
 from functools import lru_cache
 
 from .real import Refused, brief
@@ -17,7 +17,8 @@ def evaluate(text, names):
     try:
         if len(text) > LONGEST:
             raise Refused(f"{len(text)} characters, at most {LONGEST} are read")
-        return _sensible(_value(_parse(text), text, names))
+        tree = _parse(text)
+        return _constant(text, getcontext().prec) if tree.constant else _sensible(_value(tree, text, names))
     except ArithmeticError:
         fault = "has no value (division by zero or the like)"
     except Refused as refused:
@@ -40,7 +41,18 @@ def _parse(text):
         level, depth = [child for node in level for child in ast.iter_child_nodes(node)], depth + 1
     if depth > DEEPEST:
         raise Refused("nested too deeply")
+    nodes = list(ast.walk(tree))
+    tree.constant = not any(isinstance(node, ast.Name) for node in nodes)
+    for node in nodes:
+        if isinstance(node, ast.Constant):
+            node.digits = ast.get_source_segment(text.strip(), node)
     return tree
+
+
+@lru_cache(maxsize=None)
+def _constant(text, precision):
+    """The value of a formula without names; it depends on the precision of the context, too."""
+    return _sensible(_value(_parse(text), text, {}))
 
 
 def _sensible(x):
@@ -51,7 +63,7 @@ def _sensible(x):
 
 def _value(node, text, names):
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return _number(ast.get_source_segment(text.strip(), node))
+        return _number(node.digits)
     if isinstance(node, ast.Name):
         if node.id not in names:
             raise Refused(f"no definition let.{brief(node.id)}")

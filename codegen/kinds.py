@@ -31,21 +31,53 @@ def kind_of(path):
     return {"rkc": DEGREES, "composite": COMPOSITE}.get(family if isinstance(family, str) else "", TABLEAU)
 
 
-def methods(directory):
-    """(kind, method) of all under a directory, by family, then by name."""
-    files = [path for family in document.FAMILIES for path in sorted(Path(directory, family).glob("*.toml"))]
-    if not files:
-        raise Refused(f"{directory}: no coefficient files in {', '.join(f + '/' for f in document.FAMILIES)}")
-    names = [path.stem for path in files]
-    for path, name in zip(files, names):
-        if names.count(name) > 1:
-            raise Refused(f"{path}: name: '{name}' is the name of a method of another family")
-    kinds = {path: kind_of(path) for path in files}
-    found = {path.stem: kind.method(path) for path, kind in kinds.items() if kind is not COMPOSITE}
-    members = found | {path.stem: composite_read.unread(path) for path, kind in kinds.items() if kind is COMPOSITE}
-    for path in [path for path, kind in kinds.items() if kind is COMPOSITE]:
-        found[path.stem] = composite_read.method(path, members.get)
-    return [(kind, found[path.stem]) for path, kind in kinds.items()]
+def files(*directories):
+    """All coefficient files of these directories, by family, then by name."""
+    found = [path for family in document.FAMILIES
+             for path in sorted((f for d in directories for f in Path(d, family).glob("*.toml")), key=lambda f: f.stem)]
+    if not found:
+        raise Refused(f"{directories[0]}: no coefficient files in {', '.join(f + '/' for f in document.FAMILIES)}")
+    first = {}
+    for path in found:
+        if first.setdefault(path.stem, path) is not path:
+            raise Refused(f"{path}: name: '{path.stem}' is the name of another method: {first[path.stem]}")
+    return found
+
+
+class Methods:
+    """The methods of coefficient files, each derived when it is first asked for."""
+
+    def __init__(self, files):
+        self.paths = {path.stem: path for path in files}
+        self.kinds = {path.stem: kind_of(path) for path in files}
+        self.derived = {}
+
+    def method(self, name):
+        if name not in self.derived:
+            more = (self.member,) if self.kinds[name] is COMPOSITE else ()
+            self.derived[name] = self.kinds[name].method(self.paths[name], *more)
+        return self.derived[name]
+
+    def member(self, name):
+        """A composite method cannot be a member: it is named, not derived."""
+        if name not in self.paths:
+            return None
+        return composite_read.unread(self.paths[name]) if self.kinds[name] is COMPOSITE else self.method(name)
+
+    def text(self, name):
+        return self.kinds[name].text(self.method(name))
+
+    def made_from(self, name):
+        """The files that the descriptor depends on.  What is wrong in a composite file is refused by its derivation."""
+        listed = document.document(self.paths[name]).keys.get("member") if self.kinds[name] is COMPOSITE else []
+        names = [x.get("method") for x in listed if isinstance(x, dict)] if isinstance(listed, list) else []
+        return [self.paths[x] for x in [name, *names] if isinstance(x, str) and x in self.paths]
+
+
+def methods(*directories):
+    """(kind, method) of all files of these directories."""
+    found = Methods(files(*directories))
+    return [(found.kinds[name], found.method(name)) for name in found.paths]
 
 
 def source(found):

@@ -28,8 +28,13 @@ def limits(method):
 
 def growth(R, r, angle):
     """log|R|, R: its coefficients"""
-    size = abs(polynomial(R, r * cmath.exp(1j * math.radians(angle))))
+    size = abs(polynomial(R, r * direction(angle)))
     return math.log(size) if size > 0 else -math.inf
+
+
+@functools.lru_cache(maxsize=None)
+def direction(angle):
+    return cmath.exp(1j * math.radians(angle))
 
 
 @functools.lru_cache(maxsize=None)
@@ -53,9 +58,11 @@ def first(R, angle, allowed):
     return inside
 
 
+@functools.lru_cache(maxsize=None)
 def real(R):
     return min(first(R, angle, 0) for angle in REAL)
 
 
+@functools.lru_cache(maxsize=None)
 def waves(R):
     return [max(LEAST, min(first(R, angle, 10.0 ** -k) for angle in WAVES)) for k in range(1, DECADES + 1)]

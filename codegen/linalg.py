@@ -1,5 +1,7 @@
 """Linear algebra of small dense matrices of 100-digit numbers: lists of rows."""
 from decimal import Decimal
+from itertools import repeat
+from operator import mul, sub
 
 from .real import ONE, ZERO, Refused
 
@@ -15,7 +17,7 @@ def identity(n):
 
 
 def dot(x, y):
-    return sum((a * b for a, b in zip(x, y) if a and b), ZERO)
+    return sum(map(mul, x, y), ZERO)
 
 
 def apply(A, x):
@@ -48,15 +50,20 @@ def solve(A, B):
         for i in range(k + 1, m):
             factor = rows[i][k] / pivot
             if factor:
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k])]
+                rows[i][k + 1:] = less(rows[i][k + 1:], factor, rows[k][k + 1:])
     for k in range(n - 1, -1, -1):
         pivot = rows[k][k]
-        rows[k] = [x / pivot for x in rows[k]]
+        rows[k][n:] = [x / pivot for x in rows[k][n:]]
         for i in range(k):
             factor = rows[i][k]
             if factor:
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k])]
+                rows[i][n:] = less(rows[i][n:], factor, rows[k][n:])
     return [row[n:] for row in rows[:n]]
+
+
+def less(x, factor, y):
+    """x - factor y"""
+    return list(map(sub, x, map(mul, repeat(factor), y)))
 
 
 def solve_vector(A, b):
@@ -82,15 +89,21 @@ def characteristic(A):
 def independent_rows(rows, rhs, tol):
     """Rows spanning those given, with their right-hand sides, or None where the system has no solution."""
     work = [list(r) + list(s) for r, s in zip(rows, rhs)]
-    n, done = len(rows[0]), []
-    while work:
-        size, i, k = max((abs(row[k]), i, k) for i, row in enumerate(work) for k in range(n))
+    columns, found, right = list(range(len(rows[0]))), [], []    # columns: those that are left in work
+    while work and columns:
+        n = len(columns)
+        size, i = max((max(map(abs, row[:n])), i) for i, row in enumerate(work))
         if size <= tol:
             break
         pivot = work.pop(i)
+        k = max(k for k in range(n) if abs(pivot[k]) == size)
         pivot = [x / pivot[k] for x in pivot]
-        done.append(pivot)
-        work = [[x - row[k] * y for x, y in zip(row, pivot)] if row[k] else row for row in work]
-    if any(abs(x) > tol for row in work for x in row[n:]):
+        entries = dict(zip(columns, pivot))
+        found.append([entries.get(j, ZERO) for j in range(len(rows[0]))])
+        right.append(pivot[n:])
+        del columns[k], pivot[k]
+        factors = [row.pop(k) for row in work]
+        work = [less(row, x, pivot) if x else row for row, x in zip(work, factors)]
+    if any(abs(x) > tol for row in work for x in row[len(columns):]):
         return None
-    return [row[:n] for row in done], [row[n:] for row in done]
+    return found, right

@@ -1,6 +1,7 @@
 """The numbers of coefficient files."""
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import SimpleNamespace
 
 from .collocation import KINDS
@@ -69,6 +70,7 @@ def texts(doc):
             yield from [label or ""] + entries
 
 
+@lru_cache(maxsize=None)
 def significant(formula):
     """The significant digits of the longest decimal number in it."""
     found = re.findall(r"\d*\.\d*", formula)

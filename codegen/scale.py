@@ -10,6 +10,7 @@ where it is less: most estimates belong to the embedded solution, of lower order
 falls with the step, as the estimate has the lower order: 1e-4 is between the tolerances that are asked for."""
 import cmath
 from decimal import Decimal
+from operator import mul
 
 from .real import ONE, ZERO
 from .stability import rational
@@ -45,7 +46,8 @@ def quadrature(method):
 
 def oscillation(method):
     conditions, b, _ = weights(method)
-    P, Q = (floats(p) for p in rational(conditions.beta, b, method.tol))
+    own = (method.P, method.Q) if b is method.weights else rational(conditions.beta, b, method.tol)
+    P, Q = (floats(p) for p in own)
     Phat, Qhat = (floats(p) for p in rational(conditions.beta, method.embedded_weights, method.tol))
     gamma = float(method.gamma) if method.table.family in ("sdirk", "firk") else 0
 
@@ -72,7 +74,7 @@ def floats(values):
 
 
 def total(weights, values):
-    return sum(w * x for w, x in zip(weights, values))
+    return sum(map(mul, weights, values))
 
 
 def polynomial(p, z):

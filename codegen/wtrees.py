@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from .linalg import apply
 from .real import ONE, ZERO
-from .trees import Conditions, forests
+from .trees import Conditions, forests, shorter
 
 
 @lru_cache(maxsize=None)
@@ -21,14 +21,17 @@ def of_order(n):
     return of_f + tuple(("W", (child,)) for child in (of_order(n - 1) if n > 1 else ()))
 
 
+@lru_cache(maxsize=None)
 def order(tree):
     return 1 + sum(order(t) for t in tree[1])
 
 
+@lru_cache(maxsize=None)
 def has_w(tree):
     return tree[0] == "W" or any(has_w(t) for t in tree[1])
 
 
+@lru_cache(maxsize=None)
 def density(tree):
     value = order(tree)
     for t in tree[1]:
@@ -50,17 +53,18 @@ class WConditions(Conditions):
     trees, name = staticmethod(of_order), staticmethod(name)
 
     @staticmethod
+    @lru_cache(maxsize=None)
     def wanted(tree):
         return (ZERO, "0") if has_w(tree) else (ONE / density(tree), f"1/{density(tree)}")
 
     def __init__(self, alpha, gamma):
         super().__init__(alpha)
-        self.gamma = gamma
+        self._gamma = shorter(gamma)
 
     def weights(self, tree):
         if tree not in self._weights:
             kind, children = tree
-            self._weights[tree] = (apply(self.gamma, self.weights(children[0])) if kind == "W"
+            self._weights[tree] = (apply(self._gamma, self.weights(children[0])) if kind == "W"
                                    else self._product(children))
         return self._weights[tree]
 

@@ -28,6 +28,7 @@ KAPPA depends on the problem and its tolerance.  On Robertson's problem with rto
 formula and run differ there by at most 0.02 (codegen/tests/test_composite.py).  Where KAPPA is larger, because the
 tolerance is, h settles closer to `real`, which is beyond `settles`, too."""
 import math
+from operator import mul
 from typing import NamedTuple
 
 from .. import limits as stability
@@ -110,7 +111,7 @@ class Forced:
         """(I - zA)^-1 right"""
         x = []
         for row, value in zip(self.A, right):
-            x.append(value + z * total(row[:len(x)], x))
+            x.append(value + z * sum(map(mul, row, x)))      # of the entries before the diagonal, as many as x has
         return x
 
     def estimate(self, z):

@@ -15,6 +15,7 @@ f(t + h, y+) is f_0 of the next step.  So a step costs s = m + r evaluations of 
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
+from operator import mul
 
 from ..trees import of_order
 
@@ -90,7 +91,7 @@ def b_series(d, order, one):
         terms = [(c, x) for c, x in terms if c]
         if not terms:
             return [one * 0] * (len(children) + 1)
-        return [sum(c * x[k] for c, x in terms) for k in range(len(children) + 1)]
+        return list(map(sum, zip(*([c * v for v in x] for c, x in terms))))
 
     return run(d, step, f, [one] + [one * 0] * len(children))
 
@@ -103,15 +104,28 @@ def times(d, one):
 
 def response(d, z):
     """R(z), and est for y = 1, by the recurrence itself."""
-    last, g = 1, 1 + (d.mut[0] + d.gat[0]) * z
-    for j in range(1, d.m):
-        mu, nu = d.mu[j], d.nu[j]
-        last, g = g, (1 - mu - nu) + (mu + d.mut[j] * z) * g + nu * last + d.gat[j] * z
+    return responses(d, [z])[0]
+
+
+def responses(d, places):
+    """The response at each of many z: stage by stage for all of them, which takes half the time."""
+    last, g = [1] * len(places), [1 + (d.mut[0] + d.gat[0]) * z for z in places]
+    for mu, nu, mut, gat in list(zip(d.mu, d.nu, d.mut, d.gat))[1:]:
+        eta = 1 - mu - nu
+        if eta or gat:
+            last, g = g, [eta + (mu + mut * z) * x + nu * y + gat * z for z, x, y in zip(places, g, last)]
+        else:
+            last, g = g, [(mu + mut * z) * x + nu * y for z, x, y in zip(places, g, last)]
+    return [composed(d, z, x) for z, x in zip(places, g)]
+
+
+def composed(d, z, g):
+    """The response, when the recurrence has come to g."""
     F = []
     for row in d.A:
-        F.append(z * (g + sum(a * x for a, x in zip(row, F))))
-    end = g + sum(b * x for b, x in zip(d.b, F))
-    est = d.ey * (1 - end) + z * (d.e0 + d.e1 * end) + sum(e * x for e, x in zip(d.e, F))
+        F.append(z * (g + sum(map(mul, row, F))))
+    end = g + sum(map(mul, d.b, F))
+    est = d.ey * (1 - end) + z * (d.e0 + d.e1 * end) + sum(map(mul, d.e, F))
     return end, est
 
 

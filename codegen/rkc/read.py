@@ -113,7 +113,10 @@ def rock_degrees(keys):
         numbers = [value(x, f"polynomials: degree {label}, entry {j}") for j, x in enumerate(entries, 1)]
         if int(label) <= p or any(not -1000 < x < 1000 for x in numbers):
             raise Refused(f"polynomials: degree {label}: not a method of this kind")
-        found.append(rock(int(label), numbers))
+        try:
+            found.append(rock(int(label), numbers))
+        except ArithmeticError:                      # a division by zero, in Newton's iteration for the last stages
+            raise Refused(f"polynomials: degree {label}: not a method of this kind") from None
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import cos, pi, sqrt
 
 from ..real import Refused
-from .degree import internal, response
+from .degree import internal, responses
 
 ROUNDING = 1e-10                     # of R(z) in doubles: 2e-12 is found, against numbers of 50 digits
 GRID = 5                             # points an extremum
@@ -32,13 +32,16 @@ def interval(d):
     def place(k):
         return d.beta * (cos(pi * k / n) - 1) / 2
 
-    R = [response(d, place(k)) for k in range(n + 1)]
+    def values(at):
+        return [R for R, _ in responses(d, [place(k) for k in at])]
+
+    R = responses(d, [place(k) for k in range(n + 1)])
     turns = [k for k in range(1, n) if (R[k][0] - R[k - 1][0]) * (R[k + 1][0] - R[k][0]) < 0]
     if not turns:
         raise Refused(f"degree {d.s}: R has no extremum in its interval: beta is too small")
     if R[1][0] >= R[0][0]:
         raise Refused(f"degree {d.s}: R does not fall from 1")
-    peaks = [vertex(lambda k: response(d, place(k))[0], k, [r for r, _ in R[k - 1:k + 2]]) for k in turns] + [R[n][0]]
+    peaks = vertices(values, turns, [r for r, _ in R]) + [R[n][0]]
     stride = max(1, n // SAMPLES)
     noise = [internal(d, place(k)) for k in range(n, 0, -stride)]
     return Interval(max(map(abs, peaks)), max(abs(r + e) for r, e in R[turns[0]:]),
@@ -46,12 +49,12 @@ def interval(d):
                     [(place(k), R[k][0]) for k in turns])
 
 
-def vertex(value, k, around):
-    """The extremum of R between k - 1 and k + 1: the vertex of the parabola through the three, and of one through three
-    closer points there."""
-    k += offset(*around)
-    near = [value(k - CLOSER), value(k), value(k + CLOSER)]
-    return value(k + CLOSER * offset(*near))
+def vertices(values, turns, R):
+    """The extremum of R between k - 1 and k + 1, for each k of turns: the vertex of the parabola through the three, and
+    of one through three closer points there."""
+    at = [k + offset(*R[k - 1:k + 2]) for k in turns]
+    near = zip(*(values([k + shift for k in at]) for shift in (-CLOSER, 0, CLOSER)))
+    return values([k + CLOSER * offset(*three) for k, three in zip(at, near)])
 
 
 def offset(left, middle, right):

@@ -46,7 +46,8 @@ class Adi(unittest.TestCase):
         for name, two, three in (("w6s4os", 52.3, 45), ("ros34pw2", 49.7, 41.7), ("w9s5", 45.5, 31.9)):
             R = adi.Response(shipped.method(name))
             self.assertAlmostEqual(adi.wedge(R, 2), two, delta=0.1)
-            self.assertAlmostEqual(adi.wedge(R, 3), three, delta=0.1)
+            if shipped.THOROUGH or name != "w9s5":           # of nine stages: takes as long as the others together
+                self.assertAlmostEqual(adi.wedge(R, 3), three, delta=0.1)
         R = adi.Response(shipped.method("w6s4os"))
         self.assertLessEqual(adi.largest(R, 2, 0), adi.STABLE)
         self.assertLessEqual(max(self.on_rays(R, 52.1)), adi.STABLE)

@@ -11,27 +11,36 @@ from fractions import Fraction
 from pathlib import Path
 
 from codegen import __main__ as command
-from codegen import document, kinds, objects, real
+from codegen import document, kinds, objects, real, table
 
 from . import shipped
 
 METHODS = shipped.ROOT / "methods"
 
 
+def with_members():
+    """The files that are tested, with the members of composite methods among them and two that test_doubles reads."""
+    names = {"dopri5", "radau2a"} | {path.stem for path in shipped.CHOSEN}
+    for path in [f for f in shipped.CHOSEN if f.parent.name == "composite"]:
+        names |= {x.name for x in shipped.method(path.stem).members}
+    return [path for path in kinds.files(*shipped.FOLDERS) if path.stem in names]
+
+
 class Emit(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.methods = kinds.methods(METHODS)
+        cls.files = with_members()
+        cls.methods = [(kinds.kind_of(path), shipped.method(path.stem)) for path in cls.files]
         cls.source = kinds.source(cls.methods)
+        cls.arrays = dict(re.findall(r"\b(\w+)\[\] = \{(.*?)\};", cls.source, re.S))
 
     def array(self, name):
-        body = re.search(r"\b%s\[\] = \{(.*?)\};" % name, self.source, re.S)[1]
-        return [float(x) for x in body.split(",")]
+        return [float(x) for x in self.arrays[name].split(",")]
 
     def test_all_files_in_order(self):
         listed = re.search(r"costate_method_table\[\] = \{(.*?)\}", self.source, re.S)[1]
         names = re.findall(r"&method_(\w+)", listed)
-        families = {f.stem: list(document.FAMILIES).index(f.parent.name) for f in shipped.ALL}
+        families = {f.stem: list(document.FAMILIES).index(f.parent.name) for f in shipped.ALL if f in self.files}
         self.assertEqual(names, sorted(families, key=lambda name: (families[name], name)))
         self.assertTrue(listed.strip().endswith("NULL"))
 
@@ -49,6 +58,12 @@ class Emit(unittest.TestCase):
                 row = D[j * m.degree:(j + 1) * m.degree]
                 gap = abs(sum(map(Fraction, row)) - Fraction(d[j]))
                 self.assertLessEqual(gap, Fraction(max(map(abs, row + [0.0]))) * Fraction(1, 2 ** 53), m.table.name)
+
+    def test_rows(self):
+        """of the table: one for each method, with as many columns as the heading"""
+        rows = [kind.row(m) for kind, m in self.methods]
+        self.assertEqual([row[0] for row in rows], [path.stem for path in self.files])
+        self.assertEqual({len(row) for row in rows}, {len(table.HEADER)})
 
     def test_layout_is_that_of_the_declarations(self):
         """the same in the library and in objects; comments do not change it"""
@@ -86,11 +101,17 @@ class Command(unittest.TestCase):
         self.assertIn("refused: no/such/file.toml: cannot be read", out)
 
     def test_table(self):
-        status, out = self.run_command("table", str(METHODS))
-        self.assertEqual((status, len(out.splitlines())), (0, len(shipped.ALL) + 2))
+        """A row for each file: of methods/ if all are requested, else of a small folder."""
+        with tempfile.TemporaryDirectory() as directory:
+            folder = METHODS if shipped.THOROUGH else shipped.small(Path(directory))
+            files = kinds.files(folder)
+            status, out = self.run_command("table", str(folder))
+        self.assertEqual(status, 0)
+        self.assertEqual([line.split()[1] for line in out.splitlines()[2:]], [path.stem for path in files])
 
     def test_usage(self):
         self.assertEqual(self.run_command("emit")[0], 2)
+        self.assertEqual(self.run_command("emit", "out.c")[0], 2)
         with self.assertRaises(real.Refused):
             self.run_command("table", "no/such/directory")
 

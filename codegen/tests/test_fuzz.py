@@ -11,7 +11,9 @@ from codegen.real import Refused
 
 from . import shipped
 
-SMALL = [path.read_text(encoding="utf-8") for path in shipped.FILES if path.stat().st_size < 1800]
+HIGH = 14 if shipped.THOROUGH else 9         # an order whose conditions take long to report
+SMALL = [path.read_text(encoding="utf-8") for path in shipped.FILES
+         if path.stat().st_size < 1800 and shipped.load(path).keys["order"] < HIGH]
 WRONG_VALUES = ('1', '-1', '0', '0.5', 'inf', 'nan', 'true', '[]', '[1]', '[[]]', '{}', '{a = 1}', '""', '"x"', '" "',
                 '1979-05-27', '07:32:00', '99999999999999999999', '"1"', '"| |"', '"b | b"', '["fsal", 1]', '"erk"',
                 '"ros"', '"firk"', '12', '{x = "1", y = 1}', '"""\n"""', '"1 1 1"', '"\\u0000"')
@@ -89,6 +91,7 @@ class Fuzz(unittest.TestCase):
         self.assertNotRegex(code.split(".family")[1], r"\b(inf|nan)\b")
         return "accepted"
 
+    @unittest.skipIf(shipped.NAMED and not SMALL, "none of the methods that are named has a small file")
     def test_accidents(self):
         count = {"refused": 0, "accepted": 0}
         with tempfile.TemporaryDirectory() as self.directory, warnings.catch_warnings():
