@@ -1,11 +1,15 @@
 """Builds the site with Sphinx: the pages of docs/, the headers, and a page for each method.
 
     python3 docs/site OUT [--without-plots] [--work FILE] [--pictures DIRECTORY] [--package DIRECTORY]
+                          [--more-methods DIRECTORY]... [--jobs N]
 
 OUT is a directory, which is made.  --work: what bench/work_precision printed.  --pictures: newly drawn pictures of the
 tutorials, which replace those of docs/pictures.  --package: where the package for Python was built, to document it.
---without-plots: without the pictures of the gallery, which take the longest.  Warnings are errors."""
+--without-plots: without the pictures of the gallery, which take the longest.  --more-methods: coefficient files beside
+methods/, in folders erk, ros, ...; they get pages, too.  --jobs: processes that read and write pages, 2 unless given;
+one needs the least processor time.  Warnings are errors."""
 import argparse
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +31,8 @@ def arguments():
     parser.add_argument("--work", type=Path)
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--package", type=Path)
+    parser.add_argument("--more-methods", type=Path, action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 
 
@@ -40,20 +46,23 @@ def prepared(given, place):
     headers = header_files(ROOT)
     doxygen = documented(headers, place / "doxygen")
     for header in headers:
-        sources.write(f"reference/headers/{header.stem}.rst", page(header, doxygen))
+        sources.write(f"reference/headers/{header.stem}.rst", page(header, doxygen[header.stem]))
     python_pages(sources, given.package)
-    return {"breathe_projects.costate": str(doxygen), "gallery_plots": not given.without_plots,
-            "gallery_work": str(given.work.resolve()) if given.work else None}
+    return {"breathe_projects": {name: str(directory) for name, directory in doxygen.items()},
+            "gallery_plots": not given.without_plots,
+            "gallery_work": str(given.work.resolve()) if given.work else None,
+            "gallery_more_methods": [str(directory.resolve()) for directory in given.more_methods]}
 
 
 def main():
     from sphinx.application import Sphinx
     given = arguments()
+    gc.set_threshold(100000)        # of millions of nodes few are garbage: looking for it took a tenth of the time
     out = given.out.resolve()
     place = out.parent / (out.name + "-sphinx")
     settings = prepared(given, place)
     app = Sphinx(str(place / "source"), str(HERE), str(out), str(place / "doctrees"), "html", settings,
-                 status=None, warningiserror=True, keep_going=True, parallel=2)
+                 status=None, warningiserror=True, keep_going=True, parallel=given.jobs)
     app.build(force_all=True)
     return app.statuscode
 

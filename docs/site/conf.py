@@ -9,7 +9,7 @@ author = copyright = "the authors of costate"
 version = release = re.search(r"version: *'([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
 language = "en"
 
-extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names", "theme",
+extensions = ["myst_parser", "breathe", "sphinx_copybutton", "formulas", "gallery", "names", "navigation", "theme",
               "sphinx.ext.autodoc", "python_pages"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["pictures"]
@@ -17,8 +17,7 @@ exclude_patterns = ["pictures"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
-breathe_projects = {"costate": ""}                # __main__.py says where Doxygen wrote
-breathe_default_project = "costate"
+breathe_projects = {}                             # __main__.py says where Doxygen wrote about each header
 breathe_domain_by_extension = {"h": "c"}
 breathe_default_members = ("members", "undoc-members")
 

@@ -1,7 +1,8 @@
-// formulas.js - LaTeX to HTML by KaTeX: [[formula, display], ...] in, [{html} or {error}, ...] out, as JSON.
+// formulas.js - LaTeX to HTML by KaTeX, a line of JSON for each page: [[formula, display], ...] in, [{html} or {error},
+// ...] out.
 "use strict";
 const katex = require("katex");
-const fs = require("fs");
+const readline = require("readline");
 
 function typeset([formula, displayMode]) {
     try {
@@ -11,4 +12,5 @@ function typeset([formula, displayMode]) {
     }
 }
 
-process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0, "utf8")).map(typeset)));
+readline.createInterface({input: process.stdin})
+    .on("line", page => process.stdout.write(JSON.stringify(JSON.parse(page).map(typeset)) + "\n"));

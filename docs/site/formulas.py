@@ -23,6 +23,7 @@ def setup(app):
     app.connect("doctree-read", number)
     app.connect("doctree-resolved", typeset)
     app.connect("config-inited", styles)
+    app.connect("build-finished", stop)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -75,18 +76,31 @@ def linked(parts, tags):
 
 
 def typeset(app, doctree, docname):
-    """HTML of all formulas of a page, in one call of KaTeX."""
+    """HTML of all formulas of a page."""
     found = list(doctree.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block))))
-    node = engine()
-    if not found or not node:
+    if not found or not engine():
         return
-    made = subprocess.run([node, Path(__file__).with_name("formulas.js")], check=True, capture_output=True, text=True,
-                          input=json.dumps([[TAG.sub("", x.astext()), isinstance(x, nodes.math_block)] for x in found]),
-                          encoding="utf-8", env=dict(os.environ, NODE_PATH=str(DEBIAN)))
-    for formula, done in zip(found, json.loads(made.stdout), strict=True):
+    made = answer(app, [[TAG.sub("", x.astext()), isinstance(x, nodes.math_block)] for x in found])
+    for formula, done in zip(found, made, strict=True):
         if "error" in done:
             log.warning("KaTeX rejects %s: %s", formula.astext(), done["error"], location=docname)
         formula["html"] = done.get("html")
+
+
+def answer(app, formulas):
+    """of formulas.js, which runs until all pages are resolved: starting it takes longer than most pages"""
+    if not hasattr(app, "costate_katex"):
+        app.costate_katex = subprocess.Popen([engine(), Path(__file__).with_name("formulas.js")], text=True,
+                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
+                                             env=dict(os.environ, NODE_PATH=str(DEBIAN)))
+    app.costate_katex.stdin.write(json.dumps(formulas) + "\n")
+    app.costate_katex.stdin.flush()
+    return json.loads(app.costate_katex.stdout.readline())
+
+
+def stop(app, exception):
+    if hasattr(app, "costate_katex"):
+        app.costate_katex.communicate()
 
 
 def shown(translator, node):

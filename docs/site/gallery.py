@@ -3,7 +3,7 @@ import html
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from codegen.kinds import methods
+from codegen.kinds import Methods, files
 from codegen.table import HEADER
 
 from facts import facts, family_words, members
@@ -27,6 +27,7 @@ the step (:doc:`derivation, section 3.6 </explanation/mathematics>`)."""
 def setup(app):
     app.add_config_value("gallery_plots", True, "env")
     app.add_config_value("gallery_work", None, "env")
+    app.add_config_value("gallery_more_methods", [], "env")              # directories beside methods/
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -35,14 +36,15 @@ def write(app):
     """All pages into the directory of the sources."""
     place = Path(app.srcdir) / "reference" / "methods"
     place.mkdir(parents=True, exist_ok=True)
-    found = methods(ROOT / "methods")
+    listed = Methods(files(ROOT / "methods", *app.config.gallery_more_methods))
+    found = [(listed.kinds[name], listed.method(name)) for name in listed.paths]
     rows = [dict(zip(HEADER, kind.row(m))) for kind, m in found]
     families = {}
     for row in rows:
         families.setdefault(row["family"], []).append(row["name"])
     drawn = all_pictures(found, rows, families, app.config.gallery_work, place) if app.config.gallery_plots else {}
     for (kind, m), row in zip(found, rows):
-        page = method_page(m, row, kind.report(m), drawn.get(row["name"], {}), place)
+        page = method_page(m, row, kind.report(m), drawn.get(row["name"], {}), listed.paths[row["name"]], place)
         (place / (row["name"] + ".rst")).write_text(page, encoding="utf-8")
     (place / "index.rst").write_text(index_page(rows, families, drawn), encoding="utf-8")
 
@@ -68,10 +70,9 @@ def pictures(m, family, work, place):
     return {key: [(name, words) for name, words, _ in figures] for key, figures in made.items()}
 
 
-def method_page(m, row, report, figures, place):
+def method_page(m, row, report, figures, path, place):
     name = row["name"]
     keys = m.keys if hasattr(m, "keys") else m.table.keys
-    path = ROOT / "methods" / row["family"] / (name + ".toml")
     composite = hasattr(m, "members")
     use = (BOUNDARY if row["family"] == "collocation" else STEP).format(name=name)
     out = [":orphan:", "", *titled(f"{name}: {escaped(row['method'])}")]

@@ -1,6 +1,7 @@
 """Pages of the C headers: Doxygen reads the comments, Breathe shows them; the parts of a header are those of its
 comments  /* ---- title ---- */."""
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 from copy import deepcopy
@@ -33,13 +34,27 @@ def header_files(root):
 
 
 def documented(headers, out):
-    """Runs Doxygen; the directory of its XML."""
+    """Runs Doxygen; {header: directory of its XML}."""
     out.mkdir(parents=True, exist_ok=True)
     text = DOXYFILE.format(headers=" ".join(f'"{path}"' for path in headers), out=out)
     subprocess.run(["doxygen", "-"], input=text, text=True, check=True, cwd=out)
     for path in sorted((out / "xml").glob("*.xml")):
         share_comments(path)
-    return out / "xml"
+    return {header.stem: of_header(header, out / "xml", out / header.stem) for header in headers}
+
+
+def of_header(header, directory, out):
+    """The XML of one header, with an index of its own: Breathe searches an index from end to end for each name."""
+    out.mkdir(exist_ok=True)
+    index = xml.parse(directory / "index.xml")
+    compounds = index.getroot()
+    file = next(c.get("refid") for c in compounds if c.findtext("name") == header.name)
+    inside = [file, *(x.get("refid") for x in xml.parse(directory / (file + ".xml")).iter("innerclass"))]
+    compounds[:] = [c for c in compounds if c.get("refid") in inside]
+    index.write(out / "index.xml", encoding="utf-8", xml_declaration=True)
+    for name in inside:
+        shutil.copy(directory / (name + ".xml"), out)
+    return out
 
 
 def share_comments(path):
@@ -67,13 +82,15 @@ def comment(member):
     return "".join("".join(part) for part in parts).strip()
 
 
-def declared(directory, header):
+def declared(directory):
     """(line, kind, name) of what a header declares, in its order."""
-    file = xml.parse(directory / (header.name.replace("_", "__").replace(".", "_8") + ".xml"))
-    found = [(line(m), m.get("kind"), m.find("name").text) for m in file.iter("memberdef")]
-    for inner in file.iter("innerclass"):
-        struct = xml.parse(directory / (inner.get("refid") + ".xml")).find("compounddef")
-        found.append((line(struct), "struct", inner.text))
+    found = []
+    for compound in xml.parse(directory / "index.xml").getroot():
+        definition = xml.parse(directory / (compound.get("refid") + ".xml")).find("compounddef")
+        if compound.get("kind") == "struct":
+            found.append((line(definition), "struct", compound.findtext("name")))
+        else:
+            found += [(line(m), m.get("kind"), m.findtext("name")) for m in definition.iter("memberdef")]
     return sorted(found)
 
 
@@ -84,13 +101,13 @@ def page(header, directory):
     parts = [(0, "")] + [(k, PART.match(row)[1]) for k, row in enumerate(text.splitlines(), 1) if PART.match(row)]
     parts.append((len(text), ""))
     out = [*titled(f"<costate/{name}>"), capital(title), "", *prose(about)]
-    rows = declared(directory, header)
+    rows = declared(directory)
     for (first, heading), (last, _) in zip(parts, parts[1:]):
         inside = [row for row in rows if first <= row[0] < last and not row[2].endswith("_H")]
         if inside and heading:
             out += titled(capital(heading), "-")
         for _, kind, of in inside:
-            out += [f".. doxygen{kind}:: {of}", ""]
+            out += [f".. doxygen{kind}:: {of}", f"   :project: {header.stem}", ""]
     return "\n".join(out) + "\n"
 
 

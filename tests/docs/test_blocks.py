@@ -11,13 +11,15 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from functools import cache
 from tempfile import TemporaryDirectory as folder
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from cases import Skipped, documents, run_all  # noqa: E402
-
 root, build, sanitize = sys.argv[1:4]
+sys.dont_write_bytecode = True
+sys.path[:0] = [root, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+from cases import Skipped, documents, run_all  # noqa: E402
+from codegen.command import write as generate  # noqa: E402
+
 at = sys.argv.index("--")
 compilers = {".c": sys.argv[4:at] + ["-std=c11"], ".cpp": sys.argv[at + 1:] + ["-std=c++17"]}
 
@@ -37,11 +39,13 @@ RECIPE = "docs/howto/parameter-estimation.md"
 NEEDS = {"petsc.c": "PETSc", "cppad.cpp": "cppad/cppad.hpp", "first_fit.c": "cminpack"}
 
 
+@cache
 def read(*name):
     with open(os.path.join(root, *name), encoding="utf-8") as f:
         return f.read()
 
 
+@cache
 def blocks():
     """(document, text) of all; what tutorials show of programs is compared with them by test_tutorials.py"""
     return [(key, text) for key, name in sorted(DOCUMENTS.items()) if not name.startswith("docs/tutorials")
@@ -82,13 +86,6 @@ def equations_of(document, program):
     """{name: text} of the models in the document whose headers the program includes"""
     found = re.findall(r"^```equations\n(model (\w+).*?)^```", document, re.M | re.S)
     return {name: text for text, name in found if '#include "%s.h"' % name in program}
-
-
-def generate(source, out):
-    """the C file of an equation file or a coefficient file"""
-    done = subprocess.run([sys.executable, "-m", "codegen", "model", source, "-o", out], capture_output=True, text=True,
-                          env=dict(os.environ, PYTHONPATH=root, PYTHONDONTWRITEBYTECODE="1"))
-    assert done.returncode == 0, "%s: %s" % (os.path.basename(source), done.stderr)
 
 
 def written(models, place):

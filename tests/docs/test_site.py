@@ -13,6 +13,7 @@ import sys
 import tempfile
 import tomllib
 import xml.etree.ElementTree as xml
+from functools import cache
 from html.parser import HTMLParser
 from math import pi
 
@@ -21,8 +22,11 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from cases import Skipped, documents, run_all  # noqa: E402
 
 root, build = sys.argv[1:3]
+DROPPED = os.path.join(root, "tests", "dropped")       # methods that are added, which get pages like the others
 FIRST_RESULTS = 8                    # of a search: what is seen without scrolling far
-NEEDED = "import sphinx, myst_parser, furo, breathe, sphinx_copybutton, matplotlib, tomllib"
+NEEDED = ("sphinx", "myst_parser", "furo", "breathe", "sphinx_copybutton", "matplotlib", "tomllib")
+# tags that say nothing to a Reader, two thirds of all: the colours of code, for example
+SILENT = re.compile(r'</(?!script|style)\w+>|<(?!h[1-6]|script|style)\w+(?: class="[^"]*")?>')
 
 
 class Reader(HTMLParser):
@@ -31,7 +35,11 @@ class Reader(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.anchors, self.addresses, self.loaded, self.levels, self.words = set(), [], [], [], []
-        self.feed(text)
+        self.feed(SILENT.sub(" ", text))
+
+    def updatepos(self, start, end):
+        """Lines are not counted."""
+        return end
 
     def handle_data(self, data):
         self.words += data.split()
@@ -56,24 +64,32 @@ def read(name):
         return f.read()
 
 
+@cache
 def interpreter():
-    """A Python that has Sphinx and what the site needs of it."""
+    """A Python that has Sphinx and what the site needs of it; None: there is none."""
+    asked = "import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, %r)))" % (NEEDED,)
     for python in (sys.executable, "/usr/bin/python3"):
-        if not subprocess.run([python, "-c", NEEDED], capture_output=True).returncode:
+        if not subprocess.run([python, "-c", asked], capture_output=True).returncode:
             return python
-    raise Skipped("no Python here has " + NEEDED.removeprefix("import "))
+    return None
+
+
+def python():
+    if not interpreter():
+        raise Skipped("no Python here has " + ", ".join(NEEDED))
+    return interpreter()
 
 
 def pages():
     if not site:
-        python = interpreter()
+        builder = [python(), os.path.join(root, "docs", "site")]
         if not shutil.which("doxygen"):
             raise Skipped("there is no doxygen")
         with tempfile.TemporaryDirectory() as place:
             package = os.path.join(build, "python")
             there = os.path.exists(os.path.join(package, "costate", "_places.py"))
             out = os.path.join(place, "html")
-            done = subprocess.run([python, os.path.join(root, "docs", "site"), out, "--without-plots",
+            done = subprocess.run([*builder, out, "--without-plots", "--jobs", "1", "--more-methods", DROPPED,
                                    *(["--package", package] if there else [])], capture_output=True, text=True,
                                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
             assert os.path.exists(os.path.join(out, "index.html")), done.stderr[-3000:]
@@ -99,13 +115,20 @@ def questions():
 
 
 def methods():
-    return [name[:-5] for _, _, names in os.walk(os.path.join(root, "methods")) for name in names
-            if name.endswith(".toml")]
+    """The names of those that are shipped, and of those that are added."""
+    found = [glob.glob(os.path.join(folder, "*", "*.toml")) for folder in (os.path.join(root, "methods"), DROPPED)]
+    assert all(found), "no coefficient files"
+    return [os.path.basename(name)[:-5] for names in found for name in names]
 
 
 def test_no_warnings():
     pages()
     assert site["status"] == 0, site["warnings"][-3000:]
+
+
+def place(name, address):
+    """The file of the site that an address in a page means."""
+    return os.path.normpath(os.path.join(os.path.dirname(name), re.sub(r"\?digest=\w+", "", address)))
 
 
 def test_links():
@@ -115,8 +138,8 @@ def test_links():
         for address in page.addresses:
             if re.match(r"https?:|mailto:|data:|#$", address):
                 continue
-            to, _, anchor = re.sub(r"\?digest=\w+", "", address).partition("#")
-            to = os.path.normpath(os.path.join(os.path.dirname(name), to)) if to else name
+            to, _, anchor = address.partition("#")
+            to = place(name, to) if to else name
             if to not in site["files"] or anchor and to in pages() and anchor not in pages()[to].anchors:
                 lost.append("%s: %s" % (name, address))
     assert not lost, "%d links lead nowhere: %s" % (len(lost), "; ".join(lost[:20]))
@@ -130,11 +153,9 @@ def test_nothing_from_elsewhere():
 
 def test_scripts_run():
     """as plain scripts, as pages load them; the theme's colours are dark where a browser prefers that"""
-    for name, page in pages().items():
-        for address in page.loaded:
-            path = os.path.normpath(os.path.join(os.path.dirname(name), address))
-            if path in site["scripts"]:
-                assert not re.search(r"^(import|export) ", site["scripts"][path], re.M), path + " is a module"
+    loaded = {place(name, address) for name, page in pages().items() for address in page.loaded}
+    for path in loaded & site["scripts"].keys():
+        assert not re.search(r"^(import|export) ", site["scripts"][path], re.M), path + " is a module"
     assert re.search(r"prefers-color-scheme: ?dark\)\s*\{.*--color-background-primary", site["colours"], re.S)
 
 
@@ -155,9 +176,10 @@ def test_guides_begin_with_a_question():
             assert question, name + " does not begin with a question"
 
 
-def slugs(text):
+@cache
+def slugs(page):
     """The anchors of a text's headings, as code hosts make them."""
-    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    text = re.sub(r"^```.*?^```", "", read(page), flags=re.M | re.S)
     return {re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).strip().lower()))
             for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
@@ -169,7 +191,7 @@ def test_old_headings():
         for anchor, place in anchors.items():
             page, _, heading = place.partition("#")
             assert os.path.exists(os.path.join(root, page)), "%s#%s: %s is not there" % (document, anchor, page)
-            assert not heading or heading in slugs(read(page)), "%s#%s: no heading %s" % (document, anchor, place)
+            assert not heading or heading in slugs(page), "%s#%s: no heading %s" % (document, anchor, place)
 
 
 def headers_of_c():
@@ -267,7 +289,7 @@ print(json.dumps([2 * side / 150, [path.vertices.tolist() for path in edge.get_p
 
 def test_region_of_euler():
     """|1 + z| = 1 is a circle: the loop about the region has its area and lies on it."""
-    done = subprocess.run([interpreter(), "-c", CIRCLE], cwd=root, check=True, capture_output=True, text=True,
+    done = subprocess.run([python(), "-c", CIRCLE], cwd=root, check=True, capture_output=True, text=True,
                           env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
     cell, (loop,) = json.loads(done.stdout)
     error = cell * cell              # of linear interpolation: dx^2/8 |f''/f'|, and |f''| = |f'| on the circle

@@ -1,6 +1,9 @@
 """The tutorials show what their programs in C print, and excerpts that are in these programs.
 
-    test_tutorials.py SOURCE PROGRAM... [-- MPIEXEC...]     reports in the format of cmocka
+    test_tutorials.py SOURCE [PROGRAM... [-- MPIEXEC...]]     reports in the format of cmocka
+
+Without a program only the pages are read, with a single one only its tables: examples that tutorials show are run by
+this test instead of once more.
 
 A table is a block of text that names its program, as in ```text 27_twin_experiment.  Words must be the same.  Numbers
 may differ in the last digit that is shown, or by 2 %, and counts by 10 %, as those of other compilers and libraries of
@@ -101,4 +104,7 @@ def test_what_differs_is_found():
         raise AssertionError("not found: " + text)
 
 
-run_all(globals())
+tests = {name: what for name, what in globals().items() if name.startswith("test_")}
+if not programs:
+    del tests["test_tables"]
+run_all({"test_tables": test_tables} if len(programs) == 1 else tests)
