@@ -146,9 +146,10 @@ def translate(place, text, file):
 
 
 def command():
-    """how model.c becomes model.so, as words of a command"""
-    return [*shlex.split(os.environ.get("CC") or "cc"), *FLAGS, "-I", places.INCLUDE, "model.c", "-o", "model.so",
-            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+    """how model.c becomes model.so, as words of a command; CFLAGS of the environment can replace -O3"""
+    compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
+    return [*compiler, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so", "-L", places.LIBRARY,
+            f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
 
 
 @functools.lru_cache

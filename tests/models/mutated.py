@@ -18,7 +18,7 @@ from cases import run_all  # noqa: E402
 from codegen.equations import c_file, read  # noqa: E402
 from codegen.real import Refused  # noqa: E402
 
-MUTANTS, BATCH = 400, 40
+MUTANTS, BATCH = 400 if os.environ.get("COSTATE_TESTS") == "all" else 120, 40
 PIECES = ("( ) [ ] , ; : ' = + - * / ^ -> <-> := += .. if( sum( sqrt( log( 0 1e999 1e-300 2^ t x \" { } # é @ in index "
           "mode state parameter cost and not").split()
 PIECES += ["\n", "\0", " for k = 1..3", "event e at 1", "kinks as events"]

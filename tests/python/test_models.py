@@ -204,6 +204,17 @@ def test_all_files_load_and_run():
         assert all(np.all(np.isfinite(part)) for part in run.adjoint(np.ones(m.n))), path
 
 
+def test_cflags_replace_the_level_of_optimisation():
+    from costate import _compile
+    was = os.environ.get("CFLAGS")
+    try:
+        os.environ["CFLAGS"] = "-O0 -DNAME='a b'"
+        words = _compile.command()
+    finally:
+        os.environ.pop("CFLAGS") if was is None else os.environ.update(CFLAGS=was)
+    assert words.index("-O0") > words.index("-O3") and "-DNAME=a b" in words, words
+
+
 def test_a_dae_of_index_2():
     m = Model.from_file(os.path.join(ROOT, "models", "pendulum.eq"))
     problem = costate.Problem(m, method="radau2a", **SHARP)

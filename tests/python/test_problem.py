@@ -301,8 +301,8 @@ def test_dae():
 
 
 def test_sparsity():
-    """a chain of 60 cells: with a pattern, from a dense and a sparse Jacobian and from none; a singular mass matrix"""
-    n, p = 60, np.array([5.0])
+    """a chain of 20 cells: with a pattern, from a dense and a sparse Jacobian and from none; a singular mass matrix"""
+    n, p = 20, np.array([5.0])
 
     def chain(t, y, p):
         left, right = np.concatenate([[1.0], y[:-1]]), np.concatenate([y[1:], y[-1:]])
