@@ -2,7 +2,9 @@
 
 Each test is called with   SOURCE BUILD SANITIZE COMPILER...   and reports in the format of cmocka."""
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import re
@@ -69,19 +71,33 @@ def folder():
         yield place
 
 
+@functools.lru_cache(maxsize=None)
+def options():
+    return {o["name"]: o["value"] for o in json.loads(run("meson", "introspect", "--buildoptions", build))}
+
+
 def option(name):
     """a Meson option of the build under test"""
-    options = json.loads(run("meson", "introspect", "--buildoptions", build))
-    return next(o["value"] for o in options if o["name"] == name)
+    return options()[name]
+
+
+@functools.lru_cache(maxsize=None)
+def original():
+    """the folder that the build under test was installed to once, for this program; it goes at its end"""
+    place = tempfile.TemporaryDirectory(prefix="costate-")
+    atexit.register(place.cleanup)
+    run("meson", "install", "-C", build, "--no-rebuild", "--destdir", place.name)
+    return place.name
 
 
 class Installed:
-    """The build under test installed below a directory, as for a package: moved away from its prefix."""
+    """The build under test installed below a directory, as for a package: moved away from its prefix.  A copy, which a
+    test may change."""
 
     def __init__(self, place, *kinds):
         if option("default_library") not in kinds + ("both",):
             raise Skipped("default_library is " + option("default_library"))
-        run("meson", "install", "-C", build, "--no-rebuild", "--destdir", place)
+        shutil.copytree(original(), place, symlinks=True, dirs_exist_ok=True)
         self.prefix = place + option("prefix")
         self.lib = os.path.join(self.prefix, option("libdir"))
         self.include = os.path.join(self.prefix, option("includedir"))

@@ -13,11 +13,19 @@ FAMILIES = ("erk", "sdirk", "firk", "ros", "rkc", "composite")
 TWINS = ("erk/dopri5", "sdirk/esdirk43i6", "firk/radau2a", "ros/rodas4", "rkc/rkl2")
 
 
+made = {}                            # text of a coefficient file: the C of its method
+
+
 def make(file, place, name):
     """the C of a method"""
     out = os.path.join(place, name + ".c")
-    run(sys.executable, "-m", "codegen", "model", file, "-o", out, cwd=root)
-    return out
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    if text not in made:
+        run(sys.executable, "-m", "codegen", "model", file, "-o", out, cwd=root)
+        with open(out, encoding="utf-8") as f:
+            made[text] = f.read()
+    return write(out, made[text])
 
 
 def compiled(source, *flags):

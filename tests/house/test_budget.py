@@ -1,0 +1,95 @@
+"""What ./run test prints last is true: cases are counted as both versions of cmocka write them, and programs and
+sections that take too long are named.
+
+    test_budget.py SOURCE       reports in the format of cmocka"""
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+root = sys.argv[1]
+sys.path[:0] = [os.path.join(root, "tests", "house"), os.path.join(root, "tests")]
+
+import budget  # noqa: E402
+import run_tests  # noqa: E402
+from cases import run_all  # noqa: E402
+
+OLD = """[==========] Running 3 test(s).
+[ RUN      ] a
+[       OK ] a
+[ RUN      ] b
+[  SKIPPED ] b
+[ RUN      ] c
+%s[==========] 3 test(s) run.
+[  PASSED  ] 2 test(s).
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] b
+"""
+NEW = OLD.replace("] Running", "] tests: Running").replace("] 3 test", "] tests: 3 test")
+OK = "[       OK ] c\n"
+TIMES = "[processor]\n0m0.002000s 0m0.001000s\n1m2.500000s 0m0.250000s\n"
+
+
+def test_cases_are_counted():
+    for text in (OLD, NEW):
+        assert run_tests.cases(text % OK, True, False) == (2, 0, 1), text
+        assert run_tests.cases(text % "", True, False) == (1, 1, 1), text              # it crashed, or exited
+        assert run_tests.cases(text % OK, False, False) == (2, 1, 1), text             # sanitizers fail at the end
+        assert run_tests.cases(2 * (text % OK), True, False) == (4, 0, 2), text
+
+
+def test_programs_without_cases():
+    assert run_tests.cases("", True, False) == (1, 0, 0)
+    assert run_tests.cases("words", False, False) == (0, 1, 0)
+    assert run_tests.cases("skipped: no PETSc", True, True) == (0, 0, 1)
+
+
+def test_processor_seconds():
+    assert run_tests.processor_seconds("words\n" + TIMES) == 62.75
+    assert run_tests.processor_seconds("killed before the end") is None
+
+
+def test_long_programs_are_named():
+    usual, (name, (allowed, reason)) = budget.read()["program"], next(iter(budget.read()["programs"].items()))
+    assert list(budget.too_long({"test_other": 1.4 * usual, name: 1.4 * allowed})) == []
+    other, long = budget.too_long({"test_other": 1.6 * usual, name: 1.6 * allowed})
+    assert "test_other takes" in other and name + " takes" in long, (other, long)
+
+
+def test_every_exception_has_a_reason_and_is_needed():
+    table = budget.read()
+    for name, (allowed, reason) in table["programs"].items():
+        assert allowed > table["program"] and len(reason) > 20, name
+    with open(os.path.join(root, "tests", "meson.build"), encoding="utf-8") as file:
+        meson = file.read()
+    lost = [name for name in table["programs"] if not any("'%s'" % end in meson for end in ends(name))]
+    assert not lost, "no such tests: " + " ".join(lost)
+
+
+def ends(name):
+    """Of test_python_ivp: itself, python_ivp, ivp, as meson.build puts names together."""
+    words = name.split("_")
+    return ["_".join(words[k:]) for k in range(len(words))]
+
+
+def test_sections():
+    table = budget.read()["sections"]
+    name = next(iter(table))
+    lines = ["%s\t10\t%g\n" % (name, share * table[name]) for share in (1.4, 1.6)]
+    found = list(budget.sections([*lines, "another\t1\t1\n"]))
+    assert [bool(row[4]) for row in found] == [False, True, True], found
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "sections")
+        for seconds, wrong in ((0.1, False), (1e6, True)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("%s\t10\t%g\n" % (name, seconds))
+            assert budget.main(path) == wrong
+
+
+def test_every_section_of_ci_has_a_budget():
+    with open(os.path.join(root, ".ci", "run"), encoding="utf-8") as file:
+        named = [line.split('"')[1] for line in file if line.startswith('section "')]
+    assert [name for name in named if name] == list(budget.read()["sections"]), named
+
+
+run_all(globals())
