@@ -169,7 +169,7 @@ static void all_in_lanes(const setting *s)
 }
 
 /* under sanitizers the widest alone */
-static int narrowest(void) { return how_much() == TESTS_FEW && costate_lanes() > 2 ? costate_lanes() : 2; }
+static int narrowest(void) { return how_much() < TESTS_USUAL && costate_lanes() > 2 ? costate_lanes() : 2; }
 
 #define EACH_WIDTH(lanes) (int lanes = narrowest(); lanes <= costate_lanes(); lanes *= 2)
 

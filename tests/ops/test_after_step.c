@@ -26,7 +26,7 @@ static void transpose(void **state)
 {
     double worst = 0;
     EACH_FORM(h) for (int variant = 0; variant < 6; variant++) {
-        if (skipped(k_ + variant, 2)) continue;
+        if (skipped(k_ + variant + turn_of(*state), 4)) continue;
         session s = session_corrected(*state, h, variant, options_of(*state, h, variant));
         double gap = session_gap(&s);
         say(&s, "gap", gap, 1e-12 * amplified(&s));
@@ -39,6 +39,7 @@ static void transpose(void **state)
 static void derivative(void **state)
 {
     EACH_FORM(h) {
+        if (skipped(k_ + turn_of(*state), 3)) continue;
         costate_options o = options_of(*state, h, 0);
         o.hmax = 0.1;
         session s = session_corrected(*state, h, k_ % 4, o);
@@ -51,6 +52,7 @@ static void derivative(void **state)
 static void carried(void **state)
 {
     EACH_FORM(h) {
+        if (skipped(k_ + turn_of(*state), 2)) continue;
         session s = session_corrected(*state, h, 3, options_of(*state, h, 0));
         inputs x = random_inputs();
         double y[N_MOST], V[M * N_MOST], end[M];
@@ -71,7 +73,7 @@ static void carried(void **state)
 static void stores(void **state)
 {
     EACH_FORM(h) {
-        if (skipped(k_, 2)) continue;
+        if (skipped(k_ + turn_of(*state), 3)) continue;
         inputs of[3];
         for (int variant = 0; variant < 3; variant++) {
             costate_options o = options_of(*state, h, 0);
@@ -99,7 +101,7 @@ static void symmetry(void **state)
 {
     double worst = 0;
     EACH_FORM(h) for (int variant = 0; variant < 6; variant++) {
-        if (skipped(k_ + variant, 2)) continue;
+        if (skipped(k_ + variant + turn_of(*state), 4)) continue;
         session s = session_corrected(*state, h, variant, options_of(*state, h, variant));
         inputs x = random_inputs();
         product_of r = hessian_over(&s, &x, s.tape, s.c, 0);
@@ -114,7 +116,7 @@ static void symmetry(void **state)
 static void second_derivative(void **state)
 {
     EACH_FORM(h) {
-        if (skipped(k_, 3)) continue;
+        if (skipped(k_ + turn_of(*state), 6)) continue;
         session s = session_corrected(*state, h, k_ % 4, options_of(*state, h, k_ & 1));
         say(&s, "differences of gradients", gap_to_differences(&s), 1e-9);
         session_close(&s);

@@ -51,8 +51,8 @@ static void complain(const world *w, int which, long k, const char *what, int at
              costate_status_name(status), costate_message(w->c));
 }
 
-/* all of the first calls, some of the many that follow */
-static long next(long k) { return k < 16 ? k + 1 : k + 9; }
+/* all of the first calls, some of the many that follow: k % 10 takes all values */
+static long next(long k) { return k < 16 ? k + 1 : k + (how_much() == TESTS_ALL ? 9 : 29); }
 
 static double largest(const results *r)
 {

@@ -123,7 +123,7 @@ static void callbacks_fail(void **state)
                 for (long by = -15; by <= 25; by++)
                     for (int l = 0; l < 4; l++) {
                         long at = w.at[i][which[j]] + by;
-                        if (at < 1 || skipped(i + (int)(j + 15) + (int)by + l, 4)) continue;
+                        if (at < 1 || skipped(i + (int)(j + 15) + (int)by + l, 8)) continue;
                         m.which = which[j];
                         m.at = at;
                         m.code = how[l].code;

@@ -354,7 +354,7 @@ int main(void)
                                        cmocka_unit_test(damped),
                                        cmocka_unit_test(up_to_given_times), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("gradient_control", tests, NULL, NULL) + run_by_kind("sweeps", sweeps) +
-           run_by_method("remarks", remarks) + run_by_method("kept", kept) +
+           run_by_kind("remarks", remarks) + run_by_kind("kept", kept) +
            run_by_kind("constrained", constrained) +
            run_by_kind("residuals", residuals) + run_by_kind("beside_tangents", beside_tangents) +
            run_by_kind("resumed", resumed);

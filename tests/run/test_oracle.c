@@ -82,7 +82,7 @@ static void oracle(void **state)
     double worst = 0, rtol = info.order == 1 ? 1e-5 : info.order <= 3 ? 1e-6 : 1e-8;
     const problem *b;
     for (int k = 0; (b = problem_at(k)); k++)
-        if (b->reference && fits(m, b)) worst = larger_of(worst, one(m, b, rtol));
+        if (b->reference && fits(m, b) && !skipped(k + turn_of(m), 2)) worst = larger_of(worst, one(m, b, rtol));
     print_message("           largest error of y %.1e at rtol %.0e\n", worst, rtol);
 }
 

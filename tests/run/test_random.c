@@ -11,8 +11,8 @@
 #include <float.h>
 #include <costate/linsol.h>
 
-/* SHARE: unless all are asked for, a method has every fifth try, beginning with one of its own */
-enum { TRIES = 20, SHARE = 5, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
+/* SHARE: unless all are asked for, a method has every tenth try, beginning with one of its own */
+enum { TRIES = 20, SHARE = 10, M_MOST = 20, SEEN_MOST = 4, N_LARGEST = 40 };
 
 /* rkc: up to this degree round-off is not enlarged by more than ENLARGED (rock4), and stays below 1e-12 in a step; with
    it stiffness is up to 1e3.  Hessian products, whose two sides are different sums, see it in every step. */
@@ -337,7 +337,7 @@ static costate_options options_of(const costate_method_info *i, const random_spe
     int k = (int)random_below(u, r->sparse ? 7 : 2);
     costate_options o = {.rtol = pow(10, -2 - digits),
                          .autonomous = r->autonomous,
-                         .max_steps = 2000,
+                         .max_steps = r->n > 8 && how_much() != TESTS_ALL ? 300 : 2000,      /* large cases take long */
                          .degree_max = DEGREE_MOST,
                          .keep_factors = random_below(u, 2) ? 1 : -1,
                          .storage = (int)random_below(u, 2),

@@ -482,10 +482,10 @@ static void stays_zero(void **state)
 
 int main(void)
 {
-    return run_by_method("errors in proportion", proportion) + run_by_method("by direction", by_direction) +
-           run_by_method("as of y", same_as_of_y) + run_by_method("units of directions", scaled) +
-           run_by_method("units, by GMRES", scaled_by_gmres) + run_by_method("over processes", over_processes) +
-           run_by_method("transposed", transposed) + run_by_method("not resumed", not_resumed) +
-           run_by_method("refused", bad) + run_by_method("too few", too_few) +
-           run_by_method("tangents of 0", stays_zero);
+    return run_by_method("errors in proportion", proportion) + run_by_kind("by direction", by_direction) +
+           run_by_kind("as of y", same_as_of_y) + run_by_kind("units of directions", scaled) +
+           run_by_kind("units, by GMRES", scaled_by_gmres) + run_by_kind("over processes", over_processes) +
+           run_by_kind("transposed", transposed) + run_by_kind("not resumed", not_resumed) +
+           run_by_kind("refused", bad) + run_by_kind("too few", too_few) +
+           run_by_kind("tangents of 0", stays_zero);
 }

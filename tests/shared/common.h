@@ -100,17 +100,30 @@ static inline double relative_gap(int n, const double *x, const double *y)      
     if (s_ != COSTATE_OK) fail_msg("%s: %s: %s", #call, costate_status_name(s_), costate_message(c)); } while (0)
 
 /* How much is tested, as COSTATE_TESTS in the environment says: "all" (./run test all): every method and every
-   combination; "few" (under sanitizers): one method of a kind wherever a test goes over methods; else each test as it
-   says.  COSTATE_METHODS: names of methods; tests go over these alone (methods that were dropped in). */
-enum { TESTS_FEW, TESTS_USUAL, TESTS_ALL };
+   combination; "few" (mutants): one method of each kind wherever a test goes over methods; "rest" (under sanitizers):
+   the same, but where ./run test takes every second kind, the other ones; else each test as it says.  COSTATE_METHODS:
+   names of methods; tests go over these alone (methods that were added). */
+enum { TESTS_FEW, TESTS_REST, TESTS_USUAL, TESTS_ALL };
 static inline int how_much(void)
 {
     const char *s = getenv("COSTATE_TESTS");
-    return !s ? TESTS_USUAL : strcmp(s, "all") == 0 ? TESTS_ALL : strcmp(s, "few") == 0 ? TESTS_FEW : TESTS_USUAL;
+    const char *const names[] = {"few", "rest", "usual", "all"};
+    for (int k = TESTS_FEW; s && k <= TESTS_ALL; k++) if (strcmp(s, names[k]) == 0) return k;
+    return TESTS_USUAL;
 }
 
 /* Of combinations numbered k one in `one_in` is enough, unless all are asked for: a sum of indices is a Latin square */
 static inline int skipped(int k, int one_in) { return how_much() != TESTS_ALL && k % one_in != 0; }
+
+static inline unsigned hash_of(const char *name)
+{
+    unsigned hash = 5381;
+    while (*name) hash = 33 * hash + (unsigned char)*name++;
+    return hash;
+}
+
+/* A sum of indices with this one: each method leaves out other combinations. */
+static inline int turn_of(const costate_method *m) { return (int)(hash_of(method_name(m)) % 1024); }
 
 static inline int is_listed(const costate_method *m, const char *names)
 {
@@ -135,28 +148,35 @@ static inline int of_a_kind(const costate_method *a, const costate_method *b)
                       !i.embedded == !j.embedded && blocks);
 }
 
-/* One method of each kind stands for the others: another one in each test, by its name. */
-static inline int stands_for_its_kind(const char *claim, const costate_method *m)
+enum { KINDS_ALL, KINDS_SECOND, KINDS_OTHER };
+
+/* One method of each kind stands for the others: another one in each test, by its name.  Of each kind, of every second
+   one, in each test of others, or of those that are left. */
+static inline int stands_for_its_kind(const char *claim, const costate_method *m, int kinds)
 {
     const costate_method *same[128];
-    unsigned hash = 5381;
+    unsigned hash = hash_of(claim);
     int count = 0;
     for (int k = 0; k < costate_method_count(); k++)
         if (of_a_kind(m, costate_method_at(k))) same[count++] = costate_method_at(k);
-    for (const char *c = claim; *c; c++) hash = 33 * hash + (unsigned char)*c;
-    return count == 0 || same[hash % (unsigned)count] == m;         /* 0: a method of bvp.h alone */
+    if (count == 0) return 1;                                       /* a method of bvp.h alone */
+    int other = (hash + (unsigned)turn_of(same[0])) / 64 % 2;
+    if (kinds != KINDS_ALL && other != (kinds == KINDS_OTHER)) return 0;
+    return same[hash % (unsigned)count] == m;
 }
 
 static inline int is_tested(const char *claim, const costate_method *m, int by_kind)
 {
     const char *names = getenv("COSTATE_METHODS");
     if (names) return is_listed(m, names);
-    if (how_much() == TESTS_ALL || (how_much() == TESTS_USUAL && !by_kind)) return 1;
-    return stands_for_its_kind(claim, m);
+    int much = how_much();
+    if (much == TESTS_ALL || (much == TESTS_USUAL && !by_kind)) return 1;
+    if (!by_kind || much == TESTS_FEW) return stands_for_its_kind(claim, m, KINDS_ALL);
+    return stands_for_its_kind(claim, m, much == TESTS_USUAL ? KINDS_SECOND : KINDS_OTHER);
 }
 
 /* One cmocka test a method, named "claim: method"; *state is the method.  Use: return run_by_method("claim", test);
-   before: done once, or NULL.  by_kind: one method of a kind is enough. */
+   before: done once, or NULL.  by_kind: as run_by_kind. */
 static inline int run_by_method_after(const char *claim, CMUnitTestFunction test, CMFixtureFunction before, int by_kind)
 {
     enum { MOST = 128 };
@@ -179,7 +199,7 @@ static inline int run_by_method(const char *claim, CMUnitTestFunction test)
     return run_by_method_after(claim, test, NULL, 0);
 }
 
-/* For what takes long: all methods by ./run test all, else one of each kind */
+/* For what takes long: all methods by ./run test all, else one of each kind (few) or of every second one */
 static inline int run_by_kind(const char *claim, CMUnitTestFunction test)
 {
     return run_by_method_after(claim, test, NULL, 1);

@@ -198,7 +198,7 @@ static void forecasts(void **state)
     const costate_method *m = *state;
     int remade = 0, fewest = fewest_states(m, r);
     for (int k = 0; k < 32; k++) {
-        if (skipped(k + method_info(m).stages, 3)) continue;
+        if (skipped(k + method_info(m).stages, 5)) continue;
         static const double h[] = {0.2, 0.05, 0.01, 0.002};
         costate_options o = {.rtol = 1e-3, .atol = 1e-3, .controller = COSTATE_FIXED, .h0 = h[k / 2 % 4],
                              .storage = COSTATE_CHECKPOINTS, .checkpoints = fewest + (k / 8) * (k / 8) * 9};
