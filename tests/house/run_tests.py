@@ -11,6 +11,7 @@ import fnmatch
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -56,7 +57,7 @@ def run(build, names):
     if os.path.exists(log):
         os.remove(log)
     status = subprocess.call(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs",
-                              "--wrapper", os.path.join(HERE, "timed"), *names])
+                              "--wrapper", shlex.quote(os.path.join(HERE, "timed")), *names])
     if not os.path.exists(log):
         return status, []
     with open(log, encoding="utf-8") as file:
