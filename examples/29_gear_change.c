@@ -129,7 +129,7 @@ typedef struct {
     FILE *file;
 } trip;
 
-static const costate_options options = {.rtol = 1e-10, .atol = 1e-10};
+static const costate_options options = {.rtol = 1e-11, .atol = 1e-11};
 
 /* A run from rest, onto the tape: gears are changed where v says so, or (held) at the times z->at.  The problem and its
    events are the caller's, and are read by sweeps. */

@@ -5,7 +5,7 @@
                iterations <= k = newton_max
    PI          h_new = h fs err^(-alpha) err_old^beta,  beta = 0.2/k (erk) or 0.4/k, alpha = 1/k - 0.75 beta
    Gustafsson  min(elementary, h fs (h/h_old) (err_old/err^2)^(1/k))
-   first       with T = |y|/|f|, the time in which y changes:
+   first       after an event, too (at most the h proposed before); with T = |y|/|f|, the time in which y changes:
                h0 = min(T, T (0.01/max(0.01 T |f|, T^2 |y''|))^(1/(p+1)))
    (Hairer & Wanner II, IV.8; Gustafsson, ACM TOMS 20 (1994) 496; for the first step: Hairer, Norsett & Wanner I, II.4,
    with T as the unit of time, so that the result does not depend on the unit of the user.  T |f| equals |y|, which is
@@ -49,16 +49,18 @@ double next_factor(const stepper *c, const control *k, int newton, double err, d
 /* The shortest step that differs from none when added to t0, with room for its stages. */
 static double step_round_off(double t0) { return 64 * DBL_EPSILON * fabs(t0); }
 
-/* T from the norms d0 of y and d1 of f, or a fraction of the interval where one of them is zero.  T/100 is at least the
-   round-off of t0, unless the interval is shorter. */
-static double time_scale(double t0, double span, double d0, double d1)
+/* T from the norms d0 of y and d1 of f, or a fraction of the interval where one of them is zero (*guessed).  T/100 is
+   at least the round-off of t0, unless the interval is shorter. */
+static double time_scale(double t0, double span, double d0, double d1, int *guessed)
 {
-    double T = d0 < 1e-5 || d1 * span < 1e-5 ? 1e-4 * span : d0 / d1;
+    *guessed = d0 < 1e-5 || d1 * span < 1e-5;
+    double T = *guessed ? 1e-4 * span : d0 / d1;
     return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
 }
 
 /* h0 from the norms of y, f and a difference quotient for y'' (one more f; none for a residual, whose y' is known and
-   which has no f).  M y' is used in place of y'.  Norms of slopes are in a unit of time of 2^e, about T/100: in other
+   which has no f).  M y' is used in place of y'.  in->usual, not 0: the length to be taken where these tell nothing.
+   Norms of slopes are in a unit of time of 2^e, about T/100: in other
    units y'' would overflow for times of 1e-160. */
 int first_step(stepper *c, const interval *in, const double *y, const double *yp, double *f, double *z, double *f1,
                double *h)
@@ -73,7 +75,9 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     TRY(space_norms(&c->maps->space, n, 2, c->w, both, d));
     double d0 = d[0], d1 = d[1];
     if (!(d1 < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
-    double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1), t = in->t0 + in->dir * T / 100, d2 = 0;
+    int guessed;
+    double span = fabs(in->t1 - in->t0), T = time_scale(in->t0, span, d0, d1, &guessed);
+    double t = in->t0 + in->dir * T / 100, d2 = 0;
     int e = fpclassify(t - in->t0) == FP_ZERO ? 0 : ilogb(t - in->t0);
     add_scaled(n, z, y, t - in->t0, f);
     int status = yp ? RETRY : map_value(c->maps, &c->maps->rhs, t, z, f1);
@@ -85,7 +89,9 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     }
     if (!(d2 < HUGE_VAL)) d2 = 0;
     double units = ldexp(T, -e), change = units * fmax(0.01 * ldexp(d1, e), units * d2);
-    double h1 = change <= 1e-15 ? fmax(1e-6 * span, 1e-5 * T) : T * pow(0.01 / change, 1.0 / (p + 1));
-    *h = fmin(fmax(fmin(T, h1), step_round_off(in->t0)), in->hmax);
+    double none = in->usual > 0 ? in->usual : fmax(1e-6 * span, 1e-5 * T);
+    double h1 = change <= 1e-15 ? none : T * pow(0.01 / change, 1.0 / (p + 1));
+    double most = guessed && in->usual > 0 ? HUGE_VAL : T;
+    *h = fmin(fmax(fmin(most, h1), step_round_off(in->t0)), in->hmax);
     return 0;
 }

@@ -9,7 +9,7 @@
 #include "run/rule.h"
 #include "run/watch.h"
 
-/* after an event: controller and predictor start afresh, but the step size is kept */
+/* after an event: controller and predictor start afresh */
 static void restart(costate *c, run *x)
 {
     fresh(c, 0);
@@ -19,21 +19,26 @@ static void restart(costate *c, run *x)
     x->k = (control){.by = x->k.by};
 }
 
-static int no_start(costate *c)
+static int no_start(costate *c, const run *x)
 {
+    const char *where = x->begun ? "after the event" : "at the initial state";
     if (c->v.why == WHY_CALLBACK)
-        return fail(&c->v, COSTATE_CALLBACK, "%s.value is not defined at the initial state (it returned > 0 at t = "
-                    "%.10g).", c->maps.rhs.name, c->in.t0);
-    return fail(&c->v, COSTATE_NOT_FINITE, "%s.value returned NaN or Inf at the initial state (t = %.10g).",
-                c->maps.rhs.name, c->in.t0);
+        return fail(&c->v, COSTATE_CALLBACK, "%s.value is not defined %s (it returned > 0 at t = %.10g).",
+                    c->maps.rhs.name, where, x->t);
+    return fail(&c->v, COSTATE_NOT_FINITE, "%s.value returned NaN or Inf %s (t = %.10g).", c->maps.rhs.name, where,
+                x->t);
 }
 
-static int initial_step(costate *c, run *x)
+/* usual: |h| where f and y tell nothing, or 0 */
+static int initial_step(costate *c, run *x, double usual)
 {
     double h = fmin(c->o.h0, fmin(c->in.hmax, fabs(x->end - x->t)));
+    interval rest = c->in;
+    rest.t0 = x->t;
+    rest.usual = usual;
     if (!(c->o.h0 > 0) && !c->halves.tape) {
-        int status = first_step(&c->st, &c->in, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
-        TRY(status == RETRY ? no_start(c) : status);
+        int status = first_step(&c->st, &rest, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
+        TRY(status == RETRY ? no_start(c, x) : status);
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -347,19 +352,23 @@ static int cold_start(costate *c, run *x, int made)
 {
     double span = fabs(x->end - x->t);
     int status = c->maps.residual && !made ? as_asked(c, x->t, span, residual_start) : COSTATE_OK;
-    TRY(status == RETRY ? no_start(c) : status);
+    TRY(status == RETRY ? no_start(c, x) : status);
     TRY(refuse_algebraic(c, x->t));
-    TRY(initial_step(c, x));
+    TRY(initial_step(c, x, 0));
     return c->maps.residual || made ? COSTATE_OK : as_asked(c, x->t, span, consistent);
 }
 
 int run_first(costate *c, run *x) { return cold_start(c, x, 0); }
 
-/* Events at t0 have changed the state: the step size is chosen anew. */
-static int begin_after_jump(costate *c, run *x)
+/* Events have changed the state, or f: the step size is chosen anew.  before: that of the steps before, or 0; it bounds
+   the new one, as a constant f tells nothing of the length that its next change allows. */
+static int begin_after_jump(costate *c, run *x, double before)
 {
     restart(c, x);
-    return c->o.controller == COSTATE_FIXED ? 0 : initial_step(c, x);
+    if (c->o.controller == COSTATE_FIXED || c->halves.tape || x->t == x->end || x->over) return 0;
+    TRY(initial_step(c, x, fabs(before)));
+    if (before != 0 && fabs(x->h_free) > fabs(before)) x->h_free = before;
+    return 0;
 }
 
 void run_begin(const costate *c, run *x, int predict)
@@ -383,13 +392,13 @@ int run_loop(costate *c, run *x)
     long most = c->count.steps + c->o.max_steps;
     int any;
     TRY(events_at_start(c, x, &any));
-    if (any) TRY(begin_after_jump(c, x));
+    if (any) TRY(begin_after_jump(c, x, 0));
     while (x->t != x->end && !x->over) {
         if (c->watch.count > 0) x->t1 = next_stop(c, x);
         TRY(one_step(c, x, most));
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));
-        restart(c, x);
+        TRY(begin_after_jump(c, x, x->h_free));
         TRY(random_tangents_restart(c, x));
     }
     return c->o.consistent & COSTATE_CONSISTENT_END ? map_run(c, x, 1) : COSTATE_OK;

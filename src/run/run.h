@@ -17,7 +17,10 @@
 
 enum { LAST_EVENTS = 10 };
 
-typedef struct { double t0, t1, dir, hmin, hmax; } interval;           /* dir: 1 or -1; hmin, hmax: of |h| */
+typedef struct {
+    double t0, t1, dir;         /* dir: 1 or -1 */
+    double hmin, hmax, usual;   /* of |h|; usual: of a first step where y and f tell nothing, or 0 */
+} interval;
 
 typedef struct { double log_old, h_old; int rejected; law by; } control;       /* state of the step controllers */
 

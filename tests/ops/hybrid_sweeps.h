@@ -6,7 +6,7 @@
 #include "common.h"
 #include "hybrids.h"
 
-enum { M = 3, N_MOST = HYBRID_LONGEST + 1, MOST_EVENTS = 8 };
+enum { M = 3, N_MOST = HYBRID_LONGEST + 1, MOST_EVENTS = 32 };
 
 typedef struct {
     const costate_method *m;
@@ -221,7 +221,8 @@ static inline double shortest_step(const session *s)
    and so do their derivatives. */
 static inline double amplified(const session *s)
 {
-    return s->h->form == HYBRID_INDEX_2 ? pow(fmax(1, 0.01 / shortest_step(s)), 2) : 1;
+    enum { MANY = 8 };                  /* events, of a sequence that accumulates: methods of low order follow it */
+    return s->h->form == HYBRID_INDEX_2 || s->events > MANY ? pow(fmax(1, 0.01 / shortest_step(s)), 2) : 1;
 }
 
 /* of random directions and weights */

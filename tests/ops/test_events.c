@@ -21,7 +21,7 @@ static void located(void **state)
             for (int i = 0; i < w.count; i++) {
                 const clock_entry *e = &w.log[i];
                 double missed = fabs(e->before[1] - 0.3) / fabs(e->before[2]);
-                if (!(missed <= 16 * DBL_EPSILON))
+                if (!(missed <= 24 * DBL_EPSILON))
                     fail_msg("%s: by %.1e at t = %.6f", method_name(*state), missed, e->t);
                 assert_memory_equal(e->before, e->after, sizeof e->after);
             }
