@@ -229,3 +229,22 @@ int irk_estimate(stepper *c, const record *r, const directions *d, int j, double
     index_scale(c, r->h, err);
     return 0;
 }
+
+/* unknowns of index 2 have their own scale in estimates: index_scale */
+static void index_unscale(const stepper *c, double h, double *x)
+{
+    const int *index = c->maps->index;
+    for (int i = 0; index && i < c->n; i++) if (index[i] == 2) x[i] /= fabs(h);
+}
+
+int irk_stiff_part(stepper *c, const record *r, double *x)
+{
+    double *slow = work(c)->R;
+    index_unscale(c, r->h, x);
+    memcpy(slow, x, (size_t)c->n * sizeof *x);
+    if (!equation_plain(c->maps)) TRY(apply_mass(c, r, slow));
+    TRY(filter(c, r, c->w, slow));
+    axpy((size_t)c->n, -1, slow, x);
+    index_scale(c, r->h, x);
+    return 0;
+}

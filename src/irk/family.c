@@ -8,11 +8,10 @@ int irk_prepare(stepper *c, const block_algebra *by)
     irk_work *a = c->own;
     a->by = by;
     size_t entries = c->maps->entries;
-    size_t all = (c->maps->residual ? 3 : 1) * entries;
+    size_t all = (c->maps->residual ? 2 : 1) * entries;
     if (!c->sh->matfree && !(a->J = calloc(all + 1, sizeof *a->J)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for the Jacobian (%zu entries).", entries);
     a->M = c->maps->residual && a->J ? a->J + entries : c->maps->M;
-    a->M_seen = c->maps->residual && a->J ? a->M + entries : NULL;
     TRY(shifts_prepare(c->sh, c->m->nreal, c->m->npair, c->m->eig));
     c->fac = factors_new(c->sh, NULL);
     return c->fac ? 0 : c->v->status;
@@ -38,6 +37,7 @@ void irk_layout(stepper *c, cursor *at)
     a->r = take(at, nq);
     a->error_b = take(at, 1 + (size_t)c->s);
     a->R = take(at, 2 * k * n);
+    a->last = take(at, k * n);
     a->pair = take(at, 2 * n);
     irk_inexact_layout(c, at);
 }
@@ -92,8 +92,6 @@ void irk_restart(stepper *c)
 {
     irk_work *a = c->own;
     a->theta = 0;
-    a->eta = 1;
-    a->M_serial = a->M_same = a->M_varies = 0;
     a->tried = 0;
     irk_sweep(c);
 }

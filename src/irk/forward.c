@@ -97,7 +97,7 @@ static int stages(stepper *c, record *r, trial *t)
     int counted = t->as && t->as->iterations && t->as->counted;
     if (irk_inexact(c) && !counted && !t->exact) return irk_inexact_stages(c, r, t);
     TRY(prepare_matrices(c, r, t));
-    if (c->maps->residual) TRY(newton_begin(c, r, t->as != NULL));
+    TRY(newton_begin(c, r));
     predict(c, r, t);
     int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* recorded by inexact.c: not
                                                                                          applicable here */
@@ -106,7 +106,6 @@ static int stages(stepper *c, record *r, trial *t)
     accuracy to = irk_accuracy(c, t->exact || (fixed && t->as->counted));
     unsigned char *iterations = t->to.iterations;
     double theta = 0;
-    if (others) work(c)->eta = 1;                   /* their contraction is not known */
     t->newton = 1;
     for (int b = 0; b < c->s / c->m->block; b++) {
         if (fixed) iterations[b] = fixed[b];

@@ -66,12 +66,9 @@ typedef struct {
     double *r;                  /* nq */
     double *error_b;            /* 1 + s: bhat - b, weights of the integrals' error estimate, from stage -1 on */
     double *R, *pair;           /* 2 block*n: residuals, transformed; 2 n: a complex column */
-    double theta, eta;          /* Newton: last contraction; estimate theta/(1 - theta), */
-    double least_eta;           /* which starts with no less */
+    double *last;               /* block*n: Newton's increments in the iteration before */
+    double theta, size;         /* Newton: last contraction; norm of y at the start of the step */
     double *J, *M;              /* entries: the Jacobians at a stage; M: of a residual, else the maps' */
-    double *M_seen;             /* entries, of a residual: M of the run's last linearisation, */
-    long M_serial;              /* named so; 0: none; and */
-    int M_same, M_varies;       /* one was as the one before; one was not */
     /* without a matrix */
     pairs pool;
     double amplified, amplified_before;     /* see loose.h; at the start of the step */
@@ -84,6 +81,7 @@ typedef struct {
 static inline irk_work *work(const stepper *c) { return c->own; }
 
 int irk_forward(stepper *, record *, trial *);
+int irk_stiff_part(stepper *, const record *, double *x);
 int irk_estimate(stepper *, const record *, const directions *, int j, double *err);
 int irk_short_form(const stepper *);        /* tangents, adjoints: their products with f_y are only in B */
 double irk_remainder(const costate_method *);        /* R = 1 - sum d_j; 0 where it should be */
@@ -100,8 +98,7 @@ int irk_residual(stepper *, const record *, int i0, const double *Z, const doubl
 const double *irk_earlier(stepper *, const record *, int i);
 enum newton_to { AS_ERRORS_COUNT, SO_MANY, ROUND_OFF };     /* how far newton goes; SO_MANY: t->to.iterations */
 int newton(stepper *, const record *, int block, const accuracy *, enum newton_to, trial *t);
-/* before the blocks of a step of a residual: what it tells of M */
-int newton_begin(stepper *, const record *, int repeats);
+int newton_begin(stepper *, const record *);        /* before the blocks of a step */
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
 /* out = base + (a/h) sum_{from <= j < to} W_ij X_j, as coupling.h says */
@@ -207,6 +204,7 @@ void irk_free(void *own);
     .tangent = irk_tangent,                                 \
     .adjoint = irk_adjoint,                                 \
     .estimate = irk_estimate,                               \
+    .stiff_part = irk_stiff_part,                           \
     .divide = divide_by_mass,                               \
     .sweep = irk_sweep,                                     \
     .keep = irk_keep,                                       \

@@ -2,20 +2,28 @@
    (mathematics, eq. 8.1 to 8.3).
 
    Convergence control as in Hairer & Wanner II, IV.8: theta = |dZ_k|/|dZ_k-1|, stop when theta/(1-theta) |dZ| <= tol;
-   theta >= 1, or too slow for the iterations left, cuts the step.  A replay repeats the recorded number of
+   theta >= 1, or too slow for the iterations left, cuts the step.  Unlike there, one iteration is not enough, and a
+   stage by itself may not be stuck: P may belong to another time, at which the problem was much stiffer, and then
+   increments are small because P is large (mathematics, section 8.1).  A replay repeats the recorded number of
    iterations. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "irk/irk.h"
 
-/* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  FADES: the
-   next block starts with eta^0.8, where eta = theta/(1 - theta) of the last one: the smaller eta is, the less it is
-   trusted.  A step that converges too slowly is shortened by CUT q^(-1/(3 + left)), where q, between the two bounds, is
-   the factor by which the remaining iterations would miss the tolerance.  LEAST_ETA applies to a residual whose M =
-   dF/dy' varies, or has not been found constant: an iteration that starts at its solution converges immediately,
-   although the next one, with another M, may not; with theta = 0.1 the error stays below ten times newton_tol. */
-static const double CONVERGES = 0.99, FADES = 0.8, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20, LEAST_ETA = 1e-2;
+/* Constants of RADAU5 (Hairer & Wanner II, IV.8).  CONVERGES: the largest theta of a converging iteration.  A step that
+   converges too slowly is shortened by CUT q^(-1/(3 + left)), where q, between the two bounds, is the factor by which
+   the remaining iterations would miss the tolerance. */
+static const double CONVERGES = 0.99, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 20;
+
+/* LEAST_ETA, in the second iteration: the first increment corrects the starting values, whose error is large where
+   little has to be corrected later, so that the ratio of the second to it may be far below the contraction (Oregonator,
+   rtol 1e-9: 2e-5 and 0.05, and errors of 240 tolerances).
+   STUCK: a component whose increment changes by less than this part of itself from one iteration to the next converges
+   with theta = 1 - STUCK at best, behind the increments of others; what is left of its error may be HIDDEN tolerances.
+   Chance makes a component in a hundred look like that: HIDDEN is far above the increments of the last iteration.
+   NOISE: increments that change by more have no direction: the iteration has reached the round-off of f. */
+static const double LEAST_ETA = 1e-2, STUCK = 1e-2, HIDDEN = 0.1, NOISE = 0.5;
 
 enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
 
@@ -82,47 +90,37 @@ const double *irk_earlier(stepper *c, const record *r, int i)
 
 static const double *newton_weights(const stepper *c) { return c->maps->index ? work(c)->wn : c->w; }
 
-/* Compares the entries of M with those of the previous linearisation; *same: 1 if all are equal. */
-static int same_entries(stepper *c, int *same)
-{
-    irk_work *a = c->own;
-    size_t bytes = c->maps->entries * sizeof *a->M_seen;
-    double differs = memcmp(a->M_seen, c->lin.M, bytes) != 0;
-    memcpy(a->M_seen, c->lin.M, bytes);
-    TRY(space_total(&c->maps->space, 1, &differs));
-    *same = differs == 0;
-    return 0;
-}
-
-/* Steps that are repeated see the linearisations of the run in another order, or none: there M is assumed to vary. */
-int newton_begin(stepper *c, const record *r, int repeats)
-{
-    irk_work *a = c->own;
-    a->least_eta = LEAST_ETA;
-    if (!a->M_seen || repeats) return 0;
-    if (a->M_serial != r->jacobian) {
-        int same;
-        TRY(same_entries(c, &same));
-        if (a->M_serial) *(same ? &a->M_same : &a->M_varies) = 1;
-        a->M_serial = r->jacobian;
-    }
-    if (a->M_same && !a->M_varies) a->least_eta = 0;
-    return 0;
-}
-
-typedef struct { double norm, old, least, q_old, theta, ynorm; int it, stalls, exact; } monitor;
+typedef struct {
+    double norm, old;           /* of the block's increments in this iteration, and in the one before; */
+    double change;              /* of their difference */
+    double hidden;              /* the largest error that is left in a component, if it is STUCK; in tolerances */
+    double least, q_old, theta;
+    int it, stalls, exact;
+} monitor;
 
 enum { GO_ON, DONE, DIVERGES };
 
-/* Is the iteration at round-off?  Either the increment is at the rounding of y (at least 1e-3 tolerances, as y may be
-   0); or it is below the tolerance and has failed twice to become smaller than the least one so far, which is the
-   round-off of an ill-conditioned system.  Once may be chance, and slow convergence is not stagnation. */
+/* The increment is at the rounding of y (at least 1e-3 tolerances, as y may be 0). */
+static int at_rounding(const stepper *c, double norm)
+{
+    return norm <= DBL_EPSILON * fmax(work(c)->size, 1e-3);
+}
+
+/* Is the iteration at round-off?  Either the increment is at the rounding of y; or it is below the tolerance and has
+   failed twice to become smaller than the least one so far, which is the round-off of an ill-conditioned system.  Once
+   may be chance, and slow convergence is not stagnation. */
 static int exhausted(const stepper *c, monitor *m)
 {
-    if (m->norm <= DBL_EPSILON * fmax(m->ynorm, 1e-3)) return 1;
+    if (at_rounding(c, m->norm)) return 1;
     if (m->it > 1 && m->norm >= m->least) m->stalls++;
     m->least = m->it > 1 ? fmin(m->least, m->norm) : m->norm;
     return m->stalls >= 2 && m->norm <= c->o->newton_tol;
+}
+
+/* Two increments below the tolerance that have nothing in common. */
+static int noise(const stepper *c, const monitor *m)
+{
+    return m->it > 1 && fmax(m->norm, m->old) <= c->o->newton_tol && m->change >= NOISE * m->norm;
 }
 
 static double power(double x, int k)
@@ -141,22 +139,19 @@ static int judge(stepper *c, monitor *m, trial *t)
         m->theta = m->it == 2 ? q : sqrt(q * m->q_old);
         m->q_old = q;
     }
-    if (exact && exhausted(c, m)) return DONE;
-    if (m->it > 1) {
-        if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return DIVERGES;
-        work(c)->eta = m->theta / (1 - m->theta);
-    }
-    if (!exact && work(c)->eta * m->norm <= c->o->newton_tol) return DONE;
-    if (left <= 0) return DIVERGES;
-    if (m->it > 1 && !exact) {
-        double expected = work(c)->eta * m->norm * power(m->theta, left - 1) / c->o->newton_tol;
-        double miss = fmax(LEAST_MISS, fmin(MOST_MISS, expected));
-        if (expected >= 1) {
-            t->next.factor = CUT * pow(miss, -1.0 / (3 + left));
-            return DIVERGES;
-        }
-    }
-    return GO_ON;
+    if (exact ? exhausted(c, m) : at_rounding(c, m->norm) || noise(c, m)) return DONE;
+    if (m->it == 1) return left > 0 ? GO_ON : DIVERGES;
+    if (m->theta >= CONVERGES && !(exact && m->norm <= c->o->newton_tol)) return DIVERGES;
+    if (exact) return left > 0 ? GO_ON : DIVERGES;
+    double eta = fmax(m->theta / (1 - m->theta), m->it == 2 ? LEAST_ETA : 0);
+    int enough = eta * m->norm <= c->o->newton_tol;
+    if (enough && m->hidden <= HIDDEN) return DONE;
+    if (left <= 0 || (enough && m->it > 2)) return DIVERGES;
+    double expected = eta * m->norm * power(m->theta, left - 1) / c->o->newton_tol;
+    double miss = fmax(LEAST_MISS, fmin(MOST_MISS, expected));
+    if (expected < 1) return GO_ON;
+    t->next.factor = CUT * pow(miss, -1.0 / (3 + left));
+    return DIVERGES;
 }
 
 /* the root of the mean of the squares of the stages' norms */
@@ -165,7 +160,7 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     const space *all = &c->maps->space;
     int k = c->m->block;
     size_t n = (size_t)c->n;
-    const double *z[STAGES_MOST], *w = newton_weights(c);
+    const double *z[STAGES_MOST] = {NULL}, *w = newton_weights(c);
     double norms[STAGES_MOST], sum = 0;
     for (int i = 0; i < k; i++) sum += sum_weighted(n, w, Z + (size_t)i * n);
     if (!all->sum && sum > LEAST_SQUARES && sum < MOST_SQUARES) {
@@ -180,6 +175,43 @@ static int norm_of_block(const stepper *c, const double *Z, double *norm)
     return 0;
 }
 
+/* An increment that changes by `moved` is a part of about moved/increment of the error.  moved <- what is left of the
+   error in components that are STUCK, in tolerances, and 0 in others; where increments are the rounding of y, too. */
+static void errors_left(const stepper *c, const double *dZ, double *moved)
+{
+    size_t n = (size_t)c->n;
+    const double *w = newton_weights(c);
+    double rounding = 10 * DBL_EPSILON * work(c)->size;
+    for (int i = 0; i < c->m->block; i++)
+        for (size_t l = 0; l < n; l++, dZ++, moved++) {
+            double size = fabs(*dZ), change = fabs(*moved);
+            int stuck = change < STUCK * size && size * w[l] > rounding;
+            *moved = stuck ? size * w[l] * (size / fmax(change, DBL_MIN)) : 0;
+        }
+}
+
+/* of these increments, and of how they changed since the last ones, which they replace */
+static int measure(stepper *c, const double *dZ, monitor *m)
+{
+    double *last = work(c)->last;
+    size_t len = (size_t)c->n * (size_t)c->m->block;
+    m->old = m->norm;
+    TRY(norm_of_block(c, dZ, &m->norm));
+    if (m->it > 1 && !m->exact) {
+        for (size_t i = 0; i < len; i++) last[i] = dZ[i] - last[i];
+        TRY(norm_of_block(c, last, &m->change));
+        errors_left(c, dZ, last);
+        TRY(space_largest(&c->maps->space, len, last, &m->hidden));
+    }
+    memcpy(last, dZ, len * sizeof *dZ);
+    return 0;
+}
+
+int newton_begin(stepper *c, const record *r)
+{
+    return space_norm(&c->maps->space, (size_t)c->n, newton_weights(c), r->y, &work(c)->size);
+}
+
 int newton(stepper *c, const record *r, int block, const accuracy *to, enum newton_to far, trial *t)
 {
     irk_work *a = c->own;
@@ -190,14 +222,11 @@ int newton(stepper *c, const record *r, int block, const accuracy *to, enum newt
     const double *earlier = irk_earlier(c, r, i0);
     monitor m = {.exact = far == ROUND_OFF || c->o->derivative_mode};
     double *dZ = a->R;
-    if (m.exact) TRY(space_norm(&c->maps->space, n, newton_weights(c), r->y, &m.ynorm));
-    a->eta = fmax(pow(fmax(a->eta, DBL_EPSILON), FADES), a->least_eta);
     for (m.it = 1;; m.it++) {
         TRY(irk_residual(c, r, i0, Z, earlier));
         TRY(a->by->solve(c, c->fac, 0, 1, to, dZ));
         c->maps->count->newton++;
-        m.old = m.norm;
-        TRY(norm_of_block(c, dZ, &m.norm));
+        TRY(far == SO_MANY ? norm_of_block(c, dZ, &m.norm) : measure(c, dZ, &m));
         if (!(m.norm < HUGE_VAL)) return retry(c->v, WHY_NOT_FINITE);
         axpy(len, 1, dZ, Z);
         if (far == SO_MANY) { if (m.it >= *iterations) return 0; continue; }

@@ -64,6 +64,7 @@ static int tangent_norm(costate *c, run *x, double *norm)
         size_t at = (size_t)j * (size_t)c->st.N;
         double one;
         TRY(tangent_error_norm(&c->st, j, x->Va + at, x->Vb + at, c->work.err, &one));
+        TRY(calibrated_error(c, x, j, &one));
         *norm = larger(*norm, one);
     }
     return *norm < HUGE_VAL ? 0 : cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
@@ -104,8 +105,10 @@ static int try_step(costate *c, run *x, double *err)
 {
     c->count.steps++;
     TRY(step_once(c, x));
-    if (x->by.estimate) TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
-    else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
+    if (x->by.estimate) {
+        TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
+        TRY(calibrated_error(c, x, STATE, err));
+    } else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
     if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
     if (!x->d || !(*err <= 1)) return 0;
     effort before = effort_so_far(c);

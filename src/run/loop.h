@@ -55,6 +55,11 @@ int no_room(costate *, const run *);                /* h is too small before any
 int halves_next(costate *, run *);                  /* sets h_free before a step */
 void halves_took(costate *, const run *);           /* after it was accepted */
 
+/* calibrated.c: the norm of the error of the step in work.err, where the estimate alone would be too small; j: of
+   tangent j, < 0: of the state */
+enum { STATE = -1 };
+int calibrated_error(costate *, const run *, int j, double *norm);
+
 /* damping.c: after each accepted step of a run with a tape; at its end, to its message */
 void damping_step(costate *, const run *);
 void damping_remark(costate *, long steps);         /* so many are on the tape */

@@ -176,7 +176,8 @@ void options_of_member(costate *c, int k)
     const composite_member *m = &c->st.method->of->member[k];
     member_work *w = &c->works[k];
     w->o = c->o;
-    scale(&w->o, &c->o, calibration(c, m), c->st.n, w->scaled);
+    c->st.members[k].looser = calibration(c, m);
+    scale(&w->o, &c->o, c->st.members[k].looser, c->st.n, w->scaled);
     defaults_of(&c->st.members[k], &w->o);
 }
 

@@ -132,6 +132,7 @@ typedef struct {                /* a method at work: the only one of a solver, o
     factors *fac;
     void *own;
     int ready;                  /* 0: its work space does not exist yet */
+    double looser;              /* its tolerance over the one that is asked for */
 } member_method;
 
 typedef struct stepper {        /* what a family works with: method, problem, linear solver */
@@ -174,6 +175,8 @@ struct family {
     int (*tangent)(stepper *, const record *, const directions *);
     int (*adjoint)(stepper *, const record *, const functionals *);
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
+    int (*stiff_part)(stepper *, const record *, double *x);    /* x <- x - sigma (sigma M - J)^-1 M x, for estimates of
+                                                                    the step just made; may be NULL */
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
     int (*divide)(const stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x, for the spectrum */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */

@@ -171,24 +171,18 @@ static double robertson(const char *name, double rtol, long *steps)
     return fmin(y[0], fmin(y[1], y[2]));
 }
 
-/* gauss3 ends with COSTATE_OK and concentrations below zero at one of three tolerances at least (at which depends on
-   rounding), after thousands of steps; radau2a does not, and takes at most 150. */
-static void gauss_leaves_the_orthant(void **state)
+/* gauss3 follows what alternates, with thousands of steps; radau2a takes at most 150. */
+static void gauss_does_not_damp(void **state)
 {
-    int negative = 0;
     (void)state;
-    for (int k = -3; k >= -5; k--) {
+    for (int k = -3; k >= -4; k--) {
         long steps, of_radau;
         double least = robertson("gauss3", pow(10, k), &steps);
         double damped = robertson("radau2a", pow(10, k), &of_radau);
         print_message("           rtol 1e%d: gauss3 %ld steps, least %.1e; radau2a %ld, %.1e\n", k, steps, least,
                       of_radau, damped);
-        negative += least < 0;
-        assert_true(damped > 0 && of_radau <= 150 && steps > 1000);
+        assert_true(damped > 0 && of_radau <= 150 && steps > 100000);
     }
-    assert_true(negative > 0);
-    long steps;
-    assert_true(robertson("radau2a2", 1e-2, &steps) < 0);       /* nor do others promise positive values */
 }
 
 /* ---- the gradient by a component that the step jumps over ---- */
@@ -317,7 +311,7 @@ int main(void)
         cmocka_unit_test(verner_is_looser),
         cmocka_unit_test(orders_of_explicit_methods),
         cmocka_unit_test(sdirk_loses_order),
-        cmocka_unit_test(gauss_leaves_the_orthant),
+        cmocka_unit_test(gauss_does_not_damp),
         cmocka_unit_test(second_run_tells),
     };
     int failed = cmocka_run_group_tests_name("advice", tests, NULL, NULL);

