@@ -55,8 +55,8 @@ static void run(const costate_method *m, stiff_problem p, double tol)
     solution(&p, end, truth);
     CHECK_OK(c, costate_integrate(c, 0, end, y, NULL, NULL));
     double error = error_in_tolerances(p.n, y, truth, tol);
-    if (!(error <= most[p.kind])) fail_msg("%s, problem %d, L = %.3g, %g: %.3g tolerances", method_name(m), p.kind, p.stiff,
-                                   tol, error);
+    if (!(error <= most[p.kind]))
+        fail_msg("%s, problem %d, L = %.3g, %g: %.3g tolerances", method_name(m), p.kind, p.stiff, tol, error);
     costate_free(c);
 }
 
