@@ -105,7 +105,7 @@ static void compare(int n, const double *run, const double *error, const double 
         t->low += !(ratio > 0.3);
         t->high += ratio > 3;
         t->far += ratio > 10;
-        t->better += distance(n, better, truth) / off;
+        t->better += fmin(distance(n, better, truth) / off, 10);        /* off may happen to be nearly 0 */
     }
 }
 
