@@ -97,11 +97,11 @@ static int stages(stepper *c, record *r, trial *t)
     int counted = t->as && t->as->iterations && t->as->counted;
     if (irk_inexact(c) && !counted && !t->exact) return irk_inexact_stages(c, r, t);
     TRY(prepare_matrices(c, r, t));
-    TRY(newton_begin(c, r));
     predict(c, r, t);
     int others = t->as && !t->as->counted && c->m->block == 1 && !c->sh->matfree;     /* recorded by inexact.c: not
                                                                                          applicable here */
     const unsigned char *fixed = t->as && !others ? t->as->iterations : NULL;
+    if (!fixed) TRY(newton_begin(c, r));
     enum newton_to far = fixed ? SO_MANY : t->exact ? ROUND_OFF : AS_ERRORS_COUNT;
     accuracy to = irk_accuracy(c, t->exact || (fixed && t->as->counted));
     unsigned char *iterations = t->to.iterations;

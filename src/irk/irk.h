@@ -98,7 +98,7 @@ int irk_residual(stepper *, const record *, int i0, const double *Z, const doubl
 const double *irk_earlier(stepper *, const record *, int i);
 enum newton_to { AS_ERRORS_COUNT, SO_MANY, ROUND_OFF };     /* how far newton goes; SO_MANY: t->to.iterations */
 int newton(stepper *, const record *, int block, const accuracy *, enum newton_to, trial *t);
-int newton_begin(stepper *, const record *);        /* before the blocks of a step */
+int newton_begin(stepper *, const record *);        /* before the blocks of a step that is judged */
 /* of iterated solutions inside Newton; counted: its iterations are prescribed, of a run with factorisations */
 accuracy irk_accuracy(const stepper *, int counted);
 /* out = base + (a/h) sum_{from <= j < to} W_ij X_j, as coupling.h says */

@@ -26,6 +26,8 @@ const char *tangent_tolerances(const costate_options *o)
 
 static int is_random(const stepper *c, int j) { return c->random.atol && j >= c->random.from; }
 
+int tangent_has_tolerances(const stepper *c, int j) { return tangent_tolerances(c->o) || is_random(c, j); }
+
 static tolerances of_tangent(const stepper *c, int j)
 {
     const costate_options *o = c->o;
@@ -68,7 +70,7 @@ void weights(const stepper *c, const double *y, double *w)
 
 const double *tangent_weights(const stepper *c, int j, const double *V, double *room)
 {
-    if (!tangent_tolerances(c->o) && !is_random(c, j)) return c->w;
+    if (!tangent_has_tolerances(c, j)) return c->w;
     tolerances x = of_tangent(c, j);
     weights_within(&x, c->N, V, room);
     return room;

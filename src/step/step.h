@@ -263,6 +263,7 @@ double state_atol(const stepper *, int i);
 int error_norm(const stepper *, const double *y, const double *y1, const double *err, double *norm);
 /* the name of an option that sets tolerances of tangents; NULL: they have those of y */
 const char *tangent_tolerances(const costate_options *);
+int tangent_has_tolerances(const stepper *, int j);     /* of its own */
 /* the error norm of direction j, V to V1, with its own tolerances if there are any */
 int tangent_error_norm(const stepper *, int j, const double *V, const double *V1, const double *err, double *norm);
 /* 1/(atol_ij + rtol_j |V_ij|) in room (N) if tangents have their own tolerances, else w of the step */
