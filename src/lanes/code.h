@@ -45,9 +45,12 @@ INLINE void add_seen(const batch *b)
     }
 }
 
-/* out <- J in its pattern, factored with sigma; solves, in place */
+/* J at the start of a step, and its E; solves, in place */
 int LANED(matrix_of_step)(batch *, const lane_record *);
-void LANED(matrix_solve)(batch *, int transpose, vec *x);
+void LANED(matrix_solve)(batch *, lane_matrix *, int transpose, vec *x);
+/* of matrices whose J is there: E for steps of lengths h, factored; returns the bits of `lanes` where it is singular */
+int LANED(matrix_factor)(batch *, lane_matrix *, const vec *h, int lanes);
+void LANED(next_lengths)(const batch *, double *h);     /* as they would be proposed now */
 
 int LANED(erk_forward)(batch *);
 int LANED(erk_tangent)(batch *, const lane_record *);
@@ -55,6 +58,8 @@ int LANED(erk_adjoint)(batch *, const lane_record *);
 int LANED(ros_forward)(batch *);
 int LANED(ros_tangent)(batch *, const lane_record *, int again);
 int LANED(ros_adjoint)(batch *, const lane_record *);
+int LANED(ros_confirm)(batch *, int fine);
+int LANED(ros_confirmed)(batch *);
 void LANED(aim)(batch *);
 int LANED(judge)(batch *);
 void LANED(propose)(batch *);

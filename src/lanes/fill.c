@@ -86,6 +86,9 @@ static int start(batch *b, int l, const lane_member *m)
         if (b->Vp) scatter(b, l, (size_t)b->np * d, b->Vp, m->Vp);
     }
     b->tries[l] = b->accepted[l] = 0;
+    b->after.of_J &= ~(1 << l);
+    b->after.of_E &= ~(1 << l);
+    memset(&b->after.more[l], 0, sizeof b->after.more[l]);
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* lanes.h - members of an ensemble side by side: their clocks, the step at hand, the tape, and the code for L lanes.
 
-   Arrays hold L members, component by component: y[i*L + lane].  The files erk.c, ros.c, matrix.c, pace.c are
-   compiled once for each L, with instructions whose registers hold L numbers; the others do not depend on it. */
+   Arrays hold L members, component by component: y[i*L + lane].  The files that include
+   code.h are compiled once for each L, with instructions whose registers hold L numbers; the others do not depend on
+   it. */
 #ifndef COSTATE_LANES_ROOM_H
 #define COSTATE_LANES_ROOM_H
 
@@ -48,6 +49,15 @@ typedef struct {                        /* matrix.c: E = sigma I - J of all lane
     layout *lay;
 } lane_matrix;
 
+typedef struct {                        /* confirm.c: at the ends of steps */
+    lane_matrix E;                      /* of the next steps */
+    int whole;                          /* lanes are what they were when it was made */
+    int of_J, of_E;                     /* bits of lanes whose next step has that J, and that E if its length is */
+    double *h;                          /* L */
+    double *raw, *change;               /* N by L */
+    struct { long J, E, solves; } more[LANES_MOST];     /* done in vain so far, for what a run alone counts */
+} lane_after;
+
 /* A chunk takes no more members when its tape has CHUNK_BYTES.  At the end of a chunk some lanes have no member: of 8
    lanes 6.0 have one with 1 MB (HIRES, rodas4, rtol 1e-6), 6.8 with 2 MB, 7.2 with 4 MB, 7.5 with 8 MB.  The sweeps
    read the tape in order, so that it need not stay in the cache. */
@@ -85,6 +95,7 @@ typedef struct batch {
     law by;
     lane_clock clock;
     lane_matrix E;
+    lane_after after;                   /* of ros */
     lane_record now;                    /* its X and scalars stand on the tape if there is one */
     double *y1, *err, *p;               /* N, N, np by L */
     double *K0;                         /* n by L: the first slope of each member's next step (FSAL) */
@@ -135,6 +146,7 @@ struct lane_code {
     /* of ros: with the matrix at hand, or made again */
     int (*erk_tangent)(batch *, const lane_record *), (*ros_tangent)(batch *, const lane_record *, int again);
     int (*erk_adjoint)(batch *, const lane_record *), (*ros_adjoint)(batch *, const lane_record *);
+    int (*ros_confirm)(batch *, int fine);      /* the error norms by the matrices at the ends; fine: bits of lanes */
     void (*aim)(batch *);               /* the lengths and ends of the steps to try */
     int (*judge)(batch *);              /* the error norms; returns the bits of lanes with one that is finite */
     void (*propose)(batch *);           /* accepts or rejects, and proposes the next step */

@@ -24,9 +24,9 @@ static void count(const batch *b, int l, costate_stats *s)
     }
     for (int i = 0; i < m->s; i++) evaluated += m->newf[i];
     s->f += tries * evaluated;
-    s->jac += steps;
-    s->decompositions += tries;
-    s->solves += tries * stages + steps * stages * (d + k);
+    s->jac += steps + b->after.more[l].J;
+    s->decompositions += tries + b->after.more[l].E;
+    s->solves += tries * stages + steps * stages * (d + k) + b->after.more[l].solves;
     s->tangents += (b->o->autonomous ? 0 : steps) + steps * stages * d;
     s->tangents2 += steps * stages * d;
     s->adjoints += steps * stages * k;

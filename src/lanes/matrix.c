@@ -175,7 +175,7 @@ static void form(const lane_matrix *E, int n, vec *restrict A)
 }
 
 /* The backend factors the matrices of these lanes; returns the bits of those that it calls singular. */
-static int factor_apart(lane_matrix *E, int n)
+static int factor_apart(const lane_matrix *E, int n)
 {
     int failed = 0;
     form(E, n, VEC(E->A));
@@ -187,13 +187,9 @@ static int factor_apart(lane_matrix *E, int n)
     return failed;
 }
 
-int LANED(matrix_of_step)(batch *b, const lane_record *r)
+int LANED(matrix_factor)(batch *b, lane_matrix *E, const vec *h, int lanes)
 {
-    lane_matrix *E = &b->E;
-    costate_lane_point x = lane_point(b, r->t, r->y);
-    int trouble = b->maps->jac(&x, E->J, b->ctx);
-    if (trouble < 0) return trouble;
-    *VEC(E->sigma) = (1 / b->m->gamma) / *CVEC(r->h);
+    *VEC(E->sigma) = (1 / b->m->gamma) / *h;
     form(E, b->n, VEC(E->printed ? E->A : E->LU));
     if (E->printed) E->apart = b->maps->factor(E->A, E->LU);
     else {
@@ -201,25 +197,31 @@ int LANED(matrix_of_step)(batch *b, const lane_record *r)
         factor(b->n, VEC(E->LU), E->pivot, diagonal);
         E->apart = doubtful(b->n, CVEC(E->LU), diagonal);
     }
-    E->apart &= b->active & ~trouble;
-    return E->apart ? trouble | factor_apart(E, b->n) : trouble;
+    E->apart &= lanes;
+    return E->apart ? factor_apart(E, b->n) : 0;
 }
 
-static void solve_all(batch *b, int transpose, vec *x)
+int LANED(matrix_of_step)(batch *b, const lane_record *r)
 {
-    const lane_matrix *E = &b->E;
+    costate_lane_point x = lane_point(b, r->t, r->y);
+    int trouble = b->maps->jac(&x, b->E.J, b->ctx);
+    if (trouble < 0) return trouble;
+    return trouble | LANED(matrix_factor)(b, &b->E, CVEC(r->h), b->active & ~trouble);
+}
+
+static void solve_all(batch *b, const lane_matrix *E, int transpose, vec *x)
+{
     if (E->printed) b->maps->solve(E->LU, transpose, (double *)(void *)x);
     else if (transpose) solve_transposed(b->n, CVEC(E->LU), E->pivot, x);
     else solve(b->n, CVEC(E->LU), E->pivot, x);
 }
 
-void LANED(matrix_solve)(batch *b, int transpose, vec *x)
+void LANED(matrix_solve)(batch *b, lane_matrix *E, int transpose, vec *x)
 {
-    lane_matrix *E = &b->E;
     double *own = E->one;               /* n numbers of each lane */
     for (int l = 0; E->apart && l < LANES; l++)
         for (int i = 0; (E->apart >> l & 1) && i < b->n; i++) own[l * b->n + i] = x[i][l];
-    solve_all(b, transpose, x);
+    solve_all(b, E, transpose, x);
     for (int l = 0; E->apart && l < LANES; l++) {
         if (!(E->apart >> l & 1)) continue;
         int failed = E->backend->solve(E->self[l], transpose, 1, own + l * b->n) != COSTATE_LS_OK;

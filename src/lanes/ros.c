@@ -85,7 +85,7 @@ static int stage(batch *b, int i, const vec **Y)
         base = U;
     }
     couple(b, r, i, CVEC(r->X), n, base, U);
-    LANED(matrix_solve)(b, 0, U);
+    LANED(matrix_solve)(b, &b->E, 0, U);
     return trouble;
 }
 
@@ -94,7 +94,7 @@ int LANED(ros_forward)(batch *b)
     const lane_record *r = &b->now;
     size_t n = (size_t)b->n;
     const vec *Y = CVEC(r->y);
-    int trouble = LANED(matrix_of_step)(b, r);
+    int trouble = LANED(ros_confirmed)(b) ? 0 : LANED(matrix_of_step)(b, r);
     if (!b->o->autonomous && trouble >= 0) collect(&trouble, time_slope(b));
     copy_lanes((size_t)b->nq, VEC(b->y1) + n, CVEC(r->y) + n);
     clear_lanes((size_t)b->nq, VEC(b->err) + n);
@@ -138,7 +138,7 @@ static int tangent_of_stage(batch *b, const lane_record *r, bundle *s)
     collect(&trouble, b->maps->rhs.tangent2(&s->at0, &s->e, &s->x0, b->w, b->ctx));
     axpy_lanes(b->n, splat(1), CVEC(b->w), X);
     couple(b, r, s->i, CVEC(b->Xd) + j * n, n * d, X, X);
-    LANED(matrix_solve)(b, 0, X);
+    LANED(matrix_solve)(b, &b->E, 0, X);
     if (trouble >= 0) collect(&trouble, tangent_of_costs(b, r, s, &dx, X));
     return trouble;
 }
@@ -197,7 +197,7 @@ static int solve_stage(batch *b, const lane_record *r, const back *s, vec *u)
         trouble = b->maps->cost.adjoint(&s->at0, b->r, &to, b->ctx);
     }
     if (b->jet && s->j > 0) collect(&trouble, moving_matrix(b, r, s, u));
-    LANED(matrix_solve)(b, 1, u);
+    LANED(matrix_solve)(b, &b->E, 1, u);
     return trouble;
 }
 

@@ -56,7 +56,8 @@ static int try_step(batch *b)
 {
     const lane_code *code = b->code;
     int implicit = b->E.size > 0, trouble = bits_of_lanes(b, (implicit ? code->ros_forward : code->erk_forward)(b));
-    int good = code->judge(b) & ~trouble, taken = 0;
+    int fine = code->judge(b) & ~trouble, good = fine & b->active, taken = 0;
+    if (implicit && good) good &= ~bits_of_lanes(b, code->ros_confirm(b, fine));
     for (int l = 0; l < code->lanes; l++) taken |= (b->clock.err[l] <= 1) << l;
     if (with_run(b) && (taken & good))
         good &= ~(taken & bits_of_lanes(b, implicit ? code->ros_tangent(b, &b->now, 0)
@@ -117,6 +118,7 @@ static void step(batch *b)
         accept(b, taken);
     }
     if (b->active == before) return;
+    b->after.whole = 0;
     for (int l = 0; l < b->code->lanes; l++) if (!(b->active >> l & 1)) lanes_refill(b, l);
     lanes_fill_idle(b);
 }
@@ -129,6 +131,7 @@ void lanes_run(batch *b, const lane_source *source)
         b->chunk.records = 0;
         b->active = b->begins = 0;
         for (int l = 0; l < b->code->lanes; l++) lanes_refill(b, l);
+        b->after.whole = 0;
         if (!b->active) return;
         lanes_fill_idle(b);
         while (b->active) step(b);

@@ -58,9 +58,8 @@ static double *take_lanes(const batch *b, cursor *at, size_t count)
     return take(at, (count * (size_t)b->code->lanes + 7) / 8 * 8);
 }
 
-static void layout_matrix(batch *b, cursor *at)
+static void layout_matrix(const batch *b, cursor *at, lane_matrix *E)
 {
-    lane_matrix *E = &b->E;
     size_t n = (size_t)b->n, own = n * (size_t)b->code->lanes;
     E->J = take_lanes(b, at, (size_t)E->entries);
     E->A = take_lanes(b, at, E->size);
@@ -68,6 +67,15 @@ static void layout_matrix(batch *b, cursor *at)
     E->sigma = take_lanes(b, at, 1);
     E->pivot = (int64_t *)(void *)take_lanes(b, at, n);
     E->one = take(at, (E->size > own ? E->size : own) + 7);
+}
+
+static void layout_matrices(batch *b, cursor *at)
+{
+    layout_matrix(b, at, &b->E);
+    layout_matrix(b, at, &b->after.E);
+    b->after.h = take_lanes(b, at, 1);
+    b->after.raw = take_lanes(b, at, (size_t)b->N);
+    b->after.change = take_lanes(b, at, (size_t)b->N);
 }
 
 static void layout_step(batch *b, cursor *at)
@@ -137,7 +145,7 @@ static void layout_all(batch *b, cursor *at, const lane_task *t)
 {
     layout_step(b, at);
     layout_derivatives(b, at, t);
-    if (b->E.size) layout_matrix(b, at);
+    if (b->E.size) layout_matrices(b, at);
     layout_members(b, at, t);
     b->At = take(at, (size_t)(b->s * b->s));
     b->Ct = take(at, (size_t)(b->s * b->s));
@@ -179,6 +187,14 @@ static int *diagonal_of_J(int n, const costate_pattern *a)
     return to;
 }
 
+static int solvers_of_lanes(const batch *b, lane_matrix *E)
+{
+    int status = 0;
+    for (int l = 0; status == 0 && l < b->code->lanes; l++)
+        status = E->backend->init(&E->self[l], b->n, E->backend->dense ? NULL : &E->lay->pattern, 0, NULL);
+    return status;
+}
+
 static int prepare_matrix(batch *b, const lane_task *t)
 {
     const costate *c = b->solver[0];
@@ -197,14 +213,17 @@ static int prepare_matrix(batch *b, const lane_task *t)
         if ((lay->at && !E->at) || !E->diagonal || !E->of_J) status = COSTATE_NO_MEMORY;
     }
     E->lay = lay;
-    for (int l = 0; status == 0 && l < b->code->lanes; l++)
-        status = E->backend->init(&E->self[l], b->n, E->backend->dense ? NULL : &lay->pattern, 0, NULL);
+    b->after.E = *E;
+    if (status == 0) status = solvers_of_lanes(b, E);
+    if (status == 0) status = solvers_of_lanes(b, &b->after.E);
     return status ? COSTATE_NO_MEMORY : 0;
 }
 
-static void free_matrix(lane_matrix *E)
+/* their tables are the same */
+static void free_matrices(lane_matrix *E, const lane_matrix *after)
 {
     for (int l = 0; l < LANES_MOST; l++) if (E->self[l]) E->backend->free(E->self[l]);
+    for (int l = 0; l < LANES_MOST; l++) if (after->self[l]) after->backend->free(after->self[l]);
     if (E->lay) layout_free(E->lay);
     free(E->at);
     free(E->diagonal);
@@ -286,7 +305,7 @@ void lanes_free(batch *b)
 {
     if (!b) return;
     for (int l = 0; l < LANES_MOST; l++) costate_free(b->solver[l]);
-    free_matrix(&b->E);
+    free_matrices(&b->E, &b->after.E);
     lane_tape_free(b);
     free(b->chunk.place);
     aligned_free(b->block);

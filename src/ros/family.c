@@ -13,7 +13,8 @@ static int prepare(stepper *c)
     c->sh->single = 1 / c->m->gamma;
     TRY(shifts_prepare(c->sh, 1, 0, &c->sh->single));
     c->fac = factors_new(c->sh, NULL);
-    return c->fac ? 0 : c->v->status;
+    if (!c->fac) return c->v->status;
+    return ros_confirms(c) && !(work(c)->after.fac = factors_new(c->sh, c->fac)) ? c->v->status : 0;
 }
 
 /* Are initial guesses of GMRES used in forward steps?  The error that remains after a good guess is smooth and is
@@ -35,6 +36,7 @@ static void layout(stepper *c, cursor *at)
     TAKE(at, nq, &a->r, &a->rq);
     a->ft = take(at, n);
     a->error_b = take(at, (size_t)c->s);
+    ros_confirm_layout(c, at);
     ros_guard_layout(c, at);
     if (c->sh->matfree && !c->sh->fixed && guesses_forward(c)) guesses_layout(&a->step, at, c->maps, 1);
 }
@@ -96,13 +98,6 @@ static void ready(stepper *c)
     ros_guard_ready(c);
 }
 
-/* J is always that of the step, so nothing is kept */
-static double keep(stepper *c, double factor)
-{
-    linearisation_outdate(&c->lin);
-    return factor;
-}
-
 /* The matrix does not depend on y: it is kept with h, where h would change little. */
 static double keep_h(stepper *c, double factor)
 {
@@ -114,6 +109,20 @@ static void sweep(stepper *c)
 {
     guesses_clear(&work(c)->sweep);
     work(c)->transposed = 0;
+}
+
+/* a run begins, or the state has changed */
+static void restart(stepper *c)
+{
+    ros_confirm_clear(c);
+    sweep(c);
+}
+
+static void release(void *own)
+{
+    ros_work *a = own;
+    if (a) factors_release(a->after.fac);
+    free(a);
 }
 
 #define SHARED \
@@ -129,9 +138,9 @@ static void sweep(stepper *c)
     .adjoint = ros_adjoint, \
     .estimate = ros_estimate, \
     .divide = divide_by_mass, \
-    .restart = sweep, \
+    .restart = restart, \
     .sweep = sweep, \
-    .free = free
+    .free = release
 
 /* with a matrix of the user's */
 static const family fixed_family = {
@@ -153,6 +162,6 @@ const family ros_family = {
               ALWAYS | ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
     .costs = {TANGENT_OF, TANGENT_OF | TANGENT2_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF,
               ALL_PRODUCTS | ADJOINT_TANGENT2_OF},
-    .keep = keep,
+    .confirm = ros_confirm,
     SHARED
 };

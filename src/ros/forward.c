@@ -171,6 +171,7 @@ int ros_forward(stepper *c, record *r, trial *t)
     r->jacobian = t->serial;
     if (ros_holds(c)) r->held = t->as ? t->as->held : near(c, r->h);
     t->newton = 0;
+    if (!t->as) ros_confirm_made(c, r);
     TRY(ros_matrices(c, r, &lu));
     if (ros_holds(c) && !t->as) TRY(ros_guard(c, r, t));
     if (!t->started && slopes_in_t(c)) TRY(ros_time_slope(c, r));

@@ -6,6 +6,13 @@
 #include "base/vec.h"
 #include "step/columns.h"
 
+typedef struct {                /* confirm.c: at the end of a step */
+    linearisation lin;          /* J' of the next one */
+    factors *fac;               /* E' */
+    double *w;                  /* N: weights */
+    double *raw, *change;       /* N: E est / sigma; J' est / sigma - J est / sigma */
+} ros_after;
+
 typedef struct {
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
@@ -14,6 +21,7 @@ typedef struct {
     int filtered;               /* the error estimate is, where M is singular */
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */
     guesses step, sweep;        /* without a matrix: of the stages of one step; of the systems of a sweep */
+    ros_after after;
     column_work columns;        /* y: Y'_i */
     int transposed;             /* transposed.c: seen in this sweep */
     double *sum;                /* n*m: adjoint of (t, y, p) at the start of the step */
@@ -44,6 +52,11 @@ static inline const char *ros_matrix_name(const stepper *c) { return c->sh->fixe
 static inline const char *ros_inverse_name(const stepper *c) { return c->sh->fixed ? "P^-1" : "(sigma M - W)^-1"; }
 void ros_guard_remark(const stepper *, int failed, char *text, size_t room);
 
+static inline int ros_confirms(const stepper *c) { return !c->sh->matfree && !c->sh->held; }
+void ros_confirm_layout(stepper *, cursor *);
+void ros_confirm_clear(stepper *);                  /* what is known of the next step counts no more */
+int ros_confirm(stepper *, const record *, const trial *, double h, double norm, double *again);
+void ros_confirm_made(stepper *, const record *);   /* takes J and E of this step from there, where they are */
 int ros_forward(stepper *, record *, trial *);
 int ros_tangent(stepper *, const record *, const directions *);
 int ros_adjoint(stepper *, const record *, const functionals *);

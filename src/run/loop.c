@@ -100,6 +100,28 @@ static int try_tangents(costate *c, run *x, double *err)
     return judged && c->o.controller != COSTATE_FIXED ? tangent_norm(c, x, err) : 0;
 }
 
+/* the next step size, after a step of length `judged` with this error */
+static double next_h(costate *c, const run *x, double judged, double err)
+{
+    int fixed = c->o.controller == COSTATE_FIXED;
+    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
+    if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
+    double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
+    return c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
+}
+
+/* The estimate by what is known at the end of the step, where that is much larger. */
+static int confirmed(costate *c, const run *x, double *err)
+{
+    double again;
+    if (!c->st.F->confirm || !(*err <= 1)) return 0;
+    int status = c->st.F->confirm(&c->st, &x->now, &x->by, next_h(c, x, fabs(x->h), *err), *err, &again);
+    if (status == RETRY || status == COSTATE_NO_MEMORY) { no_error(c); return 0; }      /* the next step will see */
+    TRY(status);
+    *err = confirmed_norm(*err, again);
+    return 0;
+}
+
 /* One try: the step, its error norm, and its tangents if they enter the error norm or the step is accepted. */
 static int try_step(costate *c, run *x, double *err)
 {
@@ -108,6 +130,7 @@ static int try_step(costate *c, run *x, double *err)
     if (x->by.estimate) {
         TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
         TRY(calibrated_error(c, x, STATE, err));
+        TRY(confirmed(c, x, err));
     } else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
     if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
     if (!x->d || !(*err <= 1)) return 0;
@@ -147,14 +170,11 @@ static int report(costate *c, run *x)
 }
 
 /* Proposes the next step size. */
+/* Proposes the next step size. */
 static void propose(costate *c, run *x, double err)
 {
     double judged = fabs(x->judged);
-    int fixed = c->o.controller == COSTATE_FIXED;
-    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
-    if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
-    double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
-    x->h_free = c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
+    x->h_free = next_h(c, x, judged, err);
     x->k.log_old = log_kept(err);
     x->k.h_old = judged;
     x->k.rejected = 0;

@@ -177,6 +177,9 @@ struct family {
     int (*estimate)(stepper *, const record *, const directions *, int j, double *err);  /* of tangent j */
     int (*stiff_part)(stepper *, const record *, double *x);    /* x <- x - sigma (sigma M - J)^-1 M x, for estimates of
                                                                     the step just made; may be NULL */
+    /* *again <- the error norm of the step just made by the matrix at its end, or 0; norm: that of its estimate; h: of
+       the next step; may be NULL */
+    int (*confirm)(stepper *, const record *, const trial *, double h, double norm, double *again);
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
     int (*divide)(const stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x, for the spectrum */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */

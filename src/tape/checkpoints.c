@@ -38,7 +38,8 @@ static int set_length(const stepper *c, costate_tape *t, size_t most, size_t ste
     TRY(space_total(&c->maps->space, 4, sums));
     int vectors = c->most + (stage_doubles(c, 0) > 0);
     double with_stages = 1 + vectors / (x->slope ? 2.0 : 1.0), states = sums[3] / sums[1];
-    double length = floor(states / (stiff_member(c)->F->keep ? KEPT : BLOCK) / with_stages);
+    const family *F = stiff_member(c)->F;
+    double length = floor(states / (F->keep || F->confirm ? KEPT : BLOCK) / with_stages);
     if (t->fresh.every == 0) t->fresh.every = length < 1 ? 1 : length < LONGEST ? (int)length : LONGEST;
     x->length = t->fresh.every;
     x->spread = c->maps->space.sum != NULL;

@@ -1,0 +1,117 @@
+/* confirm.c (ros) - the estimate of a step once more, by the matrix at its end.
+
+   U_i and est = sum e_i U_i are small in stiff directions because E = sigma M - J is large there, and J belongs to the
+   start of the step.  Where the problem is much less stiff at its end, est is too small by the ratio of both matrices.
+   With E' = sigma' M - J' of the next step, which is needed there anyway,
+
+       est' = (sigma'/sigma) E'^-1 E est,   E est = sigma M est - J est      (mathematics, eq. 6.37)
+
+   If est is filtered, E est is sigma M sum e_i U_i.  Matrices only make errors smaller, in problems whose solutions
+   decay: so nothing is done where E est / sigma, M = I, is within the tolerance; and for sigma' = sigma
+   |est'| <= |est| + |(J' - J) est| / sigma, so that no matrix is factored where that is.
+
+   Not without matrices, where J' is known only by its products.  lanes/confirm.c does the same in lanes. */
+#include <string.h>
+#include "base/pattern.h"
+#include "ros/ros.h"
+
+/* a step that has been made, with its estimate */
+typedef struct { stepper *c; const record *r; const trial *t; double sigma; } made;
+
+void ros_confirm_layout(stepper *c, cursor *at)
+{
+    ros_after *a = &work(c)->after;
+    if (!ros_confirms(c)) return;
+    TAKE(at, (size_t)c->N, &a->w, &a->raw, &a->change);
+    a->lin.J = take(at, c->maps->entries);
+    a->lin.M = c->maps->M;
+}
+
+void ros_confirm_clear(stepper *c)
+{
+    linearisation_outdate(&work(c)->after.lin);
+    factors_reset(work(c)->after.fac);
+}
+
+void ros_confirm_made(stepper *c, const record *r)
+{
+    ros_after *a = &work(c)->after;
+    if (!a->lin.serial || a->lin.serial != r->jacobian) return;
+    if (c->lin.serial != r->jacobian) {
+        memcpy(c->lin.J, a->lin.J, c->maps->entries * sizeof *a->lin.J);
+        c->lin.t = a->lin.t;
+        c->lin.serial = a->lin.serial;
+    }
+    if (!factors_fit(a->fac, &a->lin, r->h)) return;
+    factors *used = c->fac;
+    c->fac = a->fac;
+    a->fac = used;
+}
+
+static double sigma_for(const stepper *c, double h) { return (1 / c->m->gamma) / h; }
+
+/* out += a J x */
+static void add_product(const stepper *c, double a, const linearisation *of, const double *x, double *out)
+{
+    pattern_multiply(c->n, c->maps->pattern, of->J, 0, a, 1, x, out);
+}
+
+static int norm_of(const made *s, const double *x, double *norm)
+{
+    return error_norm(s->c, s->r->y, s->t->y1, x, norm);
+}
+
+/* change <- -J est / sigma, or 0; raw <- E est / sigma; v2 <- est, not filtered.  Of states alone: integrals are 0. */
+static int unfiltered(const made *s, double *norm)
+{
+    stepper *c = s->c;
+    ros_after *a = &work(c)->after;
+    double *est = work(c)->v2;
+    size_t n = (size_t)c->n, N = (size_t)c->N;
+    combine(n, est, NULL, 1, c->s, c->m->est.e, s->r->X, n);
+    memset(a->change, 0, N * sizeof *a->change);
+    if (!work(c)->filtered) add_product(c, -1 / s->sigma, &c->lin, est, a->change);
+    memcpy(a->raw, a->change, N * sizeof *a->raw);
+    mass_multiply(c->maps, 0, 1, 1, est, a->raw);
+    return norm_of(s, a->raw, norm);
+}
+
+/* J' of the next step; *moved: |(J' - J) est| / sigma */
+static int next_jacobian(const made *s, double *moved)
+{
+    stepper *c = s->c;
+    ros_after *a = &work(c)->after;
+    costate_point x = point(c->maps, s->r->end, s->t->y1);
+    weights(c, s->t->y1, a->w);
+    TRY(linearise(c->maps, s->t->serial + 1, &x, a->w, &a->lin));
+    add_product(c, 1 / s->sigma, &a->lin, work(c)->v2, a->change);
+    return norm_of(s, a->change, moved);
+}
+
+/* norm: |est| */
+static int by_next_matrix(const made *s, double h, double norm, double *again)
+{
+    stepper *c = s->c;
+    ros_after *a = &work(c)->after;
+    double moved, sigma = sigma_for(c, h);
+    TRY(next_jacobian(s, &moved));
+    if (!c->maps->M && norm + moved <= 1) return 0;
+    TRY(shifts_factor(c->sh, &a->lin, h, &a->fac));
+    TRY(factors_solve(c->sh, a->fac, 0, 0, 1, &(accuracy){.from = NULL}, a->raw));
+    for (int i = 0; i < c->n; i++) a->raw[i] *= sigma;
+    return norm_of(s, a->raw, again);
+}
+
+int ros_confirm(stepper *c, const record *r, const trial *t, double h, double norm, double *again)
+{
+    const made s = {c, r, t, sigma_for(c, r->h)};
+    double size;
+    *again = 0;
+    ros_confirm_clear(c);
+    if (!ros_confirms(c)) return 0;
+    TRY(unfiltered(&s, &size));
+    if (!c->maps->M && size <= 1) return 0;
+    int status = by_next_matrix(&s, h, norm, again);
+    if (status || corrects(c->maps)) ros_confirm_clear(c);      /* or the next step begins elsewhere */
+    return status;
+}
