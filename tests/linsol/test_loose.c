@@ -75,6 +75,38 @@ static void reaches_its_error(void **state)
     }
 }
 
+/* amplified, of A = c I without a preconditioner: errors are c^-1 times residuals.  The largest ratio |x|/|P^-1 b| so
+   far is known to the next solves, what is beyond 1 fades by a fifth with each, and the tolerance is for the error. */
+static void errors_are_amplified(void **state)
+{
+    (void)state;
+    static double work[(2 * LIMIT + 1) * N + LIMIT * (LIMIT + 3) + 1];
+    static matrix a;
+    verdict v = {0};
+    space here = {.v = &v};
+    double w[N], b[N], amplified = 11;
+    loose_result got;
+    loose_system s = {&here, N, LIMIT, w, 1e-3, 0, multiply, scale, &a, work};
+    for (int i = 0; i < N; i++) w[i] = 1;
+    a = (matrix){.shift = 1};
+    for (int i = 0; i < N; i++) b[i] = 1;
+    assert_int_equal(loose_solve(&s, b, &amplified, &got), 0);
+    assert_true(fabs(amplified - 9) < 1e-12);
+    for (int i = 0; i < N; i++) b[i] = 1e-3 / 8;                /* nothing is to be done for a solution of 1/8000 */
+    amplified = 1;
+    assert_int_equal(loose_solve(&s, b, &amplified, &got), 0);
+    assert_int_equal(got.iterations, 0);
+    for (int i = 0; i < N; i++) b[i] = 1e-3 / 8;
+    amplified = 11;                                             /* it may be the residual of one of 9/8000 */
+    assert_int_equal(loose_solve(&s, b, &amplified, &got), 0);
+    assert_int_equal(got.iterations, 1);
+    a.shift = 0;
+    for (int i = 0; i < N; i++) { a.A[i][i] = 0.02; b[i] = 1; }
+    amplified = 1;
+    assert_int_equal(loose_solve(&s, b, &amplified, &got), 0);
+    assert_true(fabs(amplified - 50) < 1e-10);
+}
+
 static void keep(pairs *p, matrix *a, const double *w, const double *from)
 {
     double *x, *u, *v;
@@ -128,6 +160,7 @@ static void hold_their_span(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reaches_its_error), cmocka_unit_test(hold_their_span)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reaches_its_error), cmocka_unit_test(errors_are_amplified),
+                                       cmocka_unit_test(hold_their_span)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
