@@ -67,42 +67,54 @@ static costate_gradient part(double *g)
     return (costate_gradient){.t = g, .y = g + 1, .p = g + 1 + N, .m = g + 1 + N + NP};
 }
 
+/* maps by differences, with their memory */
+typedef struct { costate_problem P; costate_stats count; verdict v; maps a; double *work; } world;
+
+static void open_world(world *w, costate_problem P, int with_jacobian, const double *weights, const double *p)
+{
+    cursor at = {0};
+    *w = (world){.P = P};
+    w->a = maps_of(&w->P);
+    w->a.count = &w->count;
+    w->a.method = "of this test";
+    w->a.v = w->a.space.v = &w->v;
+    w->a.differences = 1;
+    assert_int_equal(maps_init(&w->a, with_jacobian, (size_t)(P.n * P.n)), 0);
+    maps_layout(&w->a, &at);
+    assert_non_null(w->work = calloc(at.used, sizeof *w->work));
+    at = (cursor){w->work, 0};
+    maps_layout(&w->a, &at);
+    maps_bind(&w->a, p);
+    w->a.bound.w = weights;
+}
+
+static void close_world(world *w)
+{
+    maps_free(&w->a);
+    free(w->work);
+}
+
 /* all of a map of which `given` products are there */
 static void compute(costate_map given, products *out, long *differences)
 {
     static const double y[N] = {0.8, -1.2}, p[NP] = {0.9, 1.4}, m[NM] = {0.5}, ones[N] = {1, 1}, w[N] = {0.6, 0.8},
                         dy[2][N] = {{0.3, -0.9}, {1.1, 0.4}}, dp[2][NP] = {{-0.2, 0.7}, {0.5, -0.6}},
                         dm[2][NM] = {{-0.9}, {0.3}};
-    costate_problem P = {.n = N, .np = NP, .nm = NM, .rhs = given};
-    costate_stats count = {0};
-    verdict v = {0};
-    maps a = maps_of(&P);
-    double *work;
-    cursor at = {0};
-    a.count = &count;
-    a.method = "of this test";
-    a.v = a.space.v = &v;
-    a.differences = 1;
-    assert_int_equal(maps_init(&a, 0, N * N), 0);
-    maps_layout(&a, &at);
-    assert_non_null(work = calloc(at.used, sizeof *work));
-    at = (cursor){work, 0};
-    maps_layout(&a, &at);
-    maps_bind(&a, p);
-    maps_bind_step(&a, m, 0);
-    a.bound.w = ones;
-    costate_point x = point(&a, 0.6, y), d[2];
+    world here;
+    open_world(&here, (costate_problem){.n = N, .np = NP, .nm = NM, .rhs = given}, 0, ones, p);
+    maps *a = &here.a;
+    maps_bind_step(a, m, 0);
+    costate_point x = point(a, 0.6, y), d[2];
     for (int i = 0; i < 2; i++) d[i] = (costate_point){.t = 0.5 + i, .y = dy[i], .p = dp[i], .m = dm[i]};
     memset(out, 0, sizeof *out);
     costate_gradient g[3] = {part(out->back[0]), part(out->back[1]), part(out->back[2])};
-    assert_int_equal(map_tangent(&a, &a.rhs, &x, &d[0], out->tangent), 0);
-    assert_int_equal(map_tangent2(&a, &a.rhs, &x, &d[0], &d[1], out->tangent2), 0);
-    assert_int_equal(map_adjoint(&a, &a.rhs, &x, w, &g[0]), 0);
-    assert_int_equal(map_adjoint_tangent(&a, &a.rhs, &x, &d[0], w, &g[1]), 0);
-    assert_int_equal(map_adjoint_tangent2(&a, &a.rhs, &x, &d[0], &d[1], w, &g[2]), 0);
-    *differences = count.differences;
-    maps_free(&a);
-    free(work);
+    assert_int_equal(map_tangent(a, &a->rhs, &x, &d[0], out->tangent), 0);
+    assert_int_equal(map_tangent2(a, &a->rhs, &x, &d[0], &d[1], out->tangent2), 0);
+    assert_int_equal(map_adjoint(a, &a->rhs, &x, w, &g[0]), 0);
+    assert_int_equal(map_adjoint_tangent(a, &a->rhs, &x, &d[0], w, &g[1]), 0);
+    assert_int_equal(map_adjoint_tangent2(a, &a->rhs, &x, &d[0], &d[1], w, &g[2]), 0);
+    *differences = here.count.differences;
+    close_world(&here);
 }
 
 /* Round-off eps over a step e, and e^2 for what it leaves out: eps^(2/3) at the best e for one difference; the step of
@@ -149,6 +161,71 @@ static void missing_ones(void **state)
     }
 }
 
+/* ---- how long a difference is ---- */
+
+/* What is within its tolerance of 0 moves by tolerances: sin(y/unit) at y = 0, whose derivative is 1/unit. */
+static int wave(const costate_point *x, double *out, void *ctx)
+{
+    return out[0] = sin(x->y[0] / *(const double *)ctx), 0;
+}
+
+static void tolerances_are_units(void **state)
+{
+    (void)state;
+    for (double unit = 1e-12; unit < 1e13; unit *= 1e3) {
+        world here;
+        double w = 1 / unit, y = 0, dy = 1, out;
+        open_world(&here, (costate_problem){.n = 1, .rhs = {.value = wave}, .ctx = &unit}, 0, &w, NULL);
+        costate_point x = point(&here.a, 0, &y), d = {.y = &dy};
+        assert_int_equal(map_tangent(&here.a, &here.a.rhs, &x, &d, &out), 0);
+        if (!(fabs(out * unit - 1) < GOOD[1])) fail_msg("unit %g: %.9g", unit, out * unit);
+        close_world(&here);
+    }
+}
+
+/* y beside what is as large as ctx says: its derivative is 1. */
+static int beside(const costate_point *x, double *out, void *ctx)
+{
+    return out[0] = *(const double *)ctx + x->y[0], 0;
+}
+
+/* The worst error of J for a y among the tolerance 1, beside `times` its own size */
+static double error_of_jacobian(double y, double times)
+{
+    const double w = 1;
+    double worst = 0;
+    for (int k = 0; k < 20; k++) {
+        world here;
+        double large = times * y * (1 + 0.01 * k / 3), J;
+        open_world(&here, (costate_problem){.n = 1, .rhs = {.value = beside}, .ctx = &large}, 1, &w, NULL);
+        costate_point x = point(&here.a, 0, &y);
+        assert_int_equal(jacobian(&here.a, &x, &w, &J, NULL), 0);
+        worst = larger_of(worst, fabs(J - 1));
+        close_world(&here);
+    }
+    return worst;
+}
+
+/* An increment of 1.5e-8 y changes E by 1e-12 of itself: that shows three digits, enough for a y far above its
+   tolerance.  One below 100 tolerances is to be seen better. */
+static void small_ones_are_sharp(void **state)
+{
+    (void)state;
+    assert_true(error_of_jacobian(99, 1.5e4) < 1e-6);
+    double error = error_of_jacobian(101, 1.5e4);
+    assert_true(error < 1e-3 && error > 1e-6);
+}
+
+/* 1e-14 of E is not seen: the increment becomes larger. */
+static void all_are_visible(void **state)
+{
+    (void)state;
+    for (double y = 1e3; y < 1e9; y *= 10) {
+        double error = error_of_jacobian(y, 1.5e6);
+        if (!(error < 1e-6)) fail_msg("y = %g: J is wrong by %.1e", y, error);
+    }
+}
+
 /* ---- the time at which a guard is zero, in an autonomous problem ----------------------------------------------- */
 
 static int steady(const costate_point *x, double *out, void *ctx) { (void)x; (void)ctx; out[0] = 1; return 0; }
@@ -189,6 +266,8 @@ static void test_guards_depend_on_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones), cmocka_unit_test(test_guards_depend_on_time)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing_ones), cmocka_unit_test(tolerances_are_units),
+                                       cmocka_unit_test(small_ones_are_sharp), cmocka_unit_test(all_are_visible),
+                                       cmocka_unit_test(test_guards_depend_on_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
