@@ -37,7 +37,9 @@ static int is_stiff(int member) { return member >= RODAS5P; }
 
 /* ---- y' = -a(t) (y - cos t) - sin t, or two oscillators ---- */
 
-typedef struct { double a, before, after, at; int waves; double part; } linear;      /* part: of jac, or 0: all */
+/* part: of jac, or 0: all; fails: as many evaluations do, one after the other, from the first one at t >= 1 on */
+typedef struct { int left, begun; } failures;
+typedef struct { double a, before, after, at; int waves; double part; failures *fails; } linear;
 
 static double rate(const linear *s, double t) { return s->at > 0 ? (t < s->at ? s->before : s->after) : s->a; }
 
@@ -46,6 +48,8 @@ static int forced(const costate_point *x, double *out, void *ctx)
     const linear *s = ctx;
     const double *y = x->y;
     double a = rate(s, x->t);
+    failures *fails = s->fails;
+    if (fails && (fails->begun |= x->t >= 1) && fails->left > 0) return fails->left--, 1;
     if (s->waves) {
         out[0] = a * y[1] + cos(x->t);
         out[1] = -a * y[0] - sin(x->t);
@@ -334,6 +338,24 @@ static void lowered(void **state)
     }
 }
 
+/* Of tries of one step that fail, the fourth lowers the order. */
+static void failed_tries(void **state)
+{
+    (void)state;
+    for (int count = 1; count <= 6; count++) {
+        failures fails = {.left = count};
+        const linear s = {.a = 1e2, .fails = &fails};
+        const costate_problem P = problem_of(&s);
+        costate_options o = at(1e-6);
+        o.hmax = 0.3;
+        const seen *x = run_of("radau", &P, 2, o);
+        int down = 0;
+        assert_int_equal(fails.left, 0);
+        for (int i = 0; i < x->count; i++) down += x->member[i] == 0;
+        if ((down > 0) != (count >= 4)) fail_msg("%d failures: lowered %d", count, down);
+    }
+}
+
 /* ---- which member begins ---- */
 
 static void begins(void **state)
@@ -608,7 +630,7 @@ int main(void)
         cmocka_unit_test(fifteen), cmocka_unit_test(calm), cmocka_unit_test(waves), cmocka_unit_test(not_stiff),
         cmocka_unit_test(back_again), cmocka_unit_test(first_explicit_step),
         cmocka_unit_test(costs_no_evaluation), cmocka_unit_test(orders),
-        cmocka_unit_test(lowered),
+        cmocka_unit_test(lowered), cmocka_unit_test(failed_tries),
         cmocka_unit_test(begins), cmocka_unit_test(stiff_ones), cmocka_unit_test(without_products),
         cmocka_unit_test(fixed_is_stiff), cmocka_unit_test(stays_stiff),
         cmocka_unit_test(by_stages_alone), cmocka_unit_test(too_stiff), cmocka_unit_test(nearly_stable),

@@ -121,6 +121,14 @@ static void without_memory(void **state)
     costate_free(c);
 }
 
+/* An error below 1/100 is 1/100 for the step after it. */
+static void kept(void **state)
+{
+    static const double errors[] = {0, 1e-30, 1e-4, 0.0099, 0.0101, 0.3, 1};
+    (void)state;
+    for (int i = 0; i < 7; i++) near("the error kept", log_kept(errors[i]), log2(fmax(errors[i], 0.01)));
+}
+
 static void limits(void **state)
 {
     (void)state;
@@ -210,7 +218,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementary), cmocka_unit_test(proportional_integral), cmocka_unit_test(gustafsson),
-        cmocka_unit_test(without_memory), cmocka_unit_test(limits), cmocka_unit_test(combined_estimate),
+        cmocka_unit_test(without_memory), cmocka_unit_test(kept), cmocka_unit_test(limits),
+        cmocka_unit_test(combined_estimate),
         cmocka_unit_test(filter_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

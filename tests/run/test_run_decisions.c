@@ -123,6 +123,30 @@ static void first_rejected(void **state)
     }
 }
 
+/* Rest, and from t = 1 on a power: after a step without an error the PI controller takes the next as if it had followed
+   one of 1/100, h_new = 0.9 h err^(-0.17) (1/100)^0.04. */
+static int rest_then_power(const costate_point *x, double *out, void *ctx)
+{
+    return (void)ctx, out[0] = x->t > 1 ? pow(x->t - 1, 4) : 0, 0;
+}
+
+static void after_none(void **state)
+{
+    const double err = 0.9;
+    const costate_problem P = {.n = 1, .rhs.value = rest_then_power};
+    steps a = {.stop = 3};
+    double y = 0;
+    (void)state;
+    costate_options o = {.controller = COSTATE_PI, .safety = 0.9, .h0 = 1, .hmax = 1, .rtol = 1e-300,
+                         .atol = error_of_one() / err, .on_step = note_step, .on_step_ctx = &a};
+    costate *c = costate_new(costate_method_find("dopri5"), &P, &o);
+    assert_int_equal(costate_integrate(c, 0, 1e4, &y, NULL, NULL), COSTATE_STOPPED);
+    costate_free(c);
+    near("the step at rest", a.h[0], 1, 0);
+    near("the step with an error", a.h[1], 1, 0);
+    near("the step after it", a.h[2], 0.9 * pow(err, -0.17) * pow(0.01, 0.04), 1e-10);
+}
+
 /* A step that was shortened to meet a given time does not reduce the proposal before it. */
 static void cut(void **state)
 {
@@ -538,7 +562,8 @@ static void one_matrix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepted), cmocka_unit_test(first_rejected), cmocka_unit_test(cut), cmocka_unit_test(last_two),
+        cmocka_unit_test(accepted), cmocka_unit_test(first_rejected), cmocka_unit_test(after_none),
+        cmocka_unit_test(cut), cmocka_unit_test(last_two),
         cmocka_unit_test(afresh), cmocka_unit_test(given_times), cmocka_unit_test(terminal), cmocka_unit_test(earliest),
         cmocka_unit_test(passed_before), cmocka_unit_test(leaves_zero), cmocka_unit_test(counted_once),
         cmocka_unit_test(nearly_at_once), cmocka_unit_test(short_excursion),
