@@ -120,6 +120,39 @@ static const costate_lane_maps *only(int lanes)
     return list;
 }
 
+/* A backend of the user's, the dense one with solutions one by one, whose bits do not depend on how many there are, and
+   functions of the maps for it that leave it all to this backend. */
+static int own_n;
+static int solve_one_by_one(void *self, int transpose, int nrhs, double *X)
+{
+    int status = COSTATE_LS_OK;
+    for (int j = 0; j < nrhs && !status; j++)
+        status = costate_backend_find("dense")->solve(self, transpose, 1, X + (size_t)j * (size_t)own_n);
+    return status;
+}
+static int factor_none(const double *A, double *LU) { return (void)A, (void)LU, (1 << COSTATE_LANES_MOST) - 1; }
+static void solve_none(const double *LU, int transpose, double *x) { (void)LU, (void)transpose, (void)x; }
+
+static costate_backend own_backend(void)
+{
+    costate_backend own = *costate_backend_find("dense");
+    own.name = "own";
+    own.solve = solve_one_by_one;
+    return own;
+}
+
+static const costate_lane_maps *maps_for(const setting *s)
+{
+    static costate_lane_maps list[2];
+    memcpy(list, only(s->lanes), sizeof list);
+    if (!s->o.backend) return list;
+    list[0].backend = s->o.backend;
+    list[0].entries = 1;
+    list[0].factor = factor_none;
+    list[0].solve = solve_none;
+    return list;
+}
+
 static void same(const setting *s, const char *name, const void *a, const void *b, size_t size)
 {
     if (memcmp(a, b, size))
@@ -143,7 +176,7 @@ static results alone, beside;
 static int compare(const setting *s)
 {
     run(s, NULL, &alone);
-    run(s, only(s->lanes), &beside);
+    run(s, maps_for(s), &beside);
     if (beside.report.lanes != s->lanes) fail_msg("%s, n = %d: no lanes: %s", s->method, s->n, beside.report.alone);
     same(s, "y", alone.y, beside.y, sizeof alone.y);
     same(s, "V", alone.V, beside.V, sizeof alone.V);
@@ -448,6 +481,77 @@ static void test_doubtful_pivots(void **state)
             }
 }
 
+/* Unknowns that are all alike stay so, a < 0 or not, so that steps are as long as their decay allows, and off-diagonal
+   entries of sigma I - J are larger than diagonal ones, in some lanes. */
+static void alike(const setting *s, results *to, double *p, double *ends)
+{
+    int N = s->n + s->nq;
+    for (int m = 0; m < s->count; m++) {
+        for (int i = 0; i < s->n; i++) to->y[m * N + i] = 1;
+        p[3 * m] *= m % 3 ? -1 : 1;
+        p[3 * m + 2] = 0;
+        ends[m] = s->t0 + (1 + 0.1 * (m % 4)) * (s->t1 - s->t0);
+    }
+}
+
+static void test_pivots_of_each_lane(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (int n = 2; n < 12; n++) {
+            setting s = stiff(lanes);
+            s.n = n;
+            s.a = 20;
+            s.t1 = 0.3;
+            s.o.rtol = 1e-3;
+            s.o.h0 = 0.1;
+            s.spoil = alike;
+            s.what = "pivots of each lane";
+            all_in_lanes(&s);
+        }
+}
+
+/* sums of vectors of more than 32 numbers are in another order; the maps ask the backend for all factors */
+static void test_more_states(void **state)
+{
+    (void)state;
+    const costate_backend own = own_backend();
+    for EACH_WIDTH(lanes)
+        for (int n = 32; n <= 33; n++) {
+            setting s = stiff(lanes);
+            s.n = own_n = n;
+            s.count = lanes + 1;
+            s.a = 10;
+            s.t1 = 0.3;
+            s.o.backend = &own;
+            s.what = "more states";
+            all_in_lanes(&s);
+        }
+}
+
+/* the first matrices are singular, and their last pivots round-off: such tries are rejected */
+static void test_no_pivots(void **state)
+{
+    long failures = 0;
+    (void)state;
+    for EACH_WIDTH(lanes)
+        for (double a = 0.1; a < 10; a *= 1.6) {
+            setting s = stiff(lanes);
+            s.n = 3;
+            s.a = a;
+            s.b = 1e17;
+            s.nq = 0;
+            s.o.rtol = 1e-3;
+            s.o.h0 = 10;
+            s.t1 = 100;
+            s.o.max_steps = 400;
+            s.what = "no pivots";
+            compare(&s);
+            failures += alone.report.stats.newton_failures;
+        }
+    assert_true(failures > 0);
+}
+
 static int stop_at_9(int done, int failed, int count, void *ctx)
 {
     (void)failed, (void)count, (void)ctx;
@@ -534,6 +638,9 @@ int main(void)
         cmocka_unit_test(test_members_leave),
         cmocka_unit_test(test_too_many_steps),
         cmocka_unit_test(test_doubtful_pivots),
+        cmocka_unit_test(test_pivots_of_each_lane),
+        cmocka_unit_test(test_more_states),
+        cmocka_unit_test(test_no_pivots),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_not_served),
     };
