@@ -882,6 +882,33 @@ static void groups_free(void)
     for (int k = 1; k <= world; k++) if (first[k] != MPI_COMM_NULL) MPI_Comm_free(&first[k]);
 }
 
+/* A product of a colour fails on the last process: its setup returns that, after all colours, for which the others
+   wait; the next one succeeds. */
+static void test_colours_that_fail(void **state)
+{
+    static const struct { int at, code; } cases[] = {{1, -3}, {2, -3}, {1, 1}, {3, 1}};
+    (void)state;
+    for (int k = 0; k < 4 && rank_here < world; k++) {
+        line p;
+        Mat A;
+        double y[CELLS] = {0};
+        claim(line_make(&p, first[world]) == 0, "no line\n");
+        costate_problem P = line_problem(&p);
+        costate_point x = {.y = y, .p = p0};
+        DMCreateMatrix(p.dm, &A);
+        costate_petsc *c = costate_petsc_new(first[world], &P, A, NULL, &p);
+        const costate_preconditioner *pre = costate_petsc_preconditioner(c);
+        if (p.rank == p.ranks - 1) { p.product_fails_at = cases[k].at; p.code = cases[k].code; }
+        int codes[2] = {pre->setup(100, &x, pre->ctx), pre->setup(100, &x, pre->ctx)};
+        MPI_Bcast(codes, 2, MPI_INT, p.ranks - 1, first[world]);
+        claim(codes[0] == cases[k].code && codes[1] == 0, "case %d: setup returned %d, %d\n", k, codes[0], codes[1]);
+        costate_petsc_free(c);
+        MatDestroy(&A);
+        line_free(&p);
+    }
+    assert_int_equal(all_hold(state), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -899,6 +926,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_transpose),
         cmocka_unit_test(test_nan_on_one_process),
         cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_colours_that_fail),
     };
     if (PetscInitialize(&argc, &argv, NULL, NULL)) return 1;
     groups_make();
