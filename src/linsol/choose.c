@@ -1,6 +1,8 @@
 /* choose.c - the table of backends, and the choice of one for a sparsity pattern. */
+#include <math.h>
 #include <string.h>
 
+#include "base/verdict.h"
 #include "linsol/backends.h"
 #include "linsol/ls.h"
 
@@ -65,11 +67,39 @@ static int dense_enough(const costate_pattern *p)
 {
 #ifdef COSTATE_HAVE_UMFPACK
     const double SYMMETRIC = 65, ONE_WAY = 190;
-    double symmetry = pattern_symmetry(p), density;
-    return LS_density(p, &density) || density >= symmetry * SYMMETRIC + (1 - symmetry) * ONE_WAY;
+    double symmetry = pattern_symmetry(p), work, entries;
+    return LS_fill(p, &work, &entries) || work >= entries * (symmetry * SYMMETRIC + (1 - symmetry) * ONE_WAY);
 #else
     return (void)p, 0;
 #endif
+}
+
+/* Without UMFPACK's orderings, the factors are thought to have the entries of nested dissection in two dimensions, and
+   all columns as many of them. */
+static int sparse_counts(int n, const costate_pattern *p, double *work, double *entries)
+{
+#ifdef COSTATE_HAVE_UMFPACK
+    TRY(LS_fill(p, work, entries));
+    *entries = 2 * *entries - n;
+#else
+    *entries = p->col[n] * log2(n + 1.0);
+    *work = *entries * *entries / (2.0 * n);
+#endif
+    return COSTATE_LS_OK;
+}
+
+int LS_Counts(const costate_backend *b, int n, const costate_pattern *p, double *work, double *entries)
+{
+    int lower, upper;
+    if (b->dense) {
+        *entries = (double)n * n;
+        *work = *entries * n / 3;
+    } else if (LS_Banded(b)) {
+        pattern_band(p, &lower, &upper);
+        *entries = n * (2.0 * lower + upper + 1);
+        *work = (double)n * lower * (lower + upper);
+    } else return sparse_counts(n, p, work, entries);
+    return COSTATE_LS_OK;
 }
 
 static const costate_backend *first_of(const char *const *names)

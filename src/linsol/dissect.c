@@ -209,12 +209,10 @@ int LS_dissect(const costate_pattern *p, int *order)
     return status;
 }
 
-int LS_density(const costate_pattern *p, double *density)
+int LS_fill(const costate_pattern *p, double *work, double *entries)
 {
-    double work, entries;
     int *order = malloc((size_t)p->n * sizeof *order), status = order ? COSTATE_LS_OK : COSTATE_LS_NO_MEMORY;
-    if (!status) status = minimum_degree(p, NULL, order, &work, &entries);
-    if (!status) *density = work / entries;
+    if (!status) status = minimum_degree(p, NULL, order, work, entries);
     free(order);
     return status;
 }

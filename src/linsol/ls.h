@@ -29,5 +29,8 @@ void LS_Free(LS *);               /* NULL is fine */
 
 /* The backend that enum costate_solver names; COSTATE_LS_AUTO looks at n and the pattern.  NULL: not built in. */
 const costate_backend *LS_Choose(int solver, int n, const costate_pattern *pattern);
+/* What this backend needs for a real matrix, if pivoting does not disturb it: multiplications of a factorisation,
+   entries of the factors.  COSTATE_LS_OK, or < 0. */
+int LS_Counts(const costate_backend *, int n, const costate_pattern *, double *work, double *entries);
 
 #endif

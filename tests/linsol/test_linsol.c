@@ -979,24 +979,26 @@ static void big_pattern_free(costate_pattern *p)
     free(p);
 }
 
+static int halves(int n, int i, int j) { return 2 * i / n == 2 * j / n && abs(i - j) <= 3; }
+
 #ifdef COSTATE_HAVE_UMFPACK
 static int full(int n, int i, int j) { (void)n, (void)i, (void)j; return 1; }
 
-/* Multiplications an entry of L: n - 1 and 2n - 1 for a tree, leaves first; for a full matrix the sums of k^2, k < n,
-   and of k, k <= n. */
-static void density(void **state)
+/* Multiplications of a factorisation, entries of its factors.  A tree, leaves first: n - 1 and 3 n - 2; a full matrix:
+   the sum of k^2, k < n, and n^2. */
+static void sparse_counts(void **state)
 {
-    static const struct { int n; int (*has)(int, int, int); double exact; } table[] = {
-        {700, tree, 699 / 1399.0}, {7, full, 6 * 13 / (3 * 8.0)}};
+    static const struct { int n; int (*has)(int, int, int); double work, entries; } table[] = {
+        {700, tree, 699, 2098}, {7, full, 91, 49}};
     (void)state;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         costate_pattern *p = big_pattern(table[k].n, table[k].has);
-        double found;
+        double work, entries;
         alloc_fail_at(1);
-        assert_int_equal(LS_density(p, &found), COSTATE_LS_NO_MEMORY);
+        assert_int_equal(LS_Counts(&LS_umfpack, p->n, p, &work, &entries), COSTATE_LS_NO_MEMORY);
         alloc_fail_at(0);
-        assert_int_equal(LS_density(p, &found), COSTATE_LS_OK);
-        assert_true(fabs(found - table[k].exact) <= 1e-12 * found);
+        assert_int_equal(LS_Counts(&LS_umfpack, p->n, p, &work, &entries), COSTATE_LS_OK);
+        assert_true(work == table[k].work && entries == table[k].entries);
         big_pattern_free(p);
     }
 }
@@ -1005,7 +1007,6 @@ static int star(int n, int i, int j) { (void)n; return i == j || i == 0 || j == 
 static int nothing(int n, int i, int j) { (void)n, (void)i, (void)j; return 0; }
 static int pairs(int n, int i, int j) { (void)n; return i / 2 == j / 2; }
 static int path(int n, int i, int j) { (void)n; return j - i == 7; }            /* seven of them, one way only */
-static int halves(int n, int i, int j) { return 2 * i / n == 2 * j / n && abs(i - j) <= 3; }
 
 /* Entries of the Cholesky factor of a symmetric pattern, diagonal included: row k of L is the union of the paths in the
    elimination tree from its neighbours to k (Liu, SIAM J. Matrix Anal. 11 (1990) 134). */
@@ -1055,8 +1056,21 @@ static void dissection(void **state)
 }
 #else
 static void dissection(void **state) { (void)state; skip(); }
-static void density(void **state) { (void)state; skip(); }
+static void sparse_counts(void **state) { (void)state; skip(); }
 #endif
+
+/* The same with LAPACK, whose band has room for what pivoting fills in. */
+static void lapack_counts(void **state)
+{
+    costate_pattern *p = big_pattern(1200, halves);
+    double work, entries;
+    (void)state;
+    assert_int_equal(LS_Counts(&LS_band, p->n, p, &work, &entries), COSTATE_LS_OK);
+    assert_true(work == 1200 * 3 * 6 && entries == 1200 * 10);
+    assert_int_equal(LS_Counts(&LS_dense, 6, NULL, &work, &entries), COSTATE_LS_OK);
+    assert_true(work == 72 && entries == 36);
+    big_pattern_free(p);
+}
 
 /* An analysis leaves the program's random numbers alone. */
 static void no_traces(void **state)
@@ -1087,7 +1101,8 @@ int main(void)
         cmocka_unit_test(any_pivots), cmocka_unit_test(no_history_of_pivots),
         cmocka_unit_test(pattern_faults), cmocka_unit_test(bad_arguments), cmocka_unit_test(multiply),
         cmocka_unit_test(users_own),      cmocka_unit_test(choice),        cmocka_unit_test(no_memory),
-        cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(density),
+        cmocka_unit_test(dissection),     cmocka_unit_test(no_traces),     cmocka_unit_test(sparse_counts),
+        cmocka_unit_test(lapack_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
