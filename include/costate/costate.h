@@ -396,7 +396,8 @@ typedef struct {
                                            faster than this; negative: never kept */
     int predictor;                    /**< COSTATE_PREDICT: start from the last step; COSTATE_PREDICT_NONE: from zero */
     int derivative_mode;              /**< 1: Newton iterates to round-off, so that finite differences of runs are
-                                           derivatives; rkc: uses no degree whose round-off exceeds 2e-12 of y */
+                                           derivatives; rkc: uses no degree whose round-off exceeds 2e-12 of y, as in
+                                           each run with a tape or tangents */
 
     /* linear algebra */
     int solver;                       /**< enum costate_solver */
@@ -417,7 +418,8 @@ typedef struct {
        bound, else it is measured.  A value that is too large costs evaluations of f (rkc: in proportion to its square
        root); one that is too small gives unstable steps, which y survives and gradients do not. */
     int degree_max;                   /**< rkc: most evaluations of f per step; 0: the limit of the method.  rock4 is
-                                           also limited by round-off, depending on the tolerance: see the manual */
+                                           also limited by round-off, depending on the tolerance, and with a tape
+                                           or tangents to 10: see the manual */
     int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /**< NULL: none; ctx and return values
                                                                                      as for maps; called at each attempt
                                                                                      of a step */

@@ -94,6 +94,7 @@ const family rkc_family = {
     .ready = ready,
     .restart = restart,
     .longest = rkc_longest,
+    .reach = rkc_reach,
     .divide = divide,
     .keeps = keeps,
     .damps = "rkc2d",

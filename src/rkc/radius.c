@@ -14,7 +14,8 @@ static const spectrum_accuracy ACCURATE = {.first = 16, .first_most = 60, .least
 enum { REFRESHED = 25 };
 
 /* Limits of the round-off of a step, eps noise |y|; degrees with more are not used.  NOISE: relative to the tolerance.
-   EXACT: relative to y, in derivative mode, where it must not show in differences and transposes. */
+   EXACT: relative to y, where it must not show in differences and transposes: in derivative mode, and in runs with a
+   tape or tangents. */
 static const double NOISE = 0.1, EXACT = 2e-12;
 
 /* Must rho be measured?  Also after a rejected step, if rho was not measured for that step: it may be too small. */
@@ -38,14 +39,14 @@ int rkc_radius(stepper *c, const record *r, const trial *t)
     return 0;
 }
 
-/* the highest degree whose round-off is acceptable; size: |y| in tolerances */
-static int highest(const stepper *c, double size)
+/* that of the highest degree whose round-off is acceptable */
+double rkc_reach(const member_method *m, int differentiated, double size)
 {
-    const costate_rkc *all = c->m->rkc;
-    double borne = (c->o->derivative_mode ? EXACT : NOISE / size) / DBL_EPSILON;
-    int k = 0, most = c->o->degree_max ? c->o->degree_max : all->s[all->degrees - 1];
+    const costate_rkc *all = m->m->rkc;
+    double borne = (m->o->derivative_mode || differentiated ? EXACT : NOISE / size) / DBL_EPSILON;
+    int k = 0, most = m->o->degree_max ? m->o->degree_max : all->s[all->degrees - 1];
     while (k < all->degrees - 1 && all->noise[k + 1] <= borne && all->s[k + 1] <= most) k++;
-    return k;
+    return all->beta[k];
 }
 
 int rkc_longest(stepper *c, const record *r, trial *t, double *h)
@@ -58,7 +59,7 @@ int rkc_longest(stepper *c, const record *r, trial *t, double *h)
     TRY(rkc_radius(c, r, t));
     TRY(space_norm(&c->maps->space, (size_t)c->n, c->w, r->y, &size));
     double rho = c->spectrum.rho;
-    *h = c->spectrum.longest = rho > 0 ? c->m->rkc->beta[highest(c, size)] / rho : HUGE_VAL;
+    *h = c->spectrum.longest = rho > 0 ? rkc_reach(&c->members[c->at], t->differentiated, size) / rho : HUGE_VAL;
     return 0;
 }
 

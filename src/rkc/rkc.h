@@ -111,6 +111,7 @@ static inline int rkc_stage_at(stepper *c, const record *r, stages *s, int j, st
 /* radius.c */
 int rkc_radius(stepper *, const record *, const trial *);           /* measured again when it is too old */
 int rkc_longest(stepper *, const record *, trial *, double *h);
+double rkc_reach(const member_method *, int differentiated, double size);
 void rkc_remark(const stepper *, int failed, char *text, size_t room);
 
 int rkc_forward(stepper *, record *, trial *);

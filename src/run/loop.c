@@ -400,7 +400,7 @@ void run_begin(const costate *c, run *x, int predict)
     x->once = step_once;
     int estimates = c->st.m->est.e && c->o.controller != COSTATE_FIXED && !c->halves.tape;
     x->by = (trial){.cautious = 1, .err = c->work.err, .estimate = estimates, .predict = predict,
-                    .span = fabs(c->in.t1 - c->in.t0)};
+                    .span = fabs(c->in.t1 - c->in.t0), .differentiated = x->tape || x->d};
 }
 
 int run_loop(costate *c, run *x)

@@ -60,6 +60,7 @@ typedef struct {                /* one attempt at a step */
     int estimate;               /* 1: compute err */
     double wanted, span;        /* for longest: |h| as proposed, and the length of the run */
     int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
+    int differentiated;         /* 1: the step will have tangents or adjoints, which must transpose to round-off */
     int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
     int newton;                 /* out: most iterations of a block; 0: no Newton; */
     double contraction;         /* and its largest contraction, by the last two of several iterations */
@@ -181,6 +182,8 @@ struct family {
        the next step; may be NULL */
     int (*confirm)(stepper *, const record *, const trial *, double h, double norm, double *again);
     int (*longest)(stepper *, const record *, trial *, double *h);  /* *h <- the longest stable step; may be NULL */
+    /* stabilised methods: the largest h rho that their degrees permit, where |y| is `size` tolerances */
+    double (*reach)(const member_method *, int differentiated, double size);
     int (*divide)(const stepper *, int transpose, double *x);   /* x <- M^-1 x or M^-T x, for the spectrum */
     double (*keep)(stepper *, double factor);            /* h_new/h, or 1 to keep h and the factors; may be NULL */
     /* |R| of this step for the fastest modes, and z, h times their rate; NULL: known from |R(inf)| */

@@ -161,6 +161,59 @@ static void test_derivative_mode_is_exact(void **state)
     }
 }
 
+static int see_degree(const costate_step *s, void *ctx)
+{
+    int *most = ctx;
+    if (s->r->degree > *most) *most = s->r->degree;
+    return 0;
+}
+
+/* The largest degree of a run with a tape, and the gap between its tangent and its adjoint; else without a tape, with
+   tangents or not. */
+static int degree_of_run(const costate_method *m, int with_tape, int with_tangents, double *gap)
+{
+    double y[CELLS + NQ], V[CELLS + NQ], lambda[CELLS + NQ], p[NP] = {0.7, 4000}, a = 0, b = 0, size = 0;
+    int most = 0;
+    cluster *w = cluster_new(1);
+    costate_problem P = spread_problem(cluster_process(w, 0));
+    costate *c = costate_new(m, &P, &(costate_options){.rtol = 1e-2, .atol = 1e-2, .on_step = see_degree,
+                                                       .on_step_ctx = &most});
+    costate_tape *tape = with_tape ? costate_tape_new() : NULL;
+    y[CELLS] = 0.2;
+    fill_start(y);
+    for (int i = 0; i <= CELLS; i++) { V[i] = cos(1.7 * i); lambda[i] = 1 / (1.0 + i); }
+    if (with_tangents) CHECK_OK(c, costate_integrate_tlm(c, 0, 0.2, y, p, 1, V, NULL, NULL, NULL));
+    else CHECK_OK(c, costate_integrate(c, 0, 0.2, y, p, tape));
+    if (tape) CHECK_OK(c, costate_tangent(c, tape, 1, V, NULL, NULL, NULL));
+    if (tape) CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+    for (int i = 0; i <= CELLS; i++) {
+        a += lambda[i] * cos(1.7 * i);
+        b += V[i] / (1.0 + i);
+        size += fabs(V[i] / (1.0 + i)) + fabs(lambda[i] * cos(1.7 * i));
+    }
+    *gap = fabs(a - b) / size;
+    costate_tape_free(tape);
+    costate_free(c);
+    cluster_free(w);
+    return most;
+}
+
+/* What is differentiated takes degrees whose round-off shows in no transpose; methods that have little of it take the
+   same degrees as without. */
+static void test_tapes_transpose(void **state)
+{
+    (void)state;
+    for (int l = 0; l < METHODS; l++) {
+        const costate_method *m = costate_method_find(names[l]);
+        double gap, none;
+        int taped = degree_of_run(m, 1, 0, &gap), alone = degree_of_run(m, 0, 0, &none);
+        int limited = strcmp(names[l], "rock2") == 0 || strcmp(names[l], "rock4") == 0;
+        if (!(gap < 1e-13) || limited != (taped < alone))
+            fail_msg("%s: degree %d, without a tape %d; gap %.1e", names[l], taped, alone, gap);
+        assert_int_equal(degree_of_run(m, 0, 1, &none), taped);
+    }
+}
+
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
 /* With less room the stages of a step are made again in segments: the same gradients, to the bit. */
@@ -471,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_transposes),
         cmocka_unit_test(test_tangents_are_of_the_frozen_steps),
         cmocka_unit_test(test_derivative_mode_is_exact),
+        cmocka_unit_test(test_tapes_transpose),
         cmocka_unit_test(test_segments),
         cmocka_unit_test(test_measured_to_a_hundredth),
         cmocka_unit_test(test_the_callback_is_asked_once_a_step),
