@@ -4,35 +4,26 @@
 #include "run/rule.h"
 
 /* Prices in evaluations of f, which is thought to take 4 operations for each unknown and one for each entry of J.  A
-   factorisation of a dense matrix takes 2/3 n^3 operations; that of a sparse one with `fill` entries takes 30 for each,
-   as they are found by their indices, and fill^2/n.  Measured, in evaluations of f: 42 for a band (100 unknowns), 135
-   and 774 for KLU (441 and 512 unknowns in two dimensions).  LEAST: what small systems take
-   (docs/explanation/choosing.md). */
+   multiplication with its addition is two operations.  Each entry of the factors of a band or of a sparse matrix takes
+   PER_ENTRY more in a factorisation, and PER_SOLVE in a solution, because it is found by its index.  Measured
+   factorisations in evaluations of f, with the price in brackets: band with 100 and 1000 unknowns 56 (28) and 28 (28);
+   KLU on networks of 60 and 109 unknowns 86 (50) and 123 (60), on grids in two dimensions with 288, 400, 800 and 1600
+   unknowns 147 (212), 55 (83), 347 (484) and 126 (149); UMFPACK on grids with 2048 and 8192 unknowns 1140 (767) and
+   1042 (2313).  LEAST: what small systems take (docs/explanation/choosing.md). */
 static const double LEAST_LU = 10, LEAST_SOLVE = 2, JACOBIAN = 2, PRODUCT = 1.5, COMPLEX_LU = 1.8, COMPLEX_SOLVE = 2;
 static const double PER_ENTRY = 30, PER_SOLVE = 4;
 
-static double price_of_f(const costate *c)
-{
-    return 4.0 * c->st.n + (double)c->maps.entries;
-}
-
-/* entries of the factors; before there are any, those of nested dissection in two dimensions */
-static double entries_of_factors(const costate *c)
-{
-    const factors *f = c->st.fac;
-    double n = c->st.n, dense = c->P.pattern == NULL, bytes = f ? (double)factors_bytes(f) : 0;
-    if (dense) return n * n;
-    if (bytes > 0) return bytes / 12 / (f->nreal + 2 * f->npair);
-    return (double)c->maps.entries * log2(n + 1);
-}
-
-void effort_prices(costate *c)
+int effort_prices(costate *c)
 {
     rule *x = &c->rule;
-    double n = c->st.n, dense = c->P.pattern == NULL, fill = entries_of_factors(c), one = price_of_f(c);
-    double lu = dense ? 2.0 / 3 * n * n * n : PER_ENTRY * fill + fill * fill / n;
-    x->lu = fmax(LEAST_LU, lu / one);
-    x->solve = fmax(LEAST_SOLVE, (dense ? 2 : PER_SOLVE) * fill / one);
+    const shifts *s = stiff_member(&c->st)->sh;
+    double f = 4.0 * c->st.n + (double)c->maps.entries, work, entries;
+    if (x->lu > 0 || !s->backend) return 0;     /* without stiff members there is nothing to price */
+    int code = LS_Counts(s->backend, c->st.n, c->maps.pattern, &work, &entries);
+    TRY(shifts_code(c->st.sh, s->backend, code, WHY_SINGULAR));
+    x->lu = fmax(LEAST_LU, (2 * work + (s->backend->dense ? 0 : PER_ENTRY * entries)) / f);
+    x->solve = fmax(LEAST_SOLVE, (s->backend->dense ? 2 : PER_SOLVE) * entries / f);
+    return 0;
 }
 
 effort effort_plus(effort a, double s, effort b)
@@ -61,6 +52,14 @@ double effort_rate(const rule *x)
     return length > 0 ? price / length : 0;
 }
 
+/* work of one of them */
+double effort_of_step(const rule *x)
+{
+    double price = 0;
+    for (int k = 0; k < RECENT; k++) price += x->price[k];
+    return price / RECENT;
+}
+
 /* the work of this step among the last */
 void effort_note(costate *c, const record *r)
 {
@@ -69,6 +68,7 @@ void effort_note(costate *c, const record *r)
     int at = x->taken % RECENT;
     x->length[at] = fabs(r->h);
     x->price[at] = fmax(0, step.f + x->lu * step.factorisations + x->solve * step.solutions);
+    x->spent += x->price[at];
     x->done = all;
 }
 

@@ -241,7 +241,7 @@ static int accept(costate *c, run *x, double err)
     int stopped = report(c, x);
     propose(c, x, err);
     if (c->halves.tape) halves_took(c, x);
-    TRY(rule_step(c, x));
+    TRY(rule_step(c, x, err));
     if (x->tape) damping_step(c, x);
     workspace_step(&c->work);
     double *swap = x->Va; x->Va = x->Vb; x->Vb = swap;

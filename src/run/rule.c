@@ -15,6 +15,14 @@
 
        f / min(0.8 beta/rho, h) * MARGIN < work / h.
 
+   Stabilised instead of stiff: where factorisations are dear and h is proposed, if
+
+       GRADIENT (4 + sqrt(z/BETA)) rho/z < work / h,     z = min(h rho, the most that its degrees permit).
+
+   Stiff instead of stabilised: after CHEAPER steps in a row whose work per unit of time exceeds that of stiff steps.
+   Three guesses of the latter are compared (stiff_work), as the error of stabilised steps need not tell how long stiff
+   ones would be: fast modes that are not diffusion may keep them hundreds of times shorter.
+
    Work is counted, with fixed prices in evaluations of f; if it were measured, runs would not repeat bit for bit.
 
    The order of fully implicit members changes with the contraction psi of Newton's iteration (E. Hairer, G. Wanner,
@@ -38,20 +46,40 @@ enum { WAIT = 10 };                             /* steps before the order is rai
 static const double DEAR = 50, BETA = 0.35, GRADIENT = 2;
 enum { LONG_AGO = 1000000 };                    /* steps since rho was measured */
 
+/* ---- stabilised steps ---- */
+
 /* Of a stabilised step: beta = BETA degree^2 is stable (ROCK4). */
 static double degree_of(double z) { return 4 + sqrt(z / BETA); }
 
-/* A stabilised member needs eigenvalues near the negative real axis, and no linear solver.  It pays where
-   factorisations are dear, and only if its step would take less work were the rest of the run MANY stiff steps: fast
-   modes may keep its own steps much shorter than stiff ones. */
-static int stabilised_pays(const costate *c)
+/* of a stiff member, before it has taken any: the rest of the run is thought to be MANY of them */
+static double guessed_step(const costate *c)
 {
     enum { MANY = 100 };
+    return fabs(c->in.t1 - c->v.t) / MANY;
+}
+
+/* The stabilised member, or -1 where it is not considered: it needs eigenvalues near the negative real axis, and no
+   linear solver.  Instead of a stiff one it is only considered where factorisations are dear. */
+static int stabilised_here(const costate *c)
+{
     const costate_options *o = &c->o;
-    double h = fabs(c->in.t1 - c->v.t) / MANY;
     int given = o->solver != COSTATE_LS_AUTO || o->backend || o->preconditioner;
-    if (given || !c->st.spectrum.negative || c->rule.lu < DEAR) return -1;
-    return GRADIENT * degree_of(h * stiffness_rho(c)) < effort_of_stiff(&c->rule) ? member_stabilised(c) : -1;
+    if (!c->st.spectrum.negative || (c->first[1] >= 0 && (given || c->rule.lu < DEAR))) return -1;
+    return member_stabilised(c);
+}
+
+/* *k <- the stabilised member, if it would take less than this work per unit of time, else -1.  h: the step that
+   accuracy permits; stabilised steps may have to be shorter, because their degree is limited. */
+static int stabilised_pays(costate *c, const run *x, double h, double work, int *k)
+{
+    double size, rho = stiffness_rho(c);
+    if ((*k = stabilised_here(c)) < 0) return 0;
+    const member_method *m = &c->st.members[*k];
+    TRY(space_norm(&c->maps.space, (size_t)c->st.n, c->st.w, x->now.y, &size));
+    double reach = m->F->reach(m, x->by.differentiated, size * c->st.members[c->st.at].looser);
+    if (h * rho > reach) h = reach / rho;
+    if (!(GRADIENT * degree_of(h * rho) / h < work)) *k = -1;
+    return 0;
 }
 
 /* ---- explicit steps ---- */
@@ -65,51 +93,55 @@ static int stiff_after_explicit(const costate *c)
     return k;
 }
 
-static int instead_of_explicit(costate *c)
+static int instead_of_explicit(costate *c, const run *by, int *k)
 {
-    if (!c->rule.lu) effort_prices(c);
-    int k = stabilised_pays(c);
-    return k >= 0 ? k : stiff_after_explicit(c);
+    double h = guessed_step(c);
+    TRY(effort_prices(c));
+    TRY(stabilised_pays(c, by, h, c->first[1] >= 0 ? effort_of_stiff(&c->rule) / h : HUGE_VAL, k));
+    if (*k < 0) *k = stiff_after_explicit(c);
+    return 0;
 }
 
-static int after_explicit(costate *c, const record *r)
+static int after_explicit(costate *c, const run *by)
 {
     rule *x = &c->rule;
     int count, next;
-    TRY(stiffness_flags(c, r, &count));
+    TRY(stiffness_flags(c, &by->now, &count));
     x->flagged += count;
     x->calm = count ? 0 : x->calm + 1;
     if (x->calm == CALM) x->flagged = 0;
     if (x->flagged < LIMITED) return 0;
-    if ((next = instead_of_explicit(c)) >= 0) x->next = next;
+    TRY(instead_of_explicit(c, by, &next));
+    if (next >= 0) x->next = next;
     return 0;
 }
 
 /* ---- stiff and stabilised steps ---- */
 
-/* The member that would take less work than this one, or -1; *h: its step. */
-static int cheaper_one(const costate *c, double proposed, double *h)
+/* *k <- the member that would take less work than this one, or -1; *h: its step */
+static int cheaper_one(costate *c, const run *by, double *h, int *k)
 {
     const rule *x = &c->rule;
-    int k = c->first[0], s = is_stiff(c) ? stabilised_pays(c) : -1;
-    if (x->taken < SETTLED || c->st.spectrum.products == 0) return -1;
-    if (k >= 0) {
-        const costate_method *m = c->st.members[k].m;
-        double f = m->s - ((m->is & COSTATE_FSAL) != 0);
-        *h = stiffness_step(c, k, proposed);
-        if (f / *h * MARGIN < effort_rate(x)) return k;
-    }
+    double proposed = fabs(by->h_free);
     *h = proposed;
-    return s >= 0 && degree_of(proposed * stiffness_rho(c)) / proposed * GRADIENT < effort_rate(x) ? s : -1;
+    *k = -1;
+    if (x->taken < SETTLED || c->st.spectrum.products == 0) return 0;
+    if (c->first[0] >= 0) {
+        const costate_method *m = c->st.members[c->first[0]].m;
+        double f = m->s - ((m->is & COSTATE_FSAL) != 0), longest = stiffness_step(c, c->first[0], proposed);
+        if (f / longest * MARGIN < effort_rate(x)) { *h = longest; *k = c->first[0]; return 0; }
+    }
+    return is_stiff(c) ? stabilised_pays(c, by, proposed, effort_of_step(x) / proposed, k) : 0;
 }
 
-static int compare(costate *c, const record *r, double proposed)
+static int compare(costate *c, const run *by)
 {
     rule *x = &c->rule;
     double h;
+    int k;
     if (c->first[0] < 0 && member_stabilised(c) < 0) return 0;
-    if (is_stiff(c) && (x->taken % EVERY == 0 || x->cheaper > 0)) TRY(stiffness_measure(c, r));
-    int k = cheaper_one(c, fabs(proposed), &h);
+    if (is_stiff(c) && (x->taken % EVERY == 0 || x->cheaper > 0)) TRY(stiffness_measure(c, &by->now));
+    TRY(cheaper_one(c, by, &h, &k));
     x->cheaper = k >= 0 ? x->cheaper + 1 : 0;
     if (x->cheaper < CHEAPER) return 0;
     x->next = k;
@@ -140,27 +172,38 @@ static void choose_order(costate *c, const record *r, const trial *by)
         x->next = neighbour(c, 1);
 }
 
+/* Work per unit of time of stiff steps: the least of what those before the stabilised ones took, of what steps of the
+   length would take that the error of this one permits, and of what as many as are guessed would take.  The last is a
+   guess that costs the work of a few stiff steps where it is wrong.  Once they were tried, stabilised steps therefore
+   first do as much work as those did, and twice as much each time. */
+static double stiff_work(const costate *c, const run *by, double err)
+{
+    const rule *x = &c->rule;
+    double h = fabs(by->now.h) * exp2_of(by->k.by.elementary * log_of_error(err));
+    if (x->spent >= x->wait) h = fmax(h, guessed_step(c));
+    return fmin(effort_of_stiff(x) / h, x->stiff > 0 ? x->stiff : HUGE_VAL);
+}
+
 /* A stiff member is taken where the eigenvalues leave the real axis, and where its steps would take less work. */
-static int after_stabilised(costate *c, const record *r, double proposed)
+static int after_stabilised(costate *c, const run *by, double err)
 {
     rule *x = &c->rule;
     int k = stiff_after_explicit(c);
-    effort_note(c, r);
-    TRY(compare(c, r, proposed));
-    int dearer = x->taken >= SETTLED && effort_rate(x) > MARGIN * effort_of_stiff(x) / fabs(r->h);
-    x->flagged = stabilised_pays(c) < 0 || dearer ? x->flagged + 1 : 0;
+    effort_note(c, &by->now);
+    TRY(compare(c, by));
+    int dearer = x->taken >= SETTLED && effort_rate(x) > MARGIN * stiff_work(c, by, err);
+    x->flagged = stabilised_here(c) < 0 || dearer ? x->flagged + 1 : 0;
     if (k >= 0 && x->next == c->st.at && x->flagged >= CHEAPER) x->next = k;
     return 0;
 }
 
-/* After the first step the price of a factorisation is known better. */
-static int after_stiff(costate *c, const record *r, const trial *by, double proposed)
+static int after_stiff(costate *c, const run *by)
 {
     rule *x = &c->rule;
-    if (x->taken == 1) effort_prices(c);
-    effort_note(c, r);
-    TRY(compare(c, r, proposed));
-    if (x->next == c->st.at && c->st.method->of->raises > 0) choose_order(c, r, by);
+    TRY(effort_prices(c));
+    effort_note(c, &by->now);
+    TRY(compare(c, by));
+    if (x->next == c->st.at && c->st.method->of->raises > 0) choose_order(c, &by->now, &by->by);
     return 0;
 }
 
@@ -188,7 +231,7 @@ int rule_begin(costate *c, const costate_tape *on, int warm)
     rule *x = &c->rule;
     if (!warm && (!on || x->run != on->from.stamp)) {
         int k = starts_with(c, on);
-        *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k};
+        *x = (rule){.run = on ? on->from.stamp : c->stamp, .member = k, .next = k, .lu = x->lu, .solve = x->solve};
     }
     x->rescued = 0;
     rank(c);
@@ -226,18 +269,18 @@ int rule_sound(const costate *c, const rule *x)
 {
     int count = members_count(&c->st), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
     return there && c->works[x->next].usable && x->taken >= 0 && x->flagged >= 0 && x->lu >= 0 && isfinite(x->lu) &&
-           x->h >= 0 && isfinite(x->h);
+           x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
 }
 
-int rule_step(costate *c, const run *x)
+int rule_step(costate *c, const run *x, double err)
 {
     rule *r = &c->rule;
     c->count.member_steps[c->st.at]++;
     r->member = c->st.at;
     if (!c->st.method->of || c->o.controller == COSTATE_FIXED || c->halves.tape) return 0;
     r->taken++;
-    if (is_stiff(c)) return after_stiff(c, &x->now, &x->by, x->h_free);
-    return is_stabilised(c) ? after_stabilised(c, &x->now, x->h_free) : after_explicit(c, &x->now);
+    if (is_stiff(c)) return after_stiff(c, x);
+    return is_stabilised(c) ? after_stabilised(c, x, err) : after_explicit(c, x);
 }
 
 int rule_rescues(costate *c, int status)
@@ -268,8 +311,10 @@ int rule_change(costate *c, double *h)
     c->st.spectrum.longest = 0;
     if (is_stabilised(c)) c->st.spectrum.age = LONG_AGO;        /* it needs rho more accurately */
     if (was_stiff && is_stiff(c)) return 0;
-    *x = (rule){.run = x->run, .member = before, .next = x->next, .lu = x->lu, .solve = x->solve,
-                .rescued = x->rescued, .failures = c->count.newton_failures};
+    int tried = was_stiff && is_stabilised(c);
+    double stiff = tried ? effort_of_step(x) / fabs(*h) : 0, wait = tried ? fmax(2 * x->wait, x->spent) : x->wait;
+    *x = (rule){.run = x->run, .member = before, .next = x->next, .lu = x->lu, .solve = x->solve, .stiff = stiff,
+                .wait = wait, .rescued = x->rescued, .failures = c->count.newton_failures};
     x->done = effort_so_far(c);
     return 0;
 }

@@ -12,7 +12,7 @@ static inline int is_stabilised(const costate *c) { return c->st.method->of && e
 
 /* a run begins, or continues on this tape, or where the last one ended: the member of the last step is at hand */
 int rule_begin(costate *, const costate_tape *on, int warm);
-int rule_step(costate *, const run *);                  /* after an accepted step and the proposal of the next */
+int rule_step(costate *, const run *, double err);      /* after an accepted step and the proposal of the next */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }
 int rule_change(costate *, double *h);                  /* the next member is at hand; *h <- its first step */
 /* The step at hand failed with this status: is there a member of the other kind to take it?  Once a step. */
@@ -29,9 +29,10 @@ effort effort_so_far(const costate *);
 effort effort_plus(effort a, double s, effort b);       /* a + s b */
 /* What was done since is not work of the steps: tangents beside a run do not change them. */
 void effort_aside(costate *, effort since);
-void effort_prices(costate *);                          /* of a factorisation and of a solution, into the rule */
+int effort_prices(costate *);                           /* of a factorisation and of a solution, into the rule */
 void effort_note(costate *, const record *);            /* the work of this step among the last, */
 double effort_rate(const rule *);                       /* and theirs per unit of time */
+double effort_of_step(const rule *);                    /* work of one of them */
 double effort_of_stiff(const rule *);                   /* what a stiff step takes, about */
 
 /* stiffness.c */

@@ -133,6 +133,9 @@ typedef struct {
     double length[RECENT], price[RECENT];       /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
+    double spent;               /* work since the last switch */
+    double stiff, wait;         /* stabilised: work per unit of time of the stiff steps before, 0: there were none; work
+                                   that is done before the number of stiff steps is guessed again */
     long rescued;               /* number of the step that a member of the other kind took after one had failed, or 0 */
 } rule;
 
