@@ -129,6 +129,13 @@ static void column(stepper *c, double h, int i, int j, int q, const double *J)
             }
 }
 
+/* The coupled matrix of a band is no band: as one it would be full.  A solver that was asked for is used. */
+static const costate_backend *backend_for(const stepper *c, const costate_pattern *pattern)
+{
+    int chosen = c->o->solver == COSTATE_LS_AUTO && !c->o->backend;
+    return chosen && c->sh->banded ? LS_Choose(COSTATE_LS_AUTO, pattern->n, pattern) : c->sh->backend;
+}
+
 static int prepare(const stage_system *s)
 {
     stepper *c = s->c;
@@ -138,7 +145,8 @@ static int prepare(const stage_system *s)
     TRY(make(c));
     const coupled_matrix *k = a->algebra;
     const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
-    a->systems.exact = LS_Init(c->sh->backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
+    const costate_backend *backend = backend_for(c, pattern);
+    a->systems.exact = LS_Init(backend, c->n * c->m->block, pattern, 0, NULL, c->maps->count, &code);
     if (a->systems.exact && c->maps->index) code = LS_Balance(a->systems.exact);
     if (code) {
         LS_Free(a->systems.exact);
