@@ -11,8 +11,9 @@
 
    it is to be VISIBLE, and if not, d is made larger until it is (D. E. Salane, SIAM J. Sci. Stat. Comput. 7 (1986)
    1186, does so with increments that are kept from one Jacobian to the next; these depend only on the point, so that a
-   step that is made again has the same J).  Columns that seem to be zero are tried with larger increments all at once:
-   where E stays the same to the last bit they are zero, for one call. */
+   step that is made again has the same J).  An increment that is larger than y_j itself becomes smaller where r_ij says
+   that it may: slow modes depend on what is far below its tolerance, too.  Columns that seem to be zero are tried with
+   larger increments all at once: where E stays the same to the last bit they are zero, for one call. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -173,6 +174,13 @@ static int unseen_at_home(const forming *s, const double *A, int j)
     return 0;
 }
 
+/* Is the increment of what is small larger than that itself? */
+static int leaves(const forming *s, int j)
+{
+    double at = fabs(centre(s, j));
+    return !s->slope && at > 0 && fabs(s->step[j]) > at;
+}
+
 /* By which factor is the increment of column j wrong?  1: it is right.  What is small is to be seen in its own row as
    well as anywhere: elsewhere weak entries are many, and need not be sharp. */
 static double correction(const forming *s, const double *A, int j, int enlarged)
@@ -188,7 +196,7 @@ static double correction(const forming *s, const double *A, int j, int enlarged)
         most = fmax(most, r);
     }
     if (most == 0) return 1;
-    if (enlarged && most > TOO_MUCH) return ENOUGH / most;
+    if ((enlarged || leaves(s, j)) && most > TOO_MUCH) return ENOUGH / most;
     double least = fmin(home, most);
     return least < (small ? SHARP : VISIBLE) ? fmin(WANTED / least, fmax(1, ENOUGH / most)) : 1;
 }

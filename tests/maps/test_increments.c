@@ -186,6 +186,37 @@ static void starts(void **state)
     ivp_free(&reactions);
 }
 
+/* ---- Robertson's problem, where y_2 is far below its tolerance, but what it does to the others is slow ---- */
+
+static long iterations(const costate_method *m, const costate_problem *P, const costate_options *o, const double *y0)
+{
+    double y[3] = {y0[0], y0[1], y0[2]};
+    costate *c = costate_new(m, P, o);
+    CHECK_OK(c, costate_integrate(c, 0, 1e9, y, NULL, NULL));
+    assert_true(fabs(y[0] - 2.083e-6) <= 1e-6 && fabs(y[2] - 1) <= 1e-5);
+    long count = costate_get_stats(c)->newton;
+    costate_free(c);
+    return count;
+}
+
+/* An increment of a thousandth of the tolerance, 1e-9, would be 1e2 times y_2: the Jacobian of a point where the
+   slowest rate is 1e-7 and not 1e-9, with which steps are no longer than 1e7. */
+static void slow_by_what_is_small(void **state)
+{
+    const costate_method *m = *state;
+    ivp x;
+    if (!is_newton(m) || !method_info(m).embedded || fabs(method_info(m).r_infinity) > 0.9) skip();
+    assert_int_equal(ivp_robertson(&x, 0), COSTATE_OK);
+    const costate_problem alone = {.n = 3, .rhs = {.value = x.P.rhs.value}, .ctx = x.P.ctx};
+    for (double rtol = 1e-4; rtol > 1e-7; rtol /= 100) {
+        const costate_options o = {.rtol = rtol, .atol = 1e-6, .differences = 1};
+        long given = iterations(m, &x.P, &o, x.y0), differenced = iterations(m, &alone, &o, x.y0);
+        if ((double)differenced > 1.6 * (double)given + 40)
+            fail_msg("%s, rtol %g: %ld iterations, with jac %ld", method_name(m), rtol, differenced, given);
+    }
+    ivp_free(&x);
+}
+
 /* ---- tangents by differences, of y' = 10 (cos t - y) from 0: e^(-10 t) ---- */
 
 static void tangents(void **state)
@@ -210,5 +241,6 @@ static void tangents(void **state)
 int main(void)
 {
     return run_by_method("tangents", tangents) + run_by_method("stiffness", stiffness) +
-           run_by_method("units", units) + run_by_method("starts", starts);
+           run_by_method("units", units) + run_by_method("starts", starts) +
+           run_by_method("slow by what is small", slow_by_what_is_small);
 }
