@@ -36,7 +36,7 @@ law law_of(const stepper *c)
                  .again = c->o->fac_reject};
 }
 
-control control_of(const stepper *c) { return (control){.by = law_of(c)}; }
+control control_of(const stepper *c) { return (control){.converges = HUGE_VAL, .by = law_of(c)}; }
 
 double next_factor(const stepper *c, const control *k, int newton, double err, double h)
 {
@@ -58,13 +58,36 @@ static double time_scale(double t0, double span, double d0, double d1, int *gues
     return 100 * fmin(fmax(T / 100, step_round_off(t0)), span);
 }
 
+typedef struct { double size; int e; } slope2;          /* |y''|, in a unit of time of 2^e */
+
+/* Does f, at the same y, change in the interval far more than y'' at its start says?  An input that begins later (the
+   sun, a dose) is not seen there, and steps as long as the interval may have their nodes before and after it.  f1 <-
+   changes of f. */
+static int surprises(stepper *c, const interval *in, const double *y, const double *f, slope2 d2, double *f1, int *does)
+{
+    static const double LOOKS[] = {0.23, 0.5, 0.77}, MUCH = 10;
+    double span = fabs(in->t1 - in->t0), size;
+    *does = 0;
+    for (int k = 0; k < 3 && !c->o->autonomous; k++) {
+        int status = map_value(c->maps, &c->maps->rhs, in->t0 + LOOKS[k] * (in->t1 - in->t0), y, f1);
+        if (status < 0) return status;
+        if (status > 0) continue;
+        axpy((size_t)c->n, -1, f, f1);
+        TRY(space_norm(&c->maps->space, (size_t)c->n, c->w, f1, &size));
+        *does |= size * span > 1 && ldexp(size, d2.e) > MUCH * LOOKS[k] * ldexp(span, -d2.e) * d2.size;
+    }
+    return 0;
+}
+
 /* h0 from the norms of y, f and a difference quotient for y'' (one more f; none for a residual, whose y' is known and
    which has no f).  M y' is used in place of y'.  in->usual, not 0: the length to be taken where these tell nothing.
+   in->hmax <- a tenth of the interval, where f has surprises; it is asked (three more f) where f and y tell nothing, or
+   so long a first step.
    Norms of slopes are in a unit of time of 2^e, about T/100: in other
    units y'' would overflow for times of 1e-160. */
-int first_step(stepper *c, const interval *in, const double *y, const double *yp, double *f, double *z, double *f1,
-               double *h)
+int first_step(stepper *c, interval *in, const double *y, const double *yp, double *f, double *z, double *f1, double *h)
 {
+    const double PART = 0.1;
     size_t n = (size_t)c->n;
     int p = c->m->est.order && c->m->est.order < c->m->order ? c->m->est.order : c->m->order;
     weights(c, y, c->w);
@@ -93,5 +116,10 @@ int first_step(stepper *c, const interval *in, const double *y, const double *yp
     double h1 = change <= 1e-15 ? none : T * pow(0.01 / change, 1.0 / (p + 1));
     double most = guessed && in->usual > 0 ? HUGE_VAL : T;
     *h = fmin(fmax(fmin(most, h1), step_round_off(in->t0)), in->hmax);
+    if (yp || in->usual > 0 || (!guessed && *h <= PART * span)) return 0;
+    int surprised;
+    TRY(surprises(c, in, y, f, (slope2){d2, e}, f1, &surprised));
+    if (surprised) in->hmax = fmin(in->hmax, PART * span);
+    *h = fmin(*h, in->hmax);
     return 0;
 }

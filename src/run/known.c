@@ -7,7 +7,8 @@
 #include "run/watch.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
-    double low, h_free, log_old, h_old, when[LAST_EVENTS], rho, h, shortened, stiffest, rate;
+    double low, h_free, log_old, h_old, failed, converges, hmax, when[LAST_EVENTS];
+    double rho, h, shortened, stiffest, rate;       /* of the spectrum */
     rule rule;
     int negative, waves, products;      /* of the spectrum, */
     long age;
@@ -42,6 +43,9 @@ int known_keep(costate *c, const run *x, int begins, long source)
     k.h_free = x->h_free;
     k.log_old = x->k.log_old;
     k.h_old = x->k.h_old;
+    k.failed = x->k.failed;
+    k.converges = x->k.converges;
+    k.hmax = c->in.hmax;
     k.control_rejected = x->k.rejected;
     k.cautious = x->by.cautious;
     k.taken = w->taken;
@@ -76,8 +80,9 @@ static int sound(const costate *c, const known *k, const fresh_run *f)
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
            (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
-           low <= f->t && f->t <= high && k->rho >= 0 && isfinite(k->rho) && k->h >= 0 &&
-           k->shortened >= 0 && k->products >= 0 && k->age >= 0 && rule_sound(c, &k->rule);
+           low <= f->t && f->t <= high && k->failed >= 0 && k->converges > 0 && k->hmax > 0 && k->rho >= 0 &&
+           isfinite(k->rho) && k->h >= 0 && k->shortened >= 0 && k->products >= 0 && k->age >= 0 &&
+           rule_sound(c, &k->rule);
 }
 
 static void spectrum_again(costate *c, const known *k, const void *v)
@@ -123,6 +128,9 @@ int known_again(costate *c, run *x, const fresh_run *f)
     x->h_free = k.h_free;
     x->k.log_old = k.log_old;
     x->k.h_old = k.h_old;
+    x->k.failed = k.failed;
+    x->k.converges = k.converges;
+    c->in.hmax = k.hmax;
     x->k.rejected = k.control_rejected;
     x->by.cautious = k.cautious;
     w->taken = k.taken;

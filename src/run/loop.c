@@ -14,9 +14,10 @@ static void restart(costate *c, run *x)
 {
     fresh(c, 0);
     spectrum_changed(&c->st.spectrum);
+    rule_event(c);
     x->has_prev = 0;
     x->by.cautious = 1;
-    x->k = (control){.by = x->k.by};
+    x->k = (control){.converges = HUGE_VAL, .by = x->k.by};
 }
 
 static int no_start(costate *c, const run *x)
@@ -39,6 +40,7 @@ static int initial_step(costate *c, run *x, double usual)
     if (!(c->o.h0 > 0) && !c->halves.tape) {
         int status = first_step(&c->st, &rest, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c, x) : status);
+        c->in.hmax = rest.hmax;
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -105,6 +107,7 @@ static double next_h(costate *c, const run *x, double judged, double err)
 {
     int fixed = c->o.controller == COSTATE_FIXED;
     double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
+    if (!fixed) factor = fmin(factor, fmax(1, x->k.converges / judged));
     if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
     double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
     return c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
@@ -140,11 +143,21 @@ static int try_step(costate *c, run *x, double *err)
     return status;
 }
 
+/* Newton's iteration failed again for an h that is no longer than ALIKE times the last one: it is likely to fail for it
+   in the next steps, too, which are at most LESS times as long, and MORE times longer with each one accepted. */
+static void remember(control *k, double h)
+{
+    const double ALIKE = 1.5, LESS = 0.7;
+    if (h < ALIKE * k->failed) k->converges = LESS * h;
+    k->failed = h;
+}
+
 static void reject(costate *c, run *x)
 {
     c->count.rejected++;
     x->rejected++;
     if (c->v.why != WHY_ERROR) c->count.newton_failures++;
+    if (c->v.why == WHY_NEWTON && !x->by.next.new_jacobian) remember(&x->k, fabs(x->h));
     if (c->v.why == WHY_KRYLOV) x->unsolved++;
     x->h_free = x->h * x->by.next.factor;
     x->k.rejected++;
@@ -170,13 +183,15 @@ static int report(costate *c, run *x)
 }
 
 /* Proposes the next step size. */
-/* Proposes the next step size. */
+/* FAST: with so small a contraction of Newton's iteration steps may become longer than any that failed. */
 static void propose(costate *c, run *x, double err)
 {
+    const double FAST = 0.05, MORE = 1.25;
     double judged = fabs(x->judged);
     x->h_free = next_h(c, x, judged, err);
     x->k.log_old = log_kept(err);
     x->k.h_old = judged;
+    x->k.converges *= x->by.contraction < FAST ? HUGE_VAL : MORE;
     x->k.rejected = 0;
 }
 

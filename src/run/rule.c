@@ -118,6 +118,16 @@ static int after_explicit(costate *c, const run *by)
 
 /* ---- stiff and stabilised steps ---- */
 
+/* May explicit steps follow stiff ones?  Where a slow phase ends by itself, in a layer, fast modes grow and are damped
+   again.  Explicit steps follow them less accurately than y shows, which forgets them and gradients do not.  So not in
+   runs that are differentiated, but where an event ended the phase, or options.stability is off. */
+static int bears_explicit(const costate *c, const run *by)
+{
+    return !by->by.differentiated || c->rule.eventful || is_stabilised(c) || follows_error_alone(&c->st);
+}
+
+void rule_event(costate *c) { c->rule.eventful = 1; }
+
 /* *k <- the member that would take less work than this one, or -1; *h: its step */
 static int cheaper_one(costate *c, const run *by, double *h, int *k)
 {
@@ -126,7 +136,7 @@ static int cheaper_one(costate *c, const run *by, double *h, int *k)
     *h = proposed;
     *k = -1;
     if (x->taken < SETTLED || c->st.spectrum.products == 0) return 0;
-    if (c->first[0] >= 0) {
+    if (c->first[0] >= 0 && bears_explicit(c, by)) {
         const costate_method *m = c->st.members[c->first[0]].m;
         double f = m->s - ((m->is & COSTATE_FSAL) != 0), longest = stiffness_step(c, c->first[0], proposed);
         if (f / longest * MARGIN < effort_rate(x)) { *h = longest; *k = c->first[0]; return 0; }
@@ -268,8 +278,9 @@ int rule_again(costate *c, const rule *x)
 int rule_sound(const costate *c, const rule *x)
 {
     int count = members_count(&c->st), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
-    return there && c->works[x->next].usable && x->taken >= 0 && x->flagged >= 0 && x->lu >= 0 && isfinite(x->lu) &&
-           x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
+    return there && c->works[x->next].usable && x->taken >= 0 && x->flagged >= 0 && (x->eventful & ~1) == 0 &&
+           x->lu >= 0 && isfinite(x->lu) && x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 &&
+           x->wait >= 0;
 }
 
 int rule_step(costate *c, const run *x, double err)

@@ -13,6 +13,7 @@ static inline int is_stabilised(const costate *c) { return c->st.method->of && e
 /* a run begins, or continues on this tape, or where the last one ended: the member of the last step is at hand */
 int rule_begin(costate *, const costate_tape *on, int warm);
 int rule_step(costate *, const run *, double err);      /* after an accepted step and the proposal of the next */
+void rule_event(costate *);                             /* an event has changed the state, or f */
 static inline int rule_changes(const costate *c) { return c->rule.next != c->st.at; }
 int rule_change(costate *, double *h);                  /* the next member is at hand; *h <- its first step */
 /* The step at hand failed with this status: is there a member of the other kind to take it?  Once a step. */

@@ -22,7 +22,13 @@ typedef struct {
     double hmin, hmax, usual;   /* of |h|; usual: of a first step where y and f tell nothing, or 0 */
 } interval;
 
-typedef struct { double log_old, h_old; int rejected; law by; } control;       /* state of the step controllers */
+typedef struct {                /* state of the step controllers */
+    double log_old, h_old;
+    double failed, converges;   /* |h| for which Newton's iteration failed last, or 0; that up to which it is thought to
+                                   converge, HUGE_VAL: any */
+    int rejected;
+    law by;
+} control;
 
 typedef struct {                /* state at the end of the last run, for options.warm */
     int held;                   /* 0: there was no run, or it failed */
@@ -125,6 +131,7 @@ typedef struct {
                                    without a flag */
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
+    int eventful;               /* stiff: there was an event since the last switch */
     int since;                  /* stiff: steps since the order changed; */
     double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
     long failures;              /* and failures of Newton's iteration up to there */
@@ -287,7 +294,7 @@ law law_of(const stepper *);
 control control_of(const stepper *);        /* when a run begins, or another member takes over */
 double next_factor(const stepper *, const control *, int newton, double err, double h);
 /* yp: y' for residuals, else NULL; f, z, f1: n each, work */
-int first_step(stepper *, const interval *, const double *y, const double *yp, double *f, double *z, double *f1,
+int first_step(stepper *, interval *, const double *y, const double *yp, double *f, double *z, double *f1,
                double *h);
 
 /* consistent.c */

@@ -1,5 +1,5 @@
-/* test_lanes_falling.c - Rosenbrock steps across a time where the problem is not stiff any more are judged alike in lanes
-   and alone: states, statuses and statistics have the same bits.
+/* test_lanes_falling.c - Rosenbrock steps across a time where the problem is not stiff any more are judged alike in
+   lanes and alone: states, statuses and statistics have the same bits.
 
        y_i' = -L_i(t) (y_i - 2 - sin t),  L_i = (1 + i) p_0 until p_1, then 1
 

@@ -218,19 +218,19 @@ static void waits(void **state)
 }
 
 /* With a tape or with tangents the degree is limited by what transposes bear.  Whether stabilised steps pay is judged
-   with that limit: without it they do for both rates. */
+   with that limit: without it they do for both rates, and with it for the faster one hardly ever. */
 static void tapes(void **state)
 {
     links *w = malloc(sizeof *w);
     (void)state;
     for (int fast = 0; fast < 2; fast++)
         for (int k = 2; k <= 4; k++) {
-            double rate = fast ? 8000 : 441;
+            double rate = fast ? 16000 : 441;
             plate(w, 20, 20, rate, rate * 4 * (1 - cos(acos(-1) / 21)));
             w->pull = 3;
             result r = ran(w, 1, pow(10, -k), NULL, 1), without = ran(w, 1, pow(10, -k), NULL, 0);
             if (!(r.gap < 1e-13)) fail_msg("rate %.0f, 1e-%d: gap %.1e", rate, k, r.gap);
-            if (stabilised(&without) == 0 || (stabilised(&r) == 0) != fast)
+            if (stabilised(&without) == 0 || (3 * stabilised(&r) < stabilised(&without)) != fast)
                 fail_msg("rate %.0f, 1e-%d: %ld stabilised steps, %ld without a tape", rate, k, stabilised(&r),
                          stabilised(&without));
         }

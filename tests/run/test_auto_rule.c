@@ -347,7 +347,7 @@ static void failed_tries(void **state)
         const linear s = {.a = 1e2, .fails = &fails};
         const costate_problem P = problem_of(&s);
         costate_options o = at(1e-6);
-        o.hmax = 0.3;
+        o.hmax = o.h0 = 0.3;                                    /* so that all calls are those of steps */
         const seen *x = run_of("radau", &P, 2, o);
         int down = 0;
         assert_int_equal(fails.left, 0);

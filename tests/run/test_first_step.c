@@ -260,9 +260,45 @@ static void no_room(void **state)
     costate_tape_free(tape);
 }
 
+/* ---- y' = -(5 k(t) + slow) y, y(0) = 1, over a day: k is 0 at both ends, y and f tell nothing of it ------------- */
+
+typedef struct { int kind; double day, slow; } sun;
+
+static double light(const sun *s, double t)
+{
+    const double PI = acos(-1);
+    double x = t / s->day, u = sin(PI * x), v = fmax(0, -cos(2 * PI * x));
+    return s->kind == 0 ? u * u : v * v;
+}
+static int sunlit(const costate_point *x, double *out, void *ctx)
+{
+    const sun *s = ctx;
+    out[0] = -(5 * light(s, x->t) + s->slow) / s->day * x->y[0];
+    return 0;
+}
+
+static void later_input(void **state)
+{
+    const costate_method *m = *state;
+    NEEDS_ESTIMATE(m);
+    if (method_info(m).order < 2) skip();
+    for (int k = 0; k < 2 * 4 * 2; k++) {
+        sun s = {k & 1, k >> 3 ? 86400 : 1, k >> 1 & 3 ? pow(10, -6 + 2 * (k >> 1 & 3)) : 0};
+        double truth = exp(-5 * (s.kind ? 0.25 : 0.5) - s.slow), y = 1;
+        const costate_problem P = {.n = 1, .ctx = &s, .rhs = {.value = sunlit}};
+        const costate_options o = {.rtol = 1e-4, .atol = 1e-4, .differences = 1, .max_steps = 100000};
+        costate *c = costate_new(m, &P, &o);
+        CHECK_OK(c, costate_integrate(c, 0, s.day, &y, NULL, NULL));
+        if (!(fabs(y - truth) <= 5e-3))
+            fail_msg("%s, kind %d, slow %g: %g, not %g", method_name(m), s.kind, s.slow, y, truth);
+        costate_free(c);
+    }
+}
+
 int main(void)
 {
     return run_by_method("far from t = 0", far_from_zero) + run_by_method("between hmin and hmax", limits) +
            run_by_method("any span", any_span) + run_by_method("Robertson", long_span) +
-           run_by_method("a start that fails", hopeless) + run_by_method("no room for a step", no_room);
+           run_by_method("a start that fails", hopeless) + run_by_method("no room for a step", no_room) +
+           run_by_method("an input that begins later", later_input);
 }
