@@ -1,7 +1,7 @@
 /* 41_positive.c - concentrations that must not become negative, at loose tolerances.
 
    Robertson's kinetics to t = 1e11. Where an error of the size of the tolerance makes the first concentration negative,
-   the exact solution through this point goes to minus infinity: the run returns -4e7 with an error test that was met
+   the exact solution through this point goes to minus infinity: the run returns -5e7 with an error test that was met
    at every step. With costate_bounds_after_step the same run, with the same steps up to there, stays with the truth.
    costate_stats says how often a bound acted and by how much of the tolerance; the gradient is exact for these steps,
    with a derivative of 0 where a component was outside. */
@@ -100,7 +100,7 @@ int main(void)
     double worst = 0, gap = 0;
     puts("t = 1e11           rtol     y_0 free   y_0 bounded  y_2 bounded  bound acted  by (tolerances)");
     for (int k = 0; k < 3; k++)
-        for (double rtol = 1e-3; rtol > 5e-6; rtol /= 10) {
+        for (double rtol = 1e-2; rtol > 5e-5; rtol /= 10) {
             result is_free = run(methods[k], rtol, 0), r = run(methods[k], rtol, 1);
             printf("%-12s %10.0e %12.3g %13.3g %12.6f %12ld %12.2g\n", methods[k], rtol, is_free.y[0], r.y[0], r.y[2],
                    r.corrections, r.size);

@@ -91,7 +91,7 @@ static int sparse_counts(int n, const costate_pattern *p, double *work, double *
 int LS_Counts(const costate_backend *b, int n, const costate_pattern *p, double *work, double *entries)
 {
     int lower, upper;
-    if (b->dense) {
+    if (b->dense || !p) {               /* a backend of the user's may take full matrices, too */
         *entries = (double)n * n;
         *work = *entries * n / 3;
     } else if (LS_Banded(b)) {

@@ -1069,6 +1069,9 @@ static void lapack_counts(void **state)
     assert_true(work == 1200 * 3 * 6 && entries == 1200 * 10);
     assert_int_equal(LS_Counts(&LS_dense, 6, NULL, &work, &entries), COSTATE_LS_OK);
     assert_true(work == 72 && entries == 36);
+    const costate_backend own = {.name = "sparse, but without a pattern"};
+    assert_int_equal(LS_Counts(&own, 6, NULL, &work, &entries), COSTATE_LS_OK);
+    assert_true(work == 72 && entries == 36);
     big_pattern_free(p);
 }
 

@@ -91,7 +91,8 @@ static int pendulum_jacobian(const costate_point *x, double *J, void *ctx)
     const double *y = x->y;
     const struct { int row, column; double value; } all[] = {
         {0, 0, -y[4]}, {0, 2, 1}, {0, 4, -y[0]}, {1, 1, -y[4]}, {1, 3, 1}, {1, 4, -y[1]}, {2, 0, -y[5]}, {2, 5, -y[0]},
-        {3, 1, -y[5]}, {3, 5, -y[1]}, {4, 0, y[0]}, {4, 1, y[1]}, {5, 0, y[2]}, {5, 1, y[3]}, {5, 2, y[0]}, {5, 3, y[1]}};
+        {3, 1, -y[5]}, {3, 5, -y[1]}, {4, 0, y[0]}, {4, 1, y[1]}, {5, 0, y[2]}, {5, 1, y[3]}, {5, 2, y[0]},
+        {5, 3, y[1]}};
     (void)ctx;
     memset(J, 0, 36 * sizeof *J);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) J[all[k].row + 6 * all[k].column] = all[k].value;
