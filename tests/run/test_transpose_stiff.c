@@ -7,6 +7,7 @@
    3.4e-11; so the bound is 4e-11 there, and runs of more than STEPS steps are left out. */
 #include "common.h"
 #include "ivp.h"
+#include <float.h>
 
 enum { MOST = 24, M = 2, STEPS = 3000 };
 
@@ -104,4 +105,99 @@ static void transposes(void **state)
     }
 }
 
-int main(void) { return run_by_method("transposes where it is stiff", transposes); }
+/* ---- where conditions make the gap larger, it is within a bound ----
+
+   Stage systems are solved with I - h J up to eps |I - h J| componentwise, forwards as backwards, so that
+
+       |lambda_K^T V_K - lambda_0^T V_0| <= C eps sum_k |lambda_k|^T (I + h_k |J_k|) |V_(k+1)|
+
+   Robertson's problem to t = 1e11, single components of y(t1): the sum is 1e10 times lambda_K^T V_K. */
+
+enum { ROBERTSON = 3, MOST_STEPS = 400 };
+typedef struct { double h[MOST_STEPS], y[MOST_STEPS][ROBERTSON], lambda[MOST_STEPS][ROBERTSON]; } back;
+
+static int step_back(int step, double t, double h, const double *y, int m, const double *lambda, const double *mu,
+                     void *ctx)
+{
+    back *b = ctx;
+    (void)t, (void)m, (void)mu;
+    b->h[step] = h;
+    memcpy(b->y[step], y, sizeof b->y[step]);
+    memcpy(b->lambda[step], lambda, sizeof b->lambda[step]);
+    return 0;
+}
+
+/* V after the first steps of the run, out; how many */
+static int tangent_after(const costate_method *m, const ivp *x, costate_options o, int tries, double *V)
+{
+    double y[ROBERTSON];
+    costate_tape *tape = costate_tape_new();
+    o.max_steps = tries;
+    costate *c = costate_new(m, &x->P, &o);
+    memcpy(y, x->y0, sizeof y);
+    int status = costate_integrate(c, 0, x->t1, y, NULL, tape), steps = costate_tape_steps(tape);
+    assert_true(status == COSTATE_OK || status == COSTATE_MAX_STEPS);
+    if (steps) CHECK_OK(c, costate_tangent(c, tape, 1, V, NULL, NULL, NULL));
+    costate_tape_free(tape);
+    costate_free(c);
+    return steps;
+}
+
+static double sum_of(const costate_method *m, const ivp *x, const costate_options *o, const back *b, int steps,
+                     const double *V0)
+{
+    double sum = 0, J[ROBERTSON * ROBERTSON];
+    for (int tries = 1, last = 0; last < steps; tries++) {
+        double V[ROBERTSON] = {V0[0], V0[1], V0[2]};
+        int now = tangent_after(m, x, *o, tries, V), k = now - 1;
+        if (now == last) continue;                                  /* this try was rejected */
+        last = now;
+        x->P.jac(&(costate_point){.y = b->y[k]}, J, x->P.ctx);
+        for (int i = 0; i < ROBERTSON; i++)
+            for (int j = 0; j < ROBERTSON; j++)
+                sum += fabs(b->lambda[k][i]) * ((i == j) + fabs(b->h[k] * J[j * ROBERTSON + i])) * fabs(V[j]);
+    }
+    return sum;
+}
+
+static void within_bound(void **state)
+{
+    static const char *const names[] = {"sdirk4a", "kvaerno54", "radau2a5", "radau2a7"};
+    const double V0[ROBERTSON] = {0.3, 0.5, 0.7}, C = 4;
+    static back b;
+    ivp x = {.own = NULL};
+    (void)state;
+    assert_int_equal(ivp_robertson(&x, 0), COSTATE_OK);
+    x.t1 = 1e11;
+    for (int k = 0; k < 2 * 4 * 2; k++) {
+        const costate_method *m = costate_method_find(names[k / 4]);
+        double rtol = k & 1 ? 1e-3 : 1e-4, V[ROBERTSON] = {V0[0], V0[1], V0[2]}, lambda[ROBERTSON] = {0}, y[ROBERTSON];
+        int of = k >> 1 & 1;
+        costate_options o = {.rtol = rtol, .atol = 1e-8 * rtol, .on_back = step_back, .on_back_ctx = &b};
+        costate *c = costate_new(m, &x.P, &o);
+        costate_tape *tape = costate_tape_new();
+        memcpy(y, x.y0, sizeof y);
+        lambda[of] = 1;
+        CHECK_OK(c, costate_integrate(c, 0, x.t1, y, NULL, tape));
+        int steps = costate_tape_steps(tape);
+        assert_true(steps < MOST_STEPS);
+        CHECK_OK(c, costate_tangent(c, tape, 1, V, NULL, NULL, NULL));
+        CHECK_OK(c, costate_adjoint(c, tape, 1, lambda, NULL, NULL, NULL));
+        double start = lambda[0] * V0[0] + lambda[1] * V0[1] + lambda[2] * V0[2];
+        double gap = fabs(V[of] - start), bound = DBL_EPSILON * sum_of(m, &x, &o, &b, steps, V0);
+        if (!(gap <= C * bound))
+            fail_msg("%s, rtol %g, y_%d: gap %.1e, bound %.1e", method_name(m), rtol, of, gap / fabs(V[of]),
+                     bound / fabs(V[of]));
+        print_message("           %s, %g, y_%d: gap %.1e, sum %.1e\n", method_name(m), rtol, of, gap / fabs(V[of]),
+                      bound / fabs(V[of]));
+        costate_tape_free(tape);
+        costate_free(c);
+    }
+    ivp_free(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(within_bound)};
+    return run_by_method("transposes where it is stiff", transposes) + cmocka_run_group_tests(tests, NULL, NULL);
+}
