@@ -396,8 +396,8 @@ typedef struct {
                                            faster than this; negative: never kept */
     int predictor;                    /**< COSTATE_PREDICT: start from the last step; COSTATE_PREDICT_NONE: from zero */
     int derivative_mode;              /**< 1: Newton iterates to round-off, so that finite differences of runs are
-                                           derivatives; rkc: uses no degree whose round-off exceeds 2e-12 of y, as in
-                                           each run with a tape or tangents */
+                                           derivatives; rkc: uses no degree whose round-off exceeds 2e-12 of y; in each
+                                           run with a tape or tangents it is 2.5e-11 */
 
     /* linear algebra */
     int solver;                       /**< enum costate_solver */

@@ -14,9 +14,9 @@ static const spectrum_accuracy ACCURATE = {.first = 16, .first_most = 60, .least
 enum { REFRESHED = 25 };
 
 /* Limits of the round-off of a step, eps noise |y|; degrees with more are not used.  NOISE: relative to the tolerance.
-   EXACT: relative to y, where it must not show in differences and transposes: in derivative mode, and in runs with a
-   tape or tangents. */
-static const double NOISE = 0.1, EXACT = 2e-12;
+   EXACT: relative to y, in derivative mode, where it must not show in differences.  TRANSPOSED: relative to y, in runs
+   with a tape or tangents; gaps of transposes were a twentieth of it at most (Brusselators, 200 to 2048 unknowns). */
+static const double NOISE = 0.1, EXACT = 2e-12, TRANSPOSED = 2.5e-11;
 
 /* Must rho be measured?  Also after a rejected step, if rho was not measured for that step: it may be too small. */
 static int stale(const stepper *c, const trial *t)
@@ -43,9 +43,11 @@ int rkc_radius(stepper *c, const record *r, const trial *t)
 double rkc_reach(const member_method *m, int differentiated, double size)
 {
     const costate_rkc *all = m->m->rkc;
-    double borne = (m->o->derivative_mode || differentiated ? EXACT : NOISE / size) / DBL_EPSILON;
+    double borne = NOISE / size;
+    if (m->o->derivative_mode) borne = EXACT;
+    else if (differentiated) borne = fmin(borne, TRANSPOSED);
     int k = 0, most = m->o->degree_max ? m->o->degree_max : all->s[all->degrees - 1];
-    while (k < all->degrees - 1 && all->noise[k + 1] <= borne && all->s[k + 1] <= most) k++;
+    while (k < all->degrees - 1 && DBL_EPSILON * all->noise[k + 1] <= borne && all->s[k + 1] <= most) k++;
     return all->beta[k];
 }
 
