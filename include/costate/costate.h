@@ -419,7 +419,7 @@ typedef struct {
        root); one that is too small gives unstable steps, which y survives and gradients do not. */
     int degree_max;                   /**< rkc: most evaluations of f per step; 0: the limit of the method.  rock4 is
                                            also limited by round-off, depending on the tolerance, and with a tape
-                                           or tangents to 10: see the manual */
+                                           or tangents to 13: see the manual */
     int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /**< NULL: none; ctx and return values
                                                                                      as for maps; called at each attempt
                                                                                      of a step */

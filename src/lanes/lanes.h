@@ -1,8 +1,7 @@
 /* lanes.h - members of an ensemble side by side: their clocks, the step at hand, the tape, and the code for L lanes.
 
-   Arrays hold L members, component by component: y[i*L + lane].  The files that include
-   code.h are compiled once for each L, with instructions whose registers hold L numbers; the others do not depend on
-   it. */
+   Arrays hold L members, component by component: y[i*L + lane].  The files that include code.h are compiled once for
+   each L, with instructions whose registers hold L numbers; the others do not depend on it. */
 #ifndef COSTATE_LANES_ROOM_H
 #define COSTATE_LANES_ROOM_H
 

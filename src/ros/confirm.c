@@ -15,8 +15,8 @@
 #include "base/pattern.h"
 #include "ros/ros.h"
 
-/* a step that has been made, with its estimate */
-typedef struct { stepper *c; const record *r; const trial *t; double sigma; } made;
+/* a step that has been made, with its estimate, not filtered */
+typedef struct { stepper *c; const record *r; const trial *t; double sigma; const double *est; } made;
 
 void ros_confirm_layout(stepper *c, cursor *at)
 {
@@ -61,18 +61,19 @@ static int norm_of(const made *s, const double *x, double *norm)
     return error_norm(s->c, s->r->y, s->t->y1, x, norm);
 }
 
-/* change <- -J est / sigma, or 0; raw <- E est / sigma; v2 <- est, not filtered.  Of states alone: integrals are 0. */
-static int unfiltered(const made *s, double *norm)
+/* change <- -J est / sigma, or 0; raw <- E est / sigma.  Of states alone: integrals are 0. */
+static int unfiltered(made *s, double *norm)
 {
     stepper *c = s->c;
     ros_after *a = &work(c)->after;
-    double *est = work(c)->v2;
     size_t n = (size_t)c->n, N = (size_t)c->N;
-    combine(n, est, NULL, 1, c->s, c->m->est.e, s->r->X, n);
     memset(a->change, 0, N * sizeof *a->change);
-    if (!work(c)->filtered) add_product(c, -1 / s->sigma, &c->lin, est, a->change);
+    if (work(c)->filtered) {
+        combine(n, work(c)->v2, NULL, 1, c->s, c->m->est.e, s->r->X, n);
+        s->est = work(c)->v2;
+    } else add_product(c, -1 / s->sigma, &c->lin, s->est, a->change);
     memcpy(a->raw, a->change, N * sizeof *a->raw);
-    mass_multiply(c->maps, 0, 1, 1, est, a->raw);
+    mass_multiply(c->maps, 0, 1, 1, s->est, a->raw);
     return norm_of(s, a->raw, norm);
 }
 
@@ -84,7 +85,7 @@ static int next_jacobian(const made *s, double *moved)
     costate_point x = point(c->maps, s->r->end, s->t->y1);
     weights(c, s->t->y1, a->w);
     TRY(linearise(c->maps, s->t->serial + 1, &x, a->w, &a->lin));
-    add_product(c, 1 / s->sigma, &a->lin, work(c)->v2, a->change);
+    add_product(c, 1 / s->sigma, &a->lin, s->est, a->change);
     return norm_of(s, a->change, moved);
 }
 
@@ -104,7 +105,7 @@ static int by_next_matrix(const made *s, double h, double norm, double *again)
 
 int ros_confirm(stepper *c, const record *r, const trial *t, double h, double norm, double *again)
 {
-    const made s = {c, r, t, sigma_for(c, r->h)};
+    made s = {c, r, t, sigma_for(c, r->h), t->err};
     double size;
     *again = 0;
     ros_confirm_clear(c);
