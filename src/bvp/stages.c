@@ -24,6 +24,7 @@ static void piece(bvp *b, int k) { if (b->maps.bound.mode != k) maps_bind_step(&
 costate_point stage_point(bvp *b, const solution *x, int i, int j)
 {
     piece(b, x->piece[i]);
+    maps_bind_time(&b->maps, x->t[i], x->h[i]);
     stage_state(b, x, i, j, b->stage.Y, b->stage.K);
     return equation_point(&b->maps, stage_time(b, x, i, j), b->stage.Y, b->stage.K);
 }

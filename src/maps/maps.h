@@ -83,6 +83,8 @@ typedef struct {                        /* what every point of a run or a step s
     const double *p;                    /* parameters of the run */
     const double *m;                    /* nm memory variables and mode of the step */
     int mode;
+    double from, to;                    /* of the step or, outside of steps, of the run; alike: not known.  Differences
+                                           in t stay between them and are a small part of their distance */
     const double *slope;                /* n: about y', if events request it; NULL: not known */
     const double *w;                    /* N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 } bindings;
@@ -174,6 +176,7 @@ void maps_layout_columns(maps *, cursor *, int m);        /* for products with m
 void maps_free(maps *);
 void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep; */
 void maps_bind_step(maps *, const double *m, int mode);   /* memory and mode, of a step */
+static inline void maps_bind_time(maps *a, double t, double h) { a->bound.from = t; a->bound.to = t + h; }
 
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
 static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac_yp || !a->residual); }

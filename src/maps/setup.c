@@ -148,7 +148,7 @@ void maps_layout(maps *a, cursor *at)
 {
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = n + nm + (size_t)a->nq;
     a->zeros = take(at, n + np + nm);
-    a->work = take(at, DIFFERENCE_LEVELS * (4 * N + np + nm));
+    a->work = take(at, DIFFERENCE_LEVELS * (5 * N + np + nm));
     a->by_jac.at.y = a->user.jac ? take(at, n) : NULL;
     a->by_jac.at.yp = a->user.jac && a->residual ? take(at, n) : NULL;
     a->ready[0].y = a->user.rhs.prepare ? take(at, n) : NULL;
@@ -174,6 +174,7 @@ void maps_bind(maps *a, const double *p)
     a->bound.p = p;
     a->bound.m = NULL;
     a->bound.mode = 0;
+    a->bound.from = a->bound.to = 0;
     a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 

@@ -15,6 +15,7 @@ int sweep_hold(sweep_state *w, int step)
     TRY(tape_get(w->tape, step, w->who, stages, &w->now));
     verdict_at(c->v, w->now.t);
     memory_bind(c, w->now.y, w->now.mode);
+    maps_bind_time(c->maps, w->now.t, w->now.h);
     weights(c, w->now.y, c->w);
     w->held = step;
     return 0;

@@ -49,6 +49,7 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     const mapped *event = on ? tape_last_event(tape) : NULL;
     maps_bind(&c->maps, p);
     set_range(c, t0, t1);
+    maps_bind_time(&c->maps, t0, t1 - t0);
     events_begin(c, on, event);
     claim(c);
     if (from == COLD && !(on && c->st.spectrum.run == tape->from.stamp)) spectrum_forget(&c->st.spectrum);

@@ -42,6 +42,7 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     if (!as_often || r->exact) as.iterations = NULL;
     verdict_at(&c->v, now->t);
     memory_bind(&c->st, now->y, r->mode);
+    maps_bind_time(&c->maps, now->t, now->h);
     weights(&c->st, now->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
     memory_keep(&c->st, now->y, c->work.y1);

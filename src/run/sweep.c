@@ -8,6 +8,7 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
     reader who = reader_of(c, 0);
     TRY(tape_get(t, k, &who, 1, r));
     memory_bind(&c->st, r->y, r->mode);
+    maps_bind_time(&c->maps, r->t, r->h);
     return 0;
 }
 

@@ -117,11 +117,11 @@ static void compute(costate_map given, products *out, long *differences)
     close_world(&here);
 }
 
-/* Round-off eps over a step e, and e^2 for what it leaves out: eps^(2/3) at the best e for one difference; the step of
-   the second is not the best: eps/e^2; the third: the error of the second in the place of eps.  Each times ten. */
-static const double GOOD[] = {1e-14, 4e-10, 6e-5, 4e-3};
-/* of a third derivative, whose step is the best one for what is below it */
-static const double THIRD[] = {1e-14, 4e-10, 1e-6, 4e-3};
+/* Round-off eps over a step e, and e^2 for what it leaves out: eps^(2/3) at the best e for one difference; the second
+   has the error of the first in the place of eps, and the third that of the second.  Each times ten. */
+static const double GOOD[] = {1e-14, 4e-10, 3e-7, 1e-4};
+/* of a third derivative */
+static const double THIRD[] = {1e-14, 4e-10, 3e-7, 1e-4};
 
 static void judge(const char *what, const char *left, size_t size, const double *x, const double *exact, double most)
 {
