@@ -55,6 +55,14 @@ static int checked(costate_misfit *s, int code, const char *name, double t)
     return code;
 }
 
+/* products that observations of a sweep need: of sweeps that the caller makes, misfit.c has not asked for them */
+static int there(costate_misfit *s, int given, const char *name, double t)
+{
+    if (!given && !s->v.status)
+        fail(&s->v, COSTATE_MISSING, "measurements.output.%s is missing, which a sweep needs at t = %.10g.", name, t);
+    return given ? 0 : -1;
+}
+
 static double sigma_of(const costate_measurements *g, int k, int j)
 {
     return g->sigma[g->sigma_at_times ? k * g->outputs + j : j];
@@ -80,6 +88,7 @@ static int residuals(costate_misfit *s, int k, const costate_point *x)
 static int along(costate_misfit *s, int k, const costate_point *x, const costate_point *dx)
 {
     const costate_measurements *g = &s->given;
+    TRY(there(s, g->output.tangent != NULL, "tangent", x->t));
     TRY(checked(s, g->output.tangent(x, dx, s->u, g->ctx), "tangent", x->t));
     for (int j = 0; j < g->outputs; j++) s->u[j] = measured(g, k, j) ? s->u[j] / sigma_of(g, k, j) : 0;
     return 0;
@@ -114,6 +123,7 @@ int observed_seed(int k, double t, const double *y, int m, double *w, void *ctx)
     costate_point x = {.t = t, .y = y, .p = s->p};
     costate_gradient g = {.y = w, .p = s->direct};
     (void)m;
+    TRY(there(s, s->given.output.adjoint != NULL, "adjoint", t));
     TRY(residuals(s, k, &x));
     return checked(s, s->given.output.adjoint(&x, s->weight, &g, s->given.ctx), "adjoint", t);
 }
@@ -124,6 +134,8 @@ int observed_seed2(int k, double t, const double *y, int m, const double *V, dou
     const costate_measurements *of = &s->given;
     costate_point x = {.t = t, .y = y, .p = s->p};
     costate_gradient g = {.y = w, .p = s->direct};
+    TRY(there(s, of->output.adjoint != NULL, "adjoint", t));
+    TRY(there(s, !w || of->output.adjoint_tangent, "adjoint_tangent", t));
     TRY(residuals(s, k, &x));
     if (w) TRY(checked(s, of->output.adjoint(&x, s->weight, &g, of->ctx), "adjoint", t));
     for (int j = 0; j < m; j++) {
@@ -131,7 +143,6 @@ int observed_seed2(int k, double t, const double *y, int m, const double *V, dou
         costate_gradient g2 = {.y = w2 + (size_t)j * (size_t)s->n,
                                .p = s->direct2 ? s->direct2 + (size_t)j * (size_t)s->np : NULL};
         TRY(along(s, k, &x, &dx));
-        if (w && !of->output.adjoint_tangent) return checked(s, -1, "adjoint_tangent, which is missing,", t);
         if (w) TRY(checked(s, of->output.adjoint_tangent(&x, &dx, s->weight, &g2, of->ctx), "adjoint_tangent", t));
         for (int i = 0; i < of->outputs; i++) s->u[i] /= sigma_of(of, k, i);
         TRY(checked(s, of->output.adjoint(&x, s->u, &g2, of->ctx), "adjoint", t));

@@ -217,6 +217,16 @@ static int second_adjoint(const costate_point *x, const double *w, const costate
     return (void)x, (void)ctx, 0;
 }
 
+static int second_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    return (void)x, (void)ctx, out[0] = dx->y ? dx->y[1] : 0, 0;
+}
+static int second_second(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                         void *ctx)
+{
+    return (void)x, (void)dx, (void)w, (void)g, (void)ctx, 0;       /* it is linear */
+}
+
 static void components(void **state)
 {
     const int one = 1;
@@ -258,6 +268,41 @@ static void components(void **state)
     CHECK_OK(x.c, costate_adjoint(x.c, x.tape, 1, l, NULL, NULL, costate_misfit_observations(x.s)));
     assert_memory_equal(l, g[1], sizeof l);
     end(&x);
+}
+
+/* Sweeps that the caller makes with these observations need products, too: one that is missing is named. */
+static void observations_lack(void **state)
+{
+    static const double times[] = {0.3, 1.0}, values[] = {0.5, 0.4}, deviation = 0.1;
+    const costate_map all = {.value = second_state, .tangent = second_tangent, .adjoint = second_adjoint,
+                             .adjoint_tangent = second_second};
+    const struct { const char *name; costate_map output; int gauss_newton, gradient; } cases[] = {
+        {NULL, all, 0, 0},
+        {"adjoint_tangent", {all.value, .tangent = all.tangent, .adjoint = all.adjoint}, 0, 0},
+        {NULL, {all.value, .tangent = all.tangent, .adjoint = all.adjoint}, 1, 0},
+        {"tangent", {all.value, .adjoint = all.adjoint, .adjoint_tangent = all.adjoint_tangent}, 0, 0},
+        {"adjoint", {all.value, .tangent = all.tangent, .adjoint_tangent = all.adjoint_tangent}, 0, 0},
+        {"adjoint", {all.value, .tangent = all.tangent}, 1, 0},
+        {"adjoint", {all.value, .tangent = all.tangent}, 0, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        costate_measurements given = {.times = 2, .outputs = 1, .t = times, .value = values, .sigma = &deviation,
+                                      .output = cases[i].output};
+        fit x = begin(costate_method_find("dopri5"), &whole, &given);
+        double V[N] = {1, 0}, l[N] = {0}, l2[N] = {0};
+        costate_second of = {.m = 1, .V = V, .lambda = cases[i].gauss_newton ? NULL : l, .lambda2 = l2,
+                             .observations = costate_misfit_observations(x.s)};
+        int status = cases[i].gradient ? costate_adjoint(x.c, x.tape, 1, l, NULL, NULL, of.observations)
+                   : cases[i].gauss_newton ? costate_gauss_newton(x.c, x.tape, &of)
+                                           : costate_hessian(x.c, x.tape, &of);
+        char expected[64] = "No error.";
+        if (cases[i].name) snprintf(expected, sizeof expected, "output.%s is missing", cases[i].name);
+        assert_int_equal(status, cases[i].name ? COSTATE_CALLBACK : COSTATE_OK);
+        if (cases[i].name && !strstr(costate_misfit_message(x.s), expected))
+            fail_msg("case %zu: %s", i, costate_misfit_message(x.s));
+        end(&x);
+    }
 }
 
 /* ---- what is wrong ---- */
@@ -360,7 +405,8 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components), cmocka_unit_test(refused), cmocka_unit_test(failures),
+        cmocka_unit_test(components), cmocka_unit_test(observations_lack),
+        cmocka_unit_test(refused), cmocka_unit_test(failures),
         cmocka_unit_test(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

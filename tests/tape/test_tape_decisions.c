@@ -274,6 +274,70 @@ static void impossible_steps(void **state)
     }
 }
 
+static int falls(const costate_point *x, double *e, void *ctx) { return (void)ctx, e[0] = x->y[1] - 0.4, 0; }
+static int spirals(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = -1e3 * (x->y[0] - cos(x->t));
+    out[1] = x->y[2];
+    out[2] = -x->y[1];
+    return 0;
+}
+
+/* A run with this file, or one whose file is cut behind its last state and gone on with; *y: the state at the end */
+static int goes_on_with(const bytes_of *file, double *y)
+{
+    const costate_event event = {.guard.value = falls, .passes = 1, .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE};
+    const costate_problem P = {.n = 3, .rhs.value = spirals, .nevents = 1, .event = &event};
+    const costate_options o = {.rtol = 1e-4, .atol = 1e-6, .storage = COSTATE_CHECKPOINTS, .checkpoints = 30,
+                               .differences = 1};
+    costate *c = costate_new(costate_method_find("auto"), &P, &o);
+    costate_tape *t = NULL;
+    int status;
+    memcpy(y, (double[]){1, 1, 0}, 3 * sizeof *y);
+    if (file) file_is(path, file->data, file->length, 0);
+    else remove(path);
+    assert_non_null(t = costate_tape_open(path));
+    status = file ? costate_resume(c, t, y) : costate_integrate(c, 0, 10, y, NULL, t);
+    assert_true(status == COSTATE_OK || *costate_message(c));
+    costate_tape_free(t);
+    costate_free(c);
+    return status;
+}
+
+/* What the run knew at a state, its checksums right: a NaN in any word ends the run with a sentence, or
+   changes nothing but lengths of steps. */
+static void impossible_knowledge(void **state)
+{
+    double end[3], y[3];
+    int refused = 0, words = 0;
+    (void)state;
+    assert_int_equal(goes_on_with(NULL, end), COSTATE_OK);
+    bytes_of all = file_bytes(path);
+    size_t last = 0, begin;
+    for (size_t at = FRAMES_BEGIN; at < all.length / 2; at = frame_end(&all, at))
+        if (frame_at(&all, at).type == FRESH) last = at;
+    assert_true(last > 0);
+    begin = last + sizeof(frame) + sizeof(journal_fresh) + sizeof end;
+    all.length = frame_end(&all, last);
+    for (size_t at = begin; at < all.length; at += 8) {
+        unsigned char word[8];
+        memcpy(word, all.data + at, 8);
+        memcpy(all.data + at, &(double){NAN}, 8);
+        frame_seal(&all, last);
+        int status = goes_on_with(&all, y);
+        if (!status && relative_gap(3, y, end) > 1e-3) fail_msg("word %d: ends elsewhere", words);
+        words++;
+        refused += status == COSTATE_BAD_TAPE;
+        memcpy(all.data + at, word, 8);
+    }
+    frame_seal(&all, last);
+    assert_int_equal(goes_on_with(&all, y), COSTATE_OK);
+    assert_memory_equal(y, end, sizeof end);
+    if (!(refused > words / 2)) fail_msg("%d of %d", refused, words);
+    free(all.data);
+}
+
 /* The manual, "Files": with both other kinds of storage a file contains one state per block, from which each sweep
    repeats each step once. */
 static void states_in_file(void **state)
@@ -414,7 +478,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside), cmocka_unit_test(offered_sources),
-        cmocka_unit_test(impossible_steps), cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
+        cmocka_unit_test(impossible_steps), cmocka_unit_test(impossible_knowledge), cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
         cmocka_unit_test(factors_by_default), cmocka_unit_test(abandoned_lease), cmocka_unit_test(states_in_file),
     };
     snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
