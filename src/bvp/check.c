@@ -29,8 +29,9 @@ typedef struct {                    /* inputs: p (np), then a and b; X: values a
     double *value, *V, *seeds;      /* X: values, their derivatives along v, the functional's with respect to them */
     double *gradient, *Hv;          /* in; in of two */
     by_theta first, product;        /* the same, as calls give them */
-    double *d, *out;                /* the larger of X and in: differences, work */
+    double *d, *other, *out;        /* the larger of X and in: differences, work */
     double *ones;                   /* X */
+    double blur, blur_of_hessian;   /* of the differences of tangents, of gradients */
     double *block;
 } bvp_attempt;
 
@@ -52,7 +53,7 @@ static void layout(bvp_attempt *x, cursor *at)
     x->product.p = take(at, DIRECTIONS * x->np + 1);
     x->product.ends = take(at, DIRECTIONS * x->nends);
     x->product.times = take(at, DIRECTIONS * POINTS);
-    TAKE(at, x->X > x->in ? x->X : x->in, &x->d, &x->out);
+    TAKE(at, x->X > x->in ? x->X : x->in, &x->d, &x->other, &x->out);
     x->ones = take(at, x->X);
 }
 
@@ -229,9 +230,9 @@ static int check_first(bvp_attempt *x, costate_report *r)
     if (x->tangents && x->adjoints)
         TRY(check_gap(&HERE, x->X, x->seeds, x->V, x->in, x->gradient, x->v, LEAST * size, &r->transpose));
     check_derivative c = {.line = {values_at, x, x->X}, .steps = &STEPS, .given = x->V, .of = x->value,
-                          .unit = x->ones, .d = x->d, .out = x->out, .back = back};
+                          .unit = x->ones, .d = x->d, .other = x->other, .out = x->out, .back = back};
     if (!x->tangents) c.line = (line){seeded_value_at, x, 1}, c.given = &along, c.of = &size;
-    return check_along(&HERE, &c, &r->taylor);
+    return check_along(&HERE, &c, &r->taylor, &x->blur);
 }
 
 static int check_second(bvp_attempt *x, costate_report *r)
@@ -247,8 +248,8 @@ static int check_second(bvp_attempt *x, costate_report *r)
     TRY(gradient(x, x->gradient));
     TRY(check_symmetry(&HERE, x->in, x->v, x->Hv, x->gradient, LEAST / 2, &r->symmetry));
     const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &STEPS, .given = x->Hv, .of = x->gradient,
-                                .unit = x->v + x->in, .d = x->d, .out = x->out, .back = back};
-    return check_along(&HERE, &c, &r->hessian);
+                                .unit = x->v + x->in, .d = x->d, .other = x->other, .out = x->out, .back = back};
+    return check_along(&HERE, &c, &r->hessian, &x->blur_of_hessian);
 }
 
 /* which products all of f, r and g have */
@@ -266,9 +267,11 @@ static void products_of(bvp_attempt *x)
 static void say(const bvp_attempt *x, costate_report *r)
 {
     if (x->tangents && x->adjoints) check_adds(r, "transposes differ by %.1e. ", r->transpose);
-    check_adds(r, "%s and differences differ by %.1e. ", x->tangents ? "tangents" : "adjoints", r->taylor);
+    check_adds(r, "%s and differences differ by %.1e.", x->tangents ? "tangents" : "adjoints", r->taylor);
+    if (check_agrees(r->taylor, x->blur)) check_says_blur(r, r->taylor, x->blur);
     if (!x->second) return;
-    check_adds(r, "Hessian: symmetric to %.1e, products and differences differ by %.1e. ", r->symmetry, r->hessian);
+    check_adds(r, " Hessian: symmetric to %.1e, products and differences differ by %.1e.", r->symmetry, r->hessian);
+    if (check_agrees(r->hessian, x->blur_of_hessian)) check_says_blur(r, r->hessian, x->blur_of_hessian);
 }
 
 static int checks(bvp_attempt *x, costate_report *r)
@@ -283,9 +286,9 @@ static int checks(bvp_attempt *x, costate_report *r)
     b->o.fixed = fixed;
     if (status) return check_says(r, status, "%s", b->v.text);
     say(x, r);
-    int right = r->taylor <= CHECK_RIGHT;           /* NaN is not right */
+    int right = check_agrees(r->taylor, x->blur);       /* NaN is not right */
     if (x->tangents && x->adjoints) right &= r->transpose <= CHECK_TRANSPOSED;
-    if (x->second) right &= r->symmetry <= CHECK_TRANSPOSED && r->hessian <= CHECK_RIGHT;
+    if (x->second) right &= r->symmetry <= CHECK_TRANSPOSED && check_agrees(r->hessian, x->blur_of_hessian);
     return right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 

@@ -126,9 +126,12 @@ typedef struct {
     line line;
     const check_steps *steps;
     const double *given, *of, *unit;
-    double *d, *out;                        /* line.count each, work */
+    double *d, *other, *out;                /* line.count each, work */
     int (*back)(void *ctx);
 } check_derivative;
-int check_along(const space *, const check_derivative *, double *error);
+int check_along(const space *, const check_derivative *, double *error, double *blur);
+/* Is the derivative right, as far as differences tell, the best two of which disagree by blur? */
+int check_agrees(double error, double blur);
+void check_says_blur(costate_report *, double error, double blur);     /* adds it, where the error alone is large */
 
 #endif

@@ -40,28 +40,48 @@ static int is_fatal(int status, int smallest)
     return status == COSTATE_NO_MEMORY || status == COSTATE_CALLBACK || (status && smallest);
 }
 
-/* c->out is overwritten by the gap */
-static int error_of(const space *s, const check_derivative *c, double *error)
+/* |a - b| over the size of the derivative b and a thousandth of what is differenced; c->out is spoiled */
+static int distance(const space *s, const check_derivative *c, const double *a, const double *b, double *relative)
 {
     const double LEAST = 1e-3;
     size_t n = c->line.count;
     double norms[3];
-    add_scaled(n, c->out, c->given, -1, c->d);
-    TRY(space_norms(s, n, 3, c->unit, (const double *const[]){c->out, c->d, c->of}, norms));
-    *error = norms[0] == 0 ? 0 : norms[0] / (norms[1] + LEAST * norms[2]);
+    add_scaled(n, c->out, a, -1, b);
+    TRY(space_norms(s, n, 3, c->unit, (const double *const[]){c->out, b, c->of}, norms));
+    *relative = norms[0] == 0 ? 0 : norms[0] / (norms[1] + LEAST * norms[2]);
     return 0;
 }
 
-int check_along(const space *s, const check_derivative *c, double *error)
+/* Solutions carry round-off, 1e-10 of what varies where y is 1e6 + u, and differences 1/e times that.  Differences of
+   two lengths then disagree, and a right product is no farther from them; a wrong one is as far from both. */
+int check_agrees(double error, double blur)
 {
-    double e = c->steps->first, now;
+    const double BLURRED = 1e-2;        /* differences that disagree by more tell nothing */
+    return error <= CHECK_RIGHT || (blur <= BLURRED && error <= 2 * blur);
+}
+
+void check_says_blur(costate_report *r, double error, double blur)
+{
+    if (error > CHECK_RIGHT) check_adds(r, " (The differences agree with each other to %.0e only: round-off.)", blur);
+}
+
+int check_along(const space *s, const check_derivative *c, double *error, double *blur)
+{
+    double e = c->steps->first, now, *d = c->d, *before = NULL, apart;
+    *blur = NAN;
     for (int k = 0; k < c->steps->count && !(*error <= c->steps->enough); k++, e /= c->steps->shorter) {
-        int status = check_differentiate(&c->line, e, c->out, c->d);
+        int status = check_differentiate(&c->line, e, c->out, d);
         if (is_fatal(status, k == c->steps->count - 1)) return status;
         if (c->back) TRY(c->back(c->line.ctx));
-        if (status) continue;
-        TRY(error_of(s, c, &now));
+        if (status) { before = NULL; continue; }
+        TRY(distance(s, c, c->given, d, &now));
         if (!(now >= *error)) *error = now;
+        if (before) {
+            TRY(distance(s, c, before, d, &apart));
+            *blur = fmin(*blur, apart);
+        }
+        before = d;
+        d = d == c->d ? c->other : c->d;
     }
     return 0;
 }

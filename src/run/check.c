@@ -19,19 +19,20 @@ typedef struct {                    /* inputs: y0 (N), then p (np) */
     const double *p;                /* as given */
     double least;                   /* size of a component of y that is 0, or nearly */
     double *base, *at, *unit;       /* in: inputs of the run, moved ones; the size of each */
-    double *g, *d, *out;            /* in + 2: gradient (and with respect to the times); differences; work */
+    double blur;                    /* of differences of gradients */
+    double *g, *d, *other, *out;    /* in + 2: gradient (and with respect to the times); differences; work */
     double *v, *Hv;                 /* in of two: directions, their products */
     double *V, *Vp, *lambda, *mu;   /* N, np, N, np of two: as calls take them */
     double *end, *ones;             /* N: the result of the run; weights */
 } attempt;
 
-enum { VECTORS = 16 };              /* of in + 2 numbers, to hold them all */
+enum { VECTORS = 17 };              /* of in + 2 numbers, to hold them all */
 
 static void set_up(attempt *x, double *at)
 {
     size_t N = x->N, np = x->np, in = x->in;
-    double **const one[] = {&x->base, &x->at, &x->unit, &x->g, &x->d, &x->out};
-    for (size_t i = 0; i < 6; i++, at += in + 2) *one[i] = at;
+    double **const one[] = {&x->base, &x->at, &x->unit, &x->g, &x->d, &x->other, &x->out};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++, at += in + 2) *one[i] = at;
     x->v = at, x->Hv = at + 2 * in, at += 4 * in;
     x->V = at, x->lambda = at + 2 * N, x->end = at + 4 * N, x->ones = at + 5 * N, at += 6 * N;
     x->Vp = at, x->mu = at + 2 * np;
@@ -224,8 +225,8 @@ static int check_hessians(attempt *x, costate_report *r)
     TRY(products(x));
     TRY(check_symmetry(all, x->in, x->v, x->Hv, x->g, 1e-2, &r->symmetry));
     const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &steps, .given = x->Hv, .of = x->g,
-                                .unit = x->unit, .d = x->d, .out = x->out};
-    return check_along(all, &c, &r->hessian);
+                                .unit = x->unit, .d = x->d, .other = x->other, .out = x->out};
+    return check_along(all, &c, &r->hessian, &x->blur);
 }
 
 /* ---- both ---- */
@@ -298,12 +299,13 @@ static int judge_first(costate *c, costate_report *r)
     return transposed && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 
-static int judge_second(costate *c, costate_report *r)
+static int judge_second(costate *c, const attempt *x, costate_report *r)
 {
-    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = r->hessian <= CHECK_RIGHT;
+    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = check_agrees(r->hessian, x->blur);
     check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
                "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
                right ? "" : " WRONG");
+    if (right) check_says_blur(r, r->hessian, x->blur);
     return symmetric && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 
@@ -322,7 +324,7 @@ static int report(costate *c, attempt *x, const double *y, int second, costate_r
     check_clear(r);
     int status = checked(c, x, y, second, r);
     if (status) return check_says(r, status, "%s", costate_message(c));
-    return second ? judge_second(c, r) : judge_first(c, r);
+    return second ? judge_second(c, x, r) : judge_first(c, r);
 }
 
 int solver_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)

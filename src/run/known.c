@@ -123,7 +123,8 @@ int known_again(costate *c, run *x, const fresh_run *f)
         return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew is not of this problem.");
     memcpy(&k, f->known, sizeof k);
     const double *more = (const double *)(const void *)((const char *)f->known + sizeof k);
-    if (!sound(c, &k, more, f)) return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew cannot have been known.");
+    if (!sound(c, &k, more, f))
+        return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew cannot have been known.");
     if (k.tangents)
         return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
                     "are not on its tape: it cannot be gone on with.");

@@ -278,13 +278,12 @@ int rule_again(costate *c, const rule *x)
 int rule_sound(const costate *c, const rule *x)
 {
     int count = members_count(&c->st), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
-    const double numbers[] = {x->psi, x->h_old, x->solve, x->stiff, x->wait, x->done.f, x->done.factorisations,
-                              x->done.solutions};
+    const double numbers[] = {x->psi, x->h_old, x->solve, x->done.f, x->done.factorisations, x->done.solutions};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) there &= !isnan(numbers[i]);
     for (int i = 0; i < RECENT; i++) there &= x->length[i] >= 0 && x->price[i] >= 0;
-    return there && c->works[x->next].usable && x->calm >= 0 && x->cheaper >= 0 && x->since >= 0 && x->taken >= 0 && x->flagged >= 0 && (x->eventful & ~1) == 0 &&
-           x->lu >= 0 && isfinite(x->lu) && x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 &&
-           x->wait >= 0;
+    there &= x->calm >= 0 && x->cheaper >= 0 && x->since >= 0 && x->taken >= 0 && x->flagged >= 0;
+    return there && c->works[x->next].usable && (x->eventful & ~1) == 0 && x->lu >= 0 && isfinite(x->lu) &&
+           x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
 }
 
 int rule_step(costate *c, const run *x, double err)

@@ -185,6 +185,88 @@ static void tiny(void **state)
     }
 }
 
+/* ---- what varies beside much that does not: u'' = -p u + 0.2 sin u, u(0) = 1, u(1) = p, y = D + u ---- */
+
+typedef struct { double D; int wrong; } beside_much;
+
+static int pull(const costate_point *x, double *out, void *ctx)
+{
+    double u = x->y[0] - ((const beside_much *)ctx)->D;
+    out[0] = x->y[1];
+    out[1] = -x->p[0] * u + 0.2 * sin(u);
+    return 0;
+}
+static int pull_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    double u = x->y[0] - ((const beside_much *)ctx)->D;
+    out[0] = dx->y ? dx->y[1] : 0;
+    out[1] = (dx->y ? (-x->p[0] + 0.2 * cos(u)) * dx->y[0] : 0) - (dx->p ? dx->p[0] * u : 0);
+    return 0;
+}
+static int pull_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    double u = x->y[0] - ((const beside_much *)ctx)->D;
+    if (g->y) g->y[0] += (-x->p[0] + 0.2 * cos(u)) * w[1], g->y[1] += w[0];
+    if (g->p) g->p[0] -= w[1] * u;
+    return 0;
+}
+static int pull_second(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                       void *ctx)
+{
+    const beside_much *b = ctx;
+    double u = x->y[0] - b->D, wrong = b->wrong ? 1.01 : 1;
+    if (g->y) g->y[0] -= (wrong * (dx->p ? dx->p[0] : 0) + 0.2 * sin(u) * (dx->y ? dx->y[0] : 0)) * w[1];
+    if (g->p) g->p[0] -= wrong * (dx->y ? dx->y[0] : 0) * w[1];
+    return 0;
+}
+static int held(const costate_point *x, double *out, void *ctx)
+{
+    const beside_much *b = ctx;
+    out[0] = x->y[0] - b->D - 1;
+    out[1] = x->y[2] - b->D - x->p[0];
+    return 0;
+}
+static int held_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)x, (void)ctx;
+    out[0] = dx->y ? dx->y[0] : 0;
+    out[1] = (dx->y ? dx->y[2] : 0) - (dx->p ? dx->p[0] : 0);
+    return 0;
+}
+static int held_adjoint(const costate_point *x, const double *w, const costate_gradient *g, void *ctx)
+{
+    (void)x, (void)ctx;
+    if (g->y) g->y[0] += w[0], g->y[2] += w[1];
+    if (g->p) g->p[0] -= w[1];
+    return 0;
+}
+static int held_second(const costate_point *x, const costate_point *dx, const double *w, const costate_gradient *g,
+                       void *ctx)
+{
+    return (void)x, (void)dx, (void)w, (void)g, (void)ctx, 0;
+}
+
+static void beside(void **state)
+{
+    (void)state;
+    for (double D = 1; D < 2e9; D *= 10)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            beside_much b = {D, wrong};
+            const costate_problem P = {.n = 2, .np = 1, .ctx = &b,
+                                       .rhs = {.value = pull, .tangent = pull_tangent, .adjoint = pull_adjoint,
+                                               .adjoint_tangent = pull_second}};
+            const costate_conditions C = {.map = {.value = held, .tangent = held_tangent, .adjoint = held_adjoint,
+                                                  .adjoint_tangent = held_second}, .count = 2};
+            const costate_bvp_options o = {.rtol = 1e-12, .atol = 1e-6};
+            costate_bvp *c = costate_bvp_new(costate_method_find("gauss3"), &P, &C, &o);
+            costate_report r;
+            int status = costate_check_bvp(c, 0, 1, (double[]){1.3}, &r);
+            if (status != (wrong ? COSTATE_CHECK_FAILED : COSTATE_OK))
+                fail_msg("D = %g, %s: %s: %s", D, wrong ? "wrong" : "right", costate_status_name(status), r.text);
+            costate_bvp_free(c);
+        }
+}
+
 /* ---- arguments; a run that fails ---- */
 
 static void arguments(void **state)
@@ -211,10 +293,10 @@ static void arguments(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[4 + NAMES] = {cmocka_unit_test(wrong), cmocka_unit_test(arguments), cmocka_unit_test(fine),
-                                          cmocka_unit_test(tiny)};
+    struct CMUnitTest tests[5 + NAMES] = {cmocka_unit_test(wrong), cmocka_unit_test(arguments), cmocka_unit_test(fine),
+                                          cmocka_unit_test(tiny), cmocka_unit_test(beside)};
     for (int k = 0; k < NAMES; k++)
-        tests[4 + k] = (struct CMUnitTest){names[k], right, NULL, NULL,
+        tests[5 + k] = (struct CMUnitTest){names[k], right, NULL, NULL,
                                            (void *)(uintptr_t)costate_method_find(names[k])};
     return cmocka_run_group_tests_name("checks of boundary value problems", tests, NULL, NULL);
 }

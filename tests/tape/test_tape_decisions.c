@@ -478,7 +478,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_tight_limit), cmocka_unit_test(zeros_inside), cmocka_unit_test(offered_sources),
-        cmocka_unit_test(impossible_steps), cmocka_unit_test(impossible_knowledge), cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
+        cmocka_unit_test(impossible_steps), cmocka_unit_test(impossible_knowledge),
+        cmocka_unit_test(replay_not_resumed), cmocka_unit_test(states_of_another),
         cmocka_unit_test(factors_by_default), cmocka_unit_test(abandoned_lease), cmocka_unit_test(states_in_file),
     };
     snprintf(path, sizeof path, "tape_decisions_%ld.tape", (long)getpid());
