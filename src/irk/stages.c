@@ -163,8 +163,8 @@ static void leave(const stage_system *s, int column, const double *r)
    preconditioner estimates the error.  For reaction-diffusion grids, waves and smog chemistry the medians of runs are
    below 2e-15, and all values below 2e-14 except two of 2e-12 and 5e-12.
 
-   The unknowns of single stages are not the states (tangent.c), and a small x may be the difference of large terms: such
-   a system is solved with an exact matrix without need, one in a thousand of a discretised Brusselator. */
+   The unknowns of single stages are not the states (tangent.c), and a small x may be the difference of large terms:
+   such a system is solved with an exact matrix without need, one in a thousand of a discretised Brusselator. */
 static const double TRANSPOSED = 1e-13;
 
 /* Is the error of x small?  Not checked without a matrix, where there is no other way to solve the system.  r:
