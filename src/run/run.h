@@ -96,6 +96,7 @@ typedef struct {
     int at_once;                /* rounds of events at the same time so far */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
     int still;                  /* consecutive events without progress in time; */
+    double patience;            /* events of one time may be apart by this times the round-off of time */
     double when[LAST_EVENTS];   /* times of the last ones, a ring buffer */
 } watch;
 

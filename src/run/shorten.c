@@ -90,7 +90,7 @@ int others(costate *c, const run *x, int event)
         TRY(guard_slope(c, &x->now, k, 1, &slope));
         g->slope = slope / x->now.h;
         g->miss = fabs(e / g->slope);
-        int zero = g->miss <= round_off(&x->now);
+        int zero = g->miss <= c->watch.patience * round_off(&x->now);
         if (!zero && slope != 0) {
             TRY(guard_noise(c, k, x->now.end, c->work.y1, e, &noise));
             zero = fabs(e) <= noise && g->size > CLEAR * noise;

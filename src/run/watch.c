@@ -9,7 +9,9 @@
 #include <string.h>
 #include "run/watch.h"
 
-enum { MOST_TRIES = 50, ROOT_MOST = 80, DIP_MOST = 40 };
+/* Two guards that are zero within some units of round-off may each end a step before which the other has passed.  After
+   PATIENT tries, what counts as one time is doubled with each. */
+enum { MOST_TRIES = 50, PATIENT = 8, ROOT_MOST = 80, DIP_MOST = 40 };
 static const double ROOT_NEAR = 1e-10;          /* accuracy in theta of a first guess */
 static const double NEAR = 3;                   /* a guard farther from zero than so many of its changes does not reach
                                                    it */
@@ -289,6 +291,7 @@ int watch_step(costate *c, run *x, double err)
     memcpy(w->before, w->guard, bytes);
     for (int tries = 0; status == ABSENT && tries < MOST_TRIES; tries++) {
         if (tries > 0) memcpy(w->guard, w->before, bytes);
+        w->patience = tries > PATIENT ? fmin(2 * w->patience, 1024) : 1;
         status = watch_once(c, x, err);
     }
     if (status == RETRY) watch_undo(c, x);

@@ -150,10 +150,11 @@ static const costate_method *tight_method(const hybrid *h)
 }
 
 /* Of index 2, derivatives with respect to times of events inside a run lose an order: those of radau2a1 do not
-   converge. */
+   converge, and those of methods of order 2 do with order 1, where estimates take 2: those of lobatto3c2 are up to 40
+   times too large or too small. */
 static int no_order(const costate_method *m, const hybrid *h)
 {
-    return h->form == HYBRID_INDEX_2 && method_info(m).order < 2;
+    return h->form == HYBRID_INDEX_2 && method_info(m).order < 3;
 }
 
 static void estimates(void **state)
