@@ -15,7 +15,7 @@ int colour(const costate_pattern *a, int *color)
     int *met = malloc((size_t)n * sizeof *met);
     if (!met) return -1;
     for (int j = 0; j < n; j++) color[j] = -1;
-    for (int todo = n; todo; ncolor++) {
+    for (int todo = n; todo > 0; ncolor++) {
         memset(met, 0, (size_t)n * sizeof *met);
         for (int j = 0; j < n; j++) {
             int free_rows = color[j] < 0;
