@@ -7,7 +7,7 @@ has dark pages."""
 import re
 from pathlib import Path
 
-IMPORT = re.compile(r'^import Gumshoe from "\./gumshoe-patched\.js";\n')
+IMPORT = re.compile(r'^import (\* as )?Gumshoe from "\./gumshoe-patched\.js";\n')        # Debian 12; 13
 DARK = re.compile(r'body\[data-theme="dark"\] \{(\s*--[^}]*)\}')
 WANTED = "screen and (prefers-color-scheme: dark)"
 MERGED = re.compile(r"not print and \(prefers-color-scheme: ?dark\)")       # as sassc merges two nested conditions

@@ -164,7 +164,7 @@ def test_pkg_config_petsc():
         system = ["-isystem" + flag[2:] if flag.startswith("-I") else flag for flag in below]
         cc(exe + ".c", "-o", exe, "-I" + installed.include, "-L" + installed.lib, "-Wl,-rpath," + installed.lib,
            "-lcostate_petsc", "-lcostate", *system)
-        assert run(exe).strip() == "0 4 1"
+        assert "0 4 1" in run(exe).splitlines(), run(exe)           # beside what MPI says of the machine
 
 
 def test_cmake_petsc():
@@ -179,7 +179,7 @@ def test_cmake_petsc():
                   "add_executable(over " + os.path.join(place, "over.c") + ")\n"
                   "target_link_libraries(over costate::petsc)\n", made)
         run("cmake", "--build", made)
-        assert run(os.path.join(made, "over")).strip() == "0 4 1"
+        assert "0 4 1" in run(os.path.join(made, "over")).splitlines()
 
 
 def test_cmake_versions():
