@@ -33,11 +33,12 @@ def without_digits(table):
     """What to do where a file is refused only because it does not say that its entries are rounded."""
     if "digits" in table.keys or table.printed <= ROUNDED:
         return ""
-    for digits in (table.printed, table.printed - 2):            # fewer are right than are printed
+    right = 0
+    for digits in (table.printed - 2, table.printed):            # fewer may be right than are printed
         try:
             derived(replace(table, tol=tolerance(digits)))
         except Refused:
-            continue
-        return (f".  Without the key digits, entries are taken as exact.  These have up to {table.printed} digits: if "
-                f"they are rounded, add digits = {digits}")
-    return ""
+            break
+        right = digits
+    return "" if not right else (f".  Without the key digits, entries are taken as exact.  These have up to "
+                                 f"{table.printed} digits: if they are rounded, add digits = {right}")
