@@ -48,6 +48,7 @@ class Table:
     rodas: list = None
     sums: dict = field(default_factory=dict)     # the redundant columns of the blocks, such as alpha_i
     collocation: bool = False
+    printed: int = 0                 # significant digits of the longest decimal number
     nodes: object = None             # the kind of nodes that define the method, for which there is no tableau
 
 
@@ -101,7 +102,7 @@ class Reader:
         else:
             self.runge_kutta(t)
         self.dense(t, t.s)
-        self.digits(keys.get("digits"))
+        t.printed = self.digits(keys.get("digits"))
         return Table(**vars(t))
 
     def digits(self, stated):
@@ -109,6 +110,7 @@ class Reader:
         printed = max((significant(x) for x in texts(self.doc)), default=0)
         if stated is not None and printed > stated + 5:
             raise Refused(f"digits: {stated} are stated, but there are entries of {printed}")
+        return printed
 
     def value(self, text, place):
         try:

@@ -4,7 +4,7 @@
    minutes, and what becomes of it is settled soon after.  The state hardly shows it: OH never exceeds 6e-7 ppm, which
    atol = 1e-6 does not see, and after some minutes it is in equilibrium with the rest and moves no more by itself.  So
    steps get longer than OH lives - and the gradient, which is exact for these steps, follows the steps, not the
-   tolerance.  The manual says why ("Gradients with respect to fast components").
+   tolerance.  docs/explanation/fast-components.md says why.
 
    OH added at t = 0, where it comes from nothing, and at t = 10, in equilibrium: against a reference by another method
    at a tight tolerance, loose runs and remedies. */
@@ -123,9 +123,9 @@ int main(void)
         double error = fabs(got.gradient / exact[e->from > 0].gradient - 1);
         int right = error >= e->least && error <= e->most;
         printf("t = %-4g  %-7s %-27s %8d %12.1e %13.1e%s\n", e->from, e->method, e->text, got.steps, of_ozone, error,
-               right ? "" : "  unlike the manual");
+               right ? "" : "  unlike the table");
         wrong += !right;
     }
-    printf("\nerrors that are not as the manual says: %d\n", wrong);
+    printf("\nerrors that are outside the bounds of the table: %d\n", wrong);
     return wrong != 0;
 }

@@ -270,7 +270,7 @@ static void start(fekete *F)
 
 static double log_V(const costate_problem *all, const double *y, double *w)
 {
-    double sum = 0, u[3];
+    double sum = 0, u[3] = {0};             /* gcc 14 does not see that between() sets it */
     (void)all;
     memset(w, 0, N * sizeof *w);
     repel(y + P, NULL, NULL, w + P);

@@ -122,6 +122,19 @@ class Trial(shipped.InDirectory):
         self.refused("digits: 2 are stated, but there are entries of 9",
                      HEUN.replace("tableau", 'let.x = "1.00000001"\ntableau') + "digits = 2")
 
+    def test_without_digits(self):
+        # rounded entries are refused as exact ones; the message says which key is missing, if that is all
+        third = HEUN.replace("1 | 1\n", "2/3 | 2/3\n")
+        for b, digits in (("0.25000000001 0.74999999999", 11), ("0.2500000412 0.7499999891", 8)):
+            text = third.replace("1/2 1/2", b)
+            self.refused(f"if they are rounded, add digits = {digits}", text)
+            self.method(text + f"digits = {digits}")
+        for text in (third.replace("1/2 1/2", "0.2500012345 0.7499999999"),           # a wrong digit
+                     third.replace("1/2 1/2", "0.2501 0.7499"), HEUN.replace("1/2 1/2", "0.25 0.7")):
+            with self.assertRaises(Refused) as said:
+                self.method(text)
+            self.assertNotIn("digits", str(said.exception))
+
     def test_row_sums(self):
         self.refused("tableau: row 2: sum of the entries = 1, but c_2 = 0.9, residual 1.0e-1",
                      HEUN.replace("1 | 1\n", "0.9 | 1\n"))

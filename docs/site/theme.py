@@ -1,12 +1,16 @@
 """Sphinx extension: what Debian's package of the theme furo lacks, which is not bundled as furo's own releases are.
 
 Its script imports another one, which a page that loads it as a plain script does not execute: no switch of colours, no
-place in the table of contents.  Its style sheet follows the switch, but not a browser that prefers dark colours."""
+place in the table of contents.  Its style sheet follows the switch, but not a browser that prefers dark colours; or it
+says "not print and (prefers-color-scheme: dark)", in which `not` negates all of it, so that every screen that is light
+has dark pages."""
 import re
 from pathlib import Path
 
-IMPORT = re.compile(r'^import Gumshoe from "\./gumshoe-patched\.js";\n')
+IMPORT = re.compile(r'^import (\* as )?Gumshoe from "\./gumshoe-patched\.js";\n')        # Debian 12; 13
 DARK = re.compile(r'body\[data-theme="dark"\] \{(\s*--[^}]*)\}')
+WANTED = "screen and (prefers-color-scheme: dark)"
+MERGED = re.compile(r"not print and \(prefers-color-scheme: ?dark\)")       # as sassc merges two nested conditions
 
 
 def setup(app):
@@ -34,5 +38,8 @@ def mend(app, exception):
     text = sheet.read_text(encoding="utf-8")
     if "prefers-color-scheme" not in text:
         colours = "".join(f'  body:not([data-theme="light"]) {{{block}}}\n' for block in DARK.findall(text))
-        sheet.write_text(text + "\n@media not print and (prefers-color-scheme: dark) {\n" + colours + "}\n",
-                         encoding="utf-8")
+        sheet.write_text(f"{text}\n@media {WANTED} {{\n{colours}}}\n", encoding="utf-8")
+    for sheet in script.parents[1].rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        if MERGED.search(text):
+            sheet.write_text(MERGED.sub(WANTED, text), encoding="utf-8")

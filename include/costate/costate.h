@@ -323,7 +323,8 @@ enum costate_predictor { COSTATE_PREDICT = 0, COSTATE_PREDICT_NONE };
    process, where the other solvers return COSTATE_NO_MEMORY; memory that it allocated before may leak.  Use another
    solver where that matters.  COSTATE_LS_AUTO does, unless no other sparse solver is built in. */
 enum costate_solver {
-    COSTATE_LS_AUTO = 0,    /**< dense without a pattern or for n <= 20; else chosen by the pattern: see the manual */
+    COSTATE_LS_AUTO = 0,    /**< dense without a pattern or for n <= 20; else chosen by the pattern:
+                                 docs/howto/linear-solvers.md */
     COSTATE_LS_DENSE, COSTATE_LS_BAND, COSTATE_LS_UMFPACK, COSTATE_LS_SUPERLU, COSTATE_LS_KLU,
     COSTATE_LS_GMRES,
     COSTATE_LS_PRECONDITIONER   /**< ros methods with the property COSTATE_W_METHOD: the preconditioner is the matrix of
@@ -419,7 +420,7 @@ typedef struct {
        root); one that is too small gives unstable steps, which y survives and gradients do not. */
     int degree_max;                   /**< rkc: most evaluations of f per step; 0: the limit of the method.  rock4 is
                                            also limited by round-off, depending on the tolerance, and with a tape
-                                           or tangents to 13: see the manual */
+                                           or tangents to 13: docs/howto/stabilised-methods.md */
     int (*spectral_radius)(const costate_point *x, double *rho, void *ctx);     /**< NULL: none; ctx and return values
                                                                                      as for maps; called at each attempt
                                                                                      of a step */

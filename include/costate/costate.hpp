@@ -14,6 +14,8 @@
 //  * Every failure throws a costate::error with the status and the message of the library (COSTATE_STOPPED if a
 //    callback stops a run).  An exception that leaves a callback reaches the caller of the solver unchanged.  In both
 //    cases y is that of the last accepted step, and the solver can be used again.
+//  * Problems, functionals, tapes and solvers can be moved.  One that was moved from throws a costate::error with
+//    COSTATE_BAD_ARGUMENT when it is used; another one can be assigned to it.
 //
 // The classes are defined in namespace costate_cpp, because costate.h defines a type `costate`.  That type, the struct
 // at the end, contains their names.
@@ -174,6 +176,7 @@ class functional {
     friend class solver;
     detail::map_ptr map;
     int m;
+    const detail::any_map &held() const { return detail::held(map, "functional"); }
 
 public:
     template<class F, class = std::enable_if_t<!std::is_base_of<functional, std::decay_t<F>>::value>>
@@ -223,13 +226,13 @@ public:
     {
         if (!t) throw std::bad_alloc();
     }
-    int steps() const { return costate_tape_steps(t.get()); }
-    std::size_t bytes() const { return costate_tape_bytes(t.get()); }
-    int events() const { return costate_tape_events(t.get()); }
+    int steps() const { return costate_tape_steps(c()); }
+    std::size_t bytes() const { return costate_tape_bytes(c()); }
+    int events() const { return costate_tape_events(c()); }
     costate_forecast forecast() const
     {
         costate_forecast f = {};
-        const int status = costate_tape_forecast(t.get(), &f);
+        const int status = costate_tape_forecast(c(), &f);
         if (status != COSTATE_OK) throw error(status, "costate_tape_forecast: the tape holds no steps.");
         return f;
     }
@@ -237,12 +240,12 @@ public:
     std::pair<double, double> step(int k) const
     {
         double start = 0, h = 0;
-        const int status = costate_tape_get(t.get(), k, &start, &h, nullptr);
+        const int status = costate_tape_get(c(), k, &start, &h, nullptr);
         if (status != COSTATE_OK) throw error(status, "The tape has " + std::to_string(steps()) + " steps: there is no "
                                               "step " + std::to_string(k) + ".");
         return {start, h};
     }
-    costate_tape *c() const { return t.get(); }
+    costate_tape *c() const { return &detail::held(t, "tape"); }
 };
 
 // Use one solver per thread.  It keeps its problem alive.  A costate_problem must outlive it, and so must what pointers
@@ -259,6 +262,7 @@ class solver {
     };
     std::unique_ptr<contents> s = std::make_unique<contents>();
 
+    contents &held() const { return detail::held(s, "solver"); }
     static contents &of(void *ctx) { return *static_cast<contents *>(ctx); }
 
     // Calls the library: body returns its status.
@@ -267,25 +271,25 @@ class solver {
         detail::catcher caught;
         int status = COSTATE_OK;
         try {
-            status = body(s->c.get());
+            status = body(held().c.get());
         } catch (...) {                     // from a callback of a problem in C
-            costate_abandon(s->c.get());
+            costate_abandon(held().c.get());
             throw;
         }
         caught.rethrow();
-        if (status != COSTATE_OK) throw error(status, costate_message(s->c.get()));
+        if (status != COSTATE_OK) throw error(status, costate_message(held().c.get()));
     }
 
     void made(const std::string *method, const costate_problem &p)
     {
-        s->P = p;
+        held().P = p;
         const costate_method *found = method ? costate_method_find(method->c_str()) : nullptr;
         if (method && !found) throw error(COSTATE_BAD_ARGUMENT, "There is no method " + *method + "." + near(*method));
         set_options();
         call([&](const costate *) {
-            s->c.reset(costate_new(found, &s->P, &s->o));
-            if (!s->c) throw std::bad_alloc();
-            return costate_status(s->c.get());
+            held().c.reset(costate_new(found, &held().P, &held().o));
+            if (!held().c) throw std::bad_alloc();
+            return costate_status(held().c.get());
         });
     }
 
@@ -299,16 +303,16 @@ class solver {
 
     void set_options()
     {
-        options &o = s->o;
+        options &o = held().o;
         costate_options &c = o;
-        const auto n = static_cast<std::size_t>(s->P.n);
+        const auto n = static_cast<std::size_t>(held().P.n);
         detail::size_or_none("options.rtol_vector", o.rtol_vector.size(), n, "n");
         detail::size_or_none("options.atol_vector", o.atol_vector.size(), n, "n");
         if (!o.rtol_vector.empty()) c.rtol_vector = o.rtol_vector.data();
         if (!o.atol_vector.empty()) c.atol_vector = o.atol_vector.data();
         if (!o.members.empty()) c.members = o.members.c_str();
         if (o.on_step) {
-            c.on_step_ctx = s.get();
+            c.on_step_ctx = &held();
             c.on_step = [](const costate_step *now, void *ctx) {
                 return detail::guarded([&] {
                     return of(ctx).o.on_step(step(now, of(ctx).P.n, of(ctx).N()));
@@ -316,7 +320,7 @@ class solver {
             };
         }
         if (o.on_event) {
-            c.on_event_ctx = s.get();
+            c.on_event_ctx = &held();
             c.on_event = [](int k, double t, const double *before, const double *after, void *ctx) {
                 const int N = of(ctx).N();
                 return detail::guarded([&] {
@@ -325,7 +329,7 @@ class solver {
             };
         }
         if (o.on_back) {
-            c.on_back_ctx = s.get();
+            c.on_back_ctx = &held();
             c.on_back = [](int k, double t, double h, const double *y, int m, const double *lambda, const double *mu,
                            void *ctx) {
                 const contents &a = of(ctx);
@@ -341,22 +345,22 @@ class solver {
 
     void sized(const char *what, std::size_t has) const
     {
-        detail::same_size(what, has, static_cast<std::size_t>(s->N()), "n + nq + nm");
+        detail::same_size(what, has, static_cast<std::size_t>(held().N()), "n + nq + nm");
     }
     void states(values y, values p) const
     {
         sized("y", y.size());
-        detail::same_size("p", p.size(), static_cast<std::size_t>(s->P.np), "np");
+        detail::same_size("p", p.size(), static_cast<std::size_t>(held().P.np), "np");
     }
     // how many columns of N values; and that those of np values are as many, or none
     int columns(const char *what, std::size_t has, const char *of_p, std::size_t has_p) const
     {
-        const auto N = static_cast<std::size_t>(s->N());
+        const auto N = static_cast<std::size_t>(held().N());
         if (has == 0 || has % N != 0)
             throw error(COSTATE_BAD_ARGUMENT, std::string(what) + " has " + std::to_string(has) + " values, which is "
                         "not a multiple of N = " + std::to_string(N) + ".");
         const int m = static_cast<int>(has / N);
-        detail::size_or_none(of_p, has_p, detail::product(s->P.np, m), "np by m");
+        detail::size_or_none(of_p, has_p, detail::product(held().P.np, m), "np by m");
         return m;
     }
 
@@ -446,8 +450,8 @@ class solver {
     detail::shape shape_of(const functional &J) const
     {
         detail::shape of_J;
-        of_J.y = s->N();
-        of_J.p = s->P.np;
+        of_J.y = held().N();
+        of_J.p = held().P.np;
         of_J.rows = J.m;
         return of_J;
     }
@@ -472,8 +476,8 @@ class solver {
             g[j].p = mu ? mu + j * static_cast<std::size_t>(of_J.p) : nullptr;
             g[j].t = end ? end + j : nullptr;
         }
-        const int status = value ? J.map->value(of_J, &x, value) : 0;
-        return status ? status : J.map->adjoints(of_J, &x, J.m, unit.data(), g.data());
+        const int status = value ? J.held().value(of_J, &x, value) : 0;
+        return status ? status : J.held().adjoints(of_J, &x, J.m, unit.data(), g.data());
     }
 
     // Seeds of Hessian products of one functional (m of Gauss-Newton products), whose end moves along the directions.
@@ -492,7 +496,7 @@ class solver {
         const bool newton = !lambda.empty();
         costate_gradient g = {};
         g.y = lambda.data(), g.p = mu.data(), g.t = end;
-        int status = newton ? x.J->map->adjoints(of_J, &at, 1, w.data(), &g) : 0;
+        int status = newton ? x.J->held().adjoints(of_J, &at, 1, w.data(), &g) : 0;
         for (int j = 0; j < m && status == 0; j++) {
             costate_point dx = {};
             dx.t = j < static_cast<int>(x.along_end.size()) ? x.along_end[static_cast<std::size_t>(j)] : 0;
@@ -502,10 +506,10 @@ class solver {
             g.p = mu2.empty() ? nullptr : mu2.data() + detail::product(j, of_J.p);
             g.t = newton ? end2 + j : nullptr;
             if (newton) {
-                status = x.J->map->adjoint_tangent(of_J, &at, &dx, w.data(), &g);
+                status = x.J->held().adjoint_tangent(of_J, &at, &dx, w.data(), &g);
             } else {
-                status = x.J->map->tangents(of_J, &at, 1, &dx, w.data());
-                if (status == 0) status = x.J->map->adjoints(of_J, &at, 1, w.data(), &g);
+                status = x.J->held().tangents(of_J, &at, 1, &dx, w.data());
+                if (status == 0) status = x.J->held().adjoints(of_J, &at, 1, w.data(), &g);
             }
         }
         return status;
@@ -515,24 +519,24 @@ public:
     // Without a name: auto, which chooses the method of each step.
     explicit solver(const problem &p, options o = {})
     {
-        s->keeps = std::make_shared<const problem>(p);
-        s->o = std::move(o);
+        held().keeps = std::make_shared<const problem>(p);
+        held().o = std::move(o);
         made(nullptr, p.c());
     }
     solver(const std::string &method, const problem &p, options o = {})
     {
-        s->keeps = std::make_shared<const problem>(p);
-        s->o = std::move(o);
+        held().keeps = std::make_shared<const problem>(p);
+        held().o = std::move(o);
         made(&method, p.c());
     }
     explicit solver(const costate_problem &p, options o = {})
     {
-        s->o = std::move(o);
+        held().o = std::move(o);
         made(nullptr, p);
     }
     solver(const std::string &method, const costate_problem &p, options o = {})
     {
-        s->o = std::move(o);
+        held().o = std::move(o);
         made(&method, p);
     }
 
@@ -571,7 +575,7 @@ public:
         struct context {
             const contents *a;
             const Seed *seed;
-        } x = {s.get(), &seed_of_end};
+        } x = {&held(), &seed_of_end};
         call([&](costate *c) {
             return costate_integrate_adj(c, t0, t1, y.data(), p.data(), m, lambda.data(), detail::or_null(mu), t,
                 [](double end, const double *at, const double *of_p, int count, double *l, double *of_mu, void *ctx) {
@@ -588,8 +592,8 @@ public:
     gradients gradient(double t0, double t1, view<double> y, values p, const functional &J,
                        observations *observed = nullptr)
     {
-        integrate(t0, t1, y, p, s->own);
-        return adjoint(s->own, J, y, p, observed);
+        integrate(t0, t1, y, p, held().own);
+        return adjoint(held().own, J, y, p, observed);
     }
     // To a tolerance, see costate_gradient_within.
     accurate_gradients gradient_within(double tol, double t0, double t1, view<double> y, values p, const functional &J,
@@ -603,8 +607,8 @@ public:
         const auto m = static_cast<std::size_t>(J.m);
         accurate_gradients out;
         out.value.resize(m), out.value_error.resize(m), out.lambda_error.resize(m), out.mu_error.resize(m);
-        out.lambda.resize(detail::product(s->N(), J.m));
-        out.mu.resize(detail::product(s->P.np, J.m));
+        out.lambda.resize(detail::product(held().N(), J.m));
+        out.mu.resize(detail::product(held().P.np, J.m));
         costate_functional F = {};
         F.m = J.m;
         F.ctx = &x;
@@ -619,7 +623,7 @@ public:
         goal.estimate.run.y0 = out.lambda.data();
         goal.estimate.value_error = out.value_error.data();
         goal.estimate.y0_error = out.lambda_error.data();
-        if (s->P.np) goal.estimate.run.p = out.mu.data(), goal.estimate.p_error = out.mu_error.data();
+        if (held().P.np) goal.estimate.run.p = out.mu.data(), goal.estimate.p_error = out.mu_error.data();
         call([&](costate *c) {
             return costate_gradient_within(c, t0, t1, y.data(), p.data(), &F, &goal, onto ? onto->c() : nullptr);
         });
@@ -629,10 +633,10 @@ public:
     // y and yp (n, or empty): guesses, in and out
     void consistent(double t, view<double> y, values p, view<double> yp = {})
     {
-        if (s->P.nm) sized("y", y.size());
-        else detail::same_size("y", y.size(), static_cast<std::size_t>(s->P.n), "n");
-        detail::same_size("p", p.size(), static_cast<std::size_t>(s->P.np), "np");
-        detail::size_or_none("yp", yp.size(), static_cast<std::size_t>(s->P.n), "n");
+        if (held().P.nm) sized("y", y.size());
+        else detail::same_size("y", y.size(), static_cast<std::size_t>(held().P.n), "n");
+        detail::same_size("p", p.size(), static_cast<std::size_t>(held().P.np), "np");
+        detail::size_or_none("yp", yp.size(), static_cast<std::size_t>(held().P.n), "n");
         call([&](costate *c) { return costate_consistent(c, t, y.data(), detail::or_null(yp), p.data()); });
     }
 
@@ -643,7 +647,7 @@ public:
     {
         const int m = columns("lambda", lambda.size(), "mu", mu.size());
         const times_of t(requested, m, over.events());
-        const observations_of o(observed, observed ? &observed->dt : nullptr, s->P.n, m);
+        const observations_of o(observed, observed ? &observed->dt : nullptr, held().P.n, m);
         call([&](costate *c) { return costate_adjoint(c, over.c(), m, lambda.data(), detail::or_null(mu), t, o); });
     }
     // of functionals of the end of this tape, where y is
@@ -653,8 +657,8 @@ public:
         gradients g;
         times end;
         g.value.resize(static_cast<std::size_t>(J.m));
-        g.lambda.resize(detail::product(s->N(), J.m));
-        g.mu.resize(detail::product(s->P.np, J.m));
+        g.lambda.resize(detail::product(held().N(), J.m));
+        g.mu.resize(detail::product(held().P.np, J.m));
         end.end.resize(g.value.size());
         const auto last = over.step(over.steps() - 1);
         const int status = seed(J, last.first + last.second, y.data(), p.data(), g.value.data(), g.lambda.data(),
@@ -669,7 +673,7 @@ public:
     {
         const int m = columns("V", V.size(), "Vp", Vp.size());
         const times_of t(given, m, over.events());
-        const observations_of o(observed, nullptr, s->P.n, m);
+        const observations_of o(observed, nullptr, held().P.n, m);
         call([&](costate *c) { return costate_tangent(c, over.c(), m, V.data(), detail::or_null(Vp), t, o); });
     }
     void hessian(const tape &over, second &x) { second_order(over, x, costate_hessian, true); }
@@ -680,7 +684,7 @@ public:
     {
         detail::same_size("J", static_cast<std::size_t>(J.m), 1, "Hessian products are of one functional");
         second x = directions(V, Vp, observed);
-        const auto m = V.size() / static_cast<std::size_t>(s->N());
+        const auto m = V.size() / static_cast<std::size_t>(held().N());
         times along, end, end2;
         along.end.resize(m), end.end.resize(1), end2.end.resize(m);
         x.along = &along, x.gradient_times = &end, x.gradient_times2 = &end2;
@@ -719,13 +723,13 @@ public:
     }
     std::vector<double> eval(const tape &over, double t) const          // n states
     {
-        std::vector<double> y(static_cast<std::size_t>(s->P.n));
+        std::vector<double> y(static_cast<std::size_t>(held().P.n));
         call([&](costate *c) { return costate_tape_eval(c, over.c(), t, y.data()); });
         return y;
     }
     tape::event event(const tape &over, int k) const
     {
-        const auto N = static_cast<std::size_t>(s->N());
+        const auto N = static_cast<std::size_t>(held().N());
         tape::event e = {0, 0, std::vector<double>(N), std::vector<double>(N)};
         const int status = costate_tape_event(over.c(), k, &e.t, &e.number, e.before.data(), e.after.data());
         if (status != COSTATE_OK)
@@ -761,7 +765,7 @@ public:
                 [](double end, const double *at, const double *of_p, int m, const double *V, const double *Vp,
                    double *lambda, double *mu, double *lambda2, double *mu2, void *ctx) {
                     const second_seed &x = *static_cast<second_seed *>(ctx);
-                    const int N = x.of->s->N(), np = x.of->s->P.np;
+                    const int N = x.of->held().N(), np = x.of->held().P.np;
                     std::vector<double> unused(static_cast<std::size_t>(m));
                     return detail::guarded([&] {
                         return seed2(x, end, detail::part(at, N), detail::part(of_p, np), m, detail::part(V, N * m),
@@ -772,14 +776,14 @@ public:
         });
         return r;
     }
-    double time() const { return costate_time(s->c.get()); }
-    int mode() const { return costate_mode(s->c.get()); }
-    const costate_stats &stats() const { return *costate_get_stats(s->c.get()); }
-    void reset_stats() { costate_reset_stats(s->c.get()); }
-    const char *message() const { return costate_message(s->c.get()); }
-    const char *linear_solver() const { return costate_solver_name(s->c.get()); }
-    int N() const { return s->N(); }
-    costate *c() const { return s->c.get(); }
+    double time() const { return costate_time(held().c.get()); }
+    int mode() const { return costate_mode(held().c.get()); }
+    const costate_stats &stats() const { return *costate_get_stats(held().c.get()); }
+    void reset_stats() { costate_reset_stats(held().c.get()); }
+    const char *message() const { return costate_message(held().c.get()); }
+    const char *linear_solver() const { return costate_solver_name(held().c.get()); }
+    int N() const { return held().N(); }
+    costate *c() const { return held().c.get(); }
 
 private:
     second directions(values V, values Vp, const observations *observed) const
@@ -799,15 +803,15 @@ private:
     using second_library = int(costate *, const costate_tape *, const costate_second *);
     void second_order(const tape &over, second &x, second_library *library, bool newton)
     {
-        const int N = s->N(), np = s->P.np, m = columns("V", x.V.size(), "Vp", x.Vp.size());
+        const int N = held().N(), np = held().P.np, m = columns("V", x.V.size(), "Vp", x.Vp.size());
         const times_of along(x.along, m, over.events()), first(x.gradient_times, 1, over.events());
         const times_of derived(x.gradient_times2, m, over.events());
-        const observations_of o(x.observed, nullptr, s->P.n, m);
+        const observations_of o(x.observed, nullptr, held().P.n, m);
         x.lambda.assign(newton ? static_cast<std::size_t>(N) : 0, 0.0);
         x.mu.assign(newton ? static_cast<std::size_t>(np) : 0, 0.0);
         x.lambda2.assign(detail::product(N, m), 0.0);
         x.mu2.assign(detail::product(np, m), 0.0);
-        second_call from = {s.get(), &x};
+        second_call from = {&held(), &x};
         costate_second c = {};
         c.m = m;
         c.V = x.V.data();

@@ -140,6 +140,15 @@ inline void same_size(const char *what, std::size_t has, std::size_t wanted, con
                     std::to_string(wanted) + " (" + why + ").");
 }
 
+// What an object holds, which another one has after a move.
+template<class Pointer> auto &held(const Pointer &p, const char *what)
+{
+    if (!p)
+        throw error(COSTATE_BAD_ARGUMENT, std::string("costate::") + what + ": what this object held was moved to "
+                    "another one.  Assign a new one to it before it is used.");
+    return *p;
+}
+
 // ---- a map of any function, and of one function ------------------------------------------------------------------
 
 // Numbers of each argument and of the result.
@@ -544,14 +553,16 @@ class problem {
 
     problem(int n, int np)
     {
-        all->c.n = n;
-        all->c.np = np;
+        held().c.n = n;
+        held().c.np = np;
     }
 
+    contents &held() const { return detail::held(all, "problem"); }
     contents &mine()
     {
+        contents &a = held();
         if (all.use_count() != 1) throw std::logic_error("costate::problem: it cannot change while others use it.");
-        return *all;
+        return a;
     }
 
     static void sized(detail::sized_map &map, int y, int p, int yp, int m, int rows)
@@ -562,7 +573,7 @@ class problem {
     // All that costate reads, after something has changed.
     problem &update()
     {
-        contents &a = *all;
+        contents &a = held();
         costate_problem &c = a.c;
         const int n = c.n, np = c.np, nq = c.nq, nm = c.nm;
         sized(a.rhs, n, np, 0, nm, n);
@@ -646,11 +657,11 @@ class problem {
 
     costate_point checked(const point<double> &x) const
     {
-        const costate_problem &c = all->c;
+        const costate_problem &c = held().c;
         detail::same_size("x.y", x.y.size(), static_cast<std::size_t>(c.n), "n");
         detail::same_size("x.p", x.p.size(), static_cast<std::size_t>(c.np), "np");
         detail::same_size("x.m", x.m.size(), static_cast<std::size_t>(c.nm), "nm");
-        const int yp = all->residual.map ? c.n : 0;
+        const int yp = held().residual.map ? c.n : 0;
         detail::same_size("x.yp", x.yp.size(), static_cast<std::size_t>(yp), "n of a residual");
         return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode};
     }
@@ -659,14 +670,14 @@ public:
     // M y' = f(t, y, p) with n states and np parameters
     template<class F> problem(int n, int np, F f) : problem(n, np)
     {
-        all->rhs.map = detail::make_map<true>(std::move(f));
+        held().rhs.map = detail::make_map<true>(std::move(f));
         update();
     }
     // F(t, y, y', p) = 0
     template<class F> static problem residual(int n, int np, F f)
     {
         problem made(n, np);
-        made.all->residual.map = detail::make_map(std::move(f));
+        made.held().residual.map = detail::make_map(std::move(f));
         made.update();
         return made;
     }
@@ -682,6 +693,8 @@ public:
     problem &add(const event &e)
     {
         contents &a = mine();
+        if (!e.of_guard && e.when.empty())
+            throw error(COSTATE_BAD_ARGUMENT, "costate::event: it has neither a guard nor times, or was moved from.");
         a.maps.push_back(std::make_unique<event_maps>());
         event_maps &of = *a.maps.back();
         of.guard.map = e.of_guard;
@@ -705,7 +718,7 @@ public:
     problem &index(std::vector<int> of)
     {
         detail::same_size("index", of.size(), static_cast<std::size_t>(mine().c.n), "n");
-        all->index = std::move(of);
+        held().index = std::move(of);
         return update();
     }
     // equations for consistent values, in y of 2n values: see costate_problem
@@ -755,7 +768,7 @@ public:
         const costate_point at = checked(x);
         detail::catcher caught;
         costate_report report = {}, of_cost = {};
-        const int status = costate_check_problem(&all->c, &at, &report, all->c.nq ? &of_cost : nullptr);
+        const int status = costate_check_problem(&held().c, &at, &report, held().c.nq ? &of_cost : nullptr);
         caught.rethrow();
         if (status != COSTATE_OK) throw error(status, std::string(report.text) + " " + of_cost.text);
         return report;
@@ -765,15 +778,15 @@ public:
     // costs, are given as costate::lanes(f): see lanes.hpp.
     const costate_lane_maps *lanes() const
     {
-        if (!is_in_lanes(all->rhs) || (all->cost.map && !is_in_lanes(all->cost)))
+        if (!is_in_lanes(held().rhs) || (held().cost.map && !is_in_lanes(held().cost)))
             throw std::logic_error("costate::problem: lanes need f, and r of costs, as costate::lanes(f).");
-        return all->beside;
+        return held().beside;
     }
 
-    const costate_problem &c() const { return all->c; }
-    int n() const { return all->c.n; }
-    int np() const { return all->c.np; }
-    int N() const { return all->c.n + all->c.nq + all->c.nm; }
+    const costate_problem &c() const { return held().c; }
+    int n() const { return held().c.n; }
+    int np() const { return held().c.np; }
+    int N() const { return held().c.n + held().c.nq + held().c.nm; }
 };
 
 }

@@ -1,4 +1,6 @@
-"""Runs as functions of JAX: arrays y0 and p to states at given times, with gradients and gradients of gradients."""
+"""Runs as functions of JAX: arrays y0 and p to states at given times, with gradients and gradients of gradients.
+
+Not tested: JAX was not available where costate is tested; tests/python/test_jax.py is skipped there."""
 import inspect
 
 import jax
@@ -14,8 +16,8 @@ def odesolve(problem, t):
     """A function of (y0, p), arrays (n,) and (np,), that returns the states at the times t: (len(t), n).
 
     problem: a Problem; t: two or more times, strictly increasing or decreasing; the run starts at t[0].  The function
-    works in jit, grad, vjp and vmap (a loop); jax.grad of a jax.grad needs the problem's second derivatives.  JAX keeps
-    no runs between its calls, so that each derivative repeats the run first.  The library computes in double
+    is written for jit, grad, vjp and vmap (a loop); jax.grad of a jax.grad needs the problem's second derivatives.  JAX
+    keeps no runs between its calls, so that each derivative repeats the run first.  The library computes in double
     precision; the states have the type of y0: jax.config.update("jax_enable_x64", True) for all digits."""
     times = checked_times(t)
 

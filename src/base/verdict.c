@@ -16,6 +16,9 @@ static const struct { int status; const char *text; } reasons[] = {
     [WHY_KRYLOV] = {COSTATE_STAGNATED, "GMRES did not converge (options.preconditioner would help)"},
     [WHY_INVARIANT] = {COSTATE_NEWTON, "no part of the step kept after_step.invariant (is it 0 at the start, and "
                        "convex?)"},
+    [WHY_JAC] = {COSTATE_NOT_FINITE, "problem.jac (of residuals also jac_yp) was NaN or Inf"},
+    [WHY_PRODUCTS] = {COSTATE_NOT_FINITE, "the Jacobian formed from products (tangent) was NaN or Inf"},
+    [WHY_DIFFERENCED] = {COSTATE_NOT_FINITE, "the Jacobian formed from differences was NaN or Inf"},
 };
 
 int cause_status(enum cause why) { return reasons[why].status; }

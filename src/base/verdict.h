@@ -9,8 +9,8 @@
 
 enum { RETRY = 1 };
 enum cause { WHY_ERROR, WHY_NEWTON, WHY_SINGULAR, WHY_NOT_FINITE, WHY_CALLBACK, WHY_KRYLOV,
-             WHY_DEGREE, WHY_PRECONDITIONER, WHY_SOFT, WHY_INVARIANT };
-enum { CAUSES = WHY_INVARIANT + 1 };
+             WHY_DEGREE, WHY_PRECONDITIONER, WHY_SOFT, WHY_INVARIANT, WHY_JAC, WHY_PRODUCTS, WHY_DIFFERENCED };
+enum { CAUSES = WHY_DIFFERENCED + 1 };
 
 typedef struct {
     int status;                 /* of the last call */

@@ -15,7 +15,7 @@ int colour(const costate_pattern *a, int *color)
     int *met = malloc((size_t)n * sizeof *met);
     if (!met) return -1;
     for (int j = 0; j < n; j++) color[j] = -1;
-    for (int todo = n; todo; ncolor++) {
+    for (int todo = n; todo > 0; ncolor++) {
         memset(met, 0, (size_t)n * sizeof *met);
         for (int j = 0; j < n; j++) {
             int free_rows = color[j] < 0;
@@ -107,7 +107,7 @@ static int corrected(const forming *of_J, const forming *of_M, double *J, double
     return correct_columns(of_M, M, J);
 }
 
-int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
+static int formed(maps *a, const costate_point *x, const double *w, double *J, double *M)
 {
     int exact = has_tangent(a->rhs.user), differenced = !exact && (!a->user.jac || (a->residual && !a->user.jac_yp));
     forming of_J = {a, *x, w, a->form.f, exact, 0, 1, a->form.step, a->form.next}, of_M = of_J;
@@ -123,11 +123,24 @@ int jacobian(maps *a, const costate_point *x, const double *w, double *J, double
     return 0;
 }
 
+/* If it is not finite, the message is to say where it came from. */
+static int named(const maps *a, int given, int status)
+{
+    if (status == RETRY && a->v->why == WHY_NOT_FINITE)
+        a->v->why = given ? WHY_JAC : has_tangent(a->rhs.user) ? WHY_PRODUCTS : WHY_DIFFERENCED;
+    return status;
+}
+
+int jacobian(maps *a, const costate_point *x, const double *w, double *J, double *M)
+{
+    return named(a, jac_serves(a), formed(a, x, w, J, M));
+}
+
 /* the user's W, where a method takes any matrix */
 static int given_w(maps *a, const costate_point *x, double *W)
 {
     TRY(map_w(a, x, W));
-    TRY(space_finite(&a->space, a->entries, W));
+    TRY(named(a, 1, space_finite(&a->space, a->entries, W)));
     count_zeros(a, W);
     return 0;
 }

@@ -75,7 +75,7 @@ int too_small(const costate *c, const run *x)
 /* names the bound below which h is */
 static const char *bound(const costate *c, const run *x)
 {
-    if (round_off_of(x->t) > c->in.hmin) return "round-off of t";
+    if (round_off_of(x->t) > c->in.hmin) return "round-off of t: shift the time, so that t is counted from near here";
     if (c->o.hmin > 0) return "options.hmin";
     return c->in.hmin == c->o.h0 ? "options.h0" : "eps^(3/2) |t1 - t0|";
 }
@@ -83,12 +83,33 @@ static const char *bound(const costate *c, const run *x)
 /* a try failed, and h cannot be reduced */
 int give_up(costate *c, const run *x)
 {
-    char limit[80] = "is fixed";
+    char limit[120] = "is fixed";
     if (c->o.controller != COSTATE_FIXED)
         snprintf(limit, sizeof limit, "is below %.3g (%s)", fmax(c->in.hmin, round_off_of(x->t)), bound(c, x));
     return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %ld accepted and %ld rejected "
                 "steps: h = %.3g %s, and at the last try %s.", c->st.m->name, x->t, c->at, x->rejected,
                 fabs(x->h), limit, cause_text(c->v.why));
+}
+
+/* the first entry of J that is not finite: where a product is not, J is what it was */
+static void first_wrong(const costate *c, char *text, size_t size)
+{
+    const double *J = c->st.lin.J;
+    size_t n = (size_t)c->st.n, k = 0, j = 0;
+    const costate_pattern *a = c->maps.pattern;
+    while (J && k < c->maps.entries && isfinite(J[k])) k++;
+    if (!J || k == c->maps.entries) return;
+    while (a && (size_t)a->col[j + 1] <= k) j++;
+    snprintf(text, size, ", in row %zu and column %zu", a ? (size_t)a->row[k] : k % n, a ? j : k / n);
+}
+
+int no_jacobian(costate *c, const run *x)
+{
+    char where[80] = "";
+    if (c->v.why == WHY_JAC) first_wrong(c, where, sizeof where);
+    return fail(&c->v, cause_status(c->v.why), "Method %s stopped at t = %.10g after %ld accepted and %ld rejected "
+                "steps: %s at the start of the step%s, where no shorter step changes it.", c->st.m->name, x->t, c->at,
+                x->rejected, cause_text(c->v.why), where);
 }
 
 /* h is too small before anything was tried */

@@ -93,7 +93,7 @@ int guard_turns(costate *c, const record *r, int k, double theta, double *slope)
 int wrong_side(costate *c, int k, double t)
 {
     double limit, q;
-    if (events_accumulate(&c->watch, &limit, &q)) return too_many_events(c, "in shorter and shorter intervals");
+    if (events_accumulate(c, &limit, &q)) return too_many_events(c, "in shorter and shorter intervals");
     if (c->watch.still > 0) return too_many_events(c, "the last of them while the time stood still");
     return fail(&c->v, COSTATE_BAD_EVENT, "The jump of event[%d] at t = %.10g leaves its guard past zero, or going "
                 "there, in the mode where it is looked at: it cannot fire again (if that is meant: event[%d].passes = "

@@ -10,6 +10,7 @@
 #endif
 #include "base/verdict.h"
 #include "maps/check.h"
+#include "run/elf.h"
 #include "run/families.h"
 
 typedef struct {
@@ -59,8 +60,10 @@ static int open_library(const char *path, void **library, costate_report *report
     if (!name) return SAY(COSTATE_NO_MEMORY, "No memory to load %s.", path);
     memcpy(name, "./", 2);
     memcpy(name + here, path, length + 1);
-    *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    int status = elf_whole(name, report);
+    if (status == COSTATE_OK) *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     free(name);
+    if (status != COSTATE_OK) return status;
     return *library ? COSTATE_OK : SAY(COSTATE_IO, "A method cannot be loaded: %s.", dlerror());
 }
 

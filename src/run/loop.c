@@ -153,6 +153,15 @@ static void remember(control *k, double h)
     k->failed = h;
 }
 
+/* J at the start of a step does not depend on h: what jac or products give there, they give to shorter steps, too.
+   Asked twice, as callbacks may fail once. */
+static int without_jacobian(const costate *c, run *x)
+{
+    int fails = (c->v.why == WHY_JAC || c->v.why == WHY_PRODUCTS) && c->st.lin.serial == 0;
+    x->unlinear = !fails ? 0 : x->k.rejected == 0 ? 1 : x->unlinear + 1;
+    return x->unlinear == 2;
+}
+
 static void reject(costate *c, run *x)
 {
     c->count.rejected++;
@@ -356,7 +365,9 @@ static int step_by_member(costate *c, run *x, long budget)
         int status = try_judged(c, x);
         if (status != RETRY) return status;
         if (prescribed(c) && !x->by.next.new_jacobian) return give_up(c, x);
+        int useless = without_jacobian(c, x);
         reject(c, x);
+        if (useless) return no_jacobian(c, x);
         if (hopeless(c, x)) return give_up(c, x);
     }
 }

@@ -21,6 +21,7 @@ typedef struct run {
     record now, prev;
     int has_prev;
     int begun;                  /* the run has a step */
+    int unlinear;               /* tries of this step that ended at once, as J at its start was not finite */
     long unsolved;              /* tries of this call in which GMRES did not converge */
     long rejected;              /* rejected steps of this call; the number of accepted ones is c->at */
     directions *d;
@@ -49,6 +50,7 @@ void aim(const costate *, run *);                   /* sets h, and whether the s
 void set_times(run *);                              /* sets t, h and end of the step */
 int too_small(const costate *, const run *);
 int give_up(costate *, const run *);                /* a try failed, and h cannot be reduced */
+int no_jacobian(costate *, const run *);            /* tries failed, and a smaller h does not change why */
 int no_room(costate *, const run *);                /* h is too small before anything was tried */
 
 /* halves.c: the steps of c->halves */

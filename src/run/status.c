@@ -15,9 +15,20 @@ static void add_remark(costate *c, int failed)
     if (made) c->st.F->remark(&c->st, failed, c->v.text + used, sizeof c->v.text - used);
 }
 
-/* for failures that another method may avoid */
+/* A wrong jac costs steps, not accuracy: nothing else shows it. */
+static void jac_remark(costate *c, int status)
+{
+    int of_jac = status == COSTATE_STEP_TOO_SMALL || status == COSTATE_MAX_STEPS || status == COSTATE_NEWTON ||
+                 status == COSTATE_SINGULAR;
+    if (of_jac && c->maps.user.jac && c->maps.count->jac > 0)
+        remarked(&c->v, "  A wrong problem.jac has this effect, too (it is stored by columns): costate_check_problem "
+                 "compares it with %s.", c->maps.rhs.name);
+}
+
+/* for failures that another method, or another jac, may avoid */
 void remark(costate *c, int status)
 {
+    jac_remark(c, status);
     int of_steps = status == COSTATE_STEP_TOO_SMALL || status == COSTATE_MAX_STEPS || status == COSTATE_NOT_FINITE;
     if (of_steps) add_remark(c, 1);
 }

@@ -112,7 +112,8 @@ int check_observations(costate *c, const costate_tape *tape, const costate_obser
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "observations: count is negative or t is NULL.");
     if (!there[mode]) return fail(&c->v, COSTATE_MISSING, "observations.%s is missing.", names[mode]);
     if (tape->count == 0)
-        return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the tape holds no step (t0 = t1).");
+        return fail(&c->v, COSTATE_OUT_OF_RANGE, "observations: the run has no step in which they could lie (t0 = "
+                    "t1 = %.10g): add their terms to the functional of the end.", tape->from.t0);
     double dir = tape_direction(tape), last = tape->from.t0;
     for (int k = 0; k < o->count; k++) {
         if (!(dir * (o->t[k] - last) >= 0) || !(dir * (tape->from.t1 - o->t[k]) >= 0))

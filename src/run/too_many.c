@@ -14,10 +14,11 @@ static const char SLIDING[] = " They follow each other at once: the solution is 
 static double when(const watch *w, long i) { return w->when[i % LAST_EVENTS]; }
 
 /* Bounces of a ball follow each other in intervals that shrink by a factor q < 1: infinitely many end at *limit, which
-   is t + d q/(1 - q) after the last interval d.  They have ended if what is left is a small part of the interval before
-   the ones that are remembered, or of t. */
-int events_accumulate(const watch *w, double *limit, double *q)
+   is t + d q/(1 - q) after the last interval d.  They have ended if what is left is a small part of the first interval
+   that is remembered, or of the run. */
+int events_accumulate(const costate *c, double *limit, double *q)
 {
+    const watch *w = &c->watch;
     const double LEFT = 1e-6, PART = 0.9999999;
     enum { LEAST = 4 };                                 /* three intervals, two ratios */
     long last = w->taken - 1, from = w->taken > LAST_EVENTS ? w->taken - LAST_EVENTS : 0;
@@ -28,15 +29,15 @@ int events_accumulate(const watch *w, double *limit, double *q)
         if (!(fabs(when(w, i) - when(w, i - 1)) <= PART * fabs(when(w, i - 1) - when(w, i - 2)) + noise)) return 0;
     *q = pow(d / first, 1.0 / (double)(last - from - 1));
     *limit = when(w, last) + d * *q / (1 - *q);
-    return fabs(*limit - when(w, last)) <= LEFT * fmax(fabs(when(w, last)), fabs(first));
+    return fabs(*limit - when(w, last)) <= LEFT * fmax(fabs(when(w, last) - c->in.t0), fabs(first));
 }
 
 /* the sentence about it, or nothing */
-static void say_accumulate(const watch *w, char *text, size_t room)
+static void say_accumulate(const costate *c, char *text, size_t room)
 {
     double limit, q;
     text[0] = 0;
-    if (!events_accumulate(w, &limit, &q)) return;
+    if (!events_accumulate(c, &limit, &q)) return;
     snprintf(text, room, " Intervals between them shrink by a factor of %.3g: they accumulate at t = %.10g, and this "
              "model says nothing about later times. Let a jump that hardly moves lead to a mode of rest (event.to).",
              q, limit);
@@ -46,7 +47,7 @@ int too_many_events(costate *c, const char *why)
 {
     watch *w = &c->watch;
     char list[LAST_EVENTS * 26] = "", accumulate[300];
-    say_accumulate(w, accumulate, sizeof accumulate);
+    say_accumulate(c, accumulate, sizeof accumulate);
     long from = w->taken > LAST_EVENTS ? w->taken - LAST_EVENTS : 0;
     for (long i = from; i < w->taken; i++) {
         size_t used = strlen(list);

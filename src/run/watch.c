@@ -84,13 +84,18 @@ static int cross(costate *c, const run *x, int k, double high, double e, crossin
 }
 
 /* A short step from here found the guard leaving zero to one side, but at no point of this step is it on that side: it
-   has come back.  A shorter step will locate this. */
+   has come back.  A shorter step will locate this, unless it is near round-off of t. */
 static int too_coarse(costate *c, run *x, int k)
 {
-    if (c->o.controller != COSTATE_FIXED && fabs(x->now.h) > 1e4 * DBL_EPSILON * fabs(x->now.t))
-        return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
-    return fail(&c->v, COSTATE_BAD_EVENT, "The guard of event[%d] leaves zero at t = %.10g and comes back within a "
-                "small part of the step, h = %.3g, too soon to be located: take shorter steps.", k, x->now.t, x->now.h);
+    double h = fabs(x->now.h), least = 1e4 * DBL_EPSILON * fabs(x->now.t);
+    if (c->o.controller != COSTATE_FIXED && h > least) return cut_by(&x->by, 0.1, retry(&c->v, WHY_ERROR));
+    if (h > least)
+        return fail(&c->v, COSTATE_BAD_EVENT, "The guard of event[%d] leaves zero at t = %.10g and comes back within a "
+                    "small part of the step, h = %.3g, too soon to be located: take shorter steps (options.h0).", k,
+                    x->now.t, h);
+    return fail(&c->v, COSTATE_STEP_TOO_SMALL, "The guard of event[%d] leaves zero at t = %.10g and comes back within "
+                "h = %.3g, which is too near the round-off of t to be located: shift the time, so that t is counted "
+                "from near here, unless events accumulate there.", k, x->now.t, h);
 }
 
 /* Judges one guard, which is e at theta; if it has passed zero earlier than `first`, replaces `first`. */

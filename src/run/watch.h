@@ -54,7 +54,7 @@ static inline int in_mode(const costate *c, const costate_event *e)
 /* too_many.c */
 int too_many_events(costate *, const char *why);
 /* do intervals between the last ones shrink to nothing?  At this time, by this factor each */
-int events_accumulate(const watch *, double *limit, double *q);
+int events_accumulate(const costate *, double *limit, double *q);
 /* watch.c: detects events in the step with this error; x->cut: the step was shortened to end at one */
 int watch_step(costate *, run *, double err);
 void watch_undo(costate *, run *);               /* the step is rejected after all */

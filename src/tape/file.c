@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/again.h"
 #include "tape/medium.h"
 
 typedef struct { int fd; char path[]; } file;       /* fd: -1 if it is not open; a test expects it first */
@@ -29,9 +30,6 @@ static void close_file(void *own)
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
 }
-
-/* A signal may interrupt a call. */
-#define AGAIN(result, call) do (result) = (call); while ((result) < 0 && errno == EINTR)
 
 static int cut(void *own, uint64_t at)
 {
@@ -64,7 +62,11 @@ static int64_t size(void *own)
 
 static void expect(void *own, uint64_t at, size_t bytes)
 {
+#ifdef POSIX_FADV_WILLNEED                          /* macOS and OpenBSD lack it */
     posix_fadvise(((const file *)own)->fd, (off_t)at, (off_t)bytes, POSIX_FADV_WILLNEED);
+#else
+    (void)own, (void)at, (void)bytes;
+#endif
 }
 
 /* ---- opening ---- */

@@ -1,5 +1,6 @@
 // test_refusals.cpp - exceptions of every callback reach the caller unchanged, vectors of a wrong size are refused with
-// both sizes, failures have the message of the library; and the solver can be used afterwards.
+// both sizes, failures have the message of the library, objects that were moved from say so; and the solver can be used
+// afterwards.
 #include "check.hpp"
 #include <functional>
 #include <optional>
@@ -253,6 +254,141 @@ static void statuses()
     static_assert(std::is_nothrow_move_constructible<costate::solver>::value, "solvers are moved");
 }
 
+template<class T> static void to_itself(T &x)
+{
+    T &same = x;
+    x = std::move(same);
+}
+
+// Every member function of a class that owns something, after another object has it; an assignment to itself.
+static void moved()
+{
+    const char *const solver = "costate::solver: what this object held was moved", *const tape =
+        "costate::tape: what this object held was moved", *const problem = "costate::problem: what this object held";
+    everything x, from;
+    x.run(), from.run();
+    const std::vector<double> end = x.y;
+    to_itself(*x.s), to_itself(x.t), to_itself(x.J), to_itself(x.all);
+    const costate::gradients g = x.s->adjoint(x.t, x.J, x.y, x.p);
+    check(std::isfinite(g.lambda[0]), "objects that are assigned to themselves");
+
+    costate::solver &s = *from.s;
+    const costate::solver of_solver = std::move(s);
+    const costate::tape of_tape = std::move(from.t);
+    const costate::functional of_J = std::move(from.J);
+    check(of_solver.eval(of_tape, 1) == x.s->eval(x.t, 1) && of_J.count() == 1, "objects that were moved to");
+    costate::second second;
+    costate::times when;
+    double seed = 0;
+    const auto set = [&](auto &&...) { seed++; };
+    const std::vector<std::pair<const char *, std::function<void()>>> calls = {
+        {"integrate", [&] { s.integrate(0, 1, x.y, x.p); }},
+        {"integrate onto", [&] { s.integrate(0, 1, x.y, x.p, x.t); }},
+        {"continue_to", [&] { s.continue_to(x.t, 3, x.y); }},
+        {"integrate_tlm", [&] { s.integrate_tlm(0, 1, x.y, x.p, x.lambda); }},
+        {"integrate_adj", [&] { s.integrate_adj(0, 1, x.y, x.p, x.lambda, x.mu, set); }},
+        {"gradient", [&] { s.gradient(0, 1, x.y, x.p, x.J); }},
+        {"gradient_within", [&] { s.gradient_within(1e-3, 0, 1, x.y, x.p, x.J); }},
+        {"consistent", [&] { s.consistent(0, x.y, x.p); }},
+        {"adjoint", [&] { s.adjoint(x.t, x.lambda); }},
+        {"adjoint of a functional", [&] { s.adjoint(x.t, x.J, x.y, x.p); }},
+        {"tangent", [&] { s.tangent(x.t, x.lambda, {}, &when); }},
+        {"hessian", [&] { s.hessian(x.t, second); }},
+        {"gauss_newton", [&] { s.gauss_newton(x.t, second); }},
+        {"hessian of a functional", [&] { s.hessian(x.t, x.J, x.lambda); }},
+        {"gauss_newton of functionals", [&] { s.gauss_newton(x.t, x.J, x.lambda); }},
+        {"replay", [&] { s.replay(x.t, x.y, x.p); }},
+        {"eval", [&] { s.eval(x.t, 1); }},
+        {"event", [&] { s.event(x.t, 0); }},
+        {"read", [&] { s.read(x.t); }},
+        {"resume", [&] { s.resume(x.t, x.y); }},
+        {"check_adjoint", [&] { s.check_adjoint(0, 1, x.y, x.p); }},
+        {"check_hessian", [&] { s.check_hessian(0, 1, x.y, x.p, x.J); }},
+        {"time", [&] { s.time(); }},
+        {"mode", [&] { s.mode(); }},
+        {"stats", [&] { s.stats(); }},
+        {"reset_stats", [&] { s.reset_stats(); }},
+        {"message", [&] { s.message(); }},
+        {"linear_solver", [&] { s.linear_solver(); }},
+        {"N", [&] { s.N(); }},
+        {"c", [&] { s.c(); }},
+    };
+    for (const auto &[name, call] : calls) refused(call, solver, name);
+    check(seed == 0 && x.y == end, "a solver that was moved from writes something");
+
+    costate::tape &t = from.t;
+    const std::vector<std::pair<const char *, std::function<void()>>> of_tapes = {
+        {"steps", [&] { t.steps(); }},
+        {"bytes", [&] { t.bytes(); }},
+        {"events", [&] { t.events(); }},
+        {"forecast", [&] { t.forecast(); }},
+        {"step", [&] { t.step(0); }},
+        {"c", [&] { t.c(); }},
+        {"integrate", [&] { x.s->integrate(0, 1, x.y, x.p, t); }},
+        {"integrate_tlm", [&] { x.s->integrate_tlm(0, 1, x.y, x.p, x.lambda, {}, nullptr, &t); }},
+        {"gradient_within", [&] { x.s->gradient_within(1e-3, 0, 1, x.y, x.p, x.J, &t); }},
+        {"continue_to", [&] { x.s->continue_to(t, 3, x.y); }},
+        {"adjoint", [&] { x.s->adjoint(t, x.lambda); }},
+        {"tangent", [&] { x.s->tangent(t, x.lambda); }},
+        {"hessian", [&] { x.s->hessian(t, x.J, x.lambda); }},
+        {"replay", [&] { x.s->replay(x.t, x.y, x.p, &t); }},
+        {"eval", [&] { x.s->eval(t, 1); }},
+        {"event", [&] { x.s->event(t, 0); }},
+        {"read", [&] { x.s->read(t); }},
+        {"resume", [&] { x.s->resume(t, x.y); }},
+    };
+    for (const auto &[name, call] : of_tapes) refused(call, tape, std::string("a tape in ") + name);
+
+    const std::vector<std::pair<const char *, std::function<void()>>> of_functionals = {
+        {"adjoint", [&] { x.s->adjoint(x.t, from.J, x.y, x.p); }},
+        {"hessian", [&] { x.s->hessian(x.t, from.J, x.lambda); }},
+        {"gauss_newton", [&] { x.s->gauss_newton(x.t, from.J, x.lambda); }},
+        {"gradient_within", [&] { x.s->gradient_within(1e-3, 0, 1, x.y, x.p, from.J); }},
+        {"check_hessian", [&] { x.s->check_hessian(0, 1, x.y, x.p, from.J); }},
+    };
+    for (const auto &[name, call] : of_functionals)
+        refused(call, "costate::functional: what this object held", std::string("a functional in ") + name);
+
+    costate::problem P = hybrid();
+    const costate::problem of_P = std::move(P);
+    const auto zero = [](auto const &, auto &out) { out[0] = 0; };
+    const costate::event e([](auto const &at) { return at.y[0]; });
+    const std::vector<std::pair<const char *, std::function<void()>>> of_problems = {
+        {"solver", [&] { costate::solver("dopri5", P); }},
+        {"costs", [&] { P.costs(1); }},
+        {"costs of a map", [&] { P.costs(1, zero); }},
+        {"memory", [&] { P.memory(1); }},
+        {"add", [&] { P.add(e); }},
+        {"mass", [&] { P.mass({1}); }},
+        {"index", [&] { P.index({0}); }},
+        {"start", [&] { P.start(zero); }},
+        {"after_step", [&] { P.after_step(zero); }},
+        {"pattern", [&] { P.pattern({0, 0}, {}); }},
+        {"detect_pattern", [&] { P.detect_pattern({0, {1.0}, {1.0}}); }},
+        {"check", [&] { P.check({0, {1.0}, {1.0}}); }},
+        {"lanes", [&] { P.lanes(); }},
+        {"c", [&] { P.c(); }},
+        {"n", [&] { P.n(); }},
+        {"np", [&] { P.np(); }},
+        {"N", [&] { P.N(); }},
+    };
+    for (const auto &[name, call] : of_problems) refused(call, problem, std::string("a problem in ") + name);
+    P = of_P;
+    check(P.n() == 1, "a problem that is assigned to one that was moved from");
+
+    costate::event gone([](auto const &at) { return at.y[0]; });
+    const costate::event of_event = std::move(gone);
+    gone.falling().from(1);
+    refused([&] { hybrid().add(gone); }, "costate::event: it has neither a guard nor times", "an event");
+    hybrid().add(of_event);
+
+    *from.s = costate::solver("dopri5", hybrid());           // and an assignment mends all of them
+    from.t = costate::tape();
+    from.J = x.J;
+    from.run();
+    from.s->adjoint(from.t, from.J, from.y, from.p);
+}
+
 int main()
 {
     try {
@@ -261,6 +397,7 @@ int main()
         of_c();
         sizes();
         statuses();
+        moved();
     } catch (const std::exception &e) {
         check(false, e.what());
     }

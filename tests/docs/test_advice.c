@@ -1,6 +1,5 @@
-/* test_advice.c - what README.md, choosing.md ("Which method") and the manual ("Gradients with respect to fast
-   components") say is so, for the methods they name.  Bounds are the numbers of the documents, or lie half-way
-   between two. */
+/* test_advice.c - what README.md, choosing.md ("Which method") and fast-components.md say is so, for the methods they
+   name.  Bounds are the numbers of the documents, or lie half-way between two. */
 #include "step/method.h"
 #include "common.h"
 #include "formula.h"

@@ -96,7 +96,7 @@ def pages():
             site["warnings"], site["status"] = done.stderr, done.returncode
             site["files"] = {os.path.relpath(name, out) for name in glob.glob(out + "/**/*", recursive=True)}
             site["scripts"] = {name: read(os.path.join(out, name)) for name in site["files"] if name.endswith(".js")}
-            site["colours"] = read(os.path.join(out, "_static", "styles", "furo.css"))
+            site["sheets"] = {name: read(os.path.join(out, name)) for name in site["files"] if name.endswith(".css")}
             site["pages"] = {}
             for name in site["files"]:
                 if name.endswith(".html"):
@@ -128,7 +128,7 @@ def test_no_warnings():
 
 def place(name, address):
     """The file of the site that an address in a page means."""
-    return os.path.normpath(os.path.join(os.path.dirname(name), re.sub(r"\?digest=\w+", "", address)))
+    return os.path.normpath(os.path.join(os.path.dirname(name), re.sub(r"\?(digest|v)=\w+", "", address)))
 
 
 def test_links():
@@ -152,11 +152,21 @@ def test_nothing_from_elsewhere():
 
 
 def test_scripts_run():
-    """as plain scripts, as pages load them; the theme's colours are dark where a browser prefers that"""
+    """as plain scripts, as pages load them"""
     loaded = {place(name, address) for name, page in pages().items() for address in page.loaded}
     for path in loaded & site["scripts"].keys():
         assert not re.search(r"^(import|export) ", site["scripts"][path], re.M), path + " is a module"
-    assert re.search(r"prefers-color-scheme: ?dark\)\s*\{.*--color-background-primary", site["colours"], re.S)
+
+
+def test_colours():
+    """The theme's are dark where a browser prefers that, and nowhere else: `not` negates all that follows it."""
+    pages()
+    theme = site["sheets"]["_static/styles/furo.css"]
+    assert re.search(r"prefers-color-scheme: ?dark\)\s*\{.*--color-background-primary", theme, re.S)
+    for name, text in site["sheets"].items():
+        wrong = [query for query in re.findall(r"@media\s+([^{]*)\{", text)
+                 if re.search(r"\bnot\b[^,]*prefers-color-scheme: ?dark", query)]
+        assert not wrong, "%s: %s is true on light screens" % (name, wrong)
 
 
 def test_one_title():

@@ -14,28 +14,82 @@ import budget  # noqa: E402
 import run_tests  # noqa: E402
 from cases import run_all  # noqa: E402
 
+# What cmocka 1.1.5 and 1.1.7 wrote of one program with three groups: two cases pass and one is skipped; one fails and
+# one passes; and in the last, which has a name of several words, a case ends the program.
 OLD = """[==========] Running 3 test(s).
-[ RUN      ] a
-[       OK ] a
-[ RUN      ] b
-[  SKIPPED ] b
-[ RUN      ] c
-%s[==========] 3 test(s) run.
+[ RUN      ] good
+[       OK ] good
+[ RUN      ] left_out
+[  SKIPPED ] left_out
+[ RUN      ] good
+[       OK ] good
+[==========] 3 test(s) run.
 [  PASSED  ] 2 test(s).
 [  SKIPPED ] 1 test(s), listed below:
-[  SKIPPED ] b
+[  SKIPPED ] left_out
+
+ 1 SKIPPED TEST(S)
+[==========] Running 2 test(s).
+[ RUN      ] wrong
+[  ERROR   ] --- 0x1 != 0x2
+[   LINE   ] --- c.c:9: error: Failure!
+[  FAILED  ] wrong
+[ RUN      ] good
+[       OK ] good
+[==========] 2 test(s) run.
+[  PASSED  ] 1 test(s).
+[  FAILED  ] 1 test(s), listed below:
+[  FAILED  ] wrong
+
+ 1 FAILED TEST(S)
+[==========] Running 3 test(s).
+[ RUN      ] good
+[       OK ] good
+[ RUN      ] ends
 """
-NEW = OLD.replace("] Running", "] tests: Running").replace("] 3 test", "] tests: 3 test")
-OK = "[       OK ] c\n"
+NEW = """[==========] tests: Running 3 test(s).
+[ RUN      ] good
+[       OK ] good
+[ RUN      ] left_out
+[  SKIPPED ] left_out
+[ RUN      ] good
+[       OK ] good
+[==========] tests: 3 test(s) run.
+[  PASSED  ] 2 test(s).
+[  SKIPPED ] tests: 1 test(s), listed below:
+[  SKIPPED ] left_out
+
+ 1 SKIPPED TEST(S)
+[==========] what fails: all of it: Running 2 test(s).
+[ RUN      ] wrong
+[  ERROR   ] --- 0x1 != 0x2
+[   LINE   ] --- c.c:9: error: Failure!
+[  FAILED  ] wrong
+[ RUN      ] good
+[       OK ] good
+[==========] what fails: all of it: 2 test(s) run.
+[  PASSED  ] 1 test(s).
+[  FAILED  ] what fails: all of it: 1 test(s), listed below:
+[  FAILED  ] wrong
+
+ 1 FAILED TEST(S)
+[==========] what ends: Running 3 test(s).
+[ RUN      ] good
+[       OK ] good
+[ RUN      ] ends
+"""
 TIMES = "[processor]\n0m0.002000s 0m0.001000s\n1m2.500000s 0m0.250000s\n"
 
 
 def test_cases_are_counted():
     for text in (OLD, NEW):
-        assert run_tests.cases(text % OK, True, False) == (2, 0, 1), text
-        assert run_tests.cases(text % "", True, False) == (1, 1, 1), text              # it crashed, or exited
-        assert run_tests.cases(text % OK, False, False) == (2, 1, 1), text             # sanitizers fail at the end
-        assert run_tests.cases(2 * (text % OK), True, False) == (4, 0, 2), text
+        first = text[:text.index("[==========]", text.index("SKIPPED TEST"))]
+        assert run_tests.cases(first, True, False) == (2, 0, 1), first
+        assert run_tests.cases(first, False, False) == (2, 1, 1), first                # sanitizers fail at the end
+        assert run_tests.cases(2 * first, True, False) == (4, 0, 2), first
+        second = text[len(first):text.index("[==========]", text.index("FAILED TEST"))]
+        assert run_tests.cases(second, False, False) == (1, 1, 0), second
+        assert run_tests.cases(text, False, False) == (4, 3, 1), text                  # what was announced did not pass
 
 
 def test_programs_without_cases():

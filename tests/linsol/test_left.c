@@ -4,8 +4,8 @@
 #define FAULTS_SECONDS 2
 #include "faults.h"
 
-/* Work space that a left call had allocated for itself is lost, as the manual says: the leak checker of a sanitizer is
-   not asked. */
+/* Work space that a left call had allocated for itself is lost (docs/reference/calls.md): the leak checker of a
+   sanitizer is not asked. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 

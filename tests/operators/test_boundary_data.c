@@ -1,5 +1,5 @@
 /* test_boundary_data.c - boundary values that depend on time: what W-methods with a splitting lose, and the two cures
-   of the manual, a lifting of the boundary values and unknowns on the boundary.
+   of docs/howto/splitting.md, a lifting of the boundary values and unknowns on the boundary.
 
    u_t = laplace(u) + s on the unit square, u = g on its boundary, with the solution u = q0 + cos(p t) q1, where q0 and
    q1 are polynomials of degree 3 at most in x and in y.  Central differences are exact for these, so all errors are

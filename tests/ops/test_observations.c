@@ -235,6 +235,7 @@ static void refused(void **state)
     }
     t[2] = 1;
     assert_int_equal(costate_adjoint(c, empty, 1, x, NULL, NULL, &o), COSTATE_OUT_OF_RANGE);
+    assert_non_null(strstr(costate_message(c), "functional of the end"));
     o.count = -1;
     assert_int_equal(costate_adjoint(c, tape, 1, x, NULL, NULL, &o), COSTATE_BAD_ARGUMENT);
     o = (costate_observations){.count = 3, .value = value, .seed = seed, .ctx = &s};

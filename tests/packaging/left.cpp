@@ -8,8 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 
-// Work space that a left call had allocated for itself is lost, as the manual says: the leak checker of a sanitizer is
-// not asked.
+// Work space that a left call had allocated for itself is lost (docs/reference/calls.md): the leak checker of a
+// sanitizer is not asked.
 extern "C" int __lsan_is_turned_off(void);
 extern "C" int __lsan_is_turned_off(void) { return 1; }
 

@@ -93,6 +93,46 @@ def test_cmake():
         assert run(os.path.join(made, "prey")).strip() == ANSWER
 
 
+# What stands beside costate_add_model in a CMakeLists.txt, before it and behind it; libraries that hold the model.
+BESIDE = """cmake_minimum_required(VERSION 3.16)
+project(outside C)
+find_package(costate 2.0 REQUIRED)
+add_executable(prey prey.c)
+costate_add_model(prey lotka_volterra.eq)
+foreach(form PRIVATE "")
+  add_executable(prey_before${form} prey.c)
+  target_link_libraries(prey_before${form} ${form} costate::costate m)
+  costate_add_model(prey_before${form} lotka_volterra.eq)
+  add_executable(prey_behind${form} prey.c)
+  costate_add_model(prey_behind${form} lotka_volterra.eq)
+  target_link_libraries(prey_behind${form} ${form} costate::costate m)
+endforeach()
+foreach(kind STATIC OBJECT)
+  add_library(model_${kind} ${kind})
+  costate_add_model(model_${kind} lotka_volterra.eq)
+  add_executable(prey_${kind} prey.c)
+  target_include_directories(prey_${kind} PRIVATE
+    ${CMAKE_CURRENT_BINARY_DIR}/costate-models $<TARGET_PROPERTY:costate::costate,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(prey_${kind} PRIVATE model_${kind})
+endforeach()
+"""
+
+
+def test_cmake_with_other_libraries():
+    """target_link_libraries in each of its forms; libraries that hold the model"""
+    needs("cmake", "ninja")
+    unsanitized()
+    with folder() as place:
+        installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": BESIDE})
+        made = os.path.join(place, "made")
+        run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate")
+        run("cmake", "--build", made)
+        programs = [name for name in os.listdir(made) if name.startswith("prey")]
+        assert len(programs) == 7, programs
+        for name in programs:
+            assert run(os.path.join(made, name)).strip() == ANSWER, name
+
+
 def test_cmake_with_lanes():
     """maps of members side by side, in a program that has warnings as errors and other flags of its own"""
     needs("cmake", "ninja")

@@ -4,8 +4,8 @@ import glob
 import os
 import re
 
-from external import Installed, Skipped, build, cc, example, folder, needs, option, read, right, root, run, run_all, \
-    unsanitized, write
+from external import Installed, Skipped, build, cc, compiler, example, folder, needs, option, read, right, root, run, \
+    run_all, unsanitized, write
 
 CALLS = {"-lumfpack": "umfpack_di_symbolic", "-lcamd": "camd_order", "-lklu": "klu_factor", "-lsuperlu": "dgssvx",
          "-lopenblas": "zgbtrs_", "-llapack": "zgbtrs_"}         # one of each library below
@@ -66,6 +66,26 @@ def test_pkg_config_static():
             os.remove(shared)
         cc(example, "-o", exe, *installed.flags("--static", "--cflags", "--libs"))
         right(run(exe))
+
+
+def test_pkg_config_of_a_static_build():
+    """default_library=static: where there is no shared library, programs need --static no more than for others"""
+    needs("pkg-config", "meson")
+    unsanitized()
+    with folder() as place:
+        installed, exe, made = Installed(place, "static"), os.path.join(place, "decay"), os.path.join(place, "made")
+        for shared in glob.glob(installed.lib + "/libcostate.so*"):
+            os.remove(shared)
+        below = installed.flags("--static", "--libs")
+        same = ["-D%s=%s" % (name, option(name)) for name in ("prefix", "libdir", "umfpack", "superlu", "klu")]
+        less = ["-D%s=disabled" % name for name in ("tests", "lbfgs", "optimisers", "petsc")]
+        run("meson", "setup", "-Ddefault_library=static", "-Dpython_package=false", *same, *less, made, root,
+            env={"CC": " ".join(compiler)})
+        os.replace(os.path.join(made, "meson-private", "costate.pc"), installed.lib + "/pkgconfig/costate.pc")
+        for flags in (), ("--static",):
+            assert set(installed.flags(*flags, "--libs")) == set(below), installed.flags(*flags, "--libs")
+            cc(example, "-o", exe, *installed.flags(*flags, "--cflags", "--libs"))
+            right(run(exe))
 
 
 def test_pkg_config_fully_static():
@@ -144,7 +164,7 @@ def test_pkg_config_petsc():
         system = ["-isystem" + flag[2:] if flag.startswith("-I") else flag for flag in below]
         cc(exe + ".c", "-o", exe, "-I" + installed.include, "-L" + installed.lib, "-Wl,-rpath," + installed.lib,
            "-lcostate_petsc", "-lcostate", *system)
-        assert run(exe).strip() == "0 4 1"
+        assert "0 4 1" in run(exe).splitlines(), run(exe)           # beside what MPI says of the machine
 
 
 def test_cmake_petsc():
@@ -159,7 +179,7 @@ def test_cmake_petsc():
                   "add_executable(over " + os.path.join(place, "over.c") + ")\n"
                   "target_link_libraries(over costate::petsc)\n", made)
         run("cmake", "--build", made)
-        assert run(os.path.join(made, "over")).strip() == "0 4 1"
+        assert "0 4 1" in run(os.path.join(made, "over")).splitlines()
 
 
 def test_cmake_versions():

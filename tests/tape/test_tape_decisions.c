@@ -1,5 +1,5 @@
 /* test_tape_decisions.c - where tapes begin blocks of steps, how much memory they take, and which files they accept:
-   what costate.h and the manual promise about options.checkpoints, options.tape_limit and tapes in files. */
+   what costate.h and docs/howto promise about options.checkpoints, options.tape_limit and tapes in files. */
 #include <setjmp.h>
 #include <unistd.h>
 #include "tape/journal.h"
@@ -205,7 +205,7 @@ static void block_begun_twice(void **state)
     residual_free(b);
 }
 
-/* The manual, "What is lost": at most 20 steps with all stages. */
+/* docs/howto/tape-files.md: at most 20 steps with all stages. */
 static void fresh_in_file(void **state)
 {
     int count;
@@ -338,7 +338,7 @@ static void impossible_knowledge(void **state)
     free(all.data);
 }
 
-/* The manual, "Files": with both other kinds of storage a file contains one state per block, from which each sweep
+/* docs/howto/tape-files.md: with both other kinds of storage a file contains one state per block, from which each sweep
    repeats each step once. */
 static void states_in_file(void **state)
 {
