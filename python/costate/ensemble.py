@@ -4,6 +4,7 @@ import numpy as np
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer, status_name, text
 from costate import _library as library
+from costate._derivatives import Mistrusted
 from costate.maps import raise_what_was_raised
 from costate.result import Result
 
@@ -30,9 +31,18 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
 
     Returns a Result: y (count, n), q (count, nq), status (names), messages, failed (numbers of the members that failed;
     their rows are NaN), threads."""
+    while True:
+        try:
+            return once(problem, t_span, y0, p, w, dy0, dp, threads)
+        except Mistrusted:                      # again, with differences
+            problem.rebuild()
+
+
+def once(problem, t_span, y0, p, w, dy0, dp, threads):
     first, count = shapes(problem, y0, p)
     b, _, p_one = problem.built(float(t_span[0]), first[0], first[1])
     all_, keep, out = ffi.new("costate_members *"), [], {}
+    b.scales.between(*map(float, t_span))
     y = start(b, problem, y0, p, count, float(t_span[0]))
     all_.count, all_.t0, all_.t1, all_.y = count, float(t_span[0]), float(t_span[1]), pointer(y)
     all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
@@ -53,7 +63,7 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
     raise_what_was_raised([b.owner, *b.others])
     failed = np.flatnonzero(status)
     if result != lib.COSTATE_OK and not failed.size:
-        raise CostateError(status_name(result), text(report.text))
+        raise CostateError(status_name(result), library.said(report.text))
     for array in (y, *out.values()):
         array[failed] = np.nan
     names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n)}
