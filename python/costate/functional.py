@@ -244,10 +244,9 @@ def estimated_once(problem, F, t_span, y0, p, tol):
             raise Mistrusted("complex steps of the run were wrong")
         run._look_over()
         b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
-    if y0 is None:
-        for kind in (arrays["run"], arrays["error"]):
-            through_start(problem.model, float(t_span[0]), values_p, kind["y0"][None], kind["p"][None],
-                          kind["t0"] if timed else None)
+    start = problem.start(y0, b)
+    for kind in (arrays["run"], arrays["error"]) if start else ():
+        start.through(float(t_span[0]), values_p, kind["y0"][None], kind["p"][None], kind["t0"] if timed else None)
 
     def values(kind):
         a = arrays[kind]
@@ -258,14 +257,33 @@ def estimated_once(problem, F, t_span, y0, p, tol):
                   derivatives=least_exact([b.way, F.way]), **more)
 
 
-def through_start(model, t0, p, by_y0, by_p, by_t0=None):
-    """adds to gradients, a row for each functional, what the initial values of a Model contribute, which depend on p
-    and t0"""
-    for k, w in enumerate(by_y0):
-        of_p, of_t = model.start_vjp(t0, p, w)
-        by_p[k] += of_p
-        if by_t0 is not None:
-            by_t0[k] += of_t
+class Start:
+    """Initial values that a Model gives, which depend on p and t0: all of them, or where y0 is given without memory
+    variables those from `first` on."""
+
+    def __init__(self, model, first):
+        self.model, self.first = model, first
+
+    def jvp(self, t0, p, dp, dt=0.0):
+        out = self.model.start_jvp(t0, p, dp, dt)
+        out[:self.first] = 0
+        return out
+
+    def weights(self, w):
+        w = w.copy()
+        w[:self.first] = 0
+        return w
+
+    def through(self, t0, p, by_y0, by_p, by_t0=None):
+        """adds to gradients, a row for each functional, what the initial values contribute"""
+        for k, w in enumerate(by_y0):
+            of_p, of_t = self.model.start_vjp(t0, p, self.weights(w))
+            by_p[k] += of_p
+            if by_t0 is not None:
+                by_t0[k] += of_t
+
+    def hvp(self, t0, p, w, dp):
+        return self.model.start_hvp(t0, p, self.weights(w), dp)
 
 
 # ---- second order ---------------------------------------------------------------------------------------------------
@@ -286,7 +304,7 @@ class Second:
         if parts[0] is not None:
             self.V[:, :b.n] = parts[0][0]
         for k in range(m if run._start is not None else 0):
-            self.V[k] += run._start.start_jvp(run.t0, run._p, self.Vp[k])
+            self.V[k] += run._start.jvp(run.t0, run._p, self.Vp[k])
         self.lam, self.mu = np.zeros(b.N), np.zeros(b.np)
         self.lam2, self.mu2 = np.zeros((m, b.N)), np.zeros((m, b.np))
         self.struct = self.filled(F, m)
@@ -308,10 +326,10 @@ class Second:
     def through_start(self, second):
         """what the initial values of a Model contribute"""
         start, t0, p = self.run._start, self.run.t0, self.run._p
-        through_start(start, t0, p, self.lam2, self.mu2)
+        start.through(t0, p, self.lam2, self.mu2)
         for k in range(len(self.lam2) if second else 0):
-            self.mu2[k] += start.start_hvp(t0, p, self.lam, self.Vp[k])[0]
-        through_start(start, t0, p, self.lam[None], self.mu[None])
+            self.mu2[k] += start.hvp(t0, p, self.lam, self.Vp[k])[0]
+        start.through(t0, p, self.lam[None], self.mu[None])
 
 
 def second_order(run, F, vy0, vp, call):

@@ -7,7 +7,7 @@ import numpy as np
 from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
-from costate.functional import Functional, estimated, second_order, through_start
+from costate.functional import Functional, Start, estimated, second_order
 from costate._dense import accurate_inside
 from costate._derivatives import Mistrusted, Scales, Trust
 from costate._pattern import Pattern
@@ -148,9 +148,13 @@ class Built:
                 bound.has_slope(at) for slot, bound in self.owner.slots.items() if slot in ("rhs", "cost"))
         return self.slope
 
-    def state(self, y):
-        """n values, or with memory variables, or N, as N"""
-        full = np.zeros(self.N)
+    def state(self, y, t, p):
+        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model"""
+        if y.size == self.n and self.nm and self.problem.model is not None:
+            full = self.problem.model.start(t, p)
+            full[:self.N - self.nm] = 0
+        else:
+            full = np.zeros(self.N)
         if y.size not in (self.n, self.n + self.nm, self.N):
             raise ValueError(f"y0 has shape {y.shape}; expected ({self.n},)")
         if y.size == self.N:
@@ -272,7 +276,16 @@ class Problem:
         if known is None or (known.n, known.np) != (n, p.size):
             known = self._local.built = Built(self, n, p.size, (float(t), y[:n].copy(), p) +
                                               ((y[n:].copy(),) if self.memory else ()))
-        return known, known.state(y), p
+        return known, known.state(y, float(t), p), p
+
+    def start(self, y0, built):
+        """what of the initial values a Model gives: a Start, or None"""
+        if self.model is None:
+            return None
+        size = 0 if y0 is None else np.size(y0)
+        if size and not (built.nm and size == built.n):
+            return None
+        return Start(self.model, built.N - built.nm if size else 0)
 
     # ---- runs
 
@@ -352,13 +365,13 @@ class Run:
         self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
         self._given = tuple(None if a is None else np.array(a) for a in (y0, p))
         self._options = checked_times(t_eval, self.t0, self._t1), record, dense
-        self._start = problem.model if y0 is None else None     # whose initial values depend on p and t0
         self._integrate(on_step)
 
     def _integrate(self, on_step):
         """again from the start, with differences, where complex steps turn out to be wrong"""
         while True:
             self._b, y, self._p = self.problem.built(self.t0, *self._given)
+            self._start = self.problem.start(self._given[0], self._b)
             try:
                 with self._b.lock:
                     self._b.scales.between(self.t0, self._t1)
@@ -500,7 +513,7 @@ class Run:
             V[:, b.N - b.nm:] = dm[0]
         ends = [None if d is None else vector(np.broadcast_to(d, (m,)), m, "dt") for d in (dt0, dt1)]
         for k in range(m if self._start is not None else 0):
-            V[k] += self._start.start_jvp(self.t0, self._p, None if dp is None else dp[0][k],
+            V[k] += self._start.jvp(self.t0, self._p, None if dp is None else dp[0][k],
                                           0.0 if dt0 is None else ends[0][k])
         times = ffi.new("costate_times *")
         times.t0, times.t1 = pointer(ends[0]), pointer(ends[1])
@@ -561,7 +574,7 @@ class Run:
         b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
                                     pointer(mu) if b.np else ffi.NULL, times, seen))
         if self._start is not None:
-            through_start(self._start, self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
+            self._start.through(self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
 
     # ---- functionals
 

