@@ -5,10 +5,11 @@ EPS = np.finfo(float).eps
 
 
 def root(f, a, b, fa, fb):
-    """A zero of f between a and b, to 4 eps, by Brent's method: fa = f(a) and fb = f(b) do not have the same sign."""
+    """A zero of f between a and b by Brent's method, to 4 eps relative to the times and to b - a: fa = f(a) and
+    fb = f(b) do not have the same sign."""
     if fa == 0:
         return a
-    c, fc = a, fa
+    c, fc, span = a, fa, abs(b - a)
     d = e = b - a
     for _ in range(1000):
         if fb == 0:
@@ -18,7 +19,7 @@ def root(f, a, b, fa, fb):
             d = e = b - a
         if abs(fc) < abs(fb):
             a, b, c, fa, fb, fc = b, c, b, fb, fc, fb
-        tol, half = 2 * EPS * (1 + abs(b)), (c - b) / 2
+        tol, half = 2 * EPS * (span + abs(b)), (c - b) / 2
         if abs(half) <= tol:
             break
         p, q = interpolated(a, b, c, fa, fb, fc, half)

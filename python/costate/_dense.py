@@ -58,14 +58,16 @@ class DenseOutput:
         self.t_min, self.t_max = min(self.t_old, self.t), max(self.t_old, self.t)
 
     def __call__(self, t):
-        weights = basis((times_of(t) - self._start) / self._length, len(self._parts))
+        theta = near((times_of(t) - self._start) / self._length, len(self._parts))
+        weights = basis(theta, len(self._parts))
         return self._parts.T @ np.array(weights)
 
 
 class OdeSolution:
     """The solution as a function of t: (n,) for a number, n by k for k times, in any order.
 
-    Times outside [t_min, t_max] are accepted: the polynomial of the first or last step is continued.
+    Times outside [t_min, t_max] are accepted: the polynomial of the first or last step is continued, up to where its
+    round-off has taken half of the digits.
 
     ts                  ends of the steps; n_segments: their number
     t_min, t_max        range of the run
@@ -88,10 +90,12 @@ class OdeSolution:
         if t.ndim == 0:
             t = float(t)
             k = bisect_left(self._inner, self._sign * t)
-            return np.dot(basis((t - self._start[k]) / self._length[k], self._parts.shape[1]), self._parts[k])
+            theta = near((t - self._start[k]) / self._length[k], self._parts.shape[1])
+            return np.dot(basis(theta, self._parts.shape[1]), self._parts[k])
         k = np.searchsorted(self._inner, self._sign * t)
         y = np.zeros((len(t), self._parts.shape[2]), dtype=self._parts.dtype)
-        for j, weight in enumerate(basis((t - self._start[k]) / self._length[k], self._parts.shape[1])):
+        theta = near((t - self._start[k]) / self._length[k], self._parts.shape[1])
+        for j, weight in enumerate(basis(theta, self._parts.shape[1])):
             y += weight[:, None] * self._parts[k, j]
         return np.ascontiguousarray(y.T)
 
@@ -101,6 +105,15 @@ def times_of(t):
     if t.ndim > 1:
         raise ValueError("`t` must be a float or a 1-D array.")
     return t
+
+
+def near(theta, count):
+    """theta, if a polynomial with `count` coefficients still has digits there"""
+    far = np.max(np.abs(theta), initial=0.0)
+    if far > 2 and far ** (count - 1) > 1e8 * 2.0 ** (count - 1):
+        raise ValueError(f"`t` is outside the run, {far:.3g} lengths of a step from the start of the step next to it: "
+                         "a polynomial cannot be continued so far")
+    return theta
 
 
 def basis(theta, count):

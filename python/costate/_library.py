@@ -1,4 +1,6 @@
 """The library as cffi sees it: its statuses as exceptions, methods, options, arrays."""
+import re
+
 import numpy as np
 
 from costate._costate import ffi, lib
@@ -33,6 +35,28 @@ class ModelError(CostateError, ValueError):
 
 def text(pointer):
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+
+
+# what the library calls a missing product, as one gives it in Python
+PRODUCTS = {"tangent": "first derivatives: give jac, jac_p and jac_t, or jvp",
+            "adjoint": "first derivatives: give jac, jac_p and jac_t, or vjp",
+            "tangent2": "second derivatives: give jac, jac_p and, where t matters, jac_t that compute with complex y",
+            "adjoint_tangent": "second derivatives: give jac, jac_p and, where t matters, jac_t that compute with "
+                               "complex y, or hvp",
+            "adjoint_tangent2": "third derivatives, which functions of Python do not have: use a Model"}
+MISSING = re.compile(r"(rhs|residual|cost|event\[(\d+)\]\.(\w+))\.(\w+) is missing: method (\S+) needs it here.*", re.S)
+
+
+def said(pointer):
+    """a sentence of the library, in the words of the package"""
+    sentence = text(pointer)
+    found = MISSING.fullmatch(sentence)
+    if found and found[4] in PRODUCTS:
+        of = {"rhs": "f", "cost": "the cost"}.get(found[1], f"the {found[3]} of events[{found[2]}]")
+        return (f"Method {found[5]} needs derivatives of {of} here that it does not have, {PRODUCTS[found[4]]}; or set "
+                "Problem(..., differences=1), which is not exact.")
+    sentence = re.sub(r"options\.(\w+) = (\w+)", r"\1=\2", sentence)
+    return re.sub(r"options\.(\w+)", r"the option \1", sentence)
 
 
 def status_name(status):
@@ -159,12 +183,16 @@ def set_option(struct, name, value, keep):
     setattr(struct, name, value)
 
 
+LEAST = 1e-150          # a tolerance of 0: an error that is not 0 is too large, and its square is not
+
+
 def tolerances(struct, n, rtol, atol, keep):
     """rtol and atol, each a number or n of them"""
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is None:
             continue
         array = np.asarray(value, dtype=float)
+        array = np.where(array == 0, LEAST, array)          # 0 is the library's default, and no tolerance for y = 0
         if array.ndim == 0:
             setattr(struct, name, float(array))
             continue

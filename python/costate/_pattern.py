@@ -19,6 +19,21 @@ class Pattern:
         self.n, self.keys = n, np.union1d(keys, np.arange(n) * (n + 1))
         self.row, column = self.keys % n, self.keys // n
         self.col = np.searchsorted(column, np.arange(n + 1))
+        self._colours = None
+
+    def colours(self):
+        """a number for each column: columns of one colour share no row (each takes the first colour that is free)"""
+        if self._colours is None:
+            taken = [set() for _ in range(self.n)]
+            self._colours = np.empty(self.n, dtype=int)
+            for j in range(self.n):
+                rows = self.row[self.col[j]:self.col[j + 1]].tolist()
+                met = set().union(*(taken[i] for i in rows))
+                colour = next(c for c in range(self.n) if c not in met)
+                self._colours[j] = colour
+                for i in rows:
+                    taken[i].add(colour)
+        return self._colours
 
     @classmethod
     def of(cls, matrix, n, name="jac_sparsity"):

@@ -3,10 +3,12 @@ import numpy as np
 
 from costate import _library as library
 from costate._costate import ffi, lib
+from costate._derivatives import Mistrusted
 from costate._library import CostateError, columns, pointer, text
-from costate.maps import Bound, Owner, as_map, raise_what_was_raised
+from costate.maps import Bound, Owner, as_map, least_exact, raise_what_was_raised
 from costate.problem import Problem
 
+POINTS = 5              # of a solution where complex steps are checked
 OPTIONS = {"intervals", "max_mesh", "fixed", "newton_max", "solver", "differences"}
 
 
@@ -52,21 +54,52 @@ class BoundarySolution:
             guess, mesh = guess.y, guess.t if mesh is None else mesh
         guess = np.asarray(guess, dtype=float)
         guess = guess[:, None] if guess.ndim == 1 else guess
-        self._of = of
-        self._b, _, self._p = of.problem.built(a, guess[:, 0], p)
         self._owner = Owner()
-        self._struct(of)
+        self._of, self._given = of, None if p is None else np.array(p, dtype=float)
         points = None if mesh is None else np.ascontiguousarray(mesh, dtype=float)
-        values = np.ascontiguousarray(guess.T)
-        self._check(lib.costate_bvp_guess(self._s, len(values), pointer(points), pointer(values)))
-        self._check(lib.costate_bvp_solve(self._s, a, b, pointer(self._p) if self._b.np else ffi.NULL))
-        self._read()
+        self._solve(a, b, points, np.ascontiguousarray(guess.T))
+
+    def _solve(self, a, b, points, values):
+        """again, with differences, where complex steps turn out to be wrong at the guess or at several points of the
+        solution"""
+        of = self._of
+        while True:
+            self._b, _, self._p = of.problem.built(a, values[0], self._given)
+            self._b.scales.between(a, b)
+            try:
+                self._struct(of)
+                self._check(lib.costate_bvp_guess(self._s, len(values), pointer(points), pointer(values)))
+                self._check(lib.costate_bvp_solve(self._s, a, b, pointer(self._p) if self._b.np else ffi.NULL))
+                self._read()
+                self._look_over()
+                break
+            except Mistrusted:
+                of.problem.rebuild()
+        self.derivatives = least_exact([self._b.way, self._conditions.least_exact_way()])
+
+    def _look_over(self):
+        n = self._b.n
+        for k in np.unique(np.linspace(0, len(self.t) - 1, POINTS).astype(int)):
+            for bound in self._b.bounds:
+                bound.look_over([(self.t[k], self.y[:n, k].copy(), self._p)])
+        self._conditions.look_over([(self.t[0], np.concatenate([self.y[:n, 0], self.y[:n, -1]]), self._p)])
+
+    def _derived(self, call):
+        """a call of the library that computes derivatives, with what it has found out about complex steps"""
+        with self._b.lock:
+            try:
+                self._b.scales.between(self.t[0], self.t[-1])
+                self._check(call())
+                return True
+            except Mistrusted:
+                self._of.problem.rebuild()
+        self._solve(self.t[0], self.t[-1], self.t.copy(), np.ascontiguousarray(self.y.T))
+        return False
 
     def _struct(self, of):
         b, n = self._b, self._b.n
         self._c, self._o = ffi.new("costate_conditions *"), ffi.new("costate_bvp_options *")
-        way = b.way if of.conditions.exact or b.way != "exact" else "complex step"
-        bound = Bound(of.conditions, "conditions", 2 * n, b.np, 0, n, way)
+        bound = self._conditions = Bound(of.conditions, "conditions", 2 * n, b.np, 0, n, of.problem.trust, b.scales)
         self._owner.slots["conditions"] = bound
         bound.fill(self._c.map, "conditions")
         self._c.count, self._c.ctx = n, self._owner.handle
@@ -74,15 +107,14 @@ class BoundarySolution:
         o.rtol, o.atol, o.nbreaks, o.breaks = of.rtol, of.atol, len(of.breaks), pointer(of.breaks)
         for name, value in of.options.items():
             setattr(o, name, getattr(lib, library.WORDS["solver"][value]) if isinstance(value, str) else value)
-        if b.way == "differences":
+        if least_exact([b.way, bound.least_exact_way()]) == "differences":
             o.differences = 1
-        self.derivatives = b.way
         self._s = ffi.gc(lib.costate_bvp_new(library.method(of.method), b.P, self._c, o), lib.costate_bvp_free)
 
     def _check(self, status):
         raise_what_was_raised([self._owner, self._b.owner])
         if status != lib.COSTATE_OK:
-            raise CostateError(library.status_name(status), text(lib.costate_bvp_message(self._s)))
+            raise CostateError(library.status_name(status), library.said(lib.costate_bvp_message(self._s)))
 
     def _read(self):
         b, count = self._b, lib.costate_bvp_intervals(self._s) + 1
@@ -111,7 +143,8 @@ class BoundarySolution:
         N = b.n + b.nq
         V, s = np.zeros((len(d), len(times), N)), ffi.new("costate_bvp_tangents *")
         s.m, s.points, s.t, s.Vp, s.V = len(d), len(times), pointer(times), pointer(d), pointer(V)
-        self._check(lib.costate_bvp_tangent(self._s, s))
+        if not self._derived(lambda: lib.costate_bvp_tangent(self._s, s)):
+            return self.tangent(t, dp)
         out = np.transpose(V[:, :, :b.n], (1, 2, 0))
         return out[:, :, 0] if one else out
 
@@ -126,5 +159,6 @@ class BoundarySolution:
         s = ffi.new("costate_bvp_adjoints *")
         s.m, s.points, s.t, s.mu = 1, len(times), pointer(times), pointer(mu)
         setattr(s, "lambda", pointer(lam))
-        self._check(lib.costate_bvp_adjoint(self._s, s))
+        if not self._derived(lambda: lib.costate_bvp_adjoint(self._s, s)):
+            return self.adjoint(t, w)
         return mu

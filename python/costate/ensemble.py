@@ -4,6 +4,7 @@ import numpy as np
 from costate._costate import ffi, lib
 from costate._library import CostateError, pointer, status_name, text
 from costate import _library as library
+from costate._derivatives import Mistrusted
 from costate.maps import raise_what_was_raised
 from costate.result import Result
 
@@ -29,11 +30,22 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
             run in one thread
 
     Returns a Result: y (count, n), q (count, nq), status (names), messages, failed (numbers of the members that failed;
-    their rows are NaN), threads."""
+    their rows are NaN), threads.  Gradients with respect to p, and dy, include what initial values of a Model depend on
+    p: all of them without y0, memory variables where y0 has n values."""
+    while True:
+        try:
+            return once(problem, t_span, y0, p, w, dy0, dp, threads)
+        except Mistrusted:                      # again, with differences
+            problem.rebuild()
+
+
+def once(problem, t_span, y0, p, w, dy0, dp, threads):
     first, count = shapes(problem, y0, p)
     b, _, p_one = problem.built(float(t_span[0]), first[0], first[1])
     all_, keep, out = ffi.new("costate_members *"), [], {}
-    y = start(b, problem, y0, p, count, float(t_span[0]))
+    b.scales.between(*map(float, t_span))
+    each_p = np.broadcast_to(p_one if p is None else np.asarray(p, dtype=float), (count, b.np))
+    y = start(b, problem, y0, each_p, count, float(t_span[0]))
     all_.count, all_.t0, all_.t1, all_.y = count, float(t_span[0]), float(t_span[1]), pointer(y)
     all_.progress, all_.ctx = ffi.addressof(lib, "costate_watch_progress"), b.watch
     all_.threads = (threads or 0) if problem.model is not None else 1
@@ -42,18 +54,25 @@ def ensemble(problem, t_span, y0, p=None, *, w=None, dy0=None, dp=None, threads=
         keep.append(values)
         all_.p = pointer(values)
         all_.same |= lib.COSTATE_SAME_P if shared else 0
+    of_model = problem.start(None if y0 is None else np.zeros(np.shape(y0)[-1]), b)     # its size decides
     if w is not None:
         backward(b, all_, w, count, out)
     if dy0 is not None or dp is not None:
         forward(b, all_, dy0, dp, count, out, keep)
+        if of_model and dp is not None:
+            for k, d in enumerate(np.broadcast_to(np.asarray(dp, dtype=float), (count, b.np))):
+                out["V"][k] += of_model.jvp(all_.t0, each_p[k], d)
     status, messages = np.zeros(count, dtype=np.int32), ffi.new("char[][256]", count)
     all_.status, all_.message = ffi.cast("int *", ffi.from_buffer(status)), messages
     report, o = ffi.new("costate_ensemble_report *"), quiet(b)
-    result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
+    with b.lock:
+        result = lib.costate_ensemble(library.method(problem.method), b.P, o, all_, report)
     raise_what_was_raised([b.owner, *b.others])
     failed = np.flatnonzero(status)
+    for k in range(count if of_model and w is not None else 0):
+        of_model.through(all_.t0, each_p[k], out["lambda"][k:k + 1], out["mu"][k:k + 1])
     if result != lib.COSTATE_OK and not failed.size:
-        raise CostateError(status_name(result), text(report.text))
+        raise CostateError(status_name(result), library.said(report.text))
     for array in (y, *out.values()):
         array[failed] = np.nan
     names = {"lambda": ("y0", b.n), "mu": ("p", b.np), "V": ("dy", b.n)}
@@ -76,10 +95,10 @@ def shapes(problem, y0, p):
 def start(b, problem, y0, p, count, t):
     """N values for each member"""
     if y0 is None:                              # those of the model, which may depend on p
-        rows = [problem.model.start(t, p[k]) for k in range(count)]
+        rows = [problem.model.start(t, one) for one in p]
     else:
         rows = np.broadcast_to(np.asarray(y0, dtype=float), (count, np.shape(y0)[-1]))
-    return np.stack([b.state(np.asarray(row, dtype=float)) for row in rows])
+    return np.stack([b.state(np.asarray(row, dtype=float), t, one) for row, one in zip(rows, p)])
 
 
 def backward(b, all_, w, count, out):

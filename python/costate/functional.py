@@ -4,8 +4,9 @@ import warnings
 import numpy as np
 
 from costate._costate import ffi, lib
+from costate._derivatives import COMPLEX_WARNING, STEP, Checked, Mistrusted, Scales, slope
 from costate._library import CostateError, columns, pointer, taken
-from costate.maps import COMPLEX_WARNING, STEP, guarded
+from costate.maps import guarded, least_exact
 from costate.result import Result
 
 
@@ -13,33 +14,57 @@ class Functional:
     """A number that a run gives: end(t1, y, p) of its end, and terms term(t, y) at given times, to be added.
 
     y is the state followed by the running costs.  Gradients: end_y (by y), end_p (by p, if it depends on p directly),
-    term_y.  Those that are None are complex steps of the functions.  Hessian products take complex steps of them, or
-    end_yy(t1, y, p) and term_yy(t, y), matrices."""
+    end_t (by t1, if it depends on t1 directly), term_y.  Those that are None are complex steps of the functions; that
+    by t1 is a difference where end does not compute with complex t1.  Hessian products take complex steps of end_y,
+    end_p and term_y, or end_yy(t1, y, p) and term_yy(t, y), matrices."""
 
-    def __init__(self, end=None, *, end_y=None, end_p=None, end_yy=None, times=None, term=None, term_y=None,
-                 term_yy=None):
+    def __init__(self, end=None, *, end_y=None, end_p=None, end_t=None, end_yy=None, times=None, term=None,
+                 term_y=None, term_yy=None):
         if end is None and term is None:
             raise ValueError("a functional has a value at the end, or terms at times")
         if (times is None) != (term is None):
             raise ValueError("times and term belong together")
-        self.end, self.end_y, self.end_p, self.end_yy = end, end_y, end_p, end_yy
+        self.end, self.end_y, self.end_p, self.end_t, self.end_yy = end, end_y, end_p, end_t, end_yy
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
         self.term, self.term_y, self.term_yy = term, term_y, term_yy
+        self.checks, self.way = {}, "exact"             # way: "differences" where a difference by t1 was taken
 
     def gradient(self, f, given, at, part):
         """of f with respect to argument `part` of at"""
         if given is not None:
             return np.asarray(given(*at), dtype=float).reshape(-1)
         out, which = np.zeros(len(at[part])), "typ"[part]
+        if not self.right(f, at, part):
+            raise TypeError(f"the functional does not compute with complex {which}: give its gradient with respect to "
+                            f"{which}")
         for i in range(len(out)):
             moved = list(at)
             moved[part] = at[part].astype(complex)
             moved[part][i] += 1j * STEP
-            value = complex_value(f, moved, which)
-            if value.dtype.kind != "c" and which == "y":
-                raise TypeError("the functional does not compute with complex y: give its gradient")
-            out[i] = value.imag / STEP
+            out[i] = np.imag(complex_value(f, moved, which)).item() / STEP
         return out
+
+    def right(self, f, at, part, scales=None):
+        """Are complex steps of f with respect to this argument right, as far as is known?  They are checked at the
+        first points and then now and then."""
+        checked = self.checks.setdefault(id(f), Checked(f))
+        number = checked.due(part)
+        return not number or checked.right(part, at, scales or Scales(), number)
+
+    def of_t1(self, t1, y, p, scales):
+        """the gradient with respect to t1, directly, of what is at the end"""
+        at = (t1, y, p)
+        if self.end is None:
+            return 0.0
+        if self.end_t is not None:
+            return float(self.end_t(*at))
+        if not scales.high > scales.low:
+            scales = Scales()
+        if self.checks.setdefault(id(self.end), Checked(self.end)).right(0, at, scales, 1):
+            return np.imag(complex_value(self.end, (complex(t1, STEP), y, p), "t1")).item() / STEP
+        found = float(slope(self.end, at, scales)[0])
+        self.way = "differences" if found else self.way
+        return found
 
     def of_end(self, t1, y, p):
         """the gradients with respect to y and, directly, to p of what is at the end"""
@@ -53,13 +78,13 @@ class Functional:
 
     def curvature_of_term(self, t, y, d):
         """the derivative of term_y along d"""
-        return curvature(self.term_y, self.term_yy, (t, y), (d,))
+        return curvature(self, self.term_y, self.term_yy, (t, y), (d,))
 
     def curvature_of_end(self, at, dy, dp):
         """the derivatives of end_y and end_p along (dy, dp)"""
-        by_y = curvature(self.end_y, self.end_yy, at, (dy, dp))
+        by_y = curvature(self, self.end_y, self.end_yy, at, (dy, dp))
         if self.end_p is not None:
-            return by_y, curvature(self.end_p, None, at, (dy, dp))
+            return by_y, curvature(self, self.end_p, None, at, (dy, dp))
         if np.any(self.gradient(self.end, None, at, 2)):
             raise TypeError("Hessian products of a functional that depends on p directly need end_p")
         return by_y, np.zeros(len(dp))
@@ -76,7 +101,7 @@ def complex_value(f, at, which):
                             f"{which} ({error})") from error
 
 
-def curvature(first, second, at, along):
+def curvature(F, first, second, at, along):
     """The derivative of the gradient `first` along directions of y and, if there is one, of p.  second: the matrix of
     second derivatives with respect to y, or None."""
     if first is None and second is None:
@@ -86,7 +111,11 @@ def curvature(first, second, at, along):
         total, along[0] = np.asarray(second(*at), dtype=float) @ along[0], 0 * along[0]
     if first is None or not any(np.any(d) for d in along):
         return total if np.ndim(total) else np.zeros(np.size(first(*at)))
-    moved = [at[0], *(a + 1j * STEP * d for a, d in zip(at[1:], along))]
+    for part, d in enumerate(along, 1):
+        if np.any(d) and not F.right(first, at, part):
+            raise TypeError(f"the gradient of the functional does not compute with complex {'typ'[part]}: give end_yy "
+                            "or term_yy")
+    moved = [at[0], *(a + 1j * STEP * d if np.any(d) else a for a, d in zip(at[1:], along))]
     return total + np.asarray(first(*moved)).imag / STEP
 
 
@@ -151,6 +180,8 @@ def at_end(owner, t1, y, p, m, value, lam, mu, end):
         onto(lam, by_y)
     if mu and b.np:
         onto(mu, by_p)
+    if end:
+        onto(end, np.array([F.of_t1(*at, b.scales)]))
 
 
 @guarded
@@ -188,7 +219,16 @@ def asked(b, e, timed):
 
 def estimated(problem, F, t_span, y0, p, tol):
     """Result: value, y0, p, t0, t1; error: estimates of (exact - computed) of each; with tol: also rtol and rounds"""
+    while True:
+        try:
+            return estimated_once(problem, F, t_span, y0, p, tol)
+        except Mistrusted:                      # again, with differences
+            problem.rebuild()
+
+
+def estimated_once(problem, F, t_span, y0, p, tol):
     b, y, values_p = problem.built(float(t_span[0]), y0, p)
+    b.scales.between(*map(float, t_span))
     goal, J, timed = ffi.new("costate_goal *"), c_functional(b, F), b.has_slope()
     e = goal.estimate if tol is not None else ffi.new("costate_estimate *")
     arrays, more = asked(b, e, timed), {}
@@ -200,28 +240,51 @@ def estimated(problem, F, t_span, y0, p, tol):
         more = dict(rtol=goal.rtol, rounds=goal.rounds)
     else:
         run = problem.integrate(t_span, y, values_p)
-        b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
-    if y0 is None:
-        for kind in (arrays["run"], arrays["error"]):
-            through_start(problem.model, float(t_span[0]), values_p, kind["y0"][None], kind["p"][None],
-                          kind["t0"] if timed else None)
+        if run._b is not b:
+            raise Mistrusted("complex steps of the run were wrong")
+        run._look_over()
+        with b.lock:
+            b.check(lib.costate_accuracy(b.solver, run._taped(), J, e))
+    start = problem.start(y0, b)
+    for kind in (arrays["run"], arrays["error"]) if start else ():
+        start.through(float(t_span[0]), values_p, kind["y0"][None], kind["p"][None], kind["t0"] if timed else None)
 
     def values(kind):
         a = arrays[kind]
         return dict(value=a["value"][0], y0=a["y0"][:b.n], p=a["p"], t0=a["t0"][0] if timed else None,
                     t1=a["t1"][0] if timed else None)
     relative = Result(value=arrays["value_error"][0], y0=arrays["y0_error"][0], p=arrays["p_error"][0])
-    return Result(**values("run"), error=Result(**values("error")), relative_error=relative, derivatives=b.way, **more)
+    return Result(**values("run"), error=Result(**values("error")), relative_error=relative,
+                  derivatives=least_exact([b.way, F.way]), **more)
 
 
-def through_start(model, t0, p, by_y0, by_p, by_t0=None):
-    """adds to gradients, a row for each functional, what the initial values of a Model contribute, which depend on p
-    and t0"""
-    for k, w in enumerate(by_y0):
-        of_p, of_t = model.start_vjp(t0, p, w)
-        by_p[k] += of_p
-        if by_t0 is not None:
-            by_t0[k] += of_t
+class Start:
+    """Initial values that a Model gives, which depend on p and t0: all of them, or where y0 is given without memory
+    variables those from `first` on."""
+
+    def __init__(self, model, first):
+        self.model, self.first = model, first
+
+    def jvp(self, t0, p, dp, dt=0.0):
+        out = self.model.start_jvp(t0, p, dp, dt)
+        out[:self.first] = 0
+        return out
+
+    def weights(self, w):
+        w = w.copy()
+        w[:self.first] = 0
+        return w
+
+    def through(self, t0, p, by_y0, by_p, by_t0=None):
+        """adds to gradients, a row for each functional, what the initial values contribute"""
+        for k, w in enumerate(by_y0):
+            of_p, of_t = self.model.start_vjp(t0, p, self.weights(w))
+            by_p[k] += of_p
+            if by_t0 is not None:
+                by_t0[k] += of_t
+
+    def hvp(self, t0, p, w, dp):
+        return self.model.start_hvp(t0, p, self.weights(w), dp)
 
 
 # ---- second order ---------------------------------------------------------------------------------------------------
@@ -242,7 +305,7 @@ class Second:
         if parts[0] is not None:
             self.V[:, :b.n] = parts[0][0]
         for k in range(m if run._start is not None else 0):
-            self.V[k] += run._start.start_jvp(run.t0, run._p, self.Vp[k])
+            self.V[k] += run._start.jvp(run.t0, run._p, self.Vp[k])
         self.lam, self.mu = np.zeros(b.N), np.zeros(b.np)
         self.lam2, self.mu2 = np.zeros((m, b.N)), np.zeros((m, b.np))
         self.struct = self.filled(F, m)
@@ -264,14 +327,18 @@ class Second:
     def through_start(self, second):
         """what the initial values of a Model contribute"""
         start, t0, p = self.run._start, self.run.t0, self.run._p
-        through_start(start, t0, p, self.lam2, self.mu2)
+        start.through(t0, p, self.lam2, self.mu2)
         for k in range(len(self.lam2) if second else 0):
-            self.mu2[k] += start.start_hvp(t0, p, self.lam, self.Vp[k])[0]
-        through_start(start, t0, p, self.lam[None], self.mu[None])
+            self.mu2[k] += start.hvp(t0, p, self.lam, self.Vp[k])[0]
+        start.through(t0, p, self.lam[None], self.mu[None])
 
 
 def second_order(run, F, vy0, vp, call):
     b, x = run._b, Second(run, F, vy0, vp)
+    full = run._end[:b.n + b.nq]
+    if run.t != run._t1 and not run.stopped and F.of_t1(run.t, full, run._p, b.scales) != 0:
+        raise TypeError("second derivatives of a functional that depends on t1 directly are not available where an "
+                        "event ended the run: make the time a state, with the derivative 1")
     hessian = call is lib.costate_hessian
     try:
         b.check(call(b.solver, run._taped(), x.struct))

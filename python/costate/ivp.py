@@ -6,6 +6,7 @@ import numpy as np
 from costate import _library as library
 from costate._costate import ffi, lib
 from costate._crossings import EPS, Events
+from costate._derivatives import Trust
 from costate._dense import OdeResult, Steps, accurate_inside, constant_solution, degree_of
 from costate._jacobians import Jacobian
 from costate._library import pointer, taken
@@ -169,9 +170,9 @@ class Plain(Built):
 
     def fill(self, at):
         P, jacobian = self.P, self.jacobian
-        P.n, P.ctx, self.nq, self.way = self.n, self.owner.handle, 0, "differences"
+        P.n, P.ctx, self.nq, self.of_compiled = self.n, self.owner.handle, 0, "differences"
         P.rhs.value = lib.costate_py_rhs_value
-        self.owner.slots["rhs"] = Function(self.system, jacobian)
+        self.owner.slots["rhs"] = Function(self.system, jacobian, self.scales)
         if jacobian is None:
             return
         if jacobian.given:
@@ -184,12 +185,12 @@ class Plain(Built):
 class Function(Bound):
     """what the library calls of a System"""
 
-    def __init__(self, system, jacobian):
-        super().__init__(system, "fun", system.n, 0, 0, system.n, "differences")
+    def __init__(self, system, jacobian, scales):
+        super().__init__(system, "fun", system.n, 0, 0, system.n, Trust("differences"), scales)
         self.jacobian = jacobian
 
     def at(self, x):
-        return x.t, taken(x.y, self.n)
+        return self.scales.inside(x.t), taken(x.y, self.n)
 
     def jac(self, x, J):
         t, y = self.at(x)
@@ -259,7 +260,7 @@ class Outcome:
             b.owner.on_step, w.count, w.keeps, w.python = None, 0, 0, 0
             lib.costate_watch_clear(w)
         self.stats, self.way = library.statistics(lib.costate_get_stats(b.solver)), b.way
-        self.message = library.text(lib.costate_message(b.solver))
+        self.message = library.said(lib.costate_message(b.solver))
         self.early = self.status == lib.COSTATE_OK and lib.costate_time(b.solver) != t1
         b.check(lib.COSTATE_OK)
         self.y = system.states(self.y)
@@ -306,6 +307,7 @@ def run(system, method, found, t1, t_eval, dense_output, events, jacobian, optio
         outcome = Still(system, t1, t_eval, seen)
         return outcome, seen, constant_solution(system.t0, t1, outcome.start) if dense_output else None
     built, y, p = system.build(method, jacobian, options)
+    built.scales.between(system.t0, finite(t1))
     steps = Steps(built.n, degree_of(found)) if dense_output else None
     follower = Follower(built, system, seen, steps) if seen or steps else None
     try:

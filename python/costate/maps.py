@@ -1,23 +1,22 @@
 """Functions of the user as maps of the library, with their derivatives: given, by complex steps, or by differences."""
 import threading
-import warnings
 
 import numpy as np
 
 from costate._costate import ffi, lib
+from costate._derivatives import (APART, STEP, WIDE, Checked, Comparison, Mistrusted, Scales, Trust, derivative,
+                                  difference, slope)
+from costate._derivatives import along as moved_along
 from costate._library import taken
 from costate._pattern import Outgrown
-
-COMPLEX_WARNING = getattr(np, "exceptions", np).ComplexWarning
-STEP = 1e-100           # of a complex step: its square is 0, so that nothing is lost
 
 
 class Map:
     """A function of (t, y, p), or of (t, y, p, m) where the problem has memory variables, with its derivatives.
 
     value(t, y, p)                      k values
-    jac(t, y, p), jac_p, jac_t          Jacobians with respect to y (k by n), p (k by np), t (k): enough for all first
-                                        products
+    jac(t, y, p), jac_p, jac_t, jac_m   Jacobians with respect to y (k by n), p (k by np), t (k), m (k by nm): enough
+                                        for all first products
     jvp(t, y, p, dt, dy, dp)            instead: the derivative along a direction, k values
     vjp(t, y, p, w)                     instead: w times the Jacobians with respect to y, p and, optionally, t
     hvp(t, y, p, dt, dy, dp, w)         the derivative of vjp along a direction, in the same form
@@ -26,12 +25,13 @@ class Map:
     accepts complex y.  Without any derivative, first products are complex steps of value, if it accepts complex y and
     computes with it; or else differences, which are not exact."""
 
-    def __init__(self, value, *, jac=None, jac_p=None, jac_t=None, jvp=None, vjp=None, hvp=None):
-        for name, f in dict(value=value, jac=jac, jac_p=jac_p, jac_t=jac_t, jvp=jvp, vjp=vjp, hvp=hvp).items():
+    def __init__(self, value, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None):
+        for name, f in dict(value=value, jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp,
+                            hvp=hvp).items():
             if f is not None and not callable(f) and not (name.startswith("jac") and isinstance(f, (list, np.ndarray))):
                 raise TypeError(f"{name} is {f!r}; expected a function")
         self.value, self.jvp, self.vjp, self.hvp = value, jvp, vjp, hvp
-        self.jac, self.jac_p, self.jac_t = constant(jac), constant(jac_p), constant(jac_t)
+        self.jac, self.jac_p, self.jac_t, self.jac_m = (constant(matrix) for matrix in (jac, jac_p, jac_t, jac_m))
 
     @property
     def exact(self):
@@ -62,20 +62,81 @@ def shaped(values, shape, name):
     return np.ascontiguousarray(array, dtype=float)
 
 
+WAYS = ("exact", "complex step", "differences")
+
+
+def least_exact(ways):
+    return max(ways, key=WAYS.index, default="exact")
+
+
 class Bound:
     """A map at work in a problem: n, np, nm and k rows are known, and how its derivatives are computed.
 
-    way: "exact", "complex step" or "differences" """
+    trust, scales       of the problem and of the run that uses the map"""
 
-    def __init__(self, of, name, n, np_, nm, rows, way="exact"):
-        self.of, self.name, self.n, self.np, self.nm, self.rows, self.way = of, name, n, np_, nm, rows, way
-        self.known, self.jacobians, self.pattern, self.complex_in = None, {}, None, {}
+    def __init__(self, of, name, n, np_, nm, rows, trust=None, scales=None):
+        self.of, self.name, self.n, self.np, self.nm, self.rows = of, name, n, np_, nm, rows
+        self.trust, self.scales = trust or Trust("auto"), scales or Scales()
+        self.known, self.jacobians, self.pattern, self.seen_whole = None, {}, None, False
+        self.checked = Checked(of.value)
+        self.second, self.slope_used = Checked(None), False
+
+    # ---- how derivatives are computed, by part of the arguments: 0: t, 1: y, 2: p, 3: m
+
+    def given(self, part):
+        return (self.of.jac_t, self.of.jac, self.of.jac_p, self.of.jac_m)[part]
+
+    def count(self, part):
+        return (1, self.n, self.np, self.nm)[part]
+
+    def way(self, part):
+        if self.given(part) is not None or self.of.jvp is not None or self.of.vjp is not None or not self.count(part):
+            return "exact"
+        if not self.of.exact and (self.trust.policy == "differences" or (self.name, part) in self.trust.wrong):
+            return "differences"
+        return "complex step"
+
+    def look(self, at, part):
+        """before complex steps in this part: a check, if one is due"""
+        number = self.checked.due(part)
+        if number and not self.checked.right(part, at, self.scales, number):
+            self.mistrust(part)
+
+    def look_over(self, points):
+        """checks at several points, in all parts but t; not where wrong ones are an error, which is one when they are
+        used"""
+        if self.of.exact or self.trust.policy != "auto":
+            return
+        for number, at in enumerate(points):
+            for part in range(1, len(at)):
+                if self.way(part) == "complex step" and not self.checked.right(part, at, self.scales, number):
+                    self.mistrust(part)
+
+    def least_exact_way(self):
+        """of all that it uses"""
+        return least_exact(self.way(part) for part in range(0 if self.slope_used else 1, 4))
+
+    def mistrust(self, part, error=None):
+        which = "typm"[part]
+        if self.of.exact or self.trust.policy != "auto":
+            also = "" if self.of.exact else ', or set derivatives="auto"'
+            raise TypeError(f"{self.name} has no Jacobian with respect to {which}, and does not compute with complex "
+                            f"{which}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives as jvp and vjp"
+                            f"{also}") from error
+        self.trust.wrong.add((self.name, part))
+        raise Mistrusted(f"complex steps of {self.name} with respect to {which} are wrong") from error
+
+    def has_slope(self, at):
+        """Is there a derivative with respect to t?"""
+        if self.given(0) is not None or self.of.vjp is not None or self.way(1) == "differences":
+            return True
+        return self.way(0) == "complex step" and self.checked.right(0, at, self.scales, 1)
 
     # ---- points
 
     def at(self, x):
         """(t, y, p) or (t, y, p, m) of a costate_point"""
-        at = (x.t, taken(x.y, self.n), taken(x.p, self.np) if x.p else np.empty(self.np))
+        at = (self.scales.inside(x.t), taken(x.y, self.n), taken(x.p, self.np) if x.p else np.empty(self.np))
         return at + (taken(x.m, self.nm),) if self.nm else at
 
     def along(self, d):
@@ -85,22 +146,14 @@ class Bound:
         along = (d.t, part(d.y, self.n), part(d.p, self.np))
         return along + (part(d.m, self.nm),) if self.nm else along
 
-    def moved(self, at, along, h):
-        """what does not move stays real, so that f may compare t, or use p as an index"""
-        return tuple(a + h * d if np.any(d) else a for a, d in zip(at, along))
-
     # ---- Jacobians with respect to t, y, p and m: (k,), (k, n), (k, np), (k, nm)
 
-    def unit(self, part, i):
-        along = [0.0, np.zeros(self.n), np.zeros(self.np)] + ([np.zeros(self.nm)] if self.nm else [])
-        if part == 0:
-            along[0] = 1.0
-        else:
-            along[part][i] = 1.0
-        return tuple(along)
-
-    def complex_tangent(self, f, at, along):
-        return np.asarray(f(*self.moved(at, along, 1j * STEP))).imag / STEP
+    def complex_value(self, moved, part):
+        """the imaginary part of the value; where only complex arguments raise an exception, they are not understood"""
+        try:
+            return np.asarray(self.of.value(*moved)).imag
+        except (TypeError, ValueError) as error:
+            self.mistrust(part, error)
 
     def jacobian(self, part, at):
         """one of them, kept for the next product at this point"""
@@ -112,24 +165,72 @@ class Bound:
         return self.jacobians[part]
 
     def part_of_jacobian(self, part, at):
-        count = (1, self.n, self.np, self.nm)[part]
-        given = (self.of.jac_t, self.of.jac, self.of.jac_p, None)[part]
-        shape = (self.rows, count)
-        if count == 0:
+        shape = (self.rows, self.count(part))
+        if shape[1] == 0:
             return np.zeros(shape)
-        if given is not None:
-            return self.matrix(given(*at), shape, "typm"[part])
-        self.ensure_complex(part, at)
-        return np.stack([self.complex_tangent(self.of.value, at, self.unit(part, i)) for i in range(count)], axis=1)
+        if self.given(part) is not None:
+            return self.matrix(self.given(part)(*at), shape, "typm"[part])
+        if part == 0:
+            return self.by_t(at)[:, None]
+        if self.way(part) == "complex step":
+            return self.by_complex_steps(part, at, np.empty(shape))
+        return np.stack([difference(self.of.value, at, part, d, self.scales) for d in np.eye(shape[1])], axis=1)
 
-    def ensure_complex(self, part, at):
-        """before the first complex step of the value in this part of its arguments"""
-        if part not in self.complex_in:
-            self.complex_in[part] = understands_complex(self.of.value, at, part)
-        if not self.complex_in[part]:
-            raise TypeError(f"{self.name} has no Jacobian with respect to {'typm'[part]}, and does not compute with "
-                            f"complex {'typm'[part]}: give jac{('_t', '', '_p', '_m')[part]}, or all its derivatives "
-                            "as jvp and vjp")
+    def by_t(self, at):
+        self.slope_used = True
+        if self.way(0) == "differences":
+            return slope(self.of.value, at, self.scales)
+        self.look(at, 0)
+        return self.complex_value((complex(at[0], STEP), *at[1:]), 0).reshape(-1) / STEP
+
+    def by_complex_steps(self, part, at, J):
+        """One column after the other; most of the time of a run with a function of Python is spent here."""
+        self.look(at, part)
+        for i in range(J.shape[1]):
+            moved = at[part] + 0j
+            moved[i] += 1j * STEP
+            J[:, i] = self.complex_value((*at[:part], moved, *at[part + 1:]), part)
+        J /= STEP
+        return J
+
+    def in_colours(self, at):
+        """the Jacobian with respect to y in the order of the pattern: columns that share no row move together"""
+        pattern, way = self.pattern, self.way(1)
+        values, column = np.zeros(len(pattern.keys)), pattern.keys // self.n
+        if way == "complex step":
+            self.look(at, 1)
+        unit, nameless = self.scales.unit(1, at[1])
+        for colour in range(pattern.colours().max() + 1):
+            mine = pattern.colours() == colour
+            for one in ((False,) if way == "complex step" else (False, True)):
+                members = mine if way == "complex step" else mine & (nameless == one)
+                if not members.any():
+                    continue
+                entries = members[column]
+                if way == "complex step":
+                    moved = at[1] + 1j * STEP * members
+                    of_rows = self.complex_value((at[0], moved, *at[2:]), 1) / STEP
+                    values[entries] = of_rows[pattern.row[entries]]
+                else:
+                    of_rows = derivative(moved_along(self.of.value, at, 1, np.where(members, unit, 0.0)), 1, one)
+                    values[entries] = of_rows[pattern.row[entries]] / unit[column[entries]]
+        self.see_whole(at, values, unit)
+        return values
+
+    def see_whole(self, at, values, unit):
+        """Does the pattern hold all entries?  Asked once."""
+        if self.seen_whole:
+            return
+        pattern, u = self.pattern, unit * np.random.default_rng(1).uniform(0.5, 1.0, self.n)
+        product = np.bincount(pattern.row, weights=values * u[pattern.keys // self.n], minlength=self.n)
+        size = np.bincount(pattern.row, weights=np.abs(values * u[pattern.keys // self.n]), minlength=self.n)
+        middle = np.asarray(self.of.value(*at), dtype=float)
+        seen = Comparison(product, middle, moved_along(self.of.value, at, 1, u), WIDE)
+        wrong = seen.gap > seen.error + (APART if self.way(1) == "complex step" else 1e-3) * np.fmax(size, seen.size)
+        if wrong.any():
+            raise ValueError(f"sparsity leaves out entries of row {int(np.argmax(wrong))} of the Jacobian of "
+                             f"{self.name} at t = {at[0]:.10g}")
+        self.seen_whole = True
 
     def matrix(self, matrix, shape, of):
         """what jac, jac_p or jac_t returned: an array, or a sparse matrix of SciPy's"""
@@ -146,12 +247,26 @@ class Bound:
     def product(self, at, along):
         if self.of.jvp is not None:
             return self.of.jvp(*at, *along)
-        if self.of.jac is None and self.of.vjp is None:
-            return self.complex_tangent(self.of.value, at, along)
-        if self.of.jac is None:
+        if self.of.jac is None and self.of.vjp is not None:
             raise TypeError(f"{self.name} has vjp, but neither jvp nor jac, which tangents need")
-        moving = [(part, np.atleast_1d(d)) for part, d in enumerate(along) if np.any(d)]
-        return sum((self.part_of_jacobian(part, at) @ d for part, d in moving), np.zeros(self.rows))
+        total, moved, last = np.zeros(self.rows), list(at), None
+        for part, d in enumerate(along):
+            if not np.count_nonzero(d):
+                continue
+            if self.given(part) is not None:
+                total = total + self.part_of_jacobian(part, at) @ np.atleast_1d(d)
+            elif part == 0:
+                total = total + self.by_t(at) * d
+            elif self.way(part) == "differences" and part == 1 and self.pattern is not None:
+                column = self.pattern.keys // self.n
+                total = total + np.bincount(self.pattern.row, weights=self.sparse_jacobian(at) * d[column],
+                                            minlength=self.n)
+            elif self.way(part) == "differences":
+                total = total + difference(self.of.value, at, part, d, self.scales)
+            else:           # what does not move stays real, so that f may compare t, or use p as an index
+                self.look(at, part)
+                moved[part], last = at[part] + 1j * STEP * d, part
+        return total if last is None else total + self.complex_value(moved, last) / STEP
 
     def pullback(self, at, w, wanted):
         """w times the Jacobians with respect to t, y, p and m; None where that is not wanted"""
@@ -159,7 +274,21 @@ class Bound:
             return self.sorted(self.of.vjp(*at, w))
         if self.of.jac is None and self.of.jvp is not None:
             raise TypeError(f"{self.name} has jvp, but neither vjp nor jac, which gradients need")
-        return tuple(w @ self.jacobian(part, at) if want else None for part, want in enumerate(wanted[:len(at)]))
+        return tuple(self.times_jacobian(part, at, w) if want else None
+                     for part, want in enumerate(wanted[:len(at)]))
+
+    def times_jacobian(self, part, at, w):
+        if part != 1 or self.pattern is None or self.of.jac is not None:
+            return w @ self.jacobian(part, at)
+        values = self.sparse_jacobian(at)
+        return np.bincount(self.pattern.keys // self.n, weights=w[self.pattern.row] * values, minlength=self.n)
+
+    def sparse_jacobian(self, at):
+        key = (at[0],) + tuple(a.tobytes() for a in at[1:])
+        if key != self.known or "sparse" not in self.jacobians:
+            self.jacobians = {"sparse": self.in_colours(at), **({} if key != self.known else self.jacobians)}
+            self.known = key
+        return self.jacobians["sparse"]
 
     def sorted(self, parts):
         """what a vjp returned, in the order y, p, t, m and perhaps without the last, in the order t, y, p, m"""
@@ -170,33 +299,57 @@ class Bound:
         by_m = parts[3] if len(parts) > 3 else np.zeros(self.nm)
         return (by_t, by_y, by_p) + ((by_m,) if self.nm else ())
 
+    def moved(self, at, along):
+        """by a complex step of all that moves"""
+        return tuple(a + 1j * STEP * d if np.count_nonzero(d) else a for a, d in zip(at, along))
+
     def second_pullback(self, at, along, w, wanted):
         if self.of.hvp is not None:
             return self.sorted(self.of.hvp(*at, *along, w))
-        moved = self.moved(at, along, 1j * STEP)
-        parts = []
-        for part, given in enumerate((self.of.jac_t, self.of.jac, self.of.jac_p, None)[:len(at)]):
-            count = (1, self.n, self.np, self.nm)[part]
-            if count == 0 or not wanted[part]:
+        moved, parts = self.moved(at, along), []
+        for part in range(len(at)):
+            if self.count(part) == 0 or not wanted[part]:
                 parts.append(None)
-            elif given is None:
+            elif self.given(part) is None:
                 raise TypeError(f"{self.name} has no jac_{'typm'[part]}, which second derivatives need (or hvp)")
             else:
-                J = self.matrix(given(*moved), (self.rows, count), "typm"[part])
+                J = self.second_jacobian(part, at, along, moved)
                 parts.append((w @ J).imag / STEP)
         return tuple(parts)
+
+    def second_jacobian(self, part, at, along, moved):
+        """a given Jacobian at a complex step; compared with a difference, as complex steps of the value are"""
+        given = self.given(part)
+        number = self.second.due(part)
+        for other in range(len(at)) if number else ():
+            if not np.count_nonzero(along[other]):
+                continue
+            if not Checked(lambda *x: dense(given(*x))).right(other, at, self.scales, number):
+                self.mistrust_second(part, other)
+        try:
+            return self.matrix(given(*moved), (self.rows, self.count(part)), "typm"[part])
+        except TypeError as error:
+            self.mistrust_second(part, next(k for k, d in enumerate(along) if np.count_nonzero(d)), error)
+
+    def mistrust_second(self, part, other, error=None):
+        name = ("jac_t", "jac", "jac_p", "jac_m")[part]
+        if not self.trust.second_differences:
+            raise TypeError(f"{name} of {self.name} does not compute with complex {'typm'[other]}, which second "
+                            "derivatives need: give hvp, or Problem(..., differences=1), which is not exact"
+                            ) from error
+        self.trust.wrong.add((self.name, "second"))
+        raise Mistrusted(f"complex steps of {name} of {self.name} are wrong") from error
 
     def second_product(self, at, along, other):
         """F''[along, other]: the derivative of the Jacobians times `other`"""
         if self.of.jac is None:
             raise TypeError(f"{self.name} has no jac, whose derivative this needs")
-        moved = self.moved(at, along, 1j * STEP)
-        total = np.zeros(self.rows)
-        for part, (given, d) in enumerate(zip((self.of.jac_t, self.of.jac, self.of.jac_p), other)):
+        moved, total = self.moved(at, along), np.zeros(self.rows)
+        for part, d in enumerate(other):
             if np.any(d):
-                if given is None:
-                    raise TypeError(f"{self.name} lacks jac_p or jac_t, which this second derivative needs")
-                J = self.matrix(given(*moved), (self.rows, np.size(d)), "typm"[part])
+                if self.given(part) is None:
+                    raise TypeError(f"{self.name} lacks jac_{'typm'[part]}, which this second derivative needs")
+                J = self.second_jacobian(part, at, along, moved)
                 total = total + (J @ np.atleast_1d(d)).imag / STEP
         return total
 
@@ -233,6 +386,8 @@ class Bound:
             matrix = self.part_of_jacobian(1, at)
             matrix = matrix.toarray() if hasattr(matrix, "toarray") else matrix
             values = np.asfortranarray(matrix, dtype=float).reshape(-1, order="F")
+        elif self.of.jac is None:
+            values = self.in_colours(at)
         else:
             matrix = self.matrix(self.of.jac(*at), (self.n, self.n), "y")
             values = np.ascontiguousarray(in_pattern(self.pattern, matrix, f"jac of {self.name}"), dtype=float)
@@ -243,15 +398,14 @@ class Bound:
     def products(self):
         """the names of the products that it has"""
         has = ["value"]
-        if self.way == "differences" and not self.of.exact:
-            return has
         if self.of.jvp or self.of.jac or not self.of.exact:
             has.append("tangent")
         if self.of.vjp or self.of.jac or not self.of.exact:
             has.append("adjoint")
-        if self.of.hvp or self.of.jac:
+        second = (self.name, "second") not in self.trust.wrong
+        if self.of.hvp or (self.of.jac and second):
             has.append("adjoint_tangent")
-        if self.of.jac:
+        if self.of.jac and second:
             has.append("tangent2")
         return has
 
@@ -276,22 +430,8 @@ def wanted(g):
     return bool(g.t), bool(g.y), bool(g.p), bool(g.m)
 
 
-def understands_complex(f, at, part):
-    """Does f compute with complex t, y, p or m?  What it returns for a complex step is compared with a difference."""
-    x = np.asarray(at[part], dtype=float)
-    d = np.random.default_rng(1).standard_normal(x.shape) * (np.abs(x) + 1e-3)
-
-    def value(h):
-        return np.asarray(f(*at[:part], at[part] + h * d, *at[part + 1:]))
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("error", COMPLEX_WARNING)         # the imaginary part is lost
-            by_step, up, down = np.imag(value(1j * STEP)) / STEP, np.real(value(1e-6)), np.real(value(-1e-6))
-            by_difference = (up - down) / 2e-6
-            size = np.max(np.abs(by_difference), initial=0) + 1e-6 * np.max(np.abs(up), initial=0)
-            return bool(np.all(np.abs(by_step - by_difference) <= 1e-3 * size + 1e-300))
-    except (TypeError, ValueError, ArithmeticError, COMPLEX_WARNING):
-        return False
+def dense(matrix):
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 # ---- callbacks: the ctx of each is the handle of an owner, whose `slots` are Bound ----------------------------------

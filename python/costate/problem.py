@@ -1,4 +1,5 @@
 """A problem and its runs: integrate, tangents, adjoints, gradients with estimated errors, Hessian products."""
+import functools
 import threading
 
 import numpy as np
@@ -6,10 +7,11 @@ import numpy as np
 from costate import _library as library
 from costate._costate import ffi, lib
 from costate._library import CostateError, columns, pointer, taken, vector
-from costate.functional import Functional, estimated, second_order, through_start
+from costate.functional import Functional, Start, estimated, second_order
 from costate._dense import accurate_inside
+from costate._derivatives import Mistrusted, Scales, Trust
 from costate._pattern import Pattern
-from costate.maps import Bound, Map, Owner, as_map, in_pattern, raise_what_was_raised, understands_complex
+from costate.maps import Bound, Map, Owner, as_map, in_pattern, least_exact, raise_what_was_raised
 from costate.result import Result
 
 
@@ -38,11 +40,13 @@ class Built:
         self.o = ffi.new("costate_options *")
         self.watch = ffi.new("costate_watch *")
         self.n, self.np, self.nm = n, np_, problem.memory
-        self.first, self.slope = at, None
+        self.first, self.slope, self.lock = at, None, threading.RLock()     # one call at a time, also of several runs
+        self.bounds, self.scales, self.of_compiled = [], Scales(smallest(problem, at)), "exact"
         model = problem.model
         if model is not None:
             self.P[0] = model.problem[0]
-            self.nq, self.nm, self.way = self.P.nq, self.P.nm, "differences" if model.differences else "exact"
+            self.nq, self.nm = self.P.nq, self.P.nm
+            self.of_compiled = "differences" if model.differences else "exact"
         else:
             self.fill(at)
         self.N = self.n + self.nq + self.nm
@@ -52,18 +56,29 @@ class Built:
 
     # ---- structs
 
+    @property
+    def way(self):
+        """how derivatives are computed: the least exact way of all functions"""
+        return least_exact([self.of_compiled, *(bound.least_exact_way() for bound in self.bounds)])
+
     def bind(self, of, slot, name, rows, owner=None):
-        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.way)
+        """a map, whose complex steps are checked at the first point"""
+        bound = Bound(of, name, self.n, self.np, self.nm, rows, self.problem.trust, self.scales)
         (owner or self.owner).slots[slot] = bound
+        self.bounds.append(bound)
+        for _ in self.first[1:]:
+            try:
+                bound.look_over([self.first])
+            except Mistrusted:
+                continue                        # this part is now known; perhaps another one is wrong, too
         return bound
 
     def fill(self, at):
         problem, P = self.problem, self.P
-        self.way = self.derivatives(problem, at)
         P.n, P.np, P.nm, P.ctx = self.n, self.np, self.nm, self.owner.handle
         rhs = self.bind(problem.rhs, "rhs", "fun", self.n)
         rhs.fill(P.rhs, "rhs")
-        if problem.rhs.jac is not None or (self.way == "complex step" and "tangent" not in rhs.products()):
+        if problem.rhs.jac is not None or rhs.way(1) == "differences":
             P.jac = lib.costate_py_jac
         self.nq = 0
         if problem.cost is not None:
@@ -79,8 +94,6 @@ class Built:
         if problem.sparsity is not None:
             rhs.pattern = Pattern.of(sparsity_matrix(problem.sparsity), n, "sparsity")
             P.pattern = rhs.pattern.struct(self.keep)
-            if problem.rhs.jac is None:
-                P.jac = ffi.NULL                # formed by products or differences, with a colouring of the pattern
         if problem.mass is None:
             return
         if np.shape(problem.mass) != (n, n):
@@ -92,18 +105,6 @@ class Built:
         else:
             self.owner.mass = np.ascontiguousarray(in_pattern(rhs.pattern, matrix, "mass"), dtype=float)
         P.mass = lib.costate_py_mass
-
-    def derivatives(self, problem, at):
-        """how derivatives that are not given are computed"""
-        maps = [problem.rhs, problem.cost] + [m for e in problem.events for m in (e.guard, e.jump)]
-        missing = [m for m in maps if m is not None and not m.exact]
-        if not missing:
-            return "exact"
-        if problem.derivatives != "auto":
-            return problem.derivatives
-        real = all(understands_complex(m.value, at, part) for m in missing for part in range(1, len(at))
-                   if np.size(at[part]))
-        return "complex step" if real else "differences"
 
     def events(self):
         events = self.problem.events
@@ -132,7 +133,7 @@ class Built:
         for name, value in {**accurate_inside(library.method(problem.method or "auto")), **problem.options}.items():
             library.set_option(o, name, value, self.keep)
         if self.way == "differences":
-            o.differences = 1
+            o.differences = 1                   # in place of second derivatives, too
         if problem.model is not None and problem.model.backend and not o.solver:
             o.backend = problem.model.backend
         self.watch.handle, self.watch.n, self.watch.N = self.owner.handle, self.n, self.N
@@ -142,14 +143,18 @@ class Built:
     def has_slope(self):
         """are there derivatives with respect to t?"""
         if self.slope is None:
-            maps = [m for m in (self.problem.rhs, self.problem.cost) if m is not None]
-            self.slope = self.way == "differences" or all(
-                m.jac_t is not None or m.vjp is not None or understands_complex(m.value, self.first, 0) for m in maps)
+            at = (self.scales.middle(self.first[0]), *self.first[1:])
+            self.slope = self.of_compiled == "differences" or all(
+                bound.has_slope(at) for slot, bound in self.owner.slots.items() if slot in ("rhs", "cost"))
         return self.slope
 
-    def state(self, y):
-        """n values, or with memory variables, or N, as N"""
-        full = np.zeros(self.N)
+    def state(self, y, t, p):
+        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model"""
+        if y.size == self.n and self.nm and self.problem.model is not None:
+            full = self.problem.model.start(t, p)
+            full[:self.N - self.nm] = 0
+        else:
+            full = np.zeros(self.N)
         if y.size not in (self.n, self.n + self.nm, self.N):
             raise ValueError(f"y0 has shape {y.shape}; expected ({self.n},)")
         if y.size == self.N:
@@ -165,19 +170,46 @@ class Built:
         """raises what a callback raised, or the library's sentence"""
         raise_what_was_raised([self.owner, *self.others])
         if status != lib.COSTATE_OK:
-            raise CostateError(library.status_name(status), library.text(lib.costate_message(self.solver)),
+            raise CostateError(library.status_name(status), library.said(lib.costate_message(self.solver)),
                                lib.costate_time(self.solver))
+
+
+def smallest(problem, at):
+    """the size below which a component of y has no size of its own: its tolerance"""
+    if at is None:
+        return None
+    y = at[1]
+    atol, rtol = (np.asarray(1e-6 if tol is None else tol, dtype=float) for tol in (problem.atol, problem.rtol))
+    if any(tol.shape not in ((), y.shape) for tol in (atol, rtol)):
+        return None                             # library.tolerances will say so
+    return np.where(atol > 0, atol, np.where(y != 0, np.abs(rtol * y), 1e-12))
 
 
 def sparsity_matrix(of):
     return of if hasattr(of, "tocsc") else np.asarray(of)
 
 
+def checked_times(t_eval, t0, t1):
+    """times at which the state is wanted, as an array: in the order of the run, from t0 to t1"""
+    times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
+    if times.ndim > 1:
+        raise ValueError(f"t_eval has shape {times.shape}; expected (k,)")
+    outside = ~((times >= min(t0, t1)) & (times <= max(t0, t1)))
+    if outside.any():
+        raise ValueError(f"t_eval has {times[outside][0]:.10g}, which is not between t0 = {t0:.10g} and t1 = {t1:.10g}")
+    steps = np.diff(times) if t1 >= t0 else -np.diff(times)
+    if np.any(steps < 0):
+        k = int(np.argmax(steps < 0))
+        raise ValueError(f"t_eval is not sorted in the order of the run: {times[k + 1]:.10g} comes after "
+                         f"{times[k]:.10g}")
+    return times
+
+
 class Problem:
     """Equations y' = f(t, y, p), and how they are solved.
 
     rhs         a function f(t, y, p) that returns n values, a Map with derivatives, or a Model (compiled)
-    jac, jac_p, jac_t, jvp, vjp, hvp    derivatives of a function rhs, as of Map
+    jac, jac_p, jac_t, jac_m, jvp, vjp, hvp     derivatives of a function rhs, as of Map
     cost        running costs r(t, y, p): q' = r, q = 0 at the start
     mass        M in M y' = f, n by n, may be singular (index 1)
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
@@ -191,10 +223,10 @@ class Problem:
                 differences; or one of "complex step", "differences"
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
-    def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jvp=None, vjp=None, hvp=None, cost=None, mass=None,
-                 sparsity=None, events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6, derivatives="auto",
-                 **options):
-        given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jvp=jvp, vjp=vjp, hvp=hvp)
+    def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None, cost=None,
+                 mass=None, sparsity=None, events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6,
+                 derivatives="auto", **options):
+        given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
         if self.model is not None or isinstance(rhs, Map):
             if any(f is not None for f in given.values()):
@@ -212,7 +244,7 @@ class Problem:
         for name in options:
             if name not in library.option_names():
                 library.set_option(None, name, None, None)
-        self.options = options
+        self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
         self._local = threading.local()
 
     def sizes(self, t, y0, p):
@@ -244,16 +276,26 @@ class Problem:
         if known is None or (known.n, known.np) != (n, p.size):
             known = self._local.built = Built(self, n, p.size, (float(t), y[:n].copy(), p) +
                                               ((y[n:].copy(),) if self.memory else ()))
-        return known, known.state(y), p
+        return known, known.state(y, float(t), p), p
+
+    def start(self, y0, built):
+        """what of the initial values a Model gives: a Start, or None"""
+        if self.model is None:
+            return None
+        size = 0 if y0 is None else np.size(y0)
+        if size and not (built.nm and size == built.n):
+            return None
+        return Start(self.model, built.N - built.nm if size else 0)
 
     # ---- runs
 
     def integrate(self, t_span, y0=None, p=None, *, t_eval=None, record=True, dense=False, on_step=None):
         """Runs from t_span[0] to t_span[1].  Returns a Run.
 
-        t_eval: times at which the state is wanted (run.at); record: True: the run can be differentiated, and evaluated
-        at any time; dense: True: the run has steps_t and steps_y, the ends of all steps; on_step(step): called after
-        each step, returns True to stop"""
+        t_eval: times between t_span[0] and t_span[1], in this order, at which the state is wanted (run.at); record:
+        True: the run can be differentiated, and evaluated at any time; dense: True: the run has steps_t and steps_y,
+        the ends of all steps; on_step(step): called after each step, returns True to stop.  It begins again at the
+        start where complex steps of a function turn out to be wrong, which are then replaced by differences"""
         return Run(self, t_span, y0, p, t_eval, record, dense, on_step)
 
     def jvp(self, t_span, y0, p=None, dy0=None, dp=None):
@@ -286,36 +328,99 @@ class Problem:
         return self.integrate(t_span, y0, p).hessp(functional, vy0, vp)
 
 
+POINTS = 5              # of a run where complex steps are checked before derivatives of the run are computed
+
+
+def derived(method):
+    """A method of Run that computes derivatives: one call at a time, and again where complex steps turn out to be
+    wrong."""
+    @functools.wraps(method)
+    def call(self, *arguments, **named):
+        while True:
+            b = self._b
+            with b.lock:
+                try:
+                    self._look_over()
+                    found = method(self, *arguments, **named)
+                    self.derivatives = b.way
+                    return found
+                except Mistrusted:
+                    self.problem.rebuild()
+            self._integrate(None)
+
+    return call
+
+
 class Run:
     """A run: t, y, costs, memory at its end; with a tape: tangents, adjoints, dense output run(t).
 
     t, y        where it ended; y: n states; q: running costs; m: memory variables
-    at          states at t_eval (n by their number)
+    at          states at t_eval (n by their number); NaN where an event or on_step ended the run before
     stats       counts, a dictionary; message: a hint, or "No error."; stopped: on_step ended the run
-    derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed"""
+    derivatives "exact", "complex step" or "differences": how derivatives of the functions are computed, the least exact
+                way of all that were used.  It can change when complex steps turn out to be wrong: the run is then
+                repeated with differences"""
 
     def __init__(self, problem, t_span, y0, p, t_eval, record, dense, on_step):
-        self.t0, t1 = (float(t) for t in t_span)
-        self._b, y, self._p = problem.built(self.t0, y0, p)
-        b = self._b
-        self.problem, self.derivatives, self._y0 = problem, b.way, y.copy()
-        self._start = problem.model if y0 is None else None     # whose initial values depend on p and t0
+        self.problem, (self.t0, self._t1), self.stopped = problem, (float(t) for t in t_span), False
+        self._given = tuple(None if a is None else np.array(a) for a in (y0, p))
+        self._options = checked_times(t_eval, self.t0, self._t1), record, dense
+        self._integrate(on_step)
+
+    def _integrate(self, on_step):
+        """again from the start, with differences, where complex steps turn out to be wrong"""
+        while True:
+            self._b, y, self._p = self.problem.built(self.t0, *self._given)
+            self._start = self.problem.start(self._given[0], self._b)
+            try:
+                with self._b.lock:
+                    self._b.scales.between(self.t0, self._t1)
+                    return self._integrate_once(y, on_step, *self._options)
+            except Mistrusted:
+                self.problem.rebuild()
+
+    def _integrate_once(self, y, on_step, times, record, dense):
+        b, t1 = self._b, self.t if self.stopped else self._t1
+        self._y0, self._looked, self._known_wrong = y.copy(), False, frozenset(self.problem.trust.wrong)
         self._tape = ffi.gc(lib.costate_tape_new(), lib.costate_tape_free) if record else None
-        times = np.empty(0) if t_eval is None else np.array(t_eval, dtype=float, ndmin=1)
         found = np.full((len(times), b.n), np.nan)
         self._watch(times, found, dense, on_step)
         status = lib.costate_integrate(b.solver, self.t0, t1, pointer(y), pointer(self._p) if b.np else ffi.NULL,
                                        self._tape or ffi.NULL)
-        self.stopped = status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
+        self.stopped |= status == lib.COSTATE_STOPPED and on_step is not None and b.owner.raised is None
         if dense:
             self.steps_t, self.steps_y = self._steps_kept()
         self._stats = ffi.new("costate_stats *", lib.costate_get_stats(b.solver)[0])
         self._watch(np.empty(0), found, False, None)
         b.check(lib.COSTATE_OK if self.stopped else status)
         found[times == self.t0] = self._y0[:b.n]            # lies in no step
-        self.message = library.text(lib.costate_message(b.solver))
+        self.message = library.said(lib.costate_message(b.solver))
         self.t, self.y, self.at = lib.costate_time(b.solver), y[:b.n].copy(), found.T
         self.q, self.m, self._end = y[b.n:b.n + b.nq].copy(), y[b.n + b.nq:].copy(), y
+        self.derivatives = b.way
+
+    def _look_over(self):
+        """Before the first derivatives: are complex steps right at several points of the run, and at its events?"""
+        if self._known_wrong != self.problem.trust.wrong:
+            raise Mistrusted("another run found complex steps to be wrong")
+        self._b.scales.between(self.t0, self._t1)
+        if self._looked or self._tape is None:
+            return
+        points = self._points()
+        for bound in self._b.bounds:
+            bound.look_over(points)
+        for t, number, before, _ in self.events[:POINTS] if self._b.others else ():
+            for bound in self._b.others[number].slots.values():
+                bound.look_over([(t, before, self._p, *points[-1][3:])])
+        self._looked = True
+
+    def _points(self):
+        """(t, y, p) or (t, y, p, m), inside some of the steps, and at the end"""
+        t, h = self.steps
+        memory = (self.m,) if self._b.nm else ()
+        some = np.unique(np.linspace(0, len(t) - 1, POINTS).astype(int)) if len(t) else []
+        times = [t[k] + part * h[k] for k, part in zip(some, (0.37, 0.61, 0.43, 0.71, 0.53))]
+        return [(at, self(at), self._p, *memory) for at in times] + [(self.t, self.y.copy(), self._p, *memory)]
 
     def _watch(self, times, found, dense, on_step):
         """what the run shows while it goes on: glue.h"""
@@ -357,26 +462,37 @@ class Run:
 
     @property
     def events(self):
-        """[(time, number of the event in problem.events, state before, state after), ...]"""
+        """[(time, number of the event in problem.events, state before, state after), ...].  Where M is singular, the
+        state after the last event at a time has been made consistent."""
         out, b = [], self._b
         t, number = ffi.new("double *"), ffi.new("int *")
         for k in range(lib.costate_tape_events(self._taped())):
             before, after = np.empty(b.N), np.empty(b.N)
             lib.costate_tape_event(self._tape, k, t, number, pointer(before), pointer(after))
             out.append((t[0], number[0], before[:b.n], after[:b.n]))
-        return out
+        return [self._consistent(out, k) for k in range(len(out))] if b.P.mass else out
+
+    def _consistent(self, events, k):
+        """The tape holds what the jump returned: the run continued from the start of the next step."""
+        t, number, before, after = events[k]
+        if k + 1 == len(events) or events[k + 1][0] != t:
+            after = self.y.copy() if t == self.t else self(t)
+        return t, number, before, after
 
     def __call__(self, t):
         """the state at t: (n,), or (n, len(t)), by dense output"""
         b, times = self._b, np.asarray(t, dtype=float)
         flat = times.reshape(-1)
         out = np.empty((flat.size, b.n))
-        for k, at in enumerate(flat):
-            b.check(lib.costate_tape_eval(b.solver, self._taped(), at, pointer(out[k])))
+        with b.lock:
+            b.scales.between(self.t0, self._t1)
+            for k, at in enumerate(flat):
+                b.check(lib.costate_tape_eval(b.solver, self._taped(), at, pointer(out[k])))
         return out[0] if times.ndim == 0 else out.T
 
     # ---- first derivatives
 
+    @derived
     def tangent(self, dy0=None, dp=None, *, dm=None, at=None, dt0=None, dt1=None):
         """The derivative of y(t1) along directions of y0 and p: (n,), or (n, m) for m directions.
 
@@ -397,7 +513,7 @@ class Run:
             V[:, b.N - b.nm:] = dm[0]
         ends = [None if d is None else vector(np.broadcast_to(d, (m,)), m, "dt") for d in (dt0, dt1)]
         for k in range(m if self._start is not None else 0):
-            V[k] += self._start.start_jvp(self.t0, self._p, None if dp is None else dp[0][k],
+            V[k] += self._start.jvp(self.t0, self._p, None if dp is None else dp[0][k],
                                           0.0 if dt0 is None else ends[0][k])
         times = ffi.new("costate_times *")
         times.t0, times.t1 = pointer(ends[0]), pointer(ends[1])
@@ -420,6 +536,7 @@ class Run:
         self._b.owner.found = np.empty((len(times), m, self._b.n))
         return seen, times
 
+    @derived
     def adjoint(self, w=None, *, at=None, w_at=None, w_costs=None):
         """w times the Jacobians of y(t1) with respect to y0 and p: (n,), (np,), or (n, m), (np, m) for m functionals.
         Where the problem has memory variables, a third part is that with respect to them at the start.
@@ -457,7 +574,7 @@ class Run:
         b.check(lib.costate_adjoint(b.solver, self._taped(), len(lam), pointer(lam),
                                     pointer(mu) if b.np else ffi.NULL, times, seen))
         if self._start is not None:
-            through_start(self._start, self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
+            self._start.through(self.t0, self._p, lam, mu, times.t0 if times and times.t0 else None)
 
     # ---- functionals
 
@@ -474,27 +591,38 @@ class Run:
         value = 0.0 if functional.end is None else float(functional.end(self.t, full, self._p))
         return value + sum(float(functional.term(*at)) for at in at_times)
 
+    @derived
     def gradient(self, functional):
-        """Result: value, y0, p; and t0, t1, or None where the functions have no derivative with respect to t (jac_t)"""
+        """Result: value, y0, p; t0, t1, or None where the functions have no derivative with respect to t (jac_t);
+        events, one number for each of run.events: the derivative with respect to its time, where that is given, or to a
+        constant that is added to its guard"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
         at_times = self._at_times(F)
         if at_times:
             b.owner.seeds = np.stack([F.of_term(*at) for at in at_times])[:, None, :]
-        times = ffi.new("costate_times *")
-        times.t0, times.t1 = pointer(ends[:1]), pointer(ends[1:])
+        times, at_events = ffi.new("costate_times *"), np.zeros(lib.costate_tape_events(self._taped()))
         timed = b.has_slope()
+        if timed:
+            times.t0, times.t1 = pointer(ends[:1]), pointer(ends[1:])
+        times.events = pointer(at_events) if at_events.size else ffi.NULL
         lam, mu = np.zeros((1, b.N)), np.zeros((1, b.np))
-        lam[0, :b.n + b.nq], mu[0] = F.of_end(self.t, self._end[:b.n + b.nq], self._p)
-        self._sweep(lam, mu, times if timed else ffi.NULL, seen)
+        at = (self.t, self._end[:b.n + b.nq], self._p)
+        lam[0, :b.n + b.nq], mu[0] = F.of_end(*at)
+        direct = np.array([F.of_t1(*at, b.scales)])
+        times.end = pointer(direct)
+        self._sweep(lam, mu, times, seen)
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
-                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, derivatives=self.derivatives)
+                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, events=at_events,
+                      derivatives=least_exact([b.way, F.way]))
 
+    @derived
     def hessp(self, functional, vy0=None, vp=None):
         """Result: y0, p: the gradient; Hy0, Hp: its derivative along vy0 and vp"""
         return second_order(self, functional, vy0, vp, lib.costate_hessian)
 
+    @derived
     def gauss_newton(self, functional, vy0=None, vp=None):
         """J^T W J times (vy0, vp), where W is the curvature of the functional's own functions: Result with Hy0, Hp"""
         return second_order(self, functional, vy0, vp, lib.costate_gauss_newton)

@@ -314,6 +314,37 @@ def test_dense_output_outside():
     assert_allclose(mine.sol([0.8, 2.2]), other.sol([0.8, 2.2]), rtol=1e-4)
 
 
+def test_far_outside():
+    """a polynomial whose round-off is all that is left is not evaluated"""
+    def hit(t, y):
+        return y[0]
+    hit.terminal, hit.direction = True, -1
+    sol = solve_ivp(lambda t, y: [y[1], -9.8], (0, 1), [0, 0.01], max_step=5e-6, events=hit, dense_output=True).sol
+    raises(ValueError, "outside the run", sol, 0.01)
+    raises(ValueError, "outside the run", sol, [0.001, 0.01])
+    raises(ValueError, "outside the run", sol.interpolants[0], 0.01)
+    assert_allclose(sol(sol.t_max + 1e-5)[1], 0.01 - 9.8 * (sol.t_max + 1e-5), rtol=1e-4)
+
+
+def test_events_at_every_scale():
+    """roots to round-off of the times, from 1e-15 to 1e15, and t in order"""
+    for T in (1e-15, 1e-13, 1e-6, 1.0, 1e15):
+        half = event(lambda t, y: y[0] - 0.5, terminal=True)
+        for t0 in (0.0, -2 * T):
+            r = solve_ivp(lambda t, y: [-y[0] / T], (t0, t0 + 5 * T), [1.0], events=half, rtol=1e-9, atol=1e-9)
+            assert_allclose((r.t[-1] - t0) / T, math.log(2), rtol=1e-7)
+            assert r.t[-1] == r.t_events[0][0] and np.all(np.diff(r.t) > 0)
+
+
+def test_times_of_calls():
+    """fun is called between the ends of t_span only, to the last bit"""
+    for span in ((0.1, 0.3), (1e5, 1e5 + 0.7), (-0.7, -0.1), (0.007762366413183597, 0.00025346052988926664)):
+        for method in ("RK45", "DOP853", "Radau", "auto"):
+            seen = []
+            solve_ivp(lambda t, y: seen.append(t) or -y, span, [1.0], method=method, rtol=1e-6)
+            assert min(span) <= min(seen) and max(seen) <= max(span), (method, span)
+
+
 def test_dense_output_remains():
     """after the solver is gone, and as a copy"""
     sol = solve_ivp(circle, (0, 3), [1, 0], dense_output=True, rtol=1e-8).sol

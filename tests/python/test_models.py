@@ -556,4 +556,33 @@ def test_start_values_that_depend_on_parameters():
     assert np.allclose(H, [[4 * e, -4 * e], [-4 * e, 2 * e]], rtol=1e-7), H
 
 
+def test_memory_that_is_not_given():
+    """y0 of n values: memory variables start as the model says, and depend on p as it says"""
+    model = costate.Model("model decay\nparameter a = 3, c = 1\nstate y = 1\nmemory rate = a^2/3\ny' = -rate*y\n"
+                          "event late at 5\n    rate := 2*rate\n")
+    problem = costate.Problem(model, method="dopri5", rtol=1e-10, atol=1e-10)
+    F = costate.Functional(end=lambda t, y, p: y[0], end_y=lambda t, y, p: np.array([1 + 0 * y[0]]))
+    e = np.exp(-3.0)
+    for y0 in ([2.0], [2.0, 3.0], None):
+        size, through = (1.0, 1) if y0 is None else (2.0, len(y0) == 1)
+        run = problem.integrate((0, 1), y0)
+        want = [-2 * size * e * through, 0.0]           # d rate/d a = 2
+        assert np.allclose(run.y, [size * e], rtol=1e-8), (y0, run.y)
+        assert np.allclose(run.adjoint([1.0])[1], want, rtol=1e-7), y0
+        assert np.allclose(run.tangent(dp=[1.0, 0.0]), want[:1], rtol=1e-7)
+        for g in (problem.gradient(F, (0, 1), y0), problem.gradient(F, (0, 1), y0, estimate=True)):
+            assert np.allclose(g.p, want, rtol=1e-7), (y0, g)
+        H = problem.hessp(F, (0, 1), y0, vp=[1.0, 0.0]).Hp
+        # rate' = 2 a/3, rate'' = 2/3: exp(-rate) (rate'^2 - rate'')
+        assert np.allclose(H, [size * e * (4 - 2 / 3) * through, 0], rtol=1e-6), (y0, H)
+        p = np.array([[3.0, 1.0], [1.5, 1.0]])
+        rate = p[:, 0] ** 2 / 3 if through else np.full(2, 3.0)
+        all_ = problem.ensemble((0, 1), y0, p, w=[1.0], dp=[1.0, 0.0])
+        assert np.allclose(all_.y[:, 0], size * np.exp(-rate), rtol=1e-8), y0
+        want = -2 * p[:, 0] / 3 * size * np.exp(-rate) * through
+        assert np.allclose(all_.p[:, 0], want, rtol=1e-7) and np.allclose(all_.dy[:, 0], want, rtol=1e-7), y0
+        if y0 is None or through:
+            assert np.allclose(costate.solve_ivp(model, (0, 1), y0, rtol=1e-8).y[0, -1], size * e, rtol=1e-5)
+
+
 run_all(globals())

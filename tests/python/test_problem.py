@@ -541,4 +541,54 @@ def test_reverse_and_dense():
     close(still.at[:, 0], Y0, 0)
 
 
+def test_times_of_output():
+    """outside the run or in another order they are refused; after an event that ends the run they are NaN"""
+    problem = costate.Problem(lambda t, y, p: -y, events=[costate.Event(lambda t, y, p: y - 0.5, terminal=True)],
+                              method="dopri5", **SHARP)
+    for span in ((0, 0.5), (0.5, 0)):
+        for wrong in ([0.1, 0.6], [-1e-9], [np.nan]):
+            fails(ValueError, "not between", problem.integrate, span, [1.0], t_eval=wrong)
+        fails(ValueError, "comes after", problem.integrate, span, [1.0], t_eval=np.linspace(*span, 3)[::-1])
+        close(problem.integrate(span, [1.0], t_eval=np.repeat(np.linspace(*span, 3), 2)).at[0, ::2],
+              np.exp(-np.linspace(*span, 3) + span[0]), 1e-7)
+    late = problem.integrate((0, 3), [1.0], t_eval=[0.5, 1.0]).at[0]
+    close(late[0], np.exp(-0.5), 1e-7)
+    assert np.isnan(late[1])
+
+
+def test_events_of_a_dae():
+    """the state after the last event at a time satisfies the constraint z = y^2"""
+    def f(t, y, p):
+        return np.array([-y[0], y[1] - y[0] ** 2])
+    doses = [costate.Event(times=times, jump=lambda t, y, p: np.array([y[0] + 1, y[1]])) for times in ([0.5, 1], [0.5])]
+    stop = costate.Event(lambda t, y, p: y[:1] - 0.5, direction=-1, terminal=True)
+    run = costate.Problem(f, mass=np.diag([1.0, 0]), events=[*doses, stop], method="radau2a", **SHARP).integrate(
+        (0, 9), [1.0, 1.0])
+    assert len(run.events) == 4
+    for k in (1, 2, 3):
+        after = run.events[k][3]
+        close(after[1], after[0] ** 2, 1e-8)
+    close(run.events[2][2][1], run.events[2][2][0] ** 2, 1e-8)
+
+
+def test_words_of_messages():
+    """what is missing is called as it is given in Python"""
+    problem = costate.Problem(hares, method="rodas4")
+    error = fails(costate.CostateError, "give jac, jac_p", problem.integrate(SPAN, Y0, P0).adjoint, [1.0, 0])
+    assert "rhs" not in str(error) and "tangent2" not in str(error)
+    error = fails(costate.CostateError, "max_steps", costate.Problem(hares, max_steps=2).integrate, SPAN, Y0, P0)
+    assert "options." not in str(error)
+
+
+def test_tolerances_of_zero():
+    """0 is no tolerance, and not the library's default: a state that stays 0 is no NaN of f"""
+    def f(t, y, p):
+        return np.array([-y[0], 0 * y[0], y[0] - y[1]])
+    for atol in (0, [0, 0, 0], [1e-9, 0, 1e-9]):
+        run = costate.Problem(f, method="dopri5", rtol=1e-9, atol=atol).integrate((0, 1), [1.0, 0, 0])
+        close(run.y, [np.exp(-1.0), 0, 1 - np.exp(-1)], 1e-7)
+    run = costate.Problem(lambda t, y, p: -y, method="dopri5", rtol=0, atol=1e-9).integrate((0, 1), [1.0])
+    close(run.y, [np.exp(-1.0)], 1e-7)
+
+
 run_all(globals())
