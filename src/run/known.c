@@ -81,13 +81,27 @@ static int no_nan(const double *x, size_t count)
     return 1;
 }
 
-/* Refuses values that no run can have written: a correct checksum does not prove who wrote them.  more: guards, the
-   vector of the spectrum, random tangents, as they follow *k in the file. */
-static int sound(const costate *c, const known *k, const double *more, const fresh_run *f)
+/* what is read before it is computed anew */
+static int guards_sound(const watch *w, const guarded *g)
 {
+    for (int k = 0; k < w->count; k++) {
+        const double numbers[] = {g[k].value, g[k].size, g[k].change, g[k].last_change, g[k].band};
+        if (!no_nan(numbers, sizeof numbers / sizeof *numbers) || g[k].sign < -1 || g[k].sign > 1) return 0;
+    }
+    return 1;
+}
+
+/* Refuses values that no run can have written: a correct checksum does not prove who wrote them.  Behind *k in the file
+   follow the guards, and then the vector of the spectrum and random tangents. */
+static int sound(const costate *c, const known *k, const fresh_run *f)
+{
+    const char *guards = (const char *)f->known + sizeof *k;
+    const double *vectors = (const double *)(const void *)(guards + guard_bytes(c));
+    size_t count = (f->bytes - sizeof *k - guard_bytes(c)) / sizeof *vectors;
     const double numbers[] = {k->low, k->log_old, k->h_old, k->stiffest, k->rate};
     if (!no_nan(numbers, sizeof numbers / sizeof *numbers) || !no_nan(k->when, LAST_EVENTS)) return 0;
-    if (!no_nan(more, (f->bytes - sizeof *k) / sizeof *more) || !(fabs(k->low) <= fabs(f->t) + 1)) return 0;
+    if (!guards_sound(&c->watch, (const guarded *)(const void *)guards) || !no_nan(vectors, count)) return 0;
+    if (!(fabs(k->low) <= fabs(f->t) + 1)) return 0;
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&
            (f->t1 >= f->t0 ? k->h_free >= 0 : k->h_free <= 0) && low >= -DBL_MAX && high <= DBL_MAX &&
@@ -122,8 +136,7 @@ int known_again(costate *c, run *x, const fresh_run *f)
     if (f->bytes != sizeof k + guard_bytes(c) + vector_bytes(c) + r.bytes + r.atol_bytes)
         return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew is not of this problem.");
     memcpy(&k, f->known, sizeof k);
-    const double *more = (const double *)(const void *)((const char *)f->known + sizeof k);
-    if (!sound(c, &k, more, f))
+    if (!sound(c, &k, f))
         return fail(&c->v, COSTATE_BAD_TAPE, "What the tape's run knew cannot have been known.");
     if (k.tangents)
         return fail(&c->v, COSTATE_BAD_TAPE, "The run's steps depended on its tangents (options.tangent_error), which "
