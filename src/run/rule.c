@@ -120,10 +120,12 @@ static int after_explicit(costate *c, const run *by)
 
 /* May explicit steps follow stiff ones?  Where a slow phase ends by itself, in a layer, fast modes grow and are damped
    again.  Explicit steps follow them less accurately than y shows, which forgets them and gradients do not.  So not in
-   runs that are differentiated, but where an event ended the phase, or options.stability is off. */
+   runs that are differentiated, but where an event ended the phase, where no step since the switch has damped fast
+   modes, so that it was a mistake, or options.stability is off. */
 static int bears_explicit(const costate *c, const run *by)
 {
-    return !by->by.differentiated || c->rule.eventful || is_stabilised(c) || follows_error_alone(&c->st);
+    const rule *x = &c->rule;
+    return !by->by.differentiated || x->eventful || !x->fast || is_stabilised(c) || follows_error_alone(&c->st);
 }
 
 void rule_event(costate *c) { c->rule.eventful = 1; }
@@ -131,15 +133,20 @@ void rule_event(costate *c) { c->rule.eventful = 1; }
 /* *k <- the member that would take less work than this one, or -1; *h: its step */
 static int cheaper_one(costate *c, const run *by, double *h, int *k)
 {
-    const rule *x = &c->rule;
+    rule *x = &c->rule;
     double proposed = fabs(by->h_free);
     *h = proposed;
     *k = -1;
     if (x->taken < SETTLED || c->st.spectrum.products == 0) return 0;
-    if (c->first[0] >= 0 && bears_explicit(c, by)) {
+    if (c->first[0] >= 0) {
         const costate_method *m = c->st.members[c->first[0]].m;
         double f = m->s - ((m->is & COSTATE_FSAL) != 0), longest = stiffness_step(c, c->first[0], proposed);
-        if (f / longest * MARGIN < effort_rate(x)) { *h = longest; *k = c->first[0]; return 0; }
+        if (longest < proposed) x->fast = 1;
+        if (bears_explicit(c, by) && f / longest * MARGIN < effort_rate(x)) {
+            *h = longest;
+            *k = c->first[0];
+            return 0;
+        }
     }
     return is_stiff(c) ? stabilised_pays(c, by, proposed, effort_of_step(x) / proposed, k) : 0;
 }
@@ -282,8 +289,8 @@ int rule_sound(const costate *c, const rule *x)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) there &= !isnan(numbers[i]);
     for (int i = 0; i < RECENT; i++) there &= x->length[i] >= 0 && x->price[i] >= 0;
     there &= x->calm >= 0 && x->cheaper >= 0 && x->since >= 0 && x->taken >= 0 && x->flagged >= 0;
-    return there && c->works[x->next].usable && (x->eventful & ~1) == 0 && x->lu >= 0 && isfinite(x->lu) &&
-           x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
+    return there && c->works[x->next].usable && ((x->eventful | x->fast) & ~1) == 0 && x->lu >= 0 &&
+           isfinite(x->lu) && x->h >= 0 && isfinite(x->h) && x->spent >= 0 && x->stiff >= 0 && x->wait >= 0;
 }
 
 int rule_step(costate *c, const run *x, double err)

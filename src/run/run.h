@@ -132,7 +132,8 @@ typedef struct {
                                    without a flag */
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
-    int eventful;               /* stiff: there was an event since the last switch */
+    int eventful;               /* stiff: there was an event since the last switch; */
+    int fast;                   /* and steps have damped modes that explicit ones of their length could not follow */
     int since;                  /* stiff: steps since the order changed; */
     double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
     long failures;              /* and failures of Newton's iteration up to there */
