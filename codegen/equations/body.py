@@ -219,7 +219,8 @@ class Body:
         if kind in "*/":
             return f"{inline(key[1], PRODUCT)}{' / ' if kind == '/' else '*'}{inline(key[2], SIGN)}", PRODUCT
         if kind == "neg":
-            return f"-{inline(key[1], PRODUCT if self.g.nodes[key[1]][0] in '*/' else ATOM)}", PRODUCT
+            inner = inline(key[1], PRODUCT if self.g.nodes[key[1]][0] in "*/" else ATOM)
+            return f"-({inner})" if inner.startswith("-") else f"-{inner}", PRODUCT            # -- is an operator of C
         if kind == "pow":
             return f"pow({inline(key[1], CHOICE)}, {inline(key[2], CHOICE)})", ATOM
         if kind == "f":

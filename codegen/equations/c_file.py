@@ -4,9 +4,9 @@ from . import lanes
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan, compressed
 from .functions import Writer, function, nothing
-from .header import comment, header, kinds
+from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
-from .names import Names, c_word, listed
+from .names import Names, identifier, listed, prefix, public
 from .tables import MANY, Tables
 
 
@@ -28,10 +28,11 @@ def in_tables(model):
 class File:
     def __init__(self, model, origin, stem, side_by_side):
         self.model, self.g, self.origin, self.stem, self.side_by_side = model, model.graph, origin, stem, side_by_side
-        self.names = Names(model, lanes.words(model) if side_by_side else ())
+        self.name, self.words, events = prefix(model), public(model, RESERVED), set()
+        self.names = Names(model, {f"{self.name}_{word}" for word in self.words.values()})
+        self.events = [f"on_{identifier(e.name, events)}" for e in model.events]
         self.writer = Writer(model, self.names)
         self.maps, self.parts, self.of_jacobian = [], [], {}
-        self.name = model.name
 
     def texts(self):
         m = self.model
@@ -55,7 +56,7 @@ class File:
             side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
             before, after = side.functions(), side.list()
         return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
-            header(self.model, self.origin, self.stem, bool(backend), self.side_by_side)
+            header(self, bool(backend))
 
     # ---- maps ----
 
@@ -131,7 +132,7 @@ class File:
         return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
 
     def function(self, name, arguments, targets, begin=""):
-        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix).text()
+        body = Body(self.g, targets, self.names.variable).text()
         loads = self.names.loads(self.g, [t.node for t in targets]).text
         return function(name, arguments, begin + loads + body + "\n")
 
@@ -139,7 +140,7 @@ class File:
 
     def event(self, k, e):
         m, g = self.model, self.g
-        n, word = len(m.states), c_word(e.name)
+        n, word = len(m.states), self.events[k]
         guard = self.map(f"{word}_guard", [e.guard], f"event {e.name}: guard") if e.guard is not None else None
         jump = cost = None
         if e.jumps:
@@ -155,11 +156,11 @@ class File:
         if not events:
             return ""
         text, rows = "", []
-        for e, (guard, jump, cost) in zip(self.model.events, events):
+        for e, word, (guard, jump, cost) in zip(self.model.events, self.events, events):
             parts = []
             if e.times:
-                text += array("static const double", f"{c_word(e.name)}_times", [constant(t) for t in e.times])
-                parts.append(f".ntimes = {len(e.times)}, .times = {c_word(e.name)}_times")
+                text += array("static const double", f"{word}_times", [constant(t) for t in e.times])
+                parts.append(f".ntimes = {len(e.times)}, .times = {word}_times")
             for member, m in (("guard", guard), ("jump", jump), ("cost", cost)):
                 if m:
                     parts.append(self.initializer(m, f".{member} = "))
@@ -232,27 +233,23 @@ class File:
 
     def head(self, backend):
         m = self.model
-        text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
+        text = f"/* {self.stem}.c - written by costate-model from {comment(self.origin)}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
         text += f'#include "{self.stem}.h"\n\n#include <math.h>\n'
         text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
-        if self.writer.longest and self.uses("zeros"):
+        if self.writer.longest and self.uses(": zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             if any(x.callbacks.get(product) == f"no_{product}" for x in self.maps):
                 text += nothing(product) + "\n"
         return text
 
-    def uses(self, word):
-        return any(word in part for part in self.parts)
+    def uses(self, text):
+        return any(text in part for part in self.parts)
 
 
 def heading(title):
     return f"/* ---- {comment(title)} ---- */\n\n"
-
-
-def quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def array(kind, name, values):

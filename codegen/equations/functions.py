@@ -127,7 +127,7 @@ class Writer:
         self._function(m, product, name, targets[INPUTS], begin)
 
     def _function(self, m, product, name, targets, begin="", register=True):
-        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix)
+        body = Body(self.g, targets, self.names.variable)
         text = body.text()
         loads = self.names.loads(self.g, [t.node for t in targets])
         self.longest = max([self.longest, *loads.lengths])
@@ -165,9 +165,9 @@ class Writer:
         self.longest = max([self.longest, *directions.lengths])
         step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
         whole = names.loads(g, nodes, "x").text \
-            + Body(g, [], names.variable, shared, names.prefix + "__", keep=shared).text() \
+            + Body(g, [], names.variable, shared, "s__", keep=shared).text() \
             + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + _opened(inside, " " * 8) + directions.text \
-            + Body(g, inside, names.variable, {}, names.prefix, " " * 8).text() + "\n    }\n"
+            + Body(g, inside, names.variable, indent=" " * 8).text() + "\n    }\n"
         m.text.append(function(name, SIGNATURES[product], whole))
         m.callbacks[product] = name
 

@@ -99,7 +99,7 @@ class Model:
             return ()
         text = re.search(r"on a grid of (.*?) cells(?: \(usually (.*?)\))?\.", " ".join(header.split()))
         usual = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", text[2] or "")}
-        names = re.findall(r"int (\w+)", new[1])
+        names = re.findall(r"int (\w+)_", new[1])
         near(sizes, names, "size", self.name)
         self.sizes = {**usual, **sizes}
         missing = [name for name in names if name not in self.sizes]
