@@ -1,7 +1,6 @@
 """A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
 import re
 
-from .nodes import operation_cost
 from .model import LOW, HIGH, PERIODIC, WALL, ZERO
 from .names import prefix, public, variable
 
@@ -131,7 +130,7 @@ class Grid:
     def hoisted(self, roots):
         """roots with variables for what is dear and the same for all cells"""
         g, constant = self.g, self.constant(roots)
-        dear = [a for a in g.order(roots) if a in constant and operation_cost(g.nodes[a]) >= DEAR
+        dear = [a for a in g.order(roots) if a in constant and g.operation_cost(a) >= DEAR
                 and g.variables([a]) and not g.variables([a], "w")]
         self.once += [a for a in dear if a not in self.once]
         return g.rebuilt(roots, {}, {a: g.v("once", self.once.index(a)) for a in dear})
