@@ -7,6 +7,8 @@ from .functions import Writer, function, nothing
 from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
 from .names import Names, identifier, listed, prefix, public
+from .scope import TOO_DEEP
+from .syntax import Fault
 from .tables import MANY, Tables
 
 
@@ -15,10 +17,15 @@ def write(model, origin, stem=None, side_by_side=False):
     NAME_lanes"""
     if side_by_side:
         lanes.check(model, origin, in_tables(model))
-    if model.on_grid:
-        from . import grid_file                  # which uses this file
-        return grid_file.write(model, origin, stem or model.name)
-    return File(model, origin, stem or model.name, side_by_side).texts()
+    try:
+        if model.on_grid:
+            from . import grid_file              # which uses this file
+            return grid_file.write(model, origin, stem or model.name)
+        return File(model, origin, stem or model.name, side_by_side).texts()
+    except Fault as fault:
+        raise model.refusal(fault, origin) from None
+    except RecursionError:
+        raise model.refusal(Fault(model.graph.deepest(), TOO_DEEP), origin) from None
 
 
 def in_tables(model):
@@ -44,7 +51,7 @@ class File:
         cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
         jacobians = self.jacobians(f, tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
-        outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
+        outputs = self.map("output", m.output_nodes, "outputs", apart=True) if m.outputs else None
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + problem + self.public(outputs, start)
@@ -60,8 +67,8 @@ class File:
 
     # ---- maps ----
 
-    def map(self, name, nodes, title):
-        m = self.writer.map(name, nodes, title)
+    def map(self, name, nodes, title, **more):
+        m = self.writer.map(name, nodes, title, **more)
         self.maps.append(m)
         self.parts.append(heading(title) + "\n".join(m.text))
         return m

@@ -53,14 +53,15 @@ class Writer:
         self.model, self.g, self.names = model, model.graph, names
         self.longest = 1                         # of the arrays that stand for directions that are NULL
 
-    def map(self, name, nodes, title, several=True):
+    def map(self, name, nodes, title, several=True, apart=False):
         """All functions of a map.  The text is in Map.text, the members in Map.callbacks.  several: also those for
-        several columns at once, where they pay."""
+        several columns at once, where they pay.  apart: gradients skip values with the weight 0, which may be
+        undefined at this point while others are wanted."""
         m = Map(name, nodes, title)
         self.inputs = [key for space in INPUTS for key in self.g.variables(nodes, space)]
         wanted = [self.g.v(*key[1:]) for key in self.inputs]
         weights = [self.g.v("w", k) for k in range(len(nodes))]
-        gradient = self.g.adjoint(nodes, weights, wanted)
+        gradient = self.g.adjoint(self._skipped(nodes, weights) if apart else nodes, weights, wanted)
         self._value(m, nodes)
         for product in ("tangent", "tangent2"):
             self._forward(m, product, self._along(nodes, DIRECTIONS[product]))
@@ -73,6 +74,13 @@ class Writer:
         self._several(m, "adjoints", [self._gradient(key, a) for key, a in zip(self.inputs, gradient)
                                       if not self.g.is_zero(a)])
         return m
+
+    def _skipped(self, nodes, weights):
+        """Each value behind the condition that its weight is not 0, if its derivatives can be infinite or NaN"""
+        g = self.g
+        can_fail = [any(g.nodes[b][0] in ("/", "pow", "f", "g") for b in g.order([a])) for a in nodes]
+        return [g.sel(g.cmp("!=", w, g.c(0)), a, g.c(0)) if fails else a
+                for a, w, fails in zip(nodes, weights, can_fail)]
 
     def _along(self, nodes, directions):
         """Derivatives of nodes along directions in states alone, and in everything"""

@@ -7,9 +7,16 @@ not taken would be NaN (mathematics, eq. 15.1)."""
 import math
 
 from .nodes import BELL, CIRCLE, COSINE, STEPS, Nodes
+from .syntax import Fault
+
+VISITS, VISITS_OF_A_NODE = 100_000, 20       # of one gradient, through all branches
 
 
 class Graph(Nodes):
+    def __init__(self):
+        super().__init__()
+        self.always, self.selections = {}, {}    # what _always found; the bits of selections
+
     def partials(self, a):
         """[(child, derivative with respect to it)] of an operation without branches; a derivative may be a tuple of
         factors, which are taken one by one."""
@@ -110,10 +117,11 @@ class Graph(Nodes):
     def adjoint(self, roots, weights, wanted):
         """The gradient of the sum of weights times roots with respect to the variables wanted."""
         zero = self.c(0)
-        seeds = {}
+        seeds, self.root = {}, roots[0] if roots else None
         for r, w in zip(roots, weights):
             seeds[r] = self.add(seeds.get(r, zero), w)
         order = self.order(roots)
+        self.visits = VISITS + VISITS_OF_A_NODE * len(order)
         live = set(wanted)
         for a in order:
             if any(b in live for b in self.children(a)):
@@ -138,6 +146,10 @@ class Graph(Nodes):
         while waiting:
             a = waiting.pop()
             w, key = bar[a], self.nodes[a]
+            self.visits -= 1
+            if self.visits < 0:
+                raise Fault(self.places.get(self.root, 0), "the conditions here, inside each other, have too many "
+                            "different ways for derivatives; write them as events or with fewer conditions")
             if a in outside or key[0] == "v":
                 found[a] = w
             elif key[0] == "sel":
@@ -151,7 +163,8 @@ class Graph(Nodes):
         return found
 
     def _unconditional(self, seeds, live, outside):
-        """The nodes that are differentiated whatever conditions say."""
+        """The nodes that are differentiated whatever conditions say: among them selections in both branches of
+        another one, without which a chain of n selections would have 2^n ways"""
         seen, stack = set(), list(seeds)
         while stack:
             a = stack.pop()
@@ -159,7 +172,40 @@ class Graph(Nodes):
                 seen.add(a)
                 if self.nodes[a][0] != "sel":
                     stack += self.children(a)
+                else:
+                    stack += self._members(self._always(self.nodes[a][2]) & self._always(self.nodes[a][3]))
         return seen
+
+    def _always(self, root):
+        """The selections that are evaluated wherever root is, as bits"""
+        stack = [root]
+        while stack:
+            a = stack[-1]
+            below = [b for b in self._evaluated(a) if b not in self.always]
+            if a in self.always or not below:
+                stack.pop()
+                self.always.setdefault(a, self._bits(a))
+            stack += below
+        return self.always[root]
+
+    def _evaluated(self, a):
+        """The children with values; selections have those that are conditions first"""
+        return self.children(a) if self.depth[a] else ()
+
+    def _bits(self, a):
+        found = [self.always[b] for b in self._evaluated(a)]
+        if self.nodes[a][0] == "sel":
+            mine = self.selections.setdefault(a, len(self.selections))
+            return 1 << mine | found[0] | found[1] & found[2]
+        bits = 0
+        for more in found:
+            bits = bits | more if bits else more
+        return bits
+
+    def _members(self, bits):
+        if not bits:
+            return []
+        return [a for a, k in self.selections.items() if bits >> k & 1]
 
 
 def _insert(waiting, b, place):

@@ -12,6 +12,8 @@ direction: y, p, ... with d or e before it; offsets are those of a cell of a gri
 import math
 import operator
 
+from .syntax import Fault
+
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
              "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "fabs", "floor", "ceil"}
 FUNCTIONS_OF_TWO = {"atan2", "hypot"}
@@ -20,6 +22,7 @@ STEPS = {"floor", "ceil"}                      # piecewise constant: their deriv
 LEAVES = ("c", "v")
 CONDITIONS = ("cmp", "and", "or", "not")
 HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+DEEPEST_BRANCHES = 240                         # Python's stack
 MOST_FACTORS = 64                              # integer powers up to this become products
 
 # What an operation costs beside an addition, for choices between forms of the same derivative.
@@ -31,11 +34,14 @@ COST_OF_A_FUNCTION = 25
 class Nodes:
     def __init__(self):
         self.nodes, self.index = [], {}
+        self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 
     def node(self, *key):
         if key not in self.index:
             self.index[key] = len(self.nodes)
             self.nodes.append(key)
+            below = max((self.depth[b] for b in self.children(len(self.nodes) - 1)), default=0)
+            self.depth.append(below + (key[0] == "sel" or key[0] in CONDITIONS))
         return self.index[key]
 
     # ---- building: with the simplifications that cost no accuracy ----
@@ -218,6 +224,24 @@ class Nodes:
 
     def largest(self, a, b):
         return self.sel(self.cmp("<", a, b), b, a)
+
+    def extreme(self, join, terms):
+        """Many terms joined as a balanced tree, so that they do not lie inside each other"""
+        while len(terms) > 1:
+            terms = [join(*terms[k:k + 2]) if k + 1 < len(terms) else terms[k] for k in range(0, len(terms), 2)]
+        return terms[0]
+
+    def placed(self, a, place):
+        """Remembers where a node came from, for what is found to be wrong with it later; refuses too many branches
+        inside each other"""
+        self.places.setdefault(a, place)
+        if self.depth[a] > DEEPEST_BRANCHES:
+            raise Fault(place, f"more than {DEEPEST_BRANCHES} conditions are inside each other")
+        return a
+
+    def deepest(self):
+        """The place of the expression with most conditions inside each other"""
+        return max(self.places.items(), key=lambda item: self.depth[item[0]], default=(0, 0))[1]
 
     def total(self, terms):
         out = self.c(0)

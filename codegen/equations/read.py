@@ -6,8 +6,8 @@ from .assemble import assemble
 from .declare import C_WORDS, Declarations
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
-from .scope import Scope
-from .syntax import Fault, Source, Tokens, near
+from .scope import TOO_DEEP, Scope
+from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
               "cost", "output", "event", "kinks", "reactions")
@@ -26,7 +26,9 @@ def read(path):
 def parse(text, path):
     source = Source(path, text)
     try:
-        return Reader(source).model
+        model = Reader(source).model
+        model.source = source
+        return model
     except Fault as fault:
         raise source.refusal(fault) from None
 
@@ -52,7 +54,11 @@ class Reader(Declarations, Occurrences):
         self.reaction_trees = []             # (place, left, right, tree)
         while self.tokens.peek()[0] != "end":
             if not self.tokens.skip("\n"):
-                self.statement()
+                place = self.tokens.place
+                try:
+                    self.statement()
+                except RecursionError:
+                    raise Fault(place, TOO_DEEP) from None
         assemble(self)
 
     # ---- statements ----
@@ -117,7 +123,7 @@ class Reader(Declarations, Occurrences):
             self.tokens.take(":", "':' and the number of cells")
             kind, text, size_at = self.tokens.peek()
             if kind == "number":
-                size = int(text) if text.isdigit() else 0
+                size = int(text) if text.isdigit() and len(text) < 10 else 0
                 self.tokens.next()
                 if size < 1:
                     raise Fault(size_at, "the number of cells must be a whole number of at least 1")
@@ -209,7 +215,8 @@ class Reader(Declarations, Occurrences):
             self.tokens.next()
             return out
         while True:
-            count = float(self.tokens.next()[1].replace("d", "e")) if self.tokens.peek()[0] == "number" else 1.0
+            at, text = self.tokens.place, self.tokens.next()[1] if self.tokens.peek()[0] == "number" else "1"
+            count = number(at, text)
             self.tokens.skip("*")
             out.append((count, self.tokens.take("name", "a species")))
             if not self.tokens.skip("+"):
