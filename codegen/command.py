@@ -17,6 +17,8 @@ from .real import Refused
 
 
 MECHANISMS = (".def", ".kpp", ".eqn")
+MARKS = ("written by costate-model", "for costate_method_load: made by codegen")     # in files that are overwritten
+BEGINNING = 400                              # characters
 
 
 def write(source, out=None, lanes=False):
@@ -35,12 +37,29 @@ def write(source, out=None, lanes=False):
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
     texts = texts or c_file.write(model, Path(source).name, path.stem, lanes)
     files = [path, path.with_suffix(".h")][:len(texts)]
+    for file in files:
+        check_own(file)
     for file, text in zip(files, texts):
         try:
             file.write_text(text, encoding="utf-8")
         except OSError as fault:
             raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
     return files
+
+
+def check_own(file):
+    """Refuses to overwrite what this program did not write"""
+    if not file.exists():
+        return
+    if not file.is_file():
+        raise Refused(f"{file} is not a file that can be written")
+    try:
+        with open(file, encoding="utf-8", errors="replace") as present:
+            begin = present.read(BEGINNING)
+    except OSError as fault:
+        raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
+    if begin.strip() and not any(mark in begin for mark in MARKS):
+        raise Refused(f"{file} exists, and costate-model did not write it: remove it, or choose another name with -o")
 
 
 def main(args):
