@@ -61,6 +61,7 @@ class Model:
 
     def __init__(self, name):
         self.name, self.text, self.graph = name, "", Graph()
+        self.labels = {}                     # of nodes: names that they had in what was read
         self.source = None                   # the file that places belong to
         self.sizes = {}                      # name: default, or None
         self.axes = []

@@ -200,6 +200,9 @@ class Reader(Declarations, Occurrences):
         left = self.side("->", "<->")
         both = self.tokens.next()[0] == "<->"
         right = self.side(":")
+        for count, (_, name, at) in [*left, *(right if both else [])]:
+            if count < 0:
+                raise Fault(at, f"the rate cannot depend on minus {name}: only products may be subtracted")
         self.tokens.take(":", "':' and the rate constant")
         self.reaction_trees.append((place, left, right, self.rate()))
         if both:
@@ -207,20 +210,25 @@ class Reader(Declarations, Occurrences):
             self.reaction_trees.append((place, right, left, self.rate()))
 
     def side(self, *ends):
-        """[(coefficient, name token)]; nothing, if it is 0 or empty"""
-        out = []
+        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B"""
+        out, sign = [], 1
         if self.tokens.peek()[0] in ends:
             return out
         if self.tokens.peek()[:2] == ("number", "0") and self.tokens.peek(1)[0] in ends:
             self.tokens.next()
             return out
+        if self.tokens.peek()[:2] == ("number", "0") and self.tokens.peek(1)[0] == "-":
+            self.tokens.next()
+            self.tokens.next()
+            sign = -1
         while True:
             at, text = self.tokens.place, self.tokens.next()[1] if self.tokens.peek()[0] == "number" else "1"
             count = number(at, text)
             self.tokens.skip("*")
-            out.append((count, self.tokens.take("name", "a species")))
-            if not self.tokens.skip("+"):
+            out.append((sign * count, self.tokens.take("name", "a species")))
+            if self.tokens.peek()[0] not in ("+", "-"):
                 break
+            sign = 1 if self.tokens.next()[0] == "+" else -1
         if self.tokens.peek()[0] not in ends:
             raise Fault(self.tokens.place, f"expected + or '{ends[0]}', found {self.tokens.found()}")
         return out

@@ -29,16 +29,17 @@ class Fault(Exception):
 
 
 class Source:
-    """A file's text and its tokens (kind, text, place); place: offset in the text."""
+    """A file's text and its tokens (kind, text, place); place: offset in the text.  shown: the text with what a reader
+    has blanked"""
 
-    def __init__(self, path, text):
-        self.path, self.text = str(path), text
+    def __init__(self, path, text, shown=None):
+        self.path, self.text, self.shown = str(path), text, text if shown is None else shown
 
     def refusal(self, fault):
-        place = min(fault.place, len(self.text))
-        start = self.text.rfind("\n", 0, place) + 1
-        end = self.text.find("\n", place)
-        line = self.text[start:end if end >= 0 else len(self.text)]
+        place = min(fault.place, len(self.shown))
+        start = self.shown.rfind("\n", 0, place) + 1
+        end = self.shown.find("\n", place)
+        line = self.shown[start:end if end >= 0 else len(self.shown)]
         shown = "".join(c if c.isprintable() else " " for c in line.expandtabs(1))
         column = place - start
         cut = max(0, column - QUOTED // 2) if len(shown) > QUOTED else 0
@@ -47,7 +48,7 @@ class Source:
                        f"  {before}{shown[cut:cut + QUOTED]}\n  {' ' * (len(before) + column - cut)}^")
 
     def line(self, place):
-        return self.text.count("\n", 0, place) + 1
+        return self.shown.count("\n", 0, place) + 1
 
     def tokens(self, at=0, end=None):
         """Of the text from `at` to `end`"""
