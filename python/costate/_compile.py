@@ -168,8 +168,8 @@ def command():
     """how model.c becomes model.so, as words of a command; CC and CFLAGS of the environment can replace -O3"""
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
     optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else ["-O3"]
-    return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so", "-L", places.LIBRARY,
-            f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+    return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
+            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
 
 
 @functools.lru_cache

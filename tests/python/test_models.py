@@ -451,6 +451,22 @@ def test_a_cache_that_cannot_be_written():
     assert compilations(place) == 2
 
 
+def test_parameters_that_must_be_set():
+    m = Model("model open\nparameter K1 = nan, k = 2\nstate x = 1\nx' = -K1*k*x\n")
+    for call in (costate.Problem(m).integrate, lambda span: costate.solve_ivp(m, span, [1.0])):
+        raised(ValueError, "K1 of open must be set", call, (0.0, 1.0))
+    near(costate.Problem(m, **SHARP).integrate((0.0, 1.0), p=m.parameter_vector(K1=0.5)).y, [np.exp(-1)], 1e-8)
+
+
+def test_outputs_that_are_undefined():
+    """their derivatives do not spoil those of others"""
+    m = Model("parameter k = 1, s = 0\nstate a = 1, b = 0, c = 0\na' = -k*a\nb' = k*a\nc' = 0\noutput plain = a*k\n"
+              "output share = b/(b + c)\noutput scaled = a/s\noutput root = sqrt(c - 1)")
+    found = m.output_jacobian(0.0, [1.0, 0.0, 0.0])
+    assert np.array_equal(found.y[0], [1, 0, 0]) and np.array_equal(found.p[0], [1, 0])
+    assert np.isnan(found.y[1]).any() and not np.isfinite(found.y[2:]).all()
+
+
 def test_a_cache_of_others_is_refused():
     """what others may write, they could replace by their own programs"""
     place = os.path.join(PLACE.name, "shared")
@@ -469,8 +485,8 @@ def test_a_cache_of_others_is_refused():
 def test_options_of_the_compiler():
     """-O3, unless CC or CFLAGS choose another one; words in quotes stay together"""
     show = "from costate._compile import command; print(*[w for w in command() if w.startswith(('-O', '-D'))])"
-    for environment, wanted in (({}, "-O3"), ({"CFLAGS": "-O1 -DNAME='a b'"}, "-O1 -DNAME=a b"), ({"CC": "cc -O0"}, "-O0"),
-                                ({"CFLAGS": "-g"}, "-O3")):
+    for environment, wanted in (({}, "-O3"), ({"CFLAGS": "-O1 -DNAME='a b'"}, "-O1 -DNAME=a b"),
+                                ({"CC": "cc -O0"}, "-O0"), ({"CFLAGS": "-g"}, "-O3")):
         assert child(show, **{"CC": "cc", "CFLAGS": "", **environment}).strip() == wanted
 
 
