@@ -32,7 +32,7 @@ errno stdin x y p m w g out ctx dx ex d_x e_x t_ s s1 s_0 s__1 L l K J M row col
 states problem rhs rhs_value exp_ bool true false alignas typeof main memory costs outputs grid defaults lanes backend
 OVERFLOW HUGE DOMAIN assert isnan pattern map count event mode_ dy gy w_0 E e D d size state parameter output v_x
 v""".split()
-MODELS = """m rhs cost start output lu costate no on M FP rates lane less model x jac linux factor asm_
+MODELS = """m rhs cost start output lu costate no on M FP rates lane less x jac linux factor asm_
 zero_rates""".split()
 SAME = """exp log log10 log2 log1p expm1 sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf floor
 ceil""".split()
