@@ -139,9 +139,9 @@ class File:
         return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
 
     def function(self, name, arguments, targets, begin=""):
-        body = Body(self.g, targets, self.names.variable).text()
-        loads = self.names.loads(self.g, [t.node for t in targets]).text
-        return function(name, arguments, begin + loads + body + "\n")
+        body = Body(self.g, targets, self.names.variable)
+        loads = self.names.loads(self.g, [t.node for t in body.targets]).text
+        return function(name, arguments, begin + loads + body.text() + "\n")
 
     # ---- events ----
 

@@ -137,7 +137,7 @@ class Writer:
     def _function(self, m, product, name, targets, begin="", register=True):
         body = Body(self.g, targets, self.names.variable)
         text = body.text()
-        loads = self.names.loads(self.g, [t.node for t in targets])
+        loads = self.names.loads(self.g, [t.node for t in body.targets])         # as printed: x^2 - x*x is 0
         self.longest = max([self.longest, *loads.lengths])
         whole = begin + _opened(targets, "    ") + loads.text + text + "\n"
         m.text.append(function(name, SIGNATURES[product], whole))
@@ -162,8 +162,9 @@ class Writer:
             return
         given = {a: g.v("given", k) for k, a in enumerate(first)}
         inside = [Target(t.lhs, t.op, a, t.guard)
-                  for t, a in zip(targets, g.rebuilt(roots, {}, given))]
-        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items()}, inside)
+                  for t, a in zip(targets, g.printable(g.rebuilt(roots, {}, given)))]
+        used = {g.v(*key[1:]) for key in g.variables([t.node for t in inside], "given")}
+        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items() if v in used}, inside)
 
     def _loop(self, m, product, shared, inside):
         """shared: names of the nodes that the columns share; inside: targets of one column"""

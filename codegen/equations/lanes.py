@@ -167,8 +167,8 @@ class Lanes:
 
     def _loop(self, targets, arrays):
         """One loop over lanes; arrays: declarations before it, as keys"""
-        loads = self._loads([t.node for t in targets], arrays)
-        body = Body(self.g, targets, self._variable, indent=" " * 8).text() + "\n"
+        body = Body(self.g, targets, self._variable, indent=" " * 8)
+        loads, body = self._loads([t.node for t in body.targets], arrays), body.text() + "\n"
         branches = re.sub(r"if \(to_[yp]\)", "", body)
         before = ""
         if set(re.findall(r"\b([a-z]\w*) ?\(", branches)) <= IN_VECTORS and "if (" not in branches:

@@ -34,6 +34,14 @@ class Texts(unittest.TestCase):
             self.assertNotIn("??", re.sub(r"\\\?", "", part))
             self.assertNotIn("int a", re.sub(r"/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"", "", part, flags=re.S))
 
+    def test_only_what_is_printed_is_loaded(self):
+        """x^2 - x*x is 0 once powers are products"""
+        code = written("state x, y\nx' = x^2 - x*x + exp(y)*(y^2 - y*y)\ny' = y*exp(x)*(x^3 - x^2*x)")[0]
+        for body in re.findall(r"^static int \w+\([^{]*{(.*?)^}$", code, re.M | re.S):
+            for name in re.findall(r"\bconst double (\w+) =|[,;] (\w+) = ", body):
+                name = "".join(name)
+                self.assertGreater(len(re.findall(rf"\b{name}\b", body)), 1, name)
+
     def test_two_minus_signs_are_not_one_operator(self):
         for text in ("x' = -exp(-x^2)", "x' = -(-2*x)*(-(3*x))", "x' = x - (-2)*x - (-(x^3))*(-4)"):
             self.assertNotIn("--", re.sub(r"/\*.*?\*/", "", written("state x\n" + text)[0], flags=re.S))
