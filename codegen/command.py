@@ -1,40 +1,49 @@
 """costate-model: equation files, chemical mechanisms and coefficient files to C.
 
-    costate-model FILE [-o NAME.c] [--lanes]
+    costate-model FILE [-o NAME.c] [--lanes] [-I FOLDER]
+    costate-model MECHANISM -o NAME.eq [-I FOLDER]
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
 format of the Kinetic PreProcessor.  NAME.c and NAME.h are written, beside each other; without -o they are called as the
-model is, in the current directory.  FILE.toml holds the coefficients of a method: NAME.c, compiled with -shared -fPIC,
-is an object for costate_method_load.  With --lanes NAME.c also has maps that treat 2, 4 or 8 members of an ensemble
-side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off -fno-math-errno.  A fault is
-reported with file, line and column."""
+model is, in the current directory.  A mechanism with -o NAME.eq becomes an equation file, which can be edited; files
+that it includes are also looked for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
+NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat
+2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
+-fno-math-errno.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
 from . import kinds
-from .equations import c_file, kpp, read
+from .equations import c_file, eq_file, kpp, read
 from .real import Refused
 
 
 MECHANISMS = (".def", ".kpp", ".eqn")
+MARKS = ("written by costate-model", "for costate_method_load: made by codegen")     # in files that are overwritten
+BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False):
+def write(source, out=None, lanes=False, folders=()):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
         if lanes:
             raise Refused(f"{source}: --lanes is for models; this is a coefficient file")
         texts, name = [kinds.method_object(source)], Path(source).stem
     else:
-        model, notes = kpp.read(source) if Path(source).suffix in MECHANISMS else (read.read(source), [])
+        mechanism = Path(source).suffix in MECHANISMS
+        model, notes = kpp.read(source, folders) if mechanism else (read.read(source), [])
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         texts, name = None, model.name
+        if out and Path(out).suffix == ".eq":
+            return [equation_file(Path(out), model, source, mechanism)]
     path = Path(out) if out else Path(f"{name}.c")
     if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
     texts = texts or c_file.write(model, Path(source).name, path.stem, lanes)
     files = [path, path.with_suffix(".h")][:len(texts)]
+    for file in files:
+        check_own(file)
     for file, text in zip(files, texts):
         try:
             file.write_text(text, encoding="utf-8")
@@ -43,19 +52,57 @@ def write(source, out=None, lanes=False):
     return files
 
 
-def main(args):
-    out = None
-    if "-o" in args[:-1]:
-        at = args.index("-o")
-        out = args[at + 1]
+def equation_file(path, model, source, mechanism):
+    """The path of the equation file of a mechanism; one that was edited is kept"""
+    if not mechanism:
+        raise Refused(f"{source}: only mechanisms ({', '.join(MECHANISMS)}) are written as equation files")
+    text = eq_file.write(model, Path(source).name)
+    try:
+        if path.exists() and path.read_text(encoding="utf-8", errors="replace") not in ("", text):
+            raise Refused(f"{path} exists and is another text, which may have been edited: remove it, or choose "
+                          "another name with -o")
+        path.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise Refused(f"{path}: cannot be written: {fault.strerror}") from None
+    return path
+
+
+def check_own(file):
+    """Refuses to overwrite what this program did not write"""
+    if not file.exists():
+        return
+    if not file.is_file():
+        raise Refused(f"{file} is not a file that can be written")
+    try:
+        with open(file, encoding="utf-8", errors="replace") as present:
+            begin = present.read(BEGINNING)
+    except OSError as fault:
+        raise Refused(f"{file}: cannot be written: {fault.strerror}") from None
+    if begin.strip() and not any(mark in begin for mark in MARKS):
+        raise Refused(f"{file} exists, and costate-model did not write it: remove it, or choose another name with -o")
+
+
+def taken(args, option):
+    """args without an option and its values, and these"""
+    values = []
+    while option in args[:-1]:
+        at = args.index(option)
+        values.append(args[at + 1])
         args = args[:at] + args[at + 2:]
+    return args, values
+
+
+def main(args):
+    args, out = taken(args, "-o")
+    args, folders = taken(args, "-I")
+    out = out[-1] if out else None
     lanes = "--lanes" in args
     args = [a for a in args if a != "--lanes"]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out, lanes)
+        write(args[0], out, lanes, folders)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

@@ -5,7 +5,7 @@ is not requested, or of a branch that is expensive - it is computed under that c
 import textwrap
 from dataclasses import dataclass
 
-from .nodes import CONDITIONS, LEAVES, operation_cost
+from .nodes import CONDITIONS, LEAVES
 
 COLUMNS = 118
 LONGEST_INLINE = 90                          # characters of an expression before a part of it becomes a temporary
@@ -71,7 +71,7 @@ class Body:
         cost = {}
         for a, where in self.context.items():
             for k in range(len(where)):
-                cost[where[:k + 1]] = cost.get(where[:k + 1], 0) + operation_cost(self.g.nodes[a])
+                cost[where[:k + 1]] = cost.get(where[:k + 1], 0) + self.g.operation_cost(a)
         for a, where in self.context.items():
             self.context[a] = tuple(e for k, e in enumerate(where)
                                     if isinstance(e, str) or cost[where[:k + 1]] > DEAR)
@@ -219,7 +219,8 @@ class Body:
         if kind in "*/":
             return f"{inline(key[1], PRODUCT)}{' / ' if kind == '/' else '*'}{inline(key[2], SIGN)}", PRODUCT
         if kind == "neg":
-            return f"-{inline(key[1], PRODUCT if self.g.nodes[key[1]][0] in '*/' else ATOM)}", PRODUCT
+            inner = inline(key[1], PRODUCT if self.g.nodes[key[1]][0] in "*/" else ATOM)
+            return f"-({inner})" if inner.startswith("-") else f"-{inner}", PRODUCT            # -- is an operator of C
         if kind == "pow":
             return f"pow({inline(key[1], CHOICE)}, {inline(key[2], CHOICE)})", ATOM
         if kind == "f":

@@ -4,9 +4,11 @@ from . import lanes
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan, compressed
 from .functions import Writer, function, nothing
-from .header import comment, header, kinds
+from .header import RESERVED, comment, header, kinds, quoted
 from .model import ANY_MODE
-from .names import Names, c_word, listed
+from .names import Names, identifier, listed, prefix, public
+from .scope import TOO_DEEP
+from .syntax import Fault
 from .tables import MANY, Tables
 
 
@@ -15,10 +17,15 @@ def write(model, origin, stem=None, side_by_side=False):
     NAME_lanes"""
     if side_by_side:
         lanes.check(model, origin, in_tables(model))
-    if model.on_grid:
-        from . import grid_file                  # which uses this file
-        return grid_file.write(model, origin, stem or model.name)
-    return File(model, origin, stem or model.name, side_by_side).texts()
+    try:
+        if model.on_grid:
+            from . import grid_file              # which uses this file
+            return grid_file.write(model, origin, stem or model.name)
+        return File(model, origin, stem or model.name, side_by_side).texts()
+    except Fault as fault:
+        raise model.refusal(fault, origin) from None
+    except RecursionError:
+        raise model.refusal(Fault(model.graph.deepest(), TOO_DEEP), origin) from None
 
 
 def in_tables(model):
@@ -28,10 +35,11 @@ def in_tables(model):
 class File:
     def __init__(self, model, origin, stem, side_by_side):
         self.model, self.g, self.origin, self.stem, self.side_by_side = model, model.graph, origin, stem, side_by_side
-        self.names = Names(model, lanes.words(model) if side_by_side else ())
+        self.name, self.words, events = prefix(model), public(model, RESERVED), set()
+        self.names = Names(model, {f"{self.name}_{word}" for word in self.words.values()})
+        self.events = [f"on_{identifier(e.name, events)}" for e in model.events]
         self.writer = Writer(model, self.names)
         self.maps, self.parts, self.of_jacobian = [], [], {}
-        self.name = model.name
 
     def texts(self):
         m = self.model
@@ -43,7 +51,7 @@ class File:
         cost = self.map("cost", m.cost_nodes, "running costs") if costs else None
         jacobians = self.jacobians(f, tables)
         events = [self.event(k, e) for k, e in enumerate(m.events)]
-        outputs = self.map("output", m.output_nodes, "outputs") if m.outputs else None
+        outputs = self.map("output", m.output_nodes, "outputs", apart=True) if m.outputs else None
         start = self.start()
         problem = self.problem(rhs, cost, jacobians, events)
         body = self.table_of_events(events) + problem + self.public(outputs, start)
@@ -55,12 +63,12 @@ class File:
             side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
             before, after = side.functions(), side.list()
         return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
-            header(self.model, self.origin, self.stem, bool(backend), self.side_by_side)
+            header(self, bool(backend))
 
     # ---- maps ----
 
-    def map(self, name, nodes, title):
-        m = self.writer.map(name, nodes, title)
+    def map(self, name, nodes, title, **more):
+        m = self.writer.map(name, nodes, title, **more)
         self.maps.append(m)
         self.parts.append(heading(title) + "\n".join(m.text))
         return m
@@ -131,15 +139,15 @@ class File:
         return rows if g.cost(rows.values()) <= g.cost(columns.values()) else columns
 
     def function(self, name, arguments, targets, begin=""):
-        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix).text()
-        loads = self.names.loads(self.g, [t.node for t in targets]).text
-        return function(name, arguments, begin + loads + body + "\n")
+        body = Body(self.g, targets, self.names.variable)
+        loads = self.names.loads(self.g, [t.node for t in body.targets]).text
+        return function(name, arguments, begin + loads + body.text() + "\n")
 
     # ---- events ----
 
     def event(self, k, e):
         m, g = self.model, self.g
-        n, word = len(m.states), c_word(e.name)
+        n, word = len(m.states), self.events[k]
         guard = self.map(f"{word}_guard", [e.guard], f"event {e.name}: guard") if e.guard is not None else None
         jump = cost = None
         if e.jumps:
@@ -155,11 +163,11 @@ class File:
         if not events:
             return ""
         text, rows = "", []
-        for e, (guard, jump, cost) in zip(self.model.events, events):
+        for e, word, (guard, jump, cost) in zip(self.model.events, self.events, events):
             parts = []
             if e.times:
-                text += array("static const double", f"{c_word(e.name)}_times", [constant(t) for t in e.times])
-                parts.append(f".ntimes = {len(e.times)}, .times = {c_word(e.name)}_times")
+                text += array("static const double", f"{word}_times", [constant(t) for t in e.times])
+                parts.append(f".ntimes = {len(e.times)}, .times = {word}_times")
             for member, m in (("guard", guard), ("jump", jump), ("cost", cost)):
                 if m:
                     parts.append(self.initializer(m, f".{member} = "))
@@ -232,27 +240,23 @@ class File:
 
     def head(self, backend):
         m = self.model
-        text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
+        text = f"/* {self.stem}.c - written by costate-model from {comment(self.origin)}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
         text += f'#include "{self.stem}.h"\n\n#include <math.h>\n'
         text += "#include <stdlib.h>\n#include <string.h>\n\n" if backend else "\n"
-        if self.writer.longest and self.uses("zeros"):
+        if self.writer.longest and self.uses(": zeros"):
             text += f"static const double zeros[{self.writer.longest}];     /* for directions that are NULL */\n\n"
         for product in ("adjoint", "adjoint_tangent", "adjoint_tangent2"):
             if any(x.callbacks.get(product) == f"no_{product}" for x in self.maps):
                 text += nothing(product) + "\n"
         return text
 
-    def uses(self, word):
-        return any(word in part for part in self.parts)
+    def uses(self, text):
+        return any(text in part for part in self.parts)
 
 
 def heading(title):
     return f"/* ---- {comment(title)} ---- */\n\n"
-
-
-def quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def array(kind, name, values):

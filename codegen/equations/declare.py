@@ -111,6 +111,9 @@ class Declarations:
 
     def read_parameter(self, place):
         def value(q, tree):
+            if tree[0] == "name" and tree[2] == "nan" and "nan" not in self.scope.known:
+                q.value = self.model.graph.c(float("nan"))           # it must be set
+                return
             allowed = ("size", "axis") if q.axes else ()
             q.value = self.scope.node(tree, allowed, "the default of a parameter is a number")
             if not q.axes and self.model.graph.const(q.value) is None:

@@ -53,14 +53,15 @@ class Writer:
         self.model, self.g, self.names = model, model.graph, names
         self.longest = 1                         # of the arrays that stand for directions that are NULL
 
-    def map(self, name, nodes, title, several=True):
+    def map(self, name, nodes, title, several=True, apart=False):
         """All functions of a map.  The text is in Map.text, the members in Map.callbacks.  several: also those for
-        several columns at once, where they pay."""
+        several columns at once, where they pay.  apart: gradients skip values with the weight 0, which may be
+        undefined at this point while others are wanted."""
         m = Map(name, nodes, title)
         self.inputs = [key for space in INPUTS for key in self.g.variables(nodes, space)]
         wanted = [self.g.v(*key[1:]) for key in self.inputs]
         weights = [self.g.v("w", k) for k in range(len(nodes))]
-        gradient = self.g.adjoint(nodes, weights, wanted)
+        gradient = self.g.adjoint(self._skipped(nodes, weights) if apart else nodes, weights, wanted)
         self._value(m, nodes)
         for product in ("tangent", "tangent2"):
             self._forward(m, product, self._along(nodes, DIRECTIONS[product]))
@@ -73,6 +74,13 @@ class Writer:
         self._several(m, "adjoints", [self._gradient(key, a) for key, a in zip(self.inputs, gradient)
                                       if not self.g.is_zero(a)])
         return m
+
+    def _skipped(self, nodes, weights):
+        """Each value behind the condition that its weight is not 0, if its derivatives can be infinite or NaN"""
+        g = self.g
+        can_fail = [any(g.nodes[b][0] in ("/", "pow", "f", "g") for b in g.order([a])) for a in nodes]
+        return [g.sel(g.cmp("!=", w, g.c(0)), a, g.c(0)) if fails else a
+                for a, w, fails in zip(nodes, weights, can_fail)]
 
     def _along(self, nodes, directions):
         """Derivatives of nodes along directions in states alone, and in everything"""
@@ -127,9 +135,9 @@ class Writer:
         self._function(m, product, name, targets[INPUTS], begin)
 
     def _function(self, m, product, name, targets, begin="", register=True):
-        body = Body(self.g, targets, self.names.variable, prefix=self.names.prefix)
+        body = Body(self.g, targets, self.names.variable)
         text = body.text()
-        loads = self.names.loads(self.g, [t.node for t in targets])
+        loads = self.names.loads(self.g, [t.node for t in body.targets])         # as printed: x^2 - x*x is 0
         self.longest = max([self.longest, *loads.lengths])
         whole = begin + _opened(targets, "    ") + loads.text + text + "\n"
         m.text.append(function(name, SIGNATURES[product], whole))
@@ -154,8 +162,9 @@ class Writer:
             return
         given = {a: g.v("given", k) for k, a in enumerate(first)}
         inside = [Target(t.lhs, t.op, a, t.guard)
-                  for t, a in zip(targets, g.rebuilt(roots, {}, given))]
-        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items()}, inside)
+                  for t, a in zip(targets, g.printable(g.rebuilt(roots, {}, given)))]
+        used = {g.v(*key[1:]) for key in g.variables([t.node for t in inside], "given")}
+        self._loop(m, product, {a: self.names.variable(g.nodes[v]) for a, v in given.items() if v in used}, inside)
 
     def _loop(self, m, product, shared, inside):
         """shared: names of the nodes that the columns share; inside: targets of one column"""
@@ -165,9 +174,9 @@ class Writer:
         self.longest = max([self.longest, *directions.lengths])
         step = {"tangents": f"dx++, out += {len(m.nodes)}", "adjoints": f"g++, w += {len(m.nodes)}"}[product]
         whole = names.loads(g, nodes, "x").text \
-            + Body(g, [], names.variable, shared, names.prefix + "__", keep=shared).text() \
+            + Body(g, [], names.variable, shared, "s__", keep=shared).text() \
             + f"\n    for (int i = 0; i < count; i++, {step}) {{\n" + _opened(inside, " " * 8) + directions.text \
-            + Body(g, inside, names.variable, {}, names.prefix, " " * 8).text() + "\n    }\n"
+            + Body(g, inside, names.variable, indent=" " * 8).text() + "\n    }\n"
         m.text.append(function(name, SIGNATURES[product], whole))
         m.callbacks[product] = name
 

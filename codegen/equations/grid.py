@@ -1,17 +1,14 @@
 """A grid as the functions on it see it: where states and parameters of a cell stand, boundaries, names in C."""
 import re
 
-from .nodes import operation_cost
 from .model import LOW, HIGH, PERIODIC, WALL, ZERO
-from .names import TAKEN, Names, c_word
-from .declare import C_WORDS
+from .names import prefix, public, variable
 
 DEAR = 8                                     # additions: what is worth to be computed before the loop over cells
 INDICES = ("i", "j", "k")                    # of the axes, in C
-WORDS = {"r", "p", "dy", "ey", "dey", "gy", "sum", "place", "at_i", "at_j", "at_k",          # in functions of a cell
-         "load", "entry", "ends", "reach", "least", "is_periodic", "patch", "in_order",     # variables of the file
-         "AXES", "FIELDS", "STATE_LOADS", "LOADS", "ENTRIES", "PATCH", "CENTRE", "INTERIOR", "PERIODIC", "WALL"}
-PUBLIC = {"grid", "new", "free", "problem", "start", "defaults", "index", "parameter", "states", "parameters"}
+RESERVED = {"grid", "new", "free", "problem", "start", "start_map", "defaults", "index", "parameter", "states",
+            "parameters", "costs"} | {f"{kind}_{what}" for kind in ("state", "parameter", "cost")
+                                      for what in ("names", "units")}        # words that a header has behind NAME_
 ENDS = {PERIODIC: -1, WALL: -2, ZERO: 0}     # else the number of a value outside
 
 
@@ -20,7 +17,7 @@ class Grid:
     of nodes of all maps."""
 
     def __init__(self, model, F):
-        self.model, self.g, self.name, self.F = model, model.graph, model.name, F
+        self.model, self.g, self.name, self.F = model, model.graph, prefix(model), F
         self.axes, self.nf = len(model.axes), len(model.states)
         self.scalars = [q for q in model.parameters if not q.axes]
         self.fields = [q for q in model.parameters if q.axes]
@@ -60,23 +57,19 @@ class Grid:
     # ---- names ----
 
     def _name_things(self):
-        self.taken = TAKEN | WORDS | set(INDICES[:self.axes])
-        self.taken |= {self.enumerator(q) for q in self.model.states + self.model.parameters + self.model.costs}
+        self.words = public(self.model, RESERVED)
+        self.taken = {f"{self.name}_{word}" for word in self.words.values()}
         self.arrays = {}
         for q in self.fields:
             for side in ("", "d", "e", "g"):
-                name = f"{side}_{c_word(q.name)}_of".lstrip("_")
-                self.arrays[side + "p", q.index] = Names.fresh(name, self.taken)
-        taken = C_WORDS | {"G", "NULL", "INT_MAX", "INLINE", "APART"}
-        self.sizes = {name: Names.fresh(name, taken) for name in self.model.sizes}       # size -> argument, member
+                self.arrays[side + "p", q.index] = variable(f"{side}_{q.name}_of".lstrip("_"), self.taken)
+        self.sizes = {name: name + "_" for name in self.model.sizes}                     # size -> argument, member
         self.locals = {}
         for q in self.model.states:
             self.local(("v", "y", q.index, self.here))
         for q in self.fields:
             self.local(("v", "p", q.index, self.here))
-        self.taken_members = set(C_WORDS)
-        names = [c_word(q.name) for q in self.model.states + self.fields]
-        self.prefix = next(p for p in ("s", "u", "v", "tmp_") if not any(re.fullmatch(p + r"\d+", n) for n in names))
+        self.taken_members = {"t", "dt", "et", "mode"}
 
     def is_number(self, key):
         """Whether a variable is the same for all cells"""
@@ -94,7 +87,8 @@ class Grid:
 
     def member(self, key):
         if key not in self.numbers:
-            self.numbers[key] = Names.fresh(self._plain(key), self.taken_members)
+            plain = self._plain(key)
+            self.numbers[key] = plain if key[1] in ("t", "dt", "et", "mode") else variable(plain, self.taken_members)
         return self.numbers[key]
 
     def _plain(self, key):
@@ -102,11 +96,11 @@ class Grid:
         if space == "once":
             return f"once_{index}"
         if space == "size":
-            return list(self.sizes.values())[index]
+            return list(self.sizes)[index]
         if space in ("t", "dt", "et", "mode"):
             return space
         side = space[:-1]
-        return f"{side}_{c_word(self.model.parameters[index].name)}".lstrip("_")
+        return f"{side}_{self.model.parameters[index].name}".lstrip("_")
 
     def local(self, key):
         if key not in self.locals:
@@ -114,14 +108,13 @@ class Grid:
             parameter = space.endswith("p")
             q = (self.model.parameters if parameter else self.model.states)[index]
             side = space if space == "w" else space[:-1]
-            name = f"{side}_{c_word(q.name)}".lstrip("_") + ("_" + offset_word(offsets) if any(offsets) else "")
-            self.locals[key] = Names.fresh(name, self.taken)
+            name = f"{side}_{q.name}".lstrip("_") + ("_" + offset_word(offsets) if any(offsets) else "")
+            self.locals[key] = variable(name, self.taken)
         return self.locals[key]
 
     def enumerator(self, q):
         """Of a state or parameter: NAME_u"""
-        word = c_word(q.name)
-        return f"{self.name}_{word}{'_' * (word in PUBLIC)}"
+        return f"{self.name}_{self.words[id(q)]}"
 
     # ---- what is the same for all cells ----
 
@@ -137,7 +130,7 @@ class Grid:
     def hoisted(self, roots):
         """roots with variables for what is dear and the same for all cells"""
         g, constant = self.g, self.constant(roots)
-        dear = [a for a in g.order(roots) if a in constant and operation_cost(g.nodes[a]) >= DEAR
+        dear = [a for a in g.order(roots) if a in constant and g.operation_cost(a) >= DEAR
                 and g.variables([a]) and not g.variables([a], "w")]
         self.once += [a for a in dear if a not in self.once]
         return g.rebuilt(roots, {}, {a: g.v("once", self.once.index(a)) for a in dear})

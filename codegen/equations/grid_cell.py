@@ -13,7 +13,7 @@ class Cell:
 
     def __init__(self, grid, name, targets, writes, alone=True):
         self.grid, self.name, self.writes = grid, name + "_at", writes
-        body = Body(grid.g, targets, grid.variable, prefix=grid.prefix)
+        body = Body(grid.g, targets, grid.variable)
         keys = grid.g.variables([t.node for t in body.targets])
         self.loads = [k for k in keys if not grid.is_number(k) and k[1] != "axis"]
         self.alone = alone and not any(any(k[3]) for k in self.loads)

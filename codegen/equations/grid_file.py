@@ -3,16 +3,16 @@ import re
 
 from . import grid_text
 from .functions import Writer, nothing
-from .grid import WORDS, Grid
+from .grid import Grid
 from .grid_functions import Start, Sums
 from .grid_header import header
 from .grid_jacobian import RightHandSide
 from .grid_object import Object
 from .grid_products import Products
 from .grid_tables import Tables
-from .header import comment
+from .header import comment, quoted
 from .model import Model
-from .names import TAKEN, Names, c_word, listed
+from .names import Names, listed, variable
 
 
 def write(model, origin, stem):
@@ -24,12 +24,12 @@ class NamesOutside(Names):
     """Of the map of values outside of the grid: its parameters are numbered by their places in p, and it knows sizes"""
 
     def __init__(self, model, grid):
-        self.sizes = list(grid.sizes.values())
-        super().__init__(model)
-        taken = TAKEN | WORDS | {"G"}
+        self.grid, self.sizes = grid, list(grid.sizes.values())
+        super().__init__(model, grid.taken)
+        taken = set(grid.taken)
         for side in ("", "d", "e"):
             for k, q in enumerate(grid.scalars):
-                self.of[side + "p", k] = self.fresh(f"{side}_{c_word(q.name)}".lstrip("_"), taken)
+                self.of[side + "p", k] = variable(f"{side}_{q.name}".lstrip("_"), taken)
 
     def variable(self, key):
         return f"(double)G->size.{self.sizes[key[2]]}" if key[1] == "size" else super().variable(key)
@@ -37,7 +37,7 @@ class NamesOutside(Names):
     def loads(self, graph, roots, *more):
         out = super().loads(graph, roots, *more)
         if graph.variables(roots, "size"):
-            out.text = f"    const {self.model.name}_grid *const G = ctx;\n" + out.text
+            out.text = f"    const {self.grid.name}_grid *const G = ctx;\n" + out.text
         return out
 
 
@@ -68,7 +68,7 @@ class GridFile:
             + made.values() + made.positions() + self.names()
         tables = self.tables.constants() + self.struct() + self.tables.tables()
         text = self.head(body) + tables + self.helpers(body) + body
-        return text.replace("@NAME", self.model.name), header(self)
+        return text.replace("@NAME", self.grid.name), header(self)
 
     # ---- values outside of the grid ----
 
@@ -104,7 +104,7 @@ class GridFile:
 
     def head(self, body):
         m = self.model
-        text = f"/* {self.stem}.c - written by costate-model from {self.origin}; changes belong there." + \
+        text = f"/* {self.stem}.c - written by costate-model from {comment(self.origin)}; changes belong there." + \
             ("\n\n   " + comment(m.text) if m.text else "") + " */\n"
         text += f'#include "{self.stem}.h"\n\n' + grid_text.MACROS
         if re.search(r"(?<!->)\bzeros\b", body):
@@ -138,7 +138,3 @@ class GridFile:
 
 def heading(title):
     return f"/* ---- {title} ---- */\n\n"
-
-
-def quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,5 +1,5 @@
 """The header of a model on a grid."""
-from .header import comment
+from .header import comment, guard_of, modes
 
 PLACES = {"state": "states: fields in y", "parameter": "parameters in p", "cost": "running costs, behind the states"}
 
@@ -33,8 +33,8 @@ int @NAME_parameter(const @NAME_grid *, int parameter@INDICES);
 
 def header(file):
     m, grid, name = file.model, file.grid, file.grid.name
-    guard = f"{file.stem.replace('-', '_').upper()}_H"
-    text = f"/* {file.stem}.h - written by costate-model from {file.origin}; changes belong there. */\n" \
+    guard = guard_of(file.stem)
+    text = f"/* {file.stem}.h - written by costate-model from {comment(file.origin)}; changes belong there. */\n" \
         f"#ifndef {guard}\n#define {guard}\n\n#include <costate/costate.h>\n\n" \
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
     for kind, quantities in file.kinds():
@@ -43,8 +43,7 @@ def header(file):
             line = f"    {grid.enumerator(q)},".ljust(28)
             text += (line + remark(q, kind)).rstrip() + "\n"
         text += f"    {name}_{kind}s\n}};\n"
-    if m.modes:
-        text += "enum { " + ", ".join(f"{name}_{mode}" for mode in m.modes) + " };    /* modes */\n"
+    text += modes(m, name, grid.words)
     usual = ", ".join(f"{s} = {v}" for s, v in m.sizes.items() if v is not None)
     body = TEXT + START * bool(file.start) + DEFAULTS * bool(m.parameters) + PARAMETER * bool(grid.fields)
     for word, by in (("@CELLS", " x ".join(str(axis.size) for axis in m.axes)),

@@ -95,7 +95,7 @@ class Object:
             out += f"{indent}for (int {i} = 0; {i} < G->n[{a}]; {i}++)\n"
             indent += "    "
         targets = [Target(target, "=", self.g.c(0) if q.value is None else q.value) for target, q in lines]
-        body = Body(self.g, targets, self._variable, prefix=grid.prefix, indent=indent).text()
+        body = Body(self.g, targets, self._variable, indent=indent).text()
         if "\n" in body:
             return out[:-1] + " {\n" + body + f"\n{indent[4:]}}}\n"
         return out + body + "\n"

@@ -97,7 +97,7 @@ class Tables:
         for space in dict.fromkeys(k[1] for k in keys):
             out += self._set([k for k in keys if k[1] == space], space)
         once = [Target(f"p.{grid.numbers[k]}", "=", grid.once[k[2]]) for k in keys if k[1] == "once"]
-        out += Body(grid.g, once, grid.variable, prefix=grid.prefix).text() + "\n" if once else ""
+        out += Body(grid.g, once, grid.variable).text() + "\n" if once else ""
         return out + "    return p;\n}\n\n"
 
     def _set(self, keys, space):

@@ -1,15 +1,12 @@
 """The header of a generated C file: indices of all quantities, what the file offers."""
 import re
 
-from .names import c_word
-
 PLACES = {"state": "states, y", "parameter": "parameters, p", "memory": "memory variables", "cost": "running costs, q",
           "output": "outputs"}
-# What the header itself calls NAME_word: a quantity of this name is NAME_word_.
-PUBLIC = {"problem", "start", "start_map", "output_map", "defaults", "backend", "lanes", "states", "parameters",
-          "memory", "costs", "outputs", "grid"} | {
+# Words behind NAME_ that a header has of its own.
+RESERVED = {"problem", "start", "start_map", "output_map", "defaults", "backend", "lanes", "states", "parameters",
+            "memory", "costs", "outputs", "grid"} | {
     f"{kind}_{what}" for kind in ("state", "parameter", "memory", "cost", "output") for what in ("names", "units")}
-
 
 SOLVER = """
 /* A linear solver for this model, for options.backend: elimination without loops in the pattern of the Jacobian, with
@@ -30,31 +27,48 @@ def kinds(model):
 
 
 def comment(text):
-    return text.replace("*/", "* /").replace("/*", "/ *")
+    """Text that does not end a comment: not by trigraphs either, of which ??/ can splice lines"""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("??", "? ?")
 
 
-def header(model, origin, stem, backend, lanes):
-    guard = re.sub(r"\W", "_", stem).upper() + "_H"
-    include = "lanes" if lanes else "linsol" if backend else "costate"
-    return f"/* {stem}.h - written by costate-model from {origin}; changes belong there. */\n" \
+def quoted(text):
+    """A string; ? is escaped, as ??/ is a backslash where trigraphs are replaced"""
+    escaped = (f"\\{ord(c):03o}" if ord(c) < 32 or ord(c) == 127 else "\\" + c if c in '\\"?' else c for c in text)
+    return '"' + "".join(escaped) + '"'
+
+
+def guard_of(stem):
+    return f"COSTATE_MODEL_{re.sub(r'[^A-Za-z0-9]', '_', stem).upper()}_H"
+
+
+def header(file, backend):
+    """file: a File; backend: with NAME_backend"""
+    model, name, stem, lanes = file.model, file.name, file.stem, file.side_by_side
+    guard, include = guard_of(stem), "lanes" if lanes else "linsol" if backend else "costate"
+    return f"/* {stem}.h - written by costate-model from {comment(file.origin)}; changes belong there. */\n" \
         f"#ifndef {guard}\n#define {guard}\n\n#include <costate/{include}.h>\n\n" \
-        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(model) + declarations(model) + \
-        (SOLVER.format(model.name) if backend else "") + (LANES.format(model.name) if lanes else "") + \
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + indices(file) + declarations(model, name) + \
+        (SOLVER.format(name) if backend else "") + (LANES.format(name) if lanes else "") + \
         "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 
-def indices(model):
-    text, name = "", model.name
+def indices(file):
+    model, text, name = file.model, "", file.name
     for kind, quantities in kinds(model):
-        lines = [f"    {name}_{c_word(q.name)}{'_' * (c_word(q.name) in PUBLIC)}," + remark(q) for q in quantities]
+        lines = [f"    {name}_{file.words[id(q)]}," + remark(q) for q in quantities]
         width = max(len(line.split("/*")[0]) for line in lines)
         lines = [line if "/*" not in line else line.split("/*", 1)[0].ljust(width) + " /*" + line.split("/*", 1)[1]
                  for line in lines]
         count = {"memory": "memory"}.get(kind, kind + "s")
         text += f"enum {{    /* {PLACES[kind]} */\n" + "\n".join(lines) + f"\n    {name}_{count}\n}};\n"
-    if model.modes:
-        text += "enum { " + ", ".join(f"{name}_{mode}" for mode in model.modes) + " };    /* modes */\n"
-    return text
+    return text + modes(model, name, file.words)
+
+
+def modes(model, name, words):
+    if not model.modes:
+        return ""
+    return "enum { " + ", ".join(f"{name}_{words[mode]}" for mode in model.modes) + " };    /* modes */\n"
 
 
 def remark(q):
@@ -62,8 +76,8 @@ def remark(q):
     return f"/* {text} */" if text else ""
 
 
-def declarations(model):
-    name, rows = model.name, len(model.states) + len(model.costs) + len(model.memory)
+def declarations(model, name):
+    rows = len(model.states) + len(model.costs) + len(model.memory)
     text = f"\nconst costate_problem *{name}_problem(void);\n\n" \
         f"/* y: {rows} initial values at t, as the file gives them, else 0; the map (t, p) -> y, with derivatives" \
         " */\n" \

@@ -2,59 +2,93 @@
 187-195) become Models: files .def, .kpp, .spc, .eqn.
 
 Every reaction has a parameter of its own, so that one adjoint run gives the sensitivities to all of them: k_LABEL, if
-its rate constant is a number, else f_LABEL = 1, a factor of the expression.  Fixed species and names that are not known
-are parameters, too.  Time is in seconds, as SUN has it."""
+its rate constant is a number, else f_LABEL = 1, a factor of the expression.  Fixed species are parameters, and so are
+values that inlined code sets.  What the mechanism does not define is a parameter without a value: NaN until it is set.
+Time is in seconds, as SUN has it."""
+import math
+import os
 import re
 from pathlib import Path
 
 from ..real import Refused
+from . import kpp_code
+from .kpp_rates import Rates
 from .model import Model, Quantity, Reaction
-from .nodes import FUNCTIONS
-from .rate_laws import RATE_LAWS, sun
-from .scope import MOST_OPERATIONS
-from .syntax import Fault, Source, Tokens, near
+from .scope import MOST_OPERATIONS, TOO_DEEP
+from .syntax import Fault, Source, Tokens, near, number
 
-SECTIONS = {"DEFVAR", "DEFFIX", "EQUATIONS", "INITVALUES", "SETVAR", "SETFIX"}
+SECTIONS = {"DEFVAR", "DEFRAD", "DEFFIX", "EQUATIONS", "INITVALUES", "SETVAR", "SETRAD", "SETFIX"}
 DUMMIES = {"hv", "prod", "dummy"}
 GENERIC = {"all_spec": ("var", "fix"), "var_spec": ("var",), "fix_spec": ("fix",)}
 DEEPEST = 10                                 # includes inside each other
-STANDARD = {"atoms", "atoms.kpp"}            # elements, for checks of the balance of atoms
+STANDARD = re.compile(r"atoms(_red)?(\.kpp)?$", re.I)         # elements, for checks of the balance of atoms
+QUOTED, LISTED = 60, 40                      # characters of code, and names, that a note shows
+LANGUAGES = {"c": "C", "fortran77": "F77", "fortran90": "F90", "fortran": "F90", "matlab": "MATLAB"}
+# Comments, which are {...}, or // to the end of the line; and inlined code, in which these characters mean others.
+PARTS = re.compile(r"\{[^}]*\}|//[^\n]*|^[ \t]*#[ \t]*INLINE[ \t]+(\w+)[^\n]*\n(.*?)^[ \t]*#[ \t]*ENDINLINE[^\n]*",
+                   re.M | re.S | re.I)
 
 
-def read(path):
-    """(model, notes: what was skipped or assumed, sentences)"""
-    reader = Reader(path)
+def read(path, folders=()):
+    """(model, notes: what was skipped or has no value, sentences); folders: where included files are looked for"""
+    reader = Reader(path, folders)
     return reader.model, reader.notes
 
 
-def blanked(text):
-    """Without comments, which are {...}, or // to the end of the line; with the same places and lines"""
-    blank = lambda m: re.sub(r"[^\n]", " ", m.group())                      # noqa: E731
-    text = re.sub(r"\{[^}]*\}|//[^\n]*", blank, text)
-    return re.sub(r"(?<=[\d.])_dp\b", blank, text, flags=re.I)
+def same_places(text):
+    """Without suffixes of numbers, and with words for what has a point or a percent sign in Fortran"""
+    text = re.sub(r"(?<=[\d.])_(dp|sp|wp|r8)\b", kpp_code.blank, text, flags=re.I)
+    text = re.sub(r"\.(true|false)\.", lambda m: f"_{m[1]}_", text, flags=re.I)
+    return re.sub(r"(?<=\w)%(?=\w)", "_", text)
 
 
 class Reader:
-    def __init__(self, path):
+    def __init__(self, path, folders=()):
         self.model, self.notes = Model(name_of(path)), []
         self.g = self.model.graph
+        self.folders = [Path(path).parent, Path(), *map(Path, folders)]
+        if os.environ.get("KPP_HOME"):
+            self.folders.append(Path(os.environ["KPP_HOME"], "models"))
         self.items = {name: [] for name in SECTIONS}     # (source, place, end) of each item
-        self.skipped = {}
+        self.blocks, self.language, self.skipped = [], "", []
         self.kind, self.spelling = {}, {}                # of species, by lower-case name: var, fix; as first written
-        self.state, self.fixed, self.parameter = {}, {}, {}
+        self.state, self.parameter = {}, {}
         self.initial, self.factor = {}, 1.0
         self.collect(Path(path), 0)
-        for name, kind in (("DEFVAR", "var"), ("DEFFIX", "fix"), ("SETVAR", "var"), ("SETFIX", "fix")):
+        for name, kind in (("DEFVAR", "var"), ("DEFRAD", "var"), ("DEFFIX", "fix"), ("SETVAR", "var"),
+                           ("SETRAD", "var"), ("SETFIX", "fix")):
             self.each(name, lambda tokens, kind=kind: self.declare(tokens, kind))
+        self.rates = Rates(self, kpp_code.read(self.blocks, self.language))
         self.each("INITVALUES", self.initial_value)
+        self.rates.initial_concentrations()
         self.undeclared = not self.items["DEFVAR"]
         self.equations = []
         self.each("EQUATIONS", self.equation)
         if not self.equations:
             raise Refused(f"{path}: there is no reaction in a section #EQUATIONS")
         self.build()
-        for name, count in self.skipped.items():
-            self.notes.append(f"#{name} was skipped" + (f" ({count} times)" if count > 1 else ""))
+        self.note_all()
+
+    # ---- notes ----
+
+    def note_all(self):
+        """One note for each kind of what a user should know"""
+        if self.skipped:
+            self.notes.append(f"{', '.join(f'#{word}' for word in dict.fromkeys(self.skipped))}: skipped, as equations "
+                              "do not depend on these")
+        code = [f"{source.path}:{source.line(at)}: {text if len(text) <= QUOTED else text[:QUOTED - 3] + '...'}"
+                for source, at, text in self.rates.code.unread]
+        if code:
+            self.notes.append("this code was not read; if rates depend on it, what it sets has no value:\n    "
+                              + "\n    ".join(code))
+        if self.rates.by_name:
+            self.notes.append("names of species stand in rates for their concentrations: "
+                              + ", ".join(dict.fromkeys(self.rates.by_name)))
+        unset = [q.name for q in self.model.parameters if math.isnan(self.g.const(q.value))]
+        if unset:
+            more = f" and {len(unset) - LISTED} more" if len(unset) > LISTED else ""
+            self.notes.append("the mechanism gives no value for " + ", ".join(unset[:LISTED]) + more + ": these "
+                              "parameters are NaN, and runs are refused, until they are set")
 
     # ---- files and sections ----
 
@@ -62,59 +96,85 @@ class Reader:
         if depth > DEEPEST:
             raise Refused(f"{path}: files include each other more than {DEEPEST} levels deep")
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            shown = path.read_text(encoding="utf-8", errors="replace")
         except OSError as fault:
             raise Refused(f"{path}: cannot be read: {fault.strerror}") from None
-        text = re.sub(r"^#INLINE\b.*?^#ENDINLINE[^\n]*", self.inline, text, flags=re.M | re.S | re.I)
-        source = Source(path, blanked(text))
-        marks = list(re.finditer(r"^[ \t]*#(\w+)", source.text, re.M))
+        code = []
+        text = PARTS.sub(lambda m: self.part(m, code), shown)
+        source = Source(path, same_places(text), shown)
+        whole = Source(path, same_places(shown), shown)
+        self.blocks += [(kind.upper(), whole, start, end) for kind, start, end in code]
+        marks = list(re.finditer(r"^[ \t]*#[ \t]*(\w+)", source.text, re.M))
         for mark, after in zip(marks, marks[1:] + [None]):
             word, end = mark.group(1).upper(), after.start() if after else len(source.text)
             if word == "INCLUDE":
-                self.include(source, mark.end(), path, depth)
+                self.include(source, mark.end(), depth)
             elif word == "MODEL":
                 self.included_model(source, mark.end(), path, depth)
             elif word in SECTIONS:
                 self.split(word, source, mark.end(), end)
+            elif word in ("INLINE", "ENDINLINE"):
+                raise source.refusal(Fault(mark.start(1) - 1, f"#{word} without #{'END' * (word == 'INLINE')}INLINE"))
+            elif word == "LANGUAGE":
+                self.language = LANGUAGES.get(self.rest_of_line(source, mark.end()).lower(), "")
             else:
-                self.skipped[word] = self.skipped.get(word, 0) + 1
+                self.skipped.append(word)
 
-    def inline(self, found):
-        self.skipped["INLINE"] = self.skipped.get("INLINE", 0) + 1
-        return re.sub(r"[^\n]", " ", found.group())
+    @staticmethod
+    def part(found, code):
+        if found[1]:
+            code.append((found[1], found.start(2), found.end(2)))
+        return kpp_code.blank(found)
 
-    def include(self, source, at, path, depth):
-        name = source.text[at:source.text.find("\n", at) if "\n" in source.text[at:] else None].strip()
-        if name.lower() in STANDARD:
-            return
-        file = path.parent / name
-        if not name or not file.exists():
-            raise source.refusal(Fault(at + 1, f"the file {name or '(no name)'} does not exist in {path.parent}"))
-        self.collect(file, depth + 1)
+    @staticmethod
+    def rest_of_line(source, at):
+        return source.text[at:].split("\n", 1)[0].strip().strip(';"').strip()
+
+    def find(self, *names):
+        for folder in self.folders:
+            for name in names:
+                if name and (folder / name).is_file():
+                    return folder / name
+        return None
+
+    def include(self, source, at, depth):
+        name = self.rest_of_line(source, at)
+        file = Path(source.path).parent / name
+        file = file if name and file.is_file() else self.find(name)
+        if file:
+            self.collect(file, depth + 1)
+        elif not STANDARD.match(name):
+            raise source.refusal(Fault(at + 1, f"the file {name or '(no name)'} does not exist in {self.searched()}"))
 
     def included_model(self, source, at, path, depth):
         """#MODEL NAME stands for NAME.def"""
-        name = source.text[at:source.text.find("\n", at) if "\n" in source.text[at:] else None].strip()
-        for file in (path.parent / f"{name}.def", path.parent / f"{name}.kpp"):
-            if file.exists() and file.resolve() != path.resolve():
-                return self.collect(file, depth + 1)
-        raise source.refusal(Fault(at + 1, f"there is no {name}.def in {path.parent}"))
+        name = self.rest_of_line(source, at)
+        file = self.find(f"{name}.def", f"{name}.kpp")
+        if not file or file.resolve() == path.resolve():
+            raise source.refusal(Fault(at + 1, f"there is no {name}.def in {self.searched()}"))
+        self.collect(file, depth + 1)
+
+    def searched(self):
+        return ", ".join(dict.fromkeys(str(folder) for folder in self.folders)) + "; -I FOLDER names others"
 
     def split(self, section, source, at, end):
         while at < end:
             stop = source.text.find(";", at, end)
             stop = end if stop < 0 else stop
-            if source.text[at:stop].strip():
+            at = re.compile(r"[\s,)]*").match(source.text, at, stop).end()         # commas are left between comments
+            if at < stop:
                 self.items[section].append((source, at, stop))
             at = stop + 1
 
     def each(self, section, do):
         for source, at, end in self.items[section]:
+            self.source = source
             try:
-                self.source = source
                 do(Tokens(source.tokens(at, end)))
             except Fault as fault:
                 raise source.refusal(fault) from None
+            except RecursionError:
+                raise source.refusal(Fault(at, TOO_DEEP)) from None
 
     @staticmethod
     def only(tokens):
@@ -138,15 +198,21 @@ class Reader:
     def initial_value(self, tokens):
         name, place = self.only(tokens).take("name", "the name of a species")[1:]
         tokens.take("=")
-        value = self.g.const(self.expression(tokens))
+        value = self.g.const(self.rates.expression(tokens))
         if value is None:
             raise Fault(place, f"the initial value of {name} must be a number")
         if name.lower() == "cfactor":
             self.factor = value
+        elif name.lower() in self.kind or name.lower() in GENERIC:
+            self.initial[name.lower()] = value
+        elif self.items["DEFVAR"]:
+            raise Fault(place, f"{name} is not declared in #DEFVAR or #DEFFIX" + near(name, self.spelling.values()))
         else:
             self.initial[name.lower()] = value
 
     def start(self, low, kind):
+        if low in self.rates.concentrations:             # set by code, which does not use CFACTOR
+            return self.rates.concentrations[low]
         if low in self.initial:
             return self.initial[low] * self.factor
         for generic in ("var_spec" if kind == "var" else "fix_spec", "all_spec"):
@@ -179,7 +245,8 @@ class Reader:
         while tokens.peek()[0] in ("+", "-"):
             sign = -sign if tokens.next()[0] == "-" else sign
         while True:
-            count = float(tokens.next()[1].lower().replace("d", "e")) if tokens.peek()[0] == "number" else 1.0
+            at, text = tokens.place, tokens.next()[1] if tokens.peek()[0] == "number" else "1"
+            count = number(at, text)
             tokens.skip("*")
             name, place = tokens.take("name", "a species")[1:]
             if name.lower() not in DUMMIES:
@@ -204,10 +271,12 @@ class Reader:
 
     def build(self):
         used = {low for _, _, left, right, _, _ in self.equations for _, low in left + right}
+        used |= self.rates.species_used()
+        unused = [self.spelling[low] for low, kind in self.kind.items() if low not in used and kind == "var"]
+        if unused:
+            self.notes.append("species that occur in no reaction were left out: " + ", ".join(unused))
         for low, kind in self.kind.items():
-            if low not in used and kind == "var":
-                self.notes.append(f"the species {self.spelling[low]} occurs in no reaction and was left out")
-            elif low in used and kind == "var":
+            if low in used and kind == "var":
                 q = Quantity(self.spelling[low], 0, len(self.model.states))
                 q.value = self.g.c(self.start(low, kind))
                 self.state[low] = q.index
@@ -215,13 +284,15 @@ class Reader:
         self.model.equations = [self.g.c(0)] * len(self.model.states)
         rates = []
         for label, place, left, right, source, tokens in self.equations:
+            self.source = source
             try:
-                self.source = source
-                rates.append(self.rate(label, tokens))
+                rates.append(self.rates.rate(label, place, tokens, rates))
             except Fault as fault:
                 raise source.refusal(fault) from None
+            except RecursionError:
+                raise source.refusal(Fault(place, TOO_DEEP)) from None
             if len(self.g.nodes) > MOST_OPERATIONS:
-                raise Refused(f"{source.path}: the mechanism has more than {MOST_OPERATIONS} operations")
+                raise source.refusal(Fault(place, f"the mechanism has more than {MOST_OPERATIONS} operations"))
         for (label, place, left, right, _, _), k in zip(self.equations, rates):
             self.react(place, left, right, k)
 
@@ -241,101 +312,18 @@ class Reader:
                                              [x for x in sorted(net.items()) if x[1]], k))
 
     def fixed_species(self, low):
-        return self.named_parameter(self.spelling[low], self.start(low, "fix"), "a fixed species")
+        return self.named_parameter(self.spelling[low], self.start(low, "fix"), "a fixed species", ("species", low))
 
-    def named_parameter(self, name, value, text):
-        low = name.lower()
-        if low not in self.parameter:
+    def named_parameter(self, name, value, text, key):
+        """The parameter for what is called by key; its name is made different from those of others"""
+        if key not in self.parameter:
+            taken = {q.name.lower() for q in self.model.parameters} | {self.spelling[low].lower() for low in self.state}
+            while name.lower() in taken:
+                name += "_"
             q = Quantity(name, 0, len(self.model.parameters), text=text, value=self.g.c(value))
             self.model.parameters.append(q)
-            self.parameter[low] = self.g.v("p", q.index)
-        return self.parameter[low]
-
-    def rate(self, label, tokens):
-        k = self.expression(tokens)
-        value = self.g.const(k)
-        name = re.sub(r"\W+", "_", label)
-        if value is not None:
-            return self.named_parameter(self.unused(f"k_{name}"), value, f"the rate constant of {label}")
-        return self.g.mul(self.named_parameter(self.unused(f"f_{name}"), 1.0, f"a factor of the rate of {label}"), k)
-
-    def unused(self, name):
-        while name.lower() in self.parameter or name.lower() in self.state:
-            name += "_"
-        return name
-
-    # ---- expressions of rates ----
-
-    def expression(self, tokens):
-        tree = tokens.expression()
-        if tokens.peek()[0] != "\n":
-            raise Fault(tokens.place, f"expected the end of the expression, found {tokens.found()}")
-        return self.value(tree)
-
-    def value(self, tree):
-        g, spine = self.g, []
-        while tree[0] == "binary":                                  # long sums lean to the left
-            spine.append(tree)
-            tree = tree[3]
-        a = self.operand(tree)
-        for _, place, op, _, right in reversed(spine):
-            b = self.value(right)
-            if op == "/" and g.is_zero(b):
-                raise Fault(place, "division by zero")
-            a = {"+": g.add, "-": g.sub, "*": g.mul, "/": g.div, "^": g.pow}[op](a, b)
-        return a
-
-    def operand(self, tree):
-        kind, place = tree[:2]
-        if kind == "number":
-            return self.g.c(float(tree[2].lower().replace("d", "e")))
-        if kind == "unary":
-            return self.g.neg(self.value(tree[3]))
-        if kind == "call":
-            return self.call(place, tree[2], tree[3])
-        if kind == "name" and tree[3] is None:
-            return self.name(tree[2])
-        raise Fault(place, "this is not an expression that rates may have")
-
-    def call(self, place, name, trees):
-        arguments, low = [self.value(x) for x in trees], name.lower()
-        if low in RATE_LAWS:
-            law, count = RATE_LAWS[low]
-            if len(arguments) != count:
-                raise Fault(place, f"{name} has {count} arguments, not {len(arguments)}")
-            return law(self.g, self.name("TEMP"), self.g.c(self.factor), *arguments)
-        if low in ("min", "max") and len(arguments) == 2:
-            return (self.g.least if low == "min" else self.g.largest)(*arguments)
-        if low in FUNCTIONS and len(arguments) == 1:
-            return self.g.f(low, arguments[0])
-        if low in ("abs", "dexp", "dlog10") and len(arguments) == 1:
-            return self.g.f({"abs": "fabs", "dexp": "exp", "dlog10": "log10"}[low], arguments[0])
-        text = f"{name}({', '.join(self.text_of(x) for x in trees)})"
-        self.notes.append(f"{self.source.path}:{self.source.line(place)}: the rate law {name} is not known; its value "
-                          "became a parameter")
-        return self.named_parameter(self.unused(f"rate_{re.sub(r'[^A-Za-z0-9]+', '_', text).strip('_')}"), 0.0, text)
-
-    @staticmethod
-    def text_of(tree):
-        return str(tree[2]) if tree[0] in ("number", "name") else tree[0]
-
-    def name(self, name):
-        low = name.lower()
-        if low == "sun":
-            return sun(self.g)
-        if low == "time":
-            return self.g.v("t")
-        if low == "cfactor":
-            return self.g.c(self.factor)
-        if low in self.state:
-            return self.g.v("y", self.state[low])
-        if low in self.kind:
-            return self.fixed_species(low)
-        if low == "temp":
-            return self.named_parameter("TEMP", 298.15, "temperature in K")
-        if low not in self.parameter:
-            self.notes.append(f"{name} is not known; it became a parameter with the value 0")
-        return self.named_parameter(name, 0.0, "")
+            self.parameter[key] = self.g.v("p", q.index)
+        return self.parameter[key]
 
 
 def name_of(path):

@@ -8,7 +8,7 @@ import re
 from ..real import Refused
 from .body import Body, Target
 from .functions import DIRECTIONS
-from .names import listed
+from .names import listed, prefix
 
 SIZES = (2, 4, 8)
 MOST = 8
@@ -27,13 +27,6 @@ MACRO = """#if defined __GNUC__
 #endif
 
 """
-
-WORDS = "L l p ts dts ets gt to_y to_p lane_zeros called LANE_CODE"
-
-
-def words(model):
-    """Names that the variables of the model must not have"""
-    return [*WORDS.split(), *(f"w_{k}" for k in range(max(len(model.states), len(model.costs))))]
 
 
 def check(model, origin, tables):
@@ -85,7 +78,7 @@ class Lanes:
                       ".solve = solve_##L"]
         lines = listed("#define MAPS(L) {", items, "}", 4)
         maps = ", ".join([f"MAPS({k})" for k in SIZES] + ["{.lanes = 0}"])
-        return "\n" + _macro(lines) + f"\nconst costate_lane_maps *{self.model.name}_lanes(void)\n{{\n" \
+        return "\n" + _macro(lines) + f"\nconst costate_lane_maps *{prefix(self.model)}_lanes(void)\n{{\n" \
             f"    static const costate_lane_maps maps[] = {{{maps}}};\n    return maps;\n}}\n"
 
     # ---- products of a map ----
@@ -174,8 +167,8 @@ class Lanes:
 
     def _loop(self, targets, arrays):
         """One loop over lanes; arrays: declarations before it, as keys"""
-        loads = self._loads([t.node for t in targets], arrays)
-        body = Body(self.g, targets, self._variable, prefix=self.names.prefix, indent=" " * 8).text() + "\n"
+        body = Body(self.g, targets, self._variable, indent=" " * 8)
+        loads, body = self._loads([t.node for t in body.targets], arrays), body.text() + "\n"
         branches = re.sub(r"if \(to_[yp]\)", "", body)
         before = ""
         if set(re.findall(r"\b([a-z]\w*) ?\(", branches)) <= IN_VECTORS and "if (" not in branches:

@@ -1,7 +1,9 @@
 """A model as data: quantities, and the nodes of a graph that say how they change.  Readers fill it."""
 from dataclasses import dataclass, field
 
+from ..real import Refused
 from .graph import Graph
+from .syntax import Fault
 
 LOW, HIGH = 0, 1                             # ends of an axis
 PERIODIC, ZERO, WALL = "periodic", "zero", "wall"
@@ -59,6 +61,8 @@ class Model:
 
     def __init__(self, name):
         self.name, self.text, self.graph = name, "", Graph()
+        self.labels = {}                     # of nodes: names that they had in what was read
+        self.source = None                   # the file that places belong to
         self.sizes = {}                      # name: default, or None
         self.axes = []
         self.states, self.parameters, self.memory = [], [], []
@@ -71,6 +75,11 @@ class Model:
         self.boundaries = {}                 # (field, axis, end): ZERO, WALL or a node
         self.events = []
         self.layout = "cells"                # of fields: all of a cell together, or one field after the other
+
+    def refusal(self, fault, origin):
+        """Of what is found to be wrong after reading; the place of a mechanism is (source, place)"""
+        source, place = fault.place if isinstance(fault.place, tuple) else (self.source, fault.place)
+        return source.refusal(Fault(place, fault.what)) if source else Refused(f"{origin}: {fault.what}")
 
     @property
     def on_grid(self):

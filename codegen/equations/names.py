@@ -1,16 +1,15 @@
-"""Names in C: those of the file, made unique; loads of variables at the top of a function."""
+"""Names in C: those of a file, made legal and unique; loads of variables at the top of a function.
+
+What other files see are NAME_word, with NAME of the model.  Variables of functions are word_: no word of C, macro or
+function of a library ends so, and nothing else in a generated file does."""
 import re
 from dataclasses import dataclass
 
-from .declare import C_WORDS
-
-WORDS = """x dx ex out ctx w g dy dp dm dyp ey ep em eyp gy gp gm gyp J M zeros i t dt et mode y INFINITY NAN NULL EOF
-bool jac jac_yp mass pattern count column row events problem map index_of"""
-FUNCTIONS_OF_C = """acos asin atan atan2 atanh acosh asinh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim
-floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn y0 y1 yn ldexp lgamma log log10 log1p log2 logb lrint modf nan pow
-remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc abs index memset significand drem pow10
-exp10"""
-TAKEN = C_WORDS | set(WORDS.split()) | set(FUNCTIONS_OF_C.split())
+# The first words of names that a generated file or its headers define: a model of this name is model_NAME in C.
+FIRST = set("""rhs equations cost output start rest rates on no lu lane factor solve transposed less times net plain
+other reactions reactants zero jac mass costate outside place read add clear near numbers write rows entry pattern new
+load ends own image wrapped image kind list M FP FLT DBL LDBL INT UINT LONG LLONG CHAR SCHAR UCHAR SHRT USHRT SIZE RAND
+EXIT MB HUGE NAN INFINITY COSTATE LS LANE""".split())
 
 
 @dataclass
@@ -31,9 +30,33 @@ def listed(before, items, after, indent):
     return lines + [line.rstrip()]
 
 
-def c_word(name):
-    """The name of a component of a vector, c[2], as a word"""
-    return re.sub(r"\W+", "_", name).strip("_")
+def identifier(name, taken):
+    """A word of C for a name, which joins those that are taken: a component x[2] is x_2, and an underscore is added
+    as long as the word is taken"""
+    word = re.sub(r"\W+", "_", name.replace("[-", "[m").rstrip("]"))
+    while word in taken:
+        word += "_"
+    taken.add(word)
+    return word
+
+
+def variable(name, taken):
+    """The word of a variable in a function; words that begin with an underscore belong to compilers"""
+    return identifier(("v" if name.startswith("_") else "") + name.rstrip("]") + "_", taken)
+
+
+def prefix(model):
+    """NAME, which all names begin with that other files see"""
+    return f"model_{model.name}" if model.name.split("_")[0] in FIRST else model.name
+
+
+def public(model, reserved):
+    """{id of a quantity, or name of a mode: its word behind NAME_}; reserved: words that mean something else there"""
+    taken, out = set(reserved), {}
+    named = [(id(q), q.name) for q in quantities_of(model)] + [(mode, mode) for mode in model.modes]
+    for key, name in sorted(named, key=lambda item: "[" in item[1]):       # x_1 is x_1, and x[1] gives way
+        out[key] = identifier(name, taken)
+    return out
 
 
 def quantities_of(model):
@@ -41,38 +64,28 @@ def quantities_of(model):
 
 
 class Names:
-    """Of the variables and temporaries of a model's functions; also: further words that they must not be"""
+    """Of the variables and temporaries of a model's functions; taken: words that the file has elsewhere"""
 
-    def __init__(self, model, also=()):
-        self.model = model
-        taken = TAKEN | set(also) | {f"{model.name}_{c_word(q.name)}" for q in quantities_of(model)}
+    def __init__(self, model, taken):
+        self.model, taken = model, set(taken)
         self.of = {}
         for space, quantities in (("y", model.states), ("p", model.parameters), ("m", model.memory)):
             for q in quantities:
-                self.of[space, q.index] = self.fresh(c_word(q.name), taken)
+                self.of[space, q.index] = variable(q.name, taken)
         for q in model.states:
-            self.of["yp", q.index] = self.fresh(c_word(q.name) + "_prime", taken)
-        for space in ("y", "p", "m", "yp"):
+            self.of["yp", q.index] = variable(f"{q.name.rstrip(']')}_prime", taken)
+        for space, quantities in (("y", model.states), ("p", model.parameters), ("m", model.memory),
+                                  ("yp", model.states)):
             for side in "de":
-                for (s, k), name in list(self.of.items()):
-                    if s == space:
-                        self.of[side + space, k] = self.fresh(f"{side}_{name}", taken)
-        self.prefix = next(p for p in ("s", "u", "v", "tmp", "tmp_")
-                           if not any(re.fullmatch(p + r"_?\d+", k) for k in taken))
-
-    @staticmethod
-    def fresh(name, taken):
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        return name
+                for q in quantities:
+                    self.of[side + space, q.index] = variable(f"{side}_{self.of[space, q.index].rstrip('_')}", taken)
 
     def variable(self, key):
         _, space, index, _ = key
         if space == "mode":
             return "mode"
         if space == "given":
-            return f"{self.prefix}_{index}"
+            return f"s_{index}"
         if space == "w":
             return f"w[{index}]"
         if space in ("t", "dt", "et"):

@@ -12,29 +12,36 @@ direction: y, p, ... with d or e before it; offsets are those of a cell of a gri
 import math
 import operator
 
+from .syntax import Fault
+
 FUNCTIONS = {"exp", "log", "log10", "log2", "log1p", "expm1", "sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos",
              "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "fabs", "floor", "ceil"}
 FUNCTIONS_OF_TWO = {"atan2", "hypot"}
+CIRCLE, BELL, COSINE = "1 - x^2", "1/cosh^2", "x/hypot"        # parts of derivatives, which `printable` writes out
 STEPS = {"floor", "ceil"}                      # piecewise constant: their derivative is 0
 LEAVES = ("c", "v")
 CONDITIONS = ("cmp", "and", "or", "not")
 HOLDS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+DEEPEST_BRANCHES = 240                         # Python's stack
 MOST_FACTORS = 64                              # integer powers up to this become products
 
 # What an operation costs beside an addition, for choices between forms of the same derivative.
 COSTS = {"+": 1, "-": 1, "*": 1, "neg": 0, "/": 8, "sel": 1, "cmp": 1, "and": 0, "or": 0, "not": 0, "pow": 60, "g": 40}
-COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2}
+COSTS_OF_FUNCTIONS = {"sqrt": 10, "fabs": 0, "floor": 2, "ceil": 2, CIRCLE: 3}
 COST_OF_A_FUNCTION = 25
 
 
 class Nodes:
     def __init__(self):
         self.nodes, self.index = [], {}
+        self.depth, self.places = [], {}         # of branches inside each other, by node; where a node came from
 
     def node(self, *key):
         if key not in self.index:
             self.index[key] = len(self.nodes)
             self.nodes.append(key)
+            below = max((self.depth[b] for b in self.children(len(self.nodes) - 1)), default=0)
+            self.depth.append(below + (key[0] == "sel" or key[0] in CONDITIONS))
         return self.index[key]
 
     # ---- building: with the simplifications that cost no accuracy ----
@@ -131,8 +138,10 @@ class Nodes:
         return self.node("*", a, b)
 
     def div(self, a, b):
-        """a/b as a (1/b): quotients with the same denominator share its reciprocal."""
+        """a/b as a (1/b): quotients with the same denominator share its reciprocal.  Powers are a b^-k."""
         x, y = self.const(a), self.const(b)
+        if self.whole_power(b):
+            return self.mul(a, self.pow(self.nodes[b][1], self.neg(self.nodes[b][2])))
         if y == 0:
             return self.node("/", a, b)
         if x is not None and y is not None:
@@ -142,21 +151,34 @@ class Nodes:
         if y is not None:
             if y in (1, -1):
                 return a if y == 1 else self.neg(a)
-            return self.mul(self.c(1 / y), a) if _is_power_of_two(y) else self.node("/", a, b)
+            return self.mul(self.c(1 / y), a) if _is_exact(y) else self.node("/", a, b)
         if self.nodes[a][0] == "neg":
             return self.neg(self.div(self.nodes[a][1], b))
         return self.node("/", a, b) if x == 1 else self.mul(a, self.node("/", self.c(1), b))
 
     def pow(self, a, b):
+        """A whole power is one node, whose derivatives are powers: 1/x^24 of a derivative of x^-12 would overflow
+        long before x^-13.  `printable` makes it a product."""
         x, y = self.const(a), self.const(b)
         if y is not None and y == int(y) and abs(y) <= MOST_FACTORS:
-            power = self._product(a, abs(int(y)))
-            return power if y >= 0 else self.div(self.c(1), power)
+            if abs(y) <= 1 or x is not None:
+                power = self._product(a, abs(int(y)))
+                return power if y >= 0 else self.div(self.c(1), power)
+            if self.nodes[a][0] == "neg":
+                power = self.pow(self.nodes[a][1], b)
+                return self.neg(power) if y % 2 else power
+            return self.node("pow", a, b)
         if y in (0.5, -0.5):
             return self.f("sqrt", a) if y > 0 else self.div(self.c(1), self.f("sqrt", a))
         if x is not None and x > 0 and y is not None:
             return self._folded(_value(math.pow, x, y), "pow", a, b)
         return self.node("pow", a, b)
+
+    def whole_power(self, a):
+        """The exponent of a power that becomes a product; else 0"""
+        key = self.nodes[a]
+        y = self.const(key[2]) if key[0] == "pow" else None
+        return int(y) if y is not None and y == int(y) and abs(y) <= MOST_FACTORS else 0
 
     def _product(self, a, k):
         """a^k by squares"""
@@ -202,6 +224,24 @@ class Nodes:
 
     def largest(self, a, b):
         return self.sel(self.cmp("<", a, b), b, a)
+
+    def extreme(self, join, terms):
+        """Many terms joined as a balanced tree, so that they do not lie inside each other"""
+        while len(terms) > 1:
+            terms = [join(*terms[k:k + 2]) if k + 1 < len(terms) else terms[k] for k in range(0, len(terms), 2)]
+        return terms[0]
+
+    def placed(self, a, place):
+        """Remembers where a node came from, for what is found to be wrong with it later; refuses too many branches
+        inside each other"""
+        self.places.setdefault(a, place)
+        if self.depth[a] > DEEPEST_BRANCHES:
+            raise Fault(place, f"more than {DEEPEST_BRANCHES} conditions are inside each other")
+        return a
+
+    def deepest(self):
+        """The place of the expression with most conditions inside each other"""
+        return max(self.places.items(), key=lambda item: self.depth[item[0]], default=(0, 0))[1]
 
     def total(self, terms):
         out = self.c(0)
@@ -250,7 +290,7 @@ class Nodes:
 
     def cost(self, roots):
         """Operations, in additions."""
-        return sum(operation_cost(self.nodes[a]) for a in self.order(roots))
+        return sum(self.operation_cost(a) for a in self.order(roots))
 
     def mapped(self, roots, leaf):
         """roots with each variable replaced by the node leaf(its key)."""
@@ -277,25 +317,38 @@ class Nodes:
         return [m[r] for r in roots]
 
     def printable(self, roots):
-        """roots with x^(k + 1/2) as products with sqrt(x), which cost less than pow.  Not before derivatives are
-        formed: that of x sqrt(x) is 0/0 at x = 0."""
+        """roots with whole powers as products, x^(k + 1/2) as products with sqrt(x), which cost less than pow, and
+        parts of derivatives written out.  Not before derivatives are formed: that of x sqrt(x) is 0/0 at x = 0."""
         def power(a, b):
             y = self.const(b)
             if y is None or 2 * y != int(2 * y) or abs(y) > MOST_FACTORS:
                 return self.pow(a, b)
-            product = self.mul(self._product(a, int(abs(y) - 0.5)), self.f("sqrt", a))
-            return product if y > 0 else self.div(self.c(1), product)
-        return self.rebuilt(roots, {"pow": power})
+            base = a if y > 0 else self.div(self.c(1), a)
+            if y == int(y):
+                return self._product(base, int(abs(y)))
+            return self.mul(self._product(base, int(abs(y) - 0.5)), self.f("sqrt", base))
+
+        def function(name, a):
+            if name == CIRCLE:
+                return self.mul(self.sub(self.c(1), a), self.add(self.c(1), a))
+            return power(self.f("cosh", a), self.c(-2)) if name == BELL else self.f(name, a)
+
+        def of_two(name, a, b):
+            return self.div(a, self.g("hypot", a, b)) if name == COSINE else self.g(name, a, b)
+        return self.rebuilt(roots, {"pow": power, "f": function, "g": of_two})
+
+    def operation_cost(self, a):
+        key, y = self.nodes[a], self.whole_power(a)
+        if y:
+            return abs(y).bit_length() + abs(y).bit_count() - 2 + COSTS["/"] * (y < 0)
+        if key[0] == "f":
+            return COSTS_OF_FUNCTIONS.get(key[1], COST_OF_A_FUNCTION)
+        return COSTS.get(key[0], 0)
 
 
-def operation_cost(key):
-    if key[0] == "f":
-        return COSTS_OF_FUNCTIONS.get(key[1], COST_OF_A_FUNCTION)
-    return COSTS.get(key[0], 0)
-
-
-def _is_power_of_two(x):
-    return x != 0 and math.frexp(abs(x))[0] == 0.5
+def _is_exact(x):
+    """Whether 1/x is: a power of two whose inverse is no denormal or infinite number"""
+    return math.frexp(abs(x))[0] == 0.5 and 1e-307 < abs(x) < 1e307
 
 
 def _value(function, *x):

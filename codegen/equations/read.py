@@ -6,8 +6,8 @@ from .assemble import assemble
 from .declare import C_WORDS, Declarations
 from .model import HIGH, LOW, PERIODIC, WALL, ZERO, Axis, Model, Quantity
 from .occur import Occurrences
-from .scope import Scope
-from .syntax import Fault, Source, Tokens, near
+from .scope import TOO_DEEP, Scope
+from .syntax import Fault, Source, Tokens, near, number
 
 STATEMENTS = ("model", "size", "grid", "boundary", "layout", "parameter", "state", "algebraic", "memory", "mode", "let",
               "cost", "output", "event", "kinks", "reactions")
@@ -26,7 +26,9 @@ def read(path):
 def parse(text, path):
     source = Source(path, text)
     try:
-        return Reader(source).model
+        model = Reader(source).model
+        model.source = source
+        return model
     except Fault as fault:
         raise source.refusal(fault) from None
 
@@ -52,7 +54,11 @@ class Reader(Declarations, Occurrences):
         self.reaction_trees = []             # (place, left, right, tree)
         while self.tokens.peek()[0] != "end":
             if not self.tokens.skip("\n"):
-                self.statement()
+                place = self.tokens.place
+                try:
+                    self.statement()
+                except RecursionError:
+                    raise Fault(place, TOO_DEEP) from None
         assemble(self)
 
     # ---- statements ----
@@ -117,7 +123,7 @@ class Reader(Declarations, Occurrences):
             self.tokens.take(":", "':' and the number of cells")
             kind, text, size_at = self.tokens.peek()
             if kind == "number":
-                size = int(text) if text.isdigit() else 0
+                size = int(text) if text.isdigit() and len(text) < 10 else 0
                 self.tokens.next()
                 if size < 1:
                     raise Fault(size_at, "the number of cells must be a whole number of at least 1")
@@ -194,6 +200,9 @@ class Reader(Declarations, Occurrences):
         left = self.side("->", "<->")
         both = self.tokens.next()[0] == "<->"
         right = self.side(":")
+        for count, (_, name, at) in [*left, *(right if both else [])]:
+            if count < 0:
+                raise Fault(at, f"the rate cannot depend on minus {name}: only products may be subtracted")
         self.tokens.take(":", "':' and the rate constant")
         self.reaction_trees.append((place, left, right, self.rate()))
         if both:
@@ -201,19 +210,25 @@ class Reader(Declarations, Occurrences):
             self.reaction_trees.append((place, right, left, self.rate()))
 
     def side(self, *ends):
-        """[(coefficient, name token)]; nothing, if it is 0 or empty"""
-        out = []
+        """[(coefficient, name token)]; nothing, if it is 0 or empty; on the right also A - B"""
+        out, sign = [], 1
         if self.tokens.peek()[0] in ends:
             return out
         if self.tokens.peek()[:2] == ("number", "0") and self.tokens.peek(1)[0] in ends:
             self.tokens.next()
             return out
+        if self.tokens.peek()[:2] == ("number", "0") and self.tokens.peek(1)[0] == "-":
+            self.tokens.next()
+            self.tokens.next()
+            sign = -1
         while True:
-            count = float(self.tokens.next()[1].replace("d", "e")) if self.tokens.peek()[0] == "number" else 1.0
+            at, text = self.tokens.place, self.tokens.next()[1] if self.tokens.peek()[0] == "number" else "1"
+            count = number(at, text)
             self.tokens.skip("*")
-            out.append((count, self.tokens.take("name", "a species")))
-            if not self.tokens.skip("+"):
+            out.append((sign * count, self.tokens.take("name", "a species")))
+            if self.tokens.peek()[0] not in ("+", "-"):
                 break
+            sign = 1 if self.tokens.next()[0] == "+" else -1
         if self.tokens.peek()[0] not in ends:
             raise Fault(self.tokens.place, f"expected + or '{ends[0]}', found {self.tokens.found()}")
         return out

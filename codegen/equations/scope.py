@@ -1,11 +1,18 @@
 """Expressions as trees become nodes: names are looked up, macros expanded, indices of fields become offsets."""
 from .nodes import FUNCTIONS, FUNCTIONS_OF_TWO, HOLDS
-from .syntax import Fault, near
+from .syntax import Fault, near, number
 
 ALIASES = {"abs": "fabs", "ln": "log"}
 MOST_OPERATIONS = 2_000_000                  # nodes of a graph
+TOO_DEEP = "expressions, names and macros are too deep inside each other; give parts of them names of their own"
+MOST_EXPANSIONS = 500_000                    # of macros
 MOST_TERMS = 100_000                         # of a sum or a loop
 DEEPEST = 60                                 # macros inside each other
+
+
+UNKNOWN_DURING_RUNS = {
+    "cost": "is a running cost, whose value equations and outputs cannot use; for that, make it a state",
+    "output": "is an output, which no other expression can use; give its expression a name with let"}
 
 
 class Let:
@@ -33,16 +40,20 @@ class Scope:
         self.vectors = {}                    # name: (low, high)
         self.allowed = None                  # spaces of variables, None: all
         self.forbidden = ""                  # what is said of others
-        self.made = {}                       # (let, shift): node
+        self.made = {}                       # (let, shift or arguments, allowed): node
+        self.expanded = 0                    # macros
 
     # ---- entry ----
 
     def node(self, tree, allowed=None, forbidden="", loop=None):
         """allowed: the spaces whose variables may occur; forbidden: why no others may."""
         self.allowed, self.forbidden = allowed, forbidden
-        a = self._value(tree, dict(loop or {}), (0,) * len(self.model.axes), 0)
+        try:
+            a = self._value(tree, dict(loop or {}), (0,) * len(self.model.axes), 0)
+        except RecursionError:
+            raise Fault(tree[1], TOO_DEEP) from None
         self.allowed = None
-        return a
+        return self.g.placed(a, tree[1])
 
     def number(self, tree, what, loop=None):
         a = self.g.const(self.node(tree, (), f"{what} must be a number", loop))
@@ -97,10 +108,7 @@ class Scope:
         raise Fault(place, "a condition stands where a number is expected; write if(condition, a, b)")
 
     def _constant(self, tree):
-        value = float(tree[2].replace("d", "e").replace("D", "e"))
-        if value in (float("inf"),):
-            raise Fault(tree[1], f"{tree[2]} is too large a number")
-        return self.g.c(value)
+        return self.g.c(number(tree[1], tree[2]))
 
     def _power(self, tree, bound, shift, depth):
         a, b = (self._value(x, bound, shift, depth) for x in tree[3:])
@@ -114,11 +122,16 @@ class Scope:
             a = self._condition(tree[3], bound, shift, depth)
             return (not a) if isinstance(a, bool) else self.g.no(a)
         if tree[0] == "binary":
-            a, b = (self._condition(x, bound, shift, depth) for x in tree[3:])
-            known, join = (False, self.g.both) if tree[2] == "and" else (True, self.g.either)
-            if a is known or b is known:
+            op, joined = tree[2], []
+            while tree[0] == "binary" and tree[2] == op:                    # long ones lean to the left
+                joined.append(tree[4])
+                tree = tree[3]
+            known, join = (False, self.g.both) if op == "and" else (True, self.g.either)
+            parts = [self._condition(x, bound, shift, depth) for x in [tree, *reversed(joined)]]
+            if any(a is known for a in parts):
                 return known
-            return b if isinstance(a, bool) else a if isinstance(b, bool) else join(a, b)
+            parts = [a for a in parts if not isinstance(a, bool)]
+            return self.g.extreme(join, parts) if parts else not known
         op, sides = tree[2], tree[3:]
         if any(x[0] == "name" and x[2] in ("mode",) + tuple(self.model.modes) for x in sides):
             return self._mode(tree, op, sides)
@@ -159,10 +172,7 @@ class Scope:
         if name in ("min", "max"):
             if len(given) < 2:
                 raise Fault(place, f"{name} needs at least two arguments")
-            out = given[0]
-            for a in given[1:]:
-                out = self.g.least(out, a) if name == "min" else self.g.largest(out, a)
-            return out
+            return self.g.extreme(self.g.least if name == "min" else self.g.largest, given)
         wanted = 1 if name in FUNCTIONS else 2 if name in FUNCTIONS_OF_TWO or name == "pow" else 0
         if not wanted:
             macros = [k for k, x in self.known.items() if isinstance(x, Let) and x.arguments]
@@ -180,9 +190,17 @@ class Scope:
             raise Fault(place, f"{name} uses itself, or macros are nested too deeply")
         if len(trees) != len(let.arguments):
             raise Fault(place, f"{name} has {len(let.arguments)} arguments, not {len(trees)}")
-        given = {a: Argument(x, bound) if self.model.on_grid else self._value(x, bound, shift, depth)
-                 for a, x in zip(let.arguments, trees)}
-        return self._value(let.tree, given, shift, depth + 1)
+        self.expanded += 1
+        if self.expanded > MOST_EXPANSIONS:
+            raise Fault(place, f"macros are expanded more than {MOST_EXPANSIONS} times")
+        if self.model.on_grid:
+            given = {a: Argument(x, bound) for a, x in zip(let.arguments, trees)}
+            return self._value(let.tree, given, shift, depth + 1)
+        given = {a: self._value(x, bound, shift, depth) for a, x in zip(let.arguments, trees)}
+        key = (name, tuple(given.values()), self.allowed)
+        if key not in self.made:
+            self.made[key] = self._value(let.tree, given, shift, depth + 1)
+        return self.made[key]
 
     # ---- names ----
 
@@ -245,6 +263,8 @@ class Scope:
             raise Fault(place, f"{name} is a function; its arguments are missing" if name in functions else
                         f"{name} is not declared" + near(name, known))
         kind, what = self.known[name]
+        if kind in UNKNOWN_DURING_RUNS:
+            raise Fault(place, f"{name} {UNKNOWN_DURING_RUNS[kind]}")
         axes = getattr(what, "axes", ())
         if not axes:
             if indices is not None:

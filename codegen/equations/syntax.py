@@ -15,38 +15,40 @@ TOKEN = re.compile(rf"""(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eEdD][-+]?\d
 BLANK = re.compile(r"[ \t\r]*(?:\#[^\n]*)?")
 OPENING, CLOSING = ("(", "["), (")", "]")
 DEEPEST = 100                                # parentheses inside each other: Python's stack
-WINDOW = 100                                 # characters of a line that a refusal shows
+QUOTED = 60                                  # characters of a file that a refusal quotes
 LONGEST = 4_000_000                          # characters of a file
 
 
 class Fault(Exception):
-    """What is wrong at a place; Source.refusal makes the sentence."""
+    """What is wrong at a place; Source.refusal makes the sentence.  Long words in it are shortened."""
 
     def __init__(self, place, what):
+        what = re.sub(rf"[^\s']{{{QUOTED + 1},}}", lambda word: word[0][:QUOTED - 3] + "...", what)
         super().__init__(what)
         self.place, self.what = place, what
 
 
 class Source:
-    """A file's text and its tokens (kind, text, place); place: offset in the text."""
+    """A file's text and its tokens (kind, text, place); place: offset in the text.  shown: the text with what a reader
+    has blanked"""
 
-    def __init__(self, path, text):
-        self.path, self.text = str(path), text
+    def __init__(self, path, text, shown=None):
+        self.path, self.text, self.shown = str(path), text, text if shown is None else shown
 
     def refusal(self, fault):
-        place = min(fault.place, len(self.text))
-        start = self.text.rfind("\n", 0, place) + 1
-        end = self.text.find("\n", place)
-        line = self.text[start:end if end >= 0 else len(self.text)]
+        place = min(fault.place, len(self.shown))
+        start = self.shown.rfind("\n", 0, place) + 1
+        end = self.shown.find("\n", place)
+        line = self.shown[start:end if end >= 0 else len(self.shown)]
         shown = "".join(c if c.isprintable() else " " for c in line.expandtabs(1))
         column = place - start
-        cut = max(0, column - WINDOW // 2) if len(shown) > WINDOW else 0
+        cut = max(0, column - QUOTED // 2) if len(shown) > QUOTED else 0
         before = "..." if cut else ""
         return Refused(f"{self.path}:{self.line(place)}:{column + 1}: {fault.what}\n"
-                       f"  {before}{shown[cut:cut + WINDOW]}\n  {' ' * (len(before) + column - cut)}^")
+                       f"  {before}{shown[cut:cut + QUOTED]}\n  {' ' * (len(before) + column - cut)}^")
 
     def line(self, place):
-        return self.text.count("\n", 0, place) + 1
+        return self.shown.count("\n", 0, place) + 1
 
     def tokens(self, at=0, end=None):
         """Of the text from `at` to `end`"""
@@ -76,8 +78,18 @@ class Source:
         return f"'{shown}' is not a character of equations"
 
 
+def number(place, text):
+    """The value of a number, which may have the exponent of Fortran, 1d3"""
+    value = float(text.lower().replace("d", "e"))
+    if value == float("inf"):
+        raise Fault(place, f"{text} is too large a number")
+    return value
+
+
 def near(name, known):
     """A hint: names that resemble this one"""
+    if len(name) > QUOTED:
+        return ""
     known = list(dict.fromkeys(known))
     found = [k for k in known if k.lower() == name.lower()] or difflib.get_close_matches(name, known, 3, 0.7)
     return f"; did you mean {' or '.join(found)}?" if found else ""
@@ -158,7 +170,11 @@ class Tokens:
     def _comparison(self):
         place = self.place
         if self.word("not"):
-            return ("unary", place, "not", self._comparison())
+            holds = True
+            while self.word("not"):
+                holds = not holds
+            a = self._comparison()
+            return ("unary", place, "not", a) if holds else a
         if self.peek()[0] == "(" and self._is_condition():
             self.next()
             self.depth += 1

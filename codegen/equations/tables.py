@@ -4,9 +4,10 @@ Straight-line code of thousands of reactions takes minutes to compile.  Here a r
 
     F = K y_a y_b ...            out += net F
 
-with the rate constants K(p, t, m), which are computed first.  Reactions with equally many reactants are one loop, whose
-body and all derivatives are printed from a graph of K and y_a, y_b, ... alone.  With L = sum over reactions of
-(w . net) F, derivatives with respect to p go through those of K (mathematics, eq. 15.2):
+with the rate constants K(p, t, m), which are computed first.  Sums of states with constant factors, as the sum RO2 of
+all peroxy radicals that many rates contain, stand behind the states as further y_a: totals.  Reactions with equally
+many reactants are one loop, whose body and all derivatives are printed from a graph of K and y_a, y_b, ... alone.  With
+L = sum over reactions of (w . net) F, derivatives with respect to p go through those of K (mathematics, eq. 15.2):
 
     adjoint            A(L_K)                                            A: K'(p)^T
     along d            A(dL_K) + A_d(L_K)                                A_d: its derivative along d
@@ -19,29 +20,103 @@ from .names import listed
 MANY = 300                                   # reactions: above, tables
 CHUNK = 60                                   # rate constants that one function computes
 MOST_REACTANTS = 4                           # others are printed as equations
+TOTALS = """
+static void with_totals(const double *restrict from, double constant, double *restrict y)
+{{
+    for (int i = 0; i < {n}; i++) y[i] = from[i];
+    for (int j = 0; j < {count}; j++) {{
+        double sum = constant*total_constant[j];
+        for (int k = total_start[j]; k < total_start[j + 1]; k++) sum += total_number[k]*from[total_state[k]];
+        y[{n} + j] = sum;
+    }}
+}}
+
+static void without_totals(const double *restrict bars, double *restrict gy)
+{{
+    for (int i = 0; i < {n}; i++) gy[i] += bars[i];
+    for (int j = 0; j < {count}; j++)
+        for (int k = total_start[j]; k < total_start[j + 1]; k++) gy[total_state[k]] += total_number[k]*bars[{n} + j];
+}}
+"""
 BACK = ("adjoint", "adjoint_tangent", "adjoint_tangent2")
 
 
 def separated(model):
-    """(reactions for the tables, equations of everything else)"""
-    g, rows, others = model.graph, [], []
+    """(reactions for the tables, equations of everything else, totals: [(constant, {state: number})])"""
+    g, rows, others, totals = model.graph, [], [], {}
     for r in model.reactions:
         factors = [i for i, exponent in r.left for _ in range(int(exponent))]
         whole = all(exponent == int(exponent) for _, exponent in r.left)
-        if whole and len(factors) <= MOST_REACTANTS and not g.variables([r.k], "y", "mode"):
-            rows.append((factors, r.net, r.k))
+        k, more = factored(g, r.k)
+        if whole and k is not None and len(factors) + len(more) <= MOST_REACTANTS and not g.variables([k], "mode"):
+            factors += [g.nodes[a][2] if g.nodes[a][0] == "v" else
+                        len(model.states) + totals.setdefault(a, len(totals)) for a in more]
+            rows.append((factors, r.net, k))
         else:
             others.append(r)
     rows.sort(key=lambda row: len(row[0]))
-    return rows, model.kinetics(others)
+    return rows, model.kinetics(others), [linear(g, a) for a in totals]
+
+
+def factored(g, k):
+    """(the factor of a rate constant that does not depend on states, its other factors: states and sums of them);
+    (None, []): it has others"""
+    rest, found, stack = g.c(1), [], [k]
+    while stack:
+        a = stack.pop()
+        key = g.nodes[a]
+        if not g.variables([a], "y"):
+            rest = g.mul(rest, a)
+        elif key[0] == "*":
+            stack += key[1:]
+        elif key[0] == "neg":
+            rest = g.neg(rest)
+            stack.append(key[1])
+        elif g.whole_power(a) > 0:
+            stack += [key[1]] * g.whole_power(a)
+        elif key[0] == "v" or linear(g, a):
+            found.append(a)
+        else:
+            return None, []
+    return rest, sorted(found)
+
+
+def linear(g, a):
+    """(constant, {state: number}) of a sum of states with constant factors; else None"""
+    found = {}
+    for b in g.order([a]):
+        key = g.nodes[b]
+        parts = [found[c] for c in g.children(b)]
+        if key[0] == "c":
+            found[b] = key[1], {}
+        elif key[0] == "v" and key[1] == "y":
+            found[b] = 0.0, {key[2]: 1.0}
+        elif key[0] == "neg":
+            found[b] = scaled(-1.0, *parts[0])
+        elif key[0] in "+-":
+            constant, numbers = scaled(-1.0 if key[0] == "-" else 1.0, *parts[1])
+            sums = {i: parts[0][1].get(i, 0) + numbers.get(i, 0) for i in [*parts[0][1], *numbers]}
+            found[b] = parts[0][0] + constant, sums
+        elif key[0] == "*" and not parts[0][1]:
+            found[b] = scaled(parts[0][0], *parts[1])
+        elif key[0] == "/" and g.const(key[2]):
+            found[b] = scaled(1 / g.const(key[2]), *parts[0])
+        else:
+            return None
+    return found[a]
+
+
+def scaled(factor, constant, numbers):
+    return factor * constant, {i: factor * x for i, x in numbers.items()}
 
 
 class Tables:
     def __init__(self, model, writer):
         self.model, self.g, self.writer = model, model.graph, writer
         self.n = len(model.states)
-        self.rows, self.rest = separated(model)
-        self.count = len(self.rows)
+        self.rows, self.rest, self.totals = separated(model)
+        self.count, self.length = len(self.rows), self.n + len(self.totals)
+        self.writer.longest = max(self.writer.longest, self.n)             # directions that are NULL
         self.groups = {}                     # number of reactants: (first reaction, last + 1)
         for k, (factors, _, _) in enumerate(self.rows):
             first, _ = self.groups.get(len(factors), (k, k))
@@ -85,7 +160,21 @@ class Tables:
         parts += listed("static const int net_state[] = {", states or ["0"], "};", 4)
         parts += listed("static const double net_number[] = {", numbers or ["0.0"], "};", 4)
         parts.append(f"static const double zero_rates[{self.count}];    /* for directions that do not move K */")
-        return "\n".join(parts) + "\n"
+        return "\n".join(parts) + "\n" + self._totals()
+
+    def _totals(self):
+        """Sums of states: their tables, and the functions that put them behind states and take them back"""
+        if not self.totals:
+            return ""
+        start, flat = [0], []
+        for _, numbers in self.totals:
+            flat += sorted(numbers.items())
+            start.append(len(flat))
+        parts = listed("static const int total_start[] = {", [str(k) for k in start], "};", 4)
+        parts += listed("static const int total_state[] = {", [str(i) for i, _ in flat], "};", 4)
+        parts += listed("static const double total_number[] = {", [repr(x) for _, x in flat], "};", 4)
+        parts += listed("static const double total_constant[] = {", [repr(c) for c, _ in self.totals], "};", 4)
+        return "\n".join(parts) + "\n" + TOTALS.format(n=self.n, count=len(self.totals))
 
     # ---- rate constants ----
 
@@ -231,6 +320,8 @@ class Tables:
             "    if (status) return status;"]
         lines += self._inputs(by, True)
         lines += self._loops(targets_of, True)
+        if self.totals:
+            lines.append("    if (g->y) without_totals(bars, g->y);")
         lines += self._through_rates(by)
         return self._function(f"rhs_{product}", product, lines)
 
@@ -242,16 +333,17 @@ class Tables:
 
     def _inputs(self, by, back):
         """K and its derivatives along directions that move it"""
-        count, lines = self.count, ["    const double *restrict y = x->y;"]
+        count, lines = self.count, [self._states("y", "x->y", 1)]
         lines.append(f"    double K[{count}];")
         lines.append("    int code = rates_value(x, K, ctx);")
         if back:
-            lines.append("    double *restrict gy = g->y;")
+            gy = f"    double bars[{self.length}] = {{0}}, *restrict gy = g->y ? bars : NULL;"
+            lines.append(gy if self.totals else "    double *restrict gy = g->y;")
             lines.append("    const int further = g->p || g->t || g->m;")
             lines += [f"    double {name}[{count}];" for name, _ in self._weights(by)]
         for q in by:
             moved = f"{q}x->p || {q}x->t != 0 || {q}x->m"
-            lines.append(f"    const double *{q}y = {q}x->y ? {q}x->y : zeros, *{q}K = zero_rates;")
+            lines += [self._states(f"{q}y", f"{q}x->y ? {q}x->y : zeros", 0), f"    const double *{q}K = zero_rates;"]
             lines.append(f"    double {q}K_[{count}];")
             lines.append(f"    if (!code && ({moved})) code = rates_tangent(x, {q}x, {q}K_, ctx), {q}K = {q}K_;")
         if by == "de":
@@ -259,6 +351,12 @@ class Tables:
             lines.append("    if (!code) code = rates_tangent2(x, dx, ex, deK, ctx);")
         lines.append("    if (code) return code;")
         return lines
+
+    def _states(self, name, source, constant):
+        """The array of states, with totals behind them"""
+        if not self.totals:
+            return f"    const double *restrict {name} = {source};"
+        return f"    double {name}[{self.length}];\n    with_totals({source}, {constant}, {name});"
 
     @staticmethod
     def _through_rates(by):
@@ -273,15 +371,20 @@ class Tables:
     # ---- Jacobian ----
 
     def pattern(self):
-        return {(i, j) for factors, net, _ in self.rows for i, _ in net for j in factors}
+        return {(i, j) for factors, net, _ in self.rows for i, _ in net for a in factors for j in self._moves(a)}
+
+    def _moves(self, a):
+        """The states that a factor of a rate depends on"""
+        return [a] if a < self.n else sorted(self.totals[a - self.n][1])
 
     def jacobian(self, place, count):
         """The function that sets J to that of the reactions; place: of an entry (row, column) among `count`"""
-        places = [str(place[i, j]) for factors, net, _ in self.rows for j in factors for i, _ in net]
+        places = [str(place[i, j]) for factors, net, _ in self.rows for a in factors for j in self._moves(a)
+                  for i, _ in net]
         lines = listed("static const int place[] = {", places or ["0"], "};", 4)
         text = "\n".join(lines) + "\n\n" + "static int reactions_jac(const costate_point *x, double *restrict J, " \
             f"void *ctx)\n{{\n    for (int k = 0; k < {count}; k++) J[k] = 0;\n" \
-            "    const double *restrict y = x->y;\n    const int *at = place;\n" \
+            f"{self._states('y', 'x->y', 1)}\n    const int *at = place;\n" \
             f"    double K[{self.count}];\n    int code = rates_value(x, K, ctx);\n    if (code) return code;\n"
         for m, (first, last) in self.groups.items():
             if not m:
@@ -292,8 +395,17 @@ class Tables:
                         indent=" " * 8).text()
             reactants = f"        const int *i = reactants_{m} + {m}*(r - {first});\n"
             text += f"    for (int r = {first}; r < {last}; r++) {{\n" + (reactants if "i[" in body else "") + \
-                f"        double slope[{m}];\n" + body + "\n" \
-                f"        for (int j = 0; j < {m}; j++)\n" \
-                "            for (int k = net_start[r]; k < net_start[r + 1]; k++) " \
-                "J[*at++] += net_number[k]*slope[j];\n    }\n"
+                f"        double slope[{m}];\n" + body + "\n" + self._entries(m) + "    }\n"
         return text + "    return 0;\n}\n"
+
+    def _entries(self, m):
+        """What the slopes of one reaction add to the Jacobian"""
+        loop = "for (int k = net_start[r]; k < net_start[r + 1]; k++) "
+        if not self.totals or all(i < self.n for factors, _, _ in self.rows if len(factors) == m for i in factors):
+            return f"        for (int j = 0; j < {m}; j++)\n            {loop}J[*at++] += net_number[k]*slope[j];\n"
+        row = f"reactants_{m}[{m}*(r - {self.groups[m][0]}) + j]"
+        return f"        for (int j = 0; j < {m}; j++) {{\n            const int total = {row} - {self.n};\n" \
+            f"            if (total < 0) {loop}\n                J[*at++] += net_number[k]*slope[j];\n" \
+            "            else for (int l = total_start[total]; l < total_start[total + 1]; l++)\n" \
+            f"                {loop}\n                    J[*at++] += net_number[k]*total_number[l]*slope[j];\n" \
+            "        }\n"

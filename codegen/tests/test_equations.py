@@ -1,9 +1,12 @@
 """The language of equation files: what is read, and how faults are reported, with line, column and a hint."""
+import re
 import unittest
 
-from codegen.equations import read
+from codegen.equations import c_file, read
 from codegen.equations.model import FALLS, RISES
 from codegen.real import Refused
+
+from .test_graph import evaluate
 
 # (text, "LINE:COLUMN: the beginning of the sentence")
 FAULTS = [
@@ -61,6 +64,20 @@ FAULTS = [
     ("", "1:1: the file declares no state"),
     ("state x\nx' = " + "(" * 150 + "x" + ")" * 150, "2:106: too many parentheses inside each other"),
     ("state x\nx' = " + "2^" * 150 + "x", "2:205: too many powers inside each other"),
+    ("state x\nx' = 1\ncost q' = q", "3:11: q is a running cost, whose value equations and outputs cannot use"),
+    ("state x\nx' = 1\ncost q' = x\noutput mean = q/10", "4:15: q is a running cost, whose value equations and"),
+    ("state x\nx' = a\noutput a = x", "2:6: a is an output, which no other expression can use; give its expression"),
+    ("state x\nx' = " + "9" * 5000, "2:6: " + "9" * 57 + "... is too large a number"),
+    ("state x\nx' = " + "y" * 5000 + "(x)", "2:6: " + "y" * 57 + "... is not a function"),
+    ("grid i: " + "9" * 5000 + " wall\nstate u[i]", "1:9: the number of cells must be a whole number"),
+    ("state A, B\n1e400 A -> B : 1", "2:1: 1e400 is too large a number"),
+    ("state A, B\n" + "9" * 5000 + " A -> B : 1", "2:1: " + "9" * 57 + "... is too large a number"),
+    ("state x\nx' = " + "if(x > 0, " * 90 + "sin(" * 20 + "x" + ")" * 20 + ", 1)" * 90, "2:946: too many parentheses"),
+    ("state x\nlet f0(a) = a\n" + "".join(f"let f{k + 1}(a) = {'(' * 90}sin(f{k}(a)){')' * 90}\n" for k in range(70))
+     + "x' = f70(x)", ""),
+    ("state x, y\nlet a0 = x\n" + "".join(f"let a{k + 1} = max({k}, max({k}.5, max({k}.7, sin(a{k}))))\n"
+                                          for k in range(60)) + "x' = a30\ny' = a60",
+     "64:6: more than 240 conditions are inside each other"),
     ("model while\nstate x\nx' = 1", "1:1: while is a word of C"),
 ]
 
@@ -72,6 +89,15 @@ class Faults(unittest.TestCase):
                 read.parse(text, "m.eq")
             said = str(caught.exception)
             self.assertTrue(said.startswith("m.eq:" + wanted), said)
+
+    def test_refusals_are_short(self):
+        """they quote at most 60 characters of a file"""
+        for text, _ in FAULTS:
+            with self.assertRaises(Refused) as caught:
+                read.parse(text, "m.eq")
+            sentence, shown, _ = str(caught.exception).split("\n")
+            self.assertLessEqual(len(shown), 2 + 3 + 60)
+            self.assertLessEqual(max(len(word) for word in re.split(r"[\s']", sentence)), 61)
 
     def test_the_caret_stands_below_the_fault(self):
         for text, wanted in FAULTS:
@@ -140,6 +166,30 @@ class Language(unittest.TestCase):
     def test_keywords_may_be_names(self):
         m = self.model("state size, event\nsize' = event\nevent' = -size")
         self.assertEqual([q.name for q in m.states], ["size", "event"])
+
+    def test_long_chains_of_conditions(self):
+        for text, wanted in (("if(" + " and ".join(["1 < 2"] * 3000) + ", 5, 6)", 5), ("max(" + ", ".join(
+                str(k) for k in range(3000)) + ")", 2999), ("if(" + "not " * 3001 + "1 < 2, 5, 6)", 6)):
+            self.assertEqual(self.value(text), wanted)
+
+    def test_what_would_take_for_ever(self):
+        """macros that call two others, forty times; selections in both branches of the next one"""
+        double = "".join(f"let f{k + 1}(a) = f{k}(a) + f{k}(a + 1)\n" for k in range(40))
+        m = self.model(f"state x\nlet f0(a) = a + sin(a)\n{double}x' = f40(x)")
+        self.assertLess(len(m.graph.nodes), 20_000)
+        chain = "".join(f"let a{k + 1} = if(x > {k}, a{k} + 1, 2*a{k})\n" for k in range(40))
+        m = self.model(f"state x\nlet a0 = x\n{chain}x' = a40")
+        x = m.graph.v("y", 0)
+        self.assertEqual(evaluate(m.graph, m.graph.adjoint(m.equations, [m.graph.c(1)], [x]), {("y", 0): 0.5}), [2**39])
+
+    def test_ways_through_conditions_have_a_limit(self):
+        """each selection is used in other branches of others: 2^30 ways"""
+        tree = "".join(f"let a{k + 1} = if(x > {k}, if(x > {k}.5, a{k}, 1), if(x < -{k}.5, 2*a{k}, 2))\n"
+                       for k in range(30))
+        m = self.model(f"state x\nlet a0 = x\n{tree}x' = a30")
+        with self.assertRaises(Refused) as caught:
+            c_file.write(m, "m.eq")
+        self.assertIn("m.eq:33:6: the conditions here, inside each other, have too many", str(caught.exception))
 
     def test_long_sums(self):
         self.assertEqual(self.value(" + ".join(["1"] * 3000)), 3000)

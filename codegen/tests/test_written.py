@@ -17,6 +17,36 @@ def function(text, name):
     return re.search(rf"^static int {name}\(.*?^}}$", text, re.M | re.S).group()
 
 
+class Outputs(unittest.TestCase):
+    def test_gradients_skip_outputs_without_weight(self):
+        """an output that is undefined here does not spoil those that are wanted"""
+        code = written("parameter k\nstate x, y\nx' = k\ny' = 1\noutput plain = x + y\noutput share = x/(x + y)")[0]
+        for product in ("adjoint", "adjoint_tangent"):
+            self.assertIn("w[1] != 0", function(code, f"output_{product}"))
+        self.assertNotIn("w[0] != 0", code)
+
+
+class Texts(unittest.TestCase):
+    def test_texts_end_neither_comments_nor_strings(self):
+        """not by trigraphs either: ??/ is a backslash with -std=c11"""
+        unit, text = 'm*/ int a; ??/', '*??/\t/ x \\ ??'
+        for part in written(f'state x {{{unit}}} "{text}"\nx\' = 1'):
+            self.assertNotIn("??", re.sub(r"\\\?", "", part))
+            self.assertNotIn("int a", re.sub(r"/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"", "", part, flags=re.S))
+
+    def test_only_what_is_printed_is_loaded(self):
+        """x^2 - x*x is 0 once powers are products"""
+        code = written("state x, y\nx' = x^2 - x*x + exp(y)*(y^2 - y*y)\ny' = y*exp(x)*(x^3 - x^2*x)")[0]
+        for body in re.findall(r"^static int \w+\([^{]*{(.*?)^}$", code, re.M | re.S):
+            for name in re.findall(r"\bconst double (\w+) =|[,;] (\w+) = ", body):
+                name = "".join(name)
+                self.assertGreater(len(re.findall(rf"\b{name}\b", body)), 1, name)
+
+    def test_two_minus_signs_are_not_one_operator(self):
+        for text in ("x' = -exp(-x^2)", "x' = -(-2*x)*(-(3*x))", "x' = x - (-2)*x - (-(x^3))*(-4)"):
+            self.assertNotIn("--", re.sub(r"/\*.*?\*/", "", written("state x\n" + text)[0], flags=re.S))
+
+
 class Functions(unittest.TestCase):
     def test_states_alone_have_a_version_where_it_is_cheaper(self):
         many = written("parameter a, b, c\nstate x, y\nx' = a*x*y + b*x^2\ny' = c*x - a*y^3")[0]

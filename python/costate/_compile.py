@@ -15,7 +15,7 @@ from costate import _library as library
 from costate import _places as places
 from costate._library import ModelError
 
-FLAGS = ("-O3", "-fPIC", "-shared", "-ffp-contract=off")
+FLAGS = ("-fPIC", "-shared", "-ffp-contract=off")
 NO_COMPILER = """models are compiled, but there is no C compiler: {command} was not found.
 Install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; conda: conda install c-compiler; \
 macOS: xcode-select --install), or name it in the environment variable CC."""
@@ -71,6 +71,7 @@ def temporary():
 
 def known(place, key):
     """what the cache holds; None: nothing, or a damaged entry"""
+    check_owner(place)
     try:
         entry = json.loads((place / f"{key}.json").read_text(encoding="utf-8"))
         path = place / (entry["object"] + ".so")
@@ -79,6 +80,23 @@ def known(place, key):
         return Compiled(path, entry["header"], entry["name"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def check_owner(place):
+    """Models in the cache are programs that this user runs: others must not be able to write them"""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return
+    if not hasattr(os, "geteuid"):
+        return
+    if found.st_uid != os.geteuid():
+        raise ModelError(f"the cache of compiled models, {place}, belongs to another user, who could replace models by "
+                         "other programs: set COSTATE_CACHE to a directory of your own")
+    if found.st_mode & 0o022:
+        raise ModelError(f"other users may write to the cache of compiled models, {place}, and could replace models by "
+                         f"other programs: chmod go-w {shlex.quote(str(place))}, or set COSTATE_CACHE to another "
+                         "directory")
 
 
 def stored(key, content, header, name):
@@ -95,6 +113,7 @@ def stored(key, content, header, name):
 
 def put(place, key, content, header, name):
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_owner(place)
     path = place / f"{digest(content)}.so"
     replace(path, content)
     found = Compiled(path, header, name)
@@ -146,10 +165,11 @@ def translate(place, text, file):
 
 
 def command():
-    """how model.c becomes model.so, as words of a command; CFLAGS of the environment can replace -O3"""
+    """how model.c becomes model.so, as words of a command; CC and CFLAGS of the environment can replace -O3"""
     compiler, more = (shlex.split(os.environ.get(name) or default) for name, default in (("CC", "cc"), ("CFLAGS", "")))
-    return [*compiler, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so", "-L", places.LIBRARY,
-            f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
+    optimised = [] if any(word.startswith("-O") for word in [*compiler, *more]) else ["-O3"]
+    return [*compiler, *optimised, *FLAGS, *more, "-I", places.INCLUDE, "model.c", "-o", "model.so",
+            "-L", places.LIBRARY, f"-Wl,-rpath,{places.LIBRARY}", "-lcostate", "-lm"]
 
 
 @functools.lru_cache

@@ -206,6 +206,8 @@ class Compiled:
     def __init__(self, model, t0, y0, args):
         self.p = np.concatenate([np.ravel(a) for a in args]).astype(float) if args else None
         self.model, self.args = model, args
+        if hasattr(model, "check_values"):
+            model.check_values(model.defaults if self.p is None else self.p)
         given = model.start(t0, model.defaults if self.p is None else self.p) if y0 is None else y0
         self.t0, self.y0 = t0, np.array(given, dtype=float)
         if self.y0.ndim != 1:

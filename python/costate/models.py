@@ -64,8 +64,8 @@ class Model:
     def from_file(cls, path, *, sizes=None):
         """the model of an equation file"""
         if Path(path).suffix in MECHANISMS:
-            raise ModelError(f"{path} is a chemical mechanism, which costate-model reads for C only; Python needs an "
-                             "equation file (.eq)")
+            raise ModelError(f"{path} is a chemical mechanism; Python reads equation files: write one with "
+                             f"costate-model {path} -o {Path(path).stem}.eq")
         return cls(Path(path).read_text(encoding="utf-8-sig"), file=path, sizes=sizes)
 
     def __reduce__(self):
@@ -99,7 +99,7 @@ class Model:
             return ()
         text = re.search(r"on a grid of (.*?) cells(?: \(usually (.*?)\))?\.", " ".join(header.split()))
         usual = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", text[2] or "")}
-        names = re.findall(r"int (\w+)", new[1])
+        names = re.findall(r"int (\w+)_", new[1])
         near(sizes, names, "size", self.name)
         self.sizes = {**usual, **sizes}
         missing = [name for name in names if name not in self.sizes]
@@ -193,6 +193,14 @@ class Model:
         x.t, x.mode = t, mode
         x.y, x.p, x.m = map(pointer, keep)
         return x, keep
+
+    def check_values(self, p):
+        """raises ValueError if p has values that the equations leave to be set, and which are not"""
+        unset = [name for name, value in zip(self.parameters, np.ravel(p)) if np.isnan(value)] if not self._axes else []
+        if unset:
+            more = f" and {len(unset) - MOST_NAMED} more" if len(unset) > MOST_NAMED else ""
+            raise ValueError(f"{', '.join(unset[:MOST_NAMED])}{more} of {self.name} must be set: the model gives no "
+                             f"value, as in p = model.parameter_vector({unset[0]}=...)")
 
     def _parameters(self, p):
         return self.defaults if p is None else vector(p, self.np, "p")

@@ -251,6 +251,8 @@ class Problem:
         """(n, y, p): y and p as vectors; where a Model has start values and defaults, they may be None"""
         if self.model is not None:
             p = self.model.defaults if p is None else p
+            if hasattr(self.model, "check_values"):
+                self.model.check_values(p)
             y0 = self.model.start(t, p) if y0 is None else y0
         if np.iscomplexobj(y0) or np.iscomplexobj(p):
             raise TypeError("y0 or p is complex; the library solves for real values (use real and imaginary parts as "

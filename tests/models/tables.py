@@ -89,6 +89,9 @@ def mechanism():
         k = round(draw.uniform(0.1, 1), 3)
         rate = draw.choice((f"k{r} = {k}", f"{k}*exp(-E*{r % 7 + 1}/T)*(1 + 0.1*sin(t))", str(k)))
         lines.append(f"{' + '.join(f'S{i}' for i in left) or '0'} -> {' + '.join(right)} : {rate}")
+    # sums of states, of which one occurs twice, in rates
+    lines += ["let RO2 = S3 + 0.5*S4 - S5/3 + 2*(S6 + 0.1)", "S2 -> S7 : 0.3*RO2*E", "S8 + S9 -> 2 S1 : 0.01*T*RO2^2",
+              "S3 -> S10 : 0.2*S11", "0 -> S12 : -(S13 + S14)*exp(-E)"]
     # what tables do not hold: a rate that depends on states, a fractional order, an equation beside reactions
     lines += ["S0 + S1 -> S2 : 0.3*S3/(1 + S3)", "0.5 S4 -> S5 : 0.2", "S1' = 0.01*sin(t) - 0.1*S1*S6*E"]
     return "\n".join(lines)

@@ -137,8 +137,8 @@ def test_cmake_with_lanes():
     """maps of members side by side, in a program that has warnings as errors and other flags of its own"""
     needs("cmake", "ninja")
     unsanitized()
-    lists = LISTS.replace("lotka_volterra.eq)", "lotka_volterra.eq LANES)\ntarget_compile_options(prey PRIVATE -Wall "
-                          "-Wextra -Werror)")
+    lists = LISTS.replace("lotka_volterra.eq)", "lotka_volterra.eq LANES OPTIONS -O1)\ntarget_compile_options(prey "
+                          "PRIVATE -Wall -Wextra -Werror)")
     program = PROGRAM.replace("return status;", "return status || lotka_volterra_lanes()[2].lanes != 8;")
     with folder() as place:
         installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": lists})
@@ -151,6 +151,7 @@ def test_cmake_with_lanes():
         with open(os.path.join(made, "compile_commands.json"), encoding="utf-8") as commands:
             flags = {os.path.basename(c["file"]): c["command"] for c in json.load(commands)}
         assert "-O3 -fopenmp-simd -ffp-contract=off" in flags["lotka_volterra.c"], flags
+        assert flags["lotka_volterra.c"].rindex("-O1") > flags["lotka_volterra.c"].rindex("-O3"), flags
         assert "-fopenmp-simd" not in flags["prey.c"], flags
 
 

@@ -204,17 +204,6 @@ def test_all_files_load_and_run():
         assert all(np.all(np.isfinite(part)) for part in run.adjoint(np.ones(m.n))), path
 
 
-def test_cflags_replace_the_level_of_optimisation():
-    from costate import _compile
-    was = os.environ.get("CFLAGS")
-    try:
-        os.environ["CFLAGS"] = "-O0 -DNAME='a b'"
-        words = _compile.command()
-    finally:
-        os.environ.pop("CFLAGS") if was is None else os.environ.update(CFLAGS=was)
-    assert words.index("-O0") > words.index("-O3") and "-DNAME=a b" in words, words
-
-
 def test_a_dae_of_index_2():
     m = Model.from_file(os.path.join(ROOT, "models", "pendulum.eq"))
     problem = costate.Problem(m, method="radau2a", **SHARP)
@@ -460,6 +449,45 @@ def test_a_cache_that_cannot_be_written():
         printed = child(LOAD, **env).split()
         assert printed[0] == "True" and not os.path.exists(printed[1]), "the temporary directory was left behind"
     assert compilations(place) == 2
+
+
+def test_parameters_that_must_be_set():
+    m = Model("model open\nparameter K1 = nan, k = 2\nstate x = 1\nx' = -K1*k*x\n")
+    for call in (costate.Problem(m).integrate, lambda span: costate.solve_ivp(m, span, [1.0])):
+        raised(ValueError, "K1 of open must be set", call, (0.0, 1.0))
+    near(costate.Problem(m, **SHARP).integrate((0.0, 1.0), p=m.parameter_vector(K1=0.5)).y, [np.exp(-1)], 1e-8)
+
+
+def test_outputs_that_are_undefined():
+    """their derivatives do not spoil those of others"""
+    m = Model("parameter k = 1, s = 0\nstate a = 1, b = 0, c = 0\na' = -k*a\nb' = k*a\nc' = 0\noutput plain = a*k\n"
+              "output share = b/(b + c)\noutput scaled = a/s\noutput root = sqrt(c - 1)")
+    found = m.output_jacobian(0.0, [1.0, 0.0, 0.0])
+    assert np.array_equal(found.y[0], [1, 0, 0]) and np.array_equal(found.p[0], [1, 0])
+    assert np.isnan(found.y[1]).any() and not np.isfinite(found.y[2:]).all()
+
+
+def test_a_cache_of_others_is_refused():
+    """what others may write, they could replace by their own programs"""
+    place = os.path.join(PLACE.name, "shared")
+    os.mkdir(place)
+    model = "import costate; costate.Model('model c\\nstate x = 1\\nx\\' = -x')"
+    for mode, fails in ((0o777, True), (0o775, True), (0o755, False)):
+        os.chmod(place, mode)
+        code = f"try:\n {model}\nexcept costate.ModelError as e: print(e)"
+        said = child(code, COSTATE_CACHE=place)
+        assert ("other users may write to the cache" in said) == fails, said
+    if os.geteuid() == 0:                                   # only root can give files away
+        os.chown(place, 1, 1)
+        assert "belongs to another user" in child(code, COSTATE_CACHE=place)
+
+
+def test_options_of_the_compiler():
+    """-O3, unless CC or CFLAGS choose another one; words in quotes stay together"""
+    show = "from costate._compile import command; print(*[w for w in command() if w.startswith(('-O', '-D'))])"
+    for environment, wanted in (({}, "-O3"), ({"CFLAGS": "-O1 -DNAME='a b'"}, "-O1 -DNAME=a b"),
+                                ({"CC": "cc -O0"}, "-O0"), ({"CFLAGS": "-g"}, "-O3")):
+        assert child(show, **{"CC": "cc", "CFLAGS": "", **environment}).strip() == wanted
 
 
 def test_the_place_of_the_cache():

@@ -1,0 +1,75 @@
+"""The command costate-model: what it writes, and what it refuses to overwrite."""
+import contextlib
+import io
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from codegen import command
+
+MECHANISM = "#INCLUDE s.spc\n#EQUATIONS\nA = B : K1;\n#INITVALUES\nA = 2;\n"
+SPECIES = "#DEFVAR\nA = IGNORE; B = IGNORE;\n"
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="costate-")
+        self.addCleanup(place.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(place.name)
+        Path("decay.eq").write_text("state x = 1\nx' = -x\n", encoding="utf-8")
+        Path("mech.def").write_text(MECHANISM, encoding="utf-8")
+        Path("species").mkdir()
+        Path("species", "s.spc").write_text(SPECIES, encoding="utf-8")
+
+    def run_with(self, *args):
+        """(status, what it says)"""
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            status = command.main(list(args))
+        return status, said.getvalue()
+
+    def test_files_of_others_are_kept(self):
+        self.assertEqual(self.run_with("decay.eq"), (0, ""))
+        self.assertEqual(self.run_with("decay.eq"), (0, ""))                  # its own are replaced
+        for name in ("decay.c", "decay.h"):
+            kept = Path(name).read_text(encoding="utf-8")
+            Path(name).write_text("int mine;\n", encoding="utf-8")
+            status, said = self.run_with("decay.eq")
+            self.assertEqual((status, Path(name).read_text(encoding="utf-8")), (1, "int mine;\n"))
+            self.assertIn(f"{name} exists, and costate-model did not write it", said)
+            Path(name).write_text(kept, encoding="utf-8")
+        Path("decay.c").write_text("", encoding="utf-8")
+        self.assertEqual(self.run_with("decay.eq")[0], 0)
+        os.mkfifo("pipe.c")                                                   # it does not wait for a writer
+        self.assertIn("pipe.c is not a file that can be written", self.run_with("decay.eq", "-o", "pipe.c")[1])
+
+    def test_include_folders(self):
+        status, said = self.run_with("mech.def")
+        self.assertEqual(status, 1)
+        self.assertIn("mech.def:1:10: the file s.spc does not exist in .; -I FOLDER names others", said)
+        status, said = self.run_with("mech.def", "-I", "species")
+        self.assertEqual(status, 0)
+        self.assertEqual(said, "note: the mechanism gives no value for K1: these parameters are NaN, and runs are "
+                         "refused, until they are set\n")
+
+    def test_equation_files_of_mechanisms(self):
+        for _ in range(2):
+            self.assertEqual(self.run_with("mech.def", "-I", "species", "-o", "mech.eq")[0], 0)
+        text = Path("mech.eq").read_text(encoding="utf-8")
+        self.assertIn("A -> B : K1*f_1\n", text)
+        Path("mech.eq").write_text(text.replace("nan", "3"), encoding="utf-8")
+        self.assertEqual(self.run_with("mech.eq"), (0, ""))
+        status, said = self.run_with("mech.def", "-I", "species", "-o", "mech.eq")
+        self.assertEqual(status, 1)
+        self.assertIn("mech.eq exists and is another text, which may have been edited", said)
+        self.assertIn("only mechanisms", self.run_with("decay.eq", "-o", "again.eq")[1])
+
+    def test_wrong_calls(self):
+        for args in ((), ("decay.eq", "mech.def"), ("--lane", "decay.eq"), ("decay.eq", "-o")):
+            self.assertEqual(self.run_with(*args)[0], 2, args)
+
+
+if __name__ == "__main__":
+    unittest.main()
