@@ -75,6 +75,8 @@ def tree(draw, leaves, depth):
         inner = ("+", ("c", 1.125), ("^", inner, ("c", 2)))
     elif name in ("sinh", "cosh", "exp", "expm1", "tan"):
         inner = ("*", ("c", draw.choice((0.75, -2.5))), ("sin", inner)) if draw.random() < 0.7 else ("atan", inner)
+        if name == "tan" and inner[0] == "atan":           # far up at a pole no derivative has digits
+            inner = ("*", ("c", 0.75), ("sin", inner[1]))
     elif name == "tanh":
         inner = ("*", ("c", draw.choice((1, 4, 15))), ("cos", inner))
     return (name, inner)
