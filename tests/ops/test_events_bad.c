@@ -266,7 +266,7 @@ static void bounces(void **state)
 
 /* At t0 = 1.7e12 the hops are soon as short as the round-off of t.  Shorter steps are not to be had: the sentence says
    what helps. */
-static int late;            /* runs that end so */
+static int tried, late;     /* runs, and those that end so */
 
 static void zeno_late(void **state)
 {
@@ -292,11 +292,13 @@ static void zeno_late(void **state)
     if (status == COSTATE_OK || (status == COSTATE_STEP_TOO_SMALL) != shifts ||
         strstr(costate_message(c), "take shorter steps"))
         fail_msg("%s: %s: %s", method_name(*state), costate_status_name(status), costate_message(c));
+    tried++;
     late += shifts;
     costate_free(c);
 }
 
-static void late_runs(void **state) { (void)state; assert_true(late > 0); }
+/* a few methods alone need not meet it */
+static void late_runs(void **state) { (void)state; assert_true(late > 0 || tried < 20); }
 
 /* A ball on the floor is kicked at a given time, so gently that it is back within a small part of a fixed step: shorter
    ones are to be had, and find it. */

@@ -68,7 +68,10 @@ static void sweeps(void **state)
                 ours = tangent(&s, &dx);
                 say(&s, "tangent", relative_gap(s.N * M, ours.V, theirs.V), bound);
                 g = adjoint(&s, &w, s.c);
-                say(&s, "transposed", gap_of(&s, &dx, &ours, &w, &g), larger_of(1e-12, 3 * gap));
+                /* each iterated system is wrong by 1e-13 of its unknowns, and both kinds of sweep differ in which are
+                   solved directly instead */
+                double most = s.o.stage_solve == COSTATE_STAGE_ITERATIVE ? 4e-12 : 1e-12;
+                say(&s, "transposed", gap_of(&s, &dx, &ours, &w, &g), larger_of(most, 3 * gap));
                 same_states(&s, &all);
             }
             session_close(&s);
