@@ -29,6 +29,13 @@ static inline int all_finite(size_t n, const double *x)
     if (n & 1) sum += at[0];
     return sum - sum == 0 || all_finite_of_many(n, x);
 }
+/* infinite ones are allowed */
+static inline int no_nan(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != x[i]) return 0;
+    return 1;
+}
 
 /* sum (w_i x_i)^2 */
 double sum_weighted_of_many(size_t n, const double *w, const double *x);

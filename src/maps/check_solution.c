@@ -62,7 +62,8 @@ int check_agrees(double error, double blur)
 
 void check_says_blur(costate_report *r, double error, double blur)
 {
-    if (error > CHECK_RIGHT) check_adds(r, " (The differences agree with each other to %.0e only: round-off.)", blur);
+    if (error > CHECK_RIGHT && check_agrees(error, blur))
+        check_adds(r, " (The differences agree with each other to %.0e only: round-off.)", blur);
 }
 
 int check_along(const space *s, const check_derivative *c, double *error, double *blur)

@@ -305,7 +305,7 @@ static int judge_second(costate *c, const attempt *x, costate_report *r)
     check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
                "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
                right ? "" : " WRONG");
-    if (right) check_says_blur(r, r->hessian, x->blur);
+    check_says_blur(r, r->hessian, x->blur);
     return symmetric && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
 }
 

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/vec.h"
 #include "run/rule.h"
 #include "run/watch.h"
 
@@ -74,19 +75,12 @@ int known_keep(costate *c, const run *x, int begins, long source)
     return space_agree(&c->maps.space, tape_fresh(&c->st, x->tape, &f));
 }
 
-static int no_nan(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (isnan(x[i])) return 0;
-    return 1;
-}
-
 /* what is read before it is computed anew */
 static int guards_sound(const watch *w, const guarded *g)
 {
     for (int k = 0; k < w->count; k++) {
         const double numbers[] = {g[k].value, g[k].size, g[k].change, g[k].last_change, g[k].band};
-        if (!no_nan(numbers, sizeof numbers / sizeof *numbers) || g[k].sign < -1 || g[k].sign > 1) return 0;
+        if (!no_nan(sizeof numbers / sizeof *numbers, numbers) || g[k].sign < -1 || g[k].sign > 1) return 0;
     }
     return 1;
 }
@@ -99,8 +93,8 @@ static int sound(const costate *c, const known *k, const fresh_run *f)
     const double *vectors = (const double *)(const void *)(guards + guard_bytes(c));
     size_t count = (f->bytes - sizeof *k - guard_bytes(c)) / sizeof *vectors;
     const double numbers[] = {k->low, k->log_old, k->h_old, k->stiffest, k->rate};
-    if (!no_nan(numbers, sizeof numbers / sizeof *numbers) || !no_nan(k->when, LAST_EVENTS)) return 0;
-    if (!guards_sound(&c->watch, (const guarded *)(const void *)guards) || !no_nan(vectors, count)) return 0;
+    if (!no_nan(sizeof numbers / sizeof *numbers, numbers) || !no_nan(LAST_EVENTS, k->when)) return 0;
+    if (!guards_sound(&c->watch, (const guarded *)(const void *)guards) || !no_nan(count, vectors)) return 0;
     if (!(fabs(k->low) <= fabs(f->t) + 1)) return 0;
     double low = fmin(f->t0, f->t1), high = fmax(f->t0, f->t1);
     return k->taken >= 0 && k->first >= 0 && k->first <= c->watch.count && isfinite(k->h_free) &&

@@ -29,6 +29,7 @@
    J. Comput. Appl. Math. 111 (1999) 93-111): it is raised while psi is below a bound of the method and h hardly
    changes, and lowered where the iteration hardly converges. */
 #include <math.h>
+#include "base/vec.h"
 #include "run/rule.h"
 
 enum { LIMITED = 15 * FLAG, CALM = 6 };         /* as in DOPRI5; a stiff member is tried after 300 near steps */
@@ -286,7 +287,7 @@ int rule_sound(const costate *c, const rule *x)
 {
     int count = members_count(&c->st), there = x->member >= 0 && x->member < count && x->next >= 0 && x->next < count;
     const double numbers[] = {x->psi, x->h_old, x->solve, x->done.f, x->done.factorisations, x->done.solutions};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) there &= !isnan(numbers[i]);
+    there &= no_nan(sizeof numbers / sizeof *numbers, numbers);
     for (int i = 0; i < RECENT; i++) there &= x->length[i] >= 0 && x->price[i] >= 0;
     there &= x->calm >= 0 && x->cheaper >= 0 && x->since >= 0 && x->taken >= 0 && x->flagged >= 0;
     return there && c->works[x->next].usable && ((x->eventful | x->fast) & ~1) == 0 && x->lu >= 0 &&
