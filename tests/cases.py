@@ -24,6 +24,16 @@ def documents(root):
                   for name in glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))
 
 
+def fails(kind, words, call, *arguments, **named):
+    """the exception of this kind that the call raises, which says these words"""
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        assert words in str(error), f"{error!r} does not say {words!r}"
+        return error
+    raise AssertionError(f"no {kind.__name__} with {words!r}")
+
+
 def run_all(names):
     """names: globals() of the module; ends the program, with 1 if a test failed"""
     tests = [(name, what) for name, what in list(names.items()) if name.startswith("test_")]

@@ -185,6 +185,21 @@ static int fall_jac(const costate_point *x, double *J, void *ctx)
 }
 CLOCK_JUMP(half_back, -0.5, 0)
 
+static void wind_ball(clockwork *w)
+{
+    clock_wind(w, 1, 0, 0);
+    w->P.rhs.value = fall;
+    w->P.rhs.tangent = fall_tangent;
+    w->P.rhs.adjoint = fall_adjoint;
+    w->P.jac = fall_jac;
+    w->event[0].guard = clock_hand_guard;
+    w->event[0].direction = -1;
+    w->event[0].jump = half_back;
+    w->y0[0] = 1;
+    w->y0[2] = 0;
+    w->o.on_event = NULL;
+}
+
 static void zeno(void **state)
 {
     static const int counted[] = {COSTATE_TOO_MANY_EVENTS, 0},
@@ -194,18 +209,8 @@ static void zeno(void **state)
     for (int limited = 0; limited < (method_info(*state).dense > 1 ? 2 : 1); limited++) {
         clockwork w;
         double t;
-        clock_wind(&w, 1, 0, 0);
-        w.P.rhs.value = fall;
-        w.P.rhs.tangent = fall_tangent;
-        w.P.rhs.adjoint = fall_adjoint;
-        w.P.jac = fall_jac;
-        w.event[0].guard = clock_hand_guard;
-        w.event[0].direction = -1;
-        w.event[0].jump = half_back;
-        w.y0[0] = 1;
-        w.y0[2] = 0;
+        wind_ball(&w);
         w.o.max_events = limited ? 12 : 0;
-        w.o.on_event = NULL;
         costate *c = new_for_test(*state, &w.P, &w.o);
         double y[CLOCK_ROWS];
         costate_tape *tape = costate_tape_new();
@@ -273,17 +278,7 @@ static void zeno_late(void **state)
     NEEDS_ESTIMATE(*state);
     if (is_explicit(*state) && method_info(*state).dense == 1) skip();
     clockwork w;
-    clock_wind(&w, 1, 0, 0);
-    w.P.rhs.value = fall;
-    w.P.rhs.tangent = fall_tangent;
-    w.P.rhs.adjoint = fall_adjoint;
-    w.P.jac = fall_jac;
-    w.event[0].guard = clock_hand_guard;
-    w.event[0].direction = -1;
-    w.event[0].jump = half_back;
-    w.y0[0] = 1;
-    w.y0[2] = 0;
-    w.o.on_event = NULL;
+    wind_ball(&w);
     costate *c = new_for_test(*state, &w.P, &w.o);
     double y[CLOCK_ROWS];
     memcpy(y, w.y0, sizeof y);

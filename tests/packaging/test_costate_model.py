@@ -82,14 +82,20 @@ def test_a_method():
            "-I" + installed.include)
 
 
+def built_by_cmake(place, lists):
+    """the folder in which a project with this CMakeLists.txt was built beside an installed costate"""
+    installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": lists})
+    made = os.path.join(place, "made")
+    run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate")
+    run("cmake", "--build", made)
+    return made
+
+
 def test_cmake():
     needs("cmake", "ninja")
     unsanitized()
     with folder() as place:
-        installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": LISTS})
-        made = os.path.join(place, "made")
-        run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate")
-        run("cmake", "--build", made)
+        made = built_by_cmake(place, LISTS)
         assert run(os.path.join(made, "prey")).strip() == ANSWER
 
 
@@ -123,10 +129,7 @@ def test_cmake_with_other_libraries():
     needs("cmake", "ninja")
     unsanitized()
     with folder() as place:
-        installed, where = Installed(os.path.join(place, "tree")), outside(place, **{"CMakeLists.txt": BESIDE})
-        made = os.path.join(place, "made")
-        run("cmake", "-G", "Ninja", "-S", where, "-B", made, "-Dcostate_DIR=" + installed.lib + "/cmake/costate")
-        run("cmake", "--build", made)
+        made = built_by_cmake(place, BESIDE)
         programs = [name for name in os.listdir(made) if name.startswith("prey")]
         assert len(programs) == 7, programs
         for name in programs:

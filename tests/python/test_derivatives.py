@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
-from cases import run_all                       # noqa: E402
+from cases import fails, run_all                # noqa: E402
 
 SHARP = dict(rtol=1e-9, atol=1e-11)
 DIFFERENCED = 2e-6          # of a gradient by differences: those lose a part of the digits
@@ -19,15 +19,6 @@ def close(a, b, tol, what=""):
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     gap = np.max(np.abs(a - b) / (np.abs(b) + 1e-300), initial=0)
     assert gap <= tol, f"{what}: gap {gap:.1e} > {tol:.1e}: {a} {b}"
-
-
-def fails(kind, words, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert words in str(error), f"{error!r} does not say {words!r}"
-        return
-    raise AssertionError(f"no {kind.__name__} with {words!r}")
 
 
 class Counted:

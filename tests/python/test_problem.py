@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import numpy as np                              # noqa: E402
 
 import costate                                  # noqa: E402
-from cases import run_all                       # noqa: E402
+from cases import fails, run_all                # noqa: E402
 
 P0, Y0, SPAN = np.array([1.5, 1.0, 1.0, 3.0]), np.array([1.0, 1.0]), (0.0, 3.0)
 
@@ -56,15 +56,6 @@ def close(a, b, tol=1e-9):
     assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
     gap = np.max(np.abs(a - b), initial=0) / (np.max(np.abs(b), initial=0) + 1e-300)
     assert gap <= tol, f"gap {gap:.1e} > {tol:.1e}: {a} {b}"
-
-
-def fails(kind, words, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert words in str(error), f"{error!r} does not say {words!r}"
-        return error
-    raise AssertionError(f"no {kind.__name__} with {words!r}")
 
 
 def test_transposes_in_every_way():
