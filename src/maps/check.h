@@ -132,6 +132,7 @@ typedef struct {
 int check_along(const space *, const check_derivative *, double *error, double *blur);
 /* Is the derivative right, as far as differences tell, the best two of which disagree by blur? */
 int check_agrees(double error, double blur);
-void check_says_blur(costate_report *, double error, double blur);     /* adds it, where it is why a large error agrees */
+/* adds it, where it is why a large error agrees */
+void check_says_blur(costate_report *, double error, double blur);
 
 #endif
