@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bvp/bvp.h"
-#include "run/families.h"
+#include "solver/families.h"
 
 int rk_takes(const costate_method *m) { return has_implicit_stages(m); }
 

@@ -1,7 +1,7 @@
 /* version.c - calls from programs that may have been compiled with the header of another version. */
 #include <stdlib.h>
 #include "bvp/bvp.h"
-#include "run/version.h"
+#include "calls/version.h"
 
 costate_bvp *costate_bvp_new_sized(const costate_size *program, const costate_method *m, const costate_problem *P,
                                    const costate_conditions *g, const costate_bvp_options *o)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "ensemble/ensemble.h"
-#include "run/run.h"
+#include "solver/solver.h"
 
 /* ---- the member's part of the arrays ---- */
 

@@ -1,6 +1,6 @@
 /* version.c (ensemble) - handles programs that were compiled with the header of another version. */
 #include <costate/ensemble.h>
-#include "run/version.h"
+#include "calls/version.h"
 
 int costate_ensemble_sized(const costate_size *program, const costate_method *m, const costate_problem *P,
                            const costate_options *o, const costate_members *all, costate_ensemble_report *report)

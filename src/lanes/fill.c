@@ -3,6 +3,7 @@
 #include <string.h>
 #include "lanes/moves.h"
 #include "lanes/tape.h"
+#include "run/integrate.h"
 
 static void copy_lane(const batch *b, int from, int to, size_t count, double *all)
 {

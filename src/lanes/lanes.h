@@ -9,7 +9,7 @@
 #include <costate/lanes.h>
 #include "lanes/members.h"
 #include "linsol/layout.h"
-#include "run/loop.h"
+#include "solver/run_state.h"
 
 enum { LANES_MOST = COSTATE_LANES_MOST };
 

@@ -2,6 +2,8 @@
 #include <string.h>
 #include "lanes/moves.h"
 #include "lanes/tape.h"
+#include "run/damping.h"
+#include "solver/status.h"
 
 /* what a run alone counts: erk begins each step with one f, if it is not the last of the step before */
 static void count(const batch *b, int l, costate_stats *s)
@@ -44,7 +46,7 @@ static int unused(const batch *b)
     return sum;
 }
 
-/* found and then direct gradients onto what mu held: run/second.c */
+/* found and then direct gradients onto what mu held: sweeps/second.c */
 static void add_mu(size_t count, const double *found, const double *direct, double *mu)
 {
     for (size_t i = 0; mu && i < count; i++) mu[i] += found[i];

@@ -1,5 +1,5 @@
 /* pace.c (lanes) - the step loop of L members: lengths of steps, error norms, acceptance and proposals, by the formulas
-   of run/pace.h and step/norm.c. */
+   of solver/pace.h and step/norm.c. */
 #include <math.h>
 #include "lanes/norm.h"
 

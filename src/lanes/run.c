@@ -7,6 +7,8 @@
 #include <string.h>
 #include "lanes/moves.h"
 #include "lanes/tape.h"
+#include "run/aim.h"
+#include "run/damping.h"
 
 /* The longest steps that explicit methods allow (erk/limit.c), by the spectral radius of each member. */
 static int limit(batch *b)

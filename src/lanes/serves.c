@@ -1,8 +1,10 @@
 /* serves.c (lanes) - what lanes serve: problems, options, methods and callbacks, each with its reason if not. */
 #include <string.h>
+#include "lanes/setup.h"
 #include "linsol/backends.h"
 #include "linsol/few.h"
-#include "lanes/setup.h"
+#include "solver/arguments.h"
+#include "solver/status.h"
 
 static const char *of_problem(const costate_problem *P, const lane_task *t)
 {

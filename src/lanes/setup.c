@@ -8,6 +8,8 @@
 #include "linsol/backends.h"
 #include "linsol/layout.h"
 #include "ros/ros.h"
+#include "run/control.h"
+#include "run/damping.h"
 
 /* ---- the code for this processor ---- */
 

@@ -1,5 +1,5 @@
-/* check_solution.c - derivatives of a whole solution, checked along random directions: of a run (run/check.c) or of a
-   boundary value problem (bvp/check.c).  Tangent and adjoint must be transposes, Hessians symmetric, and both must be
+/* check_solution.c - derivatives of a whole solution, checked along random directions: of a run (checks/check.c) or of
+   a boundary value problem (bvp/check.c).  Tangent and adjoint must be transposes, Hessians symmetric, and both must be
    the derivatives that differences of solutions on the same steps show. */
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 
    If so, the operator only says why it is none. */
 #include <stdlib.h>
+#include "calls/version.h"
 #include "operators/chebyshev.h"
 #include "operators/splitting.h"
-#include "run/version.h"
 
 costate_splitting *costate_splitting_new_sized(const costate_size *program, const costate_problem *P, int count,
                                                const costate_part *parts)

@@ -6,9 +6,9 @@
        MAP      an event's jump and cost, or values made consistent
        OBSERVE  adds a term at a time inside a step to each functional
 
-   Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (run/second.c). Observations
-   use the dense output of their step: in a forward sweep they follow it, in a backward sweep they precede it. A sweep
-   is a loop over the list (run/sweep.c); a new kind of operation is a new row of rules. */
+   Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (sweeps/second.c).
+   Observations use the dense output of their step: in a forward sweep they follow it, in a backward sweep they precede
+   it. A sweep is a loop over the list (sweeps/sweep.c); a new kind of operation is a new row of rules. */
 #ifndef COSTATE_OPS_H
 #define COSTATE_OPS_H
 

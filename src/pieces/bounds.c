@@ -5,8 +5,8 @@
    Its second derivatives are zero, and it is the identity where all components are inside. */
 #include <math.h>
 #include <string.h>
+#include "calls/version.h"
 #include "pieces/pieces.h"
-#include "run/version.h"
 
 static int beyond(const costate_bounds *b, int i, double y)
 {

@@ -6,9 +6,9 @@
        adjoint_tangent  a += w factor b',  b += w factor a'
        third            zero */
 #include <string.h>
+#include "calls/version.h"
 #include "maps/check.h"
 #include "pieces/pieces.h"
-#include "run/version.h"
 
 /* ---- quantities ---- */
 

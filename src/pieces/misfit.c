@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calls/version.h"
 #include "pieces/pieces.h"
-#include "run/version.h"
 
 /* ---- the object ---- */
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
+#include "calls/version.h"
 #include "maps/callbacks.h"
 #include "pieces/project.h"
-#include "run/version.h"
+#include "solver/pace.h"
 
 /* ---- calls of g ---- */
 

@@ -1,9 +1,9 @@
 /* relaxation.c - an invariant that is kept by relaxation (src/ops/relax.c), as problem.after_step.invariant:
 
        g(t, y, p) - c,   c: 0, or with `keep` the memory variable that holds g at the start */
+#include "calls/version.h"
 #include "maps/callbacks.h"
 #include "pieces/project.h"
-#include "run/version.h"
 
 static double kept(const costate_projection *q, const double *m) { return q->g.keep && m ? m[q->g.memory] : 0; }
 

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include "run/loop.h"
+#include "run/aim.h"
 
 /* No solution requires so small a fraction of its interval, whatever its initial transient.  This bound ends a start
    that fails at t = 0, where any h differs from 0. */

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "maps/callbacks.h"
+#include "run/aim.h"
 #include "run/watch.h"
 
 enum { TRIES = 12 };

@@ -10,7 +10,7 @@
    tolerance that is asked for (mathematics, eq. 13.26). */
 #include <math.h>
 #include <string.h>
-#include "run/loop.h"
+#include "run/calibrated.h"
 
 static const double ENOUGH = 0.1;               /* an error below needs not be known better */
 

@@ -20,7 +20,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "run/run.h"
+#include "run/consistent.h"
 
 /* In tolerances.  A run leaves a part of its tolerance in the constraints, with ros2 and radau1a the error of a step.
    Newton's iteration absorbs a smaller jump in the first step. */

@@ -16,7 +16,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "run/run.h"
+#include "run/control.h"
 
 int error_exponent(const costate_method *m)
 {

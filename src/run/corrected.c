@@ -1,6 +1,8 @@
 /* corrected.c - problem.after_step in a run: at its start, after accepted steps, and what is said of it. */
 #include <math.h>
 #include "base/larger.h"
+#include "run/corrected.h"
+#include "run/events.h"
 #include "run/watch.h"
 
 int correct_start(costate *c, run *x)

@@ -4,7 +4,7 @@
    exp(-sum z) is right.  The rate is the largest -J_ii/M_ii, which does not depend on the units of the unknowns; a
    system whose fast modes do not show on the diagonal is not noticed. */
 #include <math.h>
-#include "run/loop.h"
+#include "run/damping.h"
 
 static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on, */
 static const double SLOW = 1;                   /* z, below which R(-z) is exp(-z), nearly, which takes less time */

@@ -3,6 +3,8 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "run/events.h"
+#include "run/start.h"
 #include "run/watch.h"
 
 enum { MOST_STILL = 100 };

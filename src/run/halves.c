@@ -5,7 +5,8 @@
    anew and may lie later, and given times and t1 are met exactly.  After a map the steps go on with the first step
    behind it on the tape.  A half that fails is split further; the next try has at most twice the length of the last. */
 #include <math.h>
-#include "run/loop.h"
+#include "run/halves.h"
+#include "run/list.h"
 
 static const double GROWS = 2;
 static const double CRUMB = 1e-8;               /* of a half: what remains of it is round-off */

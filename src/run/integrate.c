@@ -1,9 +1,18 @@
 /* integrate.c - a run from start to end, around the step loop: with a tape, as a continuation, with tangents. */
 #include <math.h>
 #include <string.h>
+#include "choice/rule.h"
+#include "run/aim.h"
+#include "run/corrected.h"
+#include "run/damping.h"
+#include "run/events.h"
+#include "run/integrate.h"
+#include "run/loop.h"
 #include "run/random_tangents.h"
-#include "run/rule.h"
-#include "run/watch.h"
+#include "run/warm.h"
+#include "solver/arguments.h"
+#include "solver/members.h"
+#include "solver/status.h"
 
 /* Discards everything known of earlier steps; their factorisations are not even used as preconditioners. */
 static void anew(costate *c)

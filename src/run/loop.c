@@ -5,9 +5,23 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "choice/effort.h"
+#include "choice/rule.h"
+#include "run/aim.h"
+#include "run/calibrated.h"
+#include "run/consistent.h"
+#include "run/control.h"
+#include "run/corrected.h"
+#include "run/damping.h"
+#include "run/events.h"
+#include "run/halves.h"
+#include "run/known.h"
+#include "run/loop.h"
 #include "run/random_tangents.h"
-#include "run/rule.h"
+#include "run/start.h"
 #include "run/watch.h"
+#include "solver/status.h"
+#include "solver/workspace.h"
 
 /* after an event: controller and predictor start afresh */
 static void restart(costate *c, run *x)

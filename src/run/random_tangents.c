@@ -13,7 +13,12 @@
 #include <string.h>
 #include "base/random.h"
 #include "maps/callbacks.h"
+#include "run/consistent.h"
 #include "run/random_tangents.h"
+#include "run/start.h"
+#include "solver/arguments.h"
+#include "solver/members.h"
+#include "solver/workspace.h"
 
 /* the relative tolerance that counts where options.rtol is 0 */
 static const double DEFAULT_RTOL = 1e-6;

@@ -2,7 +2,7 @@
 #ifndef COSTATE_RUN_RANDOM_TANGENTS_H
 #define COSTATE_RUN_RANDOM_TANGENTS_H
 
-#include "run/loop.h"
+#include "solver/run_state.h"
 
 /* the tangents that the user wants through a run; m 0: none */
 typedef struct { int m; double *V; const double *Vp; const costate_times *times; } user_tangents;

@@ -1,13 +1,7 @@
 /* remake.c - recomputes steps of a tape: the same computation, bit for bit. */
 #include <string.h>
-#include "run/run.h"
-
-void fresh(costate *c, long source)
-{
-    if (!source) linearisation_outdate(&c->st.lin);
-    if (!source) factors_reset(c->st.fac);
-    if (c->st.F->restart) c->st.F->restart(&c->st);
-}
+#include "run/remake.h"
+#include "solver/workspace.h"
 
 int fresh_as_taped(costate *c, const costate_tape *t, int k)
 {

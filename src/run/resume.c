@@ -1,8 +1,14 @@
 /* resume.c - resumes a run from the file of its tape, and reads tapes from files. */
 #include <stdlib.h>
 #include <string.h>
+#include "choice/rule.h"
+#include "run/aim.h"
+#include "run/integrate.h"
+#include "run/known.h"
+#include "run/loop.h"
 #include "run/random_tangents.h"
-#include "run/rule.h"
+#include "run/remake.h"
+#include "run/resume.h"
 
 /* The files of all processes must end at the same step; otherwise the run cannot be resumed. */
 static int same_step(costate *c, const costate_tape *tape, int status)

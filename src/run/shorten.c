@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/vec.h"
+#include "run/control.h"
 #include "run/watch.h"
 
 /* The slope of a guard at zero times the part of the step up to there, relative to the largest value of the guard in

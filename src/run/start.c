@@ -1,7 +1,9 @@
 /* start.c - consistent values at the start and end of a run, and as a call of its own. */
 #include <math.h>
 #include <string.h>
-#include "run/loop.h"
+#include "run/start.h"
+#include "solver/arguments.h"
+#include "solver/workspace.h"
 
 /* requires c->start.mine.before and .k */
 static int find(costate *c, double t, int only_values)

@@ -6,7 +6,7 @@
    their memory. */
 #include <math.h>
 #include <string.h>
-#include "run/loop.h"
+#include "run/warm.h"
 
 int warm(const costate *c, double t0, double t1, const double *y, const double *p, const costate_tape *tape)
 {

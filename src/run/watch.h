@@ -2,27 +2,7 @@
 #ifndef COSTATE_RUN_WATCH_H
 #define COSTATE_RUN_WATCH_H
 
-#include "run/loop.h"
-
-/* The guard of one event. */
-typedef struct guarded {
-    int sign;                   /* at the last evaluation; 0: it was zero at the start of the segment */
-    int from_zero;              /* it was zero at the start of the segment and has not been evaluated since; */
-    int led;                    /* and a trial step has shown the sign that it takes */
-    int fires;                  /* it is zero, to round-off, at the end of the step */
-    int fired;                  /* -1, 1: direction in which it passed zero at the start of the segment; 0: it did not
-                                   */
-    double value, next, size;   /* at the last evaluation, and now; its largest modulus in this step */
-    double last_change;         /* between the last two evaluations */
-    double end, change;         /* at the end of the step; its change over the previous step */
-    double looked;              /* theta of the last evaluation */
-    int near;                   /* it is evaluated inside the step, too */
-    double slope, miss;         /* where it fires: time derivative along the run; error of its time */
-    double band;                /* its round-off at the start of the segment */
-    int open, probed, goes;     /* at_once.c: it may be zero there; it is zero, and takes this sign */
-    int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
-    int looked_before;          /* it was active in the mode before the last event */
-} guarded;
+#include "solver/run_state.h"
 
 typedef struct {                /* the search for the length of a step; solve: solves the step with h and returns the
                                    guard */

@@ -1,5 +1,5 @@
 /* catalogue.c - the methods that the build made from methods/: look-up by name, suggestions for misspelt names, and
-   descriptions.  run/families.c counts those that costate_new takes. */
+   descriptions.  solver/families.c counts those that costate_new takes. */
 #include <string.h>
 #include "step/method.h"
 

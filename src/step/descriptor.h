@@ -64,8 +64,8 @@ typedef struct {
     const double *D;            /* s*degree */
 } method_dense;
 
-/* A composite method (family COSTATE_COMPOSITE) has members, of which run/rule.c chooses one at each step.  Those with
-   explicit stages come before the stiff ones. */
+/* A composite method (family COSTATE_COMPOSITE) has members, of which choice/rule.c chooses one at each step.  Those
+   with explicit stages come before the stiff ones. */
 typedef struct {
     const costate_method *method;
     int stiff;                  /* 0: explicit stages */

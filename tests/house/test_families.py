@@ -2,7 +2,7 @@
 
     test_families.py SOURCE     reports in the format of cmocka
 
-A family is what has a row in src/run/families.c, a folder of src with the table of a family, or a folder of methods:
+A family is what has a row in src/solver/families.c, a folder of src with the table of a family, or a folder of methods:
 whatever was added first.  tests/dropped/new_family adds one as the checklist says, and runs it."""
 import os
 import re
@@ -26,7 +26,7 @@ def read(path):
 
 
 def families():
-    rows = [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/run/families.c"))]
+    rows = [name.lower() for name in re.findall(r"\[COSTATE_(\w+)\] = &\w+_family", read("src/solver/families.c"))]
     folders = {x for x in os.listdir(os.path.join(source, "methods")) if "." not in x}
     return sorted((set(rows) | set(objects.families(source)) | folders) - WITHOUT_STEPS)
 

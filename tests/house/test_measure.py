@@ -44,7 +44,7 @@ def same(found, expected):
 
 
 def test_fields():
-    same(measure.fields({"run/solver.h": measure.code(STRUCT)}), ["m", "dt", "dh", "at", "part", "call", "why"])
+    same(measure.fields({"solver/solver.h": measure.code(STRUCT)}), ["m", "dt", "dh", "at", "part", "call", "why"])
 
 
 def test_writers():
@@ -74,14 +74,14 @@ def test_families_named():
 
 
 def test_structs():
-    files = {"run/solver.h": measure.code(STRUCT + "typedef struct { int a, b; struct { int c; } d; } pair;")}
+    files = {"solver/solver.h": measure.code(STRUCT + "typedef struct { int a, b; struct { int c; } d; } pair;")}
     found = {name: len(x) for (_, name), x in measure.structs(files).items()}
     same(found, {"costate_tape": 1, "costate": 7, "later": 1, "pair": 3})
 
 
 def test_named_elsewhere():
     files = {"erk/family.c": "const family erk_family = {", "erk/forward.c": "x = &erk_family; COSTATE_ERK",
-             "run/families.c": "&erk_family, COSTATE_ERK", "run/a.c": "f(&erk_family); m == COSTATE_ERK; ERK",
+             "solver/families.c": "&erk_family, COSTATE_ERK", "run/a.c": "f(&erk_family); m == COSTATE_ERK; ERK",
              "step/step.h": "extern const family erk_family;\n", "tape/all.c": "const store all = {1}; y = &all;",
              "tape/load.c": "x = y ? &all : z; /* all */", "linsol/band.c": "const costate_backend LS_band = {",
              "linsol/choose.c": "return &LS_band;", "irk/a.c": "x == &LS_band && COSTATE_FIRK"}

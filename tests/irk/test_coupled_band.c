@@ -1,7 +1,7 @@
 /* test_coupled_band.c - the stages of a problem whose matrices are banded: their coupled matrix is no band, and is
    factored as the sparse matrix that it is, unless a solver was asked for. */
 #include "irk/irk.h"        /* before cmocka, which has a macro fail */
-#include "run/run.h"
+#include "solver/solver.h"
 #include "common.h"
 
 enum { POINTS = 60, N = 2 * POINTS };

@@ -1,6 +1,6 @@
 /* test_locate.c - the length of a step that ends in an event: found to round-off for guards of many shapes, from good
    and bad slopes, and no length is tried twice, as each try solves the step again. */
-#include "run/run.h"                /* before cmocka, whose fail is a macro */
+#include "solver/solver.h"     /* before cmocka, whose fail is a macro */
 #include "run/watch.h"
 #include "common.h"
 

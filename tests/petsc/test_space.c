@@ -1,7 +1,7 @@
 /* test_space.c - a state spread over processes: all take the same steps and fail alike, and their parts make up the
    solution, the tangents and the gradients of one process; sums are batched. */
 #include "linsol/gmres.h"
-#include "run/run.h"
+#include "step/method.h"
 #include "common.h"
 #include "cells_case.h"
 #include "spread.h"

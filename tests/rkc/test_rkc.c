@@ -1,7 +1,7 @@
 /* test_rkc.c - stabilised explicit methods, degree by degree: transposes, tangents against the frozen steps, the
    spectral radius, what they refuse and what they say of problems that are not theirs. */
 #include "rkc/rkc.h"
-#include "run/run.h"     /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "common.h"
 #include <float.h>
 #include "spread.h"

@@ -1,6 +1,6 @@
 /* test_auto_prices.c - auto prices the linear solver that it would use, and takes stabilised steps only where they are
    cheaper: small systems, bands, reaction networks, a plate; with and without a tape. */
-#include "run/run.h"        /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "common.h"
 
 enum { BS54, VERNER76, ROCK4, N_MOST = 400, LINKS_MOST = 1600 };

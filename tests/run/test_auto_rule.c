@@ -1,6 +1,6 @@
-/* test_auto_rule.c - which member of a composite method takes a step: each threshold of run/rule.c, on systems of known
-   stiffness; which members a problem and its options allow; calibrated tolerances. */
-#include "run/run.h"        /* before cmocka, which has a macro fail */
+/* test_auto_rule.c - which member of a composite method takes a step: each threshold of choice/rule.c, on systems of
+   known stiffness; which members a problem and its options allow; calibrated tolerances. */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include <costate/linsol.h>
 #include "ivp.h"
 #include "random_case.h"

@@ -5,7 +5,7 @@
    control.c is repeated here:  DOPRI5's PI controller err^(-0.17) err_old^(0.04) (Hairer, Norsett & Wanner I, II.4),
    Gustafsson's (h/h_old) (err_old/err^2)^(1/k) (Hairer & Wanner II, IV.8), RADAU5's safety
    (2 newton_max + 1)/(2 newton_max + newton). */
-#include "run/run.h"            /* before cmocka, whose fail is a macro */
+#include "run/control.h"     /* before cmocka, whose fail is a macro */
 #include "common.h"
 
 static int decay(const costate_point *x, double *out, void *ctx)

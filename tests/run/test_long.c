@@ -4,7 +4,7 @@
 #include <float.h>
 #include <limits.h>
 #include <sys/resource.h>
-#include "run/run.h"
+#include "solver/solver.h"
 #include "alloc.h"
 #include "common.h"
 

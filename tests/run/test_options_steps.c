@@ -1,5 +1,5 @@
 /* test_options_steps.c - the options of step sizes, tolerances and output do what their comments say. */
-#include "run/run.h"      /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "common.h"
 
 enum { ROOM = 4096 };

@@ -1,7 +1,7 @@
 /* test_stable_steps.c - explicit methods keep h inside their region of stability for all modes of the problem, so that
    a gradient does not grow where y shows nothing; what this costs, where it is not done, and what is said of it. */
 #include <unistd.h>
-#include "run/run.h"            /* before cmocka */
+#include "solver/solver.h"     /* before cmocka */
 #include "line_heat.h"
 
 #define CLAIM(x) do { if (!(x)) fail_msg("%s: not so: %s", method_name(m), #x); } while (0)

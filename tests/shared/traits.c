@@ -1,7 +1,7 @@
 /* traits.c - what tests over all methods must know of a method, from the table of its family. */
 #include <stdio.h>
 #include <string.h>
-#include "run/families.h"
+#include "solver/families.h"
 #include "step/step.h"
 #include "problems.h"
 #include "traits.h"

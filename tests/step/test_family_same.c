@@ -1,7 +1,7 @@
 /* test_family_same.c - the family written against step.h alone computes what erk computes, by every method of erk:
    steps, tangents, adjoints and those of jets differ by round-off alone. */
 #include "family_trial.h"      /* before cmocka, which has a macro fail */
-#include "run/families.h"
+#include "solver/families.h"
 #include "common.h"
 
 enum { N_MOST = 8, M = 3 };

@@ -2,7 +2,7 @@
    dense output, its tangent and its adjoint, each to the order that the method claims.
 
    Fixed steps are halved until the error is near round-off; the slope is that of the last halving above it. */
-#include "run/run.h"      /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "common.h"
 #include <float.h>
 

@@ -2,7 +2,7 @@
    the gradient of w.y1 + S.X with respect to t, h, y, p, where w and S move, too, against 8th-order differences of the
    adjoints of steps taken again, to 1e-9; its Hessian is symmetric to 1e-12; and the gradient in the first column is
    that of the functional alone. */
-#include "run/run.h"           /* before cmocka, which has a macro fail */
+#include "solver/workspace.h"     /* before cmocka, which has a macro fail */
 #include "common.h"
 #include "nonlinear.h"
 

@@ -7,7 +7,7 @@
 #include "buffer.h"
 #include "every_second.h"
 #include "tape/frames.h"
-#include "run/run.h"            /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "files.h"
 #include "hybrid_sweeps.h"
 

@@ -3,7 +3,7 @@
 #include <setjmp.h>
 #include <unistd.h>
 #include "tape/journal.h"
-#include "run/run.h"            /* before cmocka, which has a macro fail */
+#include "solver/solver.h"     /* before cmocka, which has a macro fail */
 #include "files.h"
 #include "residual.h"
 

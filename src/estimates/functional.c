@@ -1,0 +1,116 @@
+/* functional.c - values of functionals of a run and their gradients, by one sweep over its tape. */
+#include <math.h>
+#include <string.h>
+#include "estimates/functional.h"
+#include "solver/arguments.h"
+#include "solver/workspace.h"
+#include "sweeps/output.h"
+
+int functional_sound(costate *c, const costate_functional *F)
+{
+    if (!F) return fail(&c->v, COSTATE_BAD_ARGUMENT, "The functional is NULL.");
+    if (F->m < 1) return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.m = %d: it must be at least 1.", F->m);
+    if (F->count < 0 || (F->count > 0 && !F->t))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "functional: count is negative or t is NULL.");
+    if (F->count > 0 && !F->at_time)
+        return fail(&c->v, COSTATE_MISSING, "functional.at_time is missing: there are %d times.", F->count);
+    if (F->count == 0 && !F->at_end) return fail(&c->v, COSTATE_MISSING, "functional.at_end is missing.");
+    return 0;
+}
+
+void outcome_layout(const costate *c, const costate_functional *F, const costate_tape *tape, cursor *at, outcome *o)
+{
+    size_t m = (size_t)F->m, N = (size_t)c->st.N;
+    TAKE(at, m, &o->value, &o->last, &o->t0, &o->t1, &o->end);
+    o->lambda = take(at, N * m);
+    o->mu = take(at, (size_t)c->st.np * m);
+    o->events = take(at, (size_t)tape->maps.events * m);
+    o->terms = take(at, (size_t)F->count * m);
+}
+
+/* ---- observations: `seed` of a sweep, which also has the values ---- */
+
+typedef struct { costate *c; const costate_functional *F; outcome *o; int code; } observed;     /* code: of at_time */
+
+static int called(costate *c, const char *name, int r)
+{
+    return r == 0 ? 0 : fail(&c->v, COSTATE_CALLBACK, "The callback functional.%s returned %d.", name, r);
+}
+
+static int term(observed *x, int k, double t, const double *y, double *w)
+{
+    size_t m = (size_t)x->F->m;
+    double *value = x->o->terms + (size_t)k * m;
+    x->code = x->F->at_time(k, t, y, (int)m, value, w, x->F->ctx);
+    for (size_t j = 0; j < m; j++) x->o->value[j] += value[j];
+    return x->code;
+}
+
+static int seed_of_term(int k, double t, const double *y, int m, double *w, void *ctx)
+{
+    (void)m;
+    return term(ctx, k, t, y, w);
+}
+
+/* without a gradient */
+static int terms(costate *c, const costate_tape *tape, observed *x)
+{
+    double *y = c->work.z, *w = c->d.w;
+    for (int k = 0; k < x->F->count; k++) {
+        TRY(solver_tape_eval(c, tape, x->F->t[k], y));
+        memset(w, 0, (size_t)c->st.n * (size_t)x->F->m * sizeof *w);
+        TRY(space_agree(&c->maps.space, called(c, "at_time", term(x, k, x->F->t[k], y, w))));
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int at_end(costate *c, const costate_tape *tape, const observed *x)
+{
+    const costate_functional *F = x->F;
+    outcome *o = x->o;
+    size_t m = (size_t)F->m;
+    if (!F->at_end) return 0;
+    TRY(space_agree(&c->maps.space, called(c, "at_end", F->at_end(tape->from.t1, tape->end, tape->p, F->m, o->value,
+                                                                  o->lambda, o->mu, o->end, F->ctx))));
+    int sound = all_finite((size_t)c->st.N * m, o->lambda) && all_finite((size_t)c->st.np * m, o->mu) &&
+                all_finite(m, o->end);
+    memcpy(o->last, o->value, m * sizeof *o->last);
+    return space_agree(&c->maps.space, sound ? 0 : fail(&c->v, COSTATE_BAD_ARGUMENT, "functional.at_end set a gradient "
+                       "to NaN or Inf."));
+}
+
+static int any(size_t count, const double *x)
+{
+    for (size_t k = 0; k < count; k++) if (x[k] != 0) return 1;
+    return 0;
+}
+
+/* A run that ends at a terminal event ends at a time that depends on y0 and p. */
+static int gradients(costate *c, const costate_tape *tape, unsigned wanted, observed *x, const visit *after)
+{
+    outcome *o = x->o;
+    int m = x->F->m, ends = any((size_t)m, o->end);
+    costate_times times = {.t0 = o->t0, .t1 = o->t1, .end = o->end, .events = o->events};
+    const costate_observations seen = {.count = x->F->count, .t = x->F->t, .seed = seed_of_term, .ctx = x};
+    const costate_times *timed = (wanted & OF_TIMES) || ends ? &times : NULL;
+    TRY(adjoint_begin(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed));
+    TRY(check_observations(c, tape, &seen, ADJOINT));
+    TRY(tape_begin(c, tape));
+    int status = adjoint_sweep(c, tape, m, o->lambda, wanted & OF_P ? o->mu : NULL, timed, &seen, after);
+    tape_leave(tape);
+    return x->code ? called(c, "at_time", x->code) : status;
+}
+
+int functional_sweep(costate *c, const costate_tape *tape, const costate_functional *F, unsigned wanted, outcome *o,
+                     const visit *after)
+{
+    observed x = {c, F, o, 0};
+    size_t m = (size_t)F->m;
+    TRY(columns_prepare(c, F->m));
+    TRY(at_end(c, tape, &x));
+    TRY(wanted & GRADIENT ? gradients(c, tape, wanted, &x, after) : terms(c, tape, &x));
+    TRY(space_total(&c->maps.space, F->m, o->value));
+    return all_finite(m, o->value) ? 0 : fail(&c->v, COSTATE_NOT_FINITE, "The functional is NaN or Inf.");
+}

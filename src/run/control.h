@@ -1,0 +1,15 @@
+/* control.h - step size control of a run: the first step, and the next one. */
+#ifndef COSTATE_RUN_CONTROL_H
+#define COSTATE_RUN_CONTROL_H
+
+#include "solver/solver.h"
+
+int error_exponent(const costate_method *);                         /* k: err ~ h^k */
+law law_of(const stepper *);
+control control_of(const stepper *);        /* when a run begins, or another member takes over */
+double next_factor(const stepper *, const control *, int newton, double err, double h);
+/* yp: y' for residuals, else NULL; f, z, f1: n each, work */
+int first_step(stepper *, interval *, const double *y, const double *yp, double *f, double *z, double *f1,
+               double *h);
+
+#endif

@@ -1,0 +1,16 @@
+/* events.h - what events do to a run. */
+#ifndef COSTATE_RUN_EVENTS_H
+#define COSTATE_RUN_EVENTS_H
+
+#include "solver/run_state.h"
+
+/* e, with y and y1, is applied to the state, and recorded; x: and to its tangents, RETRY: they are not defined; NULL:
+   without tangents.  room: n + nm */
+int map_state(costate *, costate_tape *, const run *x, double *room, mapped *e);
+void events_begin(costate *, int on, const mapped *from);   /* on: the run continues an earlier one, from an event, or
+                                                               NULL */
+double next_stop(const costate *, const run *);     /* x->end, or a given time before it */
+int events_at_start(costate *, run *, int *any);
+int events_after_step(costate *, run *);            /* the events that ended it; after some the run restarts */
+
+#endif

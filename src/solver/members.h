@@ -1,0 +1,27 @@
+/* members.h - the members of a composite method, or the only method: which may be used, and their work space. */
+#ifndef COSTATE_SOLVER_MEMBERS_H
+#define COSTATE_SOLVER_MEMBERS_H
+
+#include "solver/solver.h"
+
+static inline costate_options *member_options(costate *c, int k) { return c->st.method->of ? &c->works[k].o : &c->o; }
+int members_new(costate *, const costate_method *);     /* allocates; nothing is prepared */
+int members_choose(costate *);          /* selects the usable members; fails if there is none */
+int member_prepare(stepper *, int k);   /* stepper.prepare of the current member */
+int member_begins(const costate *);     /* the one that a run begins with; -1: none is usable */
+int members_begin(costate *);           /* prepares it */
+int member_first(const costate *, int stiff);   /* the explicit or the stiff one for these tolerances; -1: none */
+int member_stabilised(const costate *);         /* the stabilised one, or -1 */
+/* Allocates work space for so many columns in all members that are ready; frees what was there. */
+int members_columns(costate *, int all);
+int members_second(costate *, int m);   /* the same for derivatives of second order along m directions */
+void members_sweep(costate *);          /* a sweep of tangents or adjoints begins: */
+void members_left_sweep(costate *);     /* the errors of its inexact solutions are zero */
+shifts *members_left(costate *);        /* and at its end: the systems with the largest of these errors */
+void members_free(costate *);
+
+/* refuse.c: may the current member be used with this problem and these options? */
+int refuse_method(costate *);
+int refuse_singular(costate *);         /* when it is prepared: M is known */
+
+#endif

@@ -1,0 +1,156 @@
+/* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
+#include <stdlib.h>
+#include "base/pattern.h"
+#include "maps/callbacks.h"
+#include "solver/families.h"
+#include "solver/members.h"
+#include "solver/options.h"
+#include "solver/status.h"
+#include "solver/workspace.h"
+
+int begin(costate *c)
+{
+    if (!c) return COSTATE_BAD_ARGUMENT;
+    if (!c->whole) return c->v.status;             /* keep the message of costate_new */
+    no_error(c);
+    event_slopes_forget(c->slopes);
+    c->st.random = (random_columns){0, NULL};       /* after a call that was left */
+    return COSTATE_OK;
+}
+
+void claim(costate *c) { c->stamp++; }
+
+void forget(costate *c)
+{
+    linearisation_outdate(&c->st.lin);
+    factors_forget(c->st.fac);
+    claim(c);
+}
+
+void fresh(costate *c, long source)
+{
+    if (!source) linearisation_outdate(&c->st.lin);
+    if (!source) factors_reset(c->st.fac);
+    if (c->st.F->restart) c->st.F->restart(&c->st);
+}
+
+/* ---- the rooms below ---- */
+
+/* Passes problem and options to the rooms below. */
+static void furnish(costate *c)
+{
+    c->maps = maps_of(&c->P);
+    c->random.count = c->o.gradient_control;
+    c->maps.autonomous = c->o.autonomous;
+    c->maps.differences = c->o.differences;
+    c->maps.user.radius = c->o.spectral_radius;
+    c->maps.user.bound = c->o.step_bound;
+    c->maps.method = c->st.method->name;
+    c->maps.count = &c->count;
+    c->maps.v = &c->v;
+    c->maps.space = (space){c->o.sum, c->o.sum_ctx, &c->v};
+    c->st.maps = &c->maps;
+    c->st.v = &c->v;
+}
+
+/* Is J formed, by any member?  Those of a composite method that are not ready may be later. */
+static int forms_jacobian(const costate *c)
+{
+    int does = 0;
+    for (int k = 0; k < members_count(&c->st); k++)
+        does |= c->works[k].usable && (c->st.members[k].F->is & IMPLICIT) && !c->works[k].sh.matfree;
+    return does;
+}
+
+/* the maps, with M */
+static int equation(costate *c)
+{
+    const costate_problem *P = &c->P;
+    TRY(maps_init(&c->maps, forms_jacobian(c) || P->mass || c->maps.residual, pattern_entries(P->pattern, P->n)));
+    return c->st.F->is & DIAGONAL_MASS ? mass_diagonal(&c->maps, NULL) : 0;
+}
+
+/* With unknowns of index 2 a run ends consistently by default: otherwise their derivatives with respect to times would
+   have a lower order, or none, because times change the length of the last step.  Without second products this
+   operation could not be differentiated. */
+static void consistent_by_default(costate *c)
+{
+    const costate_map *f = c->P.residual.value ? &c->P.residual : &c->P.rhs;
+    int second = c->o.differences || (f->tangent2 && f->adjoint_tangent);
+    int open = c->o.consistent == 0 && c->maps.index && !c->st.sh->matfree;
+    if (open && second) c->o.consistent = COSTATE_CONSISTENT_END;
+    c->open_end = open && !second;
+    if (c->o.consistent == COSTATE_CONSISTENT_NONE) c->o.consistent = 0;
+}
+
+/* ---- the solver ---- */
+
+static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    if (!m && !(m = costate_method_find("auto")))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL: this library was built without the method auto, "
+                    "which would be taken.");
+    if (!m->of && !family_of(m))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "Method %s is for boundary value problems: see costate/bvp.h, "
+                    "costate_bvp_new.", m->name);
+    TRY(problem_sound(&c->v, P));
+    TRY(members_new(c, m));
+    c->P = *P;
+    if (o) c->o = *o;
+    c->st.n = P->n;
+    c->st.np = P->np;
+    c->st.nq = P->nq;
+    c->st.nm = P->nm;
+    c->st.N = P->n + P->nq + P->nm;
+    if (!(c->self = identity_new())) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the solver.");
+    TRY(options_fill(c));
+    furnish(c);
+    TRY(members_choose(c));
+    TRY(equation(c));
+    c->given = c->o;
+    TRY(workspace_prepare(c));
+    TRY(members_begin(c));
+    consistent_by_default(c);
+    if (c->o.consistent) TRY(starter_ready(c));
+    TRY(watch_prepare(c));
+    TRY(event_slopes_new(&c->slopes, &c->st, stiff_member(&c->st)->sh, &c->P));
+    return COSTATE_OK;
+}
+
+costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    costate *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    verdict_clear(&c->v);
+    c->whole = set_up(c, m, P, o) == COSTATE_OK;
+    return c;
+}
+
+void solver_free(costate *c)
+{
+    if (!c) return;
+    if (c->self) atomic_store(&c->self->at_work, 0);
+    members_free(c);
+    starter_free(&c->start);
+    event_slopes_free(c->slopes);
+    costate_tape_free(c->own);
+    identity_release(c->self);
+    free(c->st.lin.J);
+    maps_free(&c->maps);
+    free(c->d.block);
+    free(c->second.block);
+    free(c->random.block);
+    free(c->watch.guard);
+    free(c->work.block);
+    free(c);
+}
+
+double costate_time(const costate *c) { return c ? c->v.t : 0; }
+const costate_stats *costate_get_stats(const costate *c) { return c ? &c->count : NULL; }
+void costate_reset_stats(costate *c) { if (c) c->count = (costate_stats){0}; }
+
+const char *costate_solver_name(const costate *c)
+{
+    const shifts *sh = c && c->st.members ? stiff_member(&c->st)->sh : NULL;
+    return sh && sh->backend ? shifts_name(sh) : "none";
+}

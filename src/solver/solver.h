@@ -1,0 +1,221 @@
+/* solver.h - the solver, which owns the objects that the rooms below work on. */
+#ifndef COSTATE_SOLVER_SOLVER_H
+#define COSTATE_SOLVER_SOLVER_H
+
+#include "base/arena.h"
+#include "base/entry.h"
+#include "base/larger.h"
+#include "base/vec.h"
+#include "linsol/left.h"
+#include "ops/ops.h"
+#include "ops/slopes.h"
+#include "solver/pace.h"
+#include "step/step.h"
+#include "tape/tape.h"
+
+enum { LAST_EVENTS = 10 };
+
+typedef struct {
+    double t0, t1, dir;         /* dir: 1 or -1 */
+    double hmin, hmax, usual;   /* of |h|; usual: of a first step where y and f tell nothing, or 0 */
+} interval;
+
+typedef struct {                /* state of the step controllers */
+    double log_old, h_old;
+    double failed, converges;   /* |h| for which Newton's iteration failed last, or 0; that up to which it is thought to
+                                   converge, HUGE_VAL: any */
+    int rejected;
+    law by;
+} control;
+
+typedef struct {                /* state at the end of the last run, for options.warm */
+    int held;                   /* 0: there was no run, or it failed */
+    int linear;                 /* the matrices and the previous step are kept, too */
+    long stamp;                 /* of that run: a later run or sweep overwrites their memory */
+    double t, dir, h, low;      /* h: magnitude of the next step */
+    control k;
+    record prev;
+    double *y, *p, *yp;         /* N, np; n, for residuals */
+} ending;
+
+typedef struct {                /* work space of runs */
+    void *block;                /* NULL: costate_new failed */
+    double *y, *y1, *err;       /* N: the state before and after the step; error estimate */
+    double *corrected;          /* N: the result of problem.after_step; 2 N, work of relaxation; nothing without */
+    double *yp, *yp1;           /* n: approximations of y', for residuals; else NULL */
+    double *f, *z;              /* N: a slope, an intermediate state */
+    place scratch[2];           /* stages of this step and the previous one, without a tape */
+    double *clock;              /* progress.c: 4 */
+} workspace;
+
+typedef struct {                /* work space of derivatives, for m columns */
+    int columns, all;           /* all: with that of guards */
+    void *block;
+    double *dt, *dh;            /* m: t' and h' of a step; t' is carried through a run or sweep */
+    double *t, *h;              /* m: adjoints of t and h of a step */
+    double *V, *X;              /* N*m, s*m*n: tangents after the step and of its stages */
+    double *U;                  /* s*m*n: adjoints of the stages */
+    double *seed;               /* s*m*n: adjoint seeds of the stages; n*m: tangents at an observation */
+    double *w, *sum;            /* n*m: adjoint seed of an observation; sum of them over a step */
+    double *tau;                /* 3 m: adjoint of t; contributions of observations */
+    event_work events;          /* work space of events and memory variables */
+} columns;
+
+typedef struct {                /* work space of second order, for m directions, besides that of 1 + m columns */
+    int columns;
+    void *block;
+    double *V, *Vp;             /* N*m: propagated tangents; np*m */
+    double *lambda, *mu;        /* N*(1 + m), (np + nm)*(1 + m): adjoints and their derivatives */
+    double *direct;             /* np*(1 + m): direct gradients with respect to p at t1 */
+    double *at;                 /* n*m: tangents at an observation */
+    double *dt1, *t1;           /* m, 1 + m: directions of t1, gradients with respect to t1 */
+} seconds;
+
+typedef struct {                /* options.gradient_control: tangents along random directions, behind m of the user */
+    int count, room, with_p;    /* room: most m; with_p: directions of p, too */
+    void *block;
+    double *V, *Vb, *Vp;        /* N, N, np by m + count */
+    double *atol, *yp;          /* N; n: work */
+    double *t0, *t1;            /* m + count */
+} random_tangents;
+
+/* The guard of one event. */
+typedef struct guarded {
+    int sign;                   /* at the last evaluation; 0: it was zero at the start of the segment */
+    int from_zero;              /* it was zero at the start of the segment and has not been evaluated since; */
+    int led;                    /* and a trial step has shown the sign that it takes */
+    int fires;                  /* it is zero, to round-off, at the end of the step */
+    int fired;                  /* -1, 1: direction in which it passed zero at the start of the segment; 0: it did not
+                                   */
+    double value, next, size;   /* at the last evaluation, and now; its largest modulus in this step */
+    double last_change;         /* between the last two evaluations */
+    double end, change;         /* at the end of the step; its change over the previous step */
+    double looked;              /* theta of the last evaluation */
+    int near;                   /* it is evaluated inside the step, too */
+    double slope, miss;         /* where it fires: time derivative along the run; error of its time */
+    double band;                /* its round-off at the start of the segment */
+    int open, probed, goes;     /* at_once.c: it may be zero there; it is zero, and takes this sign */
+    int way;                    /* direction in which it passed zero at this time, in any mode; 0: it did not */
+    int looked_before;          /* it was active in the mode before the last event */
+} guarded;
+
+/* Events of a run: values of the guards, and the events that were applied. */
+typedef struct {
+    int count, samples;         /* events; samples per step */
+    guarded *guard, *before;            /* count each: now, and at the start of the step */
+    int armed;                  /* 1: their signs are known; 0: a segment begins */
+    int first;                  /* of the events that ended the step; -1: a given time */
+    double *u, *at, *y, *y1, *jump;     /* n, n: states inside a step; N, N: before and after an event; N: work */
+    double *was, *rate, rate_h; /* N: the state before all events at this time; n: its rate of change, over rate_h; 0:
+                                   unknown */
+    long taken;                 /* events applied in this run; */
+    int done;                   /* a run continues from events, which have been applied */
+    double missed;              /* bound on the error in the time of those events */
+    int at_once;                /* rounds of events at the same time so far */
+    long stamp;                 /* of the run that ended here: events at its end have not been applied */
+    int still;                  /* consecutive events without progress in time; */
+    double patience;            /* events of one time may be apart by this times the round-off of time */
+    double when[LAST_EVENTS];   /* times of the last ones, a ring buffer */
+} watch;
+
+typedef struct {                /* of a run whose steps are those of a tape, each split in two; tape NULL: there is
+                                   none */
+    const costate_tape *tape;
+    int step, part, map;        /* on the tape: the current step, its parts that were begun, the next map */
+    double left, tried, asked;  /* what is left of this part, signed; most length of the next try; its length */
+    int count, seen;            /* times at which steps end, too, and how many are over */
+    const double *times;
+    int *first;                 /* for each step of the tape: the number of the step that begins where it does; or
+                                   NULL */
+} halved_steps;
+
+typedef struct { double t, size; } correction;      /* of a run, the largest by problem.after_step: where, in the error
+                                                       norm */
+
+typedef struct {                /* damping.c: of fast modes, by the steps of a run with a tape */
+    double kept, z, sum;        /* product of |R| over the steps; largest h times rate, their sum */
+    double fastest;             /* rate, by this linearisation */
+    long serial;
+} damping;
+
+typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
+
+enum { RECENT = 5 };
+
+/* rule.c: what the choice among the members of a composite method remembers */
+typedef struct {
+    long run;                   /* stamp of the run */
+    int member, next;           /* of the last step, of the next one */
+    int flagged, calm;          /* explicit: steps that stability seems to limit, since the last reset; steps in a row
+                                   without a flag */
+    int taken;                  /* steps since the last switch between explicit and stiff members */
+    int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
+    int eventful;               /* stiff: there was an event since the last switch; */
+    int fast;                   /* and steps have damped modes that explicit ones of their length could not follow */
+    int since;                  /* stiff: steps since the order changed; */
+    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
+    long failures;              /* and failures of Newton's iteration up to there */
+    effort done;                /* so far; both between runs relative to the counters, which costate_reset_stats and
+                                   sweeps change */
+    double length[RECENT], price[RECENT];       /* of the last stiff steps */
+    double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
+    double h;                   /* of the first step of the next member; 0: as proposed */
+    double spent;               /* work since the last switch */
+    double stiff, wait;         /* stabilised: work per unit of time of the stiff steps before, 0: there were none; work
+                                   that is done before the number of stiff steps is guessed again */
+    long rescued;               /* number of the step that a member of the other kind took after one had failed, or 0 */
+} rule;
+
+typedef struct {                /* what a member of a composite method works with, or the only method */
+    shifts sh;
+    costate_options o;          /* composite: those of the solver with its own tolerances and defaults */
+    double *scaled;             /* composite: n, n: its rtol_vector and atol_vector, if they are given */
+    void *block;                /* work space of steps, */
+    void *columns, *second;     /* and of derivatives, for as many columns as c->d and c->second */
+    int usable;                 /* this problem and these options allow it */
+} member_work;
+
+struct costate {
+    costate_problem P;
+    costate_options o, given;   /* given: with defaults of tolerances, but newton_tol as the user gave it */
+    double *scaled;             /* n, n: rtol_vector and atol_vector times a factor, if they are given */
+    costate_stats count;
+    verdict v;
+    maps maps;
+    stepper st;
+    member_work *works;         /* of st.members */
+    rule rule;
+    int first[2];               /* explicit and stiff member for the tolerances of the run; -1: none is usable */
+    interval in;                /* of the last run */
+    long at;                    /* index of the step, counted through warm continuations */
+    identity *self;
+    long stamp;                 /* number of runs and sweeps so far; stored data belong to the last */
+    ending ended;
+    starter start;              /* consistent values; allocated on first use */
+    workspace work;
+    columns d;
+    seconds second;
+    random_tangents random;
+    watch watch;
+    halved_steps halves;
+    damping damping;
+    correction correction;
+    double beyond;              /* longest step of a run in units of options.step_bound, where steps do not follow it */
+    event_slopes *slopes;       /* y' at events, or NULL */
+    costate_tape *own;          /* of costate_integrate_adj */
+    int whole;                  /* 0: costate_new failed */
+    call_entry entry;
+    int open_end;               /* index-2 unknowns are not projected at the end, and the user has not been told */
+};
+
+struct costate_step { const costate *c; const record *r; };
+
+void solver_free(costate *);
+int begin(costate *);           /* at the start of each public call: is c usable?  no_error */
+void claim(costate *);          /* a run or sweep begins and overwrites stored data */
+void forget(costate *);         /* stored data are of another run */
+/* The next step uses nothing of earlier ones except the linearisation `source`, if it is not 0. */
+void fresh(costate *, long source);
+void solver_renew(costate *);   /* renew.c: forgets all earlier runs */
+
+#endif
