@@ -49,6 +49,7 @@ const family erk_family = {
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .controller = COSTATE_PI,
     .pi_beta = 0.2,
+    .lanes = LANES_OF_SLOPES,
     .prepare = prepare,
     .layout = layout,
     .layout_derivatives = layout_derivatives,

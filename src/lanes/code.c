@@ -3,7 +3,7 @@
 
 const lane_code LANED(lane_code) = {
     LANES,
-    LANED(erk_forward), LANED(ros_forward), LANED(erk_tangent), LANED(ros_tangent), LANED(erk_adjoint),
-    LANED(ros_adjoint), LANED(ros_confirm),
+    {[LANES_OF_SLOPES] = {LANED(erk_forward), LANED(erk_tangent), LANED(erk_adjoint), NULL},
+     [LANES_OF_ROSENBROCK] = {LANED(ros_forward), LANED(ros_tangent), LANED(ros_adjoint), LANED(ros_confirm)}},
     LANED(aim), LANED(judge), LANED(propose), LANED(take), LANED(pick),
 };

@@ -8,15 +8,13 @@ static vecbits lanes_with(const lane_after *a, int bits, const vec *h)
 }
 
 /* Takes the matrices of this step from the end of the one before, where all lanes have them; else a lane that has one
-   makes it again, which is not counted. */
-int LANED(ros_confirmed)(batch *b)
+   makes it again, which a run alone would not: *has_J, *has_E. */
+int LANED(ros_confirmed)(batch *b, vecbits *has_J, vecbits *has_E)
 {
     lane_after *a = &b->after;
-    int fits = bits_of_mask(lanes_with(a, a->of_E, CVEC(b->now.h)));
-    for (int l = 0; l < LANES; l++) {
-        a->more[l].J -= a->of_J >> l & 1;
-        a->more[l].E -= fits >> l & 1;
-    }
+    *has_J = mask_of(a->of_J);
+    *has_E = lanes_with(a, a->of_E, CVEC(b->now.h));
+    int fits = bits_of_mask(*has_E);
     a->of_J = 0;
     a->of_E &= ~fits;
     if (!a->whole || (fits & b->active) != b->active) return 0;
@@ -29,7 +27,7 @@ int LANED(ros_confirmed)(batch *b)
 /* out += a J x: pattern_multiply of base/pattern.c */
 static void add_product(const batch *b, vec scale, const vec *J, const vec *x, vec *out)
 {
-    const costate_pattern *a = b->solver[0]->P.pattern;
+    const costate_pattern *a = b->driver.solver[0]->P.pattern;
     for (int j = 0; j < b->n; j++) {
         vec by = scale * x[j];
         if (a) for (int k = a->col[j]; k < a->col[j + 1]; k++) out[a->row[k]] += J[k] * by;
@@ -43,9 +41,9 @@ static vec unfiltered(const batch *b, vec sigma)
     const lane_after *a = &b->after;
     vec *raw = VEC(a->raw), *change = VEC(a->change);
     clear_lanes((size_t)b->N, change);
-    add_product(b, -1.0 / sigma, CVEC(b->E.J), CVEC(b->err), change);
+    add_product(b, -1.0 / sigma, CVEC(b->E.J), CVEC(b->step.err), change);
     copy_lanes((size_t)b->N, raw, change);
-    axpy_lanes(b->n, splat(1), CVEC(b->err), raw);
+    axpy_lanes(b->n, splat(1), CVEC(b->step.err), raw);
     return norm(b, raw);
 }
 
@@ -54,13 +52,13 @@ static int next_jacobian(batch *b, vecbits want, vec sigma, vec *moved)
 {
     const lane_after *a = &b->after;
     const lane_record *r = &b->now;
-    vec *y = VEC(b->Y), *t = VEC(b->T);
-    for (int i = 0; i < b->n; i++) y[i] = pick(want, CVEC(b->y1)[i], CVEC(r->y)[i]);
+    vec *y = VEC(b->step.Y), *t = VEC(b->step.T);
+    for (int i = 0; i < b->n; i++) y[i] = pick(want, CVEC(b->step.y1)[i], CVEC(r->y)[i]);
     *t = pick(want, *CVEC(r->end), *CVEC(r->t));
-    costate_lane_point x = lane_point(b, b->T, y);
+    costate_lane_point x = lane_point(b, b->step.T, y);
     int trouble = b->maps->jac(&x, a->E.J, b->ctx);
     if (trouble < 0) return trouble;
-    add_product(b, 1.0 / sigma, CVEC(a->E.J), CVEC(b->err), VEC(a->change));
+    add_product(b, 1.0 / sigma, CVEC(a->E.J), CVEC(b->step.err), VEC(a->change));
     *moved = norm(b, CVEC(a->change));
     return trouble & bits_of_mask(want);
 }
@@ -88,18 +86,16 @@ int LANED(ros_confirm)(batch *b, int fine)
     vecbits judged = mask_of(fine) & (*err <= 1.0), want = judged & ~(unfiltered(b, sigma) <= 1.0);
     a->of_J = a->of_E = 0;
     if (!bits_of_mask(want)) return 0;
+    counted(want & counting(b), b->counts.jac);
     int trouble = next_jacobian(b, want, sigma, &moved), new_J = bits_of_mask(want);
     if (trouble < 0) return trouble;
     want &= ~(*err + moved <= 1.0);
+    counted(want & counting(b), b->counts.decompositions);
+    counted(want & counting(b), b->counts.solves);
     int new_E = bits_of_mask(want);
     if (new_E) trouble |= by_next_matrix(b, want, a->h) & new_E;
     int taken = bits_of_mask(*err <= 1.0);
-    for (int l = 0; l < LANES; l++) {
-        a->more[l].J += new_J >> l & 1;
-        a->more[l].E += new_E >> l & 1;
-        a->more[l].solves += new_E >> l & 1;
-    }
-    a->of_J = new_J & taken;
+    a->of_J = new_J;
     a->of_E = new_E & taken;
     a->whole = 1;
     return trouble | (new_E & ~bits_of_mask(*err < HUGE_VAL));

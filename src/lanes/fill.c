@@ -25,13 +25,13 @@ void lanes_fill_idle(batch *b)
     for (int l = 0; b->active && l < b->code->lanes; l++) {
         int from = first_of(b->active);
         if (b->active >> l & 1) continue;
-        copy_lane(b, from, l, N, b->y);
+        copy_lane(b, from, l, N, b->step.y);
         copy_lane(b, from, l, np, b->p);
-        if (b->K0) copy_lane(b, from, l, (size_t)b->n, b->K0);
-        if (d) copy_lane(b, from, l, N * d, b->V);
-        if (b->Vp && d) copy_lane(b, from, l, np * d, b->Vp);
+        if (b->step.K0) copy_lane(b, from, l, (size_t)b->n, b->step.K0);
+        if (d) copy_lane(b, from, l, N * d, b->sweep.V);
+        if (b->sweep.Vp && d) copy_lane(b, from, l, np * d, b->sweep.Vp);
         copy_clock(&b->clock, from, l);
-        b->at[l] = b->at[from];
+        b->driver.at[l] = b->driver.at[from];
     }
 }
 
@@ -40,8 +40,8 @@ void lanes_fill_idle(batch *b)
 static void set_clock(batch *b, int l)
 {
     lane_clock *k = &b->clock;
-    const costate *c = b->solver[l];
-    const run *x = &b->state[l];
+    const costate *c = b->driver.solver[l];
+    const run *x = &b->driver.state[l];
     k->t[l] = x->t;
     k->low[l] = 0;
     k->t1[l] = x->t1;
@@ -58,9 +58,9 @@ static void set_clock(batch *b, int l)
 static int in_order(const batch *b, const lane_member *m)
 {
     double dir = m->t1 > m->t0 ? 1 : -1, last = m->t0;
-    for (int k = 0; k < b->observations; k++) {
-        if (!(dir * (b->observed[k] - last) >= 0) || !(dir * (m->t1 - b->observed[k]) >= 0)) return 0;
-        last = b->observed[k];
+    for (int k = 0; k < b->seen.count; k++) {
+        if (!(dir * (b->seen.times[k] - last) >= 0) || !(dir * (m->t1 - b->seen.times[k]) >= 0)) return 0;
+        last = b->seen.times[k];
     }
     return 1;
 }
@@ -68,52 +68,51 @@ static int in_order(const batch *b, const lane_member *m)
 /* != 0: not in a lane */
 static int start(batch *b, int l, const lane_member *m)
 {
-    costate *c = b->solver[l];
+    costate *c = b->driver.solver[l];
     size_t d = (size_t)b->d;
     solver_renew(c);
-    if (m->t0 == m->t1 || !in_order(b, m) || run_start(c, m->t0, m->t1, m->y, m->p, &b->state[l])) return 1;
-    if (b->K0) {
-        if (map_value(&c->maps, &c->maps.rhs, m->t0, m->y, b->gathered)) return 1;
-        if (!all_finite((size_t)b->n, b->gathered)) return 1;
-        scatter(b, l, (size_t)b->n, b->K0, b->gathered);
+    if (m->t0 == m->t1 || !in_order(b, m) || run_start(c, m->t0, m->t1, m->y, m->p, &b->driver.state[l])) return 1;
+    if (b->step.K0) {
+        if (map_value(&c->maps, &c->maps.rhs, m->t0, m->y, b->driver.gathered)) return 1;
+        if (!all_finite((size_t)b->n, b->driver.gathered)) return 1;
+        scatter(b, l, (size_t)b->n, b->step.K0, b->driver.gathered);
     }
     if (d && !all_finite((size_t)b->N * d, m->V)) return 1;
-    if (b->Vp && !all_finite((size_t)b->np * d, m->Vp)) return 1;
+    if (b->sweep.Vp && !all_finite((size_t)b->np * d, m->Vp)) return 1;
     set_clock(b, l);
-    scatter(b, l, (size_t)b->N, b->y, m->y);
+    scatter(b, l, (size_t)b->N, b->step.y, m->y);
     scatter(b, l, (size_t)b->np, b->p, m->p);
     if (with_run(b)) {
-        scatter(b, l, (size_t)b->N * d, b->V, m->V);
-        if (b->Vp) scatter(b, l, (size_t)b->np * d, b->Vp, m->Vp);
+        scatter(b, l, (size_t)b->N * d, b->sweep.V, m->V);
+        if (b->sweep.Vp) scatter(b, l, (size_t)b->np * d, b->sweep.Vp, m->Vp);
     }
-    b->tries[l] = b->accepted[l] = 0;
+    b->driver.tries[l] = b->driver.accepted[l] = 0;
     b->after.of_J &= ~(1 << l);
     b->after.of_E &= ~(1 << l);
-    memset(&b->after.more[l], 0, sizeof b->after.more[l]);
+    lane_is_empty(b, l);
     return 0;
 }
 
 /* a place of the chunk; without a tape, members do not wait for others */
-static int place_for(batch *b, int l) { return b->k ? b->chunk.count : l; }
+static int place_for(batch *b, int l) { return b->k ? b->driver.chunk.count : l; }
 
 static int chunk_is_full(const batch *b)
 {
     if (!b->k) return 0;
-    return b->chunk.count == CHUNK_MEMBERS || lane_tape_bytes(b) >= CHUNK_BYTES;
+    return b->driver.chunk.count == CHUNK_MEMBERS || lane_tape_bytes(b) >= CHUNK_BYTES;
 }
 
 void lanes_refill(batch *b, int l)
 {
     lane_member m;
-    while (!chunk_is_full(b) && b->source->next(b->source->ctx, &m)) {
-        if (start(b, l, &m)) { b->source->alone(b->source->ctx, &m); continue; }
-        b->at[l] = place_for(b, l);
-        b->chunk.count += b->k > 0;
-        b->chunk.place[b->at[l]].of = m;
-        b->chunk.place[b->at[l]].alone = 0;
-        b->chunk.place[b->at[l]].observed = 0;
+    while (!chunk_is_full(b) && b->driver.source->next(b->driver.source->ctx, &m)) {
+        if (start(b, l, &m)) { b->driver.source->alone(b->driver.source->ctx, &m); continue; }
+        b->driver.at[l] = place_for(b, l);
+        b->driver.chunk.count += b->k > 0;
+        b->driver.chunk.place[b->driver.at[l]].of = m;
+        b->driver.chunk.place[b->driver.at[l]].alone = 0;
         b->active |= 1 << l;
-        b->begins |= 1 << l;
+        b->driver.begins |= 1 << l;
         return;
     }
 }

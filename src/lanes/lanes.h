@@ -14,6 +14,7 @@
 enum { LANES_MOST = COSTATE_LANES_MOST };
 
 typedef struct lane_code lane_code;
+typedef struct lane_steps lane_steps;
 
 /* Of each lane: as `run` and `control` of a run alone.  Flags are 0 or 1, as wide as the numbers. */
 typedef struct {
@@ -54,7 +55,6 @@ typedef struct {                        /* confirm.c: at the ends of steps */
     int of_J, of_E;                     /* bits of lanes whose next step has that J, and that E if its length is */
     double *h;                          /* L */
     double *raw, *change;               /* N by L */
-    struct { long J, E, solves; } more[LANES_MOST];     /* done in vain so far, for what a run alone counts */
 } lane_after;
 
 /* A chunk takes no more members when its tape has CHUNK_BYTES.  At the end of a chunk some lanes have no member: of 8
@@ -67,7 +67,6 @@ typedef struct {                        /* a member at work */
     int alone;                          /* it is to be run alone */
     double *y, *V, *lambda, *mu;        /* its results */
     double *direct;                     /* np*k: direct gradients at the end, of jets */
-    long observed;                      /* steps with observations */
     costate_stats count;
     char said[sizeof ((verdict *)0)->text];
 } place_of_member;
@@ -81,43 +80,51 @@ typedef struct {                        /* the members whose gradients are compu
     size_t doubles;                     /* in a record */
 } chunk;
 
-typedef struct batch {
-    const lane_code *code;
-    const costate_lane_maps *maps;
-    const costate_method *m;
-    const costate_options *o;
-    void *ctx;                          /* of the problem */
-    int n, np, nq, N, s;
-    int d, k;                           /* directions, functionals of a member; or, for Hessian products, */
-    int jet;                            /* d directions of a jet (step.h): k = 1 + d; else 0 */
-    int active;                         /* bits of the lanes that have a member */
-    law by;
-    lane_clock clock;
-    lane_matrix E;
-    lane_after after;                   /* of ros */
-    lane_record now;                    /* its X and scalars stand on the tape if there is one */
-    double *y1, *err, *p;               /* N, N, np by L */
-    double *K0;                         /* n by L: the first slope of each member's next step (FSAL) */
-    double *V, *V1, *Vp;                /* N*d, N*d, np*d by L: by direction */
-    double *lambda, *mu;                /* N*k, np*k by L: by functional */
-    double *spare_mu;                   /* np*k by L: of before a stage that only some lanes have */
-    double *kept_lambda, *kept_mu;      /* the same, of before a step that does not count for all lanes */
-    /* work space by L */
-    double *y;                          /* N: the states, now.y or copied to it */
-    double *Y, *v, *w, *r, *rq, *T;     /* n, N, n, nq, nq, 1 */
-    double *ft, *unit;                  /* n, 1: ros */
-    double *v0, *r0, *along;            /* n, nq, n: of the functional of a jet; a direction */
-    int dense;                          /* tangents of all stages are needed, for dense output */
-    double *Xd, *Yb, *U, *sum;          /* s*n*d; s*n*k, s*n*k, n*k */
-    int seen;                           /* bits of lanes with observations in the step; */
-    double *seeds, *seen_sum;           /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */
-    double *dt;                         /* 1: of directions */
+typedef struct {                        /* work space of a step, by L; tried by the forward functions */
+    double *y;                          /* N: the states before the step; now.y is this, or its copy on the tape */
+    double *y1, *err;                   /* N, N: the states after it, the error estimates */
+    double *K0;                         /* n: the first slope of each member's next step; NULL: not FSAL */
+    double *Y, *v, *w, *r, *rq, *T;     /* n, N, n, nq, nq, 1: a stage; vectors; rates of integrals; its time */
+    double *ft, *unit, *dt;             /* n, 1, 1: ros: f_t times unit (ros.h); the time of a direction */
+} lane_step;
+
+typedef struct {                        /* work space of derivatives, by L; 0 numbers if there are none */
+    double *V, *V1, *Vp;                /* N*d, N*d, np*d: tangents before and after the step; of p */
+    double *Xd;                         /* s*n*d: tangents of the stages; of jets on the tape */
+    double *lambda, *mu;                /* N*k, np*k: adjoints by functional; mu NULL: not wanted */
+    double *spare_mu;                   /* np*k: copy of mu, restored in lanes that skip the stage */
+    double *kept_lambda, *kept_mu;      /* copies, restored in lanes whose step does not count */
+    double *Yb, *U, *sum;               /* s*n*k, s*n*k, n*k: adjoints of stages, and of y */
+    double *v0, *r0, *along;            /* n, nq, n: weights of the functional of a jet; a direction */
+} lane_sweep;
+
+typedef struct {                        /* observations of the functionals, on the way back (back.c) */
+    int count;                          /* of a member; */
+    const double *times;                /* at these times */
+    int left[LANES_MOST];               /* those before the current step */
+    int lanes;                          /* bits of lanes with observations in it */
+    double *seeds, *sum;                /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */
+    double *X, *y, *w;                  /* s*n, n, n*k: stages, state and gradients of one lane */
+    double *V, *Vt;                     /* of jets: N*d and s*n*d tangents of the step, n*d of the observed state */
+} lane_observations;
+
+typedef struct {                        /* tables of the method in the order in which lanes need them */
     double *At, *Ct;                    /* s*s: A and C by columns */
     const double *error_b;              /* s: bhat - b of ros */
     const unsigned char *extends;       /* s + 1: see ros.h */
-    unsigned char used[STAGES_MOST];    /* erk: stage i enters y+ or a later stage */
+    unsigned char used[STAGES_MOST];    /* explicit: stage i enters y+ or a later stage */
+} lane_tableau;
 
-    /* the driver */
+/* Calls, by lane, since its member entered: counted where they are made, in the lanes of `of` (all bits set), as a run
+   alone would count them. */
+typedef struct {
+    _Alignas(64) int64_t of[LANES_MOST];
+    int64_t f[LANES_MOST], jac[LANES_MOST], decompositions[LANES_MOST], solves[LANES_MOST];
+    int64_t tangents[LANES_MOST], tangents2[LANES_MOST];
+    int64_t adjoints[LANES_MOST], adjoints2[LANES_MOST], adjoints3[LANES_MOST];
+} lane_counts;
+
+typedef struct {                        /* run.c, fill.c, leave.c: members on their way through the lanes */
     costate *solver[LANES_MOST];        /* of each lane: first steps, and limits of stability */
     run state[LANES_MOST];              /* of their runs */
     int at[LANES_MOST];                 /* the place of the lane's member in the chunk */
@@ -129,23 +136,46 @@ typedef struct batch {
     const lane_source *source;
     lane_use use;
     double *gathered;                   /* N: the state of one lane */
-    int observations;
-    const double *observed;
-    int left[LANES_MOST];               /* observations before the step at hand, on the way back */
-    double *one_X, *one_y, *one_w;      /* s*n, n, n*k: of one lane; */
-    double *one_V, *one_Vt;             /* of jets: N*d and s*n*d tangents of the step, n*d of the state observed */
-    void *block;
+    void *block;                        /* the memory of all work space */
+} lane_driver;
+
+typedef struct batch {
+    const lane_code *code;              /* for L lanes */
+    const lane_steps *steps;            /* of these, those of the method's family */
+    const costate_lane_maps *maps;
+    const costate_method *m;
+    const costate_options *o;
+    void *ctx;                          /* of the problem */
+    int n, np, nq, N, s;
+    int d, k;                           /* directions, functionals of a member; or, for Hessian products, */
+    int jet;                            /* d directions of a jet (step.h): k = 1 + d; else 0 */
+    int active;                         /* bits of the lanes that have a member */
+    law by;
+    double *p;                          /* np by L */
+    lane_clock clock;
+    lane_record now;                    /* its X and scalars stand on the tape if there is one */
+    lane_matrix E;                      /* of ros */
+    lane_after after;
+    lane_tableau tableau;
+    lane_step step;
+    lane_sweep sweep;
+    lane_observations seen;
+    lane_counts counts;
+    lane_driver driver;
 } batch;
 
 /* Functions for L lanes.  Those that call maps return 0, or bits of lanes in which something went wrong, or < 0: in all
    of them. */
+struct lane_steps {                     /* of one family */
+    int (*forward)(batch *);
+    int (*tangent)(batch *, const lane_record *, int again);    /* again: the matrices are made again */
+    int (*adjoint)(batch *, const lane_record *);
+    int (*confirm)(batch *, int fine);  /* the error norms by the matrices at the ends; fine: bits of lanes; or NULL */
+};
+
 struct lane_code {
     int lanes;
-    int (*erk_forward)(batch *), (*ros_forward)(batch *);
-    /* of ros: with the matrix at hand, or made again */
-    int (*erk_tangent)(batch *, const lane_record *), (*ros_tangent)(batch *, const lane_record *, int again);
-    int (*erk_adjoint)(batch *, const lane_record *), (*ros_adjoint)(batch *, const lane_record *);
-    int (*ros_confirm)(batch *, int fine);      /* the error norms by the matrices at the ends; fine: bits of lanes */
+    lane_steps of[LANE_FAMILIES];       /* by family.lanes */
     void (*aim)(batch *);               /* the lengths and ends of the steps to try */
     int (*judge)(batch *);              /* the error norms; returns the bits of lanes with one that is finite */
     void (*propose)(batch *);           /* accepts or rejects, and proposes the next step */

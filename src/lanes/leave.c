@@ -5,45 +5,36 @@
 #include "run/damping.h"
 #include "solver/status.h"
 
-/* what a run alone counts: erk begins each step with one f, if it is not the last of the step before */
-static void count(const batch *b, int l, costate_stats *s)
+void lanes_count(batch *b, int l, costate_stats *s)
 {
-    const costate_method *m = b->m;
-    long tries = b->tries[l], steps = b->accepted[l], stages = b->s, d = b->d, k = b->k, used = 0, evaluated = 0;
-    long jet = b->jet;
-    *s = b->solver[l]->count;
-    s->steps += tries;
-    s->accepted += steps;
-    s->rejected += tries - steps;
-    if (k) s->tape_bytes = lane_tape_bytes(b);
-    if (!b->E.size) {
-        s->f += tries * (stages - 1) + (b->K0 ? 0 : steps);
-        for (int i = 0; i < m->s; i++) used += b->used[i];
-        s->tangents += steps * d * (m->b[m->s - 1] == 0 && !(jet && b->dense) ? stages - 1 : stages);
-        s->adjoints += steps * k * used;
-        s->adjoints2 += steps * jet * used;
-        return;
-    }
-    for (int i = 0; i < m->s; i++) evaluated += m->newf[i];
-    s->f += tries * evaluated;
-    s->jac += steps + b->after.more[l].J;
-    s->decompositions += tries + b->after.more[l].E;
-    s->solves += tries * stages + steps * stages * (d + k) + b->after.more[l].solves;
-    s->tangents += (b->o->autonomous ? 0 : steps) + steps * stages * d;
-    s->tangents2 += steps * stages * d;
-    s->adjoints += steps * stages * k;
-    s->adjoints2 += steps * stages * (k + 3 * jet);
-    s->adjoints3 += steps * stages * jet;
-    if (jet) { s->jac += steps; s->decompositions += steps; }
-    if (k) { s->jac += steps - 1; s->decompositions += steps - 1; }        /* the last step's are still there */
+    const lane_counts *k = &b->counts;
+    s->f += k->f[l];
+    s->jac += k->jac[l];
+    s->decompositions += k->decompositions[l];
+    s->solves += k->solves[l];
+    s->tangents += k->tangents[l];
+    s->tangents2 += k->tangents2[l];
+    s->adjoints += k->adjoints[l];
+    s->adjoints2 += k->adjoints2[l];
+    s->adjoints3 += k->adjoints3[l];
 }
 
-/* stages of erk that only observations need */
-static int unused(const batch *b)
+void lane_is_empty(batch *b, int l)
 {
-    int sum = b->s;
-    for (int i = 0; i < b->s; i++) sum -= b->used[i];
-    return sum;
+    lane_counts *k = &b->counts;
+    k->f[l] = k->jac[l] = k->decompositions[l] = k->solves[l] = k->tangents[l] = k->tangents2[l] = 0;
+    k->adjoints[l] = k->adjoints2[l] = k->adjoints3[l] = 0;
+}
+
+/* of a run that ended in lane l */
+static void count_run(batch *b, int l, costate_stats *s)
+{
+    *s = b->driver.solver[l]->count;
+    s->steps += b->driver.tries[l];
+    s->accepted += b->driver.accepted[l];
+    s->rejected += b->driver.tries[l] - b->driver.accepted[l];
+    if (b->k) s->tape_bytes = lane_tape_bytes(b);
+    lanes_count(b, l, s);
 }
 
 /* found and then direct gradients onto what mu held: sweeps/second.c */
@@ -68,9 +59,7 @@ void member_finished(batch *b, place_of_member *m)
     size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)with_run(b), k = (size_t)b->k;
     if (!m->alone) m->alone = !all_finite(N * d, m->V) || !all_finite(N * k, m->lambda) ||
                               (m->mu && !all_finite(np * k, m->mu));
-    if (m->alone) { b->source->alone(b->source->ctx, &m->of); return; }
-    if (!b->E.size) m->count.adjoints += m->observed * b->k * unused(b);
-    if (!b->E.size) m->count.adjoints2 += m->observed * b->jet * unused(b);
+    if (m->alone) { b->driver.source->alone(b->driver.source->ctx, &m->of); return; }
     memcpy(m->of.y, m->y, N * sizeof *m->y);
     if (b->jet) give_jet(b, m);
     else {
@@ -78,28 +67,28 @@ void member_finished(batch *b, place_of_member *m)
         if (k) memcpy(m->of.lambda, m->lambda, N * k * sizeof *m->lambda);
         if (m->mu) memcpy(m->of.mu, m->mu, np * k * sizeof *m->mu);
     }
-    b->source->done(b->source->ctx, &m->of, m->said, &m->count);
+    b->driver.source->done(b->driver.source->ctx, &m->of, m->said, &m->count);
 }
 
 /* the message of the run: no error, but perhaps a remark */
 static void say(batch *b, int l, char *said, size_t size)
 {
-    costate *c = b->solver[l];
+    costate *c = b->driver.solver[l];
     no_error(c);
-    if (b->k) damping_remark(c, b->accepted[l]);
+    if (b->k) damping_remark(c, b->driver.accepted[l]);
     memcpy(said, c->v.text, size);
 }
 
 void lane_leaves(batch *b, int l, int alone)
 {
-    place_of_member *m = &b->chunk.place[b->at[l]];
+    place_of_member *m = &b->driver.chunk.place[b->driver.at[l]];
     b->active &= ~(1 << l);
-    b->begins &= ~(1 << l);
+    b->driver.begins &= ~(1 << l);
     m->alone = alone;
     if (!alone) {
-        gather(b, l, (size_t)b->N, b->y, m->y);
-        if (with_run(b)) gather(b, l, (size_t)b->N * (size_t)b->d, b->V, m->V);
-        count(b, l, &m->count);
+        gather(b, l, (size_t)b->N, b->step.y, m->y);
+        if (with_run(b)) gather(b, l, (size_t)b->N * (size_t)b->d, b->sweep.V, m->V);
+        count_run(b, l, &m->count);
         say(b, l, m->said, sizeof m->said);
     }
     if (!b->k) member_finished(b, m);

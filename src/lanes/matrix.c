@@ -201,9 +201,11 @@ int LANED(matrix_factor)(batch *b, lane_matrix *E, const vec *h, int lanes)
     return E->apart ? factor_apart(E, b->n) : 0;
 }
 
-int LANED(matrix_of_step)(batch *b, const lane_record *r)
+int LANED(matrix_of_step)(batch *b, const lane_record *r, vecbits new_J, vecbits new_E)
 {
     costate_lane_point x = lane_point(b, r->t, r->y);
+    counted(new_J, b->counts.jac);
+    counted(new_E, b->counts.decompositions);
     int trouble = b->maps->jac(&x, b->E.J, b->ctx);
     if (trouble < 0) return trouble;
     return trouble | LANED(matrix_factor)(b, &b->E, CVEC(r->h), b->active & ~trouble);

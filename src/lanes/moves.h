@@ -33,6 +33,12 @@ static inline void gather(const batch *b, int l, size_t count, const double *all
     for (size_t i = 0; i < count; i++) x[i] = all[i * L + (size_t)l];
 }
 
+/* calls count in these lanes from now on */
+static inline void count_in(batch *b, int bits)
+{
+    for (int l = 0; l < b->code->lanes; l++) b->counts.of[l] = -(int64_t)(bits >> l & 1);
+}
+
 /* tangents that are propagated with the run; those of Hessian products follow it */
 static inline int with_run(const batch *b) { return b->jet ? 0 : b->d; }
 
@@ -41,6 +47,8 @@ void lanes_refill(batch *, int l);      /* the next member, if there is one and 
 void lanes_fill_idle(batch *);          /* lanes without a member repeat the first one that has */
 
 /* leave.c */
+void lane_is_empty(batch *, int l);     /* its calls are counted from zero */
+void lanes_count(batch *, int l, costate_stats *);      /* adds the calls of lane l */
 void lane_leaves(batch *, int l, int alone);    /* its member has ended, or is to be run alone */
 void lanes_leave(batch *, int bits);            /* all of these, to be run alone */
 void member_finished(batch *, place_of_member *);       /* its results go to the caller, or it runs alone */

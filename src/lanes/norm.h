@@ -36,7 +36,7 @@ INLINE vec sum_scaled_lanes(const batch *b, int count, const vec *y, const vec *
 INLINE vec norm(const batch *b, const vec *err)
 {
     int count = b->o->cost_error ? b->n + b->nq : b->n;
-    vec q = sum_scaled_lanes(b, count, CVEC(b->now.y), CVEC(b->y1), err) / (double)count, root;
+    vec q = sum_scaled_lanes(b, count, CVEC(b->now.y), CVEC(b->step.y1), err) / (double)count, root;
     for (int l = 0; l < LANES; l++) root[l] = sqrt(q[l]);
     return root;
 }

@@ -25,7 +25,7 @@ void LANED(aim)(batch *b)
 /* DOP853's |e|^2 / sqrt(|e|^2 + 0.01 |e2|^2): erk/forward.c */
 static void combine_estimates(batch *b)
 {
-    vec *err = VEC(b->err), *second = VEC(b->v), factor;
+    vec *err = VEC(b->step.err), *second = VEC(b->step.v), factor;
     clear_lanes((size_t)b->nq, second + b->n);
     vec a = norm(b, err), c = norm(b, second), under = a * a + 0.01 * c * c;
     for (int l = 0; l < LANES; l++) under[l] = sqrt(under[l]);
@@ -36,8 +36,8 @@ static void combine_estimates(batch *b)
 int LANED(judge)(batch *b)
 {
     if (b->m->est.e2) combine_estimates(b);
-    vec zero = {0}, err = norm(b, CVEC(b->err));
-    const vec *y1 = CVEC(b->y1);
+    vec zero = {0}, err = norm(b, CVEC(b->step.err));
+    const vec *y1 = CVEC(b->step.y1);
     for (int i = 0; i < b->N; i++) zero += y1[i] * 0.0;
     *VEC(b->clock.err) = err;
     return bits_of_mask((zero == 0.0) & (err < HUGE_VAL));
@@ -108,9 +108,9 @@ void LANED(take)(batch *b, int taken)
 {
     vecbits mask = mask_of(taken);
     size_t n = (size_t)b->n;
-    move((size_t)b->N, mask, VEC(b->y), CVEC(b->y1));
-    if (b->d && !b->jet) move((size_t)b->N * (size_t)b->d, mask, VEC(b->V), CVEC(b->V1));
-    if (b->K0) move(n, mask, VEC(b->K0), CVEC(b->now.X) + (size_t)(b->s - 1) * n);
+    move((size_t)b->N, mask, VEC(b->step.y), CVEC(b->step.y1));
+    if (b->d && !b->jet) move((size_t)b->N * (size_t)b->d, mask, VEC(b->sweep.V), CVEC(b->sweep.V1));
+    if (b->step.K0) move(n, mask, VEC(b->step.K0), CVEC(b->now.X) + (size_t)(b->s - 1) * n);
 }
 
 void LANED(pick)(size_t count, int which, double *to, const double *from)

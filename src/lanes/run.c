@@ -17,14 +17,14 @@ static int limit(batch *b)
     lane_clock *k = &b->clock;
     for (int l = 0; l < b->code->lanes; l++) {
         if (!(b->active >> l & 1)) continue;
-        run *x = &b->state[l];
+        run *x = &b->driver.state[l];
         double h;
         x->t = k->t[l];
         x->h_free = k->h_free[l];
         x->by.started = k->rejected[l] != 0;
-        x->now.y = b->gathered;
-        if (!x->by.started) gather(b, l, (size_t)b->N, b->y, b->gathered);
-        if (longest_step(b->solver[l], x, &h)) trouble |= 1 << l;
+        x->now.y = b->driver.gathered;
+        if (!x->by.started) gather(b, l, (size_t)b->N, b->step.y, b->driver.gathered);
+        if (longest_step(b->driver.solver[l], x, &h)) trouble |= 1 << l;
         else if (h < fabs(k->h_free[l])) k->h_free[l] = k->dir[l] * h;
     }
     for (int l = 0; l < b->code->lanes; l++)
@@ -36,7 +36,7 @@ static int stuck(const batch *b)
 {
     int bits = 0;
     for (int l = 0; l < b->code->lanes; l++)
-        if (b->clock.small[l] || b->tries[l] >= b->o->max_steps) bits |= 1 << l;
+        if (b->clock.small[l] || b->driver.tries[l] >= b->o->max_steps) bits |= 1 << l;
     return bits & b->active;
 }
 
@@ -49,7 +49,7 @@ static int place_step(batch *b)
     memcpy(b->now.t, b->clock.t, L * sizeof *b->now.t);
     memcpy(b->now.h, b->clock.h, L * sizeof *b->now.h);
     memcpy(b->now.end, b->clock.end, L * sizeof *b->now.end);
-    memcpy(b->now.y, b->y, L * (size_t)b->N * sizeof *b->now.y);
+    memcpy(b->now.y, b->step.y, L * (size_t)b->N * sizeof *b->now.y);
     return 0;
 }
 
@@ -57,15 +57,16 @@ static int place_step(batch *b)
 static int try_step(batch *b)
 {
     const lane_code *code = b->code;
-    int implicit = b->E.size > 0, trouble = bits_of_lanes(b, (implicit ? code->ros_forward : code->erk_forward)(b));
+    const lane_steps *steps = b->steps;
+    count_in(b, b->active);
+    int trouble = bits_of_lanes(b, steps->forward(b));
     int fine = code->judge(b) & ~trouble, good = fine & b->active, taken = 0;
-    if (implicit && good) good &= ~bits_of_lanes(b, code->ros_confirm(b, fine));
+    if (steps->confirm && good) good &= ~bits_of_lanes(b, steps->confirm(b, fine));
     for (int l = 0; l < code->lanes; l++) taken |= (b->clock.err[l] <= 1) << l;
-    if (with_run(b) && (taken & good))
-        good &= ~(taken & bits_of_lanes(b, implicit ? code->ros_tangent(b, &b->now, 0)
-                                                    : code->erk_tangent(b, &b->now)));
-    b->use.tries += code->lanes;
-    b->use.filled += count_of(b->active);
+    count_in(b, taken & good);
+    if (with_run(b) && (taken & good)) good &= ~(taken & bits_of_lanes(b, steps->tangent(b, &b->now, 0)));
+    b->driver.use.tries += code->lanes;
+    b->driver.use.filled += count_of(b->active);
     lanes_leave(b, b->active & ~good);
     return taken;
 }
@@ -84,33 +85,33 @@ static double fastest(const batch *b, int l)
 static void damp(batch *b, int taken)
 {
     for (int l = 0; l < b->code->lanes; l++)
-        if (taken >> l & 1) damping_add(b->solver[l], b->clock.h[l], fastest(b, l));
+        if (taken >> l & 1) damping_add(b->driver.solver[l], b->clock.h[l], fastest(b, l));
 }
 
 static void accept(batch *b, int taken)
 {
     int ended = 0, of_members = taken & b->active;
     for (int l = 0; l < b->code->lanes; l++) {
-        b->tries[l]++;
-        b->accepted[l] += taken >> l & 1;
+        b->driver.tries[l]++;
+        b->driver.accepted[l] += taken >> l & 1;
         ended |= ((taken >> l & 1) && b->clock.t[l] == b->clock.t1[l]) << l;
     }
     b->code->take(b, taken);
-    if (b->damps) damp(b, of_members);
+    if (b->driver.damps) damp(b, of_members);
     ended &= b->active;
-    b->use.taken += count_of(of_members);
+    b->driver.use.taken += count_of(of_members);
     b->now.taken = of_members;
-    b->now.begins = b->begins & of_members;
+    b->now.begins = b->driver.begins & of_members;
     b->now.ends = ended;
     if (b->k && of_members) lane_tape_commit(b, &b->now);
-    b->begins &= ~of_members;
+    b->driver.begins &= ~of_members;
     for (int l = 0; l < b->code->lanes; l++) if (ended >> l & 1) lane_leaves(b, l, 0);
 }
 
 static void step(batch *b)
 {
     int before = b->active;
-    if (b->limited) lanes_leave(b, limit(b));
+    if (b->driver.limited) lanes_leave(b, limit(b));
     b->code->aim(b);
     lanes_leave(b, stuck(b));
     if (b->active && place_step(b)) lanes_leave(b, b->active);
@@ -127,11 +128,11 @@ static void step(batch *b)
 
 void lanes_run(batch *b, const lane_source *source)
 {
-    b->source = source;
+    b->driver.source = source;
     for (;;) {
-        b->chunk.count = 0;
-        b->chunk.records = 0;
-        b->active = b->begins = 0;
+        b->driver.chunk.count = 0;
+        b->driver.chunk.records = 0;
+        b->active = b->driver.begins = 0;
         for (int l = 0; l < b->code->lanes; l++) lanes_refill(b, l);
         b->after.whole = 0;
         if (!b->active) return;
@@ -141,4 +142,4 @@ void lanes_run(batch *b, const lane_source *source)
     }
 }
 
-lane_use lanes_used(const batch *b) { return b->use; }
+lane_use lanes_used(const batch *b) { return b->driver.use; }

@@ -80,10 +80,8 @@ static const char *of_solver(const costate *c, const lane_task *t)
 /* steps are chosen by errors here (of_options), so that the method has an estimate */
 static const char *of_method(const costate *c)
 {
-    const costate_method *m = c->st.method;
-    if (m->of) return "the method is composite";
-    int explicit = m->family == COSTATE_ERK, rosenbrock = m->family == COSTATE_ROS;
-    return explicit || rosenbrock ? NULL : "the method is neither explicit nor Rosenbrock";
+    if (c->st.method->of) return "the method is composite";
+    return c->st.F->lanes == NO_LANES ? "the method is neither explicit nor Rosenbrock" : NULL;
 }
 
 const char *lanes_refuse_task(const lane_task *t)

@@ -83,21 +83,21 @@ static void layout_matrices(batch *b, cursor *at)
 static void layout_step(batch *b, cursor *at)
 {
     size_t n = (size_t)b->n, N = (size_t)b->N, nq = (size_t)b->nq, s = (size_t)b->s;
-    b->y = take_lanes(b, at, N);
+    b->step.y = take_lanes(b, at, N);
     b->now.X = take_lanes(b, at, s * n);
-    b->y1 = take_lanes(b, at, N);
-    b->err = take_lanes(b, at, N);
+    b->step.y1 = take_lanes(b, at, N);
+    b->step.err = take_lanes(b, at, N);
     b->p = take_lanes(b, at, (size_t)b->np);
-    b->K0 = b->m->is & COSTATE_FSAL ? take_lanes(b, at, n) : NULL;
-    b->Y = take_lanes(b, at, n);
-    b->v = take_lanes(b, at, N);
-    b->w = take_lanes(b, at, n);
-    b->r = take_lanes(b, at, nq);
-    b->rq = take_lanes(b, at, nq);
-    b->T = take_lanes(b, at, 1);
-    b->dt = take_lanes(b, at, 1);
-    b->unit = take_lanes(b, at, 1);
-    b->ft = take_lanes(b, at, n);
+    b->step.K0 = b->m->is & COSTATE_FSAL ? take_lanes(b, at, n) : NULL;
+    b->step.Y = take_lanes(b, at, n);
+    b->step.v = take_lanes(b, at, N);
+    b->step.w = take_lanes(b, at, n);
+    b->step.r = take_lanes(b, at, nq);
+    b->step.rq = take_lanes(b, at, nq);
+    b->step.T = take_lanes(b, at, 1);
+    b->step.dt = take_lanes(b, at, 1);
+    b->step.unit = take_lanes(b, at, 1);
+    b->step.ft = take_lanes(b, at, n);
 }
 
 static int has_mu(const lane_task *t) { return t->with_mu || t->with_mu2; }
@@ -106,35 +106,35 @@ static void layout_derivatives(batch *b, cursor *at, const lane_task *t)
 {
     size_t n = (size_t)b->n, N = (size_t)b->N, np = (size_t)b->np, s = (size_t)b->s;
     size_t d = (size_t)b->d, k = (size_t)b->k;
-    b->V = take_lanes(b, at, N * d);
-    b->V1 = take_lanes(b, at, N * d);
-    b->Vp = t->with_Vp && d ? take_lanes(b, at, np * d) : NULL;
-    b->Xd = take_lanes(b, at, s * n * d);
-    b->lambda = take_lanes(b, at, N * k);
-    b->kept_lambda = take_lanes(b, at, N * k);
-    b->mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
-    b->kept_mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
-    b->Yb = take_lanes(b, at, s * n * k);
-    b->U = take_lanes(b, at, s * n * k);
-    b->sum = take_lanes(b, at, n * k);
-    b->spare_mu = has_mu(t) && k && t->observations ? take_lanes(b, at, np * k) : NULL;
-    b->seeds = take_lanes(b, at, t->observations ? s * n * k : 0);
-    b->seen_sum = take_lanes(b, at, t->observations ? n * k : 0);
-    b->one_X = take(at, t->observations ? s * n : 0);
-    b->one_w = take(at, t->observations ? n * k : 0);
-    b->one_y = take(at, t->observations ? n : 0);
-    b->v0 = take_lanes(b, at, n);
-    b->r0 = take_lanes(b, at, (size_t)b->nq);
-    b->along = take_lanes(b, at, n);
-    b->one_V = take(at, t->observations && t->second ? (N + s * n) * d : 0);
-    b->one_Vt = take(at, t->observations && t->second ? n * d : 0);
+    b->sweep.V = take_lanes(b, at, N * d);
+    b->sweep.V1 = take_lanes(b, at, N * d);
+    b->sweep.Vp = t->with_Vp && d ? take_lanes(b, at, np * d) : NULL;
+    b->sweep.Xd = take_lanes(b, at, s * n * d);
+    b->sweep.lambda = take_lanes(b, at, N * k);
+    b->sweep.kept_lambda = take_lanes(b, at, N * k);
+    b->sweep.mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
+    b->sweep.kept_mu = has_mu(t) && k ? take_lanes(b, at, np * k) : NULL;
+    b->sweep.Yb = take_lanes(b, at, s * n * k);
+    b->sweep.U = take_lanes(b, at, s * n * k);
+    b->sweep.sum = take_lanes(b, at, n * k);
+    b->sweep.spare_mu = has_mu(t) && k && t->observations ? take_lanes(b, at, np * k) : NULL;
+    b->seen.seeds = take_lanes(b, at, t->observations ? s * n * k : 0);
+    b->seen.sum = take_lanes(b, at, t->observations ? n * k : 0);
+    b->seen.X = take(at, t->observations ? s * n : 0);
+    b->seen.w = take(at, t->observations ? n * k : 0);
+    b->seen.y = take(at, t->observations ? n : 0);
+    b->sweep.v0 = take_lanes(b, at, n);
+    b->sweep.r0 = take_lanes(b, at, (size_t)b->nq);
+    b->sweep.along = take_lanes(b, at, n);
+    b->seen.V = take(at, t->observations && t->second ? (N + s * n) * d : 0);
+    b->seen.Vt = take(at, t->observations && t->second ? n * d : 0);
 }
 
 static void layout_members(batch *b, cursor *at, const lane_task *t)
 {
     size_t N = (size_t)b->N, np = (size_t)b->np, d = (size_t)b->d, k = (size_t)b->k;
     for (int i = 0; i < CHUNK_MEMBERS; i++) {
-        place_of_member *m = &b->chunk.place[i];
+        place_of_member *m = &b->driver.chunk.place[i];
         m->y = take(at, N);
         m->V = take(at, N * d);
         m->lambda = take(at, N * k);
@@ -149,23 +149,23 @@ static void layout_all(batch *b, cursor *at, const lane_task *t)
     layout_derivatives(b, at, t);
     if (b->E.size) layout_matrices(b, at);
     layout_members(b, at, t);
-    b->At = take(at, (size_t)(b->s * b->s));
-    b->Ct = take(at, (size_t)(b->s * b->s));
-    b->gathered = take(at, (size_t)b->N);
+    b->tableau.At = take(at, (size_t)(b->s * b->s));
+    b->tableau.Ct = take(at, (size_t)(b->s * b->s));
+    b->driver.gathered = take(at, (size_t)b->N);
 }
 
 static int allocate(batch *b, const lane_task *t)
 {
     cursor at = {0};
-    if (!(b->chunk.place = calloc(CHUNK_MEMBERS, sizeof *b->chunk.place))) return COSTATE_NO_MEMORY;
+    if (!(b->driver.chunk.place = calloc(CHUNK_MEMBERS, sizeof *b->driver.chunk.place))) return COSTATE_NO_MEMORY;
     layout_all(b, &at, t);
-    if (!(b->block = aligned_new(at.used * sizeof(double)))) return COSTATE_NO_MEMORY;
-    at = (cursor){b->block, 0};
+    if (!(b->driver.block = aligned_new(at.used * sizeof(double)))) return COSTATE_NO_MEMORY;
+    at = (cursor){b->driver.block, 0};
     layout_all(b, &at, t);
     b->now.t = b->clock.t;
     b->now.h = b->clock.h;
     b->now.end = b->clock.end;
-    b->now.y = b->y;
+    b->now.y = b->step.y;
     return 0;
 }
 
@@ -199,7 +199,7 @@ static int solvers_of_lanes(const batch *b, lane_matrix *E)
 
 static int prepare_matrix(batch *b, const lane_task *t)
 {
-    const costate *c = b->solver[0];
+    const costate *c = b->driver.solver[0];
     lane_matrix *E = &b->E;
     if (!(c->st.F->is & IMPLICIT)) return 0;
     E->backend = c->st.sh->backend;
@@ -238,18 +238,19 @@ static void tables(batch *b)
 {
     const costate_method *m = b->m;
     for (int i = 0; i < m->s; i++) {
-        b->used[i] = m->b[i] != 0;
+        b->tableau.used[i] = m->b[i] != 0;
         for (int k = 0; k < m->s; k++) {
-            b->At[i * m->s + k] = k > i ? m->A[k * m->s + i] : 0;
-            if (b->At[i * m->s + k] != 0) b->used[i] = 1;
-            b->Ct[i * m->s + k] = k > i && m->C ? m->C[k * m->s + i] : 0;
+            b->tableau.At[i * m->s + k] = k > i ? m->A[k * m->s + i] : 0;
+            if (b->tableau.At[i * m->s + k] != 0) b->tableau.used[i] = 1;
+            b->tableau.Ct[i * m->s + k] = k > i && m->C ? m->C[k * m->s + i] : 0;
         }
     }
 }
 
 static int sizes(batch *b, const lane_task *t)
 {
-    const costate *c = b->solver[0];
+    const costate *c = b->driver.solver[0];
+    b->steps = &b->code->of[c->st.F->lanes];
     b->m = c->st.m;
     b->o = c->st.o;
     b->n = c->st.n;
@@ -260,20 +261,20 @@ static int sizes(batch *b, const lane_task *t)
     b->d = t->d;
     b->k = t->second ? 1 + t->d : t->k;
     b->jet = t->second ? t->d : 0;
-    b->dense = t->observations > 0;
     b->ctx = t->P->ctx;
-    b->observations = t->observations;
-    b->observed = t->observed;
+    b->seen.count = t->observations;
+    b->seen.times = t->observed;
     b->by = law_of(&c->st);
-    b->limited = c->st.F->longest && (spectrum_given(&c->st) || (c->st.spectrum.v && spectrum_products(&c->maps)));
-    b->damps = t->k > 0 && damping_looks(c);
+    int measured = c->st.spectrum.v && spectrum_products(&c->maps);
+    b->driver.limited = c->st.F->longest && (spectrum_given(&c->st) || measured);
+    b->driver.damps = t->k > 0 && damping_looks(c);
     TRY(prepare_matrix(b, t));
     TRY(allocate(b, t));
     if (c->st.F->is & IMPLICIT) {
-        b->error_b = ((const ros_work *)c->st.own)->error_b;
-        b->extends = ((const ros_work *)c->st.own)->extends;
+        b->tableau.error_b = ((const ros_work *)c->st.own)->error_b;
+        b->tableau.extends = ((const ros_work *)c->st.own)->extends;
     }
-    b->chunk.doubles = lane_tape_doubles(b);
+    b->driver.chunk.doubles = lane_tape_doubles(b);
     tables(b);
     return 0;
 }
@@ -281,7 +282,7 @@ static int sizes(batch *b, const lane_task *t)
 static int solvers(batch *b, const lane_task *t)
 {
     for (int l = 0; l < b->code->lanes; l++)
-        if (!(b->solver[l] = costate_new(t->method, t->P, t->o))) return COSTATE_NO_MEMORY;
+        if (!(b->driver.solver[l] = costate_new(t->method, t->P, t->o))) return COSTATE_NO_MEMORY;
     return 0;
 }
 
@@ -294,7 +295,7 @@ batch *lanes_new(const lane_task *t, const char **why)
     b->code = lane_code_for(t->maps->lanes);
     b->maps = t->maps;
     const char *refused = NULL;
-    if (solvers(b, t) || (refused = lanes_refuse(b->solver[0], t)) || sizes(b, t)) {
+    if (solvers(b, t) || (refused = lanes_refuse(b->driver.solver[0], t)) || sizes(b, t)) {
         if (refused) *why = refused;
         lanes_free(b);
         return NULL;
@@ -306,10 +307,10 @@ batch *lanes_new(const lane_task *t, const char **why)
 void lanes_free(batch *b)
 {
     if (!b) return;
-    for (int l = 0; l < LANES_MOST; l++) costate_free(b->solver[l]);
+    for (int l = 0; l < LANES_MOST; l++) costate_free(b->driver.solver[l]);
     free_matrices(&b->E, &b->after.E);
     lane_tape_free(b);
-    free(b->chunk.place);
-    aligned_free(b->block);
+    free(b->driver.chunk.place);
+    aligned_free(b->driver.block);
     aligned_free(b);
 }

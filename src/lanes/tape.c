@@ -31,13 +31,13 @@ static void place_record(const batch *b, double *at, lane_record *r)
 
 static double *address(const batch *b, long k)
 {
-    return b->chunk.slab[k / SLAB_RECORDS] + (size_t)(k % SLAB_RECORDS) * b->chunk.doubles;
+    return b->driver.chunk.slab[k / SLAB_RECORDS] + (size_t)(k % SLAB_RECORDS) * b->driver.chunk.doubles;
 }
 
 /* room for one more record; 0, or COSTATE_NO_MEMORY */
 static int one_more(batch *b)
 {
-    chunk *c = &b->chunk;
+    chunk *c = &b->driver.chunk;
     if (c->records < (long)c->slabs * SLAB_RECORDS) return 0;
     if (c->slabs == c->room) {
         int room = c->room ? 2 * c->room : 64;
@@ -55,7 +55,7 @@ static int one_more(batch *b)
 int lane_tape_next(batch *b, lane_record *r)
 {
     TRY(one_more(b));
-    place_record(b, address(b, b->chunk.records), r);
+    place_record(b, address(b, b->driver.chunk.records), r);
     return 0;
 }
 
@@ -63,8 +63,8 @@ void lane_tape_commit(batch *b, const lane_record *r)
 {
     record_bits *bits = bits_of_record(b, r);
     *bits = (record_bits){.taken = r->taken, .begins = r->begins, .ends = r->ends};
-    for (int l = 0; l < b->code->lanes; l++) bits->member[l] = b->at[l];
-    b->chunk.records++;
+    for (int l = 0; l < b->code->lanes; l++) bits->member[l] = b->driver.at[l];
+    b->driver.chunk.records++;
 }
 
 void lane_tape_get(const batch *b, long k, lane_record *r)
@@ -77,10 +77,13 @@ void lane_tape_get(const batch *b, long k, lane_record *r)
     r->member = bits->member;
 }
 
-size_t lane_tape_bytes(const batch *b) { return (size_t)b->chunk.records * b->chunk.doubles * sizeof(double); }
+size_t lane_tape_bytes(const batch *b)
+{
+    return (size_t)b->driver.chunk.records * b->driver.chunk.doubles * sizeof(double);
+}
 
 void lane_tape_free(batch *b)
 {
-    for (int k = 0; k < b->chunk.slabs; k++) aligned_free(b->chunk.slab[k]);
-    free(b->chunk.slab);
+    for (int k = 0; k < b->driver.chunk.slabs; k++) aligned_free(b->driver.chunk.slab[k]);
+    free(b->driver.chunk.slab);
 }

@@ -127,6 +127,7 @@ static void release(void *own)
 
 #define SHARED \
     .controller = COSTATE_GUSTAFSSON, \
+    .lanes = LANES_OF_ROSENBROCK, \
     .pi_beta = 0.4, \
     .prepare = prepare, \
     .layout = layout, \

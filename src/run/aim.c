@@ -34,7 +34,7 @@ static int bounded(costate *c, const run *x, double *h)
     costate_point at = point(&c->maps, x->t, c->work.y);
     TRY(map_bound(&c->maps, &at, h));
     if (!follows_error_alone(&c->st)) return 0;
-    c->beyond = fmax(c->beyond, x->by.wanted / *h);
+    c->remarks.beyond = fmax(c->remarks.beyond, x->by.wanted / *h);
     *h = HUGE_VAL;
     return 0;
 }

@@ -27,7 +27,7 @@ static int correction_size(costate *c, const record *r)
     double size;
     for (int i = 0; i < c->st.N; i++) c->work.err[i] = i < c->st.n ? c->work.y[i] - before[i] : 0;
     TRY(error_norm(&c->st, before, c->work.y, c->work.err, &size));
-    if (size > c->correction.size) c->correction = (correction){c->v.t, size};
+    if (size > c->remarks.correction.size) c->remarks.correction = (correction){c->v.t, size};
     c->count.correction = larger(c->count.correction, size);
     return 0;
 }
@@ -58,8 +58,8 @@ int correct_run(costate *c, run *x)
 
 void correction_remark(costate *c)
 {
-    if (!(c->correction.size > 1) || c->o.controller == COSTATE_FIXED) return;
+    correction most = c->remarks.correction;
+    if (!(most.size > 1) || c->o.controller == COSTATE_FIXED) return;
     remarked(&c->v, "  problem.after_step changed the state by up to %.2g times the tolerances (at t = %.10g): unless "
-             "that is meant, the model is at fault, or the tolerances are too loose for it.", c->correction.size,
-             c->correction.t);
+             "that is meant, the model is at fault, or the tolerances are too loose for it.", most.size, most.t);
 }

@@ -48,12 +48,12 @@ static void add(damping *d, double z, double kept)
 void damping_add(costate *c, double h, double rate)
 {
     double z = fabs(h) * rate;
-    add(&c->damping, z, z < SLOW ? exp(-z) : implicit_growth(c->st.m, z));
+    add(&c->remarks.damping, z, z < SLOW ? exp(-z) : implicit_growth(c->st.m, z));
 }
 
 void damping_step(costate *c, const run *x)
 {
-    damping *d = &c->damping;
+    damping *d = &c->remarks.damping;
     double kept, z;
     if (!x->tape || !damping_looks(c)) return;
     if (c->st.F->keeps) {
@@ -68,7 +68,7 @@ void damping_step(costate *c, const run *x)
 
 void damping_remark(costate *c, long steps)
 {
-    const damping *d = &c->damping;
+    const damping *d = &c->remarks.damping;
     if (!damping_looks(c) || !(d->kept > KEPT && exp(-d->sum) < DECAYED * d->kept) || steps == 0) return;
     remarked(&c->v, "  Fast modes (h times their rate up to %.2g) keep %.2g of their size over these steps of %s: y "
              "may be right, but gradients contain these modes.  %s or options.gradient_control = 1 mend that.", d->z,

@@ -67,9 +67,9 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
         anew(c);
         c->at = on ? tape->count : 0;
     }
-    if (!on) c->damping = (damping){.kept = 1};
-    c->correction = (correction){0, 0};
-    c->beyond = 0;
+    if (!on) c->remarks.damping = (damping){.kept = 1};
+    c->remarks.correction = (correction){0, 0};
+    c->remarks.beyond = 0;
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);

@@ -132,11 +132,17 @@ typedef struct {                /* of a run whose steps are those of a tape, eac
 typedef struct { double t, size; } correction;      /* of a run, the largest by problem.after_step: where, in the error
                                                        norm */
 
-typedef struct {                /* damping.c: of fast modes, by the steps of a run with a tape */
+typedef struct {                /* run/damping.c: of fast modes, by the steps of a run with a tape */
     double kept, z, sum;        /* product of |R| over the steps; largest h times rate, their sum */
     double fastest;             /* rate, by this linearisation */
     long serial;
 } damping;
+
+typedef struct {                /* what a run may have to say at its end (status.c, run/damping.c, run/corrected.c) */
+    damping damping;
+    correction correction;
+    double beyond;              /* longest step in units of options.step_bound, where steps do not follow it */
+} remarks;
 
 typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
 
@@ -150,13 +156,13 @@ typedef struct {
                                    without a flag */
     int taken;                  /* steps since the last switch between explicit and stiff members */
     int cheaper;                /* stiff: steps in a row after which an explicit member would take less work */
-    int eventful;               /* stiff: there was an event since the last switch; */
-    int fast;                   /* and steps have damped modes that explicit ones of their length could not follow */
-    int since;                  /* stiff: steps since the order changed; */
-    double psi, h_old;          /* contraction of Newton's iteration, damped; h of the step before; */
-    long failures;              /* and failures of Newton's iteration up to there */
-    effort done;                /* so far; both between runs relative to the counters, which costate_reset_stats and
-                                   sweeps change */
+    int eventful;               /* stiff: there was an event since the last switch */
+    int fast;                   /* stiff: steps damped modes that explicit steps of their length could not follow */
+    int since;                  /* stiff: steps since the order changed */
+    double psi;                 /* stiff: contraction of Newton's iteration, a smoothed maximum */
+    double h_old;               /* stiff: |h| of the step before; 0: there is none */
+    long failures;              /* failures of Newton's iteration at the end of that step; between runs, like `done`, */
+    effort done;                /* work so far, relative to the counters, which costate_reset_stats and sweeps change */
     double length[RECENT], price[RECENT];       /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
@@ -175,37 +181,37 @@ typedef struct {                /* what a member of a composite method works wit
     int usable;                 /* this problem and these options allow it */
 } member_work;
 
+/* Who writes a field is named at its right; everybody may read it.  "set-up" is costate_new: fixed from then on. */
 struct costate {
-    costate_problem P;
-    costate_options o, given;   /* given: with defaults of tolerances, but newton_tol as the user gave it */
-    double *scaled;             /* n, n: rtol_vector and atol_vector times a factor, if they are given */
-    costate_stats count;
-    verdict v;
-    maps maps;
-    stepper st;
-    member_work *works;         /* of st.members */
-    rule rule;
-    int first[2];               /* explicit and stiff member for the tolerances of the run; -1: none is usable */
-    interval in;                /* of the last run */
-    long at;                    /* index of the step, counted through warm continuations */
-    identity *self;
-    long stamp;                 /* number of runs and sweeps so far; stored data belong to the last */
-    ending ended;
+    costate_problem P;          /* a copy of the user's; set-up */
+    costate_options o;          /* with all defaults; set-up, and options_scale for runs with other tolerances */
+    costate_options given;      /* the same, but newton_tol as the user gave it; set-up */
+    double *scaled;             /* n, n: rtol_vector and atol_vector times a factor, if they are given; options.c */
+    costate_stats count;        /* whoever calls what is counted */
+    verdict v;                  /* status and message; whoever fails */
+    maps maps;                  /* set-up; bound to p, memory and step by runs and sweeps */
+    stepper st;                 /* set-up; its current member by step/member.c */
+    member_work *works;         /* of st.members; members.c */
+    rule rule;                  /* choice/rule.c, effort.c; a run begins: run/integrate.c */
+    int first[2];               /* explicit and stiff member for the tolerances of the run; -1: none; rule.c */
+    interval in;                /* of the last run; run/aim.c, loop.c, known.c */
+    long at;                    /* index of the step, also through continuations; run/integrate.c, loop.c, resume.c */
+    identity *self;             /* tells tapes whether this solver still exists; set-up, calls.c */
+    long stamp;                 /* number of runs and sweeps so far: stored data belong to the last; claim */
+    ending ended;               /* run/warm.c; renew.c forgets it */
     starter start;              /* consistent values; allocated on first use */
-    workspace work;
-    columns d;
-    seconds second;
-    random_tangents random;
-    watch watch;
-    halved_steps halves;
-    damping damping;
-    correction correction;
-    double beyond;              /* longest step of a run in units of options.step_bound, where steps do not follow it */
-    event_slopes *slopes;       /* y' at events, or NULL */
-    costate_tape *own;          /* of costate_integrate_adj */
-    int whole;                  /* 0: costate_new failed */
-    call_entry entry;
-    int open_end;               /* index-2 unknowns are not projected at the end, and the user has not been told */
+    workspace work;             /* memory: set-up; numbers: runs and replays */
+    columns d;                  /* memory: workspace.c, members.c; numbers: runs with tangents, sweeps */
+    seconds second;             /* memory: workspace.c; numbers: sweeps/second.c */
+    random_tangents random;     /* run/random_tangents.c */
+    watch watch;                /* memory: workspace.c; numbers: files of run/watch.h, run/events.c, integrate.c */
+    halved_steps halves;        /* run/halves.c */
+    remarks remarks;            /* of the last run */
+    event_slopes *slopes;       /* y' at events, or NULL; ops/slopes.c */
+    costate_tape *own;          /* of costate_integrate_adj, which makes it */
+    int whole;                  /* 0: costate_new failed; set-up */
+    call_entry entry;           /* calls.c */
+    int open_end;               /* 1: index-2 unknowns are not projected at the end of runs; set-up */
 };
 
 struct costate_step { const costate *c; const record *r; };

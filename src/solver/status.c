@@ -45,8 +45,8 @@ void no_error(costate *c)
 
 void bound_remark(costate *c)
 {
-    if (c->beyond > 1.01)
-        remarked(&c->v, "  Steps were up to %.2g times as long as options.step_bound allows.", c->beyond);
+    if (c->remarks.beyond > 1.01)
+        remarked(&c->v, "  Steps were up to %.2g times as long as options.step_bound allows.", c->remarks.beyond);
 }
 
 int costate_status(const costate *c) { return c ? c->v.status : COSTATE_BAD_ARGUMENT; }

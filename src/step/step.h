@@ -123,6 +123,9 @@ typedef struct {                /* columns of tangents from `from` on have these
     const double *atol;         /* N */
 } random_columns;
 
+/* family.lanes: which functions take its steps of several members side by side (lanes/lanes.h) */
+enum lane_family { NO_LANES, LANES_OF_SLOPES, LANES_OF_ROSENBROCK, LANE_FAMILIES };
+
 typedef struct family family;
 
 typedef struct {                /* a method at work: the only one of a solver, or a member of a composite method */
@@ -164,6 +167,7 @@ struct family {
     unsigned needs[MODES], costs[MODES];                 /* products of rhs and of cost, by mode */
     int controller;                                      /* enum costate_controller, of COSTATE_AUTO */
     double pi_beta;                                      /* of the PI controller, times 1/k */
+    enum lane_family lanes;
     int (*prepare)(stepper *);                           /* allocates `own`; once */
     void (*layout)(stepper *, cursor *);                 /* forward work space */
     void (*layout_derivatives)(stepper *, cursor *, int m);
