@@ -54,7 +54,7 @@ int map_bound(maps *a, const costate_point *x, double *h)
 /* It acts where it does in any process. */
 int map_acts(maps *a, const costate_point *x, int *acts)
 {
-    int code = a->user.after.acts ? a->user.after.acts(x, a->correction.jump.ctx) : 1;
+    int code = a->user.after.acts ? a->user.after.acts(x, a->after_step.correction.jump.ctx) : 1;
     TRY(map_code(a, code < 0 ? code : 0, "after_step", "acts"));
     double some = code != 0;
     TRY(space_greatest(&a->space, &some));
@@ -120,7 +120,7 @@ int maps_have_events(maps *a, unsigned products)
 {
     if (a->differences) return 0;
     for (int k = 0; k < a->nevents; k++) TRY(has_all(a, &a->events[k], products));
-    if (relaxes(a)) TRY(has_products(a, &a->invariant, products));
-    TRY(has_all(a, &a->correction, products));
-    return has_all(a, &a->first, products);
+    if (relaxes(a)) TRY(has_products(a, &a->after_step.invariant, products));
+    TRY(has_all(a, &a->after_step.correction, products));
+    return has_all(a, &a->after_step.first, products);
 }

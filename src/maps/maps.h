@@ -66,6 +66,11 @@ typedef struct {                        /* of an event; rows 0: it has none */
     char name[3][32];
 } event_maps;
 
+typedef struct {                        /* problem.after_step */
+    event_maps correction, first;       /* its map and its start, as jumps */
+    map invariant;
+} after_step_maps;
+
 typedef struct {                        /* what the user provides */
     void *ctx;                          /* of the callbacks */
     costate_map rhs, cost;
@@ -110,8 +115,7 @@ struct maps {
     callbacks user;
     map rhs, cost;                      /* M y' = f, or F = 0 where residual; q' = r */
     event_maps *events;                 /* of the problem's events */
-    event_maps correction, first;       /* problem.after_step: its map and its start, as jumps; */
-    map invariant;                      /* and its invariant */
+    after_step_maps after_step;
     int residual;                       /* the problem is F(t, y, y', p) = 0 */
     const costate_pattern *pattern;     /* of J and M; NULL: dense */
     const int *index;                   /* n, of unknowns; NULL: none is of index 2 */
@@ -130,8 +134,8 @@ struct maps {
 };
 
 /* Is after_step an invariant?  Is there an after_step at all? */
-static inline int relaxes(const maps *a) { return a->invariant.rows > 0; }
-static inline int corrects(const maps *a) { return a->correction.jump.rows > 0 || relaxes(a); }
+static inline int relaxes(const maps *a) { return a->after_step.invariant.rows > 0; }
+static inline int corrects(const maps *a) { return a->after_step.correction.jump.rows > 0 || relaxes(a); }
 static inline int has_after_step(const costate_problem *P)
 {
     return P->after_step.map.value || P->after_step.invariant.value;

@@ -99,9 +99,9 @@ static event_maps only_jump(const maps *a, const costate_map *user, const char *
 
 static void correction_init(maps *a)
 {
-    a->correction = only_jump(a, &a->user.after.map, "after_step.map");
-    a->first = only_jump(a, &a->user.after.start, "after_step.start");
-    a->invariant = map_new(a, &a->user.after.invariant, "after_step.invariant",
+    a->after_step.correction = only_jump(a, &a->user.after.map, "after_step.map");
+    a->after_step.first = only_jump(a, &a->user.after.start, "after_step.start");
+    a->after_step.invariant = map_new(a, &a->user.after.invariant, "after_step.invariant",
                            a->user.after.invariant.value != NULL, 1,
                            a->user.after.ctx ? a->user.after.ctx : a->user.ctx);
 }

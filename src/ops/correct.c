@@ -12,7 +12,7 @@
 int correct_value(stepper *c, record *r, const record *as, int free, double *room, double *y1)
 {
     if (relaxes(c->maps)) return relax_value(c, r, as, free, room, y1);
-    const map *f = &c->maps->correction.jump;
+    const map *f = &c->maps->after_step.correction.jump;
     int acts;
     r->corrected = 0;
     if (f->rows == 0) return 0;

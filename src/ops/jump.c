@@ -10,8 +10,8 @@
 
 static const event_maps *maps_of_event(const stepper *c, const mapped *e)
 {
-    if (e->event == CORRECTED) return &c->maps->correction;
-    if (e->event == STARTED) return &c->maps->first;
+    if (e->event == CORRECTED) return &c->maps->after_step.correction;
+    if (e->event == STARTED) return &c->maps->after_step.first;
     return e->event >= 0 ? &c->maps->events[e->event] : NULL;
 }
 

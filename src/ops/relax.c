@@ -32,8 +32,8 @@ static int at_part(relaxing *x, double part, double *g, double *slope)
     add_scaled((size_t)c->n, x->y1, end, part - 1, x->d);
     x->t = x->r->t + part * x->r->h;
     costate_point at = point(c->maps, x->t, x->y1), along = {.t = x->r->h, .y = x->d};
-    TRY(map_value(c->maps, &c->maps->invariant, x->t, x->y1, g));
-    TRY(map_tangent(c->maps, &c->maps->invariant, &at, &along, slope));
+    TRY(map_value(c->maps, &c->maps->after_step.invariant, x->t, x->y1, g));
+    TRY(map_tangent(c->maps, &c->maps->after_step.invariant, &at, &along, slope));
     return fabs(*g) < HUGE_VAL && fabs(*slope) < HUGE_VAL ? 0 : retry(c->v, WHY_NOT_FINITE);
 }
 
@@ -58,7 +58,7 @@ static int find(relaxing *x, int as_taped, double *part)
     maps *a = x->c->maps;
     double g, slope, noise;
     TRY(at_part(x, 1, &g, &slope));
-    TRY(map_noise(a, &a->invariant, x->t, x->y1, g, x->z, &noise));
+    TRY(map_noise(a, &a->after_step.invariant, x->t, x->y1, g, x->z, &noise));
     *part = 0;
     if (!as_taped && fabs(g) <= noise) return 0;
     return solve(x, g, slope, noise, part);
@@ -100,7 +100,7 @@ static int look(stepper *c, const event_work *w, const record *r, relaxed *x)
     x->at = point(c->maps, r->t + r->part * r->h, x->y);
     verdict_at(c->v, x->at.t);
     costate_point along = {.t = r->h, .y = x->d};
-    TRY(map_tangent(c->maps, &c->maps->invariant, &x->at, &along, &x->s));
+    TRY(map_tangent(c->maps, &c->maps->after_step.invariant, &x->at, &along, &x->s));
     if (x->s != 0 && fabs(x->s) < HUGE_VAL) return 0;
     return fail(c->v, COSTATE_GRAZING, "after_step.invariant does not change along the step that relaxation scaled at "
                 "t = %.10g: no derivative exists there.", r->t);
@@ -114,7 +114,7 @@ static int part_along(stepper *c, const relaxed *x, double dt, const double *V, 
     size_t n = (size_t)c->n;
     for (size_t i = 0; i < n; i++) x->u[i] = V1[i] + (part - 1) * (V1[i] - V[i]);
     *dx = along_pm(c->maps, dt, x->u, pm, j);
-    TRY(map_tangent(c->maps, &c->maps->invariant, &x->at, dx, &e));
+    TRY(map_tangent(c->maps, &c->maps->after_step.invariant, &x->at, dx, &e));
     *of_part = -e / x->s;
     axpy(n, *of_part, x->d, x->u);
     dx->t += *of_part * x->r->h;
@@ -149,7 +149,7 @@ static int add_gradient(sweep_state *w, const relaxed *x, size_t j, double kappa
 {
     maps *a = w->st->maps;
     costate_gradient to = into_pm(a, w->tau + j, w->g.lambda + j * (size_t)w->st->N, w->g.mu, j);
-    return map_adjoint(a, &a->invariant, &x->at, &kappa, &to);
+    return map_adjoint(a, &a->after_step.invariant, &x->at, &kappa, &to);
 }
 
 /* divides L of column j between the ends of the step; of_part: gamma', by which L of column 0 moves */
@@ -178,12 +178,12 @@ static int derivative_back(sweep_state *w, const relaxed *x, size_t j, double ka
     TRY(part_along(c, x, w->d.dt[j], V, V1, w->d.Vp, j, of_part, &dx));
     memset(x->e, 0, n * sizeof *x->e);
     costate_gradient to = into_pm(a, &e_t, x->e, w->g.mu, col);
-    TRY(map_adjoint_tangent(a, &a->invariant, &x->at, &dx, &kappa, &to));
+    TRY(map_adjoint_tangent(a, &a->after_step.invariant, &x->at, &dx, &kappa, &to));
     sum = along_step(x, lambda, w->tau[col]) + dot(n, x->e, x->d) + e_t * x->r->h;
     for (size_t i = 0; i < x->rows; i++) sum += w->g.lambda[i] * (V1[i] - V[i]);
     TRY(space_total(&a->space, 1, &sum));
     for (size_t i = 0; i < n; i++) x->u[i] = V1[i] - V[i];
-    TRY(map_tangent(a, &a->invariant, &x->at, &along, &of_d));
+    TRY(map_tangent(a, &a->after_step.invariant, &x->at, &along, &of_d));
     axpy(n, 1, x->e, lambda);
     w->tau[col] += e_t;
     return add_gradient(w, x, col, -(sum + kappa * of_d) / x->s);
