@@ -135,6 +135,7 @@ static inline size_t solution_unknowns(const bvp *b, int N) { return (size_t)N *
 static inline size_t unknowns(const bvp *b) { return solution_unknowns(b, b->now.N); }
 int solution_new(bvp *, solution *, int N);                     /* frees the previous contents */
 void solution_free(solution *);
+int solution_is_valid(const bvp *, const solution *);           /* an invariant of a mesh that was placed */
 void solution_place(const bvp *, solution *);                   /* computes t and h from pieces and ends */
 static inline double *y_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L; }
 static inline double *X_of(const bvp *b, double *z, int i) { return z + (size_t)i * (size_t)b->L + b->n; }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "base/vec.h"
 #include "bvp/bvp.h"
 
@@ -45,6 +46,20 @@ void solution_place(const bvp *b, solution *x)
         x->h[i] = x->part[i] * length;
     }
     x->t[x->N] = ends[b->nends - 1];
+    INVARIANT(solution_is_valid(b, x));
+}
+
+/* Times go from a to b, and every break is a point of the mesh. */
+int solution_is_valid(const bvp *b, const solution *x)
+{
+    double sign = b->ends[b->nends - 1] > b->ends[0] ? 1 : -1;
+    if (x->N < 1 || x->t[0] != b->ends[0] || x->piece[0] != 0 || x->piece[x->N - 1] != b->nends - 2) return 0;
+    for (int i = 0; i < x->N; i++) {
+        if (!(sign * x->h[i] > 0) || !(sign * (x->t[i + 1] - x->t[i]) > 0)) return 0;
+        if (i == 0 || x->piece[i] == x->piece[i - 1]) continue;
+        if (x->piece[i] != x->piece[i - 1] + 1 || x->t[i] != b->ends[x->piece[i]]) return 0;
+    }
+    return 1;
 }
 
 /* the first interval of piece k, or N */

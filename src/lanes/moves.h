@@ -42,6 +42,8 @@ static inline void count_in(batch *b, int bits)
 /* tangents that are propagated with the run; those of Hessian products follow it */
 static inline int with_run(const batch *b) { return b->jet ? 0 : b->d; }
 
+int batch_is_valid(const batch *);      /* run.c: an invariant between steps */
+
 /* fill.c */
 void lanes_refill(batch *, int l);      /* the next member, if there is one and the chunk has room */
 void lanes_fill_idle(batch *);          /* lanes without a member repeat the first one that has */

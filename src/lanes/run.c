@@ -5,6 +5,7 @@
    another lane, so that maps only meet states of members. */
 #include <math.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "lanes/moves.h"
 #include "lanes/tape.h"
 #include "run/aim.h"
@@ -108,9 +109,26 @@ static void accept(batch *b, int taken)
     for (int l = 0; l < b->code->lanes; l++) if (ended >> l & 1) lane_leaves(b, l, 0);
 }
 
+int batch_is_valid(const batch *b)
+{
+    const lane_driver *d = &b->driver;
+    const chunk *c = &d->chunk;
+    int all = (1 << b->code->lanes) - 1;
+    if ((b->active & ~all) || (d->begins & ~b->active) || c->count < 0 || c->count > CHUNK_MEMBERS) return 0;
+    if (c->records < 0 || c->records > (long)c->slabs * SLAB_RECORDS || c->slabs > c->room) return 0;
+    for (int l = 0; l < b->code->lanes; l++) {
+        if (!(b->active >> l & 1)) continue;
+        if (d->at[l] < 0 || d->at[l] >= (b->k ? c->count : b->code->lanes) || d->accepted[l] > d->tries[l]) return 0;
+        if ((d->begins >> l & 1) != (d->accepted[l] == 0)) return 0;
+        if (!(b->clock.dir[l] * ((b->clock.t1[l] - b->clock.t[l]) - b->clock.low[l]) > 0)) return 0;
+    }
+    return 1;
+}
+
 static void step(batch *b)
 {
     int before = b->active;
+    INVARIANT(batch_is_valid(b));
     if (b->driver.limited) lanes_leave(b, limit(b));
     b->code->aim(b);
     lanes_leave(b, stuck(b));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "lanes/aligned.h"
 #include "lanes/setup.h"
 #include "lanes/tape.h"
@@ -159,9 +160,11 @@ static int allocate(batch *b, const lane_task *t)
     cursor at = {0};
     if (!(b->driver.chunk.place = calloc(CHUNK_MEMBERS, sizeof *b->driver.chunk.place))) return COSTATE_NO_MEMORY;
     layout_all(b, &at, t);
-    if (!(b->driver.block = aligned_new(at.used * sizeof(double)))) return COSTATE_NO_MEMORY;
+    size_t doubles = at.used;
+    if (!(b->driver.block = aligned_new(doubles * sizeof(double)))) return COSTATE_NO_MEMORY;
     at = (cursor){b->driver.block, 0};
     layout_all(b, &at, t);
+    INVARIANT(at.used == doubles);
     b->now.t = b->clock.t;
     b->now.h = b->clock.h;
     b->now.end = b->clock.end;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <costate/linsol.h>
+#include "base/invariant.h"
 #include "linsol/layout.h"
 
 void layout_free(layout *lay)
@@ -103,6 +104,7 @@ static int with_diagonal(layout *lay, int n, const costate_pattern *p)
 
 int layout_new(layout **out, int n, const costate_pattern *p, int dense)
 {
+    INVARIANT(!p || !pattern_fault(p, n));
     layout *lay = calloc(1, sizeof *lay);
     int status;
     *out = lay;

@@ -7,6 +7,7 @@
    (PIVOT). */
 #include <math.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "linsol/pairs.h"
 
 /* The squared length of a unit vector's part orthogonal to the others, at least: normal equations keep only half of the
@@ -22,6 +23,12 @@ void pairs_layout(pairs *a, cursor *at, size_t n, int room, int plain)
     TAKE(at, n, &a->w, &a->b);
     TAKE(at, all, &a->x, &a->v);
     a->u = plain ? a->x : take(at, all);
+}
+
+int pairs_is_valid(const pairs *a)
+{
+    if (a->room < 1 || a->room > PAIRS_MOST || a->count < 0 || a->count > a->room) return 0;
+    return a->next >= 0 && a->next < a->room && (a->plain ? a->u == a->x : a->u != a->x);
 }
 
 void pairs_clear(pairs *a) { a->count = a->next = 0; }
@@ -104,6 +111,7 @@ int pairs_add(pairs *a, int use, const double *w)
     int me = a->next;
     a->next = (a->next + 1) % a->room;
     if (a->count < a->room) a->count++;
+    INVARIANT(pairs_is_valid(a));
     return products(a, me, use < a->count ? use : a->count);
 }
 

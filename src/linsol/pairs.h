@@ -18,6 +18,7 @@ typedef struct {
 } pairs;
 
 void pairs_layout(pairs *, cursor *, size_t n, int room, int plain);
+int pairs_is_valid(const pairs *);                    /* an invariant */
 void pairs_clear(pairs *);
 void pairs_drop(pairs *, int count);                  /* the last ones */
 /* where the next x, u and v are to be stored, without weights; then pairs_add adds them, for guesses from the last

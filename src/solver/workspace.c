@@ -2,6 +2,7 @@
    */
 #include <stdlib.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "solver/members.h"
 #include "solver/workspace.h"
 
@@ -34,10 +35,12 @@ int workspace_prepare(costate *c)
 {
     cursor at = {0};
     layout(c, &at);
-    double *block = calloc(at.used + 8, sizeof *block);
-    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", at.used);
+    size_t doubles = at.used;
+    double *block = calloc(doubles + 8, sizeof *block);
+    if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", doubles);
     at = (cursor){block, 0};
     layout(c, &at);
+    INVARIANT(at.used == doubles);
     c->maps.bound.w = c->st.w;
     c->work.block = block;
     return COSTATE_OK;

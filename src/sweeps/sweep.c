@@ -1,6 +1,7 @@
 /* sweep.c - sweeps over a tape: tangents forward, adjoints backward, as loops over its operations. */
 #include <math.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "run/integrate.h"
 #include "run/list.h"
 #include "run/remake.h"
@@ -33,6 +34,7 @@ static int members_of_tape(costate *c, const costate_tape *tape)
 int tape_begin(costate *c, const costate_tape *tape)
 {
     TRY(tape_fits(&c->st, &c->P, tape));
+    INVARIANT(tape_is_valid(tape));
     TRY(members_of_tape(c, tape));
     maps_bind(&c->maps, tape->p);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);

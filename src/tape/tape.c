@@ -1,6 +1,7 @@
 /* tape.c - the record of a run: for each step t, h, state, stages (or not), Newton's counts, kept factorisations. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/invariant.h"
 #include "base/machine.h"
 #include "tape/journal.h"
 
@@ -156,6 +157,7 @@ int tape_end(const stepper *c, costate_tape *t, int complete, double at, const d
     t->mode = mode;
     memcpy(t->end, y, (size_t)c->N * sizeof *t->end);
     verdict before = *c->v;
+    INVARIANT(tape_is_valid(t));
     int status = journal_ended(c, t, complete);
     if (before.status) *c->v = before;          /* the first failure counts */
     return status;

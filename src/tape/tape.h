@@ -219,6 +219,7 @@ solved_by solved_by_of(const stepper *);
 long tape_source(const costate_tape *, int k);  /* the earlier linearisation that step k was solved with, or 0 */
 decisions tape_decisions(const costate_tape *, int k);              /* decisions of step k; valid as long as the tape */
 void tape_clear(costate_tape *);
+int tape_is_valid(const costate_tape *);        /* valid.c: an invariant of a tape that is not being written */
 int tape_fresh(const stepper *, costate_tape *, const fresh_run *);     /* to the tape's medium, if any */
 /* Reads the run on the medium, completely or up to its last fresh step, whose data are in *fresh and in *memory (to be
    freed by the caller).  who: the solver that continues it, unless it is complete; NULL: it is only read. */

@@ -1,0 +1,47 @@
+/* valid.c - do the fields of a tape agree? */
+#include <math.h>
+#include "tape/tape.h"
+
+/* Steps go in one direction.  Each begins where the one before ended, or where that was relaxed to. */
+static int steps_are_valid(const costate_tape *t)
+{
+    for (int k = 0; k < t->count; k++) {
+        const record *r = &t->list[k];
+        int dir = tape_direction(t);
+        if (!isfinite(r->t) || !isfinite(r->h) || dir * r->h <= 0 || dir * (r->end - r->t) < 0) return 0;
+        if (r->jacobian < 0 || (int)r->member >= method_members(t->method)) return 0;
+        if (k > 0 && r[-1].part == 0 && r->t != r[-1].end) return 0;
+        if (r->kept && r->kept->refs < 1) return 0;
+    }
+    return 1;
+}
+
+static int maps_are_valid(const costate_tape *t)
+{
+    int events = 0;
+    for (int k = 0; k < t->maps.count; k++) {
+        const mapped *e = &t->maps.list[k];
+        if (e->before < 0 || e->before > t->count || (k > 0 && e->before < e[-1].before)) return 0;
+        if (e->number != events) return 0;
+        events += is_event(e);
+    }
+    return events == t->maps.events;
+}
+
+static int blocks_are_valid(const costate_tape *t)
+{
+    int has_last = !t->first;
+    for (const struct block *b = t->first; b; b = b->next) {
+        if (b->used > b->size) return 0;
+        has_last |= b == t->last;
+    }
+    return has_last;
+}
+
+int tape_is_valid(const costate_tape *t)
+{
+    if (t->count < 0 || t->count > t->room || t->maps.count < 0 || t->maps.count > t->maps.room) return 0;
+    if (t->fresh.last > t->count || t->fresh.source > t->count) return 0;
+    if ((t->factors.sets == 0) != (t->factors.bytes == 0)) return 0;
+    return steps_are_valid(t) && maps_are_valid(t) && blocks_are_valid(t);
+}
