@@ -5,7 +5,7 @@
    member has ended takes the next one.  Every member has the bits of a separate run if the maps have the bits of the
    problem's callbacks lane by lane: costate_check_lanes in ensemble.h compares them.
 
-   Members that lanes do not serve run one by one in the same call: see members.lanes in ensemble.h.
+   Members that cannot run in lanes are run one at a time in the same call: see members.lanes in ensemble.h.
 
    Conventions as in costate.h; arrays hold L members, component by component: value i of lane l is y[i*L + l].  All
    arrays start at multiples of 8 L bytes.  Equation files (costate-model --lanes) and costate.hpp write these maps; by

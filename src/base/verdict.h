@@ -24,8 +24,8 @@ void verdict_at(verdict *, double t);                           /* the current t
 int fail(verdict *, int status, const char *format, ...);      /* returns status */
 void remarked(verdict *, const char *format, ...);              /* appends to the sentence */
 int retry(verdict *, enum cause);                               /* returns RETRY */
-int frozen(verdict *, int status);                             /* RETRY becomes a failure where steps are prescribed, */
-int decided(verdict *, int status, const char *what);          /* or at an event, where a smaller step does not help */
+int frozen(verdict *, int status);                             /* RETRY becomes a failure where steps are prescribed */
+int decided(verdict *, int status, const char *what);          /* the same at an event */
 
 /* the status and the words when a step cannot be made smaller */
 int cause_status(enum cause);

@@ -50,12 +50,13 @@ typedef struct {
     double *block;
 } solution;
 typedef struct {                    /* position of a point of [a, b] in the mesh */
-    int i, end;                     /* its interval; end: -1, or the number of the end that it is, */
-    int right;                      /* 1: at the end of the interval, 0: at its start; otherwise */
-    double theta;
+    int i;                          /* its interval */
+    int end;                        /* number of the end (a, break or b) that it is; -1: none */
+    int right;                      /* of an end: 1: it is at the end of the interval, 0: at its start */
+    double theta;                   /* of other points: its place in the interval, from 0 to 1 */
 } mesh_point;
 
-/* ---- system.h: the linear system ---- */
+/* ---- eliminated.c, whole.c: the linear system ---- */
 
 typedef struct costate_bvp bvp;
 typedef struct {

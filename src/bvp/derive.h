@@ -67,7 +67,7 @@ void derivation_to_unknowns(const bvp *, int i, int j, const double *y, double *
 /* passes dt, dh, the gradients with respect to t and h of the interval, on to the ends */
 void derivation_to_ends(const derivation *, int i, const double *dt, const double *dh);
 
-int tangents(derivation *);         /* z; */
+int tangents(derivation *);         /* z: of y and the stages on the mesh */
 int tangents_at_points(derivation *);                           /* V */
 int adjoints(derivation *, const double *lambda);               /* z: multipliers; gradients */
 int sums_finite(bvp *, int m, const double *mu, const char *name);

@@ -241,7 +241,7 @@ static void samples(costate *c)
     if (c->o.event_samples == 0) c->watch.samples = samples_for(c->st.m);
 }
 
-/* tolerances and members are those of the run */
+/* ranks members for the tolerances of the run */
 static void rank(costate *c)
 {
     c->first[0] = member_first(c, 0);

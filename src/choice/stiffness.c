@@ -13,7 +13,7 @@ enum { WAVE = 3 * FLAG };                       /* a wave is known after 5 steps
    Steps that are NEARLY as long as beta allows count, too. */
 enum { NEAR_FLAG = 1 };
 static const double NEARLY = 0.35;
-static const double PART = 0.8;                 /* of stability, for the first explicit step: rho may grow */
+static const double PART = 0.8;                 /* of the stability limit, for the first explicit step: rho may grow */
 static const double SPIRAL = 1.5;               /* eigenvalues neither real nor imaginary: stable up to SPIRAL times the
                                                    limit of waves */
 static const double NOISE = 1e3;                /* stages that differ by fewer roundings of y tell nothing */

@@ -17,7 +17,7 @@ typedef struct {                    /* of one thread, which alone uses it until 
     costate_options o;
     costate *c;                     /* NULL: this worker runs no members */
     costate_tape *tape;             /* NULL: none is needed */
-    double *block;                  /* derivatives of a member, private so that threads do not share cache lines: */
+    double *block;                  /* of the arrays below, private: threads share no cache lines */
     size_t doubles;                 /* in block */
     double *V, *lambda, *mu, *lambda2, *mu2;
     costate_times along, times;
@@ -50,11 +50,11 @@ struct ensemble {
 
 /* given.c */
 int given_sound(ensemble *);
-/* worker.c: copies and each_thread; solver and memory, both or neither; running members; freeing */
-int worker_given(worker *);
-int worker_open(worker *);
-void worker_run(worker *);
-void worker_close(worker *);
+/* worker.c */
+int worker_given(worker *);     /* copies of problem and options, changed by each_thread */
+int worker_open(worker *);      /* makes its solver and memory: both, or neither */
+void worker_run(worker *);      /* members, until none is left */
+void worker_close(worker *);    /* frees what worker_open made */
 /* member.c: runs w->member; returns its status, message in w->said */
 int member_run(worker *);
 void cut(char *to, size_t size, const char *text);

@@ -77,7 +77,7 @@ static const char *lanes_refused(const costate_members *a)
     return a->m > 0 && a->times ? "members.times is set" : NULL;
 }
 
-/* Less than half of the lanes would have a member: runs one by one are as fast. */
+/* Less than half of the lanes would have a member: running them one by one is as fast. */
 static int too_few(const costate_members *a, const costate_lane_maps *maps) { return 2 * a->count < maps->lanes; }
 
 static void open_lanes(worker *w)

@@ -242,7 +242,7 @@ static int report(comparison *x)
     return 0;
 }
 
-/* A preconditioner of the user was set up by another solver: what is known of it does not even precondition. */
+/* The user's preconditioner was set up by the other solver: it must be set up again. */
 static void another_came(costate *c)
 {
     forget(c);
@@ -276,7 +276,7 @@ int estimate_errors(costate *c, const costate_tape *tape, const costate_function
     if (x.finer) stats_add(&c->count, &x.finer->count);
     *worst = x.worst;
     release(&x);
-    another_came(c);                    /* and failed, or made steps again between those of the sweep */
+    another_came(c);                    /* also after a failure */
     if (status == 0) verdict_at(&c->v, ended);
     return status;
 }

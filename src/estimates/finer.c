@@ -39,7 +39,7 @@ static costate_options options_for(const costate *c, const costate_tape *tape)
     return o;
 }
 
-/* Members that are prepared during the run are so with newton_tol of their options. */
+/* Members prepared later read newton_tol from their options. */
 static void newton_of_members(costate *finer, const costate *c)
 {
     for (int k = 0; k < members_count(&c->st); k++) {

@@ -15,7 +15,7 @@
 enum { ROUNDS = 5 };
 static const double START = 0.1;                /* rtol of the first run, in units of tol */
 static const double AIM = 0.3;
-static const double LEAST_STEP = 1e-3;          /* of x from one round to the next; */
+static const double LEAST_STEP = 1e-3;          /* the smallest factor of x from one round to the next */
 static const double COARSE = 0.1, COARSE_STEP = 1e-2;       /* where an error exceeds this part of its value: nothing
                                                                can be concluded from its size */
 static const double LEAST_POWER = 0.3, MOST_POWER = 1.5;

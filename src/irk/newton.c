@@ -91,8 +91,8 @@ const double *irk_earlier(stepper *c, const record *r, int i)
 static const double *newton_weights(const stepper *c) { return c->maps->index ? work(c)->wn : c->w; }
 
 typedef struct {
-    double norm, old;           /* of the block's increments in this iteration, and in the one before; */
-    double change;              /* of their difference */
+    double norm, old;           /* norms of the block's increments in this iteration and in the one before */
+    double change;              /* norm of their difference */
     double hidden;              /* the largest error that is left in a component, if it is STUCK; in tolerances */
     double least, q_old, theta;
     int it, stalls, exact;

@@ -29,8 +29,8 @@ typedef struct {                        /* one step of all lanes, as the tape ke
     double *t, *h, *end;                /* L each */
     double *y, *X;                      /* N, s*n by L: states at t; stages */
     double *V, *Xd;                     /* N*d, s*n*d by L, of Hessian products: tangents at t, and of the stages */
-    int taken;                          /* bits of the lanes whose step counts; */
-    int begins, ends;                   /* of those, the lanes whose member begins and ends here */
+    int taken;                          /* bits of the lanes whose step counts */
+    int begins, ends;                   /* bits of those lanes whose member begins, or ends, here */
     int *member;                        /* L: places of the members in the chunk */
 } lane_record;
 
@@ -42,10 +42,10 @@ typedef struct {                        /* matrix.c: E = sigma I - J of all lane
     int *diagonal, *of_J;               /* n: their places in E, and in J, where -1: none */
     double *J, *A, *LU, *sigma;         /* entries, size, size or maps->entries, 1 by L */
     int64_t *pivot;                     /* dense: n by L */
-    int apart;                          /* bits of the lanes whose matrix the backend has factored by itself: */
-    const costate_backend *backend;
-    void *self[LANES_MOST];
-    double *one;                        /* one matrix, or one vector of each lane */
+    int apart;                          /* bits of the lanes whose matrix the backend has factored by itself */
+    const costate_backend *backend;     /* that of a run alone */
+    void *self[LANES_MOST];             /* its data, of each lane */
+    double *one;                        /* one matrix, or one vector of each lane, for it */
     layout *lay;
 } lane_matrix;
 
@@ -74,8 +74,8 @@ typedef struct {                        /* a member at work */
 typedef struct {                        /* the members whose gradients are computed together, and their tape */
     int count;                          /* members so far */
     place_of_member *place;             /* CHUNK_MEMBERS */
-    long records;                       /* of the tape; */
-    int slabs, room;                    /* its memory: slabs of records; pointers to them */
+    long records;                       /* steps on the tape */
+    int slabs, room;                    /* slabs of records; room for pointers to them */
     double **slab;
     size_t doubles;                     /* in a record */
 } chunk;
@@ -99,9 +99,9 @@ typedef struct {                        /* work space of derivatives, by L; 0 nu
 } lane_sweep;
 
 typedef struct {                        /* observations of the functionals, on the way back (back.c) */
-    int count;                          /* of a member; */
-    const double *times;                /* at these times */
-    int left[LANES_MOST];               /* those before the current step */
+    int count;                          /* observations of a member */
+    const double *times;                /* count */
+    int left[LANES_MOST];               /* of each lane: observations before the current step */
     int lanes;                          /* bits of lanes with observations in it */
     double *seeds, *sum;                /* s*n*k, n*k by L: adjoint seeds of the stages, and of y */
     double *X, *y, *w;                  /* s*n, n, n*k: stages, state and gradients of one lane */
@@ -147,8 +147,8 @@ typedef struct batch {
     const costate_options *o;
     void *ctx;                          /* of the problem */
     int n, np, nq, N, s;
-    int d, k;                           /* directions, functionals of a member; or, for Hessian products, */
-    int jet;                            /* d directions of a jet (step.h): k = 1 + d; else 0 */
+    int d, k;                           /* directions and functionals of a member */
+    int jet;                            /* Hessian products: d, for a jet (step.h) with k = 1 + d; else 0 */
     int active;                         /* bits of the lanes that have a member */
     law by;
     double *p;                          /* np by L */

@@ -37,7 +37,7 @@ static void count_run(batch *b, int l, costate_stats *s)
     lanes_count(b, l, s);
 }
 
-/* found and then direct gradients onto what mu held: sweeps/second.c */
+/* mu += the adjoint's part, then += the direct part, in the order of sweeps/second.c, for equal bits */
 static void add_mu(size_t count, const double *found, const double *direct, double *mu)
 {
     for (size_t i = 0; mu && i < count; i++) mu[i] += found[i];

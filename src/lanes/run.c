@@ -1,7 +1,7 @@
 /* run.c (lanes) - the loop over members: lanes are filled, steps tried, judged and taken; then a chunk's gradients.
 
    Whatever goes wrong in a lane (a map that is not defined, NaN, a step that is too small) takes its member out: it is
-   run again, alone, which tries shorter steps or fails with its message.  Lanes without a member repeat the one of
+   run again, alone, where it may take shorter steps or fail with a message.  Lanes without a member repeat the one of
    another lane, so that maps only meet states of members. */
 #include <math.h>
 #include <string.h>

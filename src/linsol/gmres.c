@@ -26,10 +26,16 @@ size_t gmres_work(int n, int columns, int limit)
     return (size_t)columns * (column_work((size_t)n, (size_t)limit) + 2 * (size_t)n) + (size_t)n;
 }
 
-/* scale, unit: divisors of b and of A where squares would overflow or underflow; growth: the largest |A z|/|z| so
-   far */
-typedef struct { double *Q, *Z, *H, *cs, *sn, *g, *again, scale, unit, size, rest, tol, growth;
-               int k, going; } krylov_column;
+/* Arnoldi's process for one right-hand side: A Z = Q H, H by rotations (cs, sn) to a triangle.  l: most iterations. */
+typedef struct {
+    double *Q, *Z;              /* n*(l + 1), n*l: orthonormal basis; preconditioned directions */
+    double *H, *cs, *sn, *g;    /* (l + 1)*l; l, l: rotations; l + 1: the right-hand side, rotated */
+    double *again;              /* l: inner products of the second orthogonalisation */
+    double scale, unit;         /* divisors of b and of A where squares would overflow or underflow */
+    double size, rest, tol;     /* |b|; |residual| in units of it; at which the column stops */
+    double growth;              /* the largest |A z|/|z| so far */
+    int k, going;               /* iterations so far; 0: it has stopped */
+} krylov_column;
 
 /* applies the earlier rotations to the new column, then adds one that annihilates h[k+1], also to the right-hand
    side */

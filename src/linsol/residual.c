@@ -51,7 +51,7 @@ void moduli(size_t n, const double *b, double *size)
     for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]);
 }
 
-/* A x = b - r is T x - J x, which determines J x; cancellation inside J x is not noticed. */
+/* A x = b - r is T x - J x, which determines J x; cancellation inside J x is not detected. */
 void moduli_of_terms(size_t n, const double *b, const double *r, double *size)
 {
     for (size_t i = 0; i < n; i++) size[i] = fabs(b[i]) + fabs(size[i]) + fabs(size[i] - (b[i] - r[i]));

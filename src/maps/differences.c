@@ -71,9 +71,13 @@ static const stencil CENTRAL = {2, {-1, 1}, {-0.5, 0.5}}, AHEAD = {4, {1, 0, 0, 
 /* is the value at this point that at the one before? */
 static int again(const stencil *s, int k) { return k > 0 && s->at[k] == s->at[k - 1]; }
 
-/* e: step along dx, some eps relative to the point; most: as far as nothing whose size is known goes further; HUGE_VAL:
-   it would be 0.  unsure: something moves whose size its value may not tell, so that the step must be seen to work. */
-typedef struct { double e, most; int unsure; const stencil *sides; } steps;
+typedef struct {
+    double e;                   /* step along dx, some eps relative to the point */
+    double most;                /* the largest step for which no input of known size changes by more than eps;
+                                   HUGE_VAL: it would be 0 */
+    int unsure;                 /* something moves whose size its value may not tell: the step must be seen to work */
+    const stencil *sides;
+} steps;
 
 /* A time in which maps change: the length of the step, from which h f_t is needed; outside of runs nothing is known. */
 static double unit_of_time(const maps *a, double t)

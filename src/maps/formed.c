@@ -19,11 +19,11 @@
 #include <string.h>
 #include "maps/formed.h"
 
-static const double VISIBLE = 1e3 * DBL_EPSILON;        /* r: three digits of the derivative are there; */
-static const double SHARP = 1e-9;                       /* seven, without which Newton's iteration takes longer; */
-static const double WANTED = 1.5e-8;                    /* half of the digits, as with sqrt(eps) |y_j|; */
-static const double ENOUGH = 1e-5;                      /* to see what is weaker in another row; */
-static const double TOO_MUCH = 1e-4;                    /* the derivative may be that of another point */
+static const double VISIBLE = 1e3 * DBL_EPSILON;        /* from this r on three digits of the derivative are right */
+static const double SHARP = 1e-9;                       /* seven digits: with fewer Newton's iteration takes longer */
+static const double WANTED = 1.5e-8;                    /* half of the digits, as with sqrt(eps) |y_j| */
+static const double ENOUGH = 1e-5;                      /* enough to see what is weaker in another row */
+static const double TOO_MUCH = 1e-4;                    /* beyond it the derivative may be that of another point */
 static const double ROOT = 1.5e-8;                      /* sqrt(eps) */
 static const double FLOOR = 1e-3;                       /* of the tolerance: an increment of what is as small as that */
 static const double SMALL = 100;                        /* tolerances: y_j up to this may become much larger */

@@ -76,7 +76,7 @@ typedef struct {                        /* what the user provides */
     costate_map rhs, cost;
     const costate_event *events;
     costate_after_step after;
-    int (*jac)(const costate_point *x, double *J, void *ctx);       /* NULL: none, or it is W: */
+    int (*jac)(const costate_point *x, double *J, void *ctx);       /* NULL: none, or the user's is W */
     int (*w)(const costate_point *x, double *W, void *ctx);         /* problem.jac where jac_is_w; else NULL */
     int (*jac_yp)(const costate_point *x, double *J, void *ctx);
     int (*mass)(double *M, void *ctx);
@@ -178,8 +178,8 @@ int maps_init(maps *, int with_jacobian, size_t entries);
 void maps_layout(maps *, cursor *);
 void maps_layout_columns(maps *, cursor *, int m);        /* for products with m columns */
 void maps_free(maps *);
-void maps_bind(maps *, const double *p);                  /* the parameters of what follows: a run, a sweep; */
-void maps_bind_step(maps *, const double *m, int mode);   /* memory and mode, of a step */
+void maps_bind(maps *, const double *p);                  /* the parameters of the run or sweep that follows */
+void maps_bind_step(maps *, const double *m, int mode);   /* memory variables and mode of the step that follows */
 static inline void maps_bind_time(maps *a, double t, double h) { a->bound.from = t; a->bound.to = t + h; }
 
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
@@ -190,9 +190,9 @@ map map_new(const maps *, const costate_map *user, const char *name, int rows, i
 void map_by_jac(map *);                         /* it is the equation: jac gives products that are missing */
 void map_compose(map *, composed *);            /* it becomes a map of the state alone */
 
-int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y, */
+int map_jac(maps *, const costate_point *, double *J);              /* of a residual: -F_y */
 int map_w(maps *, const costate_point *, double *W);                /* the user's W */
-int map_jac_yp(maps *, const costate_point *, double *M);           /* and F_y' */
+int map_jac_yp(maps *, const costate_point *, double *M);           /* F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
 int map_bound(maps *, const costate_point *, double *h);
 

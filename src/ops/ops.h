@@ -34,7 +34,8 @@ typedef struct {
     double *jump;               /* n + nm */
     double *after;              /* n + nm: of a jet: the functional's adjoint of (y, m) after a jump */
     double *relaxed;            /* 4 N: of relaxation; nothing without it */
-    double *carried, *parts;    /* N*(m + 1): what it adds behind the step's adjoint; m + 1: its derivatives */
+    double *carried;            /* N*(m + 1): gradient that relaxation adds to y after the adjoint of the step */
+    double *parts;              /* m + 1: derivatives of the relaxed part of the step */
 } event_work;
 
 /* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event or a correction,

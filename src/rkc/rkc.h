@@ -29,7 +29,7 @@ typedef struct {                /* the coefficients of a degree; those of the re
 } degree;
 
 typedef struct {                /* radius.c: the limit by the spectral radius */
-    int asked;                  /* 1: the callback that gives it, at this step */
+    int asked;                  /* 1: the callback was evaluated at this step */
     int tried;                  /* 1: a try was made since it was measured */
 } rkc_limit;
 

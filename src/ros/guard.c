@@ -27,12 +27,12 @@ static const spectrum_accuracy ENOUGH = {.first = 12, .first_most = 12, .least =
 enum { EVERY = 50 };
 static const double LONGER = 3;
 static const double RELIABLE = 1.02;            /* what is measured is less by this at most, usually */
-static const double REFUSED = 2;                /* limits, where h is not shortened; */
-enum { CUTS = 10 };                             /* where it is: no h is short enough */
+static const double REFUSED = 2;                /* x in units of the limit at which a run with a given h is refused */
+enum { CUTS = 10 };                             /* after so many cuts of h in a row no h is short enough */
 static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9, MOST_RISE = 2;
-static const double MOST = 20;                  /* of the search for the limit, */
+static const double MOST = 20;                  /* the limit is searched for up to here */
 static const double FAST = 5;                   /* h a, from where on modes should decay within a few steps */
-enum { RATES = 50 };                            /* with so many s */
+enum { RATES = 50 };                            /* values of h a that the search tries */
 
 /* |R| <= 1 for this x and all rates up to s */
 static int bears(const costate_method *m, double x, double s)
@@ -61,8 +61,9 @@ static int product(stepper *c, double t, const double *y, const double *v, doubl
     return factors_solve(c->sh, c->fac, 0, 0, 1, &(accuracy){.from = NULL}, out);
 }
 
-/* Is a mode with gamma h a = q harmless, as one of a slow part of f that W leaves out?  Its x is then at most 1 + q.
-   Modes that are faster, and for which E is softer, must be harmless, too: only one mode is seen. */
+/* Is a mode with gamma h a = q harmless?  W may omit a slow part of f, and a mode of that part has x <= 1 + q.  Only
+   one mode was measured, so modes up to FASTER times as fast, with E up to SOFTER times as soft, are required to be
+   stable as well. */
 static int slow(const costate_method *m, double x, double q)
 {
     const double FASTER = 4, SOFTER = 1.2;

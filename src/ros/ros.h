@@ -16,7 +16,7 @@ typedef struct {                /* confirm.c: at the end of a step */
 typedef struct {
     double *Y, *v1, *v2;        /* n each */
     double *r, *rq;             /* nq each */
-    double *ft, unit;           /* f_t of the step, times a power of two about |h|: alone it may be no number */
+    double *ft, unit;           /* f_t of the step times unit = 2^ilogb(h), because f_t itself may overflow */
     double *error_b;            /* s: bhat - b, weights of the integrals' error estimate */
     int filtered;               /* the error estimate is, where M is singular */
     unsigned char extends[STAGES_MOST + 1];     /* Y_i = Y_i-1 + U_i-1; the last: y+ = Y_s + U_s */

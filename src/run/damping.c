@@ -6,9 +6,9 @@
 #include <math.h>
 #include "run/damping.h"
 
-static const double KEPT = 1e-4;                /* of fast modes: more than this is remarked on, */
-static const double SLOW = 1;                   /* z, below which R(-z) is exp(-z), nearly, which takes less time */
-static const double DECAYED = 0.1;              /* where that much of it, or less, is right: the mode is fast */
+static const double KEPT = 1e-4;                /* a larger part of fast modes that is left is remarked on */
+static const double SLOW = 1;                   /* below this z, exp(-z) stands for R(-z): near, and cheaper */
+static const double DECAYED = 0.1;              /* a mode is fast if the solution keeps no more than this of it */
 
 int damping_looks(const costate *c)
 {

@@ -9,9 +9,9 @@
 #include "run/list.h"
 
 static const double GROWS = 2;
-static const double CRUMB = 1e-8;               /* of a half: what remains of it is round-off */
-static const double NEAR_END = 1e-3;            /* of a half: at times so near to its ends its dense output is as
-                                                   good */
+static const double CRUMB = 1e-8;               /* a rest below this fraction of a half is round-off */
+static const double NEAR_END = 1e-3;            /* within this fraction of either end of a half, dense output is
+                                                   accurate enough */
 static const double BEYOND = 1.5;               /* a half may be so many times as long to end at a given time: a short
                                                    step behind it would have larger errors where they grow as 1/h */
 

@@ -14,7 +14,7 @@ typedef struct {                /* in addition to t, y, y'; the guards, and v of
     double low, h_free, log_old, h_old, failed, converges, hmax, when[LAST_EVENTS];
     double rho, h, shortened, stiffest, rate;       /* of the spectrum */
     rule rule;
-    int negative, waves, products;      /* of the spectrum, */
+    int negative, waves, products;      /* these and the next two: of the spectrum */
     long age;
     unsigned seed;
     long taken;

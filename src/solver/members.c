@@ -104,8 +104,8 @@ int members_choose(costate *c)
     return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.members leaves no member of %s.", c->st.method->name);
 }
 
-/* Does the problem provide what derivatives by this member take beside those by explicit members?  If not, gradients
-   would depend on whether the run becomes stiff. */
+/* Does the problem have the products that derivatives through this member need and those through the explicit member do
+   not?  Without them, whether a run has gradients would depend on whether it becomes stiff. */
 static int differentiable(costate *c, const family *explicit, const family *stiff)
 {
     for (int mode = TANGENT; mode <= ADJOINT; mode++) {
@@ -213,7 +213,7 @@ static size_t lay_second(costate *c, double *block, int m)
     return at.used;
 }
 
-/* Of the member at hand: for so many columns, and a jet along m directions; none, 0. */
+/* Allocates derivative work space of the current member for `all` columns and, if m > 0, a jet along m directions. */
 static int derivatives(costate *c, int all, int m)
 {
     member_work *w = &c->works[c->st.at];

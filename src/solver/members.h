@@ -15,9 +15,9 @@ int member_stabilised(const costate *);         /* the stabilised one, or -1 */
 /* Allocates work space for so many columns in all members that are ready; frees what was there. */
 int members_columns(costate *, int all);
 int members_second(costate *, int m);   /* the same for derivatives of second order along m directions */
-void members_sweep(costate *);          /* a sweep of tangents or adjoints begins: */
-void members_left_sweep(costate *);     /* the errors of its inexact solutions are zero */
-shifts *members_left(costate *);        /* and at its end: the systems with the largest of these errors */
+void members_sweep(costate *);          /* a sweep of tangents or adjoints begins */
+void members_left_sweep(costate *);     /* sets the errors of a sweep's inexact solutions to zero */
+shifts *members_left(costate *);        /* at its end: the systems with the largest of these errors */
 void members_free(costate *);
 
 /* refuse.c: may the current member be used with this problem and these options? */

@@ -17,9 +17,9 @@ static inline double less(double a, double b) { return a < b ? a : b; }
 
 typedef struct {                    /* a controller of a method */
     int controller;                 /* COSTATE_ELEMENTARY, COSTATE_PI or COSTATE_GUSTAFSSON */
-    double elementary;              /* exponent of err, and, of PI and Gustafsson, */
-    double err, err_old;            /* those of err and err_old */
-    double safety, least, most;
+    double elementary;              /* exponent of err in the elementary controller */
+    double err, err_old;            /* exponents of err and err_old in those of PI and Gustafsson */
+    double safety, least, most;     /* options.safety, fac_min, fac_max */
     double again;                   /* options.fac_reject */
 } law;
 

@@ -82,8 +82,8 @@ typedef struct {                /* options.gradient_control: tangents along rand
 /* The guard of one event. */
 typedef struct guarded {
     int sign;                   /* at the last evaluation; 0: it was zero at the start of the segment */
-    int from_zero;              /* it was zero at the start of the segment and has not been evaluated since; */
-    int led;                    /* and a trial step has shown the sign that it takes */
+    int from_zero;              /* it was zero at the start of the segment and has not been evaluated since */
+    int led;                    /* it was zero there, and a trial step has shown the sign that it takes */
     int fires;                  /* it is zero, to round-off, at the end of the step */
     int fired;                  /* -1, 1: direction in which it passed zero at the start of the segment; 0: it did not
                                    */
@@ -108,12 +108,12 @@ typedef struct {
     double *u, *at, *y, *y1, *jump;     /* n, n: states inside a step; N, N: before and after an event; N: work */
     double *was, *rate, rate_h; /* N: the state before all events at this time; n: its rate of change, over rate_h; 0:
                                    unknown */
-    long taken;                 /* events applied in this run; */
-    int done;                   /* a run continues from events, which have been applied */
+    long taken;                 /* number of events applied in this run */
+    int done;                   /* the run continues after events that have been applied */
     double missed;              /* bound on the error in the time of those events */
     int at_once;                /* rounds of events at the same time so far */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
-    int still;                  /* consecutive events without progress in time; */
+    int still;                  /* number of consecutive events without progress in time */
     double patience;            /* events of one time may be apart by this times the round-off of time */
     double when[LAST_EVENTS];   /* times of the last ones, a ring buffer */
 } watch;
@@ -161,8 +161,8 @@ typedef struct {
     int since;                  /* stiff: steps since the order changed */
     double psi;                 /* stiff: contraction of Newton's iteration, a smoothed maximum */
     double h_old;               /* stiff: |h| of the step before; 0: there is none */
-    long failures;              /* failures of Newton's iteration at the end of that step; between runs, like `done`, */
-    effort done;                /* work so far, relative to the counters, which costate_reset_stats and sweeps change */
+    long failures;              /* stiff: failures of Newton's iteration at the end of that step */
+    effort done;                /* work so far.  Between runs both are relative to the counters (rule_kept) */
     double length[RECENT], price[RECENT];       /* of the last stiff steps */
     double lu, solve;           /* prices of a factorisation and of a solution, of a real matrix; 0: not known yet */
     double h;                   /* of the first step of the next member; 0: as proposed */
@@ -176,8 +176,8 @@ typedef struct {                /* what a member of a composite method works wit
     shifts sh;
     costate_options o;          /* composite: those of the solver with its own tolerances and defaults */
     double *scaled;             /* composite: n, n: its rtol_vector and atol_vector, if they are given */
-    void *block;                /* work space of steps, */
-    void *columns, *second;     /* and of derivatives, for as many columns as c->d and c->second */
+    void *block;                /* work space of steps */
+    void *columns, *second;     /* work space of derivatives, for as many columns as c->d and c->second */
     int usable;                 /* this problem and these options allow it */
 } member_work;
 

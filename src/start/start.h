@@ -23,15 +23,15 @@
 typedef struct {                        /* computed values, and all that their derivatives need */
     double t;
     int given;                          /* by problem.start */
-    int only_values;                    /* y_D was kept, even if it violates constraints of index 2; */
-    int placed, moved;                  /* y_D was projected onto them; by more than round-off */
+    int only_values;                    /* y_D was kept, even if it violates constraints of index 2 */
+    int placed, moved;                  /* y_D was projected onto these constraints; by more than round-off */
     double *before, *y, *k, *along;     /* n each: the guess; y, y' found; d of `position` */
     unsigned char *unknown, *hidden;    /* n each: of a component: y is, not y'; of a row: it is of C */
 } start_values;
 
 typedef struct {                        /* equations for y+ that the user or another room gave: see given.c */
-    const costate_map *map;             /* problem.start, or NULL; or another room's, */
-    const char *coded;                  /* by this name, whose callbacks take ctx and give statuses */
+    const costate_map *map;             /* problem.start, or another room's map, or NULL */
+    const char *coded;                  /* name of another room's map, whose callbacks take ctx and return statuses */
     void *ctx;
     LS *lu;
     double *both, *N;                   /* 4 n; n*n */
@@ -52,8 +52,8 @@ typedef struct {
     LS *lu, *factored;                  /* factored: lu or given.lu, whichever was factored last */
     int ready;                          /* all memory is allocated */
     int held;                           /* Newton's matrix of `values` is there, if derivatives are requested */
-    double *block, *J, *M, *J0, *M0;    /* entries: here and, of index 2, at the guess; */
-    double *Ja, *Ma;                    /* those of Newton's matrix */
+    double *block, *J, *M, *J0, *M0;    /* entries: the Jacobians here and, of index 2, at the guess */
+    double *Ja, *Ma;                    /* entries: those of Newton's matrix */
     double *r, *dx, *unit, *guess, *work, *zero;   /* n; zero: all zeros */
     double rough;                       /* round-off of y', in the units of y and of time (values.c) */
     double *kept, *slope, *algebraic;   /* n: of derivatives, directions */

@@ -8,12 +8,13 @@ struct stepper;
 struct maps;
 
 typedef struct {                /* ros/guard.c: of the user's matrix, where rho is the eigenvalue of how soft it is */
-    double limit;               /* the largest rho that the method bears; */
-    int (*harms)(struct stepper *, double t, const double *y, int *does);      /* does the one that was measured? */
+    double limit;               /* the largest rho that the method bears */
+    /* *does <- does the rho that was measured exceed the limit for the mode at hand? */
+    int (*harms)(struct stepper *, double t, const double *y, int *does);
     double h, shortened;        /* the h with which rho was measured; the longest h that it allows, 0: any */
     double stiffest, rate;      /* of the fastest modes: what rho is the largest of, and their rate */
-    int cuts;                   /* of h in a row; */
-    double cut_h, cut_1;        /* the last one: h, and 1/(rho - 1) with it */
+    int cuts;                   /* cuts of h in a row */
+    double cut_h, cut_1;        /* of the last cut: h, and 1/(rho - 1) with it */
 } softness;
 
 typedef struct {
@@ -23,14 +24,14 @@ typedef struct {
        */
     int (*product)(struct stepper *, double t, const double *y, const double *v, double *out);
     double rho;                 /* its modulus, or what is given for it; 0: not known */
-    int negative;               /* 1: the eigenvalue is close to the negative real axis, */
-    int waves;                  /* or far from it */
+    int negative;               /* 1: the eigenvalue is close to the negative real axis */
+    int waves;                  /* 1: it is far from that axis */
     double longest;             /* h that it allows; erk: in this run, 0: to be found */
     int products;               /* that led to v from a random vector; at most COUNTED */
     unsigned seed;              /* of the random numbers */
     long age;                   /* steps begun since it was measured */
     long run;                   /* stamp of the run that it belongs to */
-    long steps, capped;         /* of the run, and those as long as the limit; */
+    long steps, capped;         /* steps of the run; steps as long as the limit */
     double worst;               /* the largest h in units of the limit; ros: the largest rho where h is not limited */
     softness soft;
 } spectrum;
@@ -42,14 +43,14 @@ typedef struct { int first, first_most, least, most; double settled, safety; int
 
 #define SPECTRUM_SAFETY 1.1                                 /* of explicit Runge-Kutta methods */
 
-void spectrum_layout(struct stepper *, cursor *);            /* for families: nothing, if members share one; */
-void spectrum_share(struct stepper *, cursor *);             /* and theirs */
+void spectrum_layout(struct stepper *, cursor *);            /* for families; nothing, if members share a spectrum */
+void spectrum_share(struct stepper *, cursor *);             /* the spectrum that members share */
 void spectrum_forget(spectrum *);                           /* a run begins */
 void spectrum_changed(spectrum *);                          /* an event: f_y may be another matrix */
 int spectrum_products(const struct maps *);                 /* does the problem provide products with f_y or f_y^T? */
 int spectrum_formed(const struct stepper *);                /* is J formed, at the last linearisation? */
-int spectrum_given(const struct stepper *);                 /* by options.spectral_radius or spectral_bound; */
-int spectrum_ask(struct stepper *, double t, const double *y);     /* rho <- what they give there */
+int spectrum_given(const struct stepper *);                 /* by options.spectral_radius or spectral_bound? */
+int spectrum_ask(struct stepper *, double t, const double *y);     /* rho <- what these give at (t, y) */
 /* Is a rho like this, which may still rise, far from where it matters? */
 typedef int (*spectrum_far)(const struct stepper *, double rho, const void *ctx);
 /* Measures it at (t, y); far: NULL, or ends the measurement as soon as it is true.  RETRY: a product is not finite, or

@@ -36,8 +36,8 @@ typedef struct {                /* one step, as stored on the tape */
 typedef struct { double *X; unsigned char *iterations; } place; /* where forward writes X and iterations */
 
 typedef struct {                /* decisions of a step that is to be repeated */
-    long jacobian;              /* use this linearisation, */
-    const record *from;         /* made at the start of that step; NULL: of this one */
+    long jacobian;              /* use the linearisation with this serial number */
+    const record *from;         /* the step at whose start it was made; NULL: this one */
     const unsigned char *iterations; /* use these numbers of iterations; NULL: iterate to convergence */
     int counted;                /* they are counts of an iteration with factorisations */
     int degree;                 /* rkc */
@@ -62,8 +62,8 @@ typedef struct {                /* one attempt at a step */
     int exact;                  /* 1: solve stages to round-off, so that y1 is a smooth function of h */
     int differentiated;         /* 1: the step will have tangents or adjoints, which must transpose to round-off */
     int started;                /* in and out: 1: values that depend only on (t, y) are known from an earlier attempt */
-    int newton;                 /* out: most iterations of a block; 0: no Newton; */
-    double contraction;         /* and its largest contraction, by the last two of several iterations */
+    int newton;                 /* out: most Newton iterations of a block; 0: there is no Newton's iteration */
+    double contraction;         /* out: largest contraction of Newton's iteration, by the last two of several */
     adjustment next;            /* out, when RETRY is returned; factor is 0.5 before */
     double *y1, *err;           /* N each, out */
     double *yp1;                /* n, out: an approximation of y' at the end, for residuals */
@@ -82,8 +82,8 @@ static inline int cut_by(trial *t, double factor, int status)
 typedef struct {                /* m directions through a step */
     int m;
     int stages;                 /* 1: compute Xd also of stages that do not enter V1, for dense output or estimates */
-    int solved;                 /* 1: the last column leads to exactly solved stages, by the residuals that Newton left
-                                   */
+    int solved;                 /* 1: the right-hand side of the last column is the stage residual, so that it is the
+                                   correction to exactly solved stages */
     const double *dt, *dh;      /* m each */
     const double *V;            /* N*m in */
     const double *Vp;           /* (np + nm)*m, NULL: zero */
@@ -153,8 +153,8 @@ typedef struct stepper {        /* what a family works with: method, problem, li
     random_columns random;      /* of a run */
     spectrum spectrum;          /* of families with explicit stages, and of ros with a matrix of the user's */
     void *own;                  /* private to the family: erk_work, irk_work .. */
-    const costate_method *method;       /* of the solver, which may be composite; */
-    const costate_options *options;
+    const costate_method *method;       /* of the solver: it may be composite */
+    const costate_options *options;     /* of the solver */
     member_method *members;      /* the only method, or those of the composite one */
     int at, most;               /* the member at hand; stages of the one with most */
     shifts *left;               /* which carries errors of inexact solutions through a sweep (linsol/left.h) */
@@ -221,8 +221,7 @@ static inline const costate_method *method_of_step(const stepper *c, const recor
     return c->members[r->member].m;
 }
 
-/* Numbers in X of a step by a method with s stages: the stages and, with problem.after_step, the state (N) at the end
-   before that map. */
+/* the count of numbers in record.X: s stages and, with problem.after_step, N of the state before that map */
 static inline size_t stage_doubles(const stepper *c, int s)
 {
     return (size_t)s * (size_t)c->n + (corrects(c->maps) ? (size_t)c->N : 0);

@@ -177,8 +177,8 @@ static int begin_onto(replay *x)
     if (!x->onto) return 0;
     tape_clear(x->onto);
     TRY(tape_start(&c->st, x->onto, kept_onto(x), &c->P, &from));
-    x->onto->factors.on = 0;                /* the factorisations belong to the first tape, */
-    x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* and so do the numbers of iterations (forward.c) */
+    x->onto->factors.on = 0;                /* the factorisations belong to the first tape */
+    x->onto->matfree = x->onto->matfree && x->tape->matfree;       /* so do the numbers of iterations (irk/forward.c) */
     return 0;
 }
 

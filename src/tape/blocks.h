@@ -33,8 +33,8 @@ typedef struct {
     int count, room, holds, hold_room, wholes, whole_room;      /* blocks; states; whole blocks */
     int sources, most_sources;  /* states, in the list of steps, of linearisations that remain in use in later blocks */
     int now;                    /* block that is being recomputed */
-    int whole_from;             /* blocks from here on are then kept whole, */
-    int *wanted, wanted_count, wanted_room;     /* and the first states of these are kept if the sweep is backward */
+    int whole_from;             /* blocks from here on are then kept whole */
+    int *wanted, wanted_count, wanted_room;     /* blocks whose first states are kept for a backward sweep */
     int back;
 } checkpoints;
 

@@ -176,8 +176,8 @@ int tape_has_stages(const costate_tape *, int k);                   /* of step k
 /* records, before the next step or at the end: values made consistent, y1; an event, copied, with y and y1 */
 int tape_map(const stepper *, costate_tape *, const start_values *, const double *y1);
 int tape_event(const stepper *, costate_tape *, const mapped *);
-size_t tape_event_bytes(const stepper *);                           /* size of its states, */
-void tape_event_layout(const stepper *, mapped *, void *memory);    /* which are stored there */
+size_t tape_event_bytes(const stepper *);                           /* bytes of its states */
+void tape_event_layout(const stepper *, mapped *, void *memory);    /* places the states of an event in memory */
 /* There is no memory for a factorisation: frees those of the tape, and keeps none from now on.  0: there were none. */
 int tape_give_back(const stepper *, costate_tape *);
 /* Step k, with its stages if they are requested, recomputed if they are not stored; the reader's stepper has its member

@@ -27,8 +27,8 @@ static inputs without_times(void)
     return x;
 }
 
-/* E: explicit steps are taken as long as stability allows, and polynomials of the rates to powers of 5 or 7 a step: the
-   frozen run is farther from linear than the solution. */
+/* E: explicit steps are as long as stability allows, and the result of one is a polynomial of degree 5 or 7 in the
+   rates: the run with frozen steps is less linear in them than the solution is. */
 static const double TOLS[] = {1e-4, 1e-6, 1e-8}, E = 1e-4;
 
 static void first(void **state)
