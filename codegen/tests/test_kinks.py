@@ -87,12 +87,14 @@ class Kinks(unittest.TestCase):
         m = read.parse("mode a, b\nstate y = -1\nkinks as events\ny' = abs(y) + if(y > if(mode == b, 3, 0), 1, 0)\n"
                        "event e at 1\n  y := -2*y\nevent f at 2\n  mode := b\nevent g at 3\n  mode := a", "m.eq")
         e, f, g = m.events[:3]
-        of = lambda event, k, y: evaluate(m.graph, [event.jumps["m", k]], {("y", 0): y, ("mode", 0): 0})[0]  # noqa: E731
+        at = lambda y: {("y", 0): y, ("mode", 0): 0}                                      # noqa: E731
+        of = lambda event, k, y: evaluate(m.graph, [event.jumps["m", k]], at(y))[0]       # noqa: E731
         self.assertEqual([of(e, 0, y) for y in (1, -1, 0)], [kinks.BELOW, kinks.ABOVE, kinks.OPEN])
         self.assertEqual([of(f, 1, y) for y in (4, 2)], [kinks.ABOVE, kinks.BELOW])
         self.assertEqual([of(g, 1, y) for y in (4, 2, -1)], [kinks.ABOVE, kinks.ABOVE, kinks.BELOW])
         self.assertNotIn(("m", 0), f.jumps)
 
     def test_what_no_state_moves_stays_a_condition(self):
-        model = read.parse("parameter k = 1\nstate y\nkinks as events\ny' = if(k > 0, 1, 2) + if(y == 0, 0, 0*y)", "m.eq")
+        model = read.parse("parameter k = 1\nstate y\nkinks as events\ny' = if(k > 0, 1, 2) + if(y == 0, 0, 0*y)",
+                           "m.eq")
         self.assertEqual((model.memory, model.events), ([], []))

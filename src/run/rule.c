@@ -41,9 +41,8 @@ static const double LOWER = 0.8, SHRINKS = 0.8, GROWS = 1.2;
 enum { FAILED = 4 };
 enum { WAIT = 10 };                             /* steps before the order is raised again */
 
-/* DEAR: the price of a factorisation from which stabilised steps are considered; BETA: see degree_of; MARGIN: what
-   stabilised steps may take for the work of stiff ones */
-static const double DEAR = 50, BETA = 0.35, MARGIN = 1.1;
+/* DEAR: the price of a factorisation from which stabilised steps are considered; BETA: see degree_of */
+static const double DEAR = 50, BETA = 0.35;
 enum { LONG_AGO = 1000000 };                    /* steps since rho was measured */
 
 /* ---- stabilised steps ---- */
@@ -208,7 +207,7 @@ static int after_stabilised(costate *c, const run *by, double err)
     int k = stiff_after_explicit(c);
     effort_note(c, &by->now);
     TRY(compare(c, by));
-    int dearer = x->taken >= SETTLED && effort_rate(x) > MARGIN * stiff_work(c, by, err);
+    int dearer = x->taken >= SETTLED && effort_rate(x) > stiff_work(c, by, err);
     x->flagged = stabilised_here(c) < 0 || dearer ? x->flagged + 1 : 0;
     if (k >= 0 && x->next == c->st.at && x->flagged >= CHEAPER) x->next = k;
     return 0;
