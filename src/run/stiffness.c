@@ -8,7 +8,7 @@
 
 enum { WAVE = 3 * FLAG };                       /* a wave is known after 5 steps */
 /* At tight tolerances error control settles lower, at 0.45 beta for verner76 on Robertson's problem with rtol = 1e-11.
-   Steps that are NEARLY as long as beta allows count, too. */
+   Steps that are NEARLY as long as beta allows also count. */
 enum { NEAR_FLAG = 1 };
 static const double NEARLY = 0.35;
 static const double PART = 0.8;                 /* of stability, for the first explicit step: rho may grow */
