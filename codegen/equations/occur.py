@@ -59,7 +59,7 @@ class Occurrences:
             if len(times) != 1 or not step > 0 or not last >= times[0] or (last - times[0]) / step > MOST_TIMES:
                 raise Fault(place, "expected FIRST every STEP until LAST, in increasing order, "
                             f"at most {MOST_TIMES} times")
-            times = [times[0] + k * step for k in range(int((last - times[0]) / step * (1 + 1e-14) + 1e-9) + 1)]
+            times = [times[0] + k * step for k in range(int((last - times[0]) / step + 1e-9) + 1)]
         if any(b < a for a, b in zip(times, times[1:])):
             raise Fault(place, "the times of an event must not decrease")
         return times

@@ -69,11 +69,11 @@ def last(law, count):
 
 
 def sun(g):
-    """The intensity of the sun between 0 and 1, as a function of t in seconds: (1 + cos(pi s |s|))/2 between sunrise
-    and sunset, where s goes from -1 to 1; 0 at night"""
+    """The intensity of the sun between 0 and 1, as a function of t in seconds: (1 + cos(pi s^2))/2 between sunrise and
+    sunset, where s goes from -1 to 1; 0 at night"""
     hour = g.sub(g.div(g.v("t"), g.c(3600)), g.mul(g.c(24), g.f("floor", g.div(g.v("t"), g.c(86400)))))
     s = g.div(g.sub(g.mul(g.c(2), hour), g.c(SUNRISE + SUNSET)), g.c(SUNSET - SUNRISE))
-    light = g.div(g.add(g.c(1), g.f("cos", g.mul(g.c(math.pi), g.mul(s, g.f("fabs", s))))), g.c(2))
+    light = g.div(g.add(g.c(1), g.f("cos", g.mul(g.c(math.pi), g.mul(s, s)))), g.c(2))
     day = g.both(g.cmp(">=", hour, g.c(SUNRISE)), g.cmp("<=", hour, g.c(SUNSET)))
     return g.sel(day, light, g.c(0))
 

@@ -155,6 +155,13 @@ class Language(unittest.TestCase):
         self.assertEqual(f.times, [1, 1.5, 2, 2.5])
         self.assertEqual(g.direction, FALLS)
 
+    def test_times_until_the_last_one(self):
+        """The last time counts although 0.3/0.1 < 3; a time behind it does not."""
+        for text, count in (("0 every 0.1 until 0.3", 4), ("0 every 0.1 until 0.2999", 3), ("1 every 0.1 until 1.6", 7),
+                            ("0 every 0.1 until 70000.3", 700004)):
+            m = self.model(f"state x\nx' = 1\nevent f at {text}\n  x := 0")
+            self.assertEqual(len(m.events[0].times), count, text)
+
     def test_units_and_descriptions(self):
         m = self.model('parameter k = 2 {1/s} "a rate"\nstate x {mol/L}\nx\' = k')
         self.assertEqual((m.parameters[0].unit, m.parameters[0].text, m.states[0].unit), ("1/s", "a rate", "mol/L"))

@@ -201,6 +201,12 @@ class Derivatives(unittest.TestCase):
             self.assertAlmostEqual(a * x, -2, delta=1e-13)
             self.assertAlmostEqual(b * x, 12, delta=1e-13)
 
+    def test_constants_are_not_taken_together_where_their_product_is_tiny(self):
+        g = Graph()
+        product = g.mul(g.c(1e-160), g.mul(g.c(1e-160), g.v("y", 0)))
+        value, = evaluate(g, [product], {("y", 0): 1e300})
+        self.assertAlmostEqual(value * 1e20, 1, delta=1e-15)
+
     def test_tiny_denominators(self):
         """1/5e-324 is infinite, x/5e-324 is not"""
         g = Graph()
@@ -244,6 +250,12 @@ class Derivatives(unittest.TestCase):
             a = g.sub(g.mul(y, g.c(3)), g.div(g.c(2), y))
             return g.div(g.add(a, g.mul(a, y)), g.add(g.c(1), g.neg(g.mul(y, a))))
         self.check("arithmetic", build, 0.4)
+
+    def test_the_slope_of_a_modulus_at_zero(self):
+        """abs(x) is if(x < 0, -x, x)"""
+        for x in (-2.0, 0.0, 2.0):
+            chosen = self.derivatives(lambda g, y: g.sel(g.cmp("<", y, g.c(0)), g.neg(y), y), x)
+            self.assertEqual(self.derivatives(lambda g, y: g.f("fabs", y), x), chosen)
 
     def test_choices(self):
         for build in (lambda g, y: g.largest(g.mul(y, y), g.sub(g.c(1), y)), lambda g, y: g.least(y, g.f("sin", y)),

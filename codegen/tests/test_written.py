@@ -1,4 +1,5 @@
 """What is written for an equation file: which functions, which branches, which names; decisions of the printer."""
+import random
 import re
 import unittest
 
@@ -142,6 +143,16 @@ class LinearSolvers(unittest.TestCase):
         plan = elimination.Plan(n, sorted(entries, key=lambda k: (k[1], k[0])), entries)
         self.assertEqual(plan.products, n - 1)
         self.assertEqual(plan.pivots[0], (1, 1))
+
+    def test_pivots_are_on_the_diagonal(self):
+        """where sigma M - J has its large numbers; elsewhere only where it has none, however few entries are there"""
+        draw, n = random.Random(7), 8
+        for _ in range(50):
+            entries = {(i, i) for i in range(n)} | {(draw.randrange(n), draw.randrange(n)) for _ in range(2 * n)}
+            plan = elimination.Plan(n, sorted(entries), entries)
+            self.assertEqual(sorted(plan.pivots), [(i, i) for i in range(n)])
+            plan = elimination.Plan(n, sorted(entries), entries - {(0, 0)} | {(0, n - 1), (n - 1, 0)})
+            self.assertIsNotNone(plan.pivots)
 
     def test_large_ones_are_not_written(self):
         n = 40

@@ -149,9 +149,13 @@ class Built:
         return self.slope
 
     def state(self, y, t, p):
-        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model"""
-        if y.size == self.n and self.nm and self.problem.model is not None:
-            full = self.problem.model.start(t, p)
+        """n values, or with memory variables, or N, as N; memory variables that are not given are those of the Model.
+        Branches of kinks at another y are open: their conditions decide (codegen/equations/kinks.py)."""
+        model = self.problem.model
+        if y.size == self.n and self.nm and model is not None:
+            full = model.start(t, p)
+            if not np.array_equal(full[:self.n], y):
+                full[[self.N - self.nm + k for k, name in enumerate(model.memory) if name.startswith("branch_")]] = 0.5
             full[:self.N - self.nm] = 0
         else:
             full = np.zeros(self.N)

@@ -10,8 +10,10 @@
    KLU on networks of 60 and 109 unknowns 86 (50) and 123 (60), on grids in two dimensions with 288, 400, 800 and 1600
    unknowns 147 (212), 55 (83), 347 (484) and 126 (149); UMFPACK on grids with 2048 and 8192 unknowns 1140 (767) and
    1042 (2313).  LEAST: what small systems take (docs/explanation/choosing.md). */
-static const double LEAST_LU = 10, LEAST_SOLVE = 2, JACOBIAN = 2, PRODUCT = 1.5, COMPLEX_LU = 1.8, COMPLEX_SOLVE = 2;
+static const double LEAST_LU = 10, LEAST_SOLVE = 2;
 static const double PER_ENTRY = 30, PER_SOLVE = 4;
+/* A Jacobian or a product with it counts as an evaluation, a complex factorisation or solution as COMPLEX real ones. */
+static const double COMPLEX = 2;
 
 int effort_prices(costate *c)
 {
@@ -34,9 +36,9 @@ effort effort_plus(effort a, double s, effort b)
 effort effort_so_far(const costate *c)
 {
     const costate_stats *s = &c->count;
-    return (effort){(double)s->f + JACOBIAN * (double)s->jac + PRODUCT * (double)(s->krylov + s->products + s->power),
-                    (double)s->decompositions + COMPLEX_LU * (double)s->complex_decompositions,
-                    (double)s->solves + COMPLEX_SOLVE * (double)s->complex_solves};
+    return (effort){(double)(s->f + s->jac + s->krylov + s->products + s->power),
+                    (double)s->decompositions + COMPLEX * (double)s->complex_decompositions,
+                    (double)s->solves + COMPLEX * (double)s->complex_solves};
 }
 
 void effort_aside(costate *c, effort since)

@@ -13,11 +13,11 @@
    Stiff to explicit: after CHEAPER steps in a row, from the SETTLED-th on, in which an explicit member, with steps that
    are stable, would take less work per unit of time than the last steps did,
 
-       f / min(0.8 beta/rho, h) * MARGIN < work / h.
+       f / min(0.8 beta/rho, h) < work / h.
 
    Stabilised instead of stiff: where factorisations are dear and h is proposed, if
 
-       GRADIENT (4 + sqrt(z/BETA)) rho/z < work / h,     z = min(h rho, the most that its degrees permit).
+       (4 + sqrt(z/BETA)) rho/z < work / h,     z = min(h rho, the most that its degrees permit).
 
    Stiff instead of stabilised: after CHEAPER steps in a row whose work per unit of time exceeds that of stiff steps.
    Three guesses of the latter are compared (stiff_work), as the error of stabilised steps need not tell how long stiff
@@ -38,7 +38,6 @@
 
 enum { LIMITED = 15 * FLAG, CALM = 6 };         /* as in DOPRI5; a stiff member is tried after 300 near steps */
 enum { SETTLED = 5, CHEAPER = 3, EVERY = 2 };   /* EVERY: rho is measured after every second stiff step */
-static const double MARGIN = 1.1;
 
 /* As in RADAU, but that the order is lowered by FAILED failures of the iteration in one step, not by one: in 80 runs of
    the benchmark `auto` that took 5 % more work. */
@@ -46,9 +45,8 @@ static const double LOWER = 0.8, SHRINKS = 0.8, GROWS = 1.2;
 enum { FAILED = 4 };
 enum { WAIT = 10 };                             /* steps before the order is raised again */
 
-/* DEAR: factorisations, from which stabilised steps are considered; BETA: see degree_of; GRADIENT: sweeps through
-   stabilised steps take more evaluations than those through stiff ones */
-static const double DEAR = 50, BETA = 0.35, GRADIENT = 2;
+/* DEAR: the price of a factorisation from which stabilised steps are considered; BETA: see degree_of */
+static const double DEAR = 50, BETA = 0.35;
 enum { LONG_AGO = 1000000 };                    /* steps since rho was measured */
 
 /* ---- stabilised steps ---- */
@@ -83,7 +81,7 @@ static int stabilised_pays(costate *c, const run *x, double h, double work, int 
     TRY(space_norm(&c->maps.space, (size_t)c->st.n, c->st.w, x->now.y, &size));
     double reach = m->F->reach(m, x->by.differentiated, size * c->st.members[c->st.at].looser);
     if (h * rho > reach) h = reach / rho;
-    if (!(GRADIENT * degree_of(h * rho) / h < work)) *k = -1;
+    if (!(degree_of(h * rho) / h < work)) *k = -1;
     return 0;
 }
 
@@ -147,7 +145,7 @@ static int cheaper_one(costate *c, const run *by, double *h, int *k)
         const costate_method *m = c->st.members[c->first[0]].m;
         double f = m->s - ((m->is & COSTATE_FSAL) != 0), longest = stiffness_step(c, c->first[0], proposed);
         if (longest < proposed) x->fast = 1;
-        if (bears_explicit(c, by) && f / longest * MARGIN < effort_rate(x)) {
+        if (bears_explicit(c, by) && f / longest < effort_rate(x)) {
             *h = longest;
             *k = c->first[0];
             return 0;
@@ -213,7 +211,7 @@ static int after_stabilised(costate *c, const run *by, double err)
     int k = stiff_after_explicit(c);
     effort_note(c, &by->now);
     TRY(compare(c, by));
-    int dearer = x->taken >= SETTLED && effort_rate(x) > MARGIN * stiff_work(c, by, err);
+    int dearer = x->taken >= SETTLED && effort_rate(x) > stiff_work(c, by, err);
     x->flagged = stabilised_here(c) < 0 || dearer ? x->flagged + 1 : 0;
     if (k >= 0 && x->next == c->st.at && x->flagged >= CHEAPER) x->next = k;
     return 0;

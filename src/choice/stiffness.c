@@ -3,38 +3,34 @@
 
        h |f_s - f_(s-1)| / |Y_s - Y_(s-1)|    of the last two stages (Hairer & Wanner II, IV.2),
        h rho                                  rho by products (step/spectrum.c) */
-#include <float.h>
 #include <math.h>
 #include "choice/rule.h"
 #include "choice/stiffness.h"
 
 enum { WAVE = 3 * FLAG };                       /* a wave is known after 5 steps */
 /* At tight tolerances error control settles lower, at 0.45 beta for verner76 on Robertson's problem with rtol = 1e-11.
-   Steps that are NEARLY as long as beta allows count, too. */
+   Steps that are NEARLY as long as beta allows also count. */
 enum { NEAR_FLAG = 1 };
 static const double NEARLY = 0.35;
 static const double PART = 0.8;                 /* of the stability limit, for the first explicit step: rho may grow */
-static const double SPIRAL = 1.5;               /* eigenvalues neither real nor imaginary: stable up to SPIRAL times the
-                                                   limit of waves */
-static const double NOISE = 1e3;                /* stages that differ by fewer roundings of y tell nothing */
 
 static const spectrum_accuracy ONE_PAIR = {.first = 2, .first_most = 6, .least = 2, .most = 2, .settled = 1,
                                            .safety = SPECTRUM_SAFETY};
 
 double stiffness_rho(const costate *c) { return c->st.spectrum.rho / SPECTRUM_SAFETY; }
 
-/* h |f_s - f_(s-1)| / |Y_s - Y_(s-1)| by the last two stages, in the norm of the error test; 0: they are too close */
+/* h |f_s - f_(s-1)| / |Y_s - Y_(s-1)| by the last two stages, in the norm of the error test; 0: they are equal */
 static int stage_estimate_of(costate *c, const record *r, double *z)
 {
     const costate_method *m = c->st.m;
     size_t n = (size_t)c->st.n, s = (size_t)m->s;
-    double *dY = c->work.f, *dK = c->work.z, D[STAGES_MOST], norms[3];
-    const double *last = r->X + (s - 1) * n, *before = last - n, *x[] = {dY, dK, r->y};
+    double *dY = c->work.f, *dK = c->work.z, D[STAGES_MOST], norms[2];
+    const double *last = r->X + (s - 1) * n, *before = last - n, *x[] = {dY, dK};
     for (size_t j = 0; j < s; j++) D[j] = m->A[(s - 1) * s + j] - m->A[(s - 2) * s + j];
     combine(n, dY, NULL, r->h, (int)s, D, r->X, n);
     for (size_t i = 0; i < n; i++) dK[i] = last[i] - before[i];
-    TRY(space_norms(&c->maps.space, n, 3, c->st.w, x, norms));
-    *z = norms[0] > NOISE * DBL_EPSILON * norms[2] ? fabs(r->h) * norms[1] / norms[0] : 0;
+    TRY(space_norms(&c->maps.space, n, 2, c->st.w, x, norms));
+    *z = norms[0] > 0 ? fabs(r->h) * norms[1] / norms[0] : 0;
     return 0;
 }
 
@@ -51,7 +47,7 @@ int stiffness_flags(costate *c, const record *r, int *count)
     if (!known) return 0;
     z = h * stiffness_rho(c);
     if (s->waves && (z > m->waves || capped)) *count = WAVE;
-    else if (capped || z > (s->negative ? settled : fmin(settled, SPIRAL * m->waves))) *count = FLAG;
+    else if (capped || z > settled) *count = FLAG;
     else if (s->negative && z > NEARLY * m->real && *count == 0) *count = NEAR_FLAG;
     return 0;
 }

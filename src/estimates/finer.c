@@ -16,7 +16,7 @@
 #include "solver/options.h"
 #include "sweeps/sweep.h"
 
-/* Parts of newton_tol, so that the error of Newton's iteration is seen, too. In fully implicit methods it may be as
+/* Parts of newton_tol, so that the error of Newton's iteration is also seen.  In fully implicit methods it may be as
    large as that of the steps. */
 static const double NEWTON_PART = 0.1, NEWTON_PART_FULL = 0.01;
 

@@ -25,7 +25,7 @@ static const double CONVERGES = 0.99, CUT = 0.8, LEAST_MISS = 1e-4, MOST_MISS = 
    NOISE: increments that change by more have no direction: the iteration has reached the round-off of f. */
 static const double LEAST_ETA = 1e-2, STUCK = 1e-2, HIDDEN = 0.1, NOISE = 0.5;
 
-enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which goes on to round-off: bounds the loop */
+enum { DERIVATIVE_MOST = 100 };     /* iterations of derivative mode, which end at round-off: bounds the loop */
 
 /* The accuracy of linear solutions inside Newton's iteration, which corrects their errors.  1e-3 slows its contraction
    by about as much, far below theta_reuse.  1e-10 is used in three cases: where a tape prescribes the number of

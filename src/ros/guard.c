@@ -29,7 +29,7 @@ static const double LONGER = 3;
 static const double RELIABLE = 1.02;            /* what is measured is less by this at most, usually */
 static const double REFUSED = 2;                /* x in units of the limit at which a run with a given h is refused */
 enum { CUTS = 10 };                             /* after so many cuts of h in a row no h is short enough */
-static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9, MOST_RISE = 2;
+static const double FIRST_CUT = 0.25, LEAST_CUT = 0.01, MOST_CUT = 0.7, SAFELY = 0.9;
 static const double MOST = 20;                  /* the limit is searched for up to here */
 static const double FAST = 5;                   /* h a, from where on modes should decay within a few steps */
 enum { RATES = 50 };                            /* values of h a that the search tries */
@@ -192,7 +192,7 @@ static void lengthen(spectrum *s, double h)
 {
     softness *g = &s->soft;
     double part = SAFELY * (g->limit - 1) / fmax(s->rho - 1, 1e-3);
-    if (g->shortened > 0) g->shortened = fmax(g->shortened, fmin(part, MOST_RISE) * h);
+    if (g->shortened > 0) g->shortened = fmax(g->shortened, part * h);
 }
 
 int ros_guard(stepper *c, const record *r, trial *t)

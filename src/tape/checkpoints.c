@@ -17,8 +17,8 @@
 #include "tape/blocks.h"
 #include "tape/journal.h"
 
-/* A block takes one BLOCKth of the memory; one KEPTth where a method keeps matrices from step to step, which a fresh
-   step forms anew.  It has no more steps than LONGEST. */
+/* A block takes one BLOCKth of the memory, or one KEPTth where a method keeps matrices from step to step, because a
+   fresh step has to form its own.  It has no more steps than LONGEST. */
 enum { BLOCK = 6, KEPT = 3, LONGEST = 1000 };
 
 /* States of linearisations that remain in use in later blocks take at most one SHARE of the memory.  At most one block

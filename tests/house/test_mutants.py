@@ -14,7 +14,7 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 loader.exec_module(mutants)
 
 with open(os.path.join(root, "tests", "meson.build"), encoding="utf-8") as file:
-    tests = {"test_" + name for name in re.findall(r"'(\w+)'", file.read())}
+    tests = {prefix + name for name in re.findall(r"'(\w+)'", file.read()) for prefix in ("", "test_")}
 with open(mutants.TABLE, encoding="utf-8") as file:
     table = mutants.read_table(file.read())
 wrong = list(mutants.mistakes(table, root, tests))

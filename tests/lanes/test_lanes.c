@@ -463,6 +463,20 @@ static void test_too_many_steps(void **state)
     }
 }
 
+/* Where the error test requires steps shorter than hmin, a run alone fails, and does not go on with shorter ones. */
+static void test_too_small_steps(void **state)
+{
+    (void)state;
+    for EACH_WIDTH(lanes) {
+        setting s = explicit(lanes);
+        s.count = 30;
+        s.o.hmin = 0.1;
+        s.what = "hmin";
+        int in_lanes = compare(&s);
+        assert_true(alone.report.failed > 0 && in_lanes == s.count - alone.report.failed);
+    }
+}
+
 /* E is singular to working precision: its pivots are judged, or factored by the solver of runs alone */
 static void test_doubtful_pivots(void **state)
 {
@@ -636,7 +650,7 @@ int main(void)
         cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_members_leave),
-        cmocka_unit_test(test_too_many_steps),
+        cmocka_unit_test(test_too_many_steps), cmocka_unit_test(test_too_small_steps),
         cmocka_unit_test(test_doubtful_pivots),
         cmocka_unit_test(test_pivots_of_each_lane),
         cmocka_unit_test(test_more_states),

@@ -153,6 +153,42 @@ static void steps_stay_here(void **state)
     m->backend()->free(self);
 }
 
+static double of_3_by_3(const double (*a)[3], int i, int j)          /* a cofactor */
+{
+    int r = (i + 1) % 3, s = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+    return a[r][c] * a[s][d] - a[r][d] * a[s][c];
+}
+
+/* A pivot that lost 12 digits, or a multiplier of 2000, needs the other solver; 10 digits and 500 do not.  The pivots
+   are the diagonal in its order.  The last one is det A over the cofactor of the last entry, which is changed such that
+   both are smaller by this factor. */
+static void digits_and_multipliers(void **state)
+{
+    static const struct { double factor, multiplier; int here; } all[] = {
+        {1, 1, 1}, {1e-10, 1, 1}, {1e-12, 1, 0}, {1, 500, 1}, {1, 2000, 0}};
+    const model m = {"robertson_ode", robertson_ode_problem, robertson_ode_backend};
+    size_t bytes = 0;
+    sparse s;
+    (void)state;
+    with_diagonal(m.problem(), &s);
+    assert_int_equal(s.n, 3);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        unsigned random = 13;
+        double A[ENTRIES], a[3][3] = {{0}}, det = 0;
+        matrix_of_steps(&s, 1, 3, A, &random);
+        for (int j = 0; j < 3; j++) for (int e = s.col[j]; e < s.col[j + 1]; e++) a[s.row[e]][j] = A[e];
+        for (int j = 0; j < 3; j++) det += a[0][j] * of_3_by_3(a, 0, j);
+        for (int j = 0; j < 3; j++)
+            for (int e = s.col[j]; e < s.col[j + 1]; e++) {
+                if (s.row[e] == 2 && j == 2) A[e] -= (1 - all[k].factor) * det / of_3_by_3(a, 2, 2);
+                if (s.row[e] == 0 && j == 0 && all[k].multiplier != 1) A[e] = a[1][0] / all[k].multiplier;
+            }
+        size_t now = bytes_after(&m, &s, A);
+        if (k == 0) bytes = now;
+        if ((now == bytes) != all[k].here) fail_msg("matrix %zu: %zu bytes, %zu with a large diagonal", k, now, bytes);
+    }
+}
+
 /* Dense elimination says so, and so does this. */
 static void singular_matrices_are_refused(void **state)
 {
@@ -197,7 +233,7 @@ int main(void)
         {"steps stay here", steps_stay_here},
         {"singular matrices are refused", singular_matrices_are_refused},
         {"other patterns go elsewhere", other_patterns_go_elsewhere}};
-    struct CMUnitTest tests[4 * COUNT];
+    struct CMUnitTest tests[4 * COUNT + 1];
     char names[4 * COUNT][80];
     for (int k = 0; k < COUNT; k++)
         for (int i = 0; i < 4; i++) {
@@ -205,5 +241,6 @@ int main(void)
             tests[4 * k + i] = (struct CMUnitTest){.name = names[4 * k + i], .test_func = claims[i].test,
                                                    .initial_state = (void *)&models[k]};
         }
+    tests[4 * COUNT] = (struct CMUnitTest)cmocka_unit_test(digits_and_multipliers);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -584,6 +584,21 @@ def test_start_values_that_depend_on_parameters():
     assert np.allclose(H, [[4 * e, -4 * e], [-4 * e, 2 * e]], rtol=1e-7), H
 
 
+def test_branches_of_kinks_at_other_initial_values():
+    """y0 on the other side of a kink than the model's own: the condition decides, and its derivatives follow"""
+    model = costate.Model("model fall\nparameter slow = 1, fast = 3\nstate y = 1\nkinks as events\n"
+                          "y' = -if(y > 0, slow, fast)\n")
+    problem = costate.Problem(model, method="dopri5", rtol=1e-10, atol=1e-10)
+    # from 1 the kink is at t = 1/slow: y = -fast (2 - 1/slow)
+    for y0, end, by_p in ((None, -3.0, [-3.0, -1.0]), ([1.0], -3.0, [-3.0, -1.0]), ([-1.0], -7.0, [0.0, -2.0]),
+                          ([2.5], 0.5, [-2.0, 0.0])):
+        run = problem.integrate((0, 2), y0)
+        assert np.allclose(run.y, [end], rtol=1e-8), (y0, run.y)
+        assert np.allclose(run.adjoint([1.0])[1], by_p, rtol=1e-7, atol=1e-9), y0
+    all_ = problem.ensemble((0, 2), [[-1.0], [2.5]], np.tile([1.0, 3.0], (2, 1)))
+    assert np.allclose(all_.y[:, 0], [-7.0, 0.5], rtol=1e-8)
+
+
 def test_memory_that_is_not_given():
     """y0 of n values: memory variables start as the model says, and depend on p as it says"""
     model = costate.Model("model decay\nparameter a = 3, c = 1\nstate y = 1\nmemory rate = a^2/3\ny' = -rate*y\n"

@@ -613,11 +613,14 @@ static void little_room(void **state)
 
 enum { SEEN = 40 };
 
-static double seen_in(const char *method, double h, const costate_functional *F, costate_estimate *e)
+static double seen_by(const char *method, const char *members, double h, const costate_functional *F,
+                      costate_estimate *e)
 {
     ran r;
     double sum = 0, y;
-    CHECK_OK(r.c, begin(&r, method, growth, fixed(h), 1, 2, -1));
+    costate_options o = fixed(h);
+    o.members = members;
+    CHECK_OK(r.c, begin(&r, method, growth, o, 1, 2, -1));
     for (int k = 0; k < F->count; k++) {
         CHECK_OK(r.c, costate_tape_eval(r.c, r.tape, F->t[k], &y));
         sum += y;
@@ -626,6 +629,22 @@ static double seen_in(const char *method, double h, const costate_functional *F,
     if (e) CHECK_OK(r.c, costate_accuracy(r.c, r.tape, F, e));
     end(&r);
     return sum;
+}
+
+static double seen_in(const char *method, double h, const costate_functional *F, costate_estimate *e)
+{
+    return seen_by(method, NULL, h, F, e);
+}
+
+/* of bs54, 5: members of auto that took no step, such as rock4 with order 4, do not count */
+static void order_of_members(void **state)
+{
+    (void)state;
+    double value, error;
+    const costate_functional F = {.m = 1, .at_end = last};
+    costate_estimate e = {.run = {.value = &value}, .error = {.value = &error}};
+    double run = seen_by("auto", "bs54", 0.25, &F, &e), half = seen_by("auto", "bs54", 0.125, &F, NULL);
+    if (fabs(error / (half - run) - 32.0 / 31) > 1e-4) fail_msg("%g", error / (half - run));
 }
 
 /* gauss3 is of order 6, its dense output of order 3: of more observations than steps, errors are O(h^4). */
@@ -810,7 +829,8 @@ int main(void)
         cmocka_unit_test(calls_no_monitor),
         cmocka_unit_test(limits_of_the_run), cmocka_unit_test(chooses_nothing), cmocka_unit_test(of_index_2),
         cmocka_unit_test(mode_of_the_tape), cmocka_unit_test(loose_newton), cmocka_unit_test(newton_at_round_off),
-        cmocka_unit_test(little_room), cmocka_unit_test(order_of_observations), cmocka_unit_test(order_of_index_2),
+        cmocka_unit_test(little_room), cmocka_unit_test(order_of_observations), cmocka_unit_test(order_of_members),
+        cmocka_unit_test(order_of_index_2),
         cmocka_unit_test(relative_errors_alone), cmocka_unit_test(of_nothing), cmocka_unit_test(negative_count),
         cmocka_unit_test(not_finite),
         cmocka_unit_test(ends_at_an_event), cmocka_unit_test(zeros_on_entry)};
