@@ -12,7 +12,6 @@
 #include "base/vec.h"
 #include "maps/callbacks.h"
 #include "pieces/project.h"
-#include "run/version.h"
 
 /* ---- calls of g ---- */
 
@@ -274,14 +273,6 @@ int costate_projection_after_step(const costate_invariants *g, costate_problem *
     if (g->at_start) P->after_step.start = P->after_step.map;
     if (g->keep) P->after_step.start = invariants_start(g);
     return pieces_said(&v, report);
-}
-
-int costate_projection_after_step_sized(const costate_size *program, const costate_invariants *g, costate_problem *P,
-                                        costate_projection **out, costate_report *report)
-{
-    if (out) *out = NULL;
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_projection_after_step(g, P, out, report);
 }
 
 void costate_projection_free(costate_projection *q)

@@ -3,7 +3,6 @@
        g(t, y, p) - c,   c: 0, or with `keep` the memory variable that holds g at the start */
 #include "maps/callbacks.h"
 #include "pieces/project.h"
-#include "run/version.h"
 
 static double kept(const costate_projection *q, const double *m) { return q->g.keep && m ? m[q->g.memory] : 0; }
 
@@ -56,12 +55,4 @@ int costate_relaxation_after_step(const costate_invariants *g, costate_problem *
                       .adjoint_tangent = g->g.adjoint_tangent ? adjoint_tangent : NULL}, .ctx = q};
     if (g->keep) P->after_step.start = invariants_start(g);
     return pieces_said(&v, report);
-}
-
-int costate_relaxation_after_step_sized(const costate_size *program, const costate_invariants *g, costate_problem *P,
-                                        costate_projection **out, costate_report *report)
-{
-    if (out) *out = NULL;
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_relaxation_after_step(g, P, out, report);
 }
