@@ -57,7 +57,7 @@ def page(header):
     first, rest = re.match(r"(/\*.*?\*/\n)(.*)", header, re.S).groups()
     name, title = re.match(r"/\* (\w+)\.h - (.*?)\.\n", first).groups()
     rest = re.sub(r'\n#ifdef __cplusplus\n.*?\n#endif', "", rest, flags=re.S)           # extern "C" is no news
-    rest = re.sub(r"#ifndef COSTATE_NO_HANDSHAKE.*?#endif\n|static inline.*?^}\n\n?", "", rest, flags=re.S | re.M)
+    rest = re.sub(r"#ifndef COSTATE_NO_HANDSHAKE.*?#endif\n", "", rest, flags=re.S)
     titles = PART.split(rest)
     out = [f'.\\" Made from {name}.h by the build.', f'.TH {name.upper()} 3 "" "{name} {version}" "Library Functions"',
            ".nh", ".ad l", ".SH NAME", f"{name} \\- {plain(title)}", ".SH SYNOPSIS", ".nf",

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -22,6 +21,7 @@ sys.path.insert(0, str(HERE))
 
 import session                                                      # noqa: E402
 from drawings import DRAWN                                          # noqa: E402
+from small_svg import shrink                                        # noqa: E402
 
 SAVED = re.compile(r'savefig\("(tutorial-[\w-]+\.svg)"\)')
 
@@ -56,17 +56,9 @@ def set_style():
         def dateless(figure, name, **more):
             plain(figure, name, **{"metadata": {"Date": None, "Creator": None}, **more})
             if str(name).endswith(".svg"):
-                wrap(Path(name))
+                shrink(name)
         dateless.dateless = True
         Figure.savefig = dateless
-
-
-def wrap(path):
-    """the form of files in git: lines of at most 120 characters without blanks at their ends"""
-    text = path.read_text(encoding="utf-8")
-    lines = [textwrap.fill(line, 118, break_on_hyphens=False) if len(line) > 120 else line.rstrip()
-             for line in text.split("\n")]                         # words as long as that are images in base64
-    path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def run_page(page, out):

@@ -88,31 +88,6 @@ typedef struct {
 int costate_gradient_within(costate *, double t0, double t1, double *y, const double *p, const costate_functional *,
                             costate_goal *, costate_tape *);
 
-/* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
-
-static inline const costate_size *costate_accuracy_sizes(void)
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_functional", sizeof(costate_functional)},
-        {"costate_derivatives", sizeof(costate_derivatives)},
-        {"costate_estimate", sizeof(costate_estimate)},
-        {"costate_goal", sizeof(costate_goal)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-int costate_accuracy_sized(const costate_size *, costate *, const costate_tape *, const costate_functional *,
-                           costate_estimate *);
-int costate_gradient_within_sized(const costate_size *, costate *, double t0, double t1, double *y, const double *p,
-                                  const costate_functional *, costate_goal *, costate_tape *);
-
-#ifndef COSTATE_NO_HANDSHAKE
-#define costate_accuracy(...) costate_accuracy_sized(costate_accuracy_sizes(), __VA_ARGS__)
-#define costate_gradient_within(...) costate_gradient_within_sized(costate_accuracy_sizes(), __VA_ARGS__)
-#endif
-
 #ifdef __cplusplus
 }
 #endif

@@ -183,37 +183,11 @@ int costate_check_bvp(costate_bvp *, double a, double b, const double *p, costat
 
 /* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
 
-static inline const costate_size *costate_bvp_sizes(void)
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_point", sizeof(costate_point)},
-        {"costate_gradient", sizeof(costate_gradient)},
-        {"costate_map", sizeof(costate_map)},
-        {"costate_pattern", sizeof(costate_pattern)},
-        {"costate_event", sizeof(costate_event)},
-        {"costate_problem", sizeof(costate_problem)},
-        {"costate_stats", sizeof(costate_stats)},
-        {"costate_report", sizeof(costate_report)},
-        {"costate_conditions", sizeof(costate_conditions)},
-        {"costate_bvp_iteration", sizeof(costate_bvp_iteration)},
-        {"costate_bvp_options", sizeof(costate_bvp_options)},
-        {"costate_bvp_stats", sizeof(costate_bvp_stats)},
-        {"costate_bvp_tangents", sizeof(costate_bvp_tangents)},
-        {"costate_bvp_adjoints", sizeof(costate_bvp_adjoints)},
-        {"costate_bvp_second", sizeof(costate_bvp_second)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-costate_bvp *costate_bvp_new_sized(const costate_size *, const costate_method *, const costate_problem *,
+costate_bvp *costate_bvp_new_sized(size_t options_size, const costate_method *, const costate_problem *,
                                    const costate_conditions *, const costate_bvp_options *);
-int costate_check_bvp_sized(const costate_size *, costate_bvp *, double a, double b, const double *p, costate_report *);
 
 #ifndef COSTATE_NO_HANDSHAKE
-#define costate_bvp_new(...) costate_bvp_new_sized(costate_bvp_sizes(), __VA_ARGS__)
-#define costate_check_bvp(...) costate_check_bvp_sized(costate_bvp_sizes(), __VA_ARGS__)
+#define costate_bvp_new(...) costate_bvp_new_sized(sizeof(costate_bvp_options), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

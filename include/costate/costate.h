@@ -855,70 +855,17 @@ const char *costate_version(void);               /**< of the library, at run tim
 size_t costate_sizeof(const char *type);         /**< bytes of "costate_options", ... in the library; 0: unknown
                                                       struct */
 
-/** Options may grow within 2.x, other structs only from 2.x to 3.0.  Therefore the first calls of a program pass the
-   sizes of the structs that it was compiled with.  Shorter options, from an earlier 2.x, are accepted: members that
-   they lack are 0, the default.  If other sizes differ, the library reads none of the structs and returns
-   COSTATE_VERSION_MISMATCH; costate_new returns a solver whose message names the struct.  The macros at the end do this
-   and change nothing else: the declarations above state what the calls take.  Other languages call the functions
-   themselves and compare costate_version or costate_sizeof with what they were written for.  C can do so, too, with
-   (costate_new)(...), with a pointer to costate_new, or by defining COSTATE_NO_HANDSHAKE before this header. */
-typedef struct {
-    const char *type;
-    size_t size;
-} costate_size;
-
-static inline const costate_size *costate_sizes(void)      /**< of this header; first its version, last NULL */
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_point", sizeof(costate_point)},
-        {"costate_gradient", sizeof(costate_gradient)},
-        {"costate_map", sizeof(costate_map)},
-        {"costate_pattern", sizeof(costate_pattern)},
-        {"costate_event", sizeof(costate_event)},
-        {"costate_after_step", sizeof(costate_after_step)},
-        {"costate_problem", sizeof(costate_problem)},
-        {"costate_method_info", sizeof(costate_method_info)},
-        {"costate_preconditioner", sizeof(costate_preconditioner)},
-        {"costate_options", sizeof(costate_options)},
-        {"costate_stats", sizeof(costate_stats)},
-        {"costate_times", sizeof(costate_times)},
-        {"costate_observations", sizeof(costate_observations)},
-        {"costate_second", sizeof(costate_second)},
-        {"costate_forecast", sizeof(costate_forecast)},
-        {"costate_report", sizeof(costate_report)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-costate *costate_new_sized(const costate_size *, const costate_method *, const costate_problem *,
+/** costate_options and costate_bvp_options may grow within 2.x, at their ends; no other struct changes before 3.0.
+   Therefore the calls that take options also pass the size of the struct that the program was compiled with.  Shorter
+   options, from an earlier 2.x, are accepted: members that they lack are 0, the default.  Longer ones are refused with
+   COSTATE_VERSION_MISMATCH, and a message.  The macro does this and changes nothing else.  Other languages call
+   costate_new itself, and compare costate_version or costate_sizeof with what they were written for.  C can do so, too,
+   with (costate_new)(...), with a pointer to costate_new, or by defining COSTATE_NO_HANDSHAKE before this header. */
+costate *costate_new_sized(size_t options_size, const costate_method *, const costate_problem *,
                            const costate_options *);
-int costate_method_describe_sized(const costate_size *, const costate_method *, costate_method_info *);
-int costate_method_load_sized(const costate_size *, const char *path, const costate_method **out, costate_report *);
-int costate_check_map_sized(const costate_size *, const costate_map *, int n, int np, int k, const costate_point *x,
-                            void *ctx, costate_report *);
-int costate_check_problem_sized(const costate_size *, const costate_problem *, const costate_point *x,
-                                costate_report *rhs, costate_report *cost);
-int costate_pattern_detect_sized(const costate_size *, const costate_problem *, const costate_point *x,
-                                 costate_pattern **out, costate_report *);
-int costate_check_adjoint_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
-                                costate_report *);
-int costate_check_matrix_sized(const costate_size *, costate *, double t, double h, const double *y, const double *p,
-                               costate_report *);
-int costate_check_hessian_sized(const costate_size *, costate *, double t0, double t1, const double *y, const double *p,
-                                costate_seed2 seed, void *ctx, costate_report *);
 
 #ifndef COSTATE_NO_HANDSHAKE
-#define costate_new(...) costate_new_sized(costate_sizes(), __VA_ARGS__)
-#define costate_method_describe(...) costate_method_describe_sized(costate_sizes(), __VA_ARGS__)
-#define costate_method_load(...) costate_method_load_sized(costate_sizes(), __VA_ARGS__)
-#define costate_check_map(...) costate_check_map_sized(costate_sizes(), __VA_ARGS__)
-#define costate_check_problem(...) costate_check_problem_sized(costate_sizes(), __VA_ARGS__)
-#define costate_pattern_detect(...) costate_pattern_detect_sized(costate_sizes(), __VA_ARGS__)
-#define costate_check_adjoint(...) costate_check_adjoint_sized(costate_sizes(), __VA_ARGS__)
-#define costate_check_matrix(...) costate_check_matrix_sized(costate_sizes(), __VA_ARGS__)
-#define costate_check_hessian(...) costate_check_hessian_sized(costate_sizes(), __VA_ARGS__)
+#define costate_new(...) costate_new_sized(sizeof(costate_options), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

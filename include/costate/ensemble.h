@@ -128,40 +128,11 @@ int costate_cores(void);            /**< number of cores that this process may u
 
 /* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
 
-static inline const costate_size *costate_ensemble_sizes(void)
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_point", sizeof(costate_point)},
-        {"costate_gradient", sizeof(costate_gradient)},
-        {"costate_map", sizeof(costate_map)},
-        {"costate_pattern", sizeof(costate_pattern)},
-        {"costate_event", sizeof(costate_event)},
-        {"costate_problem", sizeof(costate_problem)},
-        {"costate_preconditioner", sizeof(costate_preconditioner)},
-        {"costate_options", sizeof(costate_options)},
-        {"costate_stats", sizeof(costate_stats)},
-        {"costate_times", sizeof(costate_times)},
-        {"costate_lane_point", sizeof(costate_lane_point)},
-        {"costate_lane_gradient", sizeof(costate_lane_gradient)},
-        {"costate_lane_map", sizeof(costate_lane_map)},
-        {"costate_lane_maps", sizeof(costate_lane_maps)},
-        {"costate_report", sizeof(costate_report)},
-        {"costate_members", sizeof(costate_members)},
-        {"costate_ensemble_report", sizeof(costate_ensemble_report)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-int costate_ensemble_sized(const costate_size *, const costate_method *, const costate_problem *,
+int costate_ensemble_sized(size_t options_size, const costate_method *, const costate_problem *,
                            const costate_options *, const costate_members *, costate_ensemble_report *);
-int costate_check_lanes_sized(const costate_size *, const costate_problem *, const costate_lane_maps *,
-                              const costate_point *x, costate_report *);
 
 #ifndef COSTATE_NO_HANDSHAKE
-#define costate_ensemble(...) costate_ensemble_sized(costate_ensemble_sizes(), __VA_ARGS__)
-#define costate_check_lanes(...) costate_check_lanes_sized(costate_ensemble_sizes(), __VA_ARGS__)
+#define costate_ensemble(...) costate_ensemble_sized(sizeof(costate_options), __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

@@ -116,35 +116,6 @@ const costate_preconditioner *costate_chebyshev_preconditioner(costate_chebyshev
 int costate_chebyshev_status(const costate_chebyshev *);        /**< like costate_splitting_status */
 const char *costate_chebyshev_message(const costate_chebyshev *);      /**< never NULL */
 
-/* ---- a program and its library: see costate.h ------------------------------------------------------------------ */
-
-static inline const costate_size *costate_operators_sizes(void)
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_point", sizeof(costate_point)},
-        {"costate_pattern", sizeof(costate_pattern)},
-        {"costate_map", sizeof(costate_map)},
-        {"costate_event", sizeof(costate_event)},
-        {"costate_problem", sizeof(costate_problem)},
-        {"costate_preconditioner", sizeof(costate_preconditioner)},
-        {"costate_part", sizeof(costate_part)},
-        {"costate_polynomial", sizeof(costate_polynomial)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-costate_splitting *costate_splitting_new_sized(const costate_size *, const costate_problem *, int count,
-                                               const costate_part *parts);
-costate_chebyshev *costate_chebyshev_new_sized(const costate_size *, const costate_problem *,
-                                               const costate_polynomial *);
-
-#ifndef COSTATE_NO_HANDSHAKE
-#define costate_splitting_new(...) costate_splitting_new_sized(costate_operators_sizes(), __VA_ARGS__)
-#define costate_chebyshev_new(...) costate_chebyshev_new_sized(costate_operators_sizes(), __VA_ARGS__)
-#endif
-
 #ifdef __cplusplus
 }
 #endif

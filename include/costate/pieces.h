@@ -179,49 +179,6 @@ const double *costate_misfit_residuals(const costate_misfit *);     /**< outputs
    Outputs must not depend on p. */
 const costate_observations *costate_misfit_observations(costate_misfit *);
 
-/* ---- a program and its library: see costate.h ------------------------------------------------------------------- */
-
-static inline const costate_size *costate_pieces_sizes(void)
-{
-    static const costate_size sizes[] = {
-        {COSTATE_VERSION, 0},
-        {"costate_point", sizeof(costate_point)},
-        {"costate_map", sizeof(costate_map)},
-        {"costate_event", sizeof(costate_event)},
-        {"costate_problem", sizeof(costate_problem)},
-        {"costate_observations", sizeof(costate_observations)},
-        {"costate_second", sizeof(costate_second)},
-        {"costate_report", sizeof(costate_report)},
-        {"costate_term", sizeof(costate_term)},
-        {"costate_terms", sizeof(costate_terms)},
-        {"costate_formulas", sizeof(costate_formulas)},
-        {"costate_bounds", sizeof(costate_bounds)},
-        {"costate_invariants", sizeof(costate_invariants)},
-        {"costate_measurements", sizeof(costate_measurements)},
-        {NULL, 0}
-    };
-    return sizes;
-}
-
-int costate_formulas_event_sized(const costate_size *, costate_formulas *, const costate_problem *, costate_event *,
-                                 costate_report *);
-int costate_formulas_cost_sized(const costate_size *, costate_formulas *, costate_problem *, costate_report *);
-int costate_bounds_after_step_sized(const costate_size *, costate_bounds *, costate_problem *, costate_report *);
-int costate_projection_after_step_sized(const costate_size *, const costate_invariants *, costate_problem *,
-                                        costate_projection **out, costate_report *);
-int costate_relaxation_after_step_sized(const costate_size *, const costate_invariants *, costate_problem *,
-                                        costate_projection **out, costate_report *);
-costate_misfit *costate_misfit_new_sized(const costate_size *, const costate_problem *, const costate_measurements *);
-
-#ifndef COSTATE_NO_HANDSHAKE
-#define costate_formulas_event(...) costate_formulas_event_sized(costate_pieces_sizes(), __VA_ARGS__)
-#define costate_formulas_cost(...) costate_formulas_cost_sized(costate_pieces_sizes(), __VA_ARGS__)
-#define costate_bounds_after_step(...) costate_bounds_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
-#define costate_projection_after_step(...) costate_projection_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
-#define costate_relaxation_after_step(...) costate_relaxation_after_step_sized(costate_pieces_sizes(), __VA_ARGS__)
-#define costate_misfit_new(...) costate_misfit_new_sized(costate_pieces_sizes(), __VA_ARGS__)
-#endif
-
 #ifdef __cplusplus
 }
 #endif

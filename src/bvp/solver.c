@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/grown.h"
 #include "base/pattern.h"
 #include "bvp/bvp.h"
 #include "linsol/backends.h"
@@ -173,8 +174,9 @@ static const linear_system *system_of(const bvp *b)
 }
 
 static int set_up(bvp *b, const costate_method *m, const costate_problem *P, const costate_conditions *g,
-                  const costate_bvp_options *o)
+                  const costate_bvp_options *o, size_t size)
 {
+    TRY(grown_read(&b->v, "costate_bvp_options", o, size, &b->o, sizeof b->o));
     if (!m) return fail(&b->v, COSTATE_BAD_ARGUMENT, "method is NULL (costate_method_find knows no such name?).");
     if (!rk_takes(m))
         return fail(&b->v, COSTATE_BAD_ARGUMENT, "Method %s is not implicit Runge-Kutta: boundary value problems are "
@@ -184,7 +186,6 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     TRY(refuse_conditions(b, g, P->n));
     b->P = *P;
     b->edge.user = *g;
-    if (o) b->o = *o;
     TRY(rk_init(&b->rk, m, &b->v));
     b->n = P->n;
     b->np = P->np;
@@ -206,14 +207,20 @@ static int set_up(bvp *b, const costate_method *m, const costate_problem *P, con
     return COSTATE_OK;
 }
 
-costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, const costate_conditions *g,
-                             const costate_bvp_options *o)
+costate_bvp *costate_bvp_new_sized(size_t size, const costate_method *m, const costate_problem *P,
+                                   const costate_conditions *g, const costate_bvp_options *o)
 {
     costate_bvp *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     verdict_clear(&b->v);
-    set_up(b, m, P, g, o);          /* after a failure the verdict stays: see bvp_begin */
+    set_up(b, m, P, g, o, size);    /* after a failure the verdict stays: see bvp_begin */
     return b;
+}
+
+costate_bvp *costate_bvp_new(const costate_method *m, const costate_problem *P, const costate_conditions *g,
+                             const costate_bvp_options *o)
+{
+    return costate_bvp_new_sized(sizeof *o, m, P, g, o);
 }
 
 void bvp_free(bvp *b)

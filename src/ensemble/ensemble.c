@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grown.h"
 #include "base/stats.h"
 #include "ensemble/ensemble.h"
 
@@ -120,19 +121,26 @@ static int refused(ensemble *e, costate_ensemble_report *r)
     return e->v.status;
 }
 
-int costate_ensemble(const costate_method *m, const costate_problem *P, const costate_options *o,
-                     const costate_members *all, costate_ensemble_report *report)
+int costate_ensemble_sized(size_t size, const costate_method *m, const costate_problem *P, const costate_options *o,
+                           const costate_members *all, costate_ensemble_report *report)
 {
     costate_ensemble_report unseen, *r = report ? report : &unseen;
-    ensemble e = {.all = all, .method = m, .P = P, .o = o};
+    ensemble e = {.all = all, .method = m, .P = P};
     memset(r, 0, sizeof *r);
     r->lanes = 1;
     verdict_clear(&e.v);
     atomic_init(&e.next, 0);
     atomic_init(&e.stop, 0);
-    int status = begin(&e);
+    int status = grown_read(&e.v, "costate_options", o, size, &e.o, sizeof e.o);
+    if (status == 0) status = begin(&e);
     if (status == 0) threads_run(&e);
     status = status ? refused(&e, r) : sum_up(&e, r);
     end(&e);
     return status;
+}
+
+int costate_ensemble(const costate_method *m, const costate_problem *P, const costate_options *o,
+                     const costate_members *all, costate_ensemble_report *report)
+{
+    return costate_ensemble_sized(sizeof *o, m, P, o, all, report);
 }

@@ -36,7 +36,7 @@ struct ensemble {
     const costate_members *all;
     const costate_method *method;
     const costate_problem *P;
-    const costate_options *o;
+    costate_options o;
     verdict v;                      /* errors before any member is started */
     size_t N, np;
     affinity cores;                 /* of the calling thread */

@@ -23,7 +23,7 @@ int worker_given(worker *w)
     const ensemble *e = w->of;
     const costate_members *a = e->all;
     w->P = *e->P;
-    if (e->o) w->o = *e->o;
+    w->o = e->o;
     int r = a->each_thread ? a->each_thread(w->number, &w->P, &w->o, a->ctx) : 0;
     if (r != 0) {
         snprintf(w->text, sizeof w->text, "The callback each_thread returned %d.", r);

@@ -5,7 +5,6 @@
    Its second derivatives are zero, and it is the identity where all components are inside. */
 #include <math.h>
 #include <string.h>
-#include "calls/version.h"
 #include "pieces/pieces.h"
 
 static int beyond(const costate_bounds *b, int i, double y)
@@ -80,11 +79,4 @@ int costate_bounds_after_step(costate_bounds *b, costate_problem *P, costate_rep
     P->after_step = (costate_after_step){.map = map, .acts = acts, .ctx = b};
     if (b->at_start) P->after_step.start = map;
     return pieces_said(&v, report);
-}
-
-int costate_bounds_after_step_sized(const costate_size *program, costate_bounds *b, costate_problem *P,
-                                    costate_report *report)
-{
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_bounds_after_step(b, P, report);
 }

@@ -6,7 +6,6 @@
        adjoint_tangent  a += w factor b',  b += w factor a'
        third            zero */
 #include <string.h>
-#include "calls/version.h"
 #include "maps/check.h"
 #include "pieces/pieces.h"
 
@@ -206,18 +205,4 @@ int costate_formulas_cost(costate_formulas *f, costate_problem *P, costate_repor
     P->cost = cost_map(&f->cost);
     P->ctx = f;
     return pieces_said(&v, report);
-}
-
-int costate_formulas_event_sized(const costate_size *program, costate_formulas *f, const costate_problem *P,
-                                 costate_event *event, costate_report *report)
-{
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_formulas_event(f, P, event, report);
-}
-
-int costate_formulas_cost_sized(const costate_size *program, costate_formulas *f, costate_problem *P,
-                                costate_report *report)
-{
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_formulas_cost(f, P, report);
 }

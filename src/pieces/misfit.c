@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "calls/version.h"
 #include "pieces/pieces.h"
 
 /* ---- the object ---- */
@@ -36,18 +35,6 @@ costate_misfit *costate_misfit_new(const costate_problem *P, const costate_measu
 {
     costate_misfit *s = calloc(1, sizeof *s);
     if (s) s->broken = make(s, P, given) != 0;
-    return s;
-}
-
-costate_misfit *costate_misfit_new_sized(const costate_size *program, const costate_problem *P,
-                                         const costate_measurements *given)
-{
-    const costate_size *odd = mismatch(program);
-    if (!odd) return costate_misfit_new(P, given);
-    costate_misfit *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    s->broken = 1;
-    mismatch_said(&s->v, program, odd);
     return s;
 }
 

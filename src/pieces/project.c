@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
-#include "calls/version.h"
 #include "maps/callbacks.h"
 #include "pieces/project.h"
-#include "solver/pace.h"
 
 /* ---- calls of g ---- */
 
@@ -275,14 +273,6 @@ int costate_projection_after_step(const costate_invariants *g, costate_problem *
     if (g->at_start) P->after_step.start = P->after_step.map;
     if (g->keep) P->after_step.start = invariants_start(g);
     return pieces_said(&v, report);
-}
-
-int costate_projection_after_step_sized(const costate_size *program, const costate_invariants *g, costate_problem *P,
-                                        costate_projection **out, costate_report *report)
-{
-    if (out) *out = NULL;
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_projection_after_step(g, P, out, report);
 }
 
 void costate_projection_free(costate_projection *q)

@@ -1,7 +1,6 @@
 /* relaxation.c - an invariant that is kept by relaxation (src/ops/relax.c), as problem.after_step.invariant:
 
        g(t, y, p) - c,   c: 0, or with `keep` the memory variable that holds g at the start */
-#include "calls/version.h"
 #include "maps/callbacks.h"
 #include "pieces/project.h"
 
@@ -56,12 +55,4 @@ int costate_relaxation_after_step(const costate_invariants *g, costate_problem *
                       .adjoint_tangent = g->g.adjoint_tangent ? adjoint_tangent : NULL}, .ctx = q};
     if (g->keep) P->after_step.start = invariants_start(g);
     return pieces_said(&v, report);
-}
-
-int costate_relaxation_after_step_sized(const costate_size *program, const costate_invariants *g, costate_problem *P,
-                                        costate_projection **out, costate_report *report)
-{
-    if (out) *out = NULL;
-    if (mismatch(program)) return mismatch_refused(program, "costate_report", report);
-    return costate_relaxation_after_step(g, P, out, report);
 }

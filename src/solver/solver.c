@@ -1,5 +1,6 @@
 /* solver.c - creates and frees a solver: checks arguments, fills in defaults, sets up the rooms below. */
 #include <stdlib.h>
+#include "base/grown.h"
 #include "base/pattern.h"
 #include "maps/callbacks.h"
 #include "solver/families.h"
@@ -85,8 +86,10 @@ static void consistent_by_default(costate *c)
 
 /* ---- the solver ---- */
 
-static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o)
+static int set_up(costate *c, const costate_method *m, const costate_problem *P, const costate_options *o,
+                  size_t size)
 {
+    TRY(grown_read(&c->v, "costate_options", o, size, &c->o, sizeof c->o));
     if (!m && !(m = costate_method_find("auto")))
         return fail(&c->v, COSTATE_BAD_ARGUMENT, "method is NULL: this library was built without the method auto, "
                     "which would be taken.");
@@ -96,7 +99,6 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     TRY(problem_sound(&c->v, P));
     TRY(members_new(c, m));
     c->P = *P;
-    if (o) c->o = *o;
     c->st.n = P->n;
     c->st.np = P->np;
     c->st.nq = P->nq;
@@ -117,13 +119,18 @@ static int set_up(costate *c, const costate_method *m, const costate_problem *P,
     return COSTATE_OK;
 }
 
-costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
+costate *costate_new_sized(size_t size, const costate_method *m, const costate_problem *P, const costate_options *o)
 {
     costate *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     verdict_clear(&c->v);
-    c->whole = set_up(c, m, P, o) == COSTATE_OK;
+    c->whole = set_up(c, m, P, o, size) == COSTATE_OK;
     return c;
+}
+
+costate *costate_new(const costate_method *m, const costate_problem *P, const costate_options *o)
+{
+    return costate_new_sized(sizeof *o, m, P, o);
 }
 
 void solver_free(costate *c)

@@ -282,7 +282,7 @@ def test_pictures_of_texts():
     for name in os.listdir(folder):
         assert "pictures/%s)" % name in texts, name + " is shown nowhere"
         text = read(os.path.join(folder, name))
-        assert len(text) < (100000 if name.startswith("tutorial-") else 60000) and "<text" in text, name
+        assert len(text) < 25000 and text.count("\n") <= 40 and "<text" in text, name
         xml.fromstring(text)
 
 

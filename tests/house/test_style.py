@@ -30,12 +30,12 @@ def lines_of_all():
 
 
 def may_be_long(name, lines):
-    """Which lines: rows of a table in Markdown, of a tableau in a method's file (between ''' and ''')."""
+    """Which lines: rows of a table in Markdown, of a tableau in a method's file (between ''' and '''), of pictures."""
     inside = False
     for line in lines:
         if name.endswith(".toml") and line.count("'''") == 1:
             inside = not inside
-        yield inside or name.endswith(".md") and line.startswith("|")
+        yield inside or name.endswith(".md") and line.startswith("|") or name.endswith(".svg")
 
 
 def places(wrong, spared=()):

@@ -265,28 +265,6 @@ static void masses(void **state)
     }
 }
 
-/* a program that was compiled with other structs */
-static void other_version(void **state)
-{
-    (void)state;
-    const costate_size sizes[] = {{"0.9", 0}, {"costate_part", 8}, {NULL, 0}};
-    const costate_size polynomial[] = {{"0.9", 0}, {"costate_polynomial", 8}, {NULL, 0}};
-    const costate_problem P = {.n = N, .rhs = {.value = no_rhs}};
-    const costate_part a = {.lines = lines, .points = 4, .stride = 2};
-    costate_splitting *s = costate_splitting_new_sized(sizes, &P, 1, &a);
-    assert_int_equal(costate_splitting_status(s), COSTATE_VERSION_MISMATCH);
-    assert_non_null(strstr(costate_splitting_message(s), "costate_part has 8 bytes"));
-    const costate_preconditioner *B = costate_splitting_preconditioner(s);
-    assert_int_equal(B->setup(1, &(costate_point){0}, B->ctx), COSTATE_VERSION_MISMATCH);
-    costate_splitting_free(s);
-    costate_chebyshev *c = costate_chebyshev_new_sized(polynomial, &P, NULL);
-    assert_int_equal(costate_chebyshev_status(c), COSTATE_VERSION_MISMATCH);
-    costate_chebyshev_free(c);
-    s = costate_splitting_new_sized(costate_operators_sizes(), &P, 1, &a);
-    assert_int_equal(costate_splitting_status(s), COSTATE_OK);
-    costate_splitting_free(s);
-}
-
 static void nothing(void **state)
 {
     (void)state;
@@ -300,7 +278,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls), cmocka_unit_test(ctx_of_problem),
                                        cmocka_unit_test(pivots), cmocka_unit_test(codes), cmocka_unit_test(sharing),
-                                       cmocka_unit_test(refusals), cmocka_unit_test(masses),
-                                       cmocka_unit_test(other_version), cmocka_unit_test(nothing)};
+                                       cmocka_unit_test(refusals), cmocka_unit_test(masses), cmocka_unit_test(nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,6 @@ def structs(of):
         body = re.sub(r"\(\*(\w+)\)\s*(\([^)]*\)|\[\w+\])", r"\1", body)
         found[name] = [re.search(r"(\w+)(?:\[\w+\])?\s*$", part)[1]
                        for line in body.split(";") if line.strip() for part in line.split(",")]
-    found.pop("costate_size", None)            # of the macros at the end
     return found
 
 
@@ -53,7 +52,6 @@ def prototypes(of):
     """{function: (what it returns, what its arguments are)} with v: nothing, p: pointer, f: of a function, else the
     type; without those that the header's macros call"""
     text = re.sub(r"typedef[^;{]*(\{.*?\})?[^;]*;", " ", header(of), flags=re.S)
-    text = re.sub(r"^static inline.*?^}$", " ", text, flags=re.S | re.M)
     found = {}
     for returned, name, arguments in re.findall(r"((?:const )?[\w ]+[\s*]+)(costate_\w+)\s*\(([^()]*)\)\s*;", text):
         arguments = [] if arguments.strip() == "void" else [c_kind(x) for x in arguments.split(",")]

@@ -24,7 +24,7 @@ def test_it_loses_no_word_of_the_header():
     """all words of the header, but those that are the compiler's, in their order"""
     header = read("include/costate/costate.h")
     header = header.replace("costate.h - ", "costate ", 1)
-    header = re.sub(r"#ifdef __cplusplus.*?#endif|#ifndef COSTATE_NO_HANDSHAKE.*?#endif|static inline.*?\n}", "",
+    header = re.sub(r"#ifdef __cplusplus.*?#endif|#ifndef COSTATE_NO_HANDSHAKE.*?#endif", "",
                     header, flags=re.S)
     header = re.sub(r"/\* -{4,}.*?\*/|^#\w+ (COSTATE_H|<stddef.h>).*$|^#endif", "", header, flags=re.M)
     wanted = re.findall(r"\w+", header)

@@ -1,4 +1,5 @@
 """The tutorials in Python run, print what their pages say, and save the pictures that the pages show."""
+import math
 import os
 import re
 import sys
@@ -8,14 +9,13 @@ import xml.etree.ElementTree as xml
 
 here = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(here, "..", "..", "docs", "tutorials")
-PICTURES = os.path.join(FOLDER, "..", "pictures")
 sys.path[:0] = [os.path.join(here, ".."), os.path.join(here, "..", "docs"), FOLDER]
 import make_pictures
 import session
+import small_svg
 from cases import Skipped, run_all
 
 SHOWN = re.compile(r"!\[([^\]]*)\]\(\.\./pictures/([\w.-]+)\)")
-LARGEST = 100000                        # bytes of a picture
 
 
 def shown():
@@ -36,11 +36,35 @@ def test_pictures_that_are_shown_are_made():
     assert not short, f"no text instead of {short}"
 
 
-def test_committed_pictures():
-    for name in shown():
-        path = os.path.join(PICTURES, name)
-        assert os.path.getsize(path) < LARGEST, f"{name}: {os.path.getsize(path)} bytes"
-        xml.parse(path)
+CURVE = """<svg xmlns="http://www.w3.org/2000/svg" width="99pt" height="99pt" viewBox="0 0 99 99">
+ <metadata>who and when</metadata>
+ <g id="axes_1">
+  <path id="line2d_1" d="%s" style="fill: none; stroke: #000000"/>
+  <path d="M 0 0
+L 9 9
+z" style="fill: none; stroke: #000000"/>
+  <text x="12.3456" y="-0.04">time</text>
+ </g>
+</svg>"""
+
+
+def test_small_pictures():
+    """draw the same curve with fewer points, and lose no text"""
+    points = [(k / 10, 40 + 30 * math.sin(k / 100)) for k in range(900)]
+    small = small_svg.small(CURVE % ("M " + "\nL ".join("%.6f %.6f" % point for point in points)))
+    curve, triangle, text = xml.fromstring(small)
+    assert curve.attrib["class"] == triangle.attrib["class"] and triangle.attrib["d"] == "M0 0l9 9z", small
+    assert text.text == "time" and (text.get("x"), text.get("y")) == ("12.3", "0"), small
+    start, steps = re.fullmatch(r"M([^l]*)l(.*)", curve.get("d")).groups()
+    x, y = map(float, re.findall(r"-?[\d.]+", start))
+    moves = list(map(float, re.findall(r"-?(?:\d+\.?\d*|\.\d+)", steps)))
+    drawn = [(x, y)]
+    for dx, dy in zip(moves[::2], moves[1::2]):
+        drawn.append((drawn[-1][0] + dx, drawn[-1][1] + dy))
+    away = [abs(v + (w - v) * (p - u) / (q - u) - (40 + 30 * math.sin(p / 10)))
+            for (u, v), (q, w) in zip(drawn, drawn[1:]) for p in (u, (u + q) / 2)]
+    assert len(drawn) < 60 and abs(drawn[-1][0] - 89.9) < 0.06 and max(away) < 0.3, (len(drawn), drawn[-1], max(away))
+    assert len(small) < 800, len(small)
 
 
 def runs(page):
