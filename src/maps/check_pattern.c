@@ -14,6 +14,8 @@
 
 typedef struct {
     probe q;
+    derivative by_y;
+    check_operator F;                           /* f of y; its tangent NULL: differences */
     double *J, *size, *noise, *seed, *work;     /* entries of the pattern, n, n, n, 4 n */
     int *color, ncolor;
 } holding;
@@ -21,11 +23,9 @@ typedef struct {
 /* f_y v: v in the sizes of y, or by tangent in any */
 static int product(void *ctx, const double *v, double *out)
 {
-    const probe *q = &((const holding *)ctx)->q;
-    costate_point dx = {.y = v};
-    TRY(call_prepare(q->map, &q->at, q->ctx));
-    if (has_tangent(q->map)) return call_tangent(q->map, &q->at, &dx, out, q->ctx);
-    return check_difference_along(q, v, out, q->b);
+    const check_operator *F = &((const holding *)ctx)->F;
+    if (F->tangent) return F->tangent(F->ctx, v, out);
+    return check_differentiate(F, v, CHECK_STEP, out, ((const holding *)ctx)->q.work);
 }
 
 static int form(holding *s, const costate_pattern *a)
@@ -43,7 +43,7 @@ static int form(holding *s, const costate_pattern *a)
 static int search(holding *s, const costate_pattern *a, missing_entry *found, double *gap)
 {
     const double ROUND_OFF = 1e-10, DIFFERENCED = 1e-8;      /* of sums of a row; differences have lost digits */
-    int tangent = has_tangent(s->q.map);
+    int tangent = s->F.tangent != NULL;
     unsigned seed = 3;
     pattern_probe p = {.pattern = a,
                        .product = product,
@@ -64,9 +64,9 @@ static int search(holding *s, const costate_pattern *a, missing_entry *found, do
 
 static int examine(holding *s, const costate_problem *P, missing_entry *found, double *gap)
 {
-    TRY(P->rhs.value(&s->q.at, s->noise, P->ctx));
+    TRY(P->rhs.value(s->q.x, s->noise, P->ctx));
     for (int i = 0; i < P->n; i++) {
-        s->size[i] = check_size(&s->q, i);
+        s->size[i] = s->F.unit[i];
         s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
     }
     TRY(form(s, P->pattern));
@@ -90,8 +90,10 @@ int check_pattern(const costate_problem *P, const costate_point *x, costate_repo
 {
     const costate_pattern *a = P->pattern;
     size_t n = (size_t)P->n;
-    holding s = {.q = probe_of(P, &P->rhs, P->n, x)};
+    holding s = {.q = probe_of(P, &P->rhs, P->n, x, 1, 0)};
     TRY(check_begin(&s.q, r));
+    s.by_y = (derivative){&s.q, 0, s.q.start[PART_Y], n};
+    s.F = check_derivative(&s.by_y, has_tangent(&P->rhs));
     double *at = calloc((size_t)a->col[P->n] + 7 * n, sizeof *at);
     s.color = calloc(n, sizeof *s.color);
     s.ncolor = at && s.color ? colour(a, s.color) : -1;
