@@ -22,23 +22,15 @@ typedef struct {
     double t[POINTS];               /* and no difference steps across a mesh point */
     double *p, *moved;              /* np: as given, b->p moves with the solutions; moved ones */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
-    double *value, *seeds;          /* X: values, the functional's derivatives with respect to them */
+    double *value, *seeds, *ones;   /* X: values, the functional's derivatives with respect to them; 1 */
+    double *v, *w, *g;              /* in: two directions; a gradient */
 } bvp_check;
 
-typedef struct {                    /* what the comparer takes */
-    double *v, *w;                  /* in: two directions */
-    double *V, *g, *Hw, *ones;      /* the larger of in and X: products with v, a gradient, H w, 1 */
-    double *work;                   /* 4 of them */
-} vectors;
-
-static void layout(bvp_check *x, vectors *s, cursor *at)
+static void layout(bvp_check *x, cursor *at)
 {
-    size_t most = x->X > x->in ? x->X : x->in;
     TAKE(at, x->np + 1, &x->p, &x->moved);
-    TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->seeds);
-    TAKE(at, x->in, &s->v, &s->w);
-    TAKE(at, most, &s->V, &s->g, &s->Hw, &s->ones);
-    s->work = take(at, 4 * most);
+    TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->seeds, &x->ones);
+    TAKE(at, x->in, &x->v, &x->w, &x->g);
 }
 
 /* ---- points and directions ---- */
@@ -69,18 +61,18 @@ static void choose_direction(const bvp_check *x, double *v, unsigned *state)
     }
 }
 
-static int choose(bvp_check *x, const vectors *s)
+static int choose(bvp_check *x)
 {
     unsigned state = 11;
     for (int k = 1; k < POINTS - 1; k++) x->at[k] = (int)((double)x->b->now.N * k / POINTS);
     TRY(evaluate(x));
-    choose_direction(x, s->v, &state);
-    choose_direction(x, s->w, &state);
+    choose_direction(x, x->v, &state);
+    choose_direction(x, x->w, &state);
     for (size_t i = 0; i < x->X; i++) {
         double unit = 1 / (fabs(x->value[i]) + 1e-3);
         x->lambda[i] = random_number(&state) * unit;
         x->bend[i] = random_number(&state) * unit * unit;
-        s->ones[i] = 1;
+        x->ones[i] = 1;
     }
     return evaluate(x);
 }
@@ -132,6 +124,14 @@ static int functional_at(void *ctx, const double *dx, double *out)
     return 0;
 }
 
+static int slope_of_functional(void *ctx, const double *v, double *out)
+{
+    bvp_check *x = ctx;
+    TRY(adjoint(x, x->seeds, x->g));
+    *out = dot(x->in, x->g, v);
+    return 0;
+}
+
 static int gradient_at(void *ctx, const double *dx, double *out)
 {
     bvp_check *x = ctx;
@@ -169,8 +169,6 @@ static int back(void *ctx)
 
 /* ---- the checks ---- */
 
-static const space HERE = {0};          /* one process */
-
 /* solutions may change by more than themselves within a hundredth of p */
 static const check_steps STEPS = {.first = CHECK_STEP, .shorter = 8, .count = 4, .enough = 1e-2 * CHECK_RIGHT};
 
@@ -182,34 +180,22 @@ static int check_conditions(bvp_check *x, costate_report *r)
 }
 
 /* tangent and adjoint, where they are, against each other and against differences */
-static int check_first(bvp_check *x, int tangents, int adjoints, const vectors *s, agreement *to, costate_report *r)
+static int check_first(bvp_check *x, int tangents, int adjoints, agreement *to, costate_report *r)
 {
     check_operator F = {.ctx = x, .in = x->in, .rows = x->X, .value = values_at, .tangent = tangent,
-                        .adjoint = adjoint, .space = &HERE, .weight = s->ones};
-    check_line line = {.steps = &STEPS, .v = s->v, .given = s->V, .of = x->value, .back = back, .work = s->work};
-    double along, size = 0;
+                        .adjoint = adjoint, .space = &x->b->maps.space, .weight = x->ones, .back = back};
+    double size = 0;
     for (size_t i = 0; i < x->X; i++) size += fabs(x->seeds[i] * x->value[i]);
-    if (tangents && adjoints)
-        TRY(check_transposes(&F, &(check_pair){s->v, x->seeds, s->V, s->g}, LEAST * size, &r->transpose));
-    else if (tangents) TRY(tangent(x, s->v, s->V));
-    else {
-        TRY(adjoint(x, x->seeds, s->g));
-        along = dot(x->in, s->g, s->v);
-        F.rows = 1, F.value = functional_at;
-        line.given = &along, line.of = &size;
-    }
-    return check_along(&F, &line, to);
+    if (tangents && adjoints) TRY(check_transposes(&F, x->v, x->seeds, LEAST * size, &r->transpose));
+    if (!tangents) F.rows = 1, F.value = functional_at, F.tangent = slope_of_functional;
+    return check_along(&F, x->v, &STEPS, to);
 }
 
-static int check_second(bvp_check *x, const vectors *s, agreement *to, costate_report *r)
+static int check_second(bvp_check *x, agreement *to, costate_report *r)
 {
     const check_operator G = {.ctx = x, .in = x->in, .rows = x->in, .value = gradient_at, .tangent = hessian_times,
-                              .adjoint = hessian_times, .space = &HERE, .weight = s->w};
-    double size = 0;
-    TRY(adjoint(x, x->seeds, s->g));
-    for (size_t i = 0; i < x->in; i++) size += fabs(s->g[i]) * (fabs(s->v[i]) + fabs(s->w[i]));
-    TRY(check_transposes(&G, &(check_pair){s->v, s->w, s->V, s->Hw}, LEAST / 2 * size, &r->symmetry));
-    return check_along(&G, &(check_line){&STEPS, s->v, s->V, s->g, back, s->work}, to);
+                              .adjoint = hessian_times, .space = &x->b->maps.space, .weight = x->w, .back = back};
+    return check_hessian(&G, (const double *const[]){x->v, x->w}, &STEPS, LEAST / 2, &r->symmetry, to);
 }
 
 /* does the conditions' map, f and r have it, all of them? */
@@ -220,7 +206,7 @@ static int all_have(const bvp *b, int (*has)(const costate_map *))
 
 static int has_second(const costate_map *f) { return f->adjoint_tangent != NULL; }
 
-static int checks(bvp_check *x, const vectors *s, costate_report *r)
+static int checks(bvp_check *x, costate_report *r)
 {
     bvp *b = x->b;
     int any = b->o.differences, fixed = b->o.fixed;
@@ -230,8 +216,8 @@ static int checks(bvp_check *x, const vectors *s, costate_report *r)
     if (!tangents && !adjoints)
         return check_says(r, COSTATE_MISSING, "Nothing can be checked: some maps lack tangent, some adjoint.");
     b->o.fixed = 1;
-    int status = check_first(x, tangents, adjoints, s, &first, r);
-    if (status == 0 && second) status = check_second(x, s, &of_gradients, r);
+    int status = check_first(x, tangents, adjoints, &first, r);
+    if (status == 0 && second) status = check_second(x, &of_gradients, r);
     b->o.fixed = fixed;
     if (status) return check_says(r, status, "%s", b->v.text);
     r->taylor = first.error;
@@ -260,17 +246,16 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     if (status) return check_says(r, status, "%s", b->v.text);
     bvp_check x = {.b = b, .from = from, .to = to, .np = (size_t)b->np, .nends = (size_t)b->nends,
                    .X = POINTS * (size_t)b->N_all, .in = (size_t)(b->np + b->nends) + POINTS};
-    vectors s;
     cursor at = {0};
-    layout(&x, &s, &at);
+    layout(&x, &at);
     double *block = calloc(at.used + 1, sizeof *block);
     if (!block) return check_no_memory(r);
     at = (cursor){.base = block};
-    layout(&x, &s, &at);
+    layout(&x, &at);
     memcpy(x.p, b->p, x.np * sizeof *x.p);
-    status = choose(&x, &s);
+    status = choose(&x);
     if (status == 0) status = check_conditions(&x, r);
-    if (status == 0) status = checks(&x, &s, r);
+    if (status == 0) status = checks(&x, r);
     free(block);
     return status;
 }

@@ -37,6 +37,7 @@ typedef struct {
     int (*adjoint)(void *ctx, const double *w, double *g);      /* F'(x)^T w */
     const space *space;                                         /* of inputs and values; along directions, as is: */
     const double *weight;                                       /* rows: 1 over the size of each value */
+    int (*back)(void *ctx);                                     /* NULL, or called after differences were taken */
 } check_operator;
 
 #define CHECK_STEP 2e-3         /* relative: its 8th power is below round-off, and round-off over it is 1e-13 */
@@ -50,7 +51,9 @@ void check_sizes(size_t count, const double *v, double nothing, double *out);
 typedef struct { double error, scale, given, expected; int row, input; } worst;
 void check_compare(worst *, int input, double weight, size_t count, const double *given, const double *expected);
 double check_relative(const worst *);
-/* The columns of the first one's tangent against those of F: its tangent or, if it has none, differences of its value */
+/* d (rows) <- column i of the derivative: its tangent or, if it has none, differences of its value */
+int check_column(const check_operator *, size_t i, worst *, double *d, double *work);
+/* The columns of the first one's tangent against those of F */
 int check_tangent(const check_operator *, const check_operator *F, worst *, double *work);
 /* g (in) against the products of w with the columns of F */
 int check_adjoint(const check_operator *F, const double *w, const double *g, worst *, double *work);
@@ -58,10 +61,9 @@ enum { CHECK_WORK = 6 };        /* times the larger of rows and in: work */
 
 /* ---- along random directions (check_solution.c) ---- */
 
-typedef struct { const double *v, *w; double *V, *g; } check_pair;
-/* V <- F' v, g <- F'^T w, gap <- |w.V - g.v| relative to the sum of the moduli of all terms, and at least to `least`, of
-   which this process has a part */
-int check_transposes(const check_operator *, const check_pair *, double least, double *gap);
+/* gap <- |w . F' v - v . F'^T w| relative to the sum of the moduli of all terms, and at least to `least`, of which this
+   process has a part */
+int check_transposes(const check_operator *, const double *v, const double *w, double least, double *gap);
 /* With random a, w of a linear operator S: linear <- |S(a + w/2) - S a - S w/2| / |S(a + w/2)|; gap <- as above.  work:
    five arrays of n; afterwards a, w and S a are the first three.  S may be called with out = v */
 int check_linear(const check_operator *, double *const *work, double *linear, double *gap);
@@ -75,15 +77,11 @@ typedef struct { double first, shorter, enough; int count; } check_steps;
 /* The error of a derivative along v relative to differences, of several steps the best; blur: by how much the best two
    of these disagree. */
 typedef struct { double error, blur; } agreement;
-typedef struct {
-    const check_steps *steps;
-    const double *v, *given;                /* F'(x) v is said to be `given` */
-    const double *of;                       /* F(x): a thousandth of it is added to the size of the derivative, so that
-                                               one of zero may be round-off */
-    int (*back)(void *ctx);                 /* NULL, or called after each step */
-    double *work;                           /* 3 rows + in */
-} check_line;
-int check_along(const check_operator *, const check_line *, agreement *);
+int check_along(const check_operator *, const double *v, const check_steps *, agreement *);
+/* Of the gradient of a functional: tangent and adjoint are both H v.  Where H is nearly zero, its products are the
+   round-off of their terms: of the gradient times the directions, `part` of which is the least scale of the gap */
+int check_hessian(const check_operator *, const double *const v[2], const check_steps *, double part, double *gap,
+                  agreement *);
 int check_agrees(const agreement *);                    /* is it right, as far as differences tell? */
 void check_says_blur(costate_report *, const agreement *);      /* if that is why a large error agrees */
 
@@ -132,7 +130,7 @@ int check_columns(const probe *, costate_report *);
 /* check_problem.c: all maps of a problem, and its matrices; a failure ends it, what is wrong is said and sets *wrong */
 int check_problem_maps(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost,
                        int *wrong);
-/* check_pattern.c: the problem has no jac: does its pattern hold f_y? */
-int check_pattern(const costate_problem *, const costate_point *x, costate_report *);
+/* check_pattern.c: does the pattern hold the derivative of the map with respect to y? */
+int check_pattern(probe *, const costate_pattern *, costate_report *);
 
 #endif

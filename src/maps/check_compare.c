@@ -84,9 +84,9 @@ void check_compare(worst *w, int input, double weight, size_t count, const doubl
 
 double check_relative(const worst *w) { return w->error == 0 ? 0 : w->error / w->scale; }        /* NaN stays */
 
-/* Column i of the derivative.  Differences carry the round-off of what is differenced: a derivative that is zero is
+/* Differences carry the round-off of what is differenced: a derivative that is zero is
    right when it is that small. */
-static int column(const check_operator *F, size_t i, worst *w, double *d, double *work)
+int check_column(const check_operator *F, size_t i, worst *w, double *d, double *work)
 {
     double *v = work, *rest = work + F->in;
     memset(v, 0, F->in * sizeof *v);
@@ -101,8 +101,8 @@ int check_tangent(const check_operator *given, const check_operator *F, worst *w
 {
     double *d = work, *by_tangent = d + F->rows;
     for (size_t i = 0; i < F->in; i++) {
-        TRY(column(F, i, w, d, by_tangent));
-        TRY(column(given, i, w, by_tangent, by_tangent + F->rows));
+        TRY(check_column(F, i, w, d, by_tangent));
+        TRY(check_column(given, i, w, by_tangent, by_tangent + F->rows));
         check_compare(w, (int)i, F->unit[i], F->rows, by_tangent, d);
     }
     return 0;
@@ -111,7 +111,7 @@ int check_tangent(const check_operator *given, const check_operator *F, worst *w
 int check_adjoint(const check_operator *F, const double *w, const double *g, worst *most, double *work)
 {
     for (size_t i = 0; i < F->in; i++) {
-        TRY(column(F, i, most, work, work + F->rows));
+        TRY(check_column(F, i, most, work, work + F->rows));
         double expected = dot(F->rows, w, work);
         check_compare(most, (int)i, F->unit[i], 1, &g[i], &expected);
     }

@@ -1,5 +1,5 @@
-/* check_given.c - the report of the public checks; and their arguments: sizes or problem, and point, are verified before
-   any callback is called.  There is no solver to hold an error sentence, so it goes into the report. */
+/* check_given.c - the report of the public checks; and their arguments: sizes or problem, and point, are verified
+   before any callback is called.  There is no solver to hold an error sentence, so it goes into the report. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

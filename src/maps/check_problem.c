@@ -194,7 +194,7 @@ static int check_equation(const costate_problem *P, const costate_point *x, cost
     if (P->jac && !P->jac_is_w) TRY(go_on(check_jacobian(&q, &jac, r), wrong));
     if (P->jac_yp) TRY(go_on(check_jacobian(&q, &jac_yp, r), wrong));
     if (P->jac && P->jac_is_w) TRY(go_on(check_w(P, x, r), wrong));
-    if (!residual && !P->jac && P->pattern) TRY(go_on(check_pattern(P, x, r), wrong));
+    if (!residual && !P->jac && P->pattern) TRY(go_on(check_pattern(&q, P->pattern, r), wrong));
     return P->mass ? go_on(check_mass(P, x, r), wrong) : COSTATE_OK;
 }
 

@@ -59,7 +59,7 @@ static int put_point(const probing *s, int k, unsigned *seed)
     return code;
 }
 
-/* out <- the column of input i at point k: by tangent, or 1 in the rows where a change of the input changes the value */
+/* out <- the column of input i at point k by tangent; or 1 in the rows where a change of it changes the value */
 static int column_at(const probing *s, int k, size_t i)
 {
     const probe *q = &s->q;

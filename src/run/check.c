@@ -17,26 +17,11 @@ typedef struct {
     double t0, t1;
     const double *p;                /* as given */
     size_t N, in;                   /* inputs: y0 (N), p; behind them t0, t1, of first derivatives */
-    double *base, *at;              /* in + 2: the inputs of the run, moved ones */
-    double *end, *seeds;            /* N: its result, weights of that */
-    double *scratch;                /* 2 in */
+    double *base, *at, *unit;       /* in + 2: the inputs of the run, moved ones; the size of each */
+    double *v, *w;                  /* in + 2: directions */
+    double *end, *seeds, *ones;     /* N: its result, weights of that; 1 */
+    double *work;                   /* 3 of in + 2 */
 } run_check;
-
-typedef struct {                    /* what the comparer takes, in + 2 each */
-    double *v, *w, *V, *g;          /* two directions, products with them */
-    double *of, *unit, *ones;       /* the gradient that is differenced; the size of each input; 1 */
-    double *work;                   /* 4 of them */
-} vectors;
-
-enum { VECTORS = 18 };              /* to hold them all */
-
-static void set_up(run_check *x, vectors *s, double *at)
-{
-    double **const one[] = {&x->base, &x->at, &x->end, &x->seeds, &s->v, &s->w, &s->V, &s->g, &s->of, &s->unit, &s->ones,
-                            &x->scratch};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++) *one[i] = at + i * (x->in + 2);
-    s->work = x->scratch + 2 * (x->in + 2);
-}
 
 static double *parameters(const run_check *x, double *of) { return x->in > x->N ? of + x->N : NULL; }
 
@@ -65,16 +50,16 @@ static int start_at(void *ctx, const double *dx, double *out)
     return 0;
 }
 
-static int choose_directions(run_check *x, const vectors *s, unsigned *state)
+static int choose_directions(run_check *x, unsigned *state)
 {
     const check_operator start = {.ctx = x, .in = x->in, .rows = x->N, .value = start_at};
-    double *const both[] = {s->v, s->w};
-    TRY(start_at(x, s->v, x->base));                    /* v is 0 yet */
+    double *const both[] = {x->v, x->w}, *slope = x->end;
+    TRY(start_at(x, x->v, x->base));                    /* v is 0 yet */
     for (int j = 0; j < 2; j++)
-        for (size_t i = 0; i < x->in; i++) both[j][i] = 0.1 * random_number(state) * s->unit[i];
+        for (size_t i = 0; i < x->in; i++) both[j][i] = 0.1 * random_number(state) * x->unit[i];
     for (int j = 0; leaves_constraints(x->c) && j < 2; j++) {
-        TRY(check_differentiate(&start, both[j], CHECK_STEP, s->of, s->work));
-        memcpy(both[j], s->of, x->N * sizeof *s->of);
+        TRY(check_differentiate(&start, both[j], CHECK_STEP, slope, x->work));
+        memcpy(both[j], slope, x->N * sizeof *slope);
     }
     return 0;
 }
@@ -128,22 +113,23 @@ enum { HALVINGS = 12 };                 /* of a quarter of the direction */
 
 /* The remainders |y(e) - y(0) - e y'| of frozen runs, y' the tangent.  Norms are root mean squares, whatever the size
    of states: squares of 1e-160 underflow. */
-static int check_remainders(run_check *x, const check_operator *F, const vectors *s, costate_report *r)
+static int check_remainders(run_check *x, const check_operator *F, costate_report *r)
 {
     const space *all = F->space;
+    double *slope = x->w, *dx = x->work, *out = dx + F->in;
     double last = NAN, norm, change, ratio = NAN;
     int linear = 1;
-    TRY(F->tangent(x, s->v, s->V));
-    TRY(space_norm(all, x->N, s->ones, x->end, &norm));
-    TRY(space_norm(all, x->N, s->ones, s->V, &change));
+    TRY(F->tangent(x, x->v, slope));
+    TRY(space_norm(all, x->N, x->ones, x->end, &norm));
+    TRY(space_norm(all, x->N, x->ones, slope, &change));
     for (int k = 0; k < HALVINGS; k++) {
         double e = ldexp(0.25, -k), rest = NAN;
-        add_scaled(F->in, s->work, NULL, e, s->v);
-        int status = F->value(x, s->work, s->of);
+        add_scaled(F->in, dx, NULL, e, x->v);
+        int status = F->value(x, dx, out);
         /* far away the frozen steps may be too large; the nearest run must succeed */
         if (status && (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY)) return status;
-        for (size_t i = 0; i < x->N; i++) s->of[i] = s->of[i] - x->end[i] - e * s->V[i];
-        if (status == 0) TRY(space_norm(all, x->N, s->ones, s->of, &rest));
+        for (size_t i = 0; i < x->N; i++) out[i] = out[i] - x->end[i] - e * slope[i];
+        if (status == 0) TRY(space_norm(all, x->N, x->ones, out, &rest));
         /* frozen runs leave Newton's iteration after as many iterations, wherever they are: it may leave as much */
         if (rest > CHECK_RIGHT * e * change + 1e-12 * norm) linear = 0;
         if (last == last && rest > 1e-11 * norm) ratio = last / rest;
@@ -181,18 +167,26 @@ static int check_accuracy(run_check *x, costate_report *r)
 }
 
 /* Where starts are put onto constraints, these may depend on t0. */
-static int check_first(run_check *x, const vectors *s, unsigned *state, costate_report *r)
+static int check_first(run_check *x, unsigned *state, costate_report *r)
 {
     const check_operator F = {.ctx = x, .in = x->in + 2, .rows = x->N, .value = result_at, .tangent = tangent,
                               .adjoint = adjoint, .space = &x->c->maps.space};
-    double *times = s->v + x->in, least = least_size(x);
+    double *times = x->v + x->in, least = least_size(x);
     for (size_t i = 0; i < x->N; i++) x->seeds[i] = random_number(state) / fmax(fabs(x->end[i]), least);
     times[0] = leaves_constraints(x->c) ? 0 : 0.01 * (x->t1 - x->t0);
     times[1] = -0.02 * (x->t1 - x->t0);
-    TRY(check_transposes(&F, &(check_pair){s->v, x->seeds, s->V, s->g}, 0, &r->transpose));
+    TRY(check_transposes(&F, x->v, x->seeds, 0, &r->transpose));
     TRY(check_accuracy(x, r));
     times[0] = times[1] = 0;
-    return check_remainders(x, &F, s, r);
+    TRY(check_remainders(x, &F, r));
+    int transposed = r->transpose <= CHECK_TRANSPOSED, right = fabs(r->taylor - 4) <= 1;
+    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
+               "remainders fall by %.2f per halving (4 is right)%s.",
+               r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
+    if (transposed && right && r->accuracy < HUGE_VAL)
+        check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
+                   r->accuracy);
+    return transposed && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
 /* ---- second order: the gradient of the functional as a function of y0 and p ---- */
@@ -202,7 +196,7 @@ static int gradient_at(void *ctx, const double *dx, double *g)
 {
     run_check *x = ctx;
     costate *c = x->c;
-    double *p = x->at + x->N, *zero = x->scratch, *lambda2 = zero + x->in;
+    double *p = x->at + x->N, *zero = x->work, *lambda2 = zero + x->in;
     TRY(move(x, dx));
     TRY(solver_replay_onto(c, x->tape, x->at, p, x->frozen));
     memset(g, 0, x->in * sizeof *g);
@@ -216,7 +210,7 @@ static int gradient_at(void *ctx, const double *dx, double *g)
 static int hessian_times(void *ctx, const double *v, double *Hv)
 {
     run_check *x = ctx;
-    double *g = x->scratch;
+    double *g = x->work;
     const costate_second s = {.m = 1, .V = v, .Vp = x->in > x->N ? v + x->N : NULL, .seed = x->seed, .ctx = x->ctx,
                               .lambda = g, .mu = parameters(x, g), .lambda2 = Hv, .mu2 = parameters(x, Hv)};
     memset(g, 0, x->in * sizeof *g);
@@ -224,44 +218,45 @@ static int hessian_times(void *ctx, const double *v, double *Hv)
     return solver_hessian(x->c, x->tape, &s);
 }
 
-static int check_second(run_check *x, const vectors *s, agreement *differences, costate_report *r)
+static int check_second(run_check *x, costate_report *r)
 {
+    agreement a;
     static const check_steps steps = {.first = 0.25, .shorter = 4, .count = 5};
     const check_operator G = {.ctx = x, .in = x->in, .rows = x->in, .value = gradient_at, .tangent = hessian_times,
-                              .adjoint = hessian_times, .space = &x->c->maps.space, .weight = s->unit};
-    double size = 0;
-    memset(s->work, 0, x->in * sizeof *s->work);
-    TRY(G.value(x, s->work, s->of));
-    /* where H is nearly zero, its products are the round-off of their terms */
-    for (size_t i = 0; i < x->in; i++) size += fabs(s->of[i]) * (fabs(s->v[i]) + fabs(s->w[i]));
-    TRY(check_transposes(&G, &(check_pair){s->v, s->w, s->V, s->g}, 1e-2 * size, &r->symmetry));
-    TRY(check_along(&G, &(check_line){.steps = &steps, .v = s->v, .given = s->V, .of = s->of, .work = s->work},
-                    differences));
-    r->hessian = differences->error;
-    return 0;
+                              .adjoint = hessian_times, .space = &x->c->maps.space, .weight = x->unit};
+    TRY(check_hessian(&G, (const double *const[]){x->v, x->w}, &steps, 1e-2, &r->symmetry, &a));
+    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = check_agrees(&a);
+    r->hessian = a.error;
+    check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
+               "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
+               right ? "" : " WRONG");
+    check_says_blur(r, &a);
+    return symmetric && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
 /* ---- both ---- */
 
-static void set_inputs(run_check *x, const vectors *s, const double *y)
+static void set_inputs(run_check *x, double *at, const double *y)
 {
+    double **const all[] = {&x->base, &x->at, &x->unit, &x->v, &x->w, &x->end, &x->seeds, &x->ones, &x->work};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) *all[k] = at + k * (x->in + 2);
     memcpy(x->base, y, x->N * sizeof *y);
     if (x->in > x->N) memcpy(x->base + x->N, x->p, (x->in - x->N) * sizeof *y);
     double least = least_size(x);
     for (size_t i = 0; i < x->in; i++) {
         double size = fabs(x->base[i]);
-        s->unit[i] = i < x->N ? fmax(size, least) : size > 0 ? size : 1e-8;
-        s->ones[i] = 1;
+        x->unit[i] = i < x->N ? fmax(size, least) : size > 0 ? size : 1e-8;
+        x->ones[i] = 1;
     }
 }
 
-static int try_run(run_check *x, const vectors *s, agreement *differences, costate_report *r)
+static int try_run(run_check *x, costate_report *r)
 {
     unsigned state = 11;
-    TRY(choose_directions(x, s, &state));
+    TRY(choose_directions(x, &state));
     memcpy(x->end, x->base, x->N * sizeof *x->end);
     TRY(solver_integrate(x->c, x->t0, x->t1, x->end, x->p, x->tape));
-    return x->seed ? check_second(x, s, differences, r) : check_first(x, s, &state, r);
+    return x->seed ? check_second(x, r) : check_first(x, &state, r);
 }
 
 /* The same solver again, and Newton to round-off: differences of runs see what it leaves. */
@@ -272,9 +267,9 @@ static costate *solver_for_checks(const costate *c)
     return costate_new(c->st.method, &c->P, &o);
 }
 
-static int check(costate *c, run_check *x, const double *y, agreement *differences, costate_report *r)
+static int check(costate *c, run_check *x, const double *y, costate_report *r)
 {
-    vectors s;
+    enum { VECTORS = 11 };
     x->N = (size_t)c->st.N, x->in = x->N + (size_t)c->st.np;
     int status;
     double *memory = calloc(VECTORS * (x->in + 2), sizeof *memory);
@@ -283,9 +278,9 @@ static int check(costate *c, run_check *x, const double *y, agreement *differenc
     x->frozen = costate_tape_new();
     if (!x->c || !x->tape || !x->frozen) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
     else {
-        set_up(x, &s, memory);
-        set_inputs(x, &s, y);
-        if ((status = try_run(x, &s, differences, r))) fail(&c->v, status, "%s", costate_message(x->c));
+        set_inputs(x, memory, y);
+        status = try_run(x, r);
+        if (status) fail(&c->v, status, "%s", status == COSTATE_CHECK_FAILED ? r->text : costate_message(x->c));
     }
     free(memory);
     costate_tape_free(x->tape);
@@ -294,38 +289,14 @@ static int check(costate *c, run_check *x, const double *y, agreement *differenc
     return status;
 }
 
-static int judge_first(costate *c, costate_report *r)
-{
-    int transposed = r->transpose <= CHECK_TRANSPOSED, right = fabs(r->taylor - 4) <= 1;
-    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
-               "remainders fall by %.2f per halving (4 is right)%s.",
-               r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
-    if (transposed && right && r->accuracy < HUGE_VAL)
-        check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
-                   r->accuracy);
-    return transposed && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
-}
-
-static int judge_second(costate *c, const agreement *differences, costate_report *r)
-{
-    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = check_agrees(differences);
-    check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
-               "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
-               right ? "" : " WRONG");
-    check_says_blur(r, differences);
-    return symmetric && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
-}
-
 static int checked(costate *c, run_check *x, const double *y, int second, costate_report *r)
 {
-    agreement differences;
     TRY(begin(c));
     if (!r) return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL.");
     TRY(check_arguments(c, x->t0, x->t1, y, x->p));
     if (second && !x->seed)
         return fail(&c->v, COSTATE_MISSING, "seed is missing: it says what is to be differentiated.");
-    TRY(check(c, x, y, &differences, r));
-    return second ? judge_second(c, &differences, r) : judge_first(c, r);
+    return check(c, x, y, r);
 }
 
 static int report(costate *c, run_check *x, const double *y, int second, costate_report *r)
