@@ -17,20 +17,23 @@ static const double LEAST = 1e-3;       /* of what is differentiated: a derivati
 typedef struct {
     bvp *b;
     double from, to;                /* a, b */
-    size_t np, nends, X, in;        /* X = N POINTS; in = np + nends + POINTS */
+    size_t X, in;                   /* X = N POINTS; in = np + number of ends + POINTS */
     int at[POINTS];                 /* intervals of the points: in their middles, so that they move with the mesh */
     double t[POINTS];               /* and no difference steps across a mesh point */
     double *p, *moved;              /* np: as given, b->p moves with the solutions; moved ones */
+    double *v, *w;                  /* in: two directions; without tangents w is a gradient */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
     double *value, *seeds, *ones;   /* X: values, the functional's derivatives with respect to them; 1 */
-    double *v, *w, *g;              /* in: two directions; a gradient */
 } bvp_check;
+
+static double *ends_of(const bvp_check *x, double *v) { return v + x->b->np; }
+static double *times_of(const bvp_check *x, double *v) { return v + x->b->np + x->b->nends; }
 
 static void layout(bvp_check *x, cursor *at)
 {
-    TAKE(at, x->np + 1, &x->p, &x->moved);
+    TAKE(at, (size_t)x->b->np + 1, &x->p, &x->moved);
     TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->seeds, &x->ones);
-    TAKE(at, x->in, &x->v, &x->w, &x->g);
+    TAKE(at, x->in, &x->v, &x->w);
 }
 
 /* ---- points and directions ---- */
@@ -41,7 +44,7 @@ static int evaluate(bvp_check *x)
     const solution *mesh = &x->b->now;
     for (int k = 1; k < POINTS - 1; k++) x->t[k] = mesh->t[x->at[k]] + 0.5 * mesh->h[x->at[k]];
     x->t[0] = x->b->ends[0];
-    x->t[POINTS - 1] = x->b->ends[x->nends - 1];
+    x->t[POINTS - 1] = x->b->ends[x->b->nends - 1];
     for (size_t k = 0; k < POINTS; k++) TRY(call_bvp_eval(x->b, x->t[k], x->value + k * (x->X / POINTS)));
     for (size_t i = 0; i < x->X; i++) x->seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
     return 0;
@@ -50,10 +53,10 @@ static int evaluate(bvp_check *x)
 static void choose_direction(const bvp_check *x, double *v, unsigned *state)
 {
     const solution *mesh = &x->b->now;
-    double length = x->to - x->from, *e = v + x->np, *times = e + x->nends;
-    for (size_t i = 0; i < x->np; i++) v[i] = random_number(state) * (x->p[i] != 0 ? fabs(x->p[i]) : 1e-3);
+    double length = x->to - x->from, *e = ends_of(x, v), *times = times_of(x, v);
+    for (int i = 0; i < x->b->np; i++) v[i] = random_number(state) * (x->p[i] != 0 ? fabs(x->p[i]) : 1e-3);
     e[0] = 0.1 * length * random_number(state);
-    e[x->nends - 1] = 0.1 * length * random_number(state);
+    e[x->b->nends - 1] = 0.1 * length * random_number(state);
     for (int k = 1; k < POINTS - 1; k++) {
         int piece = mesh->piece[x->at[k]];
         double next = mesh->from[x->at[k]] + 0.5 * mesh->part[x->at[k]];    /* parts of the ends e, e' of its piece */
@@ -82,9 +85,9 @@ static int choose(bvp_check *x)
 /* the mesh is that of the solution before, stretched */
 static int solve_at(bvp_check *x, const double *dx)
 {
-    const double *ends = dx + x->np;
-    for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + dx[i];
-    TRY(call_bvp_solve(x->b, x->from + ends[0], x->to + ends[x->nends - 1], x->moved));
+    const double *ends = dx + x->b->np;
+    for (int i = 0; i < x->b->np; i++) x->moved[i] = x->p[i] + dx[i];
+    TRY(call_bvp_solve(x->b, x->from + ends[0], x->to + ends[x->b->nends - 1], x->moved));
     return evaluate(x);
 }
 
@@ -99,16 +102,16 @@ static int values_at(void *ctx, const double *dx, double *out)
 static int tangent(void *ctx, const double *v, double *out)
 {
     bvp_check *x = ctx;
-    const costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->np,
-                                    .Vtimes = v + x->np + x->nends, .V = out};
+    const costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->b->np,
+                                    .Vtimes = v + x->b->np + x->b->nends, .V = out};
     return call_bvp_tangent(x->b, &s);
 }
 
 static int adjoint(void *ctx, const double *w, double *g)
 {
     bvp_check *x = ctx;
-    const costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = w, .mu = g, .ends = g + x->np,
-                                    .times = g + x->np + x->nends};
+    const costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = w, .mu = g,
+                                    .ends = ends_of(x, g), .times = times_of(x, g)};
     memset(g, 0, x->in * sizeof *g);
     return call_bvp_adjoint(x->b, &s);
 }
@@ -127,8 +130,8 @@ static int functional_at(void *ctx, const double *dx, double *out)
 static int slope_of_functional(void *ctx, const double *v, double *out)
 {
     bvp_check *x = ctx;
-    TRY(adjoint(x, x->seeds, x->g));
-    *out = dot(x->in, x->g, v);
+    TRY(adjoint(x, x->seeds, x->w));
+    *out = dot(x->in, x->w, v);
     return 0;
 }
 
@@ -152,9 +155,9 @@ static int seed(int points, const double *t, const double *X, const double *p, i
 static int hessian_times(void *ctx, const double *v, double *Hv)
 {
     bvp_check *x = ctx;
-    const costate_bvp_second s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->np,
-                                  .Vtimes = v + x->np + x->nends, .seed = seed, .ctx = x, .mu2 = Hv,
-                                  .ends2 = Hv + x->np, .times2 = Hv + x->np + x->nends};
+    const costate_bvp_second s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->b->np,
+                                  .Vtimes = v + x->b->np + x->b->nends, .seed = seed, .ctx = x, .mu2 = Hv,
+                                  .ends2 = ends_of(x, Hv), .times2 = times_of(x, Hv)};
     memset(Hv, 0, x->in * sizeof *Hv);
     return call_bvp_hessian(x->b, &s);
 }
@@ -244,15 +247,15 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     if (!b) return check_says(r, COSTATE_BAD_ARGUMENT, "The solver is NULL.");
     int status = call_bvp_solve(b, from, to, p);
     if (status) return check_says(r, status, "%s", b->v.text);
-    bvp_check x = {.b = b, .from = from, .to = to, .np = (size_t)b->np, .nends = (size_t)b->nends,
-                   .X = POINTS * (size_t)b->N_all, .in = (size_t)(b->np + b->nends) + POINTS};
+    bvp_check x = {.b = b, .from = from, .to = to, .X = POINTS * (size_t)b->N_all,
+                   .in = (size_t)(b->np + b->nends) + POINTS};
     cursor at = {0};
     layout(&x, &at);
     double *block = calloc(at.used + 1, sizeof *block);
     if (!block) return check_no_memory(r);
     at = (cursor){.base = block};
     layout(&x, &at);
-    memcpy(x.p, b->p, x.np * sizeof *x.p);
+    memcpy(x.p, b->p, (size_t)b->np * sizeof *x.p);
     status = choose(&x);
     if (status == 0) status = check_conditions(&x, r);
     if (status == 0) status = checks(&x, r);

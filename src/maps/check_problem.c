@@ -39,23 +39,30 @@ static int written_outside(const costate_problem *P, const guarded_maps *g, cons
 
 /* ---- mass and W: nothing else knows them; they must be finite, constant, and in their layout ---- */
 
-/* where entry k is */
+/* the place of entry k */
 static void place_of(const costate_problem *P, size_t k, int *row, int *column)
 {
-    int n = P->n, j = 0;
-    if (P->pattern) while ((size_t)P->pattern->col[j + 1] <= k) j++;
-    *column = P->pattern ? j : (int)(k / (size_t)n);
-    *row = P->pattern ? P->pattern->row[k] : (int)(k % (size_t)n);
+    size_t n = (size_t)P->n;
+    *column = (int)(k / n);
+    *row = (int)(k % n);
+    if (!P->pattern) return;
+    for (*column = 0; (size_t)P->pattern->col[*column + 1] <= k;) *column += 1;
+    *row = P->pattern->row[k];
 }
 
-/* where: of the second call */
+/* x NULL: M, else W */
+static int write_matrix(const costate_problem *P, const costate_point *x, double *A)
+{
+    return x ? P->jac(x, A, P->ctx) : P->mass(A, P->ctx);
+}
+
 static int judge_constant(const costate_problem *P, const char *name, const char *where, const guarded_maps *g,
-                          const guarded_maps *again, costate_report *r)
+                          costate_report *r)
 {
     int row, column;
-    if (overrun(g)) return written_outside(P, g, name, r);
+    if (overrun(&g[0])) return written_outside(P, g, name, r);
     for (size_t k = 0; k < g->count; k++) {
-        double a = g->entry[k], b = again->entry[k];
+        double a = g[0].entry[k], b = g[1].entry[k];
         if (isfinite(a) && a == b) continue;
         place_of(P, k, &row, &column);
         if (!isfinite(a)) check_adds(r, "%s WRONG: row %d of column %d is %g. ", name, row, column, a);
@@ -66,54 +73,35 @@ static int judge_constant(const costate_problem *P, const char *name, const char
     return COSTATE_OK;
 }
 
-/* a matrix that two calls must write alike; where: of the second one */
-typedef struct {
-    const char *callback, *name, *where;
-    int (*at)(const costate_problem *, const costate_point *, double *);
-} constant_matrix;
-
-static int check_constant(const constant_matrix *c, const costate_problem *P, const costate_point *x,
-                          const costate_point *again_at, costate_report *r)
+/* two calls must write the same: at x and at `other`, where W is; both NULL for M */
+static int check_constant(const costate_problem *P, const costate_point *x, const costate_point *other,
+                          costate_report *r)
 {
-    guarded_maps g = guarded_new(P), again = guarded_new(P);
+    guarded_maps g[] = {guarded_new(P), guarded_new(P)};
     int status;
-    if (!g.entry || !again.entry) status = check_no_memory(r);
+    if (!g[0].entry || !g[1].entry) status = check_no_memory(r);
     else {
-        int code = c->at(P, x, g.entry);
-        if (code == 0) code = c->at(P, again_at, again.entry);
-        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback %s returned %d.", c->callback, code)
-                           : judge_constant(P, c->name, c->where, &g, &again, r);
+        int code = write_matrix(P, x, g[0].entry);
+        if (code == 0) code = write_matrix(P, other, g[1].entry);
+        status = code != 0 ? check_says(r, COSTATE_CALLBACK, "The callback %s returned %d.", x ? "jac" : "mass", code)
+                           : judge_constant(P, x ? "jac (W)" : "mass", x ? "at another t and y" : "in a second call", g,
+                                            r);
     }
-    free(g.entry);
-    free(again.entry);
+    free(g[0].entry);
+    free(g[1].entry);
     return status;
-}
-
-static int call_mass(const costate_problem *P, const costate_point *x, double *M)
-{
-    (void)x;
-    return P->mass(M, P->ctx);
-}
-
-static int call_jac(const costate_problem *P, const costate_point *x, double *J) { return P->jac(x, J, P->ctx); }
-
-static int check_mass(const costate_problem *P, const costate_point *x, costate_report *r)
-{
-    static const constant_matrix mass = {"mass", "mass", "in a second call", call_mass};
-    return check_constant(&mass, P, x, x, r);
 }
 
 /* W may depend on p, but not on t and y */
 static int check_w(const costate_problem *P, const costate_point *x, costate_report *r)
 {
-    static const constant_matrix w = {"jac", "jac (W)", "at another t and y", call_jac};
     double *y = malloc((size_t)P->n * sizeof *y);
     if (!y) return check_no_memory(r);
     costate_point moved = *x;
     for (int i = 0; i < P->n; i++) y[i] = 1.25 * x->y[i] + 0.5;
     moved.y = y;
     moved.t = 1.25 * x->t + 0.5;
-    int status = check_constant(&w, P, x, &moved, r);
+    int status = check_constant(P, x, &moved, r);
     if (status == COSTATE_OK) r->jac = 0;
     free(y);
     return status;
@@ -195,7 +183,7 @@ static int check_equation(const costate_problem *P, const costate_point *x, cost
     if (P->jac_yp) TRY(go_on(check_jacobian(&q, &jac_yp, r), wrong));
     if (P->jac && P->jac_is_w) TRY(go_on(check_w(P, x, r), wrong));
     if (!residual && !P->jac && P->pattern) TRY(go_on(check_pattern(&q, P->pattern, r), wrong));
-    return P->mass ? go_on(check_mass(P, x, r), wrong) : COSTATE_OK;
+    return P->mass ? go_on(check_constant(P, NULL, NULL, r), wrong) : COSTATE_OK;
 }
 
 /* NaN of one of them: not given */

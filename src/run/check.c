@@ -9,13 +9,17 @@
 #include "run/functional.h"
 #include "maps/check.h"
 
+typedef struct {                    /* as given */
+    double t0, t1;
+    const double *y, *p;
+    costate_seed2 seed;             /* NULL: first order */
+    void *ctx;
+} run_given;
+
 typedef struct {
     costate *c;                     /* made for the check */
     costate_tape *tape, *frozen;    /* of the run, of one with its steps from elsewhere */
-    costate_seed2 seed;             /* NULL: first order */
-    void *ctx;
-    double t0, t1;
-    const double *p;                /* as given */
+    const run_given *of;
     size_t N, in;                   /* inputs: y0 (N), p; behind them t0, t1, of first derivatives */
     double *base, *at, *unit;       /* in + 2: the inputs of the run, moved ones; the size of each */
     double *v, *w;                  /* in + 2: directions */
@@ -39,7 +43,7 @@ static int move(run_check *x, const double *dx)
 {
     const double *p = parameters(x, x->at);
     add_scaled(x->in, x->at, x->base, 1, dx);
-    return leaves_constraints(x->c) ? solver_consistent(x->c, x->t0, x->at, NULL, p ? p : x->p) : COSTATE_OK;
+    return leaves_constraints(x->c) ? solver_consistent(x->c, x->of->t0, x->at, NULL, p ? p : x->of->p) : COSTATE_OK;
 }
 
 static int start_at(void *ctx, const double *dx, double *out)
@@ -173,8 +177,8 @@ static int check_first(run_check *x, unsigned *state, costate_report *r)
                               .adjoint = adjoint, .space = &x->c->maps.space};
     double *times = x->v + x->in, least = least_size(x);
     for (size_t i = 0; i < x->N; i++) x->seeds[i] = random_number(state) / fmax(fabs(x->end[i]), least);
-    times[0] = leaves_constraints(x->c) ? 0 : 0.01 * (x->t1 - x->t0);
-    times[1] = -0.02 * (x->t1 - x->t0);
+    times[0] = leaves_constraints(x->c) ? 0 : 0.01 * (x->of->t1 - x->of->t0);
+    times[1] = -0.02 * (x->of->t1 - x->of->t0);
     TRY(check_transposes(&F, x->v, x->seeds, 0, &r->transpose));
     TRY(check_accuracy(x, r));
     times[0] = times[1] = 0;
@@ -201,8 +205,8 @@ static int gradient_at(void *ctx, const double *dx, double *g)
     TRY(solver_replay_onto(c, x->tape, x->at, p, x->frozen));
     memset(g, 0, x->in * sizeof *g);
     memset(zero, 0, 2 * x->in * sizeof *zero);
-    int code = x->seed(costate_time(c), x->at, p, 1, zero, zero + x->N, g, parameters(x, g), lambda2,
-                       parameters(x, lambda2), x->ctx);
+    int code = x->of->seed(costate_time(c), x->at, p, 1, zero, zero + x->N, g, parameters(x, g), lambda2,
+                       parameters(x, lambda2), x->of->ctx);
     if (code) return fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", code);
     return solver_adjoint(c, x->frozen, 1, g, parameters(x, g), NULL, NULL);
 }
@@ -211,7 +215,7 @@ static int hessian_times(void *ctx, const double *v, double *Hv)
 {
     run_check *x = ctx;
     double *g = x->work;
-    const costate_second s = {.m = 1, .V = v, .Vp = x->in > x->N ? v + x->N : NULL, .seed = x->seed, .ctx = x->ctx,
+    const costate_second s = {.m = 1, .V = v, .Vp = x->in > x->N ? v + x->N : NULL, .seed = x->of->seed, .ctx = x->of->ctx,
                               .lambda = g, .mu = parameters(x, g), .lambda2 = Hv, .mu2 = parameters(x, Hv)};
     memset(g, 0, x->in * sizeof *g);
     memset(Hv, 0, x->in * sizeof *Hv);
@@ -236,12 +240,12 @@ static int check_second(run_check *x, costate_report *r)
 
 /* ---- both ---- */
 
-static void set_inputs(run_check *x, double *at, const double *y)
+static void set_inputs(run_check *x, double *at)
 {
     double **const all[] = {&x->base, &x->at, &x->unit, &x->v, &x->w, &x->end, &x->seeds, &x->ones, &x->work};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) *all[k] = at + k * (x->in + 2);
-    memcpy(x->base, y, x->N * sizeof *y);
-    if (x->in > x->N) memcpy(x->base + x->N, x->p, (x->in - x->N) * sizeof *y);
+    memcpy(x->base, x->of->y, x->N * sizeof *at);
+    if (x->in > x->N) memcpy(x->base + x->N, x->of->p, (x->in - x->N) * sizeof *at);
     double least = least_size(x);
     for (size_t i = 0; i < x->in; i++) {
         double size = fabs(x->base[i]);
@@ -255,8 +259,8 @@ static int try_run(run_check *x, costate_report *r)
     unsigned state = 11;
     TRY(choose_directions(x, &state));
     memcpy(x->end, x->base, x->N * sizeof *x->end);
-    TRY(solver_integrate(x->c, x->t0, x->t1, x->end, x->p, x->tape));
-    return x->seed ? check_second(x, r) : check_first(x, &state, r);
+    TRY(solver_integrate(x->c, x->of->t0, x->of->t1, x->end, x->of->p, x->tape));
+    return x->of->seed ? check_second(x, r) : check_first(x, &state, r);
 }
 
 /* The same solver again, and Newton to round-off: differences of runs see what it leaves. */
@@ -267,52 +271,51 @@ static costate *solver_for_checks(const costate *c)
     return costate_new(c->st.method, &c->P, &o);
 }
 
-static int check(costate *c, run_check *x, const double *y, costate_report *r)
+static int check(costate *c, const run_given *of, costate_report *r)
 {
     enum { VECTORS = 11 };
-    x->N = (size_t)c->st.N, x->in = x->N + (size_t)c->st.np;
-    int status;
-    double *memory = calloc(VECTORS * (x->in + 2), sizeof *memory);
-    x->c = memory ? solver_for_checks(c) : NULL;
-    x->tape = costate_tape_new();
-    x->frozen = costate_tape_new();
-    if (!x->c || !x->tape || !x->frozen) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    else {
-        set_inputs(x, memory, y);
-        status = try_run(x, r);
-        if (status) fail(&c->v, status, "%s", status == COSTATE_CHECK_FAILED ? r->text : costate_message(x->c));
+    run_check x = {.of = of, .N = (size_t)c->st.N, .in = (size_t)(c->st.N + c->st.np)};
+    double *memory = calloc(VECTORS * (x.in + 2), sizeof *memory);
+    x.c = memory ? solver_for_checks(c) : NULL;
+    x.tape = costate_tape_new();
+    x.frozen = costate_tape_new();
+    int status = x.c && x.tape && x.frozen ? 0 : fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
+    if (status == 0) {
+        set_inputs(&x, memory);
+        status = try_run(&x, r);
+        if (status) fail(&c->v, status, "%s", status == COSTATE_CHECK_FAILED ? r->text : costate_message(x.c));
     }
     free(memory);
-    costate_tape_free(x->tape);
-    costate_tape_free(x->frozen);
-    solver_free(x->c);
+    costate_tape_free(x.tape);
+    costate_tape_free(x.frozen);
+    solver_free(x.c);
     return status;
 }
 
-static int checked(costate *c, run_check *x, const double *y, int second, costate_report *r)
+static int checked(costate *c, const run_given *of, int second, costate_report *r)
 {
     TRY(begin(c));
     if (!r) return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL.");
-    TRY(check_arguments(c, x->t0, x->t1, y, x->p));
-    if (second && !x->seed)
+    TRY(check_arguments(c, of->t0, of->t1, of->y, of->p));
+    if (second && !of->seed)
         return fail(&c->v, COSTATE_MISSING, "seed is missing: it says what is to be differentiated.");
-    return check(c, x, y, r);
+    return check(c, of, r);
 }
 
-static int report(costate *c, run_check *x, const double *y, int second, costate_report *r)
+static int report(costate *c, const run_given *of, int second, costate_report *r)
 {
     if (r) check_clear(r);
-    int status = checked(c, x, y, second, r);
+    int status = checked(c, of, second, r);
     return r && status && status != COSTATE_CHECK_FAILED ? check_says(r, status, "%s", costate_message(c)) : status;
 }
 
 int solver_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
-    return report(c, &(run_check){.t0 = t0, .t1 = t1, .p = p}, y, 0, r);
+    return report(c, &(run_given){t0, t1, y, p, NULL, NULL}, 0, r);
 }
 
 int solver_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                          void *ctx, costate_report *r)
 {
-    return report(c, &(run_check){.t0 = t0, .t1 = t1, .p = p, .seed = seed, .ctx = ctx}, y, 1, r);
+    return report(c, &(run_given){t0, t1, y, p, seed, ctx}, 1, r);
 }
