@@ -330,7 +330,8 @@ static int check_all(checking *s, const costate_lane_maps *list, const costate_p
         TRY(check_width(s, x));
     }
     return check_says(s->report, COSTATE_OK, "%d comparisons with the problem at %s lanes, all with the same bits."
-                      "%s%s%s", s->compared, done[0] ? done : "no", left[0] ? "  This processor does not have " : "", left,
+                      "%s%s%s", s->compared, done[0] ? done : "no",
+                      left[0] ? "  This processor does not have " : "", left,
                       left[0] ? " lanes: they were not compared." : "");
 }
 
