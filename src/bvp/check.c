@@ -9,286 +9,234 @@
 #include "maps/callbacks.h"
 #include "maps/check.h"
 
-enum { POINTS = 5, DIRECTIONS = 2 };
+enum { POINTS = 5 };
 static const double LEAST = 1e-3;       /* of what is differentiated: a derivative less than that is round-off of it */
 
-typedef struct { double *p, *ends, *times; } by_theta;         /* of p, of a, breaks, b, and of the points */
-
-typedef struct {                    /* inputs: p (np), then a and b; X: values at all points */
+/* Inputs: p, the ends (a, the breaks and b), the times of the points, one behind the other.  Directions do not move
+   breaks, and move points with the mesh; those at a and b move anyway.  Values: those at all points. */
+typedef struct {
     bvp *b;
-    int tangents, adjoints, second; /* products that are there */
     double from, to;                /* a, b */
-    const double *p;
-    size_t np, nends, X, in;        /* X = N POINTS; in = np + 2 */
+    size_t X, in;                   /* X = N POINTS; in = np + number of ends + POINTS */
     int at[POINTS];                 /* intervals of the points: in their middles, so that they move with the mesh */
     double t[POINTS];               /* and no difference steps across a mesh point */
-    double *v;                      /* in, of two directions: of p, a, b; */
-    by_theta along;                 /* of two: as calls take them */
-    double *moved;                  /* np */
+    double *p, *moved;              /* np: as given, b->p moves with the solutions; moved ones */
+    double *v, *w;                  /* in: two directions; without tangents w is a gradient */
     double *lambda, *bend;          /* X: the functional lambda.X + sum bend X^2/2 */
-    double *value, *V, *seeds;      /* X: values, their derivatives along v, the functional's with respect to them */
-    double *gradient, *Hv;          /* in; in of two */
-    by_theta first, product;        /* the same, as calls give them */
-    double *d, *other, *out;        /* the larger of X and in: differences, work */
-    double *ones;                   /* X */
-    double blur, blur_of_hessian;   /* of the differences of tangents, of gradients */
-    double *block;
-} bvp_attempt;
+    double *value, *seeds, *ones;   /* X: values, the functional's derivatives with respect to them; 1 */
+} bvp_check;
 
-/* ---- set up ---- */
+static double *ends_of(const bvp_check *x, double *v) { return v + x->b->np; }
+static double *times_of(const bvp_check *x, double *v) { return v + x->b->np + x->b->nends; }
 
-static void layout(bvp_attempt *x, cursor *at)
+static void layout(bvp_check *x, cursor *at)
 {
-    x->v = take(at, DIRECTIONS * x->in);
-    x->along.p = take(at, DIRECTIONS * x->np + 1);
-    x->along.ends = take(at, DIRECTIONS * x->nends);
-    x->along.times = take(at, DIRECTIONS * POINTS);
-    x->moved = take(at, x->np + 1);
-    TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->V, &x->seeds);
-    x->gradient = take(at, x->in);
-    x->first.p = take(at, x->np + 1);
-    x->first.ends = take(at, x->nends);
-    x->first.times = take(at, POINTS);
-    x->Hv = take(at, DIRECTIONS * x->in);
-    x->product.p = take(at, DIRECTIONS * x->np + 1);
-    x->product.ends = take(at, DIRECTIONS * x->nends);
-    x->product.times = take(at, DIRECTIONS * POINTS);
-    TAKE(at, x->X > x->in ? x->X : x->in, &x->d, &x->other, &x->out);
-    x->ones = take(at, x->X);
+    TAKE(at, (size_t)x->b->np + 1, &x->p, &x->moved);
+    TAKE(at, x->X, &x->lambda, &x->bend, &x->value, &x->seeds, &x->ones);
+    TAKE(at, x->in, &x->v, &x->w);
 }
 
-/* where the points are on the mesh that is there now */
-static void set_points(bvp_attempt *x)
+/* ---- points and directions ---- */
+
+/* where the points are on the mesh that is there now, and the values there */
+static int evaluate(bvp_check *x)
 {
     const solution *mesh = &x->b->now;
-    x->t[0] = x->b->ends[0];
-    x->t[POINTS - 1] = x->b->ends[x->nends - 1];
     for (int k = 1; k < POINTS - 1; k++) x->t[k] = mesh->t[x->at[k]] + 0.5 * mesh->h[x->at[k]];
-}
-
-/* parts of the ends e, e' of its piece in point k, which is inside */
-static void shares(const bvp_attempt *x, int k, int *piece, double *of_next)
-{
-    const solution *mesh = &x->b->now;
-    *piece = mesh->piece[x->at[k]];
-    *of_next = mesh->from[x->at[k]] + 0.5 * mesh->part[x->at[k]];
-}
-
-static int evaluate(bvp_attempt *x)
-{
-    set_points(x);
+    x->t[0] = x->b->ends[0];
+    x->t[POINTS - 1] = x->b->ends[x->b->nends - 1];
     for (size_t k = 0; k < POINTS; k++) TRY(call_bvp_eval(x->b, x->t[k], x->value + k * (x->X / POINTS)));
+    for (size_t i = 0; i < x->X; i++) x->seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
     return 0;
 }
 
-static void choose_directions(bvp_attempt *x, unsigned *state)
+static void choose_direction(const bvp_check *x, double *v, unsigned *state)
 {
-    double length = x->to - x->from;
-    for (size_t j = 0; j < DIRECTIONS; j++) {
-        double *v = x->v + j * x->in, *e = x->along.ends + j * x->nends;
-        for (size_t i = 0; i < x->np; i++) {
-            v[i] = random_number(state) * (x->p[i] != 0 ? fabs(x->p[i]) : 1e-3);
-            x->along.p[j * x->np + i] = v[i];
-        }
-        e[0] = v[x->np] = 0.1 * length * random_number(state);
-        e[x->nends - 1] = v[x->np + 1] = 0.1 * length * random_number(state);
-        for (int k = 1; k < POINTS - 1; k++) {
-            int piece;
-            double next;
-            shares(x, k, &piece, &next);
-            x->along.times[j * POINTS + (size_t)k] = (1 - next) * e[piece] + next * e[piece + 1];
-        }
+    const solution *mesh = &x->b->now;
+    double length = x->to - x->from, *e = ends_of(x, v), *times = times_of(x, v);
+    for (int i = 0; i < x->b->np; i++) v[i] = random_number(state) * (x->p[i] != 0 ? fabs(x->p[i]) : 1e-3);
+    e[0] = 0.1 * length * random_number(state);
+    e[x->b->nends - 1] = 0.1 * length * random_number(state);
+    for (int k = 1; k < POINTS - 1; k++) {
+        int piece = mesh->piece[x->at[k]];
+        double next = mesh->from[x->at[k]] + 0.5 * mesh->part[x->at[k]];    /* parts of the ends e, e' of its piece */
+        times[k] = (1 - next) * e[piece] + next * e[piece + 1];
     }
 }
 
-static int choose(bvp_attempt *x)
+static int choose(bvp_check *x)
 {
     unsigned state = 11;
     for (int k = 1; k < POINTS - 1; k++) x->at[k] = (int)((double)x->b->now.N * k / POINTS);
     TRY(evaluate(x));
-    choose_directions(x, &state);
+    choose_direction(x, x->v, &state);
+    choose_direction(x, x->w, &state);
     for (size_t i = 0; i < x->X; i++) {
         double unit = 1 / (fabs(x->value[i]) + 1e-3);
         x->lambda[i] = random_number(&state) * unit;
         x->bend[i] = random_number(&state) * unit * unit;
         x->ones[i] = 1;
     }
+    return evaluate(x);
+}
+
+/* ---- the solution as an operator ---- */
+
+/* the mesh is that of the solution before, stretched */
+static int solve_at(bvp_check *x, const double *dx)
+{
+    const double *ends = dx + x->b->np;
+    for (int i = 0; i < x->b->np; i++) x->moved[i] = x->p[i] + dx[i];
+    TRY(call_bvp_solve(x->b, x->from + ends[0], x->to + ends[x->b->nends - 1], x->moved));
+    return evaluate(x);
+}
+
+static int values_at(void *ctx, const double *dx, double *out)
+{
+    bvp_check *x = ctx;
+    TRY(solve_at(x, dx));
+    memcpy(out, x->value, x->X * sizeof *out);
     return 0;
 }
 
-/* ---- solutions on the frozen mesh ---- */
-
-/* at base + e v: the mesh is that of the solution before, stretched */
-static int solve_at(bvp_attempt *x, double e, const double *v)
+static int tangent(void *ctx, const double *v, double *out)
 {
-    for (size_t i = 0; i < x->np; i++) x->moved[i] = x->p[i] + e * v[i];
-    TRY(call_bvp_solve(x->b, x->from + e * v[x->np], x->to + e * v[x->np + 1], x->moved));
-    return evaluate(x);
+    bvp_check *x = ctx;
+    const costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->b->np,
+                                    .Vtimes = v + x->b->np + x->b->nends, .V = out};
+    return call_bvp_tangent(x->b, &s);
+}
+
+static int adjoint(void *ctx, const double *w, double *g)
+{
+    bvp_check *x = ctx;
+    const costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = w, .mu = g,
+                                    .ends = ends_of(x, g), .times = times_of(x, g)};
+    memset(g, 0, x->in * sizeof *g);
+    return call_bvp_adjoint(x->b, &s);
+}
+
+/* ---- and its functional, and the gradient of that ---- */
+
+static int functional_at(void *ctx, const double *dx, double *out)
+{
+    bvp_check *x = ctx;
+    TRY(solve_at(x, dx));
+    *out = 0;
+    for (size_t i = 0; i < x->X; i++) *out += (x->lambda[i] + 0.5 * x->bend[i] * x->value[i]) * x->value[i];
+    return 0;
+}
+
+static int slope_of_functional(void *ctx, const double *v, double *out)
+{
+    bvp_check *x = ctx;
+    TRY(adjoint(x, x->seeds, x->w));
+    *out = dot(x->in, x->w, v);
+    return 0;
+}
+
+static int gradient_at(void *ctx, const double *dx, double *out)
+{
+    bvp_check *x = ctx;
+    TRY(solve_at(x, dx));
+    return adjoint(x, x->seeds, out);
 }
 
 static int seed(int points, const double *t, const double *X, const double *p, int m, const double *V, const double *Vp,
                 double *lambda, double *mu, double *lambda2, double *mu2, void *ctx)
 {
-    const bvp_attempt *x = ctx;
+    const bvp_check *x = ctx;
     (void)points; (void)t; (void)p; (void)Vp; (void)mu; (void)mu2;
     for (size_t i = 0; i < x->X; i++) lambda[i] = x->lambda[i] + x->bend[i] * X[i];
     for (size_t i = 0; i < x->X * (size_t)m; i++) lambda2[i] = x->bend[i % x->X] * V[i];
     return 0;
 }
 
-/* gradients with respect to p, the ends and the points, which move with the ends, as one with respect to the inputs */
-static void join(const bvp_attempt *x, by_theta g, double *to)
+static int hessian_times(void *ctx, const double *v, double *Hv)
 {
-    for (int k = 1; k < POINTS - 1; k++) {
-        int piece;
-        double next;
-        shares(x, k, &piece, &next);
-        g.ends[piece] += (1 - next) * g.times[k];
-        g.ends[piece + 1] += next * g.times[k];
-    }
-    memcpy(to, g.p, x->np * sizeof *to);
-    to[x->np] = g.ends[0];
-    to[x->np + 1] = g.ends[x->nends - 1];
-}
-
-static void set_seeds(bvp_attempt *x)
-{
-    for (size_t i = 0; i < x->X; i++) x->seeds[i] = x->lambda[i] + x->bend[i] * x->value[i];
-}
-
-static int gradient(bvp_attempt *x, double *to)
-{
-    costate_bvp_adjoints s = {.m = 1, .points = POINTS, .t = x->t, .lambda = x->seeds, .mu = x->first.p,
-                              .ends = x->first.ends, .times = x->first.times};
-    TRY(evaluate(x));
-    set_seeds(x);
-    memset(x->first.p, 0, (x->np + 1) * sizeof *x->first.p);
-    TRY(call_bvp_adjoint(x->b, &s));
-    join(x, x->first, to);
-    return 0;
-}
-
-/* ---- what is differenced, at base + a v ---- */
-
-static int values_at(void *ctx, double a, double *out)
-{
-    bvp_attempt *x = ctx;
-    TRY(solve_at(x, a, x->v));
-    memcpy(out, x->value, x->X * sizeof *out);
-    return 0;
-}
-
-static int seeded_value_at(void *ctx, double a, double *out)
-{
-    bvp_attempt *x = ctx;
-    TRY(solve_at(x, a, x->v));
-    *out = dot(x->X, x->seeds, x->value);
-    return 0;
-}
-
-static int gradient_at(void *ctx, double a, double *out)
-{
-    TRY(solve_at(ctx, a, ((bvp_attempt *)ctx)->v));
-    return gradient(ctx, out);
+    bvp_check *x = ctx;
+    const costate_bvp_second s = {.m = 1, .points = POINTS, .t = x->t, .Vp = v, .Vends = v + x->b->np,
+                                  .Vtimes = v + x->b->np + x->b->nends, .seed = seed, .ctx = x, .mu2 = Hv,
+                                  .ends2 = ends_of(x, Hv), .times2 = times_of(x, Hv)};
+    memset(Hv, 0, x->in * sizeof *Hv);
+    return call_bvp_hessian(x->b, &s);
 }
 
 /* the next differences begin at the solution that is checked */
-static int back(void *ctx) { return solve_at(ctx, 0, ((bvp_attempt *)ctx)->v); }
+static int back(void *ctx)
+{
+    const bvp_check *x = ctx;
+    TRY(call_bvp_solve(x->b, x->from, x->to, x->p));
+    return evaluate(ctx);
+}
+
+/* ---- the checks ---- */
 
 /* solutions may change by more than themselves within a hundredth of p */
 static const check_steps STEPS = {.first = CHECK_STEP, .shorter = 8, .count = 4, .enough = 1e-2 * CHECK_RIGHT};
 
-/* ---- the checks ---- */
-
-static const space HERE = {0};          /* one process */
-
-static int check_conditions(bvp_attempt *x, costate_report *r)
+static int check_conditions(bvp_check *x, costate_report *r)
 {
     bvp *b = x->b;
     costate_point at = {.y = conditions_point(b, &b->now).y, .p = x->p};
     return costate_check_map(&b->edge.user.map, 2 * b->n, b->np, b->n, &at, b->edge.maps.user.ctx, r);
 }
 
-static int tangent(bvp_attempt *x)
+/* tangent and adjoint, where they are, against each other and against differences */
+static int check_first(bvp_check *x, int tangents, int adjoints, agreement *to, costate_report *r)
 {
-    costate_bvp_tangents s = {.m = 1, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
-                              .Vtimes = x->along.times, .V = x->V};
-    return call_bvp_tangent(x->b, &s);
-}
-
-/* adjoint and tangent, each where it is there, against each other and against differences */
-static int check_first(bvp_attempt *x, costate_report *r)
-{
-    double along = 0, size = 0;
-    if (x->adjoints) {
-        TRY(gradient(x, x->gradient));
-        along = dot(x->in, x->gradient, x->v);
-    }
-    if (x->tangents) TRY(tangent(x));
-    set_seeds(x);
+    check_operator F = {.ctx = x, .in = x->in, .rows = x->X, .value = values_at, .tangent = tangent,
+                        .adjoint = adjoint, .space = &x->b->maps.space, .weight = x->ones, .back = back};
+    double size = 0;
     for (size_t i = 0; i < x->X; i++) size += fabs(x->seeds[i] * x->value[i]);
-    if (x->tangents && x->adjoints)
-        TRY(check_gap(&HERE, x->X, x->seeds, x->V, x->in, x->gradient, x->v, LEAST * size, &r->transpose));
-    check_derivative c = {.line = {values_at, x, x->X}, .steps = &STEPS, .given = x->V, .of = x->value,
-                          .unit = x->ones, .d = x->d, .other = x->other, .out = x->out, .back = back};
-    if (!x->tangents) c.line = (line){seeded_value_at, x, 1}, c.given = &along, c.of = &size;
-    return check_along(&HERE, &c, &r->taylor, &x->blur);
+    if (tangents && adjoints) TRY(check_transposes(&F, x->v, x->seeds, LEAST * size, &r->transpose));
+    if (!tangents) F.rows = 1, F.value = functional_at, F.tangent = slope_of_functional;
+    return check_along(&F, x->v, &STEPS, to);
 }
 
-static int check_second(bvp_attempt *x, costate_report *r)
+static int check_second(bvp_check *x, agreement *to, costate_report *r)
 {
-    costate_bvp_second s = {.m = DIRECTIONS, .points = POINTS, .t = x->t, .Vp = x->along.p, .Vends = x->along.ends,
-                            .Vtimes = x->along.times, .seed = seed, .ctx = x, .mu2 = x->product.p,
-                            .ends2 = x->product.ends, .times2 = x->product.times};
-    TRY(call_bvp_hessian(x->b, &s));
-    for (size_t j = 0; j < DIRECTIONS; j++) {
-        by_theta g = {x->product.p + j * x->np, x->product.ends + j * x->nends, x->product.times + j * POINTS};
-        join(x, g, x->Hv + j * x->in);
-    }
-    TRY(gradient(x, x->gradient));
-    TRY(check_symmetry(&HERE, x->in, x->v, x->Hv, x->gradient, LEAST / 2, &r->symmetry));
-    const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &STEPS, .given = x->Hv, .of = x->gradient,
-                                .unit = x->v + x->in, .d = x->d, .other = x->other, .out = x->out, .back = back};
-    return check_along(&HERE, &c, &r->hessian, &x->blur_of_hessian);
+    const check_operator G = {.ctx = x, .in = x->in, .rows = x->in, .value = gradient_at, .tangent = hessian_times,
+                              .adjoint = hessian_times, .space = &x->b->maps.space, .weight = x->w, .back = back};
+    return check_hessian(&G, (const double *const[]){x->v, x->w}, &STEPS, LEAST / 2, &r->symmetry, to);
 }
 
-/* which products all of f, r and g have */
-static void products_of(bvp_attempt *x)
+/* does the conditions' map, f and r have it, all of them? */
+static int all_have(const bvp *b, int (*has)(const costate_map *))
 {
-    const bvp *b = x->b;
-    const costate_map *f = b->maps.rhs.user, *g = &b->edge.user.map, *q = b->maps.cost.user;
-    int any = b->o.differences;
-    x->tangents = any || (has_tangent(f) && has_tangent(g) && (b->nq == 0 || has_tangent(q)));
-    x->adjoints = any || (has_adjoint(f) && has_adjoint(g) && (b->nq == 0 || has_adjoint(q)));
-    x->second = x->tangents && x->adjoints && f->adjoint_tangent && g->adjoint_tangent &&
-                (b->nq == 0 || q->adjoint_tangent);
+    return has(b->maps.rhs.user) && has(&b->edge.user.map) && (b->nq == 0 || has(b->maps.cost.user));
 }
 
-static void say(const bvp_attempt *x, costate_report *r)
-{
-    if (x->tangents && x->adjoints) check_adds(r, "transposes differ by %.1e. ", r->transpose);
-    check_adds(r, "%s and differences differ by %.1e.", x->tangents ? "tangents" : "adjoints", r->taylor);
-    check_says_blur(r, r->taylor, x->blur);
-    if (!x->second) return;
-    check_adds(r, " Hessian: symmetric to %.1e, products and differences differ by %.1e.", r->symmetry, r->hessian);
-    check_says_blur(r, r->hessian, x->blur_of_hessian);
-}
+static int has_second(const costate_map *f) { return f->adjoint_tangent != NULL; }
 
-static int checks(bvp_attempt *x, costate_report *r)
+static int checks(bvp_check *x, costate_report *r)
 {
     bvp *b = x->b;
-    int fixed = b->o.fixed, status;
-    if (!x->tangents && !x->adjoints)
+    int any = b->o.differences, fixed = b->o.fixed;
+    int tangents = any || all_have(b, has_tangent), adjoints = any || all_have(b, has_adjoint);
+    int second = tangents && adjoints && all_have(b, has_second);
+    agreement first, of_gradients;
+    if (!tangents && !adjoints)
         return check_says(r, COSTATE_MISSING, "Nothing can be checked: some maps lack tangent, some adjoint.");
     b->o.fixed = 1;
-    status = check_first(x, r);
-    if (status == 0 && x->second) status = check_second(x, r);
+    int status = check_first(x, tangents, adjoints, &first, r);
+    if (status == 0 && second) status = check_second(x, &of_gradients, r);
     b->o.fixed = fixed;
     if (status) return check_says(r, status, "%s", b->v.text);
-    say(x, r);
-    int right = check_agrees(r->taylor, x->blur);       /* NaN is not right */
-    if (x->tangents && x->adjoints) right &= r->transpose <= CHECK_TRANSPOSED;
-    if (x->second) right &= r->symmetry <= CHECK_TRANSPOSED && check_agrees(r->hessian, x->blur_of_hessian);
+    r->taylor = first.error;
+    int right = check_agrees(&first);                   /* NaN is not right */
+    if (tangents && adjoints) {
+        check_adds(r, "transposes differ by %.1e. ", r->transpose);
+        right &= r->transpose <= CHECK_TRANSPOSED;
+    }
+    check_adds(r, "%s and differences differ by %.1e.", tangents ? "tangents" : "adjoints", r->taylor);
+    check_says_blur(r, &first);
+    if (second) {
+        r->hessian = of_gradients.error;
+        right &= r->symmetry <= CHECK_TRANSPOSED && check_agrees(&of_gradients);
+        check_adds(r, " Hessian: symmetric to %.1e, products and differences differ by %.1e.", r->symmetry, r->hessian);
+        check_says_blur(r, &of_gradients);
+    }
     return right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
@@ -299,24 +247,18 @@ int call_check_bvp(costate_bvp *b, double from, double to, const double *p, cost
     if (!b) return check_says(r, COSTATE_BAD_ARGUMENT, "The solver is NULL.");
     int status = call_bvp_solve(b, from, to, p);
     if (status) return check_says(r, status, "%s", b->v.text);
-    bvp_attempt x = {.b = b, .from = from, .to = to, .p = b->p, .np = (size_t)b->np, .nends = (size_t)b->nends,
-                 .X = POINTS * (size_t)b->N_all, .in = (size_t)b->np + 2};
-    double *base = malloc((x.np + 1) * sizeof *base);
-    cursor counting = {0};
-    layout(&x, &counting);
-    x.block = calloc(counting.used + 1, sizeof *x.block);
-    if (!x.block || !base) status = check_no_memory(r);
-    else {
-        cursor at = {.base = x.block};
-        layout(&x, &at);
-        memcpy(base, b->p, x.np * sizeof *base);        /* b->p moves with the solutions */
-        x.p = base;
-        products_of(&x);
-        status = choose(&x);
-        if (status == 0) status = check_conditions(&x, r);
-        if (status == 0) status = checks(&x, r);
-    }
-    free(base);
-    free(x.block);
+    bvp_check x = {.b = b, .from = from, .to = to, .X = POINTS * (size_t)b->N_all,
+                   .in = (size_t)(b->np + b->nends) + POINTS};
+    cursor at = {0};
+    layout(&x, &at);
+    double *block = calloc(at.used + 1, sizeof *block);
+    if (!block) return check_no_memory(r);
+    at = (cursor){.base = block};
+    layout(&x, &at);
+    memcpy(x.p, b->p, (size_t)b->np * sizeof *x.p);
+    status = choose(&x);
+    if (status == 0) status = check_conditions(&x, r);
+    if (status == 0) status = checks(&x, r);
+    free(block);
     return status;
 }

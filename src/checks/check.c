@@ -17,34 +17,25 @@
 #include "sweeps/second.h"
 #include "sweeps/sweep.h"
 
-typedef struct {                    /* inputs: y0 (N), then p (np) */
-    costate *c;                     /* made for the check */
-    costate_tape *tape, *frozen;    /* of the run, of one with its steps from elsewhere */
+typedef struct {                    /* as given */
+    double t0, t1;
+    const double *y, *p;
     costate_seed2 seed;             /* NULL: first order */
     void *ctx;
-    double t0, t1;
-    size_t N, np, in;
-    const double *p;                /* as given */
-    double least;                   /* size of a component of y that is 0, or nearly */
-    double *base, *at, *unit;       /* in: inputs of the run, moved ones; the size of each */
-    double blur;                    /* of differences of gradients */
-    double *g, *d, *other, *out;    /* in + 2: gradient (and with respect to the times); differences; work */
-    double *v, *Hv;                 /* in of two: directions, their products */
-    double *V, *Vp, *lambda, *mu;   /* N, np, N, np of two: as calls take them */
-    double *end, *ones;             /* N: the result of the run; weights */
-} attempt;
+} run_given;
 
-enum { VECTORS = 17 };              /* of in + 2 numbers, to hold them all */
+typedef struct {
+    costate *c;                     /* made for the check */
+    costate_tape *tape, *frozen;    /* of the run, of one with its steps from elsewhere */
+    const run_given *of;
+    size_t N, in;                   /* inputs: y0 (N), p; behind them t0, t1, of first derivatives */
+    double *base, *at, *unit;       /* in + 2: the inputs of the run, moved ones; the size of each */
+    double *v, *w;                  /* in + 2: directions */
+    double *end, *seeds, *ones;     /* N: its result, weights of that; 1 */
+    double *work;                   /* 3 of in + 2 */
+} run_check;
 
-static void set_up(attempt *x, double *at)
-{
-    size_t N = x->N, np = x->np, in = x->in;
-    double **const one[] = {&x->base, &x->at, &x->unit, &x->g, &x->d, &x->other, &x->out};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++, at += in + 2) *one[i] = at;
-    x->v = at, x->Hv = at + 2 * in, at += 4 * in;
-    x->V = at, x->lambda = at + 2 * N, x->end = at + 4 * N, x->ones = at + 5 * N, at += 6 * N;
-    x->Vp = at, x->mu = at + 2 * np;
-}
+static double *parameters(const run_check *x, double *of) { return x->in > x->N ? of + x->N : NULL; }
 
 /* ---- index 2: directions of y leave the constraints, and a run that begins off them fails, or jumps by more than
    any tolerance.  What is moved is put back onto them, as by costate_consistent: starts on a curve.  Its slope is the
@@ -55,92 +46,102 @@ static int leaves_constraints(const costate *c)
     return c->maps.index != NULL && !(c->o.consistent & COSTATE_CONSISTENT_START);
 }
 
-/* x->at <- base + a v, on the constraints */
-static int move(attempt *x, const double *v, double a)
+/* x->at <- base + dx, on the constraints */
+static int move(run_check *x, const double *dx)
 {
-    double *p = x->at + x->N;
-    add_scaled(x->in, x->at, x->base, a, v);
-    return leaves_constraints(x->c) ? solver_consistent(x->c, x->t0, x->at, NULL, x->np ? p : x->p) : COSTATE_OK;
+    const double *p = parameters(x, x->at);
+    add_scaled(x->in, x->at, x->base, 1, dx);
+    return leaves_constraints(x->c) ? solver_consistent(x->c, x->of->t0, x->at, NULL, p ? p : x->of->p) : COSTATE_OK;
 }
 
-typedef struct { attempt *x; const double *v; } start;
-
-static int start_at(void *ctx, double a, double *out)
+static int start_at(void *ctx, const double *dx, double *out)
 {
-    const start *s = ctx;
-    TRY(move(s->x, s->v, a));
-    memcpy(out, s->x->at, s->x->N * sizeof *out);
+    run_check *x = ctx;
+    TRY(move(x, dx));
+    memcpy(out, x->at, x->N * sizeof *out);
     return 0;
 }
 
-static int choose_directions(attempt *x, unsigned *state)
+static int choose_directions(run_check *x, unsigned *state)
 {
-    TRY(move(x, x->v, 0));
-    memcpy(x->base, x->at, x->N * sizeof *x->base);
-    for (size_t i = 0; i < 2 * x->in; i++) x->v[i] = 0.1 * random_number(state) * x->unit[i % x->in];
-    for (size_t j = 0; leaves_constraints(x->c) && j < 2; j++) {
-        start s = {x, x->v + j * x->in};
-        TRY(check_differentiate(&(line){start_at, &s, x->N}, CHECK_STEP, x->out, x->d));
-        memcpy(x->v + j * x->in, x->d, x->N * sizeof *x->d);
+    const check_operator start = {.ctx = x, .in = x->in, .rows = x->N, .value = start_at};
+    double *const both[] = {x->v, x->w}, *slope = x->end;
+    TRY(start_at(x, x->v, x->base));                    /* v is 0 yet */
+    for (int j = 0; j < 2; j++)
+        for (size_t i = 0; i < x->in; i++) both[j][i] = 0.1 * random_number(state) * x->unit[i];
+    for (int j = 0; leaves_constraints(x->c) && j < 2; j++) {
+        TRY(check_differentiate(&start, both[j], CHECK_STEP, slope, x->work));
+        memcpy(both[j], slope, x->N * sizeof *slope);
     }
     return 0;
 }
 
-/* ---- first order ---- */
-
-/* in the root mean square, whatever the size of states: squares of 1e-160 underflow */
-static int length(const attempt *x, const double *v, double *out)
+/* of a component of y that is 0, or nearly */
+static double least_size(const run_check *x)
 {
-    return space_norm(&x->c->maps.space, x->N, x->ones, v, out);
+    double most = 0;
+    for (int i = 0; i < x->c->st.n; i++) most = fmax(most, fabs(x->base[i]));
+    return 1e-3 * (most > 0 ? most : 1e-3);
 }
 
-/* Times are inputs, too, if the maps have products with respect to t; where starts are put onto constraints, these may
-   depend on t0. */
-static int check_transposes(attempt *x, unsigned *state, costate_report *r)
+/* ---- first order: the result as a function of y0 and p, and of t0 and t1 if the maps have products with respect to
+   t ---- */
+
+static int with_times(const run_check *x)
 {
-    size_t N = x->N, np = x->np, in = x->in;
-    double *seeds = x->lambda + N, *d = x->d, *g = x->g;
-    const space *all = &x->c->maps.space;
-    costate_times dt = {.t0 = d + in, .t1 = d + in + 1}, gt = {.t0 = g + in, .t1 = g + in + 1};
-    int timed = !all->sum && !maps_available(x->c, NULL, TANGENT, (int)np, 1) &&
-                !maps_available(x->c, NULL, ADJOINT, (int)np, 1);
-    for (size_t i = 0; i < N; i++) seeds[i] = random_number(state) / fmax(fabs(x->end[i]), x->least);
-    memcpy(d, x->v, in * sizeof *d);
-    d[in] = leaves_constraints(x->c) ? 0 : 0.01 * (x->t1 - x->t0);
-    d[in + 1] = -0.02 * (x->t1 - x->t0);
-    memcpy(x->V, x->v, N * sizeof *x->V);
-    TRY(solver_tangent(x->c, x->tape, 1, x->V, np ? x->v + N : NULL, timed ? &dt : NULL, NULL));
-    memset(g, 0, (in + 2) * sizeof *g);
-    memcpy(g, seeds, N * sizeof *g);
-    TRY(solver_adjoint(x->c, x->tape, 1, g, np ? g + N : NULL, timed ? &gt : NULL, NULL));
-    return check_gap(all, N, seeds, x->V, in + 2, d, g, 0, &r->transpose);
+    int np = x->c->st.np;
+    return !x->c->maps.space.sum && !maps_available(x->c, NULL, TANGENT, np, 1) &&
+           !maps_available(x->c, NULL, ADJOINT, np, 1);
 }
 
-/* |y(e) - y(0) - e y'| of the frozen run, y' the tangent; NaN where it fails */
-static int remainder_at(attempt *x, double e, double *out)
+static int result_at(void *ctx, const double *dx, double *out)
 {
-    *out = NAN;
-    TRY(move(x, x->v, e));
+    run_check *x = ctx;
+    TRY(move(x, dx));
     TRY(solver_replay(x->c, x->tape, x->at, x->at + x->N));
-    for (size_t i = 0; i < x->N; i++) x->at[i] = x->at[i] - x->end[i] - e * x->V[i];
-    return length(x, x->at, out);
+    memcpy(out, x->at, x->N * sizeof *out);
+    return 0;
+}
+
+static int tangent(void *ctx, const double *v, double *out)
+{
+    run_check *x = ctx;
+    memcpy(x->at, v, (x->in + 2) * sizeof *v);
+    memcpy(out, v, x->N * sizeof *v);
+    costate_times dt = {.t0 = x->at + x->in, .t1 = x->at + x->in + 1};
+    return solver_tangent(x->c, x->tape, 1, out, parameters(x, x->at), with_times(x) ? &dt : NULL, NULL);
+}
+
+static int adjoint(void *ctx, const double *w, double *g)
+{
+    run_check *x = ctx;
+    memset(g, 0, (x->in + 2) * sizeof *g);
+    memcpy(g, w, x->N * sizeof *g);
+    costate_times gt = {.t0 = g + x->in, .t1 = g + x->in + 1};
+    return solver_adjoint(x->c, x->tape, 1, g, parameters(x, g), with_times(x) ? &gt : NULL, NULL);
 }
 
 enum { HALVINGS = 12 };                 /* of a quarter of the direction */
 
-static int check_remainders(attempt *x, costate_report *r)
+/* The remainders |y(e) - y(0) - e y'| of frozen runs, y' the tangent.  Norms are root mean squares, whatever the size
+   of states: squares of 1e-160 underflow. */
+static int check_remainders(run_check *x, const check_operator *F, costate_report *r)
 {
+    const space *all = F->space;
+    double *slope = x->w, *dx = x->work, *out = dx + F->in;
     double last = NAN, norm, change, ratio = NAN;
     int linear = 1;
-    memcpy(x->V, x->v, x->N * sizeof *x->V);
-    TRY(solver_tangent(x->c, x->tape, 1, x->V, x->np ? x->v + x->N : NULL, NULL, NULL));
-    TRY(length(x, x->end, &norm));
-    TRY(length(x, x->V, &change));
+    TRY(F->tangent(x, x->v, slope));
+    TRY(space_norm(all, x->N, x->ones, x->end, &norm));
+    TRY(space_norm(all, x->N, x->ones, slope, &change));
     for (int k = 0; k < HALVINGS; k++) {
-        double e = ldexp(0.25, -k), rest;
-        int status = remainder_at(x, e, &rest);
+        double e = ldexp(0.25, -k), rest = NAN;
+        add_scaled(F->in, dx, NULL, e, x->v);
+        int status = F->value(x, dx, out);
         /* far away the frozen steps may be too large; the nearest run must succeed */
-        if (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY) TRY(status);
+        if (status && (k == HALVINGS - 1 || status == COSTATE_NO_MEMORY)) return status;
+        for (size_t i = 0; i < x->N; i++) out[i] = out[i] - x->end[i] - e * slope[i];
+        if (status == 0) TRY(space_norm(all, x->N, x->ones, out, &rest));
         /* frozen runs leave Newton's iteration after as many iterations, wherever they are: it may leave as much */
         if (rest > CHECK_RIGHT * e * change + 1e-12 * norm) linear = 0;
         if (last == last && rest > 1e-11 * norm) ratio = last / rest;
@@ -156,8 +157,8 @@ static int check_remainders(attempt *x, costate_report *r)
 static int weighted(double t1, const double *y, const double *p, int m, double *value, double *lambda, double *mu,
                     double *end, void *ctx)
 {
-    const attempt *x = ctx;
-    const double *seeds = x->lambda + x->N;
+    const run_check *x = ctx;
+    const double *seeds = x->seeds;
     (void)t1, (void)p, (void)m, (void)mu, (void)end;
     for (size_t i = 0; i < x->N; i++) {
         value[0] += seeds[i] * y[i];
@@ -167,102 +168,108 @@ static int weighted(double t1, const double *y, const double *p, int m, double *
 }
 
 /* Whether it can be estimated or not does not decide about the check. */
-static int check_accuracy(attempt *x, costate_report *r)
+static int check_accuracy(run_check *x, costate_report *r)
 {
     double of_y0 = 0, of_p = 0;
     const costate_functional F = {.m = 1, .at_end = weighted, .ctx = x};
-    costate_estimate e = {.y0_error = &of_y0, .p_error = x->np ? &of_p : NULL};
+    costate_estimate e = {.y0_error = &of_y0, .p_error = x->in > x->N ? &of_p : NULL};
     int status = solver_accuracy(x->c, x->tape, &F, &e);
     r->accuracy = status ? NAN : fmax(of_y0, of_p);
     return status == COSTATE_NO_MEMORY ? status : 0;
 }
 
-/* ---- second order ---- */
-
-/* two directions, of y and of p side by side, as calls take them; and back */
-static void split(const attempt *x)
+/* Where starts are put onto constraints, these may depend on t0. */
+static int check_first(run_check *x, unsigned *state, costate_report *r)
 {
-    for (size_t j = 0; j < 2; j++) {
-        memcpy(x->V + j * x->N, x->v + j * x->in, x->N * sizeof *x->V);
-        memcpy(x->Vp + j * x->np, x->v + j * x->in + x->N, x->np * sizeof *x->Vp);
-    }
+    const check_operator F = {.ctx = x, .in = x->in + 2, .rows = x->N, .value = result_at, .tangent = tangent,
+                              .adjoint = adjoint, .space = &x->c->maps.space};
+    double *times = x->v + x->in, least = least_size(x);
+    for (size_t i = 0; i < x->N; i++) x->seeds[i] = random_number(state) / fmax(fabs(x->end[i]), least);
+    times[0] = leaves_constraints(x->c) ? 0 : 0.01 * (x->of->t1 - x->of->t0);
+    times[1] = -0.02 * (x->of->t1 - x->of->t0);
+    TRY(check_transposes(&F, x->v, x->seeds, 0, &r->transpose));
+    TRY(check_accuracy(x, r));
+    times[0] = times[1] = 0;
+    TRY(check_remainders(x, &F, r));
+    int transposed = r->transpose <= CHECK_TRANSPOSED, right = fabs(r->taylor - 4) <= 1;
+    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
+               "remainders fall by %.2f per halving (4 is right)%s.",
+               r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
+    if (transposed && right && r->accuracy < HUGE_VAL)
+        check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
+                   r->accuracy);
+    return transposed && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
-static void join(const attempt *x)
-{
-    for (size_t j = 0; j < 2; j++) {
-        memcpy(x->Hv + j * x->in, x->lambda + j * x->N, x->N * sizeof *x->Hv);
-        memcpy(x->Hv + j * x->in + x->N, x->mu + j * x->np, x->np * sizeof *x->Hv);
-    }
-}
+/* ---- second order: the gradient of the functional as a function of y0 and p ---- */
 
-static int products(attempt *x)
+/* the steps frozen */
+static int gradient_at(void *ctx, const double *dx, double *g)
 {
-    int with_p = x->np > 0;
-    costate_second s = {.m = 2, .V = x->V, .Vp = with_p ? x->Vp : NULL, .seed = x->seed, .ctx = x->ctx, .lambda = x->g,
-                        .mu = with_p ? x->g + x->N : NULL, .lambda2 = x->lambda, .mu2 = with_p ? x->mu : NULL};
-    split(x);
-    memset(x->g, 0, x->in * sizeof *x->g);
-    memset(x->mu, 0, 2 * x->np * sizeof *x->mu);
-    TRY(solver_hessian(x->c, x->tape, &s));
-    join(x);
-    return 0;
-}
-
-/* the gradient at base + a v, the steps frozen */
-static int gradient_at(void *ctx, double a, double *g)
-{
-    attempt *x = ctx;
+    run_check *x = ctx;
     costate *c = x->c;
-    size_t N = x->N, np = x->np;
-    double *p = x->at + N, *mu = np ? g + N : NULL;
-    TRY(move(x, x->v, a));
+    double *p = x->at + x->N, *zero = x->work, *lambda2 = zero + x->in;
+    TRY(move(x, dx));
     TRY(solver_replay_onto(c, x->tape, x->at, p, x->frozen));
     memset(g, 0, x->in * sizeof *g);
-    double *const zeros[] = {x->V, x->lambda, x->Vp, x->mu};
-    for (size_t i = 0; i < 4; i++) memset(zeros[i], 0, (i < 2 ? N : np) * sizeof **zeros);
-    int code = x->seed(costate_time(c), x->at, p, 1, x->V, x->Vp, g, mu, x->lambda, np ? x->mu : NULL, x->ctx);
+    memset(zero, 0, 2 * x->in * sizeof *zero);
+    int code = x->of->seed(costate_time(c), x->at, p, 1, zero, zero + x->N, g, parameters(x, g), lambda2,
+                       parameters(x, lambda2), x->of->ctx);
     if (code) return fail(&c->v, COSTATE_CALLBACK, "The callback seed returned %d.", code);
-    return solver_adjoint(c, x->frozen, 1, g, mu, NULL, NULL);
+    return solver_adjoint(c, x->frozen, 1, g, parameters(x, g), NULL, NULL);
 }
 
-static int check_hessians(attempt *x, costate_report *r)
+static int hessian_times(void *ctx, const double *v, double *Hv)
 {
+    run_check *x = ctx;
+    double *g = x->work;
+    const costate_second s = {.m = 1, .V = v, .Vp = x->in > x->N ? v + x->N : NULL, .seed = x->of->seed,
+                              .ctx = x->of->ctx, .lambda = g, .mu = parameters(x, g), .lambda2 = Hv,
+                              .mu2 = parameters(x, Hv)};
+    memset(g, 0, x->in * sizeof *g);
+    memset(Hv, 0, x->in * sizeof *Hv);
+    return solver_hessian(x->c, x->tape, &s);
+}
+
+static int check_second(run_check *x, costate_report *r)
+{
+    agreement a;
     static const check_steps steps = {.first = 0.25, .shorter = 4, .count = 5};
-    const space *all = &x->c->maps.space;
-    TRY(products(x));
-    TRY(check_symmetry(all, x->in, x->v, x->Hv, x->g, 1e-2, &r->symmetry));
-    const check_derivative c = {.line = {gradient_at, x, x->in}, .steps = &steps, .given = x->Hv, .of = x->g,
-                                .unit = x->unit, .d = x->d, .other = x->other, .out = x->out};
-    return check_along(all, &c, &r->hessian, &x->blur);
+    const check_operator G = {.ctx = x, .in = x->in, .rows = x->in, .value = gradient_at, .tangent = hessian_times,
+                              .adjoint = hessian_times, .space = &x->c->maps.space, .weight = x->unit};
+    TRY(check_hessian(&G, (const double *const[]){x->v, x->w}, &steps, 1e-2, &r->symmetry, &a));
+    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = check_agrees(&a);
+    r->hessian = a.error;
+    check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
+               "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
+               right ? "" : " WRONG");
+    check_says_blur(r, &a);
+    return symmetric && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
 /* ---- both ---- */
 
-static void set_inputs(attempt *x, const double *y)
+static void set_inputs(run_check *x, double *at)
 {
-    double most = 0;
-    for (int i = 0; i < x->c->st.n; i++) most = fmax(most, fabs(y[i]));
-    x->least = 1e-3 * (most > 0 ? most : 1e-3);
-    memcpy(x->base, y, x->N * sizeof *y);
-    if (x->np) memcpy(x->base + x->N, x->p, x->np * sizeof *y);
+    double **const all[] = {&x->base, &x->at, &x->unit, &x->v, &x->w, &x->end, &x->seeds, &x->ones, &x->work};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) *all[k] = at + k * (x->in + 2);
+    memcpy(x->base, x->of->y, x->N * sizeof *at);
+    if (x->in > x->N) memcpy(x->base + x->N, x->of->p, (x->in - x->N) * sizeof *at);
+    double least = least_size(x);
     for (size_t i = 0; i < x->in; i++) {
         double size = fabs(x->base[i]);
-        x->unit[i] = i < x->N ? fmax(size, x->least) : size > 0 ? size : 1e-8;
+        x->unit[i] = i < x->N ? fmax(size, least) : size > 0 ? size : 1e-8;
+        x->ones[i] = 1;
     }
-    for (size_t i = 0; i < x->N; i++) x->ones[i] = 1;
 }
 
-static int try_run(attempt *x, costate_report *r)
+static int try_run(run_check *x, costate_report *r)
 {
     unsigned state = 11;
     TRY(choose_directions(x, &state));
     memcpy(x->end, x->base, x->N * sizeof *x->end);
-    TRY(solver_integrate(x->c, x->t0, x->t1, x->end, x->p, x->tape));
-    if (x->seed) return check_hessians(x, r);
-    TRY(check_transposes(x, &state, r));
-    TRY(check_accuracy(x, r));
-    return check_remainders(x, r);
+    TRY(solver_integrate(x->c, x->of->t0, x->of->t1, x->end, x->of->p, x->tape));
+    return x->of->seed ? check_second(x, r) : check_first(x, &state, r);
 }
 
 /* The same solver again, and Newton to round-off: differences of runs see what it leaves. */
@@ -273,77 +280,51 @@ static costate *solver_for_checks(const costate *c)
     return costate_new(c->st.method, &c->P, &o);
 }
 
-static int check(costate *c, attempt *x, const double *y, costate_report *r)
+static int check(costate *c, const run_given *of, costate_report *r)
 {
-    x->N = (size_t)c->st.N, x->np = (size_t)c->st.np, x->in = x->N + x->np;
-    int status;
-    double *memory = calloc(VECTORS * (x->in + 2), sizeof *memory);
-    if (!memory) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    set_up(x, memory);
-    x->c = solver_for_checks(c);
-    x->tape = costate_tape_new();
-    x->frozen = costate_tape_new();
-    if (!x->c || !x->tape || !x->frozen) status = fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
-    else {
-        set_inputs(x, y);
-        if ((status = try_run(x, r))) fail(&c->v, status, "%s", costate_message(x->c));
+    enum { VECTORS = 11 };
+    run_check x = {.of = of, .N = (size_t)c->st.N, .in = (size_t)(c->st.N + c->st.np)};
+    double *memory = calloc(VECTORS * (x.in + 2), sizeof *memory);
+    x.c = memory ? solver_for_checks(c) : NULL;
+    x.tape = costate_tape_new();
+    x.frozen = costate_tape_new();
+    int status = x.c && x.tape && x.frozen ? 0 : fail(&c->v, COSTATE_NO_MEMORY, "No memory for the check.");
+    if (status == 0) {
+        set_inputs(&x, memory);
+        status = try_run(&x, r);
+        if (status) fail(&c->v, status, "%s", status == COSTATE_CHECK_FAILED ? r->text : costate_message(x.c));
     }
     free(memory);
-    costate_tape_free(x->tape);
-    costate_tape_free(x->frozen);
-    solver_free(x->c);
+    costate_tape_free(x.tape);
+    costate_tape_free(x.frozen);
+    solver_free(x.c);
     return status;
 }
 
-static int judge_first(costate *c, costate_report *r)
-{
-    int transposed = r->transpose <= CHECK_TRANSPOSED, right = fabs(r->taylor - 4) <= 1;
-    check_says(r, COSTATE_OK, "adjoint against tangent: relative gap %.1e%s; tangent against the frozen run: "
-               "remainders fall by %.2f per halving (4 is right)%s.",
-               r->transpose, transposed ? "" : " WRONG", r->taylor, right ? "" : " WRONG");
-    if (transposed && right && r->accuracy < HUGE_VAL)
-        check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
-                   r->accuracy);
-    return transposed && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
-}
-
-static int judge_second(costate *c, const attempt *x, costate_report *r)
-{
-    int symmetric = r->symmetry <= CHECK_TRANSPOSED, right = check_agrees(r->hessian, x->blur);
-    check_says(r, COSTATE_OK, "Hessian products: relative gap of w.Hv and v.Hw %.1e%s; against differences of "
-               "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
-               right ? "" : " WRONG");
-    check_says_blur(r, r->hessian, x->blur);
-    return symmetric && right ? COSTATE_OK : fail(&c->v, COSTATE_CHECK_FAILED, "%.380s", r->text);
-}
-
-static int checked(costate *c, attempt *x, const double *y, int second, costate_report *r)
+static int checked(costate *c, const run_given *of, int second, costate_report *r)
 {
     TRY(begin(c));
-    TRY(check_arguments(c, x->t0, x->t1, y, x->p));
-    if (second && !x->seed)
+    if (!r) return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL.");
+    TRY(check_arguments(c, of->t0, of->t1, of->y, of->p));
+    if (second && !of->seed)
         return fail(&c->v, COSTATE_MISSING, "seed is missing: it says what is to be differentiated.");
-    return check(c, x, y, r);
+    return check(c, of, r);
 }
 
-static int report(costate *c, attempt *x, const double *y, int second, costate_report *r)
+static int report(costate *c, const run_given *of, int second, costate_report *r)
 {
-    if (!r) { TRY(begin(c)); return fail(&c->v, COSTATE_BAD_ARGUMENT, "report is NULL."); }
-    check_clear(r);
-    int status = checked(c, x, y, second, r);
-    if (status) return check_says(r, status, "%s", costate_message(c));
-    return second ? judge_second(c, x, r) : judge_first(c, r);
+    if (r) check_clear(r);
+    int status = checked(c, of, second, r);
+    return r && status && status != COSTATE_CHECK_FAILED ? check_says(r, status, "%s", costate_message(c)) : status;
 }
 
 int solver_check_adjoint(costate *c, double t0, double t1, const double *y, const double *p, costate_report *r)
 {
-    attempt x = {.t0 = t0, .t1 = t1, .p = p};
-    return report(c, &x, y, 0, r);
+    return report(c, &(run_given){t0, t1, y, p, NULL, NULL}, 0, r);
 }
 
 int solver_check_hessian(costate *c, double t0, double t1, const double *y, const double *p, costate_seed2 seed,
                          void *ctx, costate_report *r)
 {
-    attempt x = {.t0 = t0, .t1 = t1, .p = p, .seed = seed, .ctx = ctx};
-    return report(c, &x, y, 1, r);
+    return report(c, &(run_given){t0, t1, y, p, seed, ctx}, 1, r);
 }

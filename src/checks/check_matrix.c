@@ -2,7 +2,7 @@
 
    With E^-1 the operator of a stage (the preconditioner's solve, or the factors of sigma M - W), random a, w:
 
-       linear      check_operator (maps/check_operator.c), and several columns at once
+       linear      check_linear (maps/check_solution.c), and several columns at once
        transpose   the same
        repeats     E^-1 a is the same after a set-up at another t and y
        softness    the largest eigenvalue of E^-1 (sigma M - f_y), as in ros/guard.c */
@@ -49,14 +49,22 @@ static void judge(matrix_check *x, int right, double error, const char *what, co
     if (!right) check_adds(x->r, "%s  ", cure);
 }
 
-static int solve_one(void *ctx, int transpose, double *x) { return solve(ctx, transpose, 1, x); }
+static int solve_one(const matrix_check *x, int transpose, const double *v, double *out)
+{
+    if (out != v) memcpy(out, v, (size_t)x->c->st.n * sizeof *out);
+    return solve(x, transpose, 1, out);
+}
+static int tangent(void *ctx, const double *v, double *out) { return solve_one(ctx, 0, v, out); }
+static int adjoint(void *ctx, const double *w, double *g) { return solve_one(ctx, 1, w, g); }
 
 /* a, b <- random vectors, Ea <- E^-1 a */
 static int check_solves(matrix_check *x)
 {
-    const operator_check q = {&x->c->maps.space, (size_t)x->c->st.n, solve_one, x, x->a, x->b, x->Ea, x->Eb, x->more};
+    size_t n = (size_t)x->c->st.n;
+    const check_operator S = {.ctx = x, .in = n, .rows = n, .tangent = tangent, .adjoint = adjoint,
+                              .space = &x->c->maps.space};
     costate_report *r = x->r;
-    TRY(check_operator(&q, &r->linear, &r->transpose));
+    TRY(check_linear(&S, (double *const[]){x->a, x->b, x->Ea, x->Eb, x->more}, &r->linear, &r->transpose));
     judge(x, r->linear <= LINEAR, r->linear, "Departure from linearity", "the operator must be linear, as a fixed "
           "number of cycles is and a Krylov iteration is not.");
     judge(x, r->transpose <= CHECK_TRANSPOSED, r->transpose, "Gap of transposes", "solve with transpose = 1 is not the "

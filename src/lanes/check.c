@@ -3,7 +3,6 @@
    Each lane is at a point of its own near the given one.  Every product is called with every set of directions and
    gradients that may be NULL or not. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/arena.h"
@@ -11,354 +10,302 @@
 #include "base/random.h"
 #include "lanes/aligned.h"
 #include "lanes/setup.h"
+#include "maps/callbacks.h"
+#include "maps/check.h"
 #include <costate/ensemble.h>
 
-enum { T_PART = 1, Y_PART = 2, P_PART = 4, ALL_PARTS = 7 };
+enum { ALL_PARTS = 1 << PART_T | 1 << PART_Y | 1 << PART_P };
 
-typedef struct { double *t, *y, *p; } parts;            /* 1, n, np; by L, or of one lane */
+/* vectors of inputs t, y, p and of values, by L or of one lane: points, two directions, gradients and what these hold
+   before; weights and values */
+enum { X, A, C, G, BEFORE, W, OUT, VECTORS };
 
 typedef struct {
     const costate_problem *P;
     const costate_lane_maps *maps;
+    probe q;                            /* of the map that is compared, */
+    const costate_lane_map *lanes;      /* side by side, */
+    const char *name;                   /* and its name */
     costate_report *report;
-    int L, n, np, most;                 /* most: numbers of the largest result */
+    int L;
+    size_t most;                        /* numbers of the longest vector of one member */
     unsigned seed;
-    parts x, d, e, g, was;              /* by L: points, directions, gradients, what these held before */
-    parts one_x, one_d, one_e, one_g;
-    double *w, *out;                    /* most by L */
-    double *one_w, *one_out;
-    double *A, *LU, *one_A;             /* of the linear solver */
+    double *wide[VECTORS], *one[VECTORS];
+    double *J, *LU, *one_J;             /* of the linear solver */
     int compared;
 } checking;
 
+static size_t inputs(const checking *s) { return s->q.start[PARTS]; }
+
+static void layout_check(checking *s, cursor *at)
+{
+    size_t L = LANES_MOST, entries = pattern_entries(s->P->pattern, s->P->n) + (size_t)s->P->n;
+    for (int k = 0; k < VECTORS; k++) {
+        s->wide[k] = take(at, s->most * L);
+        s->one[k] = take(at, s->most);
+    }
+    s->J = take(at, entries * L);
+    s->one_J = take(at, entries);
+}
+
 /* ---- points, directions, weights ---- */
 
-static parts take_parts(const checking *q, cursor *at, size_t L)
+static void draw(checking *s, size_t count, double *x)
 {
-    return (parts){take(at, (L + 7) / 8 * 8), take(at, ((size_t)q->n * L + 7) / 8 * 8),
-                   take(at, ((size_t)q->np * L + 7) / 8 * 8)};
-}
-
-static void layout_check(checking *q, cursor *at)
-{
-    size_t L = LANES_MOST, entries = pattern_entries(q->P->pattern, q->n) + (size_t)q->n, most = (size_t)q->most;
-    parts *const wide[] = {&q->x, &q->d, &q->e, &q->g, &q->was}, *const single[] = {&q->one_x, &q->one_d, &q->one_e,
-                                                                                     &q->one_g};
-    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) *wide[k] = take_parts(q, at, L);
-    for (size_t k = 0; k < sizeof single / sizeof *single; k++) *single[k] = take_parts(q, at, 1);
-    q->w = take(at, most * L);
-    q->out = take(at, most * L);
-    q->one_w = take(at, most);
-    q->one_out = take(at, most);
-    q->A = take(at, entries * L);
-    q->one_A = take(at, entries);
-}
-
-static void draw(checking *q, size_t count, double *x)
-{
-    for (size_t k = 0; k < count; k++) x[k] = random_number(&q->seed);
-}
-
-static void draw_parts(checking *q, parts *x)
-{
-    size_t L = (size_t)q->L;
-    draw(q, L, x->t);
-    draw(q, (size_t)q->n * L, x->y);
-    draw(q, (size_t)q->np * L, x->p);
+    for (size_t k = 0; k < count; k++) x[k] = random_number(&s->seed);
 }
 
 /* near x: each number changed by up to 5 %, so that signs stay */
-static void spread_points(checking *q, const costate_point *x)
+static void spread_points(checking *s, const costate_point *x)
 {
     const double PART = 0.05;
-    for (int l = 0; l < q->L; l++) {
-        q->x.t[l] = x->t + PART * (1 + fabs(x->t)) * fabs(random_number(&q->seed));
-        for (int i = 0; i < q->n; i++) q->x.y[i * q->L + l] = x->y[i] * (1 + PART * random_number(&q->seed));
-        for (int i = 0; i < q->np; i++) q->x.p[i * q->L + l] = x->p[i] * (1 + PART * random_number(&q->seed));
+    size_t L = (size_t)s->L, n = (size_t)s->P->n;
+    for (size_t l = 0; l < L; l++) {
+        double *at = s->wide[X] + l;
+        at[0] = x->t + PART * (1 + fabs(x->t)) * fabs(random_number(&s->seed));
+        for (size_t i = 1; i <= n + (size_t)s->P->np; i++)
+            at[i * L] = (i <= n ? x->y[i - 1] : x->p[i - 1 - n]) * (1 + PART * random_number(&s->seed));
     }
 }
 
-static void of_lane(const checking *q, int l, int count, const double *all, double *one)
+static void of_lane(const checking *s, int l, size_t count, const double *all, double *one)
 {
-    for (int i = 0; i < count; i++) one[i] = all[i * q->L + l];
+    for (size_t i = 0; i < count; i++) one[i] = all[i * (size_t)s->L + (size_t)l];
 }
 
-static void parts_of_lane(const checking *q, int l, const parts *all, parts *one)
+/* parts of inputs by L; NULL where there are none, or `which` does not have them */
+static double *part_of(const checking *s, double *all, int part, int which)
 {
-    one->t[0] = all->t[l];
-    of_lane(q, l, q->n, all->y, one->y);
-    of_lane(q, l, q->np, all->p, one->p);
+    const size_t *start = s->q.start;
+    return which >> part & 1 && start[part + 1] > start[part] ? all + start[part] * (size_t)s->L : NULL;
 }
 
-static costate_lane_point lanes_at(const parts *x, int which)
+static costate_lane_point lanes_at(const checking *s, int vector, int which)
 {
-    return (costate_lane_point){which & T_PART ? x->t : NULL, which & Y_PART ? x->y : NULL,
-                                which & P_PART ? x->p : NULL};
+    double *x = s->wide[vector];
+    return (costate_lane_point){part_of(s, x, PART_T, which), part_of(s, x, PART_Y, which),
+                                part_of(s, x, PART_P, which)};
 }
 
-static costate_point alone_at(const parts *x, int which)
+/* the direction of lane l: 0 where `which` does not have it, which callbacks receive as NULL */
+static void direction_of_lane(const checking *s, int l, int vector, int which)
 {
-    return (costate_point){.t = which & T_PART ? x->t[0] : 0, .y = which & Y_PART ? x->y : NULL,
-                           .p = which & P_PART ? x->p : NULL};
+    of_lane(s, l, inputs(s), s->wide[vector], s->one[vector]);
+    for (int part = 0; part < PARTS; part++)
+        for (size_t i = s->q.start[part]; !(which >> part & 1) && i < s->q.start[part + 1]; i++) s->one[vector][i] = 0;
 }
 
 /* ---- what differs ---- */
 
 static int alike(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
 
-static int wrong(checking *q, const char *format, ...)
-#ifdef __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+#define WRONG(s, ...) \
+    (check_says((s)->report, COSTATE_OK, "%d lanes: ", (s)->L), check_adds((s)->report, __VA_ARGS__), \
+     COSTATE_CHECK_FAILED)
 
-static int wrong(checking *q, const char *format, ...)
-{
-    va_list list;
-    int used = snprintf(q->report->text, sizeof q->report->text, "%d lanes: ", q->L);
-    va_start(list, format);
-    vsnprintf(q->report->text + used, sizeof q->report->text - (size_t)used, format, list);
-    va_end(list);
-    return COSTATE_CHECK_FAILED;
-}
+typedef struct { const char *owner, *product, *part; int lane; } location;
 
-static int differs(checking *q, const char *owner, const char *product, const char *part, int l, int i, double is,
-                   double should)
+static int compare(checking *s, const location *at, size_t count, const double *all, const double *one)
 {
-    double gap = fabs(is - should) / fmax(fabs(should), fabs(is));
-    return wrong(q, "%s.%s, lane %d: %s[%d] is %.17g, but %.17g of the problem (relative difference %.1e).%s", owner,
-                 product, l, part, i, is, should, gap, gap < 1e-9 ? "  Are both compiled with -ffp-contract=off, and "
-                 "are sums in the same order?" : "");
-}
-
-static int compare(checking *q, const char *owner, const char *product, const char *part, int l, int count,
-                   const double *all, const double *one)
-{
-    for (int i = 0; i < count; i++)
-        if (!alike(all[i * q->L + l], one[i]))
-            return differs(q, owner, product, part, l, i, all[i * q->L + l], one[i]);
+    for (size_t i = 0; i < count; i++) {
+        double is = all[i * (size_t)s->L + (size_t)at->lane], should = one[i];
+        if (alike(is, should)) continue;
+        double gap = fabs(is - should) / fmax(fabs(should), fabs(is));
+        return WRONG(s, "%s.%s, lane %d: %s[%zu] is %.17g, but %.17g of the problem (relative difference %.1e).%s",
+                     at->owner, at->product, at->lane, at->part, i, is, should, gap, gap < 1e-9 ? "  Are both compiled "
+                     "with -ffp-contract=off, and are sums in the same order?" : "");
+    }
     return 0;
 }
 
 /* Do the lane and the problem agree on whether the map is defined?  > 0: it is not. */
-static int defined(checking *q, const char *owner, const char *product, int l, int code, int alone)
+static int defined(checking *s, const location *at, int code, int alone)
 {
-    if (code < 0) return wrong(q, "%s.%s returned %d.", owner, product, code);
-    if (alone < 0) return wrong(q, "%s.%s of the problem returned %d.", owner, product, alone);
-    if ((code >> l & 1) == (alone > 0)) return alone > 0;
-    return wrong(q, "%s.%s, lane %d: the map is %s there, but %s by the problem (it returned %d).", owner, product, l,
-                 alone > 0 ? "defined" : "not defined", alone > 0 ? "not" : "it is", alone);
+    if (code < 0) return WRONG(s, "%s.%s returned %d.", at->owner, at->product, code);
+    if (alone < 0) return WRONG(s, "%s.%s of the problem returned %d.", at->owner, at->product, alone);
+    if ((code >> at->lane & 1) == (alone > 0)) return alone > 0;
+    return WRONG(s, "%s.%s, lane %d: the map is %s there, but %s by the problem (it returned %d).", at->owner,
+                 at->product, at->lane, alone > 0 ? "defined" : "not defined", alone > 0 ? "not" : "it is", alone);
 }
 
 /* ---- products ---- */
 
-typedef struct {                /* a map of the lanes and of the problem */
-    const char *name;
-    int rows;
-    const costate_lane_map *lanes;
-    const costate_map *alone;
-} pair;
+static const char *const NAMES[CALLS] = {"value", "tangent", "tangent2", "adjoint", "adjoint_tangent",
+                                         "adjoint_tangent2"};
 
-static const char *const FORWARD_NAMES[] = {"value", "tangent", "tangent2"};
-static const char *const BACKWARD_NAMES[] = {"adjoint", "adjoint_tangent", "adjoint_tangent2"};
-
-static int has_forward(const costate_lane_map *a, const costate_map *b, int order)
+static int both_have(const checking *s, int call)
 {
-    if (order == 0) return a->value && b->value;
-    return order == 1 ? a->tangent && (b->tangent || b->tangents) : a->tangent2 && b->tangent2;
-}
-
-static int has_backward(const costate_lane_map *a, const costate_map *b, int order)
-{
-    if (order == 0) return a->adjoint && (b->adjoint || b->adjoints);
-    return order == 1 ? a->adjoint_tangent && b->adjoint_tangent : a->adjoint_tangent2 && b->adjoint_tangent2;
-}
-
-static int prepared(const costate_map *f, const costate_point *x, void *ctx)
-{
-    return f->prepare ? f->prepare(x, ctx) : 0;
-}
-
-static int forward_alone(const checking *q, const costate_map *f, int order, const costate_point *x,
-                         const costate_point *d, const costate_point *e, double *out)
-{
-    void *ctx = q->P->ctx;
-    if (order == 0) return f->value(x, out, ctx);
-    TRY(prepared(f, x, ctx));
-    if (order == 2) return f->tangent2(x, d, e, out, ctx);
-    return f->tangent ? f->tangent(x, d, out, ctx) : f->tangents(x, 1, d, out, ctx);
-}
-
-static int backward_alone(const checking *q, const costate_map *f, int order, const costate_point *x,
-                          const costate_point *d, const costate_point *e, const double *w, const costate_gradient *g)
-{
-    void *ctx = q->P->ctx;
-    TRY(prepared(f, x, ctx));
-    if (order == 1) return f->adjoint_tangent(x, d, w, g, ctx);
-    if (order == 2) return f->adjoint_tangent2(x, d, e, w, g, ctx);
-    return f->adjoint ? f->adjoint(x, w, g, ctx) : f->adjoints(x, 1, w, g, ctx);
-}
-
-/* value, tangent, tangent2 with these parts of the directions */
-static int check_forward(checking *q, const pair *f, int order, int which)
-{
-    const char *name = FORWARD_NAMES[order];
-    costate_lane_point x = lanes_at(&q->x, ALL_PARTS), d = lanes_at(&q->d, which), e = lanes_at(&q->e, which);
-    void *ctx = q->P->ctx;
-    for (int k = 0; k < f->rows * q->L; k++) q->out[k] = NAN;
-    int code = order == 0 ? f->lanes->value(&x, q->out, ctx) : order == 1 ? f->lanes->tangent(&x, &d, q->out, ctx) :
-               f->lanes->tangent2(&x, &d, &e, q->out, ctx);
-    for (int l = 0; l < q->L; l++) {
-        parts_of_lane(q, l, &q->x, &q->one_x);
-        parts_of_lane(q, l, &q->d, &q->one_d);
-        parts_of_lane(q, l, &q->e, &q->one_e);
-        costate_point one = alone_at(&q->one_x, ALL_PARTS);
-        costate_point a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
-        int is = defined(q, f->name, name, l, code, forward_alone(q, f->alone, order, &one, &a, &b, q->one_out));
-        if (is < 0) return is;
-        if (!is) TRY(compare(q, f->name, name, "out", l, f->rows, q->out, q->one_out));
+    const costate_lane_map *a = s->lanes;
+    const costate_map *b = s->q.map;
+    switch (call) {
+    case CALL_VALUE: return a->value && b->value;
+    case CALL_TANGENT: return a->tangent && has_tangent(b);
+    case CALL_TANGENT2: return a->tangent2 && b->tangent2;
+    case CALL_ADJOINT: return a->adjoint && has_adjoint(b);
+    case CALL_ADJOINT_TANGENT: return a->adjoint_tangent && b->adjoint_tangent;
+    default: return a->adjoint_tangent2 && b->adjoint_tangent2;
     }
-    q->compared++;
+}
+
+static int call_lanes(const checking *s, int call, int which, int into)
+{
+    costate_lane_point x = lanes_at(s, X, ALL_PARTS), a = lanes_at(s, A, which), c = lanes_at(s, C, which);
+    double *out = s->wide[OUT], *w = s->wide[W], *to = s->wide[G];
+    costate_lane_gradient g = {part_of(s, to, PART_T, into), part_of(s, to, PART_Y, into),
+                               part_of(s, to, PART_P, into)};
+    void *ctx = s->P->ctx;
+    switch (call) {
+    case CALL_VALUE: return s->lanes->value(&x, out, ctx);
+    case CALL_TANGENT: return s->lanes->tangent(&x, &a, out, ctx);
+    case CALL_TANGENT2: return s->lanes->tangent2(&x, &a, &c, out, ctx);
+    case CALL_ADJOINT: return s->lanes->adjoint(&x, w, &g, ctx);
+    case CALL_ADJOINT_TANGENT: return s->lanes->adjoint_tangent(&x, &a, w, &g, ctx);
+    default: return s->lanes->adjoint_tangent2(&x, &a, &c, w, &g, ctx);
+    }
+}
+
+static int compare_results(checking *s, location *at, int back)
+{
+    static const char *const names[PARTS] = {"g->t", "g->y", "", "g->p", ""};
+    const size_t *start = s->q.start;
+    at->part = "out";
+    if (!back) return compare(s, at, (size_t)s->q.rows, s->wide[OUT], s->one[OUT]);
+    for (int k = 0; k < PARTS; k++) {
+        at->part = names[k];
+        TRY(compare(s, at, start[k + 1] - start[k], s->wide[G] + start[k] * (size_t)s->L, s->one[G] + start[k]));
+    }
     return 0;
 }
 
-/* adjoint, adjoint_tangent, adjoint_tangent2 with these parts of the directions, into these of the gradient */
-static int check_backward(checking *q, const pair *f, int order, int which, int into)
+/* one product with these parts of the directions, into these of the gradient */
+static int check_call(checking *s, int call, int which, int into)
 {
-    const char *name = BACKWARD_NAMES[order];
-    costate_lane_point x = lanes_at(&q->x, ALL_PARTS), d = lanes_at(&q->d, which), e = lanes_at(&q->e, which);
-    costate_lane_gradient g = {into & T_PART ? q->g.t : NULL, into & Y_PART ? q->g.y : NULL,
-                               into & P_PART ? q->g.p : NULL};
-    void *ctx = q->P->ctx;
-    memcpy(q->g.t, q->was.t, (size_t)q->L * sizeof *q->g.t);
-    memcpy(q->g.y, q->was.y, (size_t)(q->n * q->L) * sizeof *q->g.y);
-    if (q->np) memcpy(q->g.p, q->was.p, (size_t)(q->np * q->L) * sizeof *q->g.p);
-    int code = order == 0 ? f->lanes->adjoint(&x, q->w, &g, ctx) :
-               order == 1 ? f->lanes->adjoint_tangent(&x, &d, q->w, &g, ctx) :
-               f->lanes->adjoint_tangent2(&x, &d, &e, q->w, &g, ctx);
-    for (int l = 0; l < q->L; l++) {
-        parts_of_lane(q, l, &q->x, &q->one_x);
-        parts_of_lane(q, l, &q->d, &q->one_d);
-        parts_of_lane(q, l, &q->e, &q->one_e);
-        parts_of_lane(q, l, &q->was, &q->one_g);
-        of_lane(q, l, f->rows, q->w, q->one_w);
-        costate_point one = alone_at(&q->one_x, ALL_PARTS);
-        costate_point a = alone_at(&q->one_d, which), b = alone_at(&q->one_e, which);
-        costate_gradient to = {.t = into & T_PART ? q->one_g.t : NULL, .y = into & Y_PART ? q->one_g.y : NULL,
-                               .p = into & P_PART ? q->one_g.p : NULL};
-        int is = defined(q, f->name, name, l, code, backward_alone(q, f->alone, order, &one, &a, &b, q->one_w, &to));
+    int back = call >= CALL_ADJOINT;
+    location at = {.owner = s->name, .product = NAMES[call]};
+    for (size_t k = 0; k < s->most * (size_t)s->L; k++) s->wide[OUT][k] = NAN;
+    memcpy(s->wide[G], s->wide[BEFORE], s->most * (size_t)s->L * sizeof(double));
+    int code = call_lanes(s, call, which, into);
+    for (at.lane = 0; at.lane < s->L; at.lane++) {
+        of_lane(s, at.lane, inputs(s), s->wide[X], s->one[X]);
+        of_lane(s, at.lane, inputs(s), s->wide[BEFORE], s->one[G]);
+        of_lane(s, at.lane, (size_t)s->q.rows, s->wide[W], s->one[W]);
+        direction_of_lane(s, at.lane, A, which);
+        direction_of_lane(s, at.lane, C, which);
+        const product_arguments alone = {s->one[X], s->one[A], s->one[C], s->one[W], ~(unsigned)into};
+        int is = defined(s, &at, code, check_product(&s->q, call, &alone, back ? s->one[G] : s->one[OUT]));
         if (is < 0) return is;
-        if (is) continue;
-        TRY(compare(q, f->name, name, "g->t", l, 1, q->g.t, q->one_g.t));
-        TRY(compare(q, f->name, name, "g->y", l, q->n, q->g.y, q->one_g.y));
-        TRY(compare(q, f->name, name, "g->p", l, q->np, q->g.p, q->one_g.p));
+        if (!is) TRY(compare_results(s, &at, back));
     }
-    q->compared++;
+    s->compared++;
     return 0;
 }
 
-static int check_map(checking *q, const pair *f)
+/* the sets of parts in turn; 0 after all of them */
+static int next_parts(int parts) { return ((parts | ~ALL_PARTS) + 1) & ALL_PARTS; }
+
+static int check_lane_map(checking *s, const char *name, const costate_lane_map *lanes, const costate_map *f, int rows)
 {
-    for (int order = 0; order <= 2; order++) {
-        int last = order == 0 ? 1 : ALL_PARTS;
-        for (int which = 1; which <= last; which++) {
-            if (has_forward(f->lanes, f->alone, order)) TRY(check_forward(q, f, order, which));
-            for (int into = 1; into <= ALL_PARTS; into++)
-                if (has_backward(f->lanes, f->alone, order)) TRY(check_backward(q, f, order, which, into));
-        }
+    const costate_point none = {0};
+    s->q = probe_of(s->P, f, rows, &none, 1, 0);
+    s->lanes = lanes;
+    s->name = name;
+    for (int call = 0; call < CALLS; call++) {
+        int which = call == CALL_VALUE || call == CALL_ADJOINT ? ALL_PARTS : 1 << PART_T;
+        if (!both_have(s, call)) continue;
+        for (; which; which = next_parts(which))
+            for (int into = call < CALL_ADJOINT ? ALL_PARTS : 1 << PART_T; into; into = next_parts(into))
+                TRY(check_call(s, call, which, into));
     }
     return 0;
 }
 
 /* ---- Jacobian and linear solver ---- */
 
-static int check_jac(checking *q)
+static int check_jac(checking *s)
 {
-    costate_lane_point x = lanes_at(&q->x, ALL_PARTS);
-    int entries = (int)pattern_entries(q->P->pattern, q->n);
-    if (!q->maps->jac || !q->P->jac) return 0;
-    int code = q->maps->jac(&x, q->A, q->P->ctx);
-    for (int l = 0; l < q->L; l++) {
-        parts_of_lane(q, l, &q->x, &q->one_x);
-        costate_point one = alone_at(&q->one_x, ALL_PARTS);
-        int is = defined(q, "problem", "jac", l, code, q->P->jac(&one, q->one_A, q->P->ctx));
+    costate_lane_point x = lanes_at(s, X, ALL_PARTS);
+    location at = {"problem", "jac", "J", 0};
+    if (!s->maps->jac || !s->P->jac) return 0;
+    int code = s->maps->jac(&x, s->J, s->P->ctx);
+    for (; at.lane < s->L; at.lane++) {
+        of_lane(s, at.lane, inputs(s), s->wide[X], s->one[X]);
+        costate_point one = check_point(&s->q, s->one[X]);
+        int is = defined(s, &at, code, s->P->jac(&one, s->one_J, s->P->ctx));
         if (is < 0) return is;
-        if (!is) TRY(compare(q, "problem", "jac", "J", l, entries, q->A, q->one_A));
+        if (!is) TRY(compare(s, &at, pattern_entries(s->P->pattern, s->P->n), s->J, s->one_J));
     }
-    q->compared++;
+    s->compared++;
     return 0;
 }
 
-/* solutions of one right-hand side in lane l, and alone */
-static int compare_solutions(checking *q, void *self, int l, int transpose)
+/* solutions of one right-hand side in a lane, and alone */
+static int compare_solutions(checking *s, void *self, int lane, int transpose)
 {
-    draw(q, (size_t)(q->n * q->L), q->out);
-    of_lane(q, l, q->n, q->out, q->one_out);
-    q->maps->solve(q->LU, transpose, q->out);
-    if (q->maps->backend->solve(self, transpose, 1, q->one_out) != COSTATE_LS_OK) return 0;
-    return compare(q, q->maps->backend->name, transpose ? "solve, transposed" : "solve", "x", l, q->n, q->out,
-                   q->one_out);
+    const location at = {s->maps->backend->name, transpose ? "solve, transposed" : "solve", "x", lane};
+    size_t n = (size_t)s->P->n;
+    draw(s, n * (size_t)s->L, s->wide[OUT]);
+    of_lane(s, lane, n, s->wide[OUT], s->one[OUT]);
+    s->maps->solve(s->LU, transpose, s->wide[OUT]);
+    if (s->maps->backend->solve(self, transpose, 1, s->one[OUT]) != COSTATE_LS_OK) return 0;
+    return compare(s, &at, n, s->wide[OUT], s->one[OUT]);
 }
 
-static int check_factors_with(checking *q, const layout *lay, double sigma)
+static int check_factors_with(checking *s, const layout *lay, double sigma)
 {
-    size_t L = (size_t)q->L, size = lay->size;
-    double *J = q->A;
-    costate_lane_point x = lanes_at(&q->x, ALL_PARTS);
-    if (q->maps->jac(&x, J, q->P->ctx)) return 0;
-    double *A = q->LU + (size_t)q->maps->entries * L;
-    for (size_t k = 0; k < size * L; k++) A[k] = 0;
+    size_t L = (size_t)s->L, size = lay->size;
+    double *J = s->J;
+    costate_lane_point x = lanes_at(s, X, ALL_PARTS);
+    if (s->maps->jac(&x, J, s->P->ctx)) return 0;
+    double *M = s->LU + (size_t)s->maps->entries * L;
+    for (size_t k = 0; k < size * L; k++) M[k] = 0;
     for (size_t k = 0; k < lay->entries; k++)
-        for (size_t l = 0; l < L; l++) A[(lay->at ? lay->at[k] : k) * L + l] = 0.0 - J[k * L + l];
-    for (int j = 0; j < q->n; j++) for (size_t l = 0; l < L; l++) A[lay->diagonal[j] * L + l] += sigma;
-    int apart = q->maps->factor(A, q->LU);
-    for (int l = 0; l < q->L; l++) {
+        for (size_t l = 0; l < L; l++) M[(lay->at ? lay->at[k] : k) * L + l] = 0.0 - J[k * L + l];
+    for (int j = 0; j < s->P->n; j++) for (size_t l = 0; l < L; l++) M[lay->diagonal[j] * L + l] += sigma;
+    int apart = s->maps->factor(M, s->LU);
+    for (int l = 0; l < s->L; l++) {
         void *self = NULL;
         if (apart >> l & 1) continue;
-        of_lane(q, l, (int)size, A, q->one_A);
-        int status = q->maps->backend->init(&self, q->n, &lay->pattern, 0, NULL);
-        if (!status) status = q->maps->backend->factor(self, q->one_A);
+        of_lane(s, l, size, M, s->one_J);
+        int status = s->maps->backend->init(&self, s->P->n, &lay->pattern, 0, NULL);
+        if (!status) status = s->maps->backend->factor(self, s->one_J);
         for (int transpose = 0; !status && transpose < 2; transpose++)
-            status = compare_solutions(q, self, l, transpose);
-        if (self) q->maps->backend->free(self);
+            status = compare_solutions(s, self, l, transpose);
+        if (self) s->maps->backend->free(self);
         if (status == COSTATE_CHECK_FAILED) return status;
     }
     return 0;
 }
 
-static int check_factors(checking *q)
+static int check_factors(checking *s)
 {
     layout *lay = NULL;
-    if (!q->maps->factor || !q->maps->solve || !q->maps->backend || !q->maps->jac) return 0;
-    int status = layout_new(&lay, q->n, q->P->pattern, q->maps->backend->dense);
-    size_t doubles = status ? 0 : ((size_t)q->maps->entries + lay->size) * (size_t)q->L;
-    q->LU = status ? NULL : aligned_new(doubles * sizeof *q->LU);
-    if (!q->LU) status = wrong(q, "no memory for factors.");
+    if (!s->maps->factor || !s->maps->solve || !s->maps->backend || !s->maps->jac) return 0;
+    int status = layout_new(&lay, s->P->n, s->P->pattern, s->maps->backend->dense);
+    size_t doubles = status ? 0 : ((size_t)s->maps->entries + lay->size) * (size_t)s->L;
+    s->LU = status ? NULL : aligned_new(doubles * sizeof *s->LU);
+    if (!s->LU) status = WRONG(s, "no memory for factors.");
     const double SIGMAS[] = {1e-3, 1, 1e6};
     for (size_t k = 0; status == 0 && k < sizeof SIGMAS / sizeof *SIGMAS; k++)
-        status = check_factors_with(q, lay, SIGMAS[k]);
-    aligned_free(q->LU);
+        status = check_factors_with(s, lay, SIGMAS[k]);
+    aligned_free(s->LU);
     if (lay) layout_free(lay);
-    q->compared += status == 0;
+    s->compared += status == 0;
     return status;
 }
 
 /* ---- all ---- */
 
-static int check_width(checking *q, const costate_point *x)
+static int check_width(checking *s, const costate_point *x)
 {
-    const costate_problem *P = q->P;
-    const pair rhs = {"rhs", P->n, &q->maps->rhs, &P->rhs}, cost = {"cost", P->nq, &q->maps->cost, &P->cost};
-    spread_points(q, x);
-    draw_parts(q, &q->d);
-    draw_parts(q, &q->e);
-    draw_parts(q, &q->was);
-    draw(q, (size_t)(q->most * q->L), q->w);
-    if (!q->maps->rhs.value) return wrong(q, "rhs.value is missing.");
-    TRY(check_map(q, &rhs));
-    if (P->nq > 0) TRY(check_map(q, &cost));
-    TRY(check_jac(q));
-    return check_factors(q);
+    static const int drawn[] = {A, C, BEFORE, W};
+    const costate_problem *P = s->P;
+    spread_points(s, x);
+    for (int k = 0; k < 4; k++) draw(s, s->most * (size_t)s->L, s->wide[drawn[k]]);
+    if (!s->maps->rhs.value) return WRONG(s, "rhs.value is missing.");
+    TRY(check_lane_map(s, "rhs", &s->maps->rhs, &P->rhs, P->n));
+    if (P->nq > 0) TRY(check_lane_map(s, "cost", &s->maps->cost, &P->cost, P->nq));
+    TRY(check_jac(s));
+    return check_factors(s);
 }
 
 static int sound(const costate_problem *P, const costate_lane_maps *list, const costate_point *x, costate_report *r)
@@ -367,11 +314,10 @@ static int sound(const costate_problem *P, const costate_lane_maps *list, const 
     if (!P || !list || !x) why = "problem, lanes or x is NULL.";
     else if (!P->rhs.value || P->n <= 0) why = "The problem has no rhs.value, which lanes are compared with.";
     else if (!x->y || (P->np > 0 && !x->p)) why = "x->y or x->p is NULL.";
-    if (why) snprintf(r->text, sizeof r->text, "%s", why);
-    return why ? COSTATE_BAD_ARGUMENT : 0;
+    return why ? check_says(r, COSTATE_BAD_ARGUMENT, "%s", why) : 0;
 }
 
-static int check_all(checking *q, const costate_lane_maps *list, const costate_point *x)
+static int check_all(checking *s, const costate_lane_maps *list, const costate_point *x)
 {
     char done[40] = "", left[40] = "";
     for (; list->lanes > 0; list++) {
@@ -379,36 +325,32 @@ static int check_all(checking *q, const costate_lane_maps *list, const costate_p
         size_t used = strlen(to);
         snprintf(to + used, sizeof done - used, "%s%d", used ? ", " : "", list->lanes);
         if (to == left) continue;
-        q->maps = list;
-        q->L = list->lanes;
-        TRY(check_width(q, x));
+        s->maps = list;
+        s->L = list->lanes;
+        TRY(check_width(s, x));
     }
-    snprintf(q->report->text, sizeof q->report->text, "%d comparisons with the problem at %s lanes, all with the same "
-             "bits.%s%s%s", q->compared, done[0] ? done : "no", left[0] ? "  This processor does not have " : "", left,
-             left[0] ? " lanes: they were not compared." : "");
-    return COSTATE_OK;
+    return check_says(s->report, COSTATE_OK, "%d comparisons with the problem at %s lanes, all with the same bits."
+                      "%s%s%s", s->compared, done[0] ? done : "no",
+                      left[0] ? "  This processor does not have " : "", left,
+                      left[0] ? " lanes: they were not compared." : "");
 }
 
 int costate_check_lanes(const costate_problem *P, const costate_lane_maps *list, const costate_point *x,
                         costate_report *report)
 {
     costate_report unseen;
-    checking q = {.P = P, .report = report ? report : &unseen, .seed = 17};
+    checking s = {.P = P, .report = report ? report : &unseen, .seed = 17};
     cursor at = {0};
-    memset(q.report, 0, sizeof *q.report);
-    TRY(sound(P, list, x, q.report));
-    q.n = P->n;
-    q.np = P->np;
-    q.most = P->n > P->nq ? P->n : P->nq;
-    layout_check(&q, &at);
+    memset(s.report, 0, sizeof *s.report);
+    TRY(sound(P, list, x, s.report));
+    size_t in = 1 + (size_t)P->n + (size_t)P->np, nq = (size_t)P->nq;
+    s.most = in > nq ? in : nq;
+    layout_check(&s, &at);
     void *block = aligned_new(at.used * sizeof(double));
-    if (!block) {
-        snprintf(q.report->text, sizeof q.report->text, "No memory for the check.");
-        return COSTATE_NO_MEMORY;
-    }
+    if (!block) return check_no_memory(s.report);
     at = (cursor){block, 0};
-    layout_check(&q, &at);
-    int status = check_all(&q, list, x);
+    layout_check(&s, &at);
+    int status = check_all(&s, list, x);
     aligned_free(block);
     return status;
 }

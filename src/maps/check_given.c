@@ -1,5 +1,5 @@
-/* check_given.c - the arguments of the public checks: sizes or problem, and point, are verified before any callback is
-   called.  There is no solver to hold an error sentence, so it goes into the report. */
+/* check_given.c - the report of the public checks; and their arguments: sizes or problem, and point, are verified
+   before any callback is called.  There is no solver to hold an error sentence, so it goes into the report. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,4 +68,19 @@ int check_given_problem(const costate_problem *P, const costate_point *x, costat
     if (problem_sound(&v, P)) return in_report(&v, r);
     TRY(point_given(P->n, P->np, P->nm, x, r));
     return P->residual.value ? array("x.yp", x->yp, P->n, r) : COSTATE_OK;
+}
+
+/* ---- the verdict ---- */
+
+int check_right(const costate_report *r)
+{
+    const double e[] = {r->tangent, r->adjoint, r->tangent2, r->adjoint_tangent, r->jac, r->adjoint_tangent2};
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++) if (e[i] > CHECK_RIGHT) return 0;
+    return strstr(r->text, "WRONG") == NULL;
+}
+
+int check_result(int code, costate_report *r)
+{
+    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
+    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }

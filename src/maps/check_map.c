@@ -1,87 +1,201 @@
-/* check_map.c - the public check of a map: its derivatives are compared with differences and with each other. */
+/* check_map.c - the public check of a map: its derivatives of each order are the products of an operator, and are
+   compared with differences and with each other. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "base/pattern.h"
+#include "base/random.h"
 #include "base/vec.h"
 #include "maps/callbacks.h"
 #include "maps/maps.h"
 #include "maps/check.h"
 
-/* the derivative by input i: of the value (of: OF_VALUE), or of the tangent along check_direction */
-static int product(const probe *q, int of, int i, double *out)
+/* ---- a map and its inputs ---- */
+
+static size_t inputs(const probe *q) { return q->start[PARTS]; }
+
+static probe probe_with(const costate_map *f, int rows, const costate_point *x, const size_t counts[PARTS])
 {
-    costate_point unit = check_unit(q, i), a = check_direction(q);
-    for (int j = 0; j < q->k; j++) out[j] = NAN;         /* it sets them all */
-    TRY(call_prepare(q->map, &q->at, q->ctx));
-    if (of == OF_VALUE) return call_tangent(q->map, &q->at, &unit, out, q->ctx);
-    return q->map->tangent2(&q->at, &a, &unit, out, q->ctx);
+    probe q = {.map = f, .rows = rows, .x = x, .sides = 1};
+    for (int k = 0; k < PARTS; k++) q.start[k + 1] = q.start[k] + counts[k];
+    return q;
 }
 
-/* the same by differences, into d; uses b */
-static int difference(const probe *q, int of, int i, worst *w)
+probe probe_of(const costate_problem *P, const costate_map *f, int rows, const costate_point *x, int sides, int slopes)
 {
-    TRY(check_difference(q, of, i, q->k, q->d, q->b));
-    check_allow(w, q->k, q->b);
-    return 0;
+    size_t states = (size_t)sides * (size_t)P->n;
+    probe q = probe_with(f, rows, x, (const size_t[]){1, states, slopes ? states : 0, (size_t)P->np, (size_t)P->nm});
+    q.ctx = P->ctx;
+    q.sides = sides;
+    return q;
 }
 
-/* products against differences */
-static int compare_products(const probe *q, int of, worst *w)
+static size_t count_of(const probe *q, int part) { return q->start[part + 1] - q->start[part]; }
+
+static void put_inputs(const probe *q)
 {
-    for (int i = -1; i < q->in; i++) {
-        TRY(difference(q, of, i, w));
-        TRY(product(q, of, i, q->b));
-        check_compare(w, i, check_size(q, i), q->k, q->b, q->d);
+    const double *const from[PARTS] = {&q->x->t, q->x->y, q->x->yp, q->x->p, q->x->m};
+    for (int k = 0; k < PARTS; k++) {
+        size_t sides = k == PART_Y || k == PART_YP ? (size_t)q->sides : 1, count = count_of(q, k) / sides;
+        for (size_t s = 0; count > 0 && s < sides; s++)
+            memcpy(q->base + q->start[k] + s * count, from[k], count * sizeof *q->base);
     }
-    return 0;
 }
 
-/* Entries t, g of an adjoint for the weights w against <w, derivative by input i>: by products, or by differences of
-   <w, F>, of <w, F' a> = <adjoint(w), a> + t-part, or of <w, F''[a, c]>. */
-static int compare_adjoint(const probe *q, int of, double t, worst *w)
+/* A hundredth for t: nothing tells its unit.  Parameters have units of their own, 298 K beside 2e19 molecules per
+   cm^3: the largest tells nothing about the others, except about those that are 0. */
+static void set_units(const probe *q)
 {
-    int known = of == OF_VALUE ? has_tangent(q->map) : of == OF_TANGENT && q->map->tangent2;
-    for (int i = -1; i < q->in; i++) {
-        TRY(known ? product(q, of, i, q->d) : difference(q, of, i, w));
-        double expected = dot((size_t)q->k, q->w, q->d), given = i < 0 ? t : q->g[i];
-        check_compare(w, i, check_size(q, i), 1, &given, &expected);
+    const size_t *at = q->start, first[] = {at[PART_Y], at[PART_P], at[PART_M], inputs(q)};
+    q->unit[0] = fmax(fabs(q->x->t), 1e-2);
+    for (int k = 0; k < 3; k++) check_sizes(first[k + 1] - first[k], q->base + first[k], 1e-3, q->unit + first[k]);
+    for (size_t i = at[PART_P]; i < at[PART_M]; i++) if (q->base[i] != 0) q->unit[i] = fabs(q->base[i]);
+}
+
+int check_begin(probe *q, costate_report *r)
+{
+    unsigned state = 7;
+    size_t in = inputs(q), rows = (size_t)q->rows, most = rows > in ? rows : in;
+    double *at = q->base = calloc(6 * in + rows + 3 * CHECK_COLUMNS * (most + 1), sizeof *at);
+    if (!at) return check_no_memory(r);
+    double **const of_inputs[] = {&q->unit, &q->a, &q->c, &q->moved, &q->e};
+    for (size_t k = 0; k < 5; k++) *of_inputs[k] = at += in;
+    q->w = at + in;
+    q->work = q->w + rows;
+    put_inputs(q);
+    set_units(q);
+    for (size_t i = 0; i < rows; i++) q->w[i] = random_number(&state);
+    for (size_t i = 1; i < in; i++) q->a[i] = random_number(&state) * q->unit[i];
+    for (size_t i = 1; i < in; i++) q->c[i] = random_number(&state) * q->unit[i];
+    q->a[0] = 0.3, q->c[0] = -0.7;              /* any numbers but 0: the parts of t are to be seen */
+    return COSTATE_OK;
+}
+
+void check_end(probe *q) { free(q->base); }
+
+/* What the probe has no inputs for is as given: costate_check_map does not know how many there are of m. */
+costate_point check_point(const probe *q, const double *v)
+{
+    costate_point z = *q->x;
+    z.t = v[0];
+    z.y = v + q->start[PART_Y];
+    if (count_of(q, PART_YP)) z.yp = v + q->start[PART_YP];
+    if (count_of(q, PART_P)) z.p = v + q->start[PART_P];
+    if (count_of(q, PART_M)) z.m = v + q->start[PART_M];
+    return z;
+}
+
+costate_point check_direction(const probe *q, const double *v)
+{
+    const double *part[PARTS];
+    for (int k = 0; k < PARTS; k++) {
+        size_t i = q->start[k], end = q->start[k + 1];
+        while (v && i < end && v[i] == 0) i++;
+        part[k] = v && i < end ? v + q->start[k] : NULL;
     }
+    return (costate_point){.t = part[PART_T] ? *part[PART_T] : 0, .y = part[PART_Y], .yp = part[PART_YP],
+                           .p = part[PART_P], .m = part[PART_M]};
+}
+
+costate_gradient check_gradient(const probe *q, double *g, unsigned without)
+{
+    double *part[PARTS];
+    for (int k = 0; k < PARTS; k++) part[k] = count_of(q, k) && !(without >> k & 1) ? g + q->start[k] : NULL;
+    return (costate_gradient){.t = part[PART_T], .y = part[PART_Y], .yp = part[PART_YP], .p = part[PART_P],
+                              .m = part[PART_M]};
+}
+
+/* ---- its products, and its derivatives as operators ---- */
+
+int check_product(const probe *q, int call, const product_arguments *s, double *out)
+{
+    const costate_map *f = q->map;
+    costate_point x = check_point(q, s->x), a = check_direction(q, s->a), c = check_direction(q, s->c);
+    costate_gradient g = {0};
+    if (call >= CALL_ADJOINT) g = check_gradient(q, out, s->without);
+    else for (int i = 0; i < q->rows; i++) out[i] = NAN;
+    if (call != CALL_VALUE) TRY(call_prepare(f, &x, q->ctx));
+    switch (call) {
+    case CALL_VALUE: return f->value(&x, out, q->ctx);
+    case CALL_TANGENT: return call_tangent(f, &x, &a, out, q->ctx);
+    case CALL_TANGENT2: return f->tangent2(&x, &a, &c, out, q->ctx);
+    case CALL_ADJOINT: return call_adjoint(f, &x, s->w, &g, q->ctx);
+    case CALL_ADJOINT_TANGENT: return f->adjoint_tangent(&x, &a, s->w, &g, q->ctx);
+    default: return f->adjoint_tangent2(&x, &a, &c, s->w, &g, q->ctx);
+    }
+}
+
+/* F, F' a or F''[a, c]; the last from adjoint_tangent where tangent2 is missing: the vector along w that has the same
+   product with w */
+static int value_of(void *ctx, const double *dx, double *out)
+{
+    const derivative *D = ctx;
+    const probe *q = D->q;
+    size_t in = inputs(q), rows = (size_t)q->rows;
+    const product_arguments s = {.x = q->moved, .a = q->a, .c = q->c, .w = q->w};
+    memcpy(q->moved, q->base, in * sizeof *q->moved);
+    axpy(D->count, 1, dx, q->moved + D->first);
+    if (D->order < 2 || q->map->tangent2) return check_product(q, CALL_VALUE + D->order, &s, out);
+    memset(q->e, 0, in * sizeof *q->e);
+    TRY(check_product(q, CALL_ADJOINT_TANGENT, &s, q->e));
+    add_scaled(rows, out, NULL, dot(in, q->c, q->e) / dot(rows, q->w, q->w), q->w);
     return 0;
 }
 
-static int check_products(const probe *q, int of, const char *name, double *error, costate_report *r)
+static int tangent_of(void *ctx, const double *v, double *out)
 {
-    worst w = {0};
-    TRY(compare_products(q, of, &w));
-    check_judge(q, name, &w, error, r);
-    return 0;
+    const derivative *D = ctx;
+    const probe *q = D->q;
+    memset(q->e, 0, inputs(q) * sizeof *q->e);
+    memcpy(q->e + D->first, v, D->count * sizeof *v);
+    const product_arguments s = {.x = q->base, .a = D->order ? q->a : q->e, .c = q->e};
+    return check_product(q, CALL_TANGENT + D->order, &s, out);
 }
 
-/* an adjoint, of the value or of what it is given directions for (of), against what there is to compare it with */
-static int check_back(const probe *q, int of, int known, const char *name, double *error, costate_report *r)
+static int adjoint_of(void *ctx, const double *w, double *g)
 {
-    worst w = {0};
-    double t = 0;
-    costate_point a = check_direction(q), c = check_second_direction(q);
-    memset(q->g, 0, (size_t)q->in * sizeof *q->g);
-    costate_gradient g = check_gradient(q, &t, q->g);
-    TRY(call_prepare(q->map, &q->at, q->ctx));
-    TRY(of == OF_VALUE ? call_adjoint(q->map, &q->at, q->w, &g, q->ctx) :
-        of == OF_TANGENT ? q->map->adjoint_tangent(&q->at, &a, q->w, &g, q->ctx) :
-        q->map->adjoint_tangent2(&q->at, &a, &c, q->w, &g, q->ctx));
-    if (!known) return 0;
-    TRY(compare_adjoint(q, of, t, &w));
-    check_judge(q, name, &w, error, r);
-    return 0;
+    const derivative *D = ctx;
+    const probe *q = D->q;
+    const product_arguments s = {.x = q->base, .a = q->a, .c = q->c, .w = w};
+    memset(g, 0, inputs(q) * sizeof *g);
+    return check_product(q, CALL_ADJOINT + D->order, &s, g);
 }
 
-/* A value sets k numbers, which are finite, and none behind them.  out: 2 k + 1 */
-static int check_value(const probe *q, double *out, costate_report *r)
+check_operator check_derivative(derivative *D, int with_tangent)
 {
-    int k = q->k, row = 0, over = k;
-    for (int i = 0; i < k; i++) out[i] = NAN;
+    return (check_operator){.ctx = D, .in = D->count, .rows = (size_t)D->q->rows, .unit = D->q->unit + D->first,
+                            .value = value_of, .tangent = with_tangent ? tangent_of : NULL, .adjoint = adjoint_of};
+}
+
+/* ---- the check ---- */
+
+static void name_of_input(const probe *q, size_t i, char *name, size_t room)
+{
+    static const char *const names[PARTS] = {"t", "y", "y'", "p", "m"};
+    int k = PARTS - 1;
+    while (i < q->start[k]) k--;
+    if (k == PART_T) snprintf(name, room, "t");
+    else snprintf(name, room, "%s[%zu]", names[k], i - q->start[k]);
+}
+
+void check_judge(const probe *q, const char *name, const worst *w, double *error, costate_report *r)
+{
+    char input[32];
+    double now = check_relative(w);
+    if (!(*error >= now)) *error = now;
+    name_of_input(q, (size_t)w->input, input, sizeof input);
+    if (now <= CHECK_RIGHT) check_adds(r, "%s right (%.1e). ", name, now);
+    else check_adds(r, "%s WRONG: row %d with respect to %s is %.8g, should be %.8g. ", name, w->row,
+                    input, w->given, w->expected);
+}
+
+/* A value sets k numbers, which are finite, and none behind them. */
+static int check_value(const probe *q, costate_report *r)
+{
+    int k = q->rows, row = 0, over = k;
+    double *out = q->work;                              /* 2 k + 1 */
     for (int i = k; i <= 2 * k; i++) out[i] = CHECK_GUARD;
-    TRY(q->map->value(&q->at, out, q->ctx));
+    TRY(check_product(q, CALL_VALUE, &(product_arguments){.x = q->base}, out));
     while (row < k && isfinite(out[row])) row++;
     while (over <= 2 * k && out[over] == CHECK_GUARD) over++;
     if (row < k) check_adds(r, "value WRONG: row %d of %d is %g, or not set. ", row, k, out[row]);
@@ -89,19 +203,44 @@ static int check_value(const probe *q, double *out, costate_report *r)
     return 0;
 }
 
+/* what there is of the derivative of `order`, with its names and where errors are reported */
+typedef struct {
+    int value, tangent, adjoint;
+    const char *names[2];
+    double *errors[2];
+} order_given;
+
+static int check_order(const probe *q, int order, const order_given *has, costate_report *r)
+{
+    derivative D = {q, order, 0, inputs(q)};
+    const check_operator F = check_derivative(&D, has->tangent), by_value = check_derivative(&D, 0);
+    double *g = q->work + check_work(&F);
+    worst w = {0};
+    if (has->tangent && has->value) {
+        TRY(check_tangent(&F, &by_value, &w, q->work));
+        check_judge(q, has->names[0], &w, has->errors[0], r);
+    }
+    if (has->adjoint) TRY(F.adjoint(F.ctx, q->w, g));
+    if (!has->adjoint || !(has->tangent || has->value)) return 0;
+    w = (worst){0};
+    TRY(check_adjoint(&F, q->w, g, &w, q->work));
+    check_judge(q, has->names[1], &w, has->errors[1], r);
+    return 0;
+}
+
 /* what cannot be called, or has no value, has no derivatives */
 static int check_all(const probe *q, costate_report *r)
 {
     const costate_map *f = q->map;
-    TRY(check_value(q, q->columns, r));
+    const order_given orders[] = {
+        {1, has_tangent(f), has_adjoint(f), {tangent_name(f), adjoint_name(f)}, {&r->tangent, &r->adjoint}},
+        {has_tangent(f), f->tangent2 != NULL, f->adjoint_tangent != NULL, {"tangent2", "adjoint_tangent"},
+         {&r->tangent2, &r->adjoint_tangent}},
+        {f->tangent2 || f->adjoint_tangent, 0, f->adjoint_tangent2 != NULL, {NULL, "adjoint_tangent2"},
+         {NULL, &r->adjoint_tangent2}}};
+    TRY(check_value(q, r));
     if (!check_right(r)) return 0;
-    if (has_tangent(f)) TRY(check_products(q, OF_VALUE, tangent_name(f), &r->tangent, r));
-    if (has_adjoint(f)) TRY(check_back(q, OF_VALUE, 1, adjoint_name(f), &r->adjoint, r));
-    if (f->tangent2 && has_tangent(f)) TRY(check_products(q, OF_TANGENT, "tangent2", &r->tangent2, r));
-    if (f->adjoint_tangent)
-        TRY(check_back(q, OF_TANGENT, f->tangent2 || has_tangent(f), "adjoint_tangent", &r->adjoint_tangent, r));
-    if (f->adjoint_tangent2)
-        TRY(check_back(q, OF_SECOND, f->tangent2 || f->adjoint_tangent, "adjoint_tangent2", &r->adjoint_tangent2, r));
+    for (int k = 0; k < 3; k++) TRY(check_order(q, k, &orders[k], r));
     return check_columns(q, r);
 }
 
@@ -120,5 +259,7 @@ int costate_check_map(const costate_map *f, int n, int np, int k, const costate_
     if (!f) return check_says(r, COSTATE_BAD_ARGUMENT, "map is NULL.");
     TRY(check_given(n, np, k, x, r));
     if (!f->value) return check_says(r, COSTATE_MISSING, "map.value is missing.");
-    return check_map(&(probe){.map = f, .n = n, .np = np, .k = k, .x = x, .ctx = ctx, .sides = 1}, r);
+    probe q = probe_with(f, k, x, (const size_t[]){1, (size_t)n, 0, (size_t)np, 0});
+    q.ctx = ctx;
+    return check_map(&q, r);
 }

@@ -1,104 +1,72 @@
 /* check_pattern.c - the public check of the pattern of a problem without jac: does it contain all entries of f_y?
 
-   J is formed in the pattern from coloured products, as runs do, and J v is compared with f_y v for random v: twice
-   with components scaled by the sizes of y, and once with all alike (only with tangents: differences need the sizes).
-   A pattern is wrong even if the entry that it lacks is small relative to its row.  Only gaps that the errors of the
-   products explain are accepted. */
+   Column by column, by tangent or by differences.  An entry outside of the pattern is an error of the product if it is
+   small beside the moduli of its row, each times the size of its component; of tangents also if all sizes are alike,
+   since a pattern is wrong even if the entry that it lacks is small relative to its row. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/pattern.h"
-#include "base/vec.h"
 #include "maps/callbacks.h"
-#include "maps/maps.h"
 #include "maps/check.h"
 
-typedef struct {
-    probe q;
-    double *J, *size, *noise, *seed, *work;     /* entries of the pattern, n, n, n, 4 n */
-    int *color, ncolor;
-} holding;
+typedef struct { double row_sum, most, value; int column; } outside;       /* of a row: the largest entry outside */
 
-/* f_y v: v in the sizes of y, or by tangent in any */
-static int product(void *ctx, const double *v, double *out)
+/* noise: of the row, which differences may be wrong by */
+static void add_entry(outside *row, double entry, double size, double noise, int column, int held)
 {
-    const probe *q = &((const holding *)ctx)->q;
-    costate_point dx = {.y = v};
-    TRY(call_prepare(q->map, &q->at, q->ctx));
-    if (has_tangent(q->map)) return call_tangent(q->map, &q->at, &dx, out, q->ctx);
-    return check_difference_along(q, v, out, q->b);
+    double gap = fabs(entry) * size - noise;
+    row->row_sum += fabs(entry) * size;
+    if (!held && gap > row->most) row->most = gap, row->value = entry, row->column = column;
 }
 
-static int form(holding *s, const costate_pattern *a)
+/* rows: n for the sizes of y, then n for sizes that are alike, of tangents; f, d: n; work: of check_column */
+static int add_columns(const costate_pattern *a, const check_operator *F, outside *rows, double *f, double *work)
 {
-    for (int color = 0; color < s->ncolor; color++) {
-        for (int j = 0; j < a->n; j++) s->seed[j] = s->color[j] == color ? s->size[j] : 0;
-        TRY(product(s, s->seed, s->work));
-        for (int j = 0; j < a->n; j++)
-            for (int k = a->col[j]; s->color[j] == color && k < a->col[j + 1]; k++)
-                s->J[k] = s->work[a->row[k]] / s->size[j];
+    size_t n = F->in;
+    double *d = f + n;
+    worst unused = {0};
+    TRY(F->value(F->ctx, d, f));                        /* d is 0 yet */
+    for (int j = 0; j < a->n; j++) {
+        TRY(check_column(F, (size_t)j, &unused, d, work));
+        for (int i = 0; i < a->n; i++) {
+            int held = pattern_holds(a, i, j);
+            double noise = F->tangent ? 0 : CHECK_DIFFERENCED * CHECK_RIGHT * fabs(f[i]);
+            add_entry(&rows[i], d[i], F->unit[j], noise, j, held);
+            if (F->tangent) add_entry(&rows[n + (size_t)i], d[i], 1, 0, j, held);
+        }
     }
     return 0;
 }
 
-static int search(holding *s, const costate_pattern *a, missing_entry *found, double *gap)
+static int judge(const check_operator *F, const outside *rows, costate_report *r)
 {
-    const double ROUND_OFF = 1e-10, DIFFERENCED = 1e-8;      /* of sums of a row; differences have lost digits */
-    int tangent = has_tangent(s->q.map);
-    unsigned seed = 3;
-    pattern_probe p = {.pattern = a,
-                       .product = product,
-                       .ctx = s,
-                       .size = s->size,
-                       .noise = tangent ? NULL : s->noise,
-                       .least = tangent ? ROUND_OFF : DIFFERENCED,
-                       .work = s->work};
-    *gap = 0;
-    for (int k = 0; k < 2 + tangent; k++) {
-        if (k == 2) for (int j = 0; j < a->n; j++) s->size[j] = 1;
-        TRY(missing_find(&p, s->J, &seed, found));
-        *gap = fmax(*gap, found->part);
-        if (found->row >= 0) break;
+    const double LEAST = F->tangent ? 1e-10 : 1e-8;     /* differences have lost digits */
+    size_t worst_row = 0;
+    r->jac = 0;
+    for (size_t i = 0; i < 2 * F->in; i++) {
+        double part = rows[i].most > 0 ? rows[i].most / rows[i].row_sum : 0;
+        if (part > r->jac) r->jac = part, worst_row = i;
     }
-    return 0;
+    if (r->jac <= LEAST) check_adds(r, "pattern right (%.1e). ", r->jac);
+    else check_adds(r, "pattern WRONG: it leaves out row %zu with respect to y[%d], which is %.8g. ",
+                    worst_row % F->in, rows[worst_row].column, rows[worst_row].value);
+    return r->jac <= LEAST ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
-static int examine(holding *s, const costate_problem *P, missing_entry *found, double *gap)
+int check_pattern(probe *q, const costate_pattern *a, costate_report *r)
 {
-    TRY(P->rhs.value(&s->q.at, s->noise, P->ctx));
-    for (int i = 0; i < P->n; i++) {
-        s->size[i] = check_size(&s->q, i);
-        s->noise[i] = CHECK_DIFFERENCED * CHECK_RIGHT * fabs(s->noise[i]);
-    }
-    TRY(form(s, P->pattern));
-    return search(s, P->pattern, found, gap);
-}
-
-static int judge(holding *s, const costate_problem *P, costate_report *r)
-{
-    missing_entry found = {-1, 0, 0, 0};
-    double gap = 0;
-    int code = examine(s, P, &found, &gap);
-    if (code != 0) return check_says(r, COSTATE_CALLBACK, "A callback returned %d.", code);
-    r->jac = gap;
-    if (found.row < 0) check_adds(r, "pattern right (%.1e). ", gap);
-    else check_adds(r, "pattern WRONG: it leaves out row %d with respect to y[%d], which is %.8g. ",
-                    found.row, found.column, found.value);
-    return check_right(r) ? COSTATE_OK : COSTATE_CHECK_FAILED;
-}
-
-int check_pattern(const costate_problem *P, const costate_point *x, costate_report *r)
-{
-    const costate_pattern *a = P->pattern;
-    size_t n = (size_t)P->n;
-    holding s = {.q = probe_of(P, &P->rhs, P->n, x)};
-    TRY(check_begin(&s.q, r));
-    double *at = calloc((size_t)a->col[P->n] + 7 * n, sizeof *at);
-    s.color = calloc(n, sizeof *s.color);
-    s.ncolor = at && s.color ? colour(a, s.color) : -1;
-    s.size = at, s.noise = at + n, s.seed = at + 2 * n, s.work = at + 3 * n, s.J = at + 7 * n;
-    int status = s.ncolor < 0 ? check_no_memory(r) : judge(&s, P, r);
-    free(s.color);
-    free(at);
-    check_end(&s.q);
+    size_t n = (size_t)a->n;
+    TRY(check_begin(q, r));
+    derivative D = {q, 0, q->start[PART_Y], n};
+    const check_operator F = check_derivative(&D, has_tangent(q->map));
+    outside *rows = calloc(2 * n, sizeof *rows);
+    double *f = calloc(2 * n, sizeof *f);
+    int status = rows && f ? COSTATE_OK : check_no_memory(r);
+    int code = status ? 0 : add_columns(a, &F, rows, f, q->work);
+    if (code != 0) status = check_result(code, r);
+    else if (status == COSTATE_OK) status = judge(&F, rows, r);
+    free(rows);
+    free(f);
+    check_end(q);
     return status;
 }

@@ -22,9 +22,9 @@ enum { TRIES = 40 };                     /* halvings, to 4e-12 of the first dist
 
 typedef struct {
     const costate_problem *P;
-    costate_point at[POINTS];
-    double *y[POINTS], *p[POINTS], *f[POINTS], *yp[POINTS];         /* n, np, n, n (of a residual, else NULL) */
-    double *size, *move, *out;           /* n each */
+    probe q;                             /* of the equation */
+    double *inputs[POINTS], *f[POINTS];  /* of q; n */
+    double *out;                         /* n */
     char *hit;                           /* n: rows of the column */
     double *mass;                        /* n*n: M of a problem without a pattern, or NULL */
     int *col, *row;
@@ -33,80 +33,56 @@ typedef struct {
     costate_pattern *found;              /* the place for it */
 } probing;
 
-static const costate_map *equation(const probing *s) { return s->P->residual.value ? &s->P->residual : &s->P->rhs; }
-
-static int finite_value(probing *s, const costate_point *x, double *out)
+static int finite_value(const probing *s, const double *inputs, double *out)
 {
-    TRY(equation(s)->value(x, out, s->P->ctx));
+    TRY(check_product(&s->q, CALL_VALUE, &(product_arguments){.x = inputs}, out));
     return all_finite((size_t)s->P->n, out) ? 0 : 1;
 }
 
-/* like check_size_among, of y': where all are zero, it is as if one were 1 */
-static double slope_size(const double *yp, int n, int i)
-{
-    double most = 0;
-    for (int j = 0; j < n; j++) most = fmax(most, fabs(yp[j]));
-    return fmax(fabs(yp[i]), 1e-3 * (most > 0 ? most : 1));
-}
-
-/* Chooses point k.  If f is not defined there, half the distance is tried, with the other sign for components that are
+/* Chooses point k.  If f is not defined there, half the distance is tried, with the other sign for inputs that are
    zero. */
-static int put_point(probing *s, int k, const costate_point *x, unsigned *seed)
+static int put_point(const probing *s, int k, unsigned *seed)
 {
-    int n = s->P->n, np = s->P->np, code = 1;
+    const probe *q = &s->q;
+    int code = 1;
     double near = k > 0 ? NEAR : 0;
+    memcpy(s->inputs[k], q->base, q->start[PARTS] * sizeof *q->base);
     for (int tries = 0; code > 0 && tries < TRIES; tries++, near = tries < TRIES - 1 ? near / 2 : 0) {
         double side = tries % 2 ? -1 : 1;
-        s->at[k] = (costate_point){.t = x->t + near * random_number(seed) * fmax(fabs(x->t), 1e-2),
-                                    .y = s->y[k],
-                                    .p = s->p[k],
-                                    .yp = s->yp[k],
-                                    .m = x->m,
-                                    .mode = x->mode};
-        for (int i = 0; s->yp[k] && i < n; i++)
-            s->yp[k][i] = x->yp[i] + near * random_number(seed) * slope_size(x->yp, n, i);
-        for (int i = 0; i < n + np; i++) {
-            double from = i < n ? x->y[i] : x->p[i - n], r = random_number(seed);
-            double *to = i < n ? s->y[k] + i : s->p[k] + i - n;
-            double size = i < n ? check_size_among(n, x->y, i) : check_size_among(np, x->p, i - n);
-            *to = from + near * (from == 0 ? side * fabs(r) : r) * size;
+        for (size_t i = 0; i < q->start[PARTS]; i++) {
+            double from = q->base[i], r = random_number(seed);
+            s->inputs[k][i] = from + near * (from == 0 ? side * fabs(r) : r) * q->unit[i];
         }
-        code = finite_value(s, &s->at[k], s->f[k]);
+        code = finite_value(s, s->inputs[k], s->f[k]);
         if (near == 0) break;
     }
     return code;
 }
 
-/* F_y e_j, or F_y' e_j, at point k, into out */
-static int column_by_tangent(probing *s, int k, int j, int slope)
+/* out <- the column of input i at point k by tangent; or 1 in the rows where a change of it changes the value */
+static int column_at(const probing *s, int k, size_t i)
 {
-    const costate_map *f = equation(s);
-    memset(s->move, 0, (size_t)s->P->n * sizeof *s->move);
-    s->move[j] = 1;
-    costate_point dx = {.y = slope ? NULL : s->move, .yp = slope ? s->move : NULL};
-    int code = call_prepare(f, &s->at[k], s->P->ctx);
-    return code == 0 ? call_tangent(f, &s->at[k], &dx, s->out, s->P->ctx) : code;
-}
-
-/* 1 in the rows of out where a change of y[j], or y'[j], changes the value */
-static int column_by_value(probing *s, int k, int j, int slope)
-{
-    size_t n = (size_t)s->P->n;
-    costate_point z = s->at[k];
-    double d = NEAR / 2 * (slope ? slope_size(s->yp[k], s->P->n, j) : s->size[j]);
-    memcpy(s->move, slope ? s->yp[k] : s->y[k], n * sizeof *s->move);
-    s->move[j] += s->move[j] < 0 ? -d : d;
-    *(slope ? &z.yp : &z.y) = s->move;
-    int code = finite_value(s, &z, s->out);
-    for (size_t i = 0; code == 0 && i < n; i++) s->out[i] = s->out[i] != s->f[k][i];
+    const probe *q = &s->q;
+    size_t n = (size_t)s->P->n, in = q->start[PARTS];
+    memset(q->e, 0, in * sizeof *q->e);
+    q->e[i] = 1;
+    if (has_tangent(q->map))
+        return check_product(q, CALL_TANGENT, &(product_arguments){.x = s->inputs[k], .a = q->e}, s->out);
+    memcpy(q->moved, s->inputs[k], in * sizeof *q->moved);
+    double d = NEAR / 2 * q->unit[i];
+    q->moved[i] += q->moved[i] < 0 ? -d : d;
+    int code = finite_value(s, q->moved, s->out);
+    for (size_t l = 0; code == 0 && l < n; l++) s->out[l] = s->out[l] != s->f[k][l];
     return code;
 }
 
-/* the rows where column j acts at point k; NaN: not there */
-static int probe_column(probing *s, int k, int j)
+/* the rows where y_j, or y'_j, acts at point k; NaN: not there */
+static int probe_column(const probing *s, int k, int j)
 {
-    for (int slope = 0; slope <= (s->yp[k] != NULL); slope++) {
-        int code = has_tangent(equation(s)) ? column_by_tangent(s, k, j, slope) : column_by_value(s, k, j, slope);
+    for (int part = PART_Y; part <= PART_YP; part++) {
+        size_t first = s->q.start[part];
+        if (first == s->q.start[part + 1]) continue;
+        int code = column_at(s, k, first + (size_t)j);
         if (code < 0) return code;
         for (int i = 0; code == 0 && i < s->P->n; i++) s->hit[i] |= s->out[i] != 0 && s->out[i] == s->out[i];
     }
@@ -140,15 +116,15 @@ static void mark_known(probing *s, int j)
     for (int i = 0; s->mass && i < s->P->n; i++) s->hit[i] |= s->mass[(size_t)j * (size_t)s->P->n + (size_t)i] != 0;
 }
 
-static int all_columns(probing *s, const costate_point *x, costate_report *r)
+static int all_columns(probing *s, costate_report *r)
 {
-    const char *probed = has_tangent(equation(s)) ? tangent_name(equation(s)) : "value";
+    const char *probed = has_tangent(s->q.map) ? tangent_name(s->q.map) : "value";
     const char *of = s->P->residual.value ? "residual" : "rhs";
     unsigned seed = 13;
     int code = s->mass ? s->P->mass(s->mass, s->P->ctx) : 0;
     if (code != 0) return check_says(r, COSTATE_CALLBACK, "The callback mass returned %d.", code);
     for (int k = 0; k < POINTS; k++) {
-        code = put_point(s, k, x, &seed);
+        code = put_point(s, k, &seed);
         if (code < 0) return check_says(r, COSTATE_CALLBACK, "%s.value returned %d.", of, code);
         if (code > 0) return check_says(r, COSTATE_NOT_FINITE, "%s.value is not finite, or not defined, at x.", of);
     }
@@ -167,6 +143,7 @@ static int all_columns(probing *s, const costate_point *x, costate_report *r)
 
 static void probing_free(probing *s)
 {
+    check_end(&s->q);
     free(s->block);
     free(s->hit);
     free(s->mass);
@@ -178,33 +155,33 @@ static void probing_free(probing *s)
 /* 0: no memory */
 static int allocate(probing *s)
 {
-    size_t n = (size_t)s->P->n, np = (size_t)s->P->np;
+    size_t n = (size_t)s->P->n, in = s->q.start[PARTS];
     int dense = s->P->mass && !s->P->pattern;
-    int residual = s->P->residual.value != NULL;
-    double *at = s->block = calloc(POINTS * (3 * n + np) + 3 * n, sizeof *at);
+    double *at = s->block = calloc(POINTS * (in + n) + n, sizeof *at);
     s->found = malloc(sizeof *s->found);
     s->hit = malloc(n);
     s->col = calloc(n + 1, sizeof *s->col);
     if (dense) s->mass = calloc(n, n * sizeof *s->mass);
     if (!at || !s->found || !s->hit || !s->col || (dense && !s->mass)) return 0;
-    for (int k = 0; k < POINTS; k++) {
-        s->y[k] = at;
-        s->f[k] = at + n;
-        s->p[k] = at + 2 * n;
-        s->yp[k] = residual ? at + 2 * n + np : NULL;
-        at += 3 * n + np;
-    }
-    s->size = at;
-    s->move = at + n;
-    s->out = at + 2 * n;
+    for (int k = 0; k < POINTS; k++, at += in + n) s->inputs[k] = at, s->f[k] = at + in;
+    s->out = at;
     return 1;
 }
 
-static int detect(probing *s, const costate_point *x, costate_pattern **out, costate_report *r)
+/* y and y' differ in size; where all of y' are zero, it is as if one were 1: a change of it must be seen beside f */
+static void set_units(const probe *q)
 {
-    if (!allocate(s)) return check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
-    for (int i = 0; i < s->P->n; i++) s->size[i] = check_size_among(s->P->n, x->y, i);
-    TRY(all_columns(s, x, r));
+    const size_t *at = q->start;
+    check_sizes(at[PART_YP] - at[PART_Y], q->base + at[PART_Y], 1e-3, q->unit + at[PART_Y]);
+    check_sizes(at[PART_P] - at[PART_YP], q->base + at[PART_YP], 1, q->unit + at[PART_YP]);
+}
+
+static int detect(probing *s, costate_pattern **out, costate_report *r)
+{
+    if (check_begin(&s->q, r) || !allocate(s))
+        return check_says(r, COSTATE_NO_MEMORY, "No memory to find the pattern.");
+    set_units(&s->q);
+    TRY(all_columns(s, r));
     *out = s->found;
     **out = (costate_pattern){s->P->n, s->col, s->row};
     s->found = NULL;                     /* the caller's now, with its arrays */
@@ -220,8 +197,10 @@ int costate_pattern_detect(const costate_problem *P, const costate_point *x, cos
     if (!out) return check_says(r, COSTATE_BAD_ARGUMENT, "There is no place for the pattern (NULL).");
     *out = NULL;
     TRY(check_given_problem(P, x, r));
-    probing s = {.P = P};
-    int status = detect(&s, x, out, r);
+    int residual = P->residual.value != NULL;
+    probing s = {.P = P, .q = probe_of(P, residual ? &P->residual : &P->rhs, P->n, x, 1, residual)};
+    s.q.start[PARTS] = s.q.start[PART_M];           /* memory stays as it is given */
+    int status = detect(&s, out, r);
     probing_free(&s);
     return status;
 }

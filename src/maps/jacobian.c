@@ -55,7 +55,7 @@ static int whole(forming *s, const double *J)
                        .product = formed_along,
                        .ctx = s,
                        .size = size,
-                       .noise = s->exact ? NULL : noise,
+                       .noise = noise,
                        .least = s->exact ? WORTH : WORTH_DIFFERENCED,
                        .work = a->form.probe + 2 * n};
     for (int j = 0; j < a->n; j++) {

@@ -321,7 +321,7 @@ typedef struct {
     const costate_pattern *pattern;
     int (*product)(void *ctx, const double *v, double *out);        /* f_y v; 0, or a code that is passed on */
     void *ctx;
-    const double *size, *noise;          /* n: of y; what a product may be wrong by, NULL: nothing */
+    const double *size, *noise;          /* n: of y; what a product may be wrong by */
     double least;                        /* parts of a row up to this are taken for errors of the products */
     double *work;                        /* 4 n */
 } pattern_probe;

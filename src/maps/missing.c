@@ -33,7 +33,7 @@ static int worst_row(const pattern_probe *q, const double *J, const double *v, c
             sums[a->row[k]] += fabs(J[k] * v[j]);
         }
     for (int i = 0; i < a->n; i++) {
-        double gap = fabs(rest[i]) - (q->noise ? q->noise[i] : 0);
+        double gap = fabs(rest[i]) - q->noise[i];
         if (gap > *part * sums[i]) { *part = gap / sums[i]; worst = i; }
     }
     return worst;
@@ -71,7 +71,7 @@ static int column_of(const pattern_probe *q, const double *v, double sum, missin
     if (count == 0) return 0;
     outside(q, row, from, to, v, half, &only);
     TRY(q->product(q->ctx, half, out));
-    double rest = fabs(out[row]) - (q->noise ? q->noise[row] : 0);
+    double rest = fabs(out[row]) - q->noise[row];
     if (!(rest > q->least * sum)) return 0;
     *found = (missing_entry){.row = row, .column = only, .value = out[row] / v[only], .part = rest / sum};
     return 0;

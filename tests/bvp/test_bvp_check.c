@@ -147,6 +147,12 @@ static int growth_adjoint(const costate_point *x, const double *w, const costate
     if (g->p) g->p[0] += (wrong ? 1.5 : 1) * w[0] * x->y[0];
     return 0;
 }
+static int growth_jac(const costate_point *x, double *J, void *ctx)
+{
+    (void)ctx;
+    J[0] = x->p[0];
+    return 0;
+}
 static int from_tiny(const costate_point *x, double *out, void *ctx)
 {
     (void)ctx;
@@ -166,21 +172,25 @@ static int from_tiny_adjoint(const costate_point *x, const double *w, const cost
     return 0;
 }
 
+/* all products, or tangents or adjoints alone, which are compared with differences */
 static void tiny(void **state)
 {
+    static const char *const says[] = {"transposes differ", "tangents and differences", "adjoints and differences"};
     int wrong = 1;
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        const costate_problem P = {.n = 1, .np = 1, .ctx = k ? &wrong : NULL,
-                                   .rhs = {.value = growth, .tangent = growth_tangent, .adjoint = growth_adjoint}};
-        const costate_conditions C = {
+    for (int k = 0; k < 6; k++) {
+        costate_problem P = {.n = 1, .np = 1, .ctx = k % 2 ? &wrong : NULL, .jac = growth_jac,
+                             .rhs = {.value = growth, .tangent = growth_tangent, .adjoint = growth_adjoint}};
+        costate_conditions C = {
             .map = {.value = from_tiny, .tangent = from_tiny_tangent, .adjoint = from_tiny_adjoint}, .count = 1};
+        if (k / 2 == 1) P.rhs.adjoint = C.map.adjoint = NULL;
+        if (k / 2 == 2) P.rhs.tangent = C.map.tangent = NULL;
         const costate_bvp_options o = {.rtol = 1e-8, .atol = 1e-180};
         costate_bvp *c = costate_bvp_new(costate_method_find("gauss3"), &P, &C, &o);
         costate_report r;
         int status = costate_check_bvp(c, 0, 1, (double[]){0.7}, &r);
-        if (status != (k ? COSTATE_CHECK_FAILED : COSTATE_OK))
-            fail_msg("%s: %s: %s", k ? "wrong" : "right", costate_status_name(status), r.text);
+        if (status != (k % 2 ? COSTATE_CHECK_FAILED : COSTATE_OK) || !strstr(r.text, says[k / 2]))
+            fail_msg("%s: %s: %s", k % 2 ? "wrong" : "right", costate_status_name(status), r.text);
         costate_bvp_free(c);
     }
 }
