@@ -94,6 +94,23 @@ def test_lines():
          {"erk": 3, "run": 1})
 
 
+def test_definitions():
+    files = {"a/x.c": "static int pace(int a, int b, int c, int d, int e, int f, int g)\n{\n}\n"
+                      "int six(int (*f)(int, int), double b, int c, int d, int e, int g)\n{\n}\n",
+             "a/y.h": "int seven(int a, int b, int c, int d, int e, int f, int g);\n",
+             "a/y.c": "static double *pace(void)\n{\n}\n",
+             "b/z.c": "static void pace(int x) { }\nvoid pace2(void)\n{\n}\n"}
+    same([x[1:] for x in measure.many_parameters(files)], [("pace", 7)])
+    same(measure.alike(files), {"pace": {"a/x.c", "a/y.c", "b/z.c"}})
+    same(measure.largest_room(files), ("a", 3))
+
+
+def test_one_letter():
+    files = {"a.h": "typedef struct { int a; } pair;\ntypedef struct { int a; } rule;\n",
+             "a.c": "int f(pair *x, const rule *x, double y, pair z)"}
+    same({k: sorted(v) for k, v in measure.one_letter(files).items()}, {"x": ["pair", "rule"], "z": ["pair"]})
+
+
 def test_phrases():
     lines = {"The gradient by p.": 1, "the derivative by the parameters": 1, "a derivative by a separate run": 0,
              "all but the first": 1, "It is right, but the gradient is not.": 0, "f alone": 1,
