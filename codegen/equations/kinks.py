@@ -35,9 +35,10 @@ def condition(g, op, x, y, memory, model, rates):
     guard = g.sub(x, y)
     if guard not in memory:
         memory[guard] = held(g, guard, model, rates)
-    at = g.v("m", memory[guard].index)
-    decided = g.cmp(">", at, g.c(OPEN)) if op in ("<", "<=") else g.cmp("<", at, g.c(OPEN))
-    return g.either(decided, g.both(g.cmp("==", at, g.c(OPEN)), g.cmp(op, x, y)))
+    at = g.v("m", memory[guard].index)       # also where checks move it a little
+    below, above = g.cmp(">", at, g.c((OPEN + BELOW) / 2)), g.cmp("<", at, g.c((OPEN + ABOVE) / 2))
+    holds, fails = (below, above) if op in ("<", "<=") else (above, below)
+    return g.either(holds, g.both(g.no(fails), g.cmp(op, x, y)))
 
 
 def side(g, guard, at_zero):

@@ -70,12 +70,16 @@ class Kinks(unittest.TestCase):
         self.assertEqual(self.at_start("state v = 0\nkinks as events\nv' = if(t > 0, 1, 2)"), [kinks.ABOVE])
         self.assertEqual(self.at_start("state v = 0\nkinks as events\n2*v' = abs(v) - 1"), [kinks.OPEN])
 
-    def test_open_is_the_condition(self):
+    def test_memory_decides_and_open_is_the_condition(self):
         for op in ("<", "<=", ">", ">="):
             model = read.parse(f"state y = 0\nkinks as events\ny' = if(y {op} 0, 1, 0)", "m.eq")
             for y in (-1.0, 0.0, 1.0):
-                at = {("y", 0): y, ("m", 0): kinks.OPEN}
-                self.assertEqual(evaluate(model.graph, model.equations, at), [HOLDS[op](y, 0)], op)
+                for moved in (-1e-3, 0, 1e-3):
+                    at = {("y", 0): y, ("m", 0): kinks.OPEN + moved}
+                    self.assertEqual(evaluate(model.graph, model.equations, at), [HOLDS[op](y, 0)], op)
+                for branch, stands_for in ((kinks.BELOW, -1), (kinks.ABOVE, 1)):
+                    at = {("y", 0): y, ("m", 0): branch}
+                    self.assertEqual(evaluate(model.graph, model.equations, at), [HOLDS[op](stands_for, 0)], op)
 
     def test_conditions_in_conditions(self):
         for y, wanted in ((2, [kinks.ABOVE] * 2), (0.5, [kinks.ABOVE, kinks.BELOW]), (-2, [kinks.BELOW, kinks.ABOVE])):
