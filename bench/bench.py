@@ -1,14 +1,15 @@
-"""bench.py BUILD [--quick] [--add] [PART...] - the benchmark: rows of all codes, targets, pictures, bench/RESULTS.md.
+"""bench.py BUILD [--quick] [--add] [PART...] - the benchmark: rows of all codes, targets, pictures, all in
+BUILD/bench/RESULTS.md.
 
---add: the parts that were run replace their own section at the end of bench/RESULTS.md, or become one."""
+All parts, or those named with --add, replace what bench/RESULTS.md keeps of them."""
 import os
-import re
 import sys
 import time
 
 from parts import auto, bvp, dae, events, lanes, model, papers, scale, second, small, stiff, swe, trust, wmethods
 from peers.codes import codes, machine
 from peers.runner import Runner
+from report.results import part_of, read, written
 from report.sweeps import QUICK
 from report.tables import Report
 
@@ -22,41 +23,31 @@ PARTS = {"peers": swe.part_peers, "swe": swe.part_swe, "adj": swe.part_adj, "gro
 WITHIN = {"wmethods"}                      # the end of another part, stiff; by its name alone
 WITHOUT_PEERS = {"papers", "trust", "model"}
 
-INTRODUCTION = """# Results of `./run bench`
-
-Written whole by it, in one go of %.0f s. Seconds are of the processor, one thread; a row's are medians: in %d turns of
-all codes of a table, each with a few runs after one that warms up. A ratio compares the rows of one turn with each
-other, by interpolation at equal error on the front of each code; it is the median of the turns, beside it their range.
-All codes call the same callbacks at the same tolerances; their objects are made beforehand, and reinitialised.
-
-Columns: rej rejected steps; Jv, J'v, 2nd products with the Jacobian, its transpose, second derivatives; LU, cLU real
-and complex decompositions; err y, err d relative 2-norm errors of y(tf) and of its tangent or gradient.
-"""
 
 
-def write_results(run, rep, where, began):
+def lines_of_run(run, part, seconds):
+    made = machine() + codes(run, part not in WITHOUT_PEERS)
+    return ["%s, %d turns, %.0f s" % (made[0].removeprefix("date: "), run.turns, seconds)] + made[1:]
+
+
+def write_all(where, done):
+    """all that the parts said; done: {part: (lines of its run, its report)}"""
     with open(where, "w") as file:
-        file.write(INTRODUCTION % (time.time() - began, run.turns))
-        for title, lines in (("Machine and codes", machine() + codes(run)), ("Targets", rep.targets)):
-            file.write("\n## %s\n\n%s\n" % (title, "\n".join("- " + line for line in lines)))
-        file.write("\n## costate against its peers\n\n%s\n" % "\n".join(rep.ratio_lines()))
-        file.write("\n## Tables\n%s\n" % "\n".join(rep.lines))
+        for part, (ran, rep) in done.items():
+            lists = ["\n".join("- " + line for line in lines) for lines in (ran, rep.targets) if lines]
+            ratios = ["\n".join(rep.ratio_lines())] if rep.ratios else []
+            file.write("## %s\n\n%s\n%s\n\n" % (part, "\n\n".join(lists + ratios), "\n".join(rep.lines)))
     print("written: " + where)
 
 
-def add_results(run, rep, where, parts, began):
-    """Sections of one run each, "Added: PARTS", stand behind what a whole run wrote."""
-    title = "Added: " + " ".join(parts)
+def keep(where, done):
+    """The parts that were run replace theirs in bench/RESULTS.md."""
     with open(where) as file:
-        kept = re.sub(r"\n## %s\n.*?(?=\n## Added: |\Z)" % re.escape(title), "", file.read(), flags=re.S)
+        parts = read(file.read())
+    parts.update({part: part_of(part, ran, rep) for part, (ran, rep) in done.items()})
     with open(where, "w") as file:
-        file.write("%s\n\n## %s\n\nIn a run of its own of %.0f s, %d turns, as above.\n" % (
-            kept.rstrip("\n"), title, time.time() - began, run.turns))
-        for lines in (machine() + codes(run, not set(parts) <= WITHOUT_PEERS), rep.targets):
-            if lines:
-                file.write("\n%s\n" % "\n".join("- " + line for line in lines))
-        file.write("\n%s\n%s\n" % ("\n".join(rep.ratio_lines()) if rep.ratios else "", "\n".join(rep.lines)))
-    print("added to " + where)
+        file.write(written({part: parts[part] for part in PARTS if part in parts}))
+    print("written: " + where)
 
 
 def main():
@@ -64,24 +55,22 @@ def main():
     unknown = [p for p in parts if p not in PARTS]
     if unknown:
         sys.exit("bench: no part %s; there are: %s" % (", ".join(unknown), " ".join(PARTS)))
-    began, whole = time.time(), not parts and not QUICK
-    results = os.path.join(os.path.dirname(__file__), "RESULTS.md")
-    run = Runner(build, QUICK)
-    rep = Report(run.out)
+    kept = not QUICK and (not parts or "--add" in sys.argv)
+    run, done = Runner(build, QUICK), {}
     print("\n".join(machine() + codes(run)))
     for part in parts or [name for name in PARTS if name not in WITHIN]:
         start, used = time.time(), os.times().children_user
+        rep = Report(run.out)
         PARTS[part](run, rep)
         took = (part, time.time() - start, os.times().children_user - used)
         print("(%s took %.0f s, %.0f s of the processor)" % took, flush=True)
-        if whole:                           # a run that is stopped leaves what it has
-            write_results(run, rep, results, began)
-    print("\nTargets\n\n" + "\n".join(rep.targets) + "\n\n" + "\n".join(rep.ratio_lines()))
-    if parts and "--add" in sys.argv and not QUICK:
-        add_results(run, rep, results, parts, began)
-        return
-    if not whole:
-        write_results(run, rep, os.path.join(run.out, "RESULTS.md"), began)
+        done[part] = lines_of_run(run, part, took[1]), rep
+        write_all(os.path.join(run.out, "RESULTS.md"), done)        # a run that is stopped leaves what it has
+        if kept:
+            keep(os.path.join(os.path.dirname(__file__), "RESULTS.md"), {part: done[part]})
+    reports = [rep for _, rep in done.values()]
+    print("\nTargets\n\n" + "\n".join(line for rep in reports for line in rep.targets))
+    print("\n" + "\n".join(line for rep in reports if rep.ratios for line in rep.ratio_lines()))
 
 
 if __name__ == "__main__":

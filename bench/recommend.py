@@ -1,7 +1,7 @@
-"""Which method?  The tables of docs/explanation/choosing.md, from what errors cost on problems with known solutions.
+"""Which method?  The table of docs/explanation/choosing.md, from what errors cost on problems with known solutions.
 
-    recommend.py                   the tables from bench/recommend.json, into docs/explanation/choosing.md
-    recommend.py --measure BUILD   first bench/recommend.json anew, by BUILD/bench/recommend: a quarter of an hour
+    recommend.py BUILD            measures by BUILD/bench/recommend, in a quarter of an hour, and replaces the table
+    recommend.py BUILD --again    the table from what the last run of this measured: BUILD/recommend.raw
 
 The work of a run is what its calls cost in values of f (PRICES); at an error it is between those of the runs that end
 above and below it, a line in logarithms, where all tighter runs are below, too.  A method's number at a trait is the
@@ -19,7 +19,7 @@ sys.path.insert(0, ROOT)
 
 from codegen.families import FAMILIES  # noqa: E402
 
-KEPT, DOCUMENT = os.path.join(HERE, "recommend.json"), os.path.join(ROOT, "docs", "explanation", "choosing.md")
+DOCUMENT = os.path.join(ROOT, "docs", "explanation", "choosing.md")
 HEAD = "error reached"             # the first cell of the table
 
 # In values of f: f, a Jacobian, a product f' v or f'^T w, a second one; a factorisation, a complex one, a solution of
@@ -188,48 +188,24 @@ def compare(found):
                     label, trait, e, name, fast[name], min(fast, key=fast.get)))
 
 
-def measure(build):
+def main(build, *again):
+    if again not in ((), ("--again",)):
+        sys.exit(__doc__)
     raw = os.path.join(build, "recommend.raw")
-    with open(raw, "w") as out:
-        subprocess.run([os.path.join(build, "bench", "recommend")], stdout=out, check=True,
-                       env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+    if not again:
+        with open(raw, "w") as out:
+            subprocess.run([os.path.join(build, "bench", "recommend")], stdout=out, check=True,
+                           env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
     with open(raw) as lines:
         found = read(lines)
-    write(kept_of(found))
     compare(found)
-
-
-def write(kept):
-    lines = []
-    for name, problem in kept.items():
-        lines.append(" %s: {" % json.dumps(name) + "\"trait\": %s, \"prices\": %s, \"value\": {" % (
-            json.dumps(problem["trait"]), json.dumps(problem["prices"])))
-        lines.append(works_of(problem["value"]) + "}, \"gradient\": {")
-        lines.append(works_of(problem["gradient"]) + "}},")
-    lines[-1] = lines[-1].rstrip(",")
-    with open(KEPT, "w") as out:
-        out.write("\n".join(["{"] + lines + ["}"]) + "\n")
-
-
-def works_of(works):
-    return ",\n".join("  %s: %s" % (json.dumps(m), json.dumps(row)) for m, row in works.items())
-
-
-def kept_data():
-    with open(KEPT) as file:
-        return json.load(file)
-
-
-def main(*arguments):
-    if arguments[:1] == ("--measure",):
-        measure(*arguments[1:])
-    elif arguments:
-        sys.exit(__doc__)
     with open(DOCUMENT, encoding="utf-8") as file:
         text = file.read()
     with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(spliced(text, tables(kept_data())))
+        file.write(spliced(text, tables(kept_of(found))))
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     main(*sys.argv[1:])

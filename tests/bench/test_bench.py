@@ -20,8 +20,8 @@ import bench  # noqa: E402
 import demo  # noqa: E402
 from parts import auto, bvp as bvp_part, lanes, papers as paper_part, second, wmethods  # noqa: E402
 import recommend  # noqa: E402
-from report import trust_pictures  # noqa: E402
-from report.tables import Report, faster_at, gain  # noqa: E402
+from report import results, trust_pictures  # noqa: E402
+from report.tables import Gain, Report, faster_at, gain  # noqa: E402
 
 
 def rows(errors, seconds_of, slower=(1, 1, 1)):
@@ -55,25 +55,47 @@ def test_times_at_the_error_of_one_row():
     assert faster_at(ours, rows([1e-8], lambda e: 1)[0], "error") is None
 
 
-def test_added_part_replaces_its_section():
-    """and leaves what else is there"""
-    found = []
+def reported(place, *targets):
+    """of the part bvp: a table that is kept, one that is not, and targets (text, reached)"""
+    with contextlib.redirect_stdout(io.StringIO()):
+        report = Report(place)
+        for text, reached in targets:
+            report.target(text, reached, 1)
+        report.ratio("p, rtol 0.0001", "gauss4", "SciPy", Gain(2, 1, 4))
+        report.ratio("p, rtol 1e-06", "gauss5", "SciPy", Gain(4, 4, 4))
+        report.plain_table("Growth with intervals", ["a"], [["1"]])
+        report.plain_table("Intervals of the last mesh, tolerance", ["N"], [["7"]])
+        report.say("target: behind the table")
+    return report
+
+
+def test_results_keep_what_is_of_each_part():
+    """targets in a row for the same limit, misses bold; one table; other parts stay when a part is measured again"""
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         where = os.path.join(place, "RESULTS.md")
+        with open(os.path.join(root, "bench", "RESULTS.md"), encoding="utf-8") as file:
+            before = file.read()
         with open(where, "w", encoding="utf-8") as file:
-            file.write("# whole\n\n## Tables\n\n## Added: other\n\nkept\n")
-        bench.machine = bench.codes = lambda *_: []
-        run = type("Run", (), {"turns": 3})
-        for text in ("first", "second"):
-            report = Report(place)
-            report.say(text)
-            bench.add_results(run, report, where, ["stiff"], 0)
-            with open(where, encoding="utf-8") as file:
-                found.append(file.read())
-    assert "first" in found[0] and "first" not in found[1] and "second" in found[1], found
-    for text in found:
-        assert text.startswith("# whole\n\n## Tables\n\n## Added: other\n\nkept\n"), text
-        assert text.count("## Added: stiff") == 1 and text.endswith("\n") and not text.endswith("\n\n"), text
+            file.write(before)
+        report = reported(place, ("a: x at rtol 0.1", 0.5), ("a: x at rtol 0.2", 2), ("b: x", None), ("y", 0.25))
+        bench.keep(where, {"bvp": (["now", "here"], report)})
+        with open(where, encoding="utf-8") as file:
+            after = results.read(file.read())
+    before = results.read(before)
+    assert after.pop("bvp") == results.Part("now; here", [
+        "| x | <= 1 | a: 0.5 at 0.1, **2** at 0.2; b: not measured |", "| y | <= 1 | 0.25 |"], [
+        "| p | gauss4 or gauss5 | SciPy | 0.50 (0.25 to 1.00), 0.25 (0.25 to 0.25) |"],
+        "### bvp: Intervals of the last mesh, tolerance\n\n```\nN\n7\n```"), after
+    assert before.pop("bvp") and after == before and list(after) == [x for x in bench.PARTS if x in after]
+
+
+def test_kept_results():
+    """are as their reader writes them, of parts that there are, each with a table where one is named, and short"""
+    with open(os.path.join(root, "bench", "RESULTS.md"), encoding="utf-8") as file:
+        text = file.read()
+    parts = results.read(text)
+    assert results.written(parts) == text and set(parts) <= set(bench.PARTS) and text.count("\n") < 600
+    assert {name for name, part in parts.items() if part.table} == set(results.SHOWN)
 
 
 def test_no_ratio_without_a_common_error():
@@ -248,34 +270,42 @@ def test_recommended_are_those_of_least_work_that_reach_the_error():
     assert set(recommend.means(kept, "t", "gradient", ("ros",), 3)) == {"rodas4"}
 
 
+def recommended():
+    """{(row of recommend.ROWS): the methods of its cells} as docs/explanation/choosing.md has them; its text"""
+    with open(recommend.DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    lines = text[text.index("| " + recommend.HEAD):].split("\n\n")[0].split("\n")[2:]
+    names = [[re.findall("`([a-z0-9]+)`", cell) for cell in line.split("|")[2:]] for line in lines]
+    assert [line.split("|")[1].strip() for line in lines] == [row[0] for row in recommend.ROWS]
+    return {row: set(sum(cells, [])) for row, cells in zip(recommend.ROWS, names)}, text
+
+
+def test_table_is_replaced_alone():
+    text = "a\n\n| %s | 1 |\n|---|---|\n| x | `y` |\n\nb | c\n" % recommend.HEAD
+    assert recommend.spliced(text, "| new |\n| z |") == "a\n\n| new |\n| z |\n\nb | c\n"
+
+
 def test_table_of_recommendations():
-    """is what the kept data give, of methods that there are"""
-    with open(os.path.join(root, "docs", "explanation", "choosing.md"), encoding="utf-8") as file:
-        text = file.read()
-    kept, methods = recommend.kept_data(), recommend.family_of()
-    assert recommend.spliced(text, recommend.tables(kept)) == text, "choosing.md has another table: bench/recommend.py"
-    for name, problem in kept.items():
-        gone = (set(problem["value"]) | set(problem["gradient"])) - set(methods)
-        assert not gone, "bench/recommend.json, %s: no methods %s" % (name, sorted(gone))
+    """names methods that there are, of the families of each row"""
+    families = recommend.family_of()
+    for row, names in recommended()[0].items():
+        assert names and all(families.get(name) in row[3] for name in names), (row, names)
 
 
-def test_advice_is_that_of_the_data():
-    """methods of the short answers are within 1.2 of the least work somewhere in a row of their kind of problem"""
-    with open(os.path.join(root, "docs", "explanation", "choosing.md"), encoding="utf-8") as file:
-        text = file.read()
+def test_advice_is_that_of_the_table():
+    """methods of the short answers are among the best somewhere in a row of their kind of problem"""
+    table, text = recommended()
     short = text[text.index("## Which method"):text.index("### Measured")]
     traits = {"not stiff": "not stiff", "stiff": "stiff", "[parabolic": "parabolic", "DAE M y'": "singular",
               "DAE in residual form": "index 2"}
-    made, seen = list(zip(recommend.ROWS, recommend.rows_of(recommend.kept_data()))), set()
+    seen = set()
     for line in short.splitlines():
         start = next((start for start in traits if line.startswith("| " + start)), None)
         for name in re.findall("`([a-z0-9]+)`", line.split("|")[2]) if start else ():
             seen.add(start)
             if name in (composite for composite, *_ in auto.COMPOSITES):      # the part auto has their work
                 continue
-            least = min(column.get(name, 9) for row, (_, columns, _) in made if row[1] == traits[start]
-                        for column in columns)
-            assert least <= recommend.NEAR, "%s: %s at %.2f of the least work at best" % (start, name, least)
+            assert any(name in names for row, names in table.items() if row[1] == traits[start]), (start, name)
     assert seen == set(traits), seen
 
 
