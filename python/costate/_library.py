@@ -155,11 +155,9 @@ WORDS = {
     "stability": {"on": "COSTATE_STABILITY_ON", "off": "COSTATE_STABILITY_OFF"},
     "predictor": {"on": "COSTATE_PREDICT", "off": "COSTATE_PREDICT_NONE"},
 }
-# members of costate_options that hold pointers, which options() sets itself or which Python does not have
-POINTERS = {"rtol_vector", "atol_vector", "backend", "preconditioner", "spectral_radius", "on_step", "on_step_ctx",
-            "on_event", "on_event_ctx", "sum", "sum_ctx", "tangent_rtol", "tangent_atol", "tangent_atol_vector",
-            "tangent_count", "on_back", "on_back_ctx", "step_bound"}
-NUMBERS = {name for name, _ in ffi.typeof("costate_options").fields if name not in POINTERS} - {"members"}
+# members of costate_options that are numbers; Python has no use for the other pointers, nor for this count of them
+NUMBERS = {name for name, field in ffi.typeof("costate_options").fields if field.type.kind == "primitive"} - {
+    "tangent_count"}
 
 
 def option_names():

@@ -3,6 +3,7 @@
 #include "linsol/backends.h"
 #include "linsol/few.h"
 #include "lanes/setup.h"
+#include "step/option_table.h"
 
 static const char *of_problem(const costate_problem *P, const lane_task *t)
 {
@@ -16,25 +17,13 @@ static const char *of_problem(const costate_problem *P, const lane_task *t)
     return t->maps->rhs.value ? NULL : "the lanes lack rhs.value";
 }
 
-/* options that only a run alone follows */
 static const char *of_options(const costate_options *o, const lane_task *t)
 {
-    const struct { const char *why; int is; } all[] = {
-        {"options.controller is COSTATE_FIXED", o->controller == COSTATE_FIXED},
-        {"options.tangent_error is set", t->d > 0 && o->tangent_error},
-        {"options.gradient_control is set", o->gradient_control > 0},
-        {"options.step_bound is set", o->step_bound != NULL},
-        {"options.differences is set", o->differences},
-        {"options.consistent is set", o->consistent != 0 && o->consistent != COSTATE_CONSISTENT_NONE},
-        {"options.storage is not COSTATE_ALL_STAGES", t->k > 0 && o->storage != COSTATE_ALL_STAGES},
-        {"options.tape_limit is set", t->k > 0 && o->tape_limit > 0},
-        {"options.keep_factors is 1", t->k > 0 && o->keep_factors == 1},
-        {"options.on_step is set", o->on_step != NULL},
-        {"options.on_back is set", o->on_back != NULL},
-        {"options.sum is set", o->sum != NULL},
-        {"options.mode is set", o->mode != 0},
-    };
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) if (all[k].is) return all[k].why;
+    unsigned alone = OPTION_ALONE;
+    if (t->d > 0) alone |= OPTION_ALONE_TANGENTS;
+    if (t->k > 0) alone |= OPTION_ALONE_ADJOINTS;
+    for (const option *x = option_table; x->name; x++)
+        if (x->is & alone && option_value(o, x) > x->most_in_lanes) return x->alone;
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "run/functional.h"
+#include "step/option_table.h"
 
 /* Parts of newton_tol, so that the error of Newton's iteration is seen, too. In fully implicit methods it may be as
    large as that of the steps. */
@@ -24,11 +25,9 @@ static int storage_for(const costate *c, const costate_tape *tape)
 static costate_options options_for(const costate *c, const costate_tape *tape)
 {
     costate_options o = options_unwatched(c);
+    options_clear(&o, OPTION_ONE_RUN);
     o.storage = storage_for(c, tape);
-    o.hmin = o.hmax = 0;
     o.max_steps = 0x7fffffff;
-    o.gradient_control = o.tangent_error = o.tangent_count = o.warm = 0;
-    o.tangent_rtol = o.tangent_atol = o.tangent_atol_vector = NULL;
     o.mode = tape->maps.count > 0 ? tape->maps.list[0].from : tape->mode;
     return o;
 }

@@ -1,32 +1,8 @@
 /* options.c - checks the options and fills in defaults: zero means default. */
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include "run/run.h"
-
-static const struct { const char *name; size_t offset; double fallback, least, most; } real_options[] = {
-#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
-    O(rtol, 1e-6, 0, 1), O(atol, 1e-6, 0, DBL_MAX), O(h0, 0, 0, DBL_MAX), O(hmin, 0, 0, DBL_MAX),
-    O(hmax, 0, 0, DBL_MAX), O(safety, 0.9, 0, 1), O(fac_min, 0.2, 0, 1), O(fac_max, 8, 1, DBL_MAX),
-    O(fac_reject, 0.1, 0, 1), O(q_min, 1, 0, 1), O(q_max, 1.2, 1, DBL_MAX), O(newton_tol, 0, 0, 1),
-    O(theta_reuse, 0.03, -DBL_MAX, 1), O(krylov_tol, 1e-14, 0, 0.1), O(spectral_bound, 0, 0, DBL_MAX),
-#undef O
-};
-
-static const struct { const char *name; size_t offset; int fallback, least, most; } int_options[] = {
-#define O(name, fallback, least, most) {#name, offsetof(costate_options, name), fallback, least, most}
-    O(max_steps, 100000, 1, 2147483647), O(controller, 0, 0, COSTATE_FIXED), O(estimator, 0, 0, COSTATE_EST_SDIRK),
-    O(newton_max, 0, 0, 255), O(predictor, 0, 0, COSTATE_PREDICT_NONE), O(solver, 0, 0, COSTATE_LS_PRECONDITIONER),
-    O(stage_solve, 0, 0, COSTATE_STAGE_ITERATIVE), O(storage, 0, 0, COSTATE_CHECKPOINTS), O(cost_error, 0, 0, 1),
-    O(tangent_error, 0, 0, 1), O(autonomous, 0, 0, 1), O(derivative_mode, 0, 0, 1), O(keep_factors, 0, -1, 1),
-    O(differences, 0, 0, 1), O(ilu, 0, 0, 1), O(warm, 0, 0, 1), O(degree_max, 0, 0, 1 << 30),
-    O(consistent, 0, COSTATE_CONSISTENT_NONE, COSTATE_CONSISTENT_START + COSTATE_CONSISTENT_END),
-    O(mode, 0, 0, 2147483647), O(max_events, 1000000, 1, 2147483647), O(event_samples, 0, 0, 1000),
-    O(checkpoints, 0, 0, 2147483647), O(tangent_count, 0, 0, 2147483647),
-    O(stability, 0, 0, COSTATE_STABILITY_OFF),
-    O(gradient_control, 0, 0, 1000),
-#undef O
-};
+#include "step/option_table.h"
 
 static int check_tolerances(costate *c, const double *vector, int count, const char *name)
 {
@@ -89,23 +65,24 @@ static int fits_method(costate *c)
     return 0;
 }
 
+/* 0 becomes the default; a number outside its range is refused, NaN too. */
+static int fill(costate *c, const option *x)
+{
+    void *at = (char *)&c->o + x->offset;
+    double value = option_value(&c->o, x);
+    if (value == 0) value = x->fallback;
+    if (!(value >= x->least && value <= x->most))
+        return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %.10g lies outside [%.10g, %.10g].", x->name, value,
+                    x->least, x->most);
+    if (x->kind == OPTION_REAL) *(double *)at = value;
+    else *(int *)at = (int)value;
+    return COSTATE_OK;
+}
+
 int options_fill(costate *c)
 {
-    char *o = (char *)&c->o;
-    for (size_t k = 0; k < sizeof real_options / sizeof *real_options; k++) {
-        double *x = (double *)(void *)(o + real_options[k].offset);
-        if (*x == 0) *x = real_options[k].fallback;
-        if (!(*x >= real_options[k].least && *x <= real_options[k].most))
-            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %g lies outside [%g, %g].", real_options[k].name, *x,
-                        real_options[k].least, real_options[k].most);
-    }
-    for (size_t k = 0; k < sizeof int_options / sizeof *int_options; k++) {
-        int *x = (int *)(void *)(o + int_options[k].offset);
-        if (*x == 0) *x = int_options[k].fallback;
-        if (*x < int_options[k].least || *x > int_options[k].most)
-            return fail(&c->v, COSTATE_BAD_ARGUMENT, "options.%s = %d lies outside [%d, %d].", int_options[k].name, *x,
-                        int_options[k].least, int_options[k].most);
-    }
+    for (const option *x = option_table; x->name; x++)
+        if (x->kind == OPTION_REAL || x->kind == OPTION_INTEGER) TRY(fill(c, x));
     TRY(check_tolerances(c, c->o.rtol_vector, c->st.n, "rtol_vector"));
     TRY(check_tolerances(c, c->o.atol_vector, c->st.n, "atol_vector"));
     for (int i = 0; c->o.rtol_vector && c->o.atol_vector && i < c->st.n; i++)
@@ -199,9 +176,7 @@ void options_scale(costate *c, double factor)
 costate_options options_unwatched(const costate *c)
 {
     costate_options o = c->o;
-    o.on_step = NULL;
-    o.on_event = NULL;
-    o.on_back = NULL;
+    options_clear(&o, OPTION_WATCHES);
     if (!o.consistent) o.consistent = COSTATE_CONSISTENT_NONE;       /* 0 says that of a solver, not of options */
     return o;
 }

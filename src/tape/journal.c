@@ -1,5 +1,6 @@
 /* journal.c - writes the frames of a tape on a medium during the run. */
 #include <string.h>
+#include "step/option_table.h"
 #include "tape/journal.h"
 
 size_t words(size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -9,23 +10,25 @@ size_t counts_bytes(const stepper *c, int member)
     return by->F->is & IMPLICIT ? words((size_t)by->m->s) : 0;
 }
 
+static void add_options(summed *all, const stepper *c, unsigned which)
+{
+    for (const option *x = option_table; x->name; x++) {
+        double value = option_value(c->options, x);
+        if (!(x->is & which)) continue;
+        words_add(all, &value, sizeof value);
+        if (x->kind == OPTION_VECTOR && value != 0)
+            words_add(all, option_pointer(c->options, x), (size_t)c->n * sizeof(double));
+        if (x->kind != OPTION_TEXT || value == 0) continue;
+        for (const char *at = option_pointer(c->options, x); *at; at++)
+            words_add(all, &(int64_t){*at}, sizeof(int64_t));
+    }
+}
+
 /* a checksum of everything on which the steps of a run depend, apart from the problem */
 uint64_t journal_options(const stepper *c)
 {
-    const costate_options *o = c->options;
     summed all = words_begin();
-    const double real[] = {o->rtol, o->atol, o->h0, o->hmin, o->hmax, o->safety, o->fac_min, o->fac_max, o->fac_reject,
-                           o->q_min, o->q_max, o->newton_tol, o->theta_reuse, o->krylov_tol, o->spectral_bound};
-    const int integer[] = {o->cost_error, o->controller, o->estimator, o->autonomous, o->newton_max, o->predictor,
-                         o->derivative_mode, o->solver, o->backend != NULL, o->ilu, o->differences, o->degree_max,
-                         o->consistent, o->mode, o->event_samples, o->preconditioner != NULL,
-                         o->spectral_radius != NULL, o->sum != NULL, o->rtol_vector != NULL, o->atol_vector != NULL,
-                         o->stability, o->gradient_control, o->step_bound != NULL};
-    words_add(&all, real, sizeof real);
-    words_add(&all, integer, sizeof integer);
-    if (o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));
-    if (o->atol_vector) words_add(&all, o->atol_vector, (size_t)c->n * sizeof(double));
-    for (const char *at = o->members; at && *at; at++) words_add(&all, &(int64_t){*at}, sizeof(int64_t));
+    add_options(&all, c, OPTION_STEPS);
     return all.sum;
 }
 
@@ -34,27 +37,22 @@ uint64_t journal_options(const stepper *c)
    case. */
 solved_by solved_by_of(const stepper *c)
 {
-    const costate_options *o = c->options;
     const member_method *stiff = stiff_member(c);
     const shifts *sh = stiff->sh;
     solved_by x = {.solver = "none"};
     summed all = words_begin();
     int implicit = (stiff->F->is & IMPLICIT) != 0, loose = implicit && sh->matfree;
-    int weighed = loose || (implicit && c->maps->form.differenced);
-    const int integer[] = {implicit ? (c->maps->user.w ? 2 : c->maps->user.jac != NULL) : 0,
-                           implicit && c->maps->form.differenced,
-                           (stiff->F->needs[FORWARD] & SLOPE_OF) != 0 && o->autonomous, loose && o->derivative_mode,
-                           loose ? o->newton_max : 0, loose ? o->estimator : 0, loose ? o->ilu : 0,
-                           loose && o->preconditioner != NULL, o->sum != NULL, 0};
-    const double real[] = {weighed ? o->rtol : 0, weighed ? o->atol : 0, loose ? o->newton_tol : 0,
-                           loose ? o->krylov_tol : 0};
-    words_add(&all, integer, sizeof integer);
-    words_add(&all, real, sizeof real);
-    if (weighed && o->rtol_vector) words_add(&all, o->rtol_vector, (size_t)c->n * sizeof(double));
-    if (weighed && o->atol_vector) words_add(&all, o->atol_vector, (size_t)c->n * sizeof(double));
+    int differenced = implicit && c->maps->form.differenced;
+    const int form[] = {implicit ? (c->maps->user.w ? 2 : c->maps->user.jac != NULL) : 0, differenced};
+    unsigned which = OPTION_REPEATED;
+    if (loose) which |= OPTION_ITERATED;
+    if (loose || differenced) which |= OPTION_WEIGHED;
+    if (stiff->F->needs[FORWARD] & SLOPE_OF) which |= OPTION_SLOPED;
+    words_add(&all, form, sizeof form);
+    add_options(&all, c, which);
     x.options = all.sum;
     x.iterative = sh->matfree;
-    x.exact = o->derivative_mode != 0;
+    x.exact = c->options->derivative_mode != 0;
     if (sh->backend) strncpy(x.solver, shifts_name(sh), sizeof x.solver - 1);
     return x;
 }
