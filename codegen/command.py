@@ -1,6 +1,6 @@
 """costate-model: equation files, chemical mechanisms and coefficient files to C.
 
-    costate-model FILE [-o NAME.c] [--lanes] [-I FOLDER]
+    costate-model FILE [-o NAME.c] [--lanes] [--json] [-I FOLDER]
     costate-model MECHANISM -o NAME.eq [-I FOLDER]
 
 FILE.eq holds equations in the language of docs/reference/equations.md; FILE.def, .kpp or .eqn a mechanism in the
@@ -9,7 +9,8 @@ model is, in the current directory.  A mechanism with -o NAME.eq becomes an equa
 that it includes are also looked for in FOLDER and in $KPP_HOME/models.  FILE.toml holds the coefficients of a method:
 NAME.c, compiled with -shared -fPIC, is an object for costate_method_load.  With --lanes NAME.c also has maps that treat
 2, 4 or 8 members of an ensemble side by side (costate/lanes.h): compile it with -O3 -fopenmp-simd -ffp-contract=off
--fno-math-errno.  A fault is reported with file, line and column."""
+-fno-math-errno.  With --json NAME.json says what they have, for programs that load them: the name of the model, its
+quantities with their units, its sizes.  A fault is reported with file, line and column."""
 import sys
 from pathlib import Path
 
@@ -23,11 +24,11 @@ MARKS = ("written by costate-model", "for costate_method_load: made by codegen")
 BEGINNING = 400                              # characters
 
 
-def write(source, out=None, lanes=False, folders=()):
+def write(source, out=None, lanes=False, as_json=False, folders=()):
     """Writes the files; their paths"""
     if Path(source).suffix == ".toml":
-        if lanes:
-            raise Refused(f"{source}: --lanes is for models; this is a coefficient file")
+        if lanes or as_json:
+            raise Refused(f"{source}: --{'lanes' if lanes else 'json'} is for models; this is a coefficient file")
         texts, name = [kinds.method_object(source)], Path(source).stem
     else:
         mechanism = Path(source).suffix in MECHANISMS
@@ -41,7 +42,8 @@ def write(source, out=None, lanes=False, folders=()):
     if path.suffix != ".c" or not path.stem.replace("-", "_").isidentifier():
         raise Refused(f"{path}: the name of the output must be a word with the suffix .c")
     texts = texts or c_file.write(model, Path(source).name, path.stem, lanes)
-    files = [path, path.with_suffix(".h")][:len(texts)]
+    files = [path, path.with_suffix(".h")] + [path.with_suffix(".json")] * as_json
+    files = files[:len(texts)]
     for file in files:
         check_own(file)
     for file, text in zip(files, texts):
@@ -96,13 +98,13 @@ def main(args):
     args, out = taken(args, "-o")
     args, folders = taken(args, "-I")
     out = out[-1] if out else None
-    lanes = "--lanes" in args
-    args = [a for a in args if a != "--lanes"]
+    lanes, as_json = "--lanes" in args, "--json" in args
+    args = [a for a in args if a not in ("--lanes", "--json")]
     if len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
         return 0 if args in (["-h"], ["--help"]) else 2
     try:
-        write(args[0], out, lanes, folders)
+        write(args[0], out, lanes, as_json, folders)
     except Refused as fault:
         print(fault, file=sys.stderr)
         return 1

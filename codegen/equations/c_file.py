@@ -1,6 +1,7 @@
 """A C file and its header from a model of single states: maps, Jacobian, mass matrix, events, names, start; on request
 maps of several members side by side."""
 from . import lanes
+from .about import about
 from .body import Body, Target, constant
 from .elimination import MOST_ROWS, Elimination, Plan, compressed
 from .functions import Writer, function, nothing
@@ -13,8 +14,8 @@ from .tables import MANY, Tables
 
 
 def write(model, origin, stem=None, side_by_side=False):
-    """(text of STEM.c, text of STEM.h); origin: name of the file that the model was read from; side_by_side: with
-    NAME_lanes"""
+    """(text of STEM.c, text of STEM.h, what they have as JSON); origin: name of the file that the model was read from;
+    side_by_side: with NAME_lanes"""
     if side_by_side:
         lanes.check(model, origin, in_tables(model))
     try:
@@ -63,7 +64,10 @@ class File:
             side = lanes.Lanes(m, self.names, maps, self.of_jacobian["jac"], elimination)
             before, after = side.functions(), side.list()
         return self.head(backend) + "\n".join(self.parts) + "\n" + before + body + backend + after, \
-            header(self, bool(backend))
+            header(self, bool(backend)), self.about(bool(backend))
+
+    def about(self, backend):
+        return about(self.origin, self.name, kinds(self.model), ["start", "start_map"] + ["backend"] * backend)
 
     # ---- maps ----
 

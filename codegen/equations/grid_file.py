@@ -2,6 +2,7 @@
 import re
 
 from . import grid_text
+from .about import about
 from .functions import Writer, nothing
 from .grid import Grid
 from .grid_functions import Start, Sums
@@ -68,7 +69,12 @@ class GridFile:
             + made.values() + made.positions() + self.names()
         tables = self.tables.constants() + self.struct() + self.tables.tables()
         text = self.head(body) + tables + self.helpers(body) + body
-        return text.replace("@NAME", self.grid.name), header(self)
+        return text.replace("@NAME", self.grid.name), header(self), self.about()
+
+    def about(self):
+        functions = ["start", "start_map"] * bool(self.start) + ["index"] + ["parameter"] * bool(self.grid.fields)
+        return about(self.origin, self.grid.name, self.kinds(), functions, [axis.size for axis in self.model.axes],
+                     {name: self.model.sizes[name] for name in self.grid.sizes})
 
     # ---- values outside of the grid ----
 

@@ -143,7 +143,7 @@ class Generated(unittest.TestCase):
 
     def compiled(self, name):
         file, = [f for folder in ("models", "tests/models/grids") for f in (ROOT / folder).glob(name + ".eq")]
-        code, header = c_file.write(read.read(file), file.name)
+        code, header, _ = c_file.write(read.read(file), file.name)
         (self.place / f"{name}.c").write_text(code, encoding="utf-8")
         (self.place / f"{name}.h").write_text(header, encoding="utf-8")
         self.assertTrue(all(len(line) <= 120 for line in (code + header).split("\n")), f"{name}: a line is too long")
@@ -295,7 +295,7 @@ class Text(unittest.TestCase):
         linear = "u' = u[i-1] - 2*u + u[i+1] + v\nv' = v[i-1] - 2*v + v[i+1] - u^3\n"
         costly = "let r = exp(u)*sqrt(1 + v^2)/(1 + u^2)\nu' = r*(u[i-1] + v[i+1])\nv' = u - r*(v[i-1] - v[i+1])^2\n"
         for equations, stores in ((linear, 2), (costly, 5)):
-            code, _ = c_file.write(read.parse(both + equations, "trial.eq"), "trial.eq")
+            code, *_ = c_file.write(read.parse(both + equations, "trial.eq"), "trial.eq")
             body = code.split("INLINE void adjoint_at(")[1].split("\n}\n")[0]
             self.assertEqual(body.count("gy["), stores)
 

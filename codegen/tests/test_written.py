@@ -1,4 +1,5 @@
 """What is written for an equation file: which functions, which branches, which names; decisions of the printer."""
+import json
 import re
 import unittest
 
@@ -26,11 +27,30 @@ class Outputs(unittest.TestCase):
         self.assertNotIn("w[0] != 0", code)
 
 
+class About(unittest.TestCase):
+    def test_is_what_the_file_has(self):
+        """names and units in the order of the C file, functions and sizes in that of the header"""
+        plain = "model m\nparameter k {1/s}, l\nstate x = 1 {mol}, y\nx' = -k*x\ny' = l*x\noutput z = x + y"
+        grid = "model g\nsize N = 8, M\ngrid i: N wall, j: M periodic\nparameter k[i,j] {m}\nstate u[i,j]\nu' = k*u"
+        for text, name, axes, sizes in ((plain, "m", [], {}), (grid, "g", ["N", "M"], {"N": 8, "M": None})):
+            code, header, about = written(text)
+            found = json.loads(about)
+            self.assertEqual((found["name"], found["axes"], found["sizes"]), (name, axes, sizes))
+            may = "start|start_map|backend|index|parameter"
+            self.assertEqual(sorted(found["functions"]), sorted(re.findall(rf"\b{name}_({may})\(", header)))
+            for kind in re.findall(rf"{name}_(\w+)_names\[", header):
+                for what in ("name", "unit"):
+                    listed = re.search(rf"{name}_{kind}_{what}s\[\w*\] = {{(.*?)}}", code, re.S)[1]
+                    self.assertEqual([q[what] for q in found[kind]], re.findall(r'"(.*?)"', listed))
+            self.assertEqual(list(found["sizes"]), re.findall(r"int (\w+)_[,)]", header.split(f"{name}_new(")[-1])
+                             if axes else [])
+
+
 class Texts(unittest.TestCase):
     def test_texts_end_neither_comments_nor_strings(self):
         """not by trigraphs either: ??/ is a backslash with -std=c11"""
         unit, text = 'm*/ int a; ??/', '*??/\t/ x \\ ??'
-        for part in written(f'state x {{{unit}}} "{text}"\nx\' = 1'):
+        for part in written(f'state x {{{unit}}} "{text}"\nx\' = 1')[:2]:
             self.assertNotIn("??", re.sub(r"\\\?", "", part))
             self.assertNotIn("int a", re.sub(r"/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"", "", part, flags=re.S))
 
@@ -110,7 +130,7 @@ class Functions(unittest.TestCase):
         self.assertLessEqual(longest, 120)
 
     def test_comments_end_where_they_should(self):
-        code, header = written('model m "an */ end"\nstate x {*/} "/* a */ */"\nx\' = 1')
+        code, header, _ = written('model m "an */ end"\nstate x {*/} "/* a */ */"\nx\' = 1')
         for text in (code, header):
             text = re.sub(r'"[^"\n]*"', "", text)
             self.assertEqual(text.count("/*"), text.count("*/"))
@@ -167,7 +187,7 @@ class Lanes(unittest.TestCase):
     def test_only_where_they_are_requested(self):
         text = "state x, y\nx' = x*y\ny' = -x"
         self.assertNotIn("lane", "".join(written(text)))
-        code, header = self.side_by_side(text)
+        code, header, _ = self.side_by_side(text)
         self.assertIn("#include <costate/lanes.h>", header)
         self.assertIn("const costate_lane_maps *m_lanes(void);", header)
         self.assertIn("MAPS(2), MAPS(4), MAPS(8), {.lanes = 0}", code)

@@ -4,7 +4,6 @@ import functools
 import hashlib
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -22,10 +21,10 @@ macOS: xcode-select --install), or name it in the environment variable CC."""
 
 
 class Compiled:
-    """A loaded shared object, the text of its header, and the name of its model."""
+    """A loaded shared object, and what it has: codegen/equations/about.py."""
 
-    def __init__(self, path, header, name):
-        self.library, self.path, self.header, self.name = ctypes.CDLL(str(path)), path, header, name
+    def __init__(self, path, about):
+        self.library, self.path, self.about = ctypes.CDLL(str(path)), path, about
 
 
 LOADED = {}             # key: Compiled
@@ -77,7 +76,7 @@ def known(place, key):
         path = place / (entry["object"] + ".so")
         if digest(path.read_bytes()) != entry["object"]:
             return None
-        return Compiled(path, entry["header"], entry["name"])
+        return Compiled(path, entry["about"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -99,25 +98,25 @@ def check_owner(place):
                          "directory")
 
 
-def stored(key, content, header, name):
+def stored(key, content, about):
     """puts a shared object where this user can write and execute files, and loads it"""
     try:
-        return put(user_cache(), key, content, header, name)
+        return put(user_cache(), key, content, about)
     except OSError:
         pass
     try:
-        return put(Path(temporary().name), key, content, header, name)
+        return put(Path(temporary().name), key, content, about)
     except OSError as error:
         raise ModelError(f"the compiled model cannot be loaded: {error}") from None
 
 
-def put(place, key, content, header, name):
+def put(place, key, content, about):
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_owner(place)
     path = place / f"{digest(content)}.so"
     replace(path, content)
-    found = Compiled(path, header, name)
-    entry = dict(object=path.stem, header=header, name=name)
+    found = Compiled(path, about)
+    entry = dict(object=path.stem, about=about)
     replace(place / f"{key}.json", json.dumps(entry).encode())
     return found
 
@@ -137,17 +136,11 @@ def replace(path, content):
 # ---- building -----------------------------------------------------------------------------------------------
 
 def built(text, file):
-    """(bytes of the shared object, header, name of the model)"""
+    """(bytes of the shared object, what it has)"""
     with tempfile.TemporaryDirectory(prefix="costate-") as place:
         translate(place, text, file)
-        header = Path(place, "model.h").read_text(encoding="utf-8")
         compile_(place)
-        return Path(place, "model.so").read_bytes(), header, name_in(header)
-
-
-def name_in(header):
-    """the name of the model: the function that returns the problem starts with it"""
-    return re.search(r"^const costate_problem \*(\w+)_problem\(", header, re.M)[1]
+        return Path(place, "model.so").read_bytes(), json.loads(Path(place, "model.json").read_text(encoding="utf-8"))
 
 
 def translate(place, text, file):
@@ -158,8 +151,8 @@ def translate(place, text, file):
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as out:
         out.write(text)
     env = dict(os.environ, PYTHONPATH=places.CODEGEN, PYTHONDONTWRITEBYTECODE="1")
-    done = subprocess.run([sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c")],
-                          capture_output=True, text=True, errors="replace", env=env, cwd=place)
+    words = [sys.executable, "-m", "codegen", "model", path, "-o", os.path.join(place, "model.c"), "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=env, cwd=place)
     if done.returncode:
         raise ModelError(done.stderr.strip().replace(path, str(file)))
 

@@ -6,7 +6,6 @@ from_cfunc      functions of C, by their addresses
 from_numba      functions that Numba compiles"""
 import ctypes
 import difflib
-import re
 from pathlib import Path
 
 import numpy as np
@@ -44,18 +43,19 @@ class Model:
             raise ModelError(f"{text} is the name of a file, not equations: use Model.from_file({text!r})")
         self.text, self.file = text, str(file)
         self._c = compiled(text, self.file)
-        self.name, header = self._c.name, self._c.header
-        self._arguments = self._grid(header, dict(sizes or {}))
+        self._about = self._c.about
+        self.name = self._about["name"]
+        self._arguments = self._grid(dict(sizes or {}))
         self.problem = self._function("problem", "const costate_problem *")()
         P = self.problem
         self.n, self.np, self.nq, self.nm = P.n, P.np, P.nq, P.nm
         self.units = {}
         for kind in KINDS:
-            setattr(self, kind if kind == "memory" else kind + "s", self._texts(header, kind))
+            setattr(self, kind if kind == "memory" else kind + "s", self._names(kind))
         self.backend = None
         if self._has("backend"):
             self.backend = self._function("backend", "const struct costate_backend *")()
-        self.defaults = self._defaults(header)
+        self.defaults = self._defaults()
         self._start = None
         if self._has("start"):
             self._start = self._function("start", "void", "double", "const double *", "double *")
@@ -79,7 +79,7 @@ class Model:
     # ---- what the C offers
 
     def _has(self, suffix):
-        return f"{self.name}_{suffix}(" in self._c.header
+        return suffix in self._about["functions"]
 
     def _function(self, suffix, result, *arguments):
         """a function of the C file; of a grid, with the grid as its first argument"""
@@ -89,23 +89,21 @@ class Model:
         call = ffi.cast(f"{result}(*)({', '.join(kinds) or 'void'})", address)
         return lambda *values: call(*self._arguments, *values)
 
-    def _grid(self, header, sizes):
+    def _grid(self, sizes):
         """arguments of all functions: none, or the grid"""
-        self.sizes, self._axes = sizes, []
-        new = re.search(r"\w+_new\(([^)]*)\);", header)
-        if new is None:
+        self.sizes, self._axes, axes = sizes, [], self._about["axes"]
+        if not axes:
             if sizes:
                 raise ModelError(f"{self.name} has no sizes: it is not on a grid")
             return ()
-        text = re.search(r"on a grid of (.*?) cells(?: \(usually (.*?)\))?\.", " ".join(header.split()))
-        usual = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", text[2] or "")}
-        names = re.findall(r"int (\w+)_", new[1])
+        names = list(self._about["sizes"])
+        usual = {name: value for name, value in self._about["sizes"].items() if value is not None}
         near(sizes, names, "size", self.name)
         self.sizes = {**usual, **sizes}
         missing = [name for name in names if name not in self.sizes]
         if missing:
             raise ModelError(f"the size {missing[0]} of {self.name} has no value: give sizes={{\"{missing[0]}\": ...}}")
-        self._axes = [int(self.sizes.get(axis, axis)) for axis in text[1].split(" x ")]
+        self._axes = [int(self.sizes.get(axis, axis)) for axis in axes]
         self._arguments = ()
         grid = self._function("new", "void *", *["int"] * len(names))(*[int(self.sizes[name]) for name in names])
         if grid == ffi.NULL:
@@ -114,17 +112,13 @@ class Model:
         free = ctypes.cast(getattr(self._c.library, f"{self.name}_free"), ctypes.c_void_p).value
         return (ffi.gc(grid, ffi.cast("void(*)(void *)", free)),)
 
-    def _texts(self, header, kind):
-        """names of one kind; their units are kept"""
-        found = re.search(rf"\b{self.name}_{kind}_names\[(\d+)\]", header)
-        if found is None:
-            return []
-        names, units = ([text.decode() for text in (ctypes.c_char_p * int(found[1])).in_dll(
-            self._c.library, f"{self.name}_{kind}_{what}")] for what in ("names", "units"))
-        self.units.update(zip(names, units))
-        return names
+    def _names(self, kind):
+        """of the quantities of one kind; their units are kept"""
+        found = self._about.get(kind, [])
+        self.units.update((q["name"], q["unit"]) for q in found)
+        return [q["name"] for q in found]
 
-    def _defaults(self, header):
+    def _defaults(self):
         values = np.zeros(self.np)
         if self._arguments and self.np:
             self._function("defaults", "void", "double *")(pointer(values))

@@ -1,0 +1,12 @@
+"""What the C file of a model has, as JSON: for programs that load the compiled file."""
+import json
+
+
+def about(origin, name, kinds, functions, axes=(), sizes=None):
+    """kinds: [(kind, quantities)]; functions: of those that not every model has; axes: numbers of cells, or names of
+    sizes; sizes: {name: usual value or None}, in the order of NAME_new's arguments"""
+    found = dict(file=f"written by costate-model from {origin}", name=name, functions=functions, axes=list(axes),
+                 sizes=sizes or {})
+    for kind, quantities in kinds:
+        found[kind] = [dict(name=q.name, unit=q.unit) for q in quantities]
+    return json.dumps(found, indent=1) + "\n"
