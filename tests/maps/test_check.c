@@ -148,6 +148,13 @@ static void all_right(void **state)
 /* Callbacks that are not given are not judged; one that fails is a status. */
 static int gives_up(const costate_point *x, double *out, void *ctx) { (void)x, (void)out, (void)ctx; return -1; }
 
+static int unset(const costate_point *x, double *out, void *ctx) { (void)x, (void)out, (void)ctx; return 0; }
+static int no_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    (void)dx;
+    return gives_up(x, out, ctx);
+}
+
 static void parts(void **state)
 {
     const problem *b = problem_find("lv");
@@ -157,10 +164,66 @@ static void parts(void **state)
     (void)state;
     assert_int_equal(costate_check_map(&map, 2, 4, 2, &x, b->P.ctx, &r), COSTATE_OK);
     assert_true(r.adjoint < 1e-8 && isnan(r.tangent) && isnan(r.tangent2) && isnan(r.jac));
+    map = (costate_map){.value = b->P.rhs.value, .tangent2 = b->P.rhs.tangent2};     /* nothing to compare it with */
+    assert_int_equal(costate_check_map(&map, 2, 4, 2, &x, b->P.ctx, &r), COSTATE_OK);
+    assert_true(isnan(r.tangent2));
+    map = (costate_map){.value = unset, .tangent = no_tangent};                      /* no value, no derivative */
+    assert_int_equal(costate_check_map(&map, 2, 4, 2, &x, b->P.ctx, &r), COSTATE_CHECK_FAILED);
+    assert_non_null(strstr(r.text, "value WRONG: row 0 of 2"));
     map = b->P.rhs;
     map.value = gives_up;
     assert_int_equal(costate_check_map(&map, 2, 4, 2, &x, b->P.ctx, &r), COSTATE_CALLBACK);
     assert_non_null(strstr(r.text, "-1"));
+}
+
+/* sin y changes over 1, however large y is: differences look for the length of their steps.  *ctx: the error */
+static int fast_value(const costate_point *x, double *out, void *ctx) { (void)ctx; out[0] = sin(x->y[0]); return 0; }
+static int fast_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    const double *error = ctx;
+    out[0] = dx->y ? cos(x->y[0]) * dx->y[0] * (1 + *error) : 0;
+    return 0;
+}
+
+static void fast(void **state)
+{
+    const costate_map map = {.value = fast_value, .tangent = fast_tangent};
+    (void)state;
+    for (double y = 1; y <= 1e7; y *= 10)
+        for (int wrong = 0; wrong <= 1; wrong++) {
+            double error = wrong ? 1e-4 : 0;
+            costate_report r;
+            int status = costate_check_map(&map, 1, 0, 1, &(costate_point){.y = &y}, &error, &r);
+            if (status != (wrong ? COSTATE_CHECK_FAILED : COSTATE_OK)) fail_msg("y = %g: %d: %s", y, status, r.text);
+        }
+}
+
+/* Parameters have units of their own: a temperature beside molecules per cm^3.  Parts of directions that are zero are
+   NULL. */
+enum { WITHOUT_Y = 1, WITHOUT_P = 2 };
+static int rate_value(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = exp(-300 / x->p[0]) + x->p[1] * x->y[0] / 2e19;
+    return 0;
+}
+static int rate_tangent(const costate_point *x, const costate_point *dx, double *out, void *ctx)
+{
+    *(int *)ctx |= dx->y ? WITHOUT_P * !dx->p : WITHOUT_Y * (dx->p != NULL);
+    out[0] = dx->y ? x->p[1] / 2e19 * dx->y[0] : 0;
+    if (dx->p) out[0] += exp(-300 / x->p[0]) * 300 / (x->p[0] * x->p[0]) * dx->p[0] + x->y[0] / 2e19 * dx->p[1];
+    return 0;
+}
+
+static void units(void **state)
+{
+    const costate_map map = {.value = rate_value, .tangent = rate_tangent};
+    const double y = 1, p[] = {298, 2e19};
+    costate_report r;
+    int seen = 0;
+    (void)state;
+    if (costate_check_map(&map, 1, 2, 1, &(costate_point){.y = &y, .p = p}, &seen, &r)) fail_msg("%s", r.text);
+    assert_int_equal(seen, WITHOUT_Y | WITHOUT_P);
 }
 
 /* ---- whole runs -------------------------------------------------------------------------------------------------- */
@@ -462,6 +525,7 @@ int main(void)
     const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out),
                                       cmocka_unit_test(all_right), cmocka_unit_test(parts),
                                       cmocka_unit_test(bad_arguments), cmocka_unit_test(named),
+                                      cmocka_unit_test(fast), cmocka_unit_test(units),
                                       cmocka_unit_test(near_runs_alone)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("check_adjoint passes", runs) +
            run_by_method("check_adjoint refuses", bad_runs) + run_by_method("check_adjoint finds", wrong_runs);
