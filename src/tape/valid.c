@@ -1,16 +1,19 @@
 /* valid.c - do the fields of a tape agree? */
+#include <float.h>
 #include <math.h>
 #include "tape/tape.h"
 
-/* Steps go in one direction.  Each begins where the one before ended, or where that was relaxed to. */
+static int alike(double s, double t) { return fabs(s - t) <= 8 * DBL_EPSILON * fmax(fabs(s), fabs(t)); }
+
+/* Each step begins where the one before ended, to round-off, or where that was relaxed to.  In a replay with other times
+   a step to an event may go back. */
 static int steps_are_valid(const costate_tape *t)
 {
     for (int k = 0; k < t->count; k++) {
         const record *r = &t->list[k];
-        int dir = tape_direction(t);
-        if (!isfinite(r->t) || !isfinite(r->h) || dir * r->h <= 0 || dir * (r->end - r->t) < 0) return 0;
+        if (!isfinite(r->t) || !isfinite(r->h) || !alike(r->t + r->h, r->end)) return 0;
         if (r->jacobian < 0 || (int)r->member >= method_members(t->method)) return 0;
-        if (k > 0 && r[-1].part == 0 && r->t != r[-1].end) return 0;
+        if (k > 0 && r[-1].part == 0 && !alike(r->t, r[-1].end)) return 0;
         if (r->kept && r->kept->refs < 1) return 0;
     }
     return 1;
