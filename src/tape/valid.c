@@ -5,8 +5,8 @@
 
 static int alike(double s, double t) { return fabs(s - t) <= 8 * DBL_EPSILON * fmax(fabs(s), fabs(t)); }
 
-/* Each step begins where the one before ended, to round-off, or where that was relaxed to.  In a replay with other times
-   a step to an event may go back. */
+/* Each step begins where the one before ended, to round-off, or where that was relaxed to.  In a replay with other
+   times a step to an event may go back. */
 static int steps_are_valid(const costate_tape *t)
 {
     for (int k = 0; k < t->count; k++) {
