@@ -63,7 +63,7 @@ static int find_points(bvp *b, derivation *d)
 
 /* ---- work ---- */
 
-static void layout(derivation *d, cursor *at)
+static void derive_layout(derivation *d, cursor *at)
 {
     bvp *b = d->b;
     size_t n = (size_t)b->n, nq = (size_t)b->nq, m = (size_t)d->m, s = (size_t)b->s, most = n > nq ? n : nq;
@@ -81,7 +81,7 @@ static int lay_out(bvp *b, derivation *d)
 {
     size_t m = (size_t)d->m, k = (size_t)d->points.count;
     cursor counting = {0};
-    layout(d, &counting);
+    derive_layout(d, &counting);
     d->block = calloc(counting.used + 1, sizeof *d->block);
     d->points.at = malloc(k * sizeof *d->points.at);
     d->points.first = malloc(((size_t)d->x->N + k) * sizeof *d->points.first);
@@ -91,7 +91,7 @@ static int lay_out(bvp *b, derivation *d)
         return fail(&b->v, COSTATE_NO_MEMORY, "No memory for %d columns of derivatives on %d intervals.", d->m,
                     d->x->N);
     cursor at = {.base = d->block};
-    layout(d, &at);
+    derive_layout(d, &at);
     d->points.next = d->points.first + d->x->N;
     return 0;
 }

@@ -283,7 +283,7 @@ static void backward_transposed(const elimination *e, int n, int i, double *x, d
 }
 
 /* x: the rows of an interval are its stages, then continuity; its unknowns y_i, then X */
-static void solve(bvp *b, elimination *e, double *x)
+static void eliminated_solve(bvp *b, elimination *e, double *x)
 {
     size_t n = (size_t)b->n, S = (size_t)e->S, L = (size_t)b->L, N = (size_t)e->N;
     for (size_t i = 0; i < N; i++) forward(e, (int)i, x + i * L);
@@ -316,7 +316,7 @@ static void solve_transposed(bvp *b, elimination *e, double *x)
 static int elimination_solve(bvp *b, int transpose, int m, double *x)
 {
     size_t all = unknowns(b);
-    for (int j = 0; j < m; j++) (transpose ? solve_transposed : solve)(b, b->linear.own, x + (size_t)j * all);
+    for (int j = 0; j < m; j++) (transpose ? solve_transposed : eliminated_solve)(b, b->linear.own, x + (size_t)j * all);
     return space_finite(&b->maps.space, all * (size_t)m, x);
 }
 

@@ -55,7 +55,7 @@ static int second(products *s, const costate_bvp_second *user, const theta_gradi
     return adjoint_gradients(&all);
 }
 
-static void layout(products *s, cursor *at)
+static void second_layout(products *s, cursor *at)
 {
     const derivation *d = s->d;
     size_t n = (size_t)d->b->n, nq = (size_t)d->b->nq, m = (size_t)d->m, N = n + nq, points = (size_t)d->points.count;
@@ -75,11 +75,11 @@ static void layout(products *s, cursor *at)
 static int lay_out(products *s)
 {
     cursor counting = {0};
-    layout(s, &counting);
+    second_layout(s, &counting);
     if (!(s->block = calloc(counting.used + 1, sizeof *s->block)))
         return fail(&s->d->b->v, COSTATE_NO_MEMORY, "No memory for %d Hessian products.", s->d->m);
     cursor at = {.base = s->block};
-    layout(s, &at);
+    second_layout(s, &at);
     return 0;
 }
 

@@ -64,7 +64,7 @@ static void bind(bvp *b)
 }
 
 /* The present solution, if there is one, becomes the last solution. */
-static void begin(bvp *b, double from, double to, const double *p)
+static void solve_begin(bvp *b, double from, double to, const double *p)
 {
     if (b->solved) {
         solution other = b->last;
@@ -223,7 +223,7 @@ int call_bvp_solve(costate_bvp *b, double from, double to, const double *p)
     TRY(parameters(b, p));
     TRY(mesh_sound(b, from, to));
     TRY(guess_sound(b, from, to));
-    begin(b, from, to, p);
+    solve_begin(b, from, to, p);
     int status = from_the_beginning(b, &error);
     forget_given(b);
     free(error);

@@ -107,7 +107,7 @@ static void furnish(bvp *b)
     b->edge.g = map_new(&b->edge.maps, &b->edge.user.map, "conditions.map", b->n, 1, b->edge.maps.user.ctx);
 }
 
-static void layout(bvp *b, cursor *at)
+static void solver_layout(bvp *b, cursor *at)
 {
     size_t n = (size_t)b->n, nq = (size_t)b->nq, s = (size_t)b->s, most = n > nq ? n : nq;
     maps_layout(&b->maps, at);
@@ -133,11 +133,11 @@ static void layout(bvp *b, cursor *at)
 static int work(bvp *b)
 {
     cursor counting = {0};
-    layout(b, &counting);
+    solver_layout(b, &counting);
     if (!(b->block = calloc(counting.used + 1, sizeof *b->block)))
         return fail(&b->v, COSTATE_NO_MEMORY, "No memory for the solver.");
     cursor at = {.base = b->block};
-    layout(b, &at);
+    solver_layout(b, &at);
     if (!b->maps.residual) b->stage.M = b->maps.M;
     b->maps.bound.w = b->stage.w;
     b->edge.maps.bound.w = b->edge.w;

@@ -78,7 +78,7 @@ static void fill_small(const bvp *b, sparse *w)
     w->small = (costate_pattern){n, w->small_col, w->small_row};
 }
 
-static int begin(bvp *b)
+static int bvp_whole_begin(bvp *b)
 {
     size_t most = b->maps.entries + (size_t)b->n, s = (size_t)b->s;
     sparse *w = calloc(1, sizeof *w);
@@ -195,7 +195,7 @@ int whole_fits(verdict *v, int N, size_t all, size_t entries)
 
 static int whole_prepare(bvp *b, int N)
 {
-    if (!b->linear.own) TRY(begin(b));
+    if (!b->linear.own) TRY(bvp_whole_begin(b));
     sparse *w = b->linear.own;
     size_t all = solution_unknowns(b, N);
     writer to = {0};

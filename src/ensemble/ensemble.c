@@ -34,7 +34,7 @@ static int open_first(ensemble *e)
     return status ? fail(&e->v, status, "%s", w->text) : 0;
 }
 
-static int begin(ensemble *e)
+static int ensemble_start(ensemble *e)
 {
     TRY(given_sound(e));
     TRY(workers_new(e));
@@ -132,7 +132,7 @@ int costate_ensemble_sized(size_t size, const costate_method *m, const costate_p
     atomic_init(&e.next, 0);
     atomic_init(&e.stop, 0);
     int status = grown_read(&e.v, "costate_options", o, size, &e.o, sizeof e.o);
-    if (status == 0) status = begin(&e);
+    if (status == 0) status = ensemble_start(&e);
     if (status == 0) threads_run(&e);
     status = status ? refused(&e, r) : sum_up(&e, r);
     end(&e);

@@ -36,7 +36,7 @@ int worker_given(worker *w)
 
 static double *of(double *asked, cursor *at, size_t size) { return asked ? take(at, size) : NULL; }
 
-static void layout(worker *w, cursor *at)
+static void worker_layout(worker *w, cursor *at)
 {
     const ensemble *e = w->of;
     const costate_members *a = e->all;
@@ -58,11 +58,11 @@ static int room(worker *w)
 {
     const costate_members *a = w->of->all;
     cursor at = {0};
-    layout(w, &at);
+    worker_layout(w, &at);
     w->doubles = at.used;
     if (!(w->block = calloc(at.used + 8, sizeof *w->block))) return COSTATE_NO_MEMORY;
     at = (cursor){w->block, 0};
-    layout(w, &at);
+    worker_layout(w, &at);
     int taped = a->tape || (a->m > 0 && (a->directions > 0 || a->observations > 0));
     return taped && !(w->tape = costate_tape_new()) ? COSTATE_NO_MEMORY : 0;
 }

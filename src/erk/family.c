@@ -8,7 +8,7 @@ static int prepare(stepper *c)
     return shifts_prepare(c->sh, 0, 0, NULL);
 }
 
-static void layout(stepper *c, cursor *at)
+static void erk_layout(stepper *c, cursor *at)
 {
     erk_work *a = c->own;
     a->Y = take(at, (size_t)c->n);
@@ -51,7 +51,7 @@ const family erk_family = {
     .pi_beta = 0.2,
     .lanes = LANES_OF_SLOPES,
     .prepare = prepare,
-    .layout = layout,
+    .layout = erk_layout,
     .layout_derivatives = layout_derivatives,
     .layout_second = layout_second,
     .ready = ready,

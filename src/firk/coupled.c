@@ -86,7 +86,7 @@ int coupled_fits(verdict *v, size_t block, size_t n, size_t entries)
                 "which solvers can count: set options.stage_solve = COSTATE_STAGE_ITERATIVE.", all, most);
 }
 
-static int make(stepper *c)
+static int coupled_make(stepper *c)
 {
     irk_work *a = c->own;
     size_t block = (size_t)c->m->block, bn = block * (size_t)c->n;
@@ -142,7 +142,7 @@ static int prepare(const stage_system *s)
     irk_work *a = c->own;
     int code = 0;
     if (a->systems.exact) return 0;
-    TRY(make(c));
+    TRY(coupled_make(c));
     const coupled_matrix *k = a->algebra;
     const costate_pattern *pattern = k->sparse ? &k->pattern : NULL;
     const costate_backend *backend = backend_for(c, pattern);

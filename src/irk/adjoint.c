@@ -151,7 +151,7 @@ static int curve(const irk_back *b, int i)
 }
 
 /* the systems of columns from .. to - 1 of a block, whose right-hand sides U holds, and what follows from u_i */
-static int solve(const irk_back *b, int block, int from, int to)
+static int adjoint_solve(const irk_back *b, int block, int from, int to)
 {
     int k = b->c->m->block, i0 = block * k;
     stage_system s = {.c = b->c, .r = b->r, .block = block, .transpose = 1, .same = from > 0};
@@ -171,11 +171,11 @@ static int block_back(const irk_back *b, int block)
         TRY(quadrature(b, i, rho));
         right_hand_side(b, i, i0 + k, 0, functional);
     }
-    TRY(solve(b, block, 0, functional));
+    TRY(adjoint_solve(b, block, 0, functional));
     if (!g->along) return 0;
     for (int i = i0; i < i0 + k; i++) TRY(curve(b, i));
     for (int i = i0; i < i0 + k; i++) right_hand_side(b, i, i0, functional, g->m);
-    return solve(b, block, functional, g->m);
+    return adjoint_solve(b, block, functional, g->m);
 }
 
 static int first_stage_back(const irk_back *b)

@@ -2,7 +2,7 @@
 #include "irk/irk.h"
 #include "linsol/gmres.h"
 
-static int solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
+static int one_stage_solve(stepper *c, const factors *f, int transpose, int m, const accuracy *to, double *Z)
 {
     return factors_solve(c->sh, f, 0, transpose, m, to, Z);
 }
@@ -37,7 +37,7 @@ const block_algebra irk_one_stage = {
     .direct_most = 100,
     .band_most = 100,
     .preconditioned = 1,
-    .solve = solve,
+    .solve = one_stage_solve,
     .exact_factor = exact_factor,
     .exact_solve = exact_solve,
 };

@@ -104,7 +104,7 @@ static void factor(int n, vec *A, int64_t *pivot, vec *diagonal)
     }
 }
 
-static void solve(int n, const vec *A, const int64_t *pivot, vec *x)
+static void lanes_matrix_solve(int n, const vec *A, const int64_t *pivot, vec *x)
 {
     for (int k = 0; k < n; k++) exchange(x, k, pivot + k * LANES, all_alike(pivot + k * LANES));
     forward(n, n, A, x);
@@ -215,7 +215,7 @@ static void solve_all(batch *b, const lane_matrix *E, int transpose, vec *x)
 {
     if (E->printed) b->maps->solve(E->LU, transpose, (double *)(void *)x);
     else if (transpose) solve_transposed(b->n, CVEC(E->LU), E->pivot, x);
-    else solve(b->n, CVEC(E->LU), E->pivot, x);
+    else lanes_matrix_solve(b->n, CVEC(E->LU), E->pivot, x);
 }
 
 void LANED(matrix_solve)(batch *b, lane_matrix *E, int transpose, vec *x)

@@ -149,7 +149,7 @@ static inline int factor(int parts, int n, double *A, int *pivot, double *diagon
     return 0;
 }
 
-static inline void solve(int parts, int n, const double *A, const int *pivot, double *x)
+static inline void few_solve(int parts, int n, const double *A, const int *pivot, double *x)
 {
     for (int k = 0; k < n; k++) if (pivot[k] != k + 1) exchange(parts, x, k, pivot[k] - 1);
     forward(parts, n, n, A, x);
@@ -245,7 +245,7 @@ static inline void solve_transposed_4(int n, const double *A, const int *pivot, 
     static int solve_##name(int rows, int nrhs, const double *A, const int *pivot, double *X)                   \
     {                                                                                                           \
         (void)rows;                                                                                             \
-        for (int j = 0; j < nrhs; j++, X += parts * n) solve(parts, n, A, pivot, X);                            \
+        for (int j = 0; j < nrhs; j++, X += parts * n) few_solve(parts, n, A, pivot, X);                        \
         return 0;                                                                                               \
     }
 #define TRANSPOSED(name, parts, n)                                                                              \

@@ -247,7 +247,8 @@ static int believed(const gmres_system *s, const krylov_column *c, krylov_progre
 }
 
 /* r = b - A x and |w r| of an initial guess; x = 0 if the guess is no better than that */
-static int begin(const gmres_system *s, krylov_progress *q, const double *b, double *x, double *r, gmres_result *out)
+static int gmres_begin(const gmres_system *s, krylov_progress *q, const double *b, double *x, double *r,
+                       gmres_result *out)
 {
     size_t n = (size_t)s->n;
     double size = q->first;
@@ -304,7 +305,7 @@ int gmres(const gmres_system *s, const double *b, double *x, double *work, gmres
         q[j] = (krylov_progress){size, size, 0, size > 0, j};
         double whole = size > 0 ? 1 : size;                   /* b = 0: x = 0; NaN stays NaN */
         out[j] = (gmres_result){.residual = whole, .error = whole, .norm = whole};
-        TRY(begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));
+        TRY(gmres_begin(s, &q[j], b + (size_t)j * n, x + (size_t)j * n, r + (size_t)j * n, &out[j]));
     }
     for (int active = 1; active;) {
         for (int j = 0; j < s->columns; j++) tol[j] = fmin(LEAST_GAIN, s->tol * q[j].first / q[j].size);

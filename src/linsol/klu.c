@@ -62,7 +62,7 @@ static void free_analysis(klu_analysis *a, klu_common *common)
     free(a);
 }
 
-static int solve(klu *s, int transpose, int nrhs, double *X)
+static int ls_klu_solve(klu *s, int transpose, int nrhs, double *X)
 {
     klu_symbolic *y = s->shared->symbolic;
     if (!transpose) return (s->is_complex ? klu_z_solve : klu_solve)(y, s->factor, s->n, nrhs, X, &s->common);
@@ -184,7 +184,7 @@ static int klu_init(void **self, int n, const costate_pattern *pattern, int is_c
 static int klu_self_solve(void *self, int transpose, int nrhs, double *X)
 {
     klu *s = self;
-    return solve(s, transpose, nrhs, X) ? COSTATE_LS_OK : failure(s);
+    return ls_klu_solve(s, transpose, nrhs, X) ? COSTATE_LS_OK : failure(s);
 }
 
 static LS_pivot get_pivot(void *self, int k)

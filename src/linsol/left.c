@@ -74,7 +74,7 @@ static int precondition(void *ctx, int m, double *x)
     return 0;
 }
 
-static int solve(euler *q)
+static int left_solve(euler *q)
 {
     shifts *s = q->a.s;
     left_over *a = &s->left;
@@ -104,7 +104,7 @@ static int follow(euler *q, const double *r, double *e)
     double sigma = q->a.re, *b = s->left.b, *x = s->left.x;
     if (q->a.transpose) add_scaled(n, b, e, 1, r);
     else { memcpy(b, r, n * sizeof *b); TRY(equation_mass(p, &q->a.at, 0, sigma, e, b, s->scaled)); }
-    TRY(solve(q));
+    TRY(left_solve(q));
     if (!q->a.transpose) { memcpy(e, x, n * sizeof *e); return 0; }
     add_scaled(n, e, NULL, -1, r);
     return equation_mass(p, &q->a.at, 1, sigma, x, e, s->scaled);

@@ -138,7 +138,7 @@ static void add_row(const pairs *a, double s, int j, pair_triangle *t)
     t->at[t->count++] = j;
 }
 
-static void solve(const pair_triangle *t, double *c)
+static void pairs_solve(const pair_triangle *t, double *c)
 {
     for (int i = 0; i < t->count; i++) {
         for (int l = 0; l < i; l++) c[i] -= t->L[i][l] * c[l];
@@ -166,7 +166,7 @@ int pairs_guess(pairs *a, int use, double sigma, const double *b, double *x, int
     }
     TRY(space_total(a->space, 2 * t.count, sum));
     for (int k = 0; k < t.count; k++) c[k] = (sigma * sum[2 * k] - sum[2 * k + 1]) * t.scale[k];
-    solve(&t, c);
+    pairs_solve(&t, c);
     for (int k = 0; k < t.count; k++) *good = *good && fabs(c[k] * t.scale[k]) < HUGE_VAL;
     if (!*good) return 0;
     double at[PAIRS_MOST] = {0};

@@ -27,7 +27,7 @@ static int what_is_left(shifted *a, const double *b, const double *x, double *r)
 }
 
 /* x <- a first guess and r = b - A x, or x = 0 where none leaves less than that */
-static int begin(shifted *a, const accuracy *to, int column, const double *b, double *x, double *r)
+static int relaxed_begin(shifted *a, const accuracy *to, int column, const double *b, double *x, double *r)
 {
     shifts *s = a->s;
     size_t n = (size_t)s->n;
@@ -99,7 +99,7 @@ int matfree_relaxed(shifted *a, const accuracy *to, int column, double *b, int *
     loose_result got;
     *iterations = *good = 0;
     TRY(residual_weights(s->maps, a->transpose, s->n, s->weights));
-    TRY(begin(a, to, column, b, x, r));
+    TRY(relaxed_begin(a, to, column, b, x, r));
     TRY(space_norm(&s->maps->space, n, s->weights, x, &size));
     for (int enough = 0; !enough;) {
         TRY(correct(a, amplified, x, r, &size, &got, &enough));

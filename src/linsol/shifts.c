@@ -58,7 +58,7 @@ int shifts_prepare(shifts *s, int nreal, int npair, const double *sigma)
     return matfree_prepare(s);
 }
 
-static int solve(shifts *s, LS *lu, int transpose, int m, double *X)
+static int shifts_solve(shifts *s, LS *lu, int transpose, int m, double *X)
 {
     return shifts_code(s, s->backend, LS_Solve(lu, transpose, m, X), WHY_NOT_FINITE);
 }
@@ -67,7 +67,7 @@ int mass_solve(shifts *s, int transpose, int m, double *X)
 {
     if (!s->mass) return 0;
     s->maps->count->solves += m;
-    return solve(s, s->mass, transpose, m, X);
+    return shifts_solve(s, s->mass, transpose, m, X);
 }
 
 static int singular_or(shifts *s, int code)
@@ -198,5 +198,5 @@ int factors_solve(shifts *s, const factors *f, int k, int transpose, int nrhs, c
 {
     if (s->fixed) return matfree_apply(s, transpose, nrhs, X);
     if (s->matfree) return matfree_solve(s, f, k, transpose, nrhs, to, X);
-    return solve(s, f->lu[k], transpose, nrhs, X);
+    return shifts_solve(s, f->lu[k], transpose, nrhs, X);
 }

@@ -51,7 +51,7 @@ static int numeric(slu *s)
     return info;
 }
 
-static int solve(slu *s, int transpose, int nrhs, double *X)
+static int superlu_solve(slu *s, int transpose, int nrhs, double *X)
 {
     DNformat store = { s->n, X };
     SuperMatrix B = { SLU_DN, s->is_complex ? SLU_Z : SLU_D, SLU_GE, s->n, nrhs, &store };
@@ -166,7 +166,7 @@ static int ilu_init(void **self, int n, const costate_pattern *pattern, int is_c
 
 static int slu_solve(void *self, int transpose, int nrhs, double *X)
 {
-    return solve(self, transpose, nrhs, X) ? COSTATE_LS_FAILED : COSTATE_LS_OK;
+    return superlu_solve(self, transpose, nrhs, X) ? COSTATE_LS_FAILED : COSTATE_LS_OK;
 }
 
 static LS_pivot get_pivot(void *self, int k)

@@ -64,7 +64,7 @@ static void free_symbolic(umfpack_analysis *a)
 
 /* The matrix itself is needed for iterative refinement only, and that is off.  Aat is the array transpose;
    At would conjugate complex matrices. */
-static int solve(umf *s, int transpose, const double *b)
+static int ls_umfpack_solve(umf *s, int transpose, const double *b)
 {
     int sys = transpose ? UMFPACK_Aat : UMFPACK_A;
     if (s->is_complex)
@@ -214,7 +214,7 @@ static int umf_solve(void *self, int transpose, int nrhs, double *X)
     size_t length = (size_t)s->n * (s->is_complex ? 2 : 1);
     if (nrhs >= MANY) return solve_many(s, transpose, nrhs, X);
     for (int k = 0; k < nrhs; k++, X += length) {
-        TRY(status_of(solve(s, transpose, X)));
+        TRY(status_of(ls_umfpack_solve(s, transpose, X)));
         memcpy(X, s->x, length * sizeof *X);
     }
     return COSTATE_LS_OK;

@@ -95,9 +95,9 @@ static int solves(int transpose, int count, double *X, void *ctx)
     return 0;
 }
 
-static int solve(int transpose, double *x, void *ctx) { return solves(transpose, 1, x, ctx); }
+static int chebyshev_solve(int transpose, double *x, void *ctx) { return solves(transpose, 1, x, ctx); }
 
-static int make(costate_chebyshev *c, const costate_problem *P, const costate_polynomial *given)
+static int chebyshev_make(costate_chebyshev *c, const costate_problem *P, const costate_polynomial *given)
 {
     TRY(chebyshev_given(c, P, given));
     c->n = (size_t)P->n;
@@ -121,8 +121,8 @@ costate_chebyshev *costate_chebyshev_new(const costate_problem *P, const costate
     costate_chebyshev *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     verdict_clear(&c->v);
-    c->operator = (costate_preconditioner){.setup = setup, .solve = solve, .ctx = c, .solves = solves};
-    c->broken = make(c, P, given) != 0;
+    c->operator = (costate_preconditioner){.setup = setup, .solve = chebyshev_solve, .ctx = c, .solves = solves};
+    c->broken = chebyshev_make(c, P, given) != 0;
     return c;
 }
 

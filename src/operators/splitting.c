@@ -82,9 +82,9 @@ static int solves(int transpose, int count, double *X, void *ctx)
     return splitting_solve(s, transpose, count, X);
 }
 
-static int solve(int transpose, double *x, void *ctx) { return solves(transpose, 1, x, ctx); }
+static int operators_splitting_solve(int transpose, double *x, void *ctx) { return solves(transpose, 1, x, ctx); }
 
-static int make(costate_splitting *s, const costate_problem *P, int count, const costate_part *parts)
+static int splitting_make(costate_splitting *s, const costate_problem *P, int count, const costate_part *parts)
 {
     TRY(splitting_given(s, P, count, parts));
     s->n = P->n;
@@ -107,8 +107,9 @@ costate_splitting *costate_splitting_new(const costate_problem *P, int count, co
     costate_splitting *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     verdict_clear(&s->v);
-    s->operator = (costate_preconditioner){.setup = setup, .solve = solve, .ctx = s, .solves = solves};
-    s->broken = make(s, P, count, parts) != 0;
+    s->operator = (costate_preconditioner){.setup = setup, .solve = operators_splitting_solve, .ctx = s,
+                                           .solves = solves};
+    s->broken = splitting_make(s, P, count, parts) != 0;
     return s;
 }
 

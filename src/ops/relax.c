@@ -38,7 +38,7 @@ static int at_part(relaxing *x, double part, double *g, double *slope)
 }
 
 /* Newton's iteration from gamma = 1, where g and its slope are known, until g is round-off or falls no more */
-static int solve(relaxing *x, double g, double slope, double noise, double *part)
+static int relax_solve(relaxing *x, double g, double slope, double noise, double *part)
 {
     *part = 1;
     for (int k = 0; k < MOST && !(fabs(g) <= ROUND_OFF * noise); k++) {
@@ -61,7 +61,7 @@ static int find(relaxing *x, int as_taped, double *part)
     TRY(map_noise(a, &a->after_step.invariant, x->t, x->y1, g, x->z, &noise));
     *part = 0;
     if (!as_taped && fabs(g) <= noise) return 0;
-    return solve(x, g, slope, noise, part);
+    return relax_solve(x, g, slope, noise, part);
 }
 
 int relax_value(stepper *c, record *r, const record *as, int free, double *room, double *y1)

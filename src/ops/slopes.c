@@ -31,7 +31,7 @@ static void hold(slopes *s, const costate_point *x)
 }
 
 /* S at x, starting from the slope of the run or the tape, on which the last digits depend */
-static int solve(slopes *s, const costate_point *x)
+static int ops_slopes_solve(slopes *s, const costate_point *x)
 {
     const maps *a = s->st->maps;
     start_values *f = &s->start.mine;
@@ -48,7 +48,7 @@ static int solve(slopes *s, const costate_point *x)
 
 int slopes_solve(slopes *s, const costate_point *x, int with_matrix)
 {
-    TRY(solve(s, x));
+    TRY(ops_slopes_solve(s, x));
     if (!with_matrix || s->start.held) return 0;
     TRY(start_matrix_of_values(&s->start, &s->start.mine));
     s->start.held = 1;
@@ -117,7 +117,7 @@ int slopes_second(slopes *s, const costate_point *dx, const costate_gradient *g)
 
 /* ---- memory ---- */
 
-static void layout(slopes *s, cursor *at)
+static void slopes_layout(slopes *s, cursor *at)
 {
     const maps *a = s->st->maps;
     size_t n = (size_t)a->n, np = (size_t)a->np, nm = (size_t)a->nm, N = (size_t)s->st->N;
@@ -136,11 +136,11 @@ int slopes_init(slopes *s, stepper *c, shifts *sh, const costate_problem *P)
 {
     cursor at = {0};
     *s = (slopes){.st = c};
-    layout(s, &at);
+    slopes_layout(s, &at);
     if (!(s->block = calloc(at.used + 8, sizeof *s->block)))
         return fail(c->v, COSTATE_NO_MEMORY, "No memory for y' at events (%zu doubles).", at.used);
     at = (cursor){s->block, 0};
-    layout(s, &at);
+    slopes_layout(s, &at);
     s->start.w = s->w;
     TRY(starter_init(&s->start, sh, c->maps, P));
     TRY(starter_columns(&s->start, 2));

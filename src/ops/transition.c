@@ -238,7 +238,7 @@ static int N_adjoint_tangent(const costate_point *x, const costate_point *dx, co
 /* ---- the jump ---- */
 
 /* y+ from y; keeps the result found there last */
-static int solve(transition *s, const costate_point *x)
+static int transition_solve(transition *s, const costate_point *x)
 {
     const maps *a = s->before->st->maps;
     start_values *f = &s->newton.mine;
@@ -263,7 +263,7 @@ static int value(composed *as, const costate_point *x, double *out)
 {
     transition *s = (transition *)as;
     const maps *a = s->before->st->maps;
-    TRY(solve(s, x));
+    TRY(transition_solve(s, x));
     memcpy(out, s->newton.mine.y, bytes_of(a->n));
     if (a->nm) memcpy(out + a->n, x->m, bytes_of(a->nm));
     return 0;
@@ -289,7 +289,7 @@ static int tangent(composed *as, const costate_point *x, const costate_point *dx
 {
     transition *s = (transition *)as;
     const maps *a = s->before->st->maps;
-    TRY(solve(s, x));
+    TRY(transition_solve(s, x));
     set_pm(s, dx);
     set_or_clear(out, dx->y, a->n);
     set_or_clear(out + a->n, dx->m, a->nm);
@@ -316,7 +316,7 @@ static int adjoint(composed *as, const costate_point *x, const double *w, const 
     const maps *a = s->before->st->maps;
     double tau = 0;
     TRY(available(s, 1, 0));
-    TRY(solve(s, x));
+    TRY(transition_solve(s, x));
     memcpy(s->lambda, w, bytes_of(a->n));
     memset(s->mu, 0, bytes_of(a->np + a->nm));
     TRY(given_adjoint(&s->newton, &s->newton.mine, 1, s->lambda, (size_t)a->n, any(a, s->mu), &tau));
@@ -332,7 +332,7 @@ static int adjoint_tangent(composed *as, const costate_point *x, const costate_p
     const maps *a = s->before->st->maps;
     double tau[2] = {0};
     TRY(available(s, 1, 1));
-    TRY(solve(s, x));
+    TRY(transition_solve(s, x));
     set_pm(s, dx);
     memcpy(s->lambda, w, bytes_of(a->n));
     memset(s->lambda + a->n, 0, bytes_of(a->n));
@@ -347,7 +347,7 @@ static int adjoint_tangent(composed *as, const costate_point *x, const costate_p
 
 /* ---- memory ---- */
 
-static void layout(transition *s, cursor *at)
+static void transition_layout(transition *s, cursor *at)
 {
     const maps *a = s->before->st->maps;
     size_t n = (size_t)a->n, rows = (size_t)(a->np + a->nm);
@@ -362,11 +362,11 @@ static int allocate(transition *s, shifts *sh)
 {
     maps *a = s->before->st->maps;
     cursor at = {0};
-    layout(s, &at);
+    transition_layout(s, &at);
     if (!(s->block = calloc(at.used + 8, sizeof *s->block)))
         return fail(a->v, COSTATE_NO_MEMORY, "No memory for %s (%zu doubles).", s->inner.name, at.used);
     at = (cursor){s->block, 0};
-    layout(s, &at);
+    transition_layout(s, &at);
     s->newton.w = s->before->w;
     TRY(starter_init(&s->newton, sh, a, &s->problem));
     s->newton.given.coded = s->inner.name;

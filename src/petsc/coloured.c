@@ -99,7 +99,7 @@ static void sort(colours *s, int n, const double *colour)
     s->first[0] = 0;
 }
 
-static int make(costate_petsc *c, colours *s)
+static int petsc_coloured_make(costate_petsc *c, colours *s)
 {
     size_t n = (size_t)c->P.n;
     PetscInt first_row;
@@ -127,7 +127,7 @@ static int make(costate_petsc *c, colours *s)
     return -(int)VecDestroy(&colour);
 }
 
-int coloured_make(costate_petsc *c) { return c->by_colour.count > 0 ? 0 : make(c, &c->by_colour); }
+int coloured_make(costate_petsc *c) { return c->by_colour.count > 0 ? 0 : petsc_coloured_make(c, &c->by_colour); }
 
 /* Computes all products even if one fails, because the products of other processes wait for values from this one. */
 int coloured_fill(costate_petsc *c)

@@ -34,7 +34,7 @@ static int sizes(costate_petsc *c)
     return petsc_fail(c, "A has not n local rows and columns.");
 }
 
-static int make(costate_petsc *c, MPI_Comm comm)
+static int ksp_make(costate_petsc *c, MPI_Comm comm)
 {
     int status = sizes(c), stop = status;
     TRY(any(comm, &stop));
@@ -140,7 +140,7 @@ static int set_up(double sigma, const costate_point *x, void *ctx)
 
 /* ---- applied ---------------------------------------------------------------------------------------------------- */
 
-static int solve(int transpose, double *x, void *ctx)
+static int ksp_solve(int transpose, double *x, void *ctx)
 {
     ASK(PetscPushErrorHandler(petsc_record, ctx));
     int status = petsc_solve(ctx, transpose, x);
@@ -163,10 +163,10 @@ costate_petsc *costate_petsc_new(MPI_Comm comm, const costate_problem *P, Mat A,
         return NULL;
     }
     *c = (costate_petsc){.P = *P, .comm = comm, .A = A, .form = matrix, .ctx = ctx, .kept = kept, .scaled = scaled};
-    c->pre = (costate_preconditioner){.setup = set_up, .solve = solve, .ctx = c};
+    c->pre = (costate_preconditioner){.setup = set_up, .solve = ksp_solve, .ctx = c};
     strcpy(c->message, "No error.");
     PetscPushErrorHandler(petsc_record, c);
-    c->broken = make(c, comm);
+    c->broken = ksp_make(c, comm);
     PetscPopErrorHandler();
     return c;
 }

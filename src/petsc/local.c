@@ -2,7 +2,7 @@
 #include "petsc/petsc.h"
 
 /* v uses y as its array from begin to end */
-static int begin(DM dm, const double *y, Vec *v)
+static int local_begin(DM dm, const double *y, Vec *v)
 {
     ASK(DMGetGlobalVector(dm, v));
     return -(int)VecPlaceArray(*v, y);
@@ -17,7 +17,7 @@ static int end(DM dm, Vec *v)
 static int fetch(DM dm, const double *y, Vec local)
 {
     Vec v;
-    TRY(begin(dm, y, &v));
+    TRY(local_begin(dm, y, &v));
     PetscErrorCode code = DMGlobalToLocal(dm, v, INSERT_VALUES, local);
     TRY(end(dm, &v));
     return -(int)code;
@@ -26,7 +26,7 @@ static int fetch(DM dm, const double *y, Vec local)
 static int add(DM dm, Vec local, double *g)
 {
     Vec v;
-    TRY(begin(dm, g, &v));
+    TRY(local_begin(dm, g, &v));
     PetscErrorCode code = DMLocalToGlobal(dm, local, ADD_VALUES, v);
     TRY(end(dm, &v));
     return -(int)code;

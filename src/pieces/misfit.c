@@ -11,7 +11,7 @@ static int no_memory(costate_misfit *s, const char *what)
     return fail(&s->v, COSTATE_NO_MEMORY, "No memory for %s of the misfit.", what);
 }
 
-static int make(costate_misfit *s, const costate_problem *P, const costate_measurements *given)
+static int misfit_make(costate_misfit *s, const costate_problem *P, const costate_measurements *given)
 {
     TRY(measurements_given(&s->v, P, given));
     size_t outputs = (size_t)given->outputs;
@@ -34,7 +34,7 @@ static int make(costate_misfit *s, const costate_problem *P, const costate_measu
 costate_misfit *costate_misfit_new(const costate_problem *P, const costate_measurements *given)
 {
     costate_misfit *s = calloc(1, sizeof *s);
-    if (s) s->broken = make(s, P, given) != 0;
+    if (s) s->broken = misfit_make(s, P, given) != 0;
     return s;
 }
 
@@ -63,7 +63,7 @@ static int missing(costate_misfit *s, const char *product)
 }
 
 /* the start of a call */
-static int begin(costate_misfit *s, const void *c, const double *p)
+static int misfit_begin(costate_misfit *s, const void *c, const double *p)
 {
     if (s->broken) return s->v.status;
     verdict_clear(&s->v);
@@ -99,7 +99,7 @@ int costate_misfit_gradient(costate_misfit *s, costate *c, const costate_tape *t
                             double *mu)
 {
     if (!s) return COSTATE_NO_MEMORY;
-    TRY(begin(s, c, p));
+    TRY(misfit_begin(s, c, p));
     if (!s->given.output.adjoint) return missing(s, "adjoint");
     double *direct = calloc((size_t)s->np + 1, sizeof *direct);
     if (!direct) return no_memory(s, "the gradient");
@@ -114,7 +114,7 @@ int costate_misfit_jacobian(costate_misfit *s, costate *c, const costate_tape *t
                             const double *Vp, double *R)
 {
     if (!s) return COSTATE_NO_MEMORY;
-    TRY(begin(s, c, p));
+    TRY(misfit_begin(s, c, p));
     if (!s->given.output.tangent) return missing(s, "tangent");
     if (!R) return fail(&s->v, COSTATE_BAD_ARGUMENT, "R is NULL.");
     s->m = m;
@@ -128,7 +128,7 @@ typedef int sweep(costate *, const costate_tape *, const costate_second *);
 static int second(costate_misfit *s, costate *c, const costate_tape *tape, const double *p, const costate_second *of,
                   sweep *go)
 {
-    TRY(begin(s, c, p));
+    TRY(misfit_begin(s, c, p));
     if (!of) return fail(&s->v, COSTATE_BAD_ARGUMENT, "The arguments of the Hessian products are NULL.");
     if (of->m < 1 || of->correct)
         return fail(&s->v, COSTATE_BAD_ARGUMENT, "m = %d, correct = %d: a misfit takes at least one direction, and no "

@@ -137,7 +137,7 @@ static int second_of(const costate_projection *q, work *w, const costate_point *
 /* ---- callbacks; ctx: the projection ---- */
 
 /* work at x, given back by done */
-static int begin(void *ctx, const costate_point *x, int products, work **w)
+static int project_begin(void *ctx, const costate_point *x, int products, work **w)
 {
     costate_projection *q = ctx;
     *w = work_take(q);
@@ -159,7 +159,7 @@ static int value(const costate_point *x, double *out, void *ctx)
 {
     const costate_projection *q = ctx;
     work *w;
-    int status = begin(ctx, x, 0, &w);
+    int status = project_begin(ctx, x, 0, &w);
     if (status == 0) memcpy(out, w->z, (size_t)q->n * sizeof *out);
     copy_memory(q, x->m, out);
     return done(ctx, w, status);
@@ -170,7 +170,7 @@ static int tangent(const costate_point *x, const costate_point *dx, double *out,
     const costate_projection *q = ctx;
     work *w;
     double dmu[K];
-    int status = begin(ctx, x, 1, &w);
+    int status = project_begin(ctx, x, 1, &w);
     if (status == 0) status = tangent_of(q, w, dx, dmu, out);
     copy_memory(q, dx->m, out);
     return done(ctx, w, status);
@@ -179,7 +179,7 @@ static int tangent(const costate_point *x, const costate_point *dx, double *out,
 static int adjoint(const costate_point *x, const double *lambda, const costate_gradient *g, void *ctx)
 {
     work *w;
-    int status = begin(ctx, x, 1, &w);
+    int status = project_begin(ctx, x, 1, &w);
     return done(ctx, w, status ? status : adjoint_of(ctx, w, lambda, g));
 }
 
@@ -187,7 +187,7 @@ static int adjoint_tangent(const costate_point *x, const costate_point *dx, cons
                            const costate_gradient *g, void *ctx)
 {
     work *w;
-    int status = begin(ctx, x, 1, &w);
+    int status = project_begin(ctx, x, 1, &w);
     return done(ctx, w, status ? status : second_of(ctx, w, dx, lambda, g));
 }
 

@@ -212,7 +212,7 @@ static void turn(rkc_back *b, int j)
 
 /* ---- the step ---- */
 
-static int begin(rkc_back *b)
+static int rkc_adjoint_begin(rkc_back *b)
 {
     stepper *c = b->c;
     const rkc_work *a = rkc_of(c);
@@ -239,7 +239,7 @@ int rkc_adjoint(stepper *c, const record *r, const functionals *g)
 {
     size_t n = (size_t)c->n, N = (size_t)c->N;
     rkc_back b = {.c = c, .r = r, .g = g, .d = rkc_degree(c, rkc_find(c, r->degree))};
-    TRY(begin(&b));
+    TRY(rkc_adjoint_begin(&b));
     if (g->seed) TRY(seeds(&b));
     TRY(last_stages(&b));
     for (int j = b.d.m; j >= 1; j--) {

@@ -33,8 +33,8 @@ static stage numbered(const stepper *c, const stages *s, const double *g, const 
 }
 
 /* stage j from the last and the one before that, to number k of those at g, v */
-static int make(stepper *c, const record *r, const stages *s, int j, const stage *last, const stage *before, double *g,
-                double *v, int k)
+static int backwards_make(stepper *c, const record *r, const stages *s, int j, const stage *last, const stage *before,
+                          double *g, double *v, int k)
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n;
@@ -68,7 +68,7 @@ int rkc_segment(stepper *c, const record *r, stages *s, int k)
     if (s->along) memcpy(s->v, start.v, width(c, s) * sizeof *s->v);
     for (int j = s->first + 1; j <= s->last; j++) {
         last = numbered(c, s, s->g, s->v, j - 1 - s->first);
-        TRY(make(c, r, s, j, &last, &before, s->g, s->v, j - s->first));
+        TRY(backwards_make(c, r, s, j, &last, &before, s->g, s->v, j - s->first));
         before = last;
     }
     return 0;
@@ -79,7 +79,7 @@ static int go_on(stepper *c, const record *r, stages *s, int next)
 {
     size_t n = (size_t)c->n;
     stage last = numbered(c, s, s->g, s->v, s->length - 1), before = numbered(c, s, s->g, s->v, s->length - 2);
-    TRY(make(c, r, s, s->last + 1, &last, &before, s->pairs, s->tangent_pairs, 2 * next + 1));
+    TRY(backwards_make(c, r, s, s->last + 1, &last, &before, s->pairs, s->tangent_pairs, 2 * next + 1));
     memcpy(s->pairs + 2 * n * (size_t)next, last.g, n * sizeof *s->pairs);
     if (s->along)
         memcpy(s->tangent_pairs + 2 * width(c, s) * (size_t)next, last.v, width(c, s) * sizeof *s->tangent_pairs);

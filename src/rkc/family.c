@@ -22,7 +22,7 @@ static int divide(const stepper *c, int transpose, double *x)
     return (void)transpose, 0;
 }
 
-static void layout(stepper *c, cursor *at)
+static void rkc_layout(stepper *c, cursor *at)
 {
     rkc_work *a = rkc_of(c);
     size_t n = (size_t)c->n, N = (size_t)c->N, r = (size_t)c->m->rkc->r;
@@ -88,7 +88,7 @@ const family rkc_family = {
     .costs = {0, TANGENT_OF, ADJOINT_OF, TANGENT_OF | ADJOINT_OF | ADJOINT_TANGENT_OF},
     .controller = COSTATE_GUSTAFSSON,
     .prepare = prepare,
-    .layout = layout,
+    .layout = rkc_layout,
     .layout_derivatives = layout_derivatives,
     .layout_second = layout_second,
     .ready = ready,

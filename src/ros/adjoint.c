@@ -189,7 +189,7 @@ static int step_size(const ros_back *b, const costate_point *dx)
 }
 
 /* u_i of the functionals; then, with the same matrix, of derivatives */
-static int solve(const ros_back *b, const factors *f)
+static int ros_adjoint_solve(const ros_back *b, const factors *f)
 {
     stepper *c = b->c;
     const functionals *g = b->g;
@@ -211,7 +211,7 @@ static int stage(stepper *c, const record *r, const functionals *g, const factor
                   has_rates ? columns_theta(c, &work(c)->columns, r, g, c->m->b[i]) : NULL,
                   g->U + (size_t)i * n * (size_t)g->m};
     TRY(right_hand_side(&b));
-    TRY(solve(&b, f));
+    TRY(ros_adjoint_solve(&b, f));
     const costate_point *dx = g->along ? ros_stage_directions(c, g->along, i) : NULL;
     TRY(first_order(&b, dx));
     for (int j = 0; !ros_holds(c) && j < g->m; j++) TRY(second_order(&b, j));

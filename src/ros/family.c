@@ -28,7 +28,7 @@ static int guesses_forward(const stepper *c)
     return c->o->krylov_tol <= fmax(EXACT_KRYLOV, c->o->rtol_vector ? 0 : FINE * c->o->rtol);
 }
 
-static void layout(stepper *c, cursor *at)
+static void ros_layout(stepper *c, cursor *at)
 {
     ros_work *a = c->own;
     size_t n = (size_t)c->n, nq = (size_t)c->nq;
@@ -130,7 +130,7 @@ static void release(void *own)
     .lanes = LANES_OF_ROSENBROCK, \
     .pi_beta = 0.4, \
     .prepare = prepare, \
-    .layout = layout, \
+    .layout = ros_layout, \
     .layout_derivatives = layout_derivatives, \
     .layout_second = layout_second, \
     .ready = ready, \

@@ -9,13 +9,13 @@ static const double ROUND_OFF_OF_SOLVES = 1e-8;         /* exact ones differ by 
 
 typedef struct { stepper *c; const factors *f; } solver_of;
 
-static int solve(const solver_of *s, int transpose, const double *v, double *out)
+static int transposed_solve(const solver_of *s, int transpose, const double *v, double *out)
 {
     if (out != v) memcpy(out, v, (size_t)s->c->n * sizeof *out);
     return ros_solve(s->c, s->f, transpose, 1, &(accuracy){.from = NULL}, out);
 }
-static int tangent(void *ctx, const double *v, double *out) { return solve(ctx, 0, v, out); }
-static int adjoint(void *ctx, const double *w, double *g) { return solve(ctx, 1, w, g); }
+static int tangent(void *ctx, const double *v, double *out) { return transposed_solve(ctx, 0, v, out); }
+static int adjoint(void *ctx, const double *w, double *g) { return transposed_solve(ctx, 1, w, g); }
 
 static int refuse(stepper *c, const record *r, const char *what, double gap)
 {

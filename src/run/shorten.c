@@ -28,7 +28,7 @@ double shortest(const record *r) { return 4 * DBL_EPSILON * fmax(fabs(r->t), fab
 
 typedef struct { costate *c; run *x; int event; double full; int last; } shortened;
 
-static int solve(void *ctx, double h, double *e)
+static int shorten_solve(void *ctx, double h, double *e)
 {
     const shortened *s = ctx;
     s->x->h = h;
@@ -61,8 +61,8 @@ int shorten_to(costate *c, run *x, const crossing *at)
     shortened s = {c, x, at->event, full, x->last};
     TRY(guard_slope(c, &x->now, at->event, fmin(at->theta, 1), &slope));
     TRY(grazes(c, x, at, slope));
-    search how = {solve, &s, &c->v, at->event, x->now.t, slope / full, at->noise * fabs(full / slope), low * full,
-                  high * full, g->sign, least};
+    search how = {shorten_solve, &s, &c->v, at->event, x->now.t, slope / full, at->noise * fabs(full / slope),
+                  low * full, high * full, g->sign, least};
     decisions as = {.degree = x->now.degree};           /* rkc: another degree would move the end */
     x->by.exact = x->now.exact = 1;
     x->by.as = as.degree > 0 ? &as : NULL;
@@ -178,7 +178,7 @@ int stretch(costate *c, run *x, double err)
     shortened s = {c, x, first.event, full, 0};
     nobody_fires(c);
     x->by.exact = 1;
-    status = solve(&s, full, &e);
+    status = shorten_solve(&s, full, &e);
     x->by.exact = 0;
     return status;
 }

@@ -6,7 +6,7 @@
 #include "solver/members.h"
 #include "solver/workspace.h"
 
-static void layout(costate *c, cursor *at)
+static void workspace_layout(costate *c, cursor *at)
 {
     stepper *st = &c->st;
     workspace *w = &c->work;
@@ -34,12 +34,12 @@ static void layout(costate *c, cursor *at)
 int workspace_prepare(costate *c)
 {
     cursor at = {0};
-    layout(c, &at);
+    workspace_layout(c, &at);
     size_t doubles = at.used;
     double *block = calloc(doubles + 8, sizeof *block);
     if (!block) return fail(&c->v, COSTATE_NO_MEMORY, "No memory for the work space (%zu doubles).", doubles);
     at = (cursor){block, 0};
-    layout(c, &at);
+    workspace_layout(c, &at);
     INVARIANT(at.used == doubles);
     c->maps.bound.w = c->st.w;
     c->work.block = block;

@@ -31,7 +31,7 @@ static int lay_out(bare *b)
     return COSTATE_OK;
 }
 
-static int make(bare *b, const costate_problem *P, const costate_point *x)
+static int check_index_make(bare *b, const costate_problem *P, const costate_point *x)
 {
     size_t n = (size_t)P->n, entries = pattern_entries(P->pattern, P->n);
     verdict_clear(&b->v);
@@ -62,7 +62,7 @@ static void discard(bare *b)
 static int check_index(const costate_problem *P, const costate_point *x, costate_report *r, int *wrong)
 {
     bare b = {.o = {.solver = COSTATE_LS_AUTO}};
-    int status = make(&b, P, x);
+    int status = check_index_make(&b, P, x);
     if (status == COSTATE_OK) status = start_index(&b.start, x);
     discard(&b);
     if (status == COSTATE_OK) return COSTATE_OK;

@@ -107,7 +107,7 @@ int given_find(starter *s, start_values *f)
 
 /* ---- derivatives ---- */
 
-static int solve(starter *s, const start_values *f, int transpose, int m)
+static int given_solve(starter *s, const start_values *f, int transpose, int m)
 {
     s->maps->count->solves += m;
     int failed = LS_Solve(s->given.lu, transpose, m, s->derived.V);
@@ -125,7 +125,7 @@ int given_tangent(starter *s, const start_values *f, int m, const double *dt, do
         costate_point dx = pair(s, along_pm(s->maps, dt[j], NULL, Vp, j), NULL, V + j * ld, s->given.both + 2 * n);
         TRY(along(s, &x, &dx, s->derived.V + j * n));
     }
-    TRY(solve(s, f, 0, m));
+    TRY(given_solve(s, f, 0, m));
     for (size_t j = 0; j < (size_t)m; j++) memcpy(V + j * ld, s->derived.V + j * n, n * sizeof *V);
     return 0;
 }
@@ -146,7 +146,7 @@ int given_adjoint(starter *s, const start_values *f, int m, double *lambda, size
     TRY(matrix(s, f));
     costate_point x = here(s, f);
     for (size_t j = 0; j < (size_t)m; j++) memcpy(s->derived.V + j * n, lambda + j * ld, n * sizeof *lambda);
-    TRY(solve(s, f, 1, m));
+    TRY(given_solve(s, f, 1, m));
     for (size_t j = 0; j < (size_t)m; j++) {
         double *g = s->given.both + 2 * n;
         memset(g, 0, 2 * n * sizeof *g);
@@ -180,7 +180,7 @@ int given_second(starter *s, const start_values *f, int m, const start_along *gi
     TRY(given_tangent(s, f, m, given->dt, after, n, given->Vp));
     costate_point x = here(s, f);
     memcpy(s->derived.V, lambda, n * sizeof *u);
-    TRY(solve(s, f, 1, 1));
+    TRY(given_solve(s, f, 1, 1));
     memcpy(u, s->derived.V, n * sizeof *u);
     for (size_t j = 0; j < (size_t)m; j++) {
         double *l = lambda + (1 + j) * ld, *yd = in + j * n;
@@ -191,7 +191,7 @@ int given_second(starter *s, const start_values *f, int m, const start_along *gi
         add_scaled(n, s->derived.V + j * n, l, 1, both);
         memcpy(yd, both + n, n * sizeof *yd);
     }
-    TRY(solve(s, f, 1, m));
+    TRY(given_solve(s, f, 1, m));
     for (size_t j = 0; j <= (size_t)m; j++) {
         double *l = lambda + j * ld;
         memset(both, 0, 2 * n * sizeof *both);

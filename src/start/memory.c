@@ -25,7 +25,7 @@ void start_values_copy(start_values *to, int n, const start_values *from, void *
     to->moved = from->moved;
 }
 
-static void layout(starter *s, cursor *at)
+static void memory_layout(starter *s, cursor *at)
 {
     size_t n = (size_t)s->maps->n, entries = equation_plain(s->maps) ? 0 : s->maps->entries;
     int residual = s->maps->residual, high = s->maps->index != NULL;
@@ -50,12 +50,12 @@ static int factors_init(starter *s)
 static int allocate(starter *s)
 {
     cursor at = {0};
-    layout(s, &at);
+    memory_layout(s, &at);
     s->block = calloc(at.used + 8, sizeof *s->block);
     if (!s->block)
         return fail(s->maps->v, COSTATE_NO_MEMORY, "No memory for consistent values (%zu doubles).", at.used);
     at = (cursor){s->block, 0};
-    layout(s, &at);
+    memory_layout(s, &at);
     int code = equation_plain(s->maps) ? 0 : factors_init(s);
     if (code) return shifts_failure(s->sh, s->sh->backend, code);
     return s->given.map ? given_init(s) : 0;

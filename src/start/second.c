@@ -202,7 +202,7 @@ static int forward(second *s)
 }
 
 /* the parts of t->second */
-static int begin(second *s, starter *t, const start_along *given)
+static int second_begin(second *s, starter *t, const start_along *given)
 {
     size_t n = (size_t)t->maps->n, columns = n * (size_t)s->m;
     TRY(starter_columns(t, s->m + 1));
@@ -222,7 +222,7 @@ int start_second(starter *t, const start_values *f, int m, const start_along *gi
                  double *mu, double *tau)
 {
     second s = {.x = {m + 1, lambda, ld, mu, tau, NULL}, .m = m};
-    TRY(begin(&s, t, given));
+    TRY(second_begin(&s, t, given));
     if (f->given) return given_second(t, f, m, given, lambda, ld, mu, tau);
     if (nothing_unknown(f, t->maps->n)) return 0;
     TRY(derive_begin(&s.d, t, f));
@@ -235,7 +235,7 @@ int start_slope_second(starter *t, const start_values *f, const start_along *giv
                        const double *slopes, double *mu, double *tau)
 {
     second s = {.x = {2, lambda, (size_t)t->maps->n, mu, tau, slopes}, .m = 1};
-    TRY(begin(&s, t, given));
+    TRY(second_begin(&s, t, given));
     TRY(derive_begin(&s.d, t, f));
     TRY(forward(&s));
     return values_back(&s);

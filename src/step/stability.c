@@ -17,7 +17,7 @@ double rosenbrock_growth(const costate_method *m, double x, double s)
 }
 
 /* x with A x = x, by rows with pivots; A is destroyed */
-static void solve(int n, double A[][STAGES_MOST], double *x)
+static void stability_solve(int n, double A[][STAGES_MOST], double *x)
 {
     for (int k = 0; k < n; k++) {
         int p = k;
@@ -46,7 +46,7 @@ static double runge_kutta_growth(const costate_method *m, double z)
         for (int j = 0; j < m->s; j++) A[i][j] = m->W[i * m->s + j] + (i == j ? z : 0);
         Z[i] = -z * (1 + (m->g ? m->g[i] : 0));
     }
-    solve(m->s, A, Z);
+    stability_solve(m->s, A, Z);
     for (int j = 0; j < m->s; j++) R += m->d[j] * Z[j];
     return fabs(R);
 }

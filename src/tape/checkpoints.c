@@ -60,7 +60,7 @@ static void clear(const costate_tape *t)
     free(x->wanted);
 }
 
-static int begin(const stepper *c, costate_tape *t)
+static int checkpoints_begin(const stepper *c, costate_tape *t)
 {
     checkpoints *x = tape_own(t, sizeof *x, clear);
     if (!x) return blocks_no_memory(c);
@@ -166,7 +166,7 @@ static size_t most(const costate_tape *t)
     return blocks_most(t, x) + blocks_beside(x) + lists;
 }
 
-static const remaking remakes = {begin, slot, remade_get, read_fresh, keep_source, remade_came_to, remade_room, slope,
-                                 mend, give, remade_steps, most};
+static const remaking remakes = {checkpoints_begin, slot, remade_get, read_fresh, keep_source, remade_came_to, remade_room,
+                                 slope, mend, give, remade_steps, most};
 
 const retention blocks_kept = {.number = 1, .remakes = &remakes};

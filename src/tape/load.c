@@ -42,7 +42,7 @@ static int same_problem(loader *x, const journal_head *h, const costate_problem 
 }
 
 /* Prepares the tape as its run did.  If it is only read, no solver is its writer. */
-static int begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
+static int load_begin(loader *x, const journal_head *h, const costate_problem *P, identity *who)
 {
     const retention *kept = retention_of_number(x->t, h->storage);
     if (!kept) return wrong(x, "keeps steps in a way that this library does not know");
@@ -256,7 +256,7 @@ static int read_frames(loader *x, const costate_problem *P, identity *who)
     journal_head h = {.n = 0};
     int status = first(x, P, who != NULL, &h);
     TRY(space_agree(&x->c->maps->space, status));
-    TRY(begin(x, &h, P, who));
+    TRY(load_begin(x, &h, P, who));
     for (;;) {
         uint64_t at = t->frames->end;
         TRY(frames_next(t->frames, x->c->v, &f, &x->data, &there));
