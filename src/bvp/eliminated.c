@@ -316,7 +316,8 @@ static void solve_transposed(bvp *b, elimination *e, double *x)
 static int elimination_solve(bvp *b, int transpose, int m, double *x)
 {
     size_t all = unknowns(b);
-    for (int j = 0; j < m; j++) (transpose ? solve_transposed : eliminated_solve)(b, b->linear.own, x + (size_t)j * all);
+    void (*solve_one)(bvp *, elimination *, double *) = transpose ? solve_transposed : eliminated_solve;
+    for (int j = 0; j < m; j++) solve_one(b, b->linear.own, x + (size_t)j * all);
     return space_finite(&b->maps.space, all * (size_t)m, x);
 }
 

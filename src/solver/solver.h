@@ -142,7 +142,7 @@ typedef struct {                /* what a run may have to say at its end (status
     damping damping;
     correction correction;
     double beyond;              /* longest step in units of options.step_bound, where steps do not follow it */
-} remarks;
+} run_remarks;
 
 typedef struct { double f, factorisations, solutions; } effort;     /* each with its price in evaluations of f */
 
@@ -206,7 +206,7 @@ struct costate {
     random_tangents random;     /* run/random_tangents.c */
     watch watch;                /* memory: workspace.c; numbers: files of run/watch.h, run/events.c, integrate.c */
     halved_steps halves;        /* run/halves.c */
-    remarks remarks;            /* of the last run */
+    run_remarks remarks;           /* of the last run */
     event_slopes *slopes;       /* y' at events, or NULL; ops/slopes.c */
     costate_tape *own;          /* of costate_integrate_adj, which makes it */
     int whole;                  /* 0: costate_new failed; set-up */

@@ -166,7 +166,7 @@ static size_t most(const costate_tape *t)
     return blocks_most(t, x) + blocks_beside(x) + lists;
 }
 
-static const remaking remakes = {checkpoints_begin, slot, remade_get, read_fresh, keep_source, remade_came_to, remade_room,
-                                 slope, mend, give, remade_steps, most};
+static const remaking remakes = {checkpoints_begin, slot, remade_get, read_fresh, keep_source, remade_came_to,
+                                 remade_room, slope, mend, give, remade_steps, most};
 
 const retention blocks_kept = {.number = 1, .remakes = &remakes};

@@ -1,6 +1,7 @@
 /* test_choice.c - decisions of the choice among the members of auto, one by one, at both sides of each threshold: what
    a solver knows of stiffness and work is set between two steps, and the next step tells what was decided. */
-#include "choice/rule.h"       /* before cmocka, which has a macro fail */
+#include "choice/effort.h"      /* before cmocka, which has a macro fail */
+#include "choice/rule.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
