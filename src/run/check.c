@@ -216,7 +216,8 @@ static int hessian_times(void *ctx, const double *v, double *Hv)
     run_check *x = ctx;
     double *g = x->work;
     const costate_second s = {.m = 1, .V = v, .Vp = x->in > x->N ? v + x->N : NULL, .seed = x->of->seed,
-                              .ctx = x->of->ctx, .lambda = g, .mu = parameters(x, g), .lambda2 = Hv, .mu2 = parameters(x, Hv)};
+                              .ctx = x->of->ctx, .lambda = g, .mu = parameters(x, g), .lambda2 = Hv,
+                              .mu2 = parameters(x, Hv)};
     memset(g, 0, x->in * sizeof *g);
     memset(Hv, 0, x->in * sizeof *Hv);
     return solver_hessian(x->c, x->tape, &s);
