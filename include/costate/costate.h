@@ -798,7 +798,7 @@ int costate_check_map(const costate_map *, int n, int np, int k, const costate_p
    with n values x->yp) and cost; start; guards, jumps and costs of events, each in its mode `from` (or in x->mode if
    that is COSTATE_ANY_MODE), everything else in x->mode.  Checks all of jac (and jac_yp), where entries outside the
    pattern count as zero; if jac is missing, whether the pattern contains all entries of f_y at x, and which it omits
-   (an entry of 1e-8 of its row is detected, or of 1e-10 with rhs.tangent).  Checks that mass is finite, constant and
+   (an entry of 1e-8 of its row is detected, or of 1e-12 with rhs.tangent).  Checks that mass is finite, constant and
    written only within the pattern.  Results other than those of cost are in the report rhs, including errors in
    arguments; cost may be NULL. */
 int costate_check_problem(const costate_problem *, const costate_point *x, costate_report *rhs, costate_report *cost);

@@ -86,7 +86,7 @@ int check_hessian(const check_operator *, const double *const v[2], const check_
 int check_agrees(const agreement *);                    /* is it right, as far as differences tell? */
 void check_says_blur(costate_report *, const agreement *);      /* if that is why a large error agrees */
 
-/* ---- maps of the user (check_map.c) ---- */
+/* ---- maps of the user (probe.c) ---- */
 
 enum { PART_T, PART_Y, PART_YP, PART_P, PART_M, PARTS };
 enum { CHECK_COLUMNS = 3 };                 /* that are checked together */
@@ -101,6 +101,7 @@ typedef struct {
     double *a, *c, *w;                      /* directions of second and third derivatives; rows: weights of adjoints */
     double *moved, *e, *work;               /* in, in, check_work and more: work */
 } probe;
+probe probe_with(const costate_map *, int rows, const costate_point *, const size_t counts[PARTS]);
 /* slopes: it sees y' */
 probe probe_of(const costate_problem *, const costate_map *, int rows, const costate_point *, int sides, int slopes);
 /* makes what the probe owns.  COSTATE_NO_MEMORY goes to the report */
@@ -121,7 +122,7 @@ int check_product(const probe *, int call, const product_arguments *, double *ou
 typedef struct { const probe *q; int order; size_t first, count; } derivative;
 check_operator check_derivative(derivative *, int with_tangent);
 
-/* reports the worst entry; NaN in *error is no error yet, else the larger of both stays */
+/* check_map.c: reports the worst entry; NaN in *error is no error yet, else the larger of both stays */
 void check_judge(const probe *, const char *name, const worst *, double *error, costate_report *);
 /* value and products of a map; the report was cleared */
 int check_map(probe *, costate_report *);

@@ -124,6 +124,26 @@ static void left_out(void **state)
     assert_non_null(strstr(r.text, "jac WRONG"));
 }
 
+static int no_number(const costate_point *x, double *J, void *ctx)
+{
+    int r = formula_jac(x, J, ctx);
+    J[5] = NAN;
+    return r;
+}
+
+/* NaN in one entry of jac is named, not seen in all columns */
+static void one_nan(void **state)
+{
+    const problem *b = problem_synthetic(MASS_IDENTITY, 0, 2, 0, 0);
+    costate_problem P = b->P;
+    costate_report r;
+    (void)state;
+    P.jac = no_number;
+    assert_int_equal(costate_check_problem(&P, &(costate_point){.t = 0.4, .y = b->y0, .p = b->p0}, &r, NULL),
+                     COSTATE_CHECK_FAILED);
+    if (!strstr(r.text, "jac WRONG: row 2 with respect to y[1] is")) fail_msg("%s", r.text);
+}
+
 static void right(const problem *b)
 {
     costate_report r, cost;
@@ -522,7 +542,7 @@ static void near_runs_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out),
+    const struct CMUnitTest once[] = {cmocka_unit_test(planted), cmocka_unit_test(left_out), cmocka_unit_test(one_nan),
                                       cmocka_unit_test(all_right), cmocka_unit_test(parts),
                                       cmocka_unit_test(bad_arguments), cmocka_unit_test(named),
                                       cmocka_unit_test(fast), cmocka_unit_test(units),

@@ -172,6 +172,54 @@ static void detected_near(void **state)
     detects(&b, &wanted, 0);
 }
 
+/* f_i = y_i y_(i+1), defined for y >= 0 only: at y = 0 nothing is seen, and points near it must have no sign wrong. */
+enum { FLAT = 12 };
+static int one_sided(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < FLAT; i++) {
+        if (x->y[i] < 0) return 1;
+        out[i] = x->y[i] * x->y[(i + 1) % FLAT];
+    }
+    return 0;
+}
+
+static void detected_on_one_side(void **state)
+{
+    int col[FLAT + 1], row[2 * FLAT];
+    const costate_pattern wanted = {FLAT, col, row};
+    const double y[FLAT] = {0};
+    problem b = {"one side", 1, 2, y, NULL, {.n = FLAT, .rhs = {.value = one_sided}}, 0, 0, 0, NULL, NULL};
+    (void)state;
+    for (int j = 0; j <= FLAT; j++) col[j] = 2 * j;
+    for (int j = 0; j < FLAT; j++) {                    /* rows j - 1 and j, in order */
+        row[2 * j] = j ? j - 1 : 0;
+        row[2 * j + 1] = j ? j : FLAT - 1;
+    }
+    detects(&b, &wanted, 0);
+}
+
+/* 0 = 1 + y1' - y0, 0 = y1 at y = 1e-20, y' = 0: a change of y' must be seen beside 1. */
+static int beside_one(const costate_point *x, double *out, void *ctx)
+{
+    (void)ctx;
+    out[0] = 1 + x->yp[1] - x->y[0];
+    out[1] = x->y[1];
+    return 0;
+}
+
+static void detected_slope(void **state)
+{
+    const double y[] = {1e-20, 1e-20}, yp[] = {0, 0};
+    const costate_problem P = {.n = 2, .residual = {.value = beside_one}};
+    costate_pattern *found;
+    costate_report r;
+    (void)state;
+    assert_int_equal(costate_pattern_detect(&P, &(costate_point){.y = y, .yp = yp}, &found, &r), COSTATE_OK);
+    assert_int_equal(found->col[2] - found->col[1], 2);
+    costate_pattern_free(found);
+}
+
 static int never(const costate_point *x, double *out, void *ctx) { (void)x, (void)ctx; out[0] = NAN; return 0; }
 static int refuses(const costate_point *x, double *out, void *ctx) { (void)x, (void)out, (void)ctx; return -3; }
 
@@ -268,7 +316,7 @@ static void run_names_entry(void **state)
 
 /* ---- mass ---- */
 
-enum { RIGHT, GIVES_UP, NOT_FINITE, CHANGES, DENSE, FAULTS };
+enum { RIGHT, GIVES_UP, NOT_FINITE, INFINITE, CHANGES, DENSE, FAULTS };
 typedef struct { random_case *c; int fault, calls; } masses;
 
 static int mass(double *M, void *ctx)
@@ -278,6 +326,7 @@ static int mass(double *M, void *ctx)
     s->c->P.mass(M, s->c->P.ctx);
     s->calls++;
     if (s->fault == NOT_FINITE) M[entries - 1] = NAN;
+    if (s->fault == INFINITE) M[entries - 1] = HUGE_VAL;
     if (s->fault == CHANGES) M[1] += s->calls;
     if (s->fault == DENSE) for (int k = 0; k < n * n; k++) M[k] = k % (n + 1) == 0;
     return s->fault == GIVES_UP ? -5 : 0;
@@ -291,9 +340,9 @@ static int value(const costate_point *x, double *out, void *ctx)
 /* Nothing else knows M: what can be told is told. */
 static void mass_faults(void **state)
 {
-    static const char *const words[] = {"", "-5", "nan", "not constant", "outside"};
+    static const char *const words[] = {"", "-5", "nan", "inf", "not constant", "outside"};
     static const int statuses[] = {COSTATE_OK, COSTATE_CALLBACK, COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED,
-        COSTATE_CHECK_FAILED};
+        COSTATE_CHECK_FAILED, COSTATE_CHECK_FAILED};
     (void)state;
     for (int fault = RIGHT; fault < FAULTS; fault++) {
         masses s = {random_case_new(&(random_spec){.seed = 4, .n = 12, .np = 2, .mass = MASS_REGULAR, .sparse = 1,
@@ -313,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest once[] = {cmocka_unit_test(check_names_entry), cmocka_unit_test(mass_faults),
                                       cmocka_unit_test(detected), cmocka_unit_test(detected_near),
-                                          cmocka_unit_test(not_detected)};
+                                      cmocka_unit_test(detected_on_one_side), cmocka_unit_test(detected_slope),
+                                      cmocka_unit_test(not_detected)};
     return cmocka_run_group_tests(once, NULL, NULL) + run_by_method("a run names the entry", run_names_entry);
 }
