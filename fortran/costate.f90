@@ -499,8 +499,9 @@ module costate
             integer(c_int), value :: k
         end function
 
-        type(c_ptr) function costate_new(method, problem, options) bind(c)
+        type(c_ptr) function costate_new_sized(options_size, method, problem, options) bind(c)
             import
+            integer(c_size_t), value :: options_size
             type(c_ptr), value :: method
             type(costate_problem), intent(in) :: problem
             type(costate_options), intent(in), optional :: options
@@ -782,6 +783,15 @@ module costate
     end interface
 
 contains
+
+    ! costate_new: tells the library how long the options of this module are, as the macro of C does.
+    type(c_ptr) function costate_new(method, problem, options)
+        type(c_ptr), intent(in) :: method
+        type(costate_problem), intent(in) :: problem
+        type(costate_options), intent(in), optional :: options
+        type(costate_options) :: one
+        costate_new = costate_new_sized(c_sizeof(one), method, problem, options)
+    end function
 
     ! Do the types above match the library that the program runs with?  Check once; if not, call nothing of it.
     logical function costate_library_fits()

@@ -131,8 +131,9 @@ module costate_bvp
             integer(c_int), value :: k
         end function
 
-        type(c_ptr) function costate_bvp_new(method, problem, conditions, options) bind(c)
+        type(c_ptr) function costate_bvp_new_sized(options_size, method, problem, conditions, options) bind(c)
             import
+            integer(c_size_t), value :: options_size
             type(c_ptr), value :: method
             type(costate_problem), intent(in) :: problem
             type(costate_conditions), intent(in) :: conditions
@@ -218,6 +219,16 @@ module costate_bvp
     end interface
 
 contains
+
+    ! tells the library how long the options of this module are, as the macro of C does
+    type(c_ptr) function costate_bvp_new(method, problem, conditions, options)
+        type(c_ptr), intent(in) :: method
+        type(costate_problem), intent(in) :: problem
+        type(costate_conditions), intent(in) :: conditions
+        type(costate_bvp_options), intent(in), optional :: options
+        type(costate_bvp_options) :: one
+        costate_bvp_new = costate_bvp_new_sized(c_sizeof(one), method, problem, conditions, options)
+    end function
 
     ! Are the types above those of the library that the program runs with?  Those of costate.f90 as well.
     logical function costate_bvp_library_fits()

@@ -132,8 +132,9 @@ module costate_ensembles
     ! ---- functions ------------------------------------------------------------------------------------------
 
     interface
-        integer(c_int) function costate_ensemble(method, problem, options, members, report) bind(c)
+        integer(c_int) function costate_ensemble_sized(options_size, method, problem, options, members, report) bind(c)
             import
+            integer(c_size_t), value :: options_size
             type(c_ptr), value :: method
             type(costate_problem), intent(in) :: problem
             type(costate_options), intent(in), optional :: options
@@ -153,6 +154,17 @@ module costate_ensembles
     end interface
 
 contains
+
+    ! tells the library how long the options of this module are, as the macro of C does
+    integer(c_int) function costate_ensemble(method, problem, options, members, report)
+        type(c_ptr), intent(in) :: method
+        type(costate_problem), intent(in) :: problem
+        type(costate_options), intent(in), optional :: options
+        type(costate_members), intent(in) :: members
+        type(costate_ensemble_report), intent(inout), optional :: report
+        type(costate_options) :: one
+        costate_ensemble = costate_ensemble_sized(c_sizeof(one), method, problem, options, members, report)
+    end function
 
     ! Are the types above those of the library that the program runs with?  Those of costate.f90 as well.
     logical function costate_ensemble_library_fits()

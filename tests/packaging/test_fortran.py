@@ -50,13 +50,13 @@ def structs(of):
 
 def prototypes(of):
     """{function: (what it returns, what its arguments are)} with v: nothing, p: pointer, f: of a function, else the
-    type; without those that the header's macros call"""
+    type; with the functions that the header's macros call in place of those that have such a macro"""
     text = re.sub(r"typedef[^;{]*(\{.*?\})?[^;]*;", " ", header(of), flags=re.S)
     found = {}
     for returned, name, arguments in re.findall(r"((?:const )?[\w ]+[\s*]+)(costate_\w+)\s*\(([^()]*)\)\s*;", text):
         arguments = [] if arguments.strip() == "void" else [c_kind(x) for x in arguments.split(",")]
         found[name] = (c_kind(returned + " x"), arguments)
-    return {name: found[name] for name in found if not name.endswith("_sized")}
+    return {name: found[name] for name in found if name + "_sized" not in found}
 
 
 def c_kind(declaration):
