@@ -39,7 +39,7 @@ def file_of(name):
 def generated(place, name):
     """The C file of a model, and what the driver must know of it"""
     model = read.read(file_of(name))
-    code, header = c_file.write(model, name + ".eq")
+    code, header, _ = c_file.write(model, name + ".eq")
     for end, text in ((".c", code), (".h", header)):
         with open(os.path.join(place, name + end), "w", encoding="utf-8") as f:
             f.write(text)
