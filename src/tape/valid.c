@@ -3,7 +3,11 @@
 #include <math.h>
 #include "tape/tape.h"
 
-static int alike(double s, double t) { return fabs(s - t) <= 8 * DBL_EPSILON * fmax(fabs(s), fabs(t)); }
+/* to the round-off of the sum t + h of a step */
+static int alike(const record *r, double a, double b)
+{
+    return fabs(a - b) <= 8 * DBL_EPSILON * (fabs(r->t) + fabs(r->h));
+}
 
 /* Each step begins where the one before ended, to round-off, or where that was relaxed to.  In a replay with other
    times a step to an event may go back. */
@@ -11,9 +15,9 @@ static int steps_are_valid(const costate_tape *t)
 {
     for (int k = 0; k < t->count; k++) {
         const record *r = &t->list[k];
-        if (!isfinite(r->t) || !isfinite(r->h) || !alike(r->t + r->h, r->end)) return 0;
+        if (!isfinite(r->t) || !isfinite(r->h) || !alike(r, r->t + r->h, r->end)) return 0;
         if (r->jacobian < 0 || (int)r->member >= method_members(t->method)) return 0;
-        if (k > 0 && r[-1].part == 0 && !alike(r->t, r[-1].end)) return 0;
+        if (k > 0 && r[-1].part == 0 && !alike(r - 1, r->t, r[-1].end)) return 0;
         if (r->kept && r->kept->refs < 1) return 0;
     }
     return 1;
