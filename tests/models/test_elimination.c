@@ -153,7 +153,7 @@ static void steps_stay_here(void **state)
     m->backend()->free(self);
 }
 
-static double of_3_by_3(const double (*a)[3], int i, int j)          /* a cofactor */
+static double of_3_by_3(double (*a)[3], int i, int j)          /* a cofactor */
 {
     int r = (i + 1) % 3, s = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
     return a[r][c] * a[s][d] - a[r][d] * a[s][c];
