@@ -27,7 +27,8 @@ static int rests_adjoint(const costate_point *x, const double *w, const costate_
     for (int i = 0; g->y && i < 2; i++) g->y[i] -= w[i];
     return (void)x, (void)ctx, 0;
 }
-static const costate_problem resting = {.n = 2, .rhs = {rests, rests_tangent, rests_adjoint}};
+static const costate_problem resting = {.n = 2, .rhs = {.value = rests, .tangent = rests_tangent,
+                                                   .adjoint = rests_adjoint}};
 
 /* What is known when step SET_AT ends, and what followed. */
 typedef struct {
@@ -209,7 +210,7 @@ static int turns_tangent(const costate_point *x, const costate_point *d, double 
 
 static costate *solver_of(rotation *r, const char *method)
 {
-    const costate_problem P = {.n = 2, .ctx = r, .rhs = {turns, turns_tangent}};
+    const costate_problem P = {.n = 2, .ctx = r, .rhs = {.value = turns, .tangent = turns_tangent}};
     costate *c = costate_new(costate_method_find(method), &P, NULL);
     assert_int_equal(costate_status(c), COSTATE_OK);
     return c;
@@ -261,7 +262,7 @@ static void first_measurement(void **state)
         double y[] = {1, 0.5}, h = all[i].part * costate_method_find("dopri5")->limits[0] / (7 * SPECTRUM_SAFETY);
         costate *c = solver_of(&r, "dopri5");
         costate_free(c);
-        const costate_problem P = {.n = 2, .ctx = &r, .rhs = {turns, turns_tangent}};
+        const costate_problem P = {.n = 2, .ctx = &r, .rhs = {.value = turns, .tangent = turns_tangent}};
         c = costate_new(costate_method_find("dopri5"), &P, &(costate_options){.controller = COSTATE_FIXED, .h0 = h});
         assert_int_equal(costate_integrate(c, 0, 2 * h, y, NULL, NULL), COSTATE_OK);
         if (c->count.power != all[i].products)
