@@ -38,7 +38,7 @@ static void enter(batch *b, const lane_record *r, int *on)
         scatter(b, l, N * k, b->sweep.lambda, m->lambda);
         if (b->sweep.mu) scatter(b, l, np * k, b->sweep.mu, m->mu);
         scatter(b, l, np, b->p, m->of.p);
-        lane_is_empty(b, l);
+        drop_counts(b, l);
         if (b->jet && b->sweep.Vp) scatter(b, l, np * (size_t)b->jet, b->sweep.Vp, m->of.Vp);
         b->seen.left[l] = b->seen.count;
         *on |= 1 << l;
@@ -53,7 +53,7 @@ static void depart(batch *b, const lane_record *r, int *on)
         if (!(r->begins & *on) || !((r->begins & *on) >> l & 1)) continue;
         gather(b, l, N * k, b->sweep.lambda, m->lambda);
         if (b->sweep.mu) gather(b, l, np * k, b->sweep.mu, m->mu);
-        lanes_count(b, l, &m->count);
+        take_counts(b, l, &m->count);
         *on &= ~(1 << l);
     }
 }
@@ -163,7 +163,7 @@ static void begin_tangents(batch *b, const lane_record *r, int *on)
         scatter(b, l, N * d, b->sweep.V, m->of.V);
         if (b->sweep.Vp) scatter(b, l, np * d, b->sweep.Vp, m->of.Vp);
         scatter(b, l, np, b->p, m->of.p);
-        lane_is_empty(b, l);
+        drop_counts(b, l);
         *on |= 1 << l;
     }
 }
@@ -185,7 +185,7 @@ static void forward_through(batch *b, const lane_record *r, int *on)
         if (trouble >> l & 1) m->alone = 1;
         if (!((r->ends & taken) >> l & 1)) continue;
         gather(b, l, count, b->sweep.V, m->V);
-        lanes_count(b, l, &m->count);
+        take_counts(b, l, &m->count);
     }
     *on &= ~(trouble | (r->ends & taken));
 }

@@ -89,7 +89,7 @@ static int start(batch *b, int l, const lane_member *m)
     b->driver.tries[l] = b->driver.accepted[l] = 0;
     b->after.of_J &= ~(1 << l);
     b->after.of_E &= ~(1 << l);
-    lane_is_empty(b, l);
+    drop_counts(b, l);
     return 0;
 }
 

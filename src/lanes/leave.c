@@ -5,25 +5,25 @@
 #include "run/damping.h"
 #include "solver/status.h"
 
-void lanes_count(batch *b, int l, costate_stats *s)
+static long taken(int64_t *calls)
 {
-    const lane_counts *k = &b->counts;
-    s->f += k->f[l];
-    s->jac += k->jac[l];
-    s->decompositions += k->decompositions[l];
-    s->solves += k->solves[l];
-    s->tangents += k->tangents[l];
-    s->tangents2 += k->tangents2[l];
-    s->adjoints += k->adjoints[l];
-    s->adjoints2 += k->adjoints2[l];
-    s->adjoints3 += k->adjoints3[l];
+    long count = (long)*calls;
+    *calls = 0;
+    return count;
 }
 
-void lane_is_empty(batch *b, int l)
+void take_counts(batch *b, int l, costate_stats *s)
 {
     lane_counts *k = &b->counts;
-    k->f[l] = k->jac[l] = k->decompositions[l] = k->solves[l] = k->tangents[l] = k->tangents2[l] = 0;
-    k->adjoints[l] = k->adjoints2[l] = k->adjoints3[l] = 0;
+    s->f += taken(&k->f[l]);
+    s->jac += taken(&k->jac[l]);
+    s->decompositions += taken(&k->decompositions[l]);
+    s->solves += taken(&k->solves[l]);
+    s->tangents += taken(&k->tangents[l]);
+    s->tangents2 += taken(&k->tangents2[l]);
+    s->adjoints += taken(&k->adjoints[l]);
+    s->adjoints2 += taken(&k->adjoints2[l]);
+    s->adjoints3 += taken(&k->adjoints3[l]);
 }
 
 /* of a run that ended in lane l */
@@ -34,7 +34,7 @@ static void count_run(batch *b, int l, costate_stats *s)
     s->accepted += b->driver.accepted[l];
     s->rejected += b->driver.tries[l] - b->driver.accepted[l];
     if (b->k) s->tape_bytes = lane_tape_bytes(b);
-    lanes_count(b, l, s);
+    take_counts(b, l, s);
 }
 
 /* mu += the adjoint's part, then += the direct part, in the order of sweeps/second.c, for equal bits */

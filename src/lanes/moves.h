@@ -49,8 +49,12 @@ void lanes_refill(batch *, int l);      /* the next member, if there is one and 
 void lanes_fill_idle(batch *);          /* lanes without a member repeat the first one that has */
 
 /* leave.c */
-void lane_is_empty(batch *, int l);     /* its calls are counted from zero */
-void lanes_count(batch *, int l, costate_stats *);      /* adds the calls of lane l */
+void take_counts(batch *, int l, costate_stats *);      /* adds the calls of lane l, and counts from zero */
+static inline void drop_counts(batch *b, int l)         /* a member enters: what one that left has called is lost */
+{
+    costate_stats dropped = {0};
+    take_counts(b, l, &dropped);
+}
 void lane_leaves(batch *, int l, int alone);    /* its member has ended, or is to be run alone */
 void lanes_leave(batch *, int bits);            /* all of these, to be run alone */
 void member_finished(batch *, place_of_member *);       /* its results go to the caller, or it runs alone */

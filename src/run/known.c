@@ -8,7 +8,6 @@
 #include "run/control.h"
 #include "run/known.h"
 #include "run/watch.h"
-#include "solver/workspace.h"
 
 typedef struct {                /* in addition to t, y, y'; the guards, and v of the spectrum, follow it in the file */
     double low, h_free, log_old, h_old, failed, converges, hmax, when[LAST_EVENTS];

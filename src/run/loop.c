@@ -8,7 +8,6 @@
 #include "choice/effort.h"
 #include "choice/rule.h"
 #include "run/aim.h"
-#include "run/calibrated.h"
 #include "run/consistent.h"
 #include "run/control.h"
 #include "run/corrected.h"
@@ -19,6 +18,7 @@
 #include "run/loop.h"
 #include "run/random_tangents.h"
 #include "run/start.h"
+#include "run/try.h"
 #include "run/watch.h"
 #include "solver/status.h"
 #include "solver/workspace.h"
@@ -58,104 +58,6 @@ static int initial_step(costate *c, run *x, double usual)
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
-}
-
-static void set_directions(costate *c, run *x)
-{
-    int to_end = x->last && x->t1 == x->end;
-    step_directions(x->last ? TO_TIME : FROZEN, to_end && x->times ? x->times->t1 : NULL, x->d->m, c->d.dt, c->d.dh);
-    x->d->V = x->Va;
-    x->d->V1 = x->Vb;
-}
-
-/* Largest norm of the error estimates of the tangents: the estimator is linear in the stages
-   (mathematics, section 13.4). */
-static int tangent_norm(costate *c, run *x, double *norm)
-{
-    const directions *d = x->d;
-    int first = c->o.tangent_error ? 0 : c->st.random.from;
-    for (int j = first; c->st.m->est.e && j < d->m; j++) {
-        memset(c->work.err, 0, (size_t)c->st.N * sizeof *c->work.err);
-        TRY(c->st.F->estimate(&c->st, &x->now, d, j, c->work.err));
-        size_t at = (size_t)j * (size_t)c->st.N;
-        double one;
-        TRY(tangent_error_norm(&c->st, j, x->Va + at, x->Vb + at, c->work.err, &one));
-        TRY(calibrated_error(c, x, j, &one));
-        *norm = larger(*norm, one);
-    }
-    return *norm < HUGE_VAL ? 0 : cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
-}
-
-/* If memory runs out, the run continues without keeping factorisations on the tape.  Only the matrices of a step
-   allocate, before anything else is computed, so that the repetition computes the same. */
-static int forward(costate *c, run *x)
-{
-    int status = c->st.F->forward(&c->st, &x->now, &x->by);
-    if (status != COSTATE_NO_MEMORY || !x->tape || c->maps.space.sum || !tape_give_back(&c->st, x->tape)) return status;
-    no_error(c);
-    return c->st.F->forward(&c->st, &x->now, &x->by);
-}
-
-static int step_once(costate *c, run *x)
-{
-    set_times(x);
-    maps_bind_time(&c->maps, x->now.t, x->now.h);
-    x->by.y1 = c->work.y1;
-    x->by.yp1 = c->work.yp1;
-    x->by.next = (adjustment){.factor = 0.5};
-    TRY(forward(c, x));
-    memory_keep(&c->st, c->work.y, c->work.y1);
-    return 0;
-}
-
-static int try_tangents(costate *c, run *x, double *err)
-{
-    int judged = c->o.tangent_error || c->st.random.atol;
-    set_directions(c, x);
-    left_step(c->st.sh);
-    TRY(c->st.F->tangent(&c->st, &x->now, x->d));
-    return judged && c->o.controller != COSTATE_FIXED ? tangent_norm(c, x, err) : 0;
-}
-
-/* the next step size, after a step of length `judged` with this error */
-static double next_h(costate *c, const run *x, double judged, double err)
-{
-    int fixed = c->o.controller == COSTATE_FIXED;
-    double factor = fixed ? 1 : next_factor(&c->st, &x->k, x->by.newton, err, judged);
-    if (!fixed) factor = fmin(factor, fmax(1, x->k.converges / judged));
-    if (c->st.F->keep) factor = c->st.F->keep(&c->st, factor);
-    double h = proposal(judged, fabs(x->h_free), x->k.rejected, factor);
-    return c->in.dir * fmax(fmin(fixed ? c->o.h0 : h, c->in.hmax), c->in.hmin);
-}
-
-/* The estimate by what is known at the end of the step, where that is much larger. */
-static int confirmed(costate *c, const run *x, double *err)
-{
-    double again;
-    if (!c->st.F->confirm || !(*err <= 1)) return 0;
-    int status = c->st.F->confirm(&c->st, &x->now, &x->by, next_h(c, x, fabs(x->h), *err), *err, &again);
-    if (status == RETRY || status == COSTATE_NO_MEMORY) { no_error(c); return 0; }      /* the next step will see */
-    TRY(status);
-    *err = confirmed_norm(*err, again);
-    return 0;
-}
-
-/* One try: the step, its error norm, and its tangents if they enter the error norm or the step is accepted. */
-static int try_step(costate *c, run *x, double *err)
-{
-    c->count.steps++;
-    TRY(step_once(c, x));
-    if (x->by.estimate) {
-        TRY(error_norm(&c->st, c->work.y, c->work.y1, c->work.err, err));
-        TRY(calibrated_error(c, x, STATE, err));
-        TRY(confirmed(c, x, err));
-    } else TRY(cut_by(&x->by, 0.2, space_finite(&c->maps.space, (size_t)c->st.N, c->work.y1)));
-    if (!(*err < HUGE_VAL)) return cut_by(&x->by, 0.2, retry(&c->v, WHY_NOT_FINITE));
-    if (!x->d || !(*err <= 1)) return 0;
-    effort before = effort_so_far(c);
-    int status = try_tangents(c, x, err);
-    effort_aside(c, before);
-    return status;
 }
 
 /* Newton's iteration failed again for an h that is no longer than ALIKE times the last one: it is likely to fail for it
@@ -297,15 +199,6 @@ static int too_large(costate *c, run *x, double err)
 {
     double factor = next_factor(&c->st, &x->k, x->by.newton, err, x->h);
     return cut_by(&x->by, factor_again(&x->k.by, x->by.cautious, factor), retry(&c->v, WHY_ERROR));
-}
-
-static int tangents_to_event(costate *c, run *x)
-{
-    left_step(c->st.sh);
-    set_directions(c, x);
-    if (!x->cut) return frozen(&c->v, c->st.F->tangent(&c->st, &x->now, x->d));
-    mapped at = {.event = c->watch.first, .t = x->now.end, .y = c->work.y1, .k = c->work.yp1};
-    return frozen(&c->v, event_tangent(&c->st, &c->d.events, &x->now, &at, x->d, NULL, c->d.dh));
 }
 
 /* Detects events: a step with an event ends there, and its tangents are those of the shortened step. */

@@ -5,7 +5,7 @@
 #include "solver/solver.h"
 
 typedef struct run {
-    int (*once)(costate *, struct run *);       /* one step of length h, not judged (run/loop.c) */
+    int (*once)(costate *, struct run *);       /* one step of length h, not judged (run/try.c) */
     double t, low, t1, h;       /* the time is t + low; h signed: the step to try */
     double end_low;             /* the time at its end is now.end + end_low */
     double end;                 /* of the run; t1 is this, or a given time of an event before it */
