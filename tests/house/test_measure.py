@@ -3,8 +3,6 @@ have none of the phrases that words counts.
 
     test_measure.py     reports in the format of cmocka"""
 import glob
-import importlib.machinery
-import importlib.util
 import os
 import sys
 import tempfile
@@ -14,15 +12,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(here), here]
 
 from cases import run_all  # noqa: E402
-
-
-def script(name):
-    """a script of this folder as a module"""
-    loader = importlib.machinery.SourceFileLoader(name, os.path.join(here, name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
+from scripts import script  # noqa: E402
 
 measure, words = script("measure"), script("words")
 PLAIN = {"README, docs", "headers"}

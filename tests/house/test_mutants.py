@@ -1,17 +1,15 @@
 """tests/house/mutants.toml fits the sources: each text stands in its file once, and the tests that are named exist."""
-import importlib.machinery
-import importlib.util
 import os
 import re
 import sys
 
 sys.dont_write_bytecode = True
 root = sys.argv[1]
-tool = os.path.join(root, "tests", "house", "mutants")
-sys.path.insert(0, os.path.dirname(tool))
-loader = importlib.machinery.SourceFileLoader("mutants", tool)
-mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
-loader.exec_module(mutants)
+sys.path.insert(0, os.path.join(root, "tests", "house"))
+
+from scripts import script  # noqa: E402
+
+mutants = script("mutants")
 
 with open(os.path.join(root, "tests", "meson.build"), encoding="utf-8") as file:
     tests = {prefix + name for name in re.findall(r"'(\w+)'", file.read()) for prefix in ("", "test_")}

@@ -9,7 +9,9 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import run_all  # noqa: E402
+from scripts import script  # noqa: E402
 
 
 def read(name):
@@ -17,16 +19,11 @@ def read(name):
         return file.read()
 
 
-def members():
-    """of costate_options, in their order"""
-    header = re.sub(r"/\*.*?\*/", "", read("include/costate/costate.h"), flags=re.S)
-    body = re.search(r"typedef struct \{([^}]*)\} costate_options;", header)[1]
-    body = re.sub(r"\(\*(\w+)\)\s*\([^)]*\)", r"\1", body)
-    return [re.search(r"(\w+)\s*$", part)[1] for line in body.split(";") for part in line.split(",") if part.strip()]
+MEMBERS = script("thresholds").option_names(sys.argv[1])
 
 
 def same(found, where):
-    assert found == members(), "%s: %s" % (where, sorted(set(found) ^ set(members())) or "in another order")
+    assert found == MEMBERS, "%s: %s" % (where, sorted(set(found) ^ set(MEMBERS)) or "in another order")
 
 
 def test_table():
@@ -41,7 +38,7 @@ def test_fortran():
 def test_document():
     rows = re.findall(r"^\| (`[^|]*) \|", read("docs/reference/options.md"), re.M)
     found = re.findall(r"`(\w+)`", " ".join(rows))
-    assert sorted(found) == sorted(members()), "options.md: %s" % sorted(set(found) ^ set(members()))
+    assert sorted(found) == sorted(MEMBERS), "options.md: %s" % sorted(set(found) ^ set(MEMBERS))
 
 
 run_all(globals())

@@ -1,16 +1,15 @@
 """Constants that no mutant changes: their list does not grow.  docs/reference/thresholds.md is up to date, and every
 option is read somewhere."""
-import importlib.machinery
-import importlib.util
 import os
 import sys
 
 sys.dont_write_bytecode = True
 root = sys.argv[1]
-tool = os.path.join(root, "tests", "house", "thresholds")
-loader = importlib.machinery.SourceFileLoader("thresholds", tool)
-thresholds = importlib.util.module_from_spec(importlib.util.spec_from_loader("thresholds", loader))
-loader.exec_module(thresholds)
+sys.path.insert(0, os.path.join(root, "tests", "house"))
+
+from scripts import script  # noqa: E402
+
+thresholds = script("thresholds")
 
 C = """/* of all */
 static const double ONE = 1.5, TWO = 2 * DBL_EPSILON;   /* behind */
