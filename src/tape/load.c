@@ -290,6 +290,7 @@ int tape_load(const stepper *c, costate_tape *t, const costate_problem *P, ident
     tape_clear(t);
     int status = read_frames(&x, P, who);
     if (!status) status = usable(&x, who != NULL, fresh, whole);
+    if (!status && !tape_is_valid(t)) status = wrong(&x, "holds steps whose times do not agree");
     free(x.data.at);
     *memory = x.last.at;
     if (status) tape_clear(t);
