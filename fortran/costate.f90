@@ -28,6 +28,7 @@ module costate
         COSTATE_GRAZING = -19, COSTATE_TOO_MANY_EVENTS = -20, COSTATE_BAD_EVENT = -21, &
         COSTATE_MESH_LIMIT = -22, COSTATE_IO = -23, COSTATE_ACCURACY = -24
     integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
+    integer(c_int), parameter :: COSTATE_START_DEFAULT = 0, COSTATE_START_FIRE = 1, COSTATE_START_IGNORE = 2
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, &
         COSTATE_COLLOCATION = 5, COSTATE_COMPOSITE = 6
@@ -100,6 +101,7 @@ module costate
         type(c_ptr) :: ctx = c_null_ptr
         integer(c_int) :: slopes = 0                            ! of a residual: y' is given
         type(costate_map) :: transition                         ! instead of jump: (y+, y), (y'+, y')
+        integer(c_int) :: at_start = 0                          ! COSTATE_START_DEFAULT, FIRE or IGNORE
     end type
 
     type, bind(c) :: costate_after_step                          ! a map after each accepted step

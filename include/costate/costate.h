@@ -127,6 +127,10 @@ typedef struct {
 /** Values of costate_event.from and costate_event.to that are no mode. */
 enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
 
+/** What a guard does that is zero at t0, to round-off.  DEFAULT: its event fires if the guard moves strictly in the
+   direction of the event.  FIRE: it fires.  IGNORE: the guard is ignored until it has left zero. */
+enum costate_at_start { COSTATE_START_DEFAULT, COSTATE_START_FIRE, COSTATE_START_IGNORE };
+
 /** An event of a hybrid system.  When its guard passes through zero, or at given times, the state (y, m) and the mode
    change.  The step in which a guard passes through zero is repeated with a length that makes the guard zero to
    round-off; the derivatives are those of what was computed.
@@ -135,11 +139,15 @@ enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
    guard.adjoint and jump.adjoint, and both need products of rhs with directions in t.
 
    Several events at one time: all events whose guards are zero to round-off are applied in the order of the list, each
-   to the state that the previous one left.  A guard that is zero at t0, or after its own event, is ignored until it
-   has left zero.  After an event, the guard of another event may be zero to round-off.  That event fires immediately,
-   at the same time, if its guard moves on in the direction of the event (if the event has no direction: if the guard
-   turns back at zero).  Events that trigger each other without end give COSTATE_TOO_MANY_EVENTS: the solution slides
-   along a guard.
+   to the state that the previous one left.  After an event, the guard of another event may be zero to round-off.  That
+   event fires immediately, at the same time, if its guard moves on in the direction of the event (if the event has no
+   direction: if the guard turns back at zero).  Each of these events has a time of its own in derivatives: they are
+   exact if the events do not depend on each other, and otherwise those of this order of events, from one side.
+   Events that trigger each other without end give COSTATE_TOO_MANY_EVENTS: the solution slides along a guard.
+
+   Start of the interval: an event whose guard is zero at t0, to round-off, and moves strictly in the direction of the
+   event, fires at t0.  A guard that rests there (its slope is zero), moves the other way, or has no direction, is
+   ignored until it has left zero, and so is a guard after its own event.  at_start changes this.
 
    End of the interval: an event whose guard reaches zero at t1, to round-off, is not applied by this run;
    costate_continue applies it first.  Given times lie in [t0, t1): an event at t0 is applied to the initial values, one
@@ -169,6 +177,7 @@ typedef struct {
                                  x->p, x->m and x->mode are those before it.  T of algebraic unknowns is ignored; m does
                                  not change.  Solved for y, starting from y before the event, with transition.tangent;
                                  value NULL: none */
+    int at_start;         /**< of a guard that is zero at t0: enum costate_at_start */
 } costate_event;
 
 /** A map after each accepted step: the state of the next step is map(t, y, m, p) of what the step computed, for example

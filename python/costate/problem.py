@@ -15,20 +15,29 @@ from costate.maps import Bound, Map, Owner, as_map, in_pattern, least_exact, rai
 from costate.result import Result
 
 
+AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
+
+
 class Event:
     """An event of a hybrid system: where guard(t, y, p) is zero, or at given times, the state jumps.
 
     guard       a function or Map of one value; direction: -1 falling, 1 rising, 0 either
     times       instead: times at which it happens
     jump        a function or Map: the n states after it (n + nm with memory variables); None: they do not change
-    terminal    True: the run ends there"""
+    terminal    True: the run ends there
+    at_start    what an event does whose guard is zero at t0: "fire", "ignore", or None: fire if the guard moves
+                strictly in its direction"""
 
-    def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False):
+    def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False,
+                 at_start=None):
         if (guard is None) == (times is None):
             raise ValueError("an event has a guard, or times")
         self.guard, self.jump = as_map(guard), as_map(jump)
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
         self.direction, self.terminal, self.passes = int(np.sign(direction)), bool(terminal), bool(passes)
+        if at_start not in AT_START:
+            raise ValueError(f"at_start is {at_start!r}: one of {', '.join(map(repr, AT_START))}")
+        self.at_start = AT_START[at_start]
 
 
 class Built:
@@ -123,6 +132,7 @@ class Built:
             if of.jump is not None:
                 self.bind(of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner).fill(event.jump, "jump")
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
+            event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE)
             event.to, event.ctx = lib.COSTATE_SAME_MODE, owner.handle
         self.P.nevents, self.P.event = len(events), array

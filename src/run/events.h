@@ -4,9 +4,9 @@
 
 #include "solver/run_state.h"
 
-/* e, with y and y1, is applied to the state, and recorded; x: and to its tangents, RETRY: they are not defined; NULL:
-   without tangents.  room: n + nm */
-int map_state(costate *, costate_tape *, const run *x, double *room, mapped *e);
+/* e, with y and y1, is applied to the state, and recorded, behind its step of length zero, if that is not NULL; x: and
+   to its tangents, RETRY: they are not defined; NULL: without tangents.  room: n + nm */
+int map_state(costate *, costate_tape *, const run *x, double *room, const mapped *instant, mapped *e);
 void events_begin(costate *, int on, const mapped *from);   /* on: the run continues an earlier one, from an event, or
                                                                NULL */
 double next_stop(const costate *, const run *);     /* x->end, or a given time before it */

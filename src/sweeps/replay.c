@@ -1,4 +1,5 @@
 /* replay.c - repeats the steps of a tape.  Steps that end at events or at given times are adapted to meet them. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/events.h"
@@ -41,6 +42,55 @@ static int guard_again(void *ctx, double h, double *e)
     replay *x = ctx;
     TRY(step_again(x, h));
     return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
+}
+
+/* ---- steps of no length ---- */
+
+static int instant_step(replay *x, double h)
+{
+    costate *c = x->c;
+    const mapped *e = &x->tape->maps.list[x->next];
+    x->now = (record){.t = e->t + x->shift, .h = h, .y = c->work.y, .yp = c->work.yp};
+    return instant_as_taped(c, x->tape, x->next, &x->now);
+}
+
+static int level_again(void *ctx, double h, double *e)
+{
+    replay *x = ctx;
+    TRY(instant_step(x, h));
+    TRY(guard_value(x->c, x->event, x->now.end, x->c->work.y1, e));
+    *e -= x->tape->maps.list[x->next].level;
+    return 0;
+}
+
+/* h is as exact as that of the step behind it needs. */
+static int instant_to_event(replay *x, const mapped *e)
+{
+    const mapped *from = &x->tape->maps.list[x->next];
+    double h = from->h, miss, slope;
+    double scale = from->before < x->tape->count ? fabs(x->tape->list[from->before].h) : 0;
+    search how = {level_again, x, &x->c->v, e->event, from->t + x->shift, e->slope, DBL_EPSILON * scale, 0, 0, 0, 0};
+    x->event = e->event;
+    return search_step(&how, &h, &miss, &slope);
+}
+
+/* It may get a length, which moves the time of all that follows. */
+static int instant_again(replay *x)
+{
+    costate *c = x->c;
+    const mapped *from = x->tape->maps.list + x->next;
+    if (!tape_has_instant(x->tape, x->next + 1)) return 0;
+    if (from[1].timed) TRY(instant_step(x, from->h - x->shift));
+    else TRY(instant_to_event(x, from + 1));
+    mapped e = *from;
+    e.t = x->now.t;
+    e.h = x->now.h;
+    e.y = e.y1 = c->work.y;
+    e.k = c->work.yp;
+    if (x->onto) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->onto, &e)));
+    x->shift += x->now.h - from->h;
+    memcpy(c->work.y, c->work.y1, (size_t)c->st.N * sizeof *c->work.y);
+    return 0;
 }
 
 /* If y and p are unchanged, the recorded length meets the event immediately, with the same bits. */
@@ -113,18 +163,19 @@ static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
     if (of->event == CONSISTENT) return consistent_again(x, of);
+    if (of->event == NO_LENGTH) return instant_again(x);
     mapped e = *of;
     e.t += x->shift;
     if (of->event == WENT_ON) return went_on_again(x, &e);
     if (of->event == STARTED) {
         e.y = c->work.y;
         e.y1 = c->work.y1;
-        return map_state(c, x->onto, NULL, c->work.corrected, &e);
+        return map_state(c, x->onto, NULL, c->work.corrected, NULL, &e);
     }
     e.y = c->watch.y;
     e.y1 = c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
-    return map_state(c, x->onto, NULL, c->watch.jump, &e);
+    return map_state(c, x->onto, NULL, c->watch.jump, NULL, &e);
 }
 
 /* applies the maps before a step, which then restarts the run */
