@@ -216,7 +216,7 @@ template<class Part> void parts(const shape &s, const costate_point &x, const Pa
 }
 
 // Where the parts of x begin among its inputs: t, y, p, yp, m.
-template<class T> point<T> point_of(const shape &s, const T *in, const costate_point &of)
+template<class T> point<T> point_of(const shape &s, const T *in, int mode, int side)
 {
     auto part = [&](int count) {
         const T *first = in;
@@ -229,8 +229,8 @@ template<class T> point<T> point_of(const shape &s, const T *in, const costate_p
     x.p = part(s.p);
     x.yp = part(s.yp);
     x.m = part(s.m);
-    x.mode = of.mode;
-    x.side = of.side;
+    x.mode = mode;
+    x.side = side;
     return x;
 }
 
@@ -272,7 +272,7 @@ protected:
         memory->in.resize(s.inputs());
         memory->out.resize(static_cast<std::size_t>(s.rows));
         load(memory->in.data());
-        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), *x);
+        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), x->mode, x->side);
         const view<T> out(memory->out);
         prepare(s, at, out);
         const int status = call(f, at, out);
@@ -335,7 +335,7 @@ protected:
             one++;
         });
         recording<T> tape(s.inputs());
-        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), *x);
+        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode, x->side);
         const view<traced<T>> results(out);
         prepare(s, at, results);
         const int status = call(f, at, results);
