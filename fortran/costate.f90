@@ -59,6 +59,7 @@ module costate
         type(c_ptr) :: yp = c_null_ptr
         type(c_ptr) :: m = c_null_ptr
         integer(c_int) :: mode = 0
+        integer(c_int) :: side = 0                              ! -1, 1: t is just below, above a stop
     end type
 
     type, bind(c) :: costate_gradient
@@ -131,6 +132,8 @@ module costate
         type(c_ptr) :: event = c_null_ptr                       ! costate_event, nevents
         integer(c_int) :: jac_is_w = 0
         type(costate_after_step) :: after_step
+        integer(c_int) :: nstops = 0
+        type(c_ptr) :: stops = c_null_ptr                       ! c_double, nstops: times at which maps jump
     end type
 
     type, bind(c) :: costate_method_info

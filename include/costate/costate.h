@@ -75,6 +75,9 @@ typedef struct {
     const double *yp;     /**< n: y', in residuals; NULL elsewhere */
     const double *m;      /**< nm memory variables; NULL where there are none */
     int mode;             /**< of a hybrid system; 0 elsewhere, and in directions */
+    int side;             /**< -1, 1: t is the number next to a stop, below or above it, and stands for the limit from
+                               that side: a table with two values at that time is read on this side; 0 elsewhere.  Stops
+                               are problem.stops and given times of events */
 } costate_point;
 
 /** where an adjoint adds its result; NULL: not requested */
@@ -151,7 +154,9 @@ enum costate_at_start { COSTATE_START_DEFAULT, COSTATE_START_FIRE, COSTATE_START
 
    End of the interval: an event whose guard reaches zero at t1, to round-off, is not applied by this run;
    costate_continue applies it first.  Given times lie in [t0, t1): an event at t0 is applied to the initial values, one
-   at t1 belongs to a run that starts there.
+   at t1 belongs to a run that starts there.  The maps of the problem may jump in t at given times of events, as at
+   problem.stops (where algebraic unknowns jump with them, list the times there, too); the jump and the cost of the
+   event receive x->t as given, with x->side = 0.
 
    Where M is singular, and for residuals, the values after a jump or a change of mode are made consistent in the new
    mode, as with options.consistent. */
@@ -258,6 +263,14 @@ typedef struct {
                                                                    methods with the property COSTATE_W_METHOD, which
                                                                    see.  0: df/dy */
     costate_after_step after_step;                            /**< a map after each step; zero: none */
+    int nstops;                                               /**< known times at which the maps jump in t: tables,
+                                                                   doses, controls */
+    const double *stops;                                      /**< nstops, in non-decreasing order; NULL: none.  A step
+                                                                   ends at each, and evaluates the maps before it; the
+                                                                   next one evaluates them behind it (see
+                                                                   costate_point.side) and begins as after an event.
+                                                                   Stops are fixed or, over a tape, moved by
+                                                                   costate_times.events */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -599,9 +612,9 @@ typedef struct {
                                derivative; adjoint: read, the direct gradients of the functionals with respect to it
                                (zero if they depend on it only through y) */
     double *events;       /**< costate_tape_events by m (column j: direction or functional j), for sweeps over a tape
-                               only: with respect to the times of events at given times, of points where a run was
-                               continued, and for other events with respect to a constant added to the guard.  tangent:
-                               directions, read; adjoint: gradients, overwritten */
+                               only: with respect to the times of events at given times, of stops, of points where
+                               a run was continued, and for other events with respect to a constant added to the
+                               guard.  tangent: directions, read; adjoint: gradients, overwritten */
 } costate_times;
 
 /** Observations at `count` times anywhere in the interval, by dense output, in the order of the run.  They do not
@@ -762,8 +775,8 @@ typedef struct {
     long remade_forward;        /**< steps that a forward sweep (tangents) repeats */
 } costate_forecast;
 int costate_tape_forecast(const costate_tape *, costate_forecast *);
-/** Event k of the run: its time, its number in problem.event (-1: none, the run was continued there), and y before and
-   after it (N each).  NULL: not requested. */
+/** Event k of the run: its time, its number in problem.event (-1: none, a stop or where the run was continued), and y
+   before and after it (N each).  NULL: not requested. */
 int costate_tape_events(const costate_tape *);
 int costate_tape_event(const costate_tape *, int k, double *t, int *event, double *before, double *after);
 /** y (n states) at t in the interval of the tape, by dense output (states-only tapes recompute the step). */

@@ -39,33 +39,21 @@ void events_begin(costate *c, int on, const mapped *from)
 
 /* ---- given times ---- */
 
-/* how many of the non-decreasing times are less than t (with_it: less than or equal to t) */
-static int count_below(const costate_event *e, double t, int with_it)
-{
-    int low = 0, high = e->ntimes;
-    while (low < high) {
-        int mid = low + (high - low) / 2;
-        if (e->times[mid] < t || (with_it && e->times[mid] == t)) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
+static double earlier(const costate *c, double s, double t) { return c->in.dir * (s - t) > 0 ? t : s; }
 
 double next_stop(const costate *c, const run *x)
 {
-    double stop = x->end;
+    double stop = earlier(c, x->end, times_next(c->P.nstops, c->P.stops, x->t, c->in.dir));
     for (int k = 0; k < c->watch.count; k++) {
         const costate_event *e = &c->P.event[k];
-        if (e->ntimes == 0 || !in_mode(c, e)) continue;
-        int i = c->in.dir > 0 ? count_below(e, x->t, 1) : count_below(e, x->t, 0) - 1;
-        if (i >= 0 && i < e->ntimes && c->in.dir * (stop - e->times[i]) > 0) stop = e->times[i];
+        if (e->ntimes > 0 && in_mode(c, e)) stop = earlier(c, stop, times_next(e->ntimes, e->times, x->t, c->in.dir));
     }
     return stop;
 }
 
 static int is_due(const costate_event *e, double t)
 {
-    int i = count_below(e, t, 0);
+    int i = times_below(e->ntimes, e->times, t, 0);
     return i < e->ntimes && e->times[i] == t;
 }
 
@@ -149,14 +137,17 @@ typedef struct {
 
 static int constrained(const costate *c) { return c->maps.residual || c->st.sh->singular; }
 
+/* f or the state has jumped: algebraic unknowns follow. */
+static int algebraic_anew(costate *c, run *x) { return constrained(c) ? map_run(c, x, 0) : 0; }
+
 /* Separates event k from those before it: values are made consistent, and it has a step of length zero, if it has a
    time of its own.  Only derivatives use that. */
 static int separate(costate *c, run *x, int k, int timed, taking *s, mapped *instant, int *own)
 {
     int may = timed ? s->moved || (s->first >= 0 && !s->start) : s->first >= 0 || !s->cut;
     *own = 0;
-    if (may && constrained(c)) TRY(map_run(c, x, 0));
-    if (may) s->changed = 0;
+    if (may) TRY(algebraic_anew(c, x));
+    if (may) s->changed = stops_at(&c->maps, x->t);
     if (may && (x->tape || x->d)) {
         TRY(instant_needed(c, x, k, timed, instant, own));
         if (s->first >= 0 && !c->watch.at_once) together_add(c, x, s->first, k, *own);
@@ -166,11 +157,23 @@ static int separate(costate *c, run *x, int k, int timed, taking *s, mapped *ins
     return 0;
 }
 
+int stop_at_start(costate *c, run *x) { return stops_at(&c->maps, x->t) ? algebraic_anew(c, x) : 0; }
+
+/* The run has come to a stop. */
+static int stop_here(costate *c, run *x)
+{
+    const mapped here = {.event = WENT_ON, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+                         .y = c->work.y, .y1 = c->work.y, .k = c->work.yp};
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &here)));
+    maps_bind_start(&c->maps, x->t);
+    return algebraic_anew(c, x);
+}
+
 /* Applies all events that fire or are due here, in the order of the list. */
 static int take_all(costate *c, run *x, int *any)
 {
     int stop = 0, cut = x->cut || c->watch.at_once;
-    taking s = {.cut = x->cut, .first = -1, .start = !x->begun};
+    taking s = {.cut = x->cut, .first = -1, .start = !x->begun, .changed = stops_at(&c->maps, x->t)};
     *any = 0;
     if (!c->watch.at_once) c->watch.missed = 0;
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
@@ -193,7 +196,8 @@ static int take_all(costate *c, run *x, int *any)
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
     c->watch.armed = 0;
     x->cut = 0;
-    if (s.changed && constrained(c)) TRY(map_run(c, x, 0));
+    if (*any) maps_bind_start(&c->maps, x->t);
+    if (*any && s.changed) TRY(algebraic_anew(c, x));
     stop = stop ? fail(&c->v, COSTATE_STOPPED, "on_event stopped the run at t = %.10g.", x->t) : 0;
     return space_agree(&c->maps.space, stop);
 }
@@ -236,9 +240,9 @@ int events_at_start(costate *c, run *x, int *any)
 int events_after_step(costate *c, run *x)
 {
     int any;
-    if (c->watch.count == 0) return 0;
+    if (c->watch.count == 0) return stop_here(c, x);
     c->watch.at_once = 0;
     TRY(stands_still(c, x));
     TRY(take_all(c, x, &any));
-    return take_with_others(c, x, any);
+    return any ? take_with_others(c, x, any) : stop_here(c, x);
 }

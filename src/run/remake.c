@@ -37,6 +37,7 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     verdict_at(&c->v, now->t);
     memory_bind(&c->st, now->y, r->mode);
     maps_bind_time(&c->maps, now->t, now->h);
+    maps_bind_sides(&c->maps, r->t, r->end);
     weights(&c->st, now->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
     memory_keep(&c->st, now->y, c->work.y1);
@@ -56,6 +57,7 @@ int matrices_again(const reader *who, const costate_tape *t, long source, double
     record r = t->list[source - 1];
     if (!r.y) TRY(tape_get(t, (int)source - 1, who, 0, &r));
     memory_bind(&c->st, r.y, r.mode);
+    maps_bind_sides(&c->maps, r.t, r.end);
     weights(&c->st, r.y, c->st.w);
     costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
     TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));

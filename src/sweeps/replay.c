@@ -23,13 +23,14 @@ typedef struct {
     int event;                  /* in which the step ends */
 } replay;
 
-static int step_again(replay *x, double h)
+/* from where the replay is, of length h, to the time `end` */
+static int step_again(replay *x, double h, double end)
 {
     costate *c = x->c;
     const record *r = &x->tape->list[x->k];
     const place *to = &c->work.scratch[x->k & 1];
     const double *yp = tape_slope(x->tape, x->k);
-    x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .fresh = r->fresh,
+    x->now = (record){.t = r->t + x->shift, .h = h, .end = end, .fresh = r->fresh,
                       .y = c->work.y, .yp = yp ? yp : c->work.yp, .X = to->X, .iterations = to->iterations};
     TRY(step_as_taped(c, x->tape, x->k, !c->o.derivative_mode, x->begins ? NULL : &x->prev, to, &x->now));
     int sound = all_finite((size_t)c->st.N, c->work.y1);
@@ -37,10 +38,16 @@ static int step_again(replay *x, double h)
                        "%.10g in a replay.", x->now.t));
 }
 
+static double end_of_shifted(const replay *x, double h)
+{
+    const record *r = &x->tape->list[x->k];
+    return r->end + (x->shift + (h - r->h));
+}
+
 static int guard_again(void *ctx, double h, double *e)
 {
     replay *x = ctx;
-    TRY(step_again(x, h));
+    TRY(step_again(x, h, end_of_shifted(x, h)));
     return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
 }
 
@@ -104,12 +111,24 @@ static int step_to_event(replay *x, const mapped *e)
     return 0;
 }
 
+/* Steps that an event has shifted by so much that a stop lies on their other side would see another f. */
+static int stays_in_piece(const replay *x)
+{
+    const costate *c = x->c;
+    double was = x->tape->list[x->k].end, is = x->now.end, dir = is > was ? 1 : -1;
+    double stop = times_next(c->P.nstops, c->P.stops, was, dir);
+    if (is == was || dir * (is - stop) <= 0) return 0;
+    return fail(&x->c->v, COSTATE_OUT_OF_RANGE, "Events have moved so far in this replay that a step which ended at t "
+                "= %.10g ends at %.10g, beyond the stop at %.10g: run it again instead.", was, is, stop);
+}
+
 static int step_by_rule(replay *x)
 {
     const record *r = &x->tape->list[x->k];
     op o = step_of(x->tape, x->k, x->next);
     if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps.list[o.which]);
-    TRY(step_again(x, o.rule == FROZEN ? r->h : r->h - x->shift));
+    double h = o.rule == FROZEN ? r->h : r->h - x->shift;
+    TRY(step_again(x, h, o.rule == FROZEN ? end_of_shifted(x, h) : r->end));
     if (o.rule != FROZEN) x->shift = 0;
     return 0;
 }
@@ -206,6 +225,7 @@ static int all_again(replay *x)
         TRY(maps_again(x));
         if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
+        TRY(stays_in_piece(x));
         TRY(corrected_again(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);

@@ -16,6 +16,7 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
     TRY(tape_get(t, k, &who, 1, r));
     memory_bind(&c->st, r->y, r->mode);
     maps_bind_time(&c->maps, r->t, r->h);
+    maps_bind_sides(&c->maps, r->t, r->end);
     return 0;
 }
 
@@ -37,6 +38,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     INVARIANT(tape_is_valid(tape));
     TRY(members_of_tape(c, tape));
     maps_bind(&c->maps, tape->p);
+    c->maps.bound.dir = tape_direction(tape);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
     if (tape->maps.count) TRY(starter_ready(c));

@@ -112,9 +112,10 @@ enum { NO_LENGTH = -5, CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = 
 
 typedef struct {                /* a change of the state between steps, or the reason why a step ended */
     int before;                 /* the step after it; count: at the end */
-    int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: a run was
-                                   continued; STARTED: problem.after_step.start was applied to initial values;
-                                   NO_LENGTH: the step of length zero that ends in the event behind it */
+    int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: nothing
+                                   changed, a run was continued or was at a stop; STARTED: problem.after_step.start was
+                                   applied to initial values; NO_LENGTH: the step of length zero that ends in the event
+                                   behind it */
     int timed;                  /* at a given time; 0: where its guard is zero */
     int number;                 /* events before it on the tape */
     int from, to;               /* modes */
@@ -126,7 +127,7 @@ typedef struct {                /* a change of the state between steps, or the r
     start_values f;             /* of CONSISTENT */
 } mapped;
 
-/* is it an event, or a place where the run was continued? */
+/* is it an event, a stop, or a place where the run was continued? */
 static inline int is_event(const mapped *e) { return e->event >= WENT_ON; }
 
 typedef struct {                /* a run at a fresh step, from which it can be continued */
