@@ -28,6 +28,7 @@ module costate
         COSTATE_GRAZING = -19, COSTATE_TOO_MANY_EVENTS = -20, COSTATE_BAD_EVENT = -21, &
         COSTATE_MESH_LIMIT = -22, COSTATE_IO = -23, COSTATE_ACCURACY = -24
     integer(c_int), parameter :: COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2
+    integer(c_int), parameter :: COSTATE_START_DEFAULT = 0, COSTATE_START_FIRE = 1, COSTATE_START_IGNORE = 2
     integer(c_int), parameter :: &
         COSTATE_ERK = 0, COSTATE_SDIRK = 1, COSTATE_FIRK = 2, COSTATE_ROS = 3, COSTATE_RKC = 4, &
         COSTATE_COLLOCATION = 5, COSTATE_COMPOSITE = 6
@@ -58,6 +59,7 @@ module costate
         type(c_ptr) :: yp = c_null_ptr
         type(c_ptr) :: m = c_null_ptr
         integer(c_int) :: mode = 0
+        integer(c_int) :: side = 0                              ! -1, 1: t is just below, above a stop
     end type
 
     type, bind(c) :: costate_gradient
@@ -100,6 +102,7 @@ module costate
         type(c_ptr) :: ctx = c_null_ptr
         integer(c_int) :: slopes = 0                            ! of a residual: y' is given
         type(costate_map) :: transition                         ! instead of jump: (y+, y), (y'+, y')
+        integer(c_int) :: at_start = 0                          ! COSTATE_START_DEFAULT, FIRE or IGNORE
     end type
 
     type, bind(c) :: costate_after_step                          ! a map after each accepted step
@@ -129,6 +132,8 @@ module costate
         type(c_ptr) :: event = c_null_ptr                       ! costate_event, nevents
         integer(c_int) :: jac_is_w = 0
         type(costate_after_step) :: after_step
+        integer(c_int) :: nstops = 0
+        type(c_ptr) :: stops = c_null_ptr                       ! c_double, nstops: times at which maps jump
     end type
 
     type, bind(c) :: costate_method_info

@@ -75,6 +75,9 @@ typedef struct {
     const double *yp;     /**< n: y', in residuals; NULL elsewhere */
     const double *m;      /**< nm memory variables; NULL where there are none */
     int mode;             /**< of a hybrid system; 0 elsewhere, and in directions */
+    int side;             /**< -1, 1: t is the number next to a stop, below or above it, and stands for the limit from
+                               that side: a table with two values at that time is read on this side; 0 elsewhere.  Stops
+                               are problem.stops and given times of events */
 } costate_point;
 
 /** where an adjoint adds its result; NULL: not requested */
@@ -127,6 +130,10 @@ typedef struct {
 /** Values of costate_event.from and costate_event.to that are no mode. */
 enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
 
+/** What a guard does that is zero at t0, to round-off.  DEFAULT: its event fires if the guard moves strictly in the
+   direction of the event.  FIRE: it fires.  IGNORE: the guard is ignored until it has left zero. */
+enum costate_at_start { COSTATE_START_DEFAULT, COSTATE_START_FIRE, COSTATE_START_IGNORE };
+
 /** An event of a hybrid system.  When its guard passes through zero, or at given times, the state (y, m) and the mode
    change.  The step in which a guard passes through zero is repeated with a length that makes the guard zero to
    round-off; the derivatives are those of what was computed.
@@ -135,15 +142,21 @@ enum costate_modes { COSTATE_ANY_MODE = -1, COSTATE_SAME_MODE = -2 };
    guard.adjoint and jump.adjoint, and both need products of rhs with directions in t.
 
    Several events at one time: all events whose guards are zero to round-off are applied in the order of the list, each
-   to the state that the previous one left.  A guard that is zero at t0, or after its own event, is ignored until it
-   has left zero.  After an event, the guard of another event may be zero to round-off.  That event fires immediately,
-   at the same time, if its guard moves on in the direction of the event (if the event has no direction: if the guard
-   turns back at zero).  Events that trigger each other without end give COSTATE_TOO_MANY_EVENTS: the solution slides
-   along a guard.
+   to the state that the previous one left.  After an event, the guard of another event may be zero to round-off.  That
+   event fires immediately, at the same time, if its guard moves on in the direction of the event (if the event has no
+   direction: if the guard turns back at zero).  Each of these events has a time of its own in derivatives: they are
+   exact if the events do not depend on each other, and otherwise those of this order of events, from one side.
+   Events that trigger each other without end give COSTATE_TOO_MANY_EVENTS: the solution slides along a guard.
+
+   Start of the interval: an event whose guard is zero at t0, to round-off, and moves strictly in the direction of the
+   event, fires at t0.  A guard that rests there (its slope is zero), moves the other way, or has no direction, is
+   ignored until it has left zero, and so is a guard after its own event.  at_start changes this.
 
    End of the interval: an event whose guard reaches zero at t1, to round-off, is not applied by this run;
    costate_continue applies it first.  Given times lie in [t0, t1): an event at t0 is applied to the initial values, one
-   at t1 belongs to a run that starts there.
+   at t1 belongs to a run that starts there.  The maps of the problem may jump in t at given times of events, as at
+   problem.stops (where algebraic unknowns jump with them, list the times there, too); the jump and the cost of the
+   event receive x->t as given, with x->side = 0.
 
    Where M is singular, and for residuals, the values after a jump or a change of mode are made consistent in the new
    mode, as with options.consistent. */
@@ -169,6 +182,7 @@ typedef struct {
                                  x->p, x->m and x->mode are those before it.  T of algebraic unknowns is ignored; m does
                                  not change.  Solved for y, starting from y before the event, with transition.tangent;
                                  value NULL: none */
+    int at_start;         /**< of a guard that is zero at t0: enum costate_at_start */
 } costate_event;
 
 /** A map after each accepted step: the state of the next step is map(t, y, m, p) of what the step computed, for example
@@ -249,6 +263,14 @@ typedef struct {
                                                                    methods with the property COSTATE_W_METHOD, which
                                                                    see.  0: df/dy */
     costate_after_step after_step;                            /**< a map after each step; zero: none */
+    int nstops;                                               /**< known times at which the maps jump in t: tables,
+                                                                   doses, controls */
+    const double *stops;                                      /**< nstops, in non-decreasing order; NULL: none.  A step
+                                                                   ends at each, and evaluates the maps before it; the
+                                                                   next one evaluates them behind it (see
+                                                                   costate_point.side) and begins as after an event.
+                                                                   Stops are fixed or, over a tape, moved by
+                                                                   costate_times.events */
 } costate_problem;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -590,9 +612,9 @@ typedef struct {
                                derivative; adjoint: read, the direct gradients of the functionals with respect to it
                                (zero if they depend on it only through y) */
     double *events;       /**< costate_tape_events by m (column j: direction or functional j), for sweeps over a tape
-                               only: with respect to the times of events at given times, of points where a run was
-                               continued, and for other events with respect to a constant added to the guard.  tangent:
-                               directions, read; adjoint: gradients, overwritten */
+                               only: with respect to the times of events at given times, of stops, of points where
+                               a run was continued, and for other events with respect to a constant added to the
+                               guard.  tangent: directions, read; adjoint: gradients, overwritten */
 } costate_times;
 
 /** Observations at `count` times anywhere in the interval, by dense output, in the order of the run.  They do not
@@ -753,8 +775,8 @@ typedef struct {
     long remade_forward;        /**< steps that a forward sweep (tangents) repeats */
 } costate_forecast;
 int costate_tape_forecast(const costate_tape *, costate_forecast *);
-/** Event k of the run: its time, its number in problem.event (-1: none, the run was continued there), and y before and
-   after it (N each).  NULL: not requested. */
+/** Event k of the run: its time, its number in problem.event (-1: none, a stop or where the run was continued), and y
+   before and after it (N each).  NULL: not requested. */
 int costate_tape_events(const costate_tape *);
 int costate_tape_event(const costate_tape *, int k, double *t, int *event, double *before, double *after);
 /** y (n states) at t in the interval of the tape, by dense output (states-only tapes recompute the step). */

@@ -539,7 +539,7 @@ template<class F, int L> struct lane_products {
         lane_parts(s, x, a, b, [&](const double *of_x, const double *of_a, const double *of_b, int count) {
             for (int i = 0; i < count; i++) set(*in++, of_x, of_a, of_b, i);
         });
-        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), 0);
+        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), 0, 0);
         const view<T> out(memory->out.data(), static_cast<std::size_t>(s.rows));
         evaluation e;
         if (!e.succeeds(f, s, at, out)) return one_by_one(order, map, s, L, x, a, b, to);
@@ -566,7 +566,7 @@ template<class F, int L> struct lane_products {
             to++;
         });
         lane_recording<T> tape(s.inputs());
-        const auto at = point_of(s, static_cast<const traced<T> *>(in), 0);
+        const auto at = point_of(s, static_cast<const traced<T> *>(in), 0, 0);
         const view<traced<T>> out(memory->out.data(), static_cast<std::size_t>(s.rows));
         evaluation e;
         if (!e.succeeds(f, s, at, out)) return one_by_one(order, map, s, L, x, a, b, w, g);
@@ -594,7 +594,7 @@ template<class F, int L> struct lane_products {
         lane_parts(s, x, nullptr, nullptr, [&](const double *of_x, const double *, const double *, int count) {
             for (int i = 0; i < count; i++) *in++ = {wide<L>::at(of_x + i * L), pack<COLUMNS, wide<L>>()};
         });
-        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), 0);
+        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), 0, 0);
         const view<T> out(memory->out.data(), static_cast<std::size_t>(s.rows));
         T *const y = memory->in.data() + 1;
         evaluation e;

@@ -3,7 +3,7 @@
 // A map is one function that is written for any type of numbers, a generic lambda or a functor with a template, in one
 // of these forms:
 //
-//     f(t, y, p, out)         f(t, y, yp, p, out) of a residual         f(x, out) with x.t, x.y, x.p, x.yp, x.m, x.mode
+//     f(t, y, p, out)         f(t, y, yp, p, out) of a residual         f(x, out) of a point (below)
 //
 // It sets `out`, which holds zeros on entry; that of a jump holds y and m before the event, so that a jump only sets
 // what changes.  It returns nothing, or an int as callbacks of costate.h do: > 0 means that it is not defined at x.  A
@@ -73,11 +73,11 @@ public:
 };
 using values = view<const double>;
 
-// The argument of a map.
+// The argument of a map: x.t, x.y, x.p, x.yp, x.m, x.mode, x.side.
 template<class T> struct point {
     T t{};
     view<const T> y{}, p{}, yp{}, m{};
-    int mode = 0;
+    int mode = 0, side = 0;             // see costate_point
 };
 
 template<class F> struct in_lanes;          // lanes.hpp
@@ -216,7 +216,7 @@ template<class Part> void parts(const shape &s, const costate_point &x, const Pa
 }
 
 // Where the parts of x begin among its inputs: t, y, p, yp, m.
-template<class T> point<T> point_of(const shape &s, const T *in, int mode)
+template<class T> point<T> point_of(const shape &s, const T *in, int mode, int side)
 {
     auto part = [&](int count) {
         const T *first = in;
@@ -230,6 +230,7 @@ template<class T> point<T> point_of(const shape &s, const T *in, int mode)
     x.yp = part(s.yp);
     x.m = part(s.m);
     x.mode = mode;
+    x.side = side;
     return x;
 }
 
@@ -271,7 +272,7 @@ protected:
         memory->in.resize(s.inputs());
         memory->out.resize(static_cast<std::size_t>(s.rows));
         load(memory->in.data());
-        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), x->mode);
+        const auto at = point_of(s, static_cast<const T *>(memory->in.data()), x->mode, x->side);
         const view<T> out(memory->out);
         prepare(s, at, out);
         const int status = call(f, at, out);
@@ -334,7 +335,7 @@ protected:
             one++;
         });
         recording<T> tape(s.inputs());
-        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode);
+        const auto at = point_of(s, static_cast<const traced<T> *>(in.data()), x->mode, x->side);
         const view<traced<T>> results(out);
         prepare(s, at, results);
         const int status = call(f, at, results);
@@ -359,7 +360,8 @@ public:
     int value(const shape &s, const costate_point *x, double *to) const override
     {
         auto part = [](const double *first, int count) { return values(first, static_cast<std::size_t>(count)); };
-        const point<double> at{x->t, part(x->y, s.y), part(x->p, s.p), part(x->yp, s.yp), part(x->m, s.m), x->mode};
+        const point<double> at{x->t, part(x->y, s.y), part(x->p, s.p), part(x->yp, s.yp), part(x->m, s.m), x->mode,
+                               x->side};
         const view<double> out(to, static_cast<std::size_t>(s.rows));
         prepare(s, at, out);
         return call(f, at, out);
@@ -543,6 +545,7 @@ class problem {
         costate_problem c = {};
         detail::sized_map rhs, cost, residual, start, after, at_start;
         std::vector<double> mass;
+        std::vector<double> stops;
         std::vector<int> index, col, row;
         costate_pattern pattern = {};
         std::vector<std::unique_ptr<event_maps>> maps;
@@ -590,6 +593,8 @@ class problem {
         c.start = detail::callbacks<contents, &contents::start>(a);
         c.after_step.map = detail::callbacks<contents, &contents::after>(a);
         c.after_step.start = detail::callbacks<contents, &contents::at_start>(a);
+        c.nstops = static_cast<int>(a.stops.size());
+        c.stops = a.stops.empty() ? nullptr : a.stops.data();
         c.index = a.index.empty() ? nullptr : a.index.data();
         c.pattern = a.col.empty() ? nullptr : &a.pattern;
         a.pattern = {n, a.col.data(), a.row.data()};
@@ -663,7 +668,7 @@ class problem {
         detail::same_size("x.m", x.m.size(), static_cast<std::size_t>(c.nm), "nm");
         const int yp = held().residual.map ? c.n : 0;
         detail::same_size("x.yp", x.yp.size(), static_cast<std::size_t>(yp), "n of a residual");
-        return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode};
+        return {x.t, x.y.data(), x.p.data(), x.yp.data(), x.m.data(), x.mode, x.side};
     }
 
 public:
@@ -690,6 +695,8 @@ public:
     }
     problem &costs(int nq) { return mine().c.nq = nq, update(); }
     problem &memory(int nm) { return mine().c.nm = nm, update(); }
+    // known times at which the maps jump in t, in non-decreasing order: see costate_problem.stops
+    problem &stops(std::vector<double> times) { return mine().stops = std::move(times), update(); }
     problem &add(const event &e)
     {
         contents &a = mine();

@@ -38,10 +38,11 @@ class Trust:
 class Scales:
     """What is known of a run: the times between which f may be called, and sizes of the components of y.
 
+    stops       sorted times at which f may jump
     least       a component of y that is smaller than this has no size of its own: its tolerance; or None: not known"""
 
-    def __init__(self, least=None, span=(-np.inf, np.inf)):
-        self.least = least
+    def __init__(self, least=None, span=(-np.inf, np.inf), stops=()):
+        self.least, self.stops = least, np.asarray(stops, dtype=float)
         self.between(*span)
 
     def between(self, t0, t1):
@@ -54,9 +55,19 @@ class Scales:
         end = self.low if t < self.low else self.high
         return end if abs(t - end) <= 8 * EPS * max(abs(self.low), abs(self.high)) else t
 
+    def piece(self, t):
+        """(low, high): t in the run and between stops, which are left out"""
+        if not self.stops.size:
+            return self.low, self.high
+        k = np.searchsorted(self.stops, t)
+        below = np.nextafter(self.stops[k - 1], np.inf) if k else -np.inf
+        above = np.nextafter(self.stops[k], -np.inf) if k < self.stops.size else np.inf
+        return max(self.low, below), min(self.high, above)
+
     def middle(self, t):
         """a time inside the run"""
-        return t if not np.isfinite(self.high - self.low) else self.low + 0.37 * (self.high - self.low)
+        low, high = self.piece(t)
+        return t if not np.isfinite(high - low) else low + 0.37 * (high - low)
 
     def unit(self, part, x):
         """(the unit of each variable, which of them are too close to 0 to have a size)"""
@@ -200,7 +211,7 @@ def slope(f, at, scales):
     """The derivative with respect to t, from values between the ends of the run.
 
     The first step is a part of the run; it becomes shorter until f is smooth over it."""
-    t, low, high = float(at[0]), scales.low, scales.high
+    t, (low, high) = float(at[0]), scales.piece(float(at[0]))
     span = high - low if np.isfinite(high - low) else 1 + abs(t)
     if not span > 0:
         raise ValueError(f"there is no derivative with respect to t in a run of length 0, at t = {t:.10g}")
@@ -338,7 +349,7 @@ def directions(x, part, scales, number):
 
 def times_of_check(t, scales, number):
     """(time, step): between the ends of the run, where f may vary fast or slowly"""
-    low, high = scales.low, scales.high
+    low, high = scales.piece(t)
     span = high - low if np.isfinite(high - low) else 1 + abs(t)
     out = []
     for part in (1e-3, 1e-5, 1e-7, 1e-9):

@@ -353,7 +353,7 @@ def result(outcome, seen, sol, jacobian, t_eval, forward):
 
 def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, events=None, vectorized=False,
               args=None, *, first_step=None, max_step=np.inf, min_step=0, rtol=1e-3, atol=1e-6, jac=None,
-              jac_sparsity=None, lband=None, uband=None, **options):
+              jac_sparsity=None, lband=None, uband=None, stops=None, **options):
     """Solves y' = fun(t, y), y(t0) = y0 from t0 to t1.  Arguments and result are those of scipy.integrate.solve_ivp.
 
     fun                 a function fun(t, y, *args) that returns n values; y may be complex.  Or a Model: args are then
@@ -373,6 +373,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
                         differences
     jac_sparsity        where df/dy may be nonzero, an array or sparse matrix, for differences
     lband, uband        of a banded df/dy.  jac then returns its diagonals: element [uband + i - j, j] is df_i/dy_j
+    stops               known times at which fun jumps in t, in any order: a step ends at each, and fun is called with t
+                        slightly before it in this step, slightly behind it in the next one.  Not in SciPy
     options             any option of the library (costate.option_names()), as max_steps=1000
 
     With dense_output, events or t_eval, "auto" does without the members whose dense output is of much lower order than
@@ -393,7 +395,7 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     no_effect(unknown + (list(of_jac) if useless else []))
     rtol, atol = checked_tolerances(rtol, atol, system.size, system.per)
     inside = dense_output or events is not None or t_eval is not None
-    options = {"max_steps": MOST_STEPS, "stability": "off", "rtol": rtol, "atol": atol,
+    options = {"stops": stops, "max_steps": MOST_STEPS, "stability": "off", "rtol": rtol, "atol": atol,
                **step_options(first_step, max_step, min_step, t0, t1), **(accurate_inside(found) if inside else {}),
                **{key: value for key, value in options.items() if key not in unknown}}
     jacobian = Jacobian(system, jac, jac_sparsity, lband, uband) if of_jac and not useless and system.size else None

@@ -15,20 +15,29 @@ from costate.maps import Bound, Map, Owner, as_map, in_pattern, least_exact, rai
 from costate.result import Result
 
 
+AT_START = {None: lib.COSTATE_START_DEFAULT, "fire": lib.COSTATE_START_FIRE, "ignore": lib.COSTATE_START_IGNORE}
+
+
 class Event:
     """An event of a hybrid system: where guard(t, y, p) is zero, or at given times, the state jumps.
 
     guard       a function or Map of one value; direction: -1 falling, 1 rising, 0 either
     times       instead: times at which it happens
     jump        a function or Map: the n states after it (n + nm with memory variables); None: they do not change
-    terminal    True: the run ends there"""
+    terminal    True: the run ends there
+    at_start    what an event does whose guard is zero at t0: "fire", "ignore", or None: fire if the guard moves
+                strictly in its direction"""
 
-    def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False):
+    def __init__(self, guard=None, *, times=None, jump=None, direction=0, terminal=False, passes=False,
+                 at_start=None):
         if (guard is None) == (times is None):
             raise ValueError("an event has a guard, or times")
         self.guard, self.jump = as_map(guard), as_map(jump)
         self.times = None if times is None else np.array(times, dtype=float, ndmin=1)
         self.direction, self.terminal, self.passes = int(np.sign(direction)), bool(terminal), bool(passes)
+        if at_start not in AT_START:
+            raise ValueError(f"at_start is {at_start!r}: one of {', '.join(map(repr, AT_START))}")
+        self.at_start = AT_START[at_start]
 
 
 class Built:
@@ -41,7 +50,8 @@ class Built:
         self.watch = ffi.new("costate_watch *")
         self.n, self.np, self.nm = n, np_, problem.memory
         self.first, self.slope, self.lock = at, None, threading.RLock()     # one call at a time, also of several runs
-        self.bounds, self.scales, self.of_compiled = [], Scales(smallest(problem, at)), "exact"
+        self.bounds, self.of_compiled = [], "exact"
+        self.scales = Scales(smallest(problem, at), stops=problem.jumps())
         model = problem.model
         if model is not None:
             self.P[0] = model.problem[0]
@@ -49,6 +59,8 @@ class Built:
             self.of_compiled = "differences" if model.differences else "exact"
         else:
             self.fill(at)
+        if problem.stops.size:
+            self.P.nstops, self.P.stops = problem.stops.size, pointer(problem.stops)
         self.N = self.n + self.nq + self.nm
         self.options()
         self.solver = ffi.gc(lib.costate_new(library.method(problem.method), self.P, self.o), lib.costate_free)
@@ -123,6 +135,7 @@ class Built:
             if of.jump is not None:
                 self.bind(of.jump, "jump", f"the jump of events[{k}]", self.n + self.nm, owner).fill(event.jump, "jump")
             event.direction, event.terminal, event.passes = of.direction, of.terminal, of.passes
+            event.at_start = of.at_start
             setattr(event, "from", lib.COSTATE_ANY_MODE)
             event.to, event.ctx = lib.COSTATE_SAME_MODE, owner.handle
         self.P.nevents, self.P.event = len(events), array
@@ -209,6 +222,14 @@ def checked_times(t_eval, t0, t1):
     return times
 
 
+def sorted_times(stops):
+    """the stops of a problem, each once"""
+    times = np.unique(np.array(() if stops is None else stops, dtype=float))
+    if times.ndim != 1 or not np.all(np.isfinite(times)):
+        raise ValueError("stops are finite times")
+    return times
+
+
 class Problem:
     """Equations y' = f(t, y, p), and how they are solved.
 
@@ -219,6 +240,8 @@ class Problem:
     sparsity    where the Jacobian (and M) may have entries that are not zero: a matrix, dense or SciPy's sparse; large
                 systems are then solved by sparse factorisations, and jac may return a sparse matrix
     events      a list of Event
+    stops       known times at which rhs or cost jumps in t, in any order: tables, doses, controls.  A step ends at
+                each, and t is slightly before it in this step and slightly behind it in the next one
     memory      number of memory variables: constants that jumps change; functions then receive them as a 4th argument
     method      "auto", or a name (costate.methods()); SciPy's names are understood.  Composite methods such as auto
                 leave out members whose dense output is much less accurate than their steps, unless `members` names some
@@ -228,7 +251,7 @@ class Problem:
     options     members of costate_options by name, as storage="checkpoints", max_steps=10**6"""
 
     def __init__(self, rhs, *, jac=None, jac_p=None, jac_t=None, jac_m=None, jvp=None, vjp=None, hvp=None, cost=None,
-                 mass=None, sparsity=None, events=(), memory=0, method="auto", rtol=1e-6, atol=1e-6,
+                 mass=None, sparsity=None, events=(), stops=(), memory=0, method="auto", rtol=1e-6, atol=1e-6,
                  derivatives="auto", **options):
         given = dict(jac=jac, jac_p=jac_p, jac_t=jac_t, jac_m=jac_m, jvp=jvp, vjp=vjp, hvp=hvp)
         self.model = rhs if hasattr(rhs, "problem") else None
@@ -240,6 +263,7 @@ class Problem:
         self.rhs = None if self.model is not None else rhs if isinstance(rhs, Map) else Map(rhs, **given)
         self.cost, self.mass, self.sparsity, self.memory = as_map(cost), mass, sparsity, int(memory)
         self.events = [e if isinstance(e, Event) else Event(e) for e in events]
+        self.stops = sorted_times(stops)
         if derivatives not in ("auto", "complex step", "differences"):
             raise ValueError(f"derivatives={derivatives!r}; expected 'auto', 'complex step' or 'differences'")
         self.derivatives, self.rtol, self.atol = derivatives, rtol, atol
@@ -250,6 +274,10 @@ class Problem:
                 library.set_option(None, name, None, None)
         self.options, self.trust = options, Trust(derivatives, bool(options.get("differences")))
         self._local = threading.local()
+
+    def jumps(self):
+        """all times at which functions may jump in t: stops, and given times of events, sorted"""
+        return np.unique(np.concatenate([self.stops, *(e.times for e in self.events if e.times is not None)]))
 
     def sizes(self, t, y0, p):
         """(n, y, p): y and p as vectors; where a Model has start values and defaults, they may be None"""
@@ -466,16 +494,25 @@ class Run:
             t[k], h[k] = one[0], two[0]
         return t, h
 
+    def _marks(self):
+        """[(time, number), ...]: events and stops of the run, the latter of number -1"""
+        t, number, out = ffi.new("double *"), ffi.new("int *"), []
+        for k in range(lib.costate_tape_events(self._taped())):
+            lib.costate_tape_event(self._tape, k, t, number, ffi.NULL, ffi.NULL)
+            out.append((t[0], number[0]))
+        return out
+
     @property
     def events(self):
         """[(time, number of the event in problem.events, state before, state after), ...].  Where M is singular, the
         state after the last event at a time has been made consistent."""
         out, b = [], self._b
-        t, number = ffi.new("double *"), ffi.new("int *")
-        for k in range(lib.costate_tape_events(self._taped())):
+        for k, (t, number) in enumerate(self._marks()):
+            if number < 0:
+                continue
             before, after = np.empty(b.N), np.empty(b.N)
-            lib.costate_tape_event(self._tape, k, t, number, pointer(before), pointer(after))
-            out.append((t[0], number[0], before[:b.n], after[:b.n]))
+            lib.costate_tape_event(self._tape, k, ffi.NULL, ffi.NULL, pointer(before), pointer(after))
+            out.append((t, number, before[:b.n], after[:b.n]))
         return [self._consistent(out, k) for k in range(len(out))] if b.P.mass else out
 
     def _consistent(self, events, k):
@@ -601,7 +638,8 @@ class Run:
     def gradient(self, functional):
         """Result: value, y0, p; t0, t1, or None where the functions have no derivative with respect to t (jac_t);
         events, one number for each of run.events: the derivative with respect to its time, where that is given, or to a
-        constant that is added to its guard"""
+        constant that is added to its guard; stops, one number for each of problem.stops: the derivative with respect to
+        it, 0 where the run did not stop there"""
         b, F, ends = self._b, functional, np.zeros(2)
         seen, keep = self._observing(F.times, 1)
         at_times = self._at_times(F)
@@ -620,8 +658,16 @@ class Run:
         self._sweep(lam, mu, times, seen)
         memory = dict(m=lam[0, b.N - b.nm:].copy()) if b.nm else {}
         return Result(value=self._value(F, at_times), y0=lam[0, :b.n].copy(), p=mu[0].copy(), **memory,
-                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, events=at_events,
+                      t0=ends[0] if timed else None, t1=ends[1] if timed else None, **self._by_marks(at_events),
                       derivatives=least_exact([b.way, F.way]))
+
+    def _by_marks(self, gradient):
+        """gradient with respect to all marks: of events, and of the stops of the problem"""
+        stops, marks = np.zeros(self.problem.stops.size), self._marks()
+        for (t, number), value in zip(marks, gradient):
+            if number < 0:
+                stops[np.searchsorted(self.problem.stops, t)] = value
+        return dict(events=gradient[[k for k, mark in enumerate(marks) if mark[1] >= 0]], stops=stops)
 
     @derived
     def hessp(self, functional, vy0=None, vp=None):

@@ -9,6 +9,7 @@
 #include "checks/check.h"
 #include "estimates/accuracy.h"
 #include "maps/check.h"
+#include "run/instant.h"
 #include "run/integrate.h"
 #include "run/start.h"
 #include "solver/arguments.h"
@@ -178,6 +179,14 @@ static int check_accuracy(run_check *x, costate_report *r)
     return status == COSTATE_NO_MEMORY ? status : 0;
 }
 
+/* what the run says about events that fire together */
+static void say_together(const run_check *x, costate_report *r)
+{
+    char text[400];
+    together_say(x->c, text, sizeof text);
+    check_adds(r, "%s", text);
+}
+
 /* Where starts are put onto constraints, these may depend on t0. */
 static int check_first(run_check *x, unsigned *state, costate_report *r)
 {
@@ -198,6 +207,7 @@ static int check_first(run_check *x, unsigned *state, costate_report *r)
     if (transposed && right && r->accuracy < HUGE_VAL)
         check_adds(r, "  The gradient is exact for these steps; relative to the solution it is right to about %.0e.",
                    r->accuracy);
+    say_together(x, r);
     return transposed && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 
@@ -244,6 +254,7 @@ static int check_second(run_check *x, costate_report *r)
                "gradients of the frozen run %.1e%s.", r->symmetry, symmetric ? "" : " WRONG", r->hessian,
                right ? "" : " WRONG");
     check_says_blur(r, &a);
+    say_together(x, r);
     return symmetric && right ? COSTATE_OK : COSTATE_CHECK_FAILED;
 }
 

@@ -13,6 +13,7 @@ static const char *of_problem(const costate_problem *P, const lane_task *t)
     if (P->mass) return "the problem has a mass matrix";
     if (P->nm > 0) return "the problem has memory variables";
     if (P->nevents > 0) return "the problem has events";
+    if (P->nstops > 0) return "the problem has stops";
     if (has_after_step(P)) return "the problem has a map after each step";
     if (P->index) return "the problem has algebraic unknowns";
     if (P->nq > 0 && (!P->cost.value || !t->maps->cost.value)) return "the lanes lack cost.value";

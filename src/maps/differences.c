@@ -33,6 +33,7 @@ static costate_point moved(const maps *a, const costate_point *x, const costate_
     size_t n = (size_t)a->n;
     costate_point z = *x;
     z.t += e * dx->t;
+    if (z.t != x->t) point_side(a, &z);
     if (dx->y) { add_scaled(n, b->y, x->y, e, dx->y); z.y = b->y; }
     if (dx->p && a->np) { add_scaled((size_t)a->np, b->p, x->p, e, dx->p); z.p = b->p; }
     if (dx->m && a->nm) { add_scaled((size_t)a->nm, b->m, x->m, e, dx->m); z.m = b->m; }
@@ -109,7 +110,8 @@ static void place(const maps *a, const costate_point *x, const costate_point *dx
     s = (fabs(x->t) + s) - fabs(x->t);
     by->e = s / fabs(dx->t);
     if (x->t < low || x->t > high) return;
-    if (x->t - s < low) by->sides = dx->t > 0 ? &AHEAD : &BEHIND;
+    if (x->side != 0) by->sides = (x->side > 0) == (dx->t > 0) ? &AHEAD : &BEHIND;
+    else if (x->t - s < low) by->sides = dx->t > 0 ? &AHEAD : &BEHIND;
     else if (x->t + s > high) by->sides = dx->t > 0 ? &BEHIND : &AHEAD;
 }
 

@@ -6,6 +6,7 @@
 #ifndef COSTATE_MAPS_H
 #define COSTATE_MAPS_H
 
+#include <math.h>
 #include "base/arena.h"
 #include "base/space.h"
 
@@ -90,9 +91,17 @@ typedef struct {                        /* what every point of a run or a step s
     int mode;
     double from, to;                    /* of the step or, outside of steps, of the run; alike: not known.  Differences
                                            in t stay between them and are a small part of their distance */
+    double first, last, near;           /* the neighbours of stops at the start and at the end of the step (sides.c),
+                                           or infinite: t beyond them by up to `near` is moved to them */
+    double dir;                         /* of the run or tape: 1 or -1 */
     const double *slope;                /* n: about y', if events request it; NULL: not known */
     const double *w;                    /* N: 1/(atol + rtol |y|); 1/w: the size of nothing, for differences */
 } bindings;
+
+typedef struct {                        /* known times at which f may jump */
+    int any, count;                     /* any: some, those of events included */
+    const double *at;                   /* count, non-decreasing: problem.stops */
+} known_stops;
 
 typedef struct {                        /* how J is formed by products or differences, and work space for it */
     int differenced;                    /* J comes from differences */
@@ -125,6 +134,7 @@ struct maps {
     costate_stats *count;
     verdict *v;
     bindings bound;
+    known_stops stops;
     forming_work form;
     jac_products by_jac;
     double *minus;                      /* n*m: of a residual: -w */
@@ -141,9 +151,27 @@ static inline int has_after_step(const costate_problem *P)
     return P->after_step.map.value || P->after_step.invariant.value;
 }
 
-static inline costate_point point(const maps *a, double t, const double *y)
+void point_beside(const maps *, costate_point *);        /* sides.c: moves t to the step's side of a stop */
+
+/* at t itself, where an event or a map of values happens */
+static inline costate_point point_at(const maps *a, double t, const double *y)
 {
     return (costate_point){.t = t, .y = y, .p = a->bound.p, .m = a->bound.m, .mode = a->bound.mode};
+}
+
+/* x at its time, or at the step's side of a stop */
+static inline void point_side(const maps *a, costate_point *x)
+{
+    x->side = 0;
+    if (x->t <= a->bound.first || x->t >= a->bound.last) point_beside(a, x);
+}
+
+/* of a step */
+static inline costate_point point(const maps *a, double t, const double *y)
+{
+    costate_point x = point_at(a, t, y);
+    point_side(a, &x);
+    return x;
 }
 
 /* the parts of column j of pm, or NULL */
@@ -182,6 +210,20 @@ void maps_bind(maps *, const double *p);                  /* the parameters of t
 void maps_bind_step(maps *, const double *m, int mode);   /* memory variables and mode of the step that follows */
 static inline void maps_bind_time(maps *a, double t, double h) { a->bound.from = t; a->bound.to = t + h; }
 
+/* sides.c: which side of a stop the maps see: in a step from t to end; in what ends at t, and in what begins there;
+   none, where t is passed as it is */
+void stops_init(maps *, int count, const double *stops);
+void stops_sides(maps *, double t, double end);
+void point_beginning(const maps *, double end, costate_point *);  /* the start of an earlier step to `end` */
+static inline void maps_bind_sides(maps *a, double t, double end) { if (a->stops.any) stops_sides(a, t, end); }
+static inline void maps_bind_end(maps *a, double t) { maps_bind_sides(a, -a->bound.dir * HUGE_VAL, t); }
+static inline void maps_bind_start(maps *a, double t) { maps_bind_sides(a, t, a->bound.dir * HUGE_VAL); }
+static inline void maps_bind_no_side(maps *a) { a->bound.first = -HUGE_VAL; a->bound.last = HUGE_VAL; }
+int stops_at(const maps *, double t);                     /* is t a stop of the problem? */
+/* how many of non-decreasing times are less than t (with_it: less than or equal to t) */
+int times_below(int count, const double *times, double t, int with_it);
+double times_next(int count, const double *times, double t, double dir);  /* the next one along dir, or dir infinite */
+
 /* J v is known for all v from callbacks: of a residual both Jacobians are needed */
 static inline int jac_serves(const maps *a) { return a->user.jac && (a->user.jac_yp || !a->residual); }
 
@@ -196,10 +238,14 @@ int map_jac_yp(maps *, const costate_point *, double *M);           /* F_y' */
 int map_radius(maps *, const costate_point *, double *rho);
 int map_bound(maps *, const costate_point *, double *h);
 
+static inline int map_value_at(maps *a, const map *f, const costate_point *x, double *out)
+{
+    return f->value(a, f, x, out);
+}
 static inline int map_value(maps *a, const map *f, double t, const double *y, double *out)
 {
     costate_point x = point(a, t, y);
-    return f->value(a, f, &x, out);
+    return map_value_at(a, f, &x, out);
 }
 static inline int map_tangent(maps *a, const map *f, const costate_point *x, const costate_point *dx, double *out)
 {

@@ -15,12 +15,14 @@ static const int *high_index(const costate_problem *P)
 
 maps maps_of(const costate_problem *P)
 {
-    return (maps){.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .user.ctx = P->ctx, .user.cost = P->cost,
-                  .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
-                  .user.rhs = P->residual.value ? P->residual : P->rhs,
-                  .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
-                  .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
-                  .index = high_index(P)};
+    maps a = {.n = P->n, .np = P->np, .nq = P->nq, .nm = P->nm, .user.ctx = P->ctx, .user.cost = P->cost,
+              .nevents = P->nevents, .user.events = P->event, .residual = P->residual.value != NULL,
+              .user.rhs = P->residual.value ? P->residual : P->rhs,
+              .user.jac = P->jac_is_w ? NULL : P->jac, .user.w = P->jac_is_w ? P->jac : NULL,
+              .user.after = P->after_step, .user.jac_yp = P->jac_yp, .user.mass = P->mass, .pattern = P->pattern,
+              .index = high_index(P)};
+    stops_init(&a, P->nstops, P->stops);
+    return a;
 }
 
 /* ---- running costs that are zero; ctx: how many ---- */
@@ -175,6 +177,7 @@ void maps_bind(maps *a, const double *p)
     a->bound.m = NULL;
     a->bound.mode = 0;
     a->bound.from = a->bound.to = 0;
+    maps_bind_no_side(a);
     a->by_jac.at.held = a->ready[0].held = a->ready[1].held = 0;
 }
 

@@ -17,17 +17,35 @@ int sizes_sound(verdict *v, const char *of, int n, int np, const char *name, int
     return COSTATE_OK;
 }
 
+/* the first of these times that is not finite, or less than the one before; count: none is */
+static int first_unsound(int count, const double *times)
+{
+    int i = 0;
+    while (i < count && fabs(times[i]) < HUGE_VAL && (i == 0 || times[i] >= times[i - 1])) i++;
+    return i;
+}
+
+static int stops_sound(verdict *v, const costate_problem *P)
+{
+    if (P->nstops < 0 || (P->nstops > 0) != (P->stops != NULL))
+        return fail(v, COSTATE_BAD_ARGUMENT, "problem.nstops = %d, but problem.stops is %sNULL.", P->nstops,
+                    P->stops ? "not " : "");
+    int i = first_unsound(P->nstops, P->stops);
+    return i == P->nstops ? COSTATE_OK
+         : fail(v, COSTATE_BAD_ARGUMENT, "problem.stops[%d] = %g is not finite, or less than the one before: sort the "
+                "times.", i, P->stops[i]);
+}
+
 static int times_sound(verdict *v, int k, const costate_event *e)
 {
     if (e->ntimes < 0) return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].ntimes = %d is negative.", k, e->ntimes);
     if ((e->ntimes > 0) != (e->times != NULL))
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d]: ntimes = %d, but times is %sNULL.", k, e->ntimes,
                     e->times ? "not " : "");
-    for (int i = 0; i < e->ntimes; i++)
-        if (!(fabs(e->times[i]) < HUGE_VAL) || (i > 0 && e->times[i] < e->times[i - 1]))
-            return fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].times[%d] = %g is not finite, or less than the one "
-                        "before.", k, i, e->times[i]);
-    return COSTATE_OK;
+    int i = first_unsound(e->ntimes, e->times);
+    return i == e->ntimes ? COSTATE_OK
+         : fail(v, COSTATE_BAD_ARGUMENT, "problem.event[%d].times[%d] = %g is not finite, or less than the one "
+                "before.", k, i, e->times[i]);
 }
 
 static int event_sound(verdict *v, const costate_problem *P, int k)
@@ -116,6 +134,7 @@ int problem_sound(verdict *v, const costate_problem *P)
         return fail(v, COSTATE_BAD_ARGUMENT, "problem.jac_is_w = 1: methods for problem.residual need dF/dy.");
     TRY(events_sound(v, P));
     TRY(after_step_sound(v, &P->after_step));
+    TRY(stops_sound(v, P));
     if (P->nq > 0 && !P->cost.value && !some_event_costs(P))
         return fail(v, COSTATE_MISSING, "problem.cost.value is missing, but nq = %d.", P->nq);
     for (int i = 0; P->index && i < P->n; i++)

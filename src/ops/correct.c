@@ -16,7 +16,7 @@ int correct_value(stepper *c, record *r, const record *as, int free, double *roo
     int acts;
     r->corrected = 0;
     if (f->rows == 0) return 0;
-    costate_point x = point(c->maps, r->end, y1);
+    costate_point x = point_at(c->maps, r->end, y1);
     TRY(map_acts(c->maps, &x, &acts));
     if (!acts) return 0;
     TRY(map_value(c->maps, f, x.t, y1, room));

@@ -25,8 +25,12 @@ static const map *guard_of(const stepper *c, const mapped *at)
     return &c->maps->events[at->event].guard;
 }
 
-/* A power of two near |h| as unit of h': with h' = 1, f_t h' would overflow for times of 1e-160. */
-static double unit_of(double h) { return ldexp(1, ilogb(h)); }
+/* A power of two near |h|, or the length of the run, as unit of h': with h' = 1, f_t h' would overflow for times of
+   1e-160. */
+static double unit_of(const stepper *c, double h)
+{
+    return ldexp(1, ilogb(h != 0 ? h : c->maps->bound.to - c->maps->bound.from));
+}
 
 /* the columns of d, followed by one for h */
 static void widen(const stepper *c, const event_work *w, const directions *d, double unit, double *dt, double *dh)
@@ -60,7 +64,7 @@ int event_tangent(stepper *c, const event_work *w, const record *r, const mapped
 {
     size_t m = (size_t)d->m, N = (size_t)c->N;
     directions all = *d;
-    double D, unit = unit_of(r->h);
+    double D, unit = unit_of(c, r->h);
     all.m = d->m + 1;
     all.solved = 0;                     /* the stages of a step to an event are solved to round-off */
     all.dt = w->one;
@@ -69,7 +73,7 @@ int event_tangent(stepper *c, const event_work *w, const record *r, const mapped
     all.V = w->V;
     all.Vp = d->Vp ? w->dpm : NULL;
     all.V1 = w->lambda;
-    TRY(c->F->tangent(c, r, &all));
+    TRY(step_tangent(c, w, r, &all));
     costate_point x = point(c->maps, at->t, at->y), along = {.t = unit, .y = all.V1 + m * N};
     TRY(map_tangent(c->maps, guard_of(c, at), &x, &along, &D));
     if (D == 0 || !(fabs(D) < HUGE_VAL)) return event_slope_missing(c, at);
@@ -115,7 +119,7 @@ static int all_back(sweep_state *w, const mapped *at, functionals *all, double *
     *all = (functionals){.m = g->m + 1, .times = 1, .lambda = lambda, .mu = pm, .t = w->events.one,
                          .h = w->events.one + m + 1, .defect = g->defect ? w->events.one + 2 * (m + 1) : NULL,
                          .seed = w->any ? w->seeds : NULL, .U = g->U};
-    TRY(c->F->adjoint(c, &w->now, all));
+    TRY(step_adjoint(c, &w->events, &w->now, all));
     sweep_add_seen(w, lambda);
     return 0;
 }

@@ -40,7 +40,7 @@ static int guard_back(sweep_state *w, const mapped *at, gradient_of_guard *e)
     memcpy(e->y0, e->y, N * sizeof *e->y);
     if (pm) memcpy(e->pm0, pm, rows_of_pm(c) * sizeof *pm);
     functionals g = {.m = 1, .times = 1, .lambda = e->y0, .mu = e->pm0, .t = &e->t0, .h = &h, .U = w->g.U};
-    TRY(c->F->adjoint(c, &w->now, &g));
+    TRY(step_adjoint(c, &w->events, &w->now, &g));
     e->D = e->t + h;
     return e->D == 0 || !(fabs(e->D) < HUGE_VAL) ? event_slope_missing(c, at) : 0;
 }
@@ -56,7 +56,7 @@ static int free_eta(sweep_state *w, double *eta)
     *eta = w->tau[0] + (w->any ? w->eta_seen[0] : 0);
     functionals g = {.m = 1, .times = 1, .lambda = lambda, .t = &t, .h = eta, .seed = w->any ? seeds : NULL,
                      .U = w->g.U};
-    return c->F->adjoint(c, &w->now, &g);
+    return step_adjoint(c, &w->events, &w->now, &g);
 }
 
 /* column j of g += a (e_t, e_y, e_pm) at the end */
@@ -100,7 +100,7 @@ int event_second(sweep_state *w, const mapped *at, double *shift)
     add_at_end(w, &e, 0, eps);
     TRY(curve(w, at, eps));
     w->g.seed = w->any ? w->seeds : NULL;
-    TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
+    TRY(step_adjoint(w->st, &w->events, &w->now, &w->g));
     sweep_add_seen(w, w->g.lambda);
     shift[0] = eps;
     w->tau[0] += w->g.t[0] + (w->any ? w->tau_seen[0] : 0);

@@ -15,13 +15,16 @@ static const event_maps *maps_of_event(const stepper *c, const mapped *e)
     return e->event >= 0 ? &c->maps->events[e->event] : NULL;
 }
 
-/* the point before it, to which the maps are bound */
-static costate_point before(const stepper *c, const mapped *e)
+/* the point before it, to which the maps are bound.  Jumps and costs happen at e->t itself; the y' that some see is
+   that of the step before it. */
+static costate_point before(const stepper *c, const mapped *e, const event_maps *f)
 {
+    if (e->event != CORRECTED) maps_bind_no_side(c->maps);
+    if (f->jump.as || f->cost.as) maps_bind_end(c->maps, e->t);
     memory_bind(c, e->y, e->from);
     c->maps->bound.slope = e->k;
     verdict_at(c->v, e->t);
-    return point(c->maps, e->t, e->y);
+    return point_at(c->maps, e->t, e->y);
 }
 
 /* copies (y, m) between a state and the result of J */
@@ -47,15 +50,15 @@ int jump_value(stepper *c, const event_work *w, mapped *e)
     const event_maps *f = maps_of_event(c, e);
     memcpy(e->y1, e->y, (size_t)c->N * sizeof *e->y1);
     if (!f) return 0;
-    costate_point x = before(c, e);
+    costate_point x = before(c, e, f);
     size_t rows = (size_t)(c->n + c->nm), nq = (size_t)c->nq;
     if (f->cost.rows > 0) {
-        TRY(decided(c->v, map_value(c->maps, &f->cost, x.t, x.y, w->jump), f->cost.name));
+        TRY(decided(c->v, map_value_at(c->maps, &f->cost, &x, w->jump), f->cost.name));
         if (!all_finite(nq, w->jump)) return not_finite(c, &f->cost);
         axpy(nq, 1, w->jump, e->y1 + c->n);
     }
     if (f->jump.rows == 0) return 0;
-    TRY(decided(c->v, map_value(c->maps, &f->jump, x.t, x.y, w->jump), f->jump.name));
+    TRY(decided(c->v, map_value_at(c->maps, &f->jump, &x, w->jump), f->jump.name));
     if (!all_finite(rows, w->jump)) return not_finite(c, &f->jump);
     set_jumped(c, e->y1, w->jump);
     return 0;
@@ -65,7 +68,7 @@ int jump_tangent(stepper *c, const event_work *w, const mapped *e, int m, const 
 {
     const event_maps *f = maps_of_event(c, e);
     if (!f) return 0;
-    costate_point x = before(c, e);
+    costate_point x = before(c, e, f);
     for (size_t j = 0; j < (size_t)m; j++) {
         double *v = V + j * (size_t)c->N;
         costate_point dx = along_pm(c->maps, dt[j], v, pm, j);
@@ -113,7 +116,7 @@ int jump_adjoint(sweep_state *w, const mapped *e)
     const stepper *c = w->st;
     const event_maps *f = maps_of_event(c, e);
     if (!f) return 0;
-    costate_point x = before(c, e);
+    costate_point x = before(c, e, f);
     memory_from_pm(c, w->g.m, w->g.lambda, w->g.mu);
     if (w->g.along && f->jump.rows > 0) take_jumped(c, w->g.lambda, w->events.after);
     for (size_t j = 0; j < (size_t)w->g.m; j++) TRY(column_back(w, f, &x, j));

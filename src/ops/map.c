@@ -7,6 +7,7 @@ static const start_values *hold(sweep_state *w, const mapped *e)
 {
     const start_values *f = &e->f;
     memory_bind(w->st, e->y1, e->to);
+    (f->only_values ? maps_bind_end : maps_bind_start)(w->st->maps, f->t);
     memset(w->z, 0, (size_t)w->st->N * sizeof *w->z);
     memcpy(w->z, f->y, (size_t)w->st->n * sizeof *w->z);
     weights(w->st, w->z, w->st->w);

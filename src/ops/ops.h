@@ -4,6 +4,7 @@
        STEP     one step of the tape; its h is frozen, or fixed by a time that is given or by an event
        CORRECT  problem.after_step, at the end of a step
        MAP      an event's jump and cost, or values made consistent
+       INSTANT  a step of length zero, which is fixed by the event behind it
        OBSERVE  adds a term at a time inside a step to each functional
 
    Second order is the adjoint of a jet (step.h) along directions whose tangents were kept (sweeps/second.c).
@@ -14,7 +15,7 @@
 
 #include "tape/tape.h"
 
-enum kind { STEP, CORRECT, MAP, OBSERVE };
+enum kind { STEP, CORRECT, MAP, OBSERVE, INSTANT };
 /* how the h of a step is determined: it is constant; t1 - t; T - t with a given time T; by a guard that is zero at its
    end */
 enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
@@ -22,9 +23,16 @@ enum rule { FROZEN, TO_END, TO_TIME, TO_EVENT };
 typedef struct {
     enum kind kind;
     int step, which;            /* of a map: the step after it; of a correction: before it; which: map, observation; of
-                                   a step what fixed h */
-    enum rule rule;             /* of steps */
+                                   a step and an instant what fixed h; -1: a time that is none of an event's */
+    enum rule rule;             /* of steps and instants */
 } op;
+
+/* Work space of instants, n each but for */
+typedef struct {
+    double *rate, *moved_rate;  /* nq */
+    double *k, *V, *before, *by_y;
+    double *both, *mu, *by_pm;  /* 2 n; 2 (np + nm); np + nm */
+} instant_work;
 
 /* Work space of events for m columns.  The h of a step that ends at an event is one additional column. */
 typedef struct {
@@ -36,6 +44,8 @@ typedef struct {
     double *relaxed;            /* 4 N: of relaxation; nothing without it */
     double *carried;            /* N*(m + 1): gradient that relaxation adds to y after the adjoint of the step */
     double *parts;              /* m + 1: derivatives of the relaxed part of the step */
+    instant_work instant;
+    starter *start;             /* for instants: its `mine` is theirs */
 } event_work;
 
 /* Tangents of a forward sweep, for a jet.  Of a step: at its start, V1 at its end if there is an event or a correction,
@@ -109,6 +119,13 @@ static inline void memory_bind(const stepper *c, const double *state, int mode) 
 {
     if (c->nm > 0 || c->maps->bound.mode != mode) maps_bind_step(c->maps, state + c->n + c->nq, mode);
 }
+
+/* instant.c: a step of length zero, or, as step_..., any step */
+int instant_tangent(stepper *, const event_work *, const record *, const directions *);
+int instant_adjoint(stepper *, const event_work *, const record *, const functionals *);
+int step_tangent(stepper *, const event_work *, const record *, const directions *);
+int step_adjoint(stepper *, const event_work *, const record *, const functionals *);
+int instant_hold(sweep_state *, const op *);    /* its record into now, as sweep_hold */
 
 /* event.c: a step that ends where a guard is zero, which fixes its h; at: the end, before the jump.  m columns; Xd of d
    with room for one more.  shift: m: what is added to the guard, or NULL; dh: m, out */

@@ -16,6 +16,7 @@ int sweep_hold(sweep_state *w, int step)
     verdict_at(c->v, w->now.t);
     memory_bind(c, w->now.y, w->now.mode);
     maps_bind_time(c->maps, w->now.t, w->now.h);
+    maps_bind_sides(c->maps, w->now.t, w->now.end);
     weights(c, w->now.y, c->w);
     w->held = step;
     return 0;

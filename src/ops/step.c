@@ -1,4 +1,5 @@
-/* step.c - the operation STEP: tangents and adjoints of a step whose h is frozen, or fixed by a time or an event.
+/* step.c - the operations STEP and INSTANT: tangents and adjoints of a step whose h is frozen, or fixed by a time or an
+   event.
 
    Backward recursion (mathematics, eq. 2.4 to 2.5): lambda, mu by the step's adjoint; tau = d/dt of what follows.
    A step to a given time T is h = T - t:  T gets eta = tau + h_bar, and tau loses it. */
@@ -11,8 +12,9 @@
 static double *of_event(const sweep_state *w, const op *o, int m, int scatter, double *x)
 {
     double *all = w->times ? w->times->events : NULL;
-    size_t count = (size_t)w->tape->maps.events, at = all ? (size_t)w->tape->maps.list[o->which].number : 0;
-    if (!all) return NULL;
+    size_t count = (size_t)w->tape->maps.events;
+    if (!all || o->which < 0) return NULL;
+    size_t at = (size_t)w->tape->maps.list[o->which].number;
     for (size_t j = 0; j < (size_t)m; j++) {
         if (scatter) all[j * count + at] = x[j];
         else x[j] = all[j * count + at];
@@ -28,10 +30,21 @@ static const double *fixed_directions(const sweep_state *w, const op *o)
     return of_event(w, o, w->d.m, 0, w->tau);
 }
 
+static int hold(sweep_state *w, const op *o)
+{
+    return o->kind == INSTANT ? instant_hold(w, o) : sweep_hold(w, o->step);
+}
+
+/* the errors of inexactly solved systems, of which instants have none */
+static int left(sweep_state *w, const op *o, int transpose, int m)
+{
+    return o->kind == INSTANT ? 0 : step_left(w->st, &w->now, transpose, m);
+}
+
 static int tangent(sweep_state *w, const op *o)
 {
     sweep_move(w);
-    TRY(sweep_hold(w, o->step));
+    TRY(hold(w, o));
     const double *fixed = fixed_directions(w, o);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
@@ -39,9 +52,9 @@ static int tangent(sweep_state *w, const op *o)
         TRY(event_tangent(w->st, &w->events, &w->now, &at, &w->d, fixed, w->dh));
     } else {
         step_directions(o->rule, fixed, w->d.m, w->dt, w->dh);
-        TRY(w->st->F->tangent(w->st, &w->now, &w->d));
+        TRY(step_tangent(w->st, &w->events, &w->now, &w->d));
     }
-    TRY(step_left(w->st, &w->now, 0, w->d.m));
+    TRY(left(w, o, 0, w->d.m));
     w->moved = 1;
     return 0;
 }
@@ -66,7 +79,7 @@ static int through(sweep_state *w)
 {
     for (int j = 0; j < w->g.m; j++) w->g.t[j] = w->g.h[j] = 0;
     w->g.seed = w->any ? w->seeds : NULL;
-    TRY(w->st->F->adjoint(w->st, &w->now, &w->g));
+    TRY(step_adjoint(w->st, &w->events, &w->now, &w->g));
     sweep_add_seen(w, w->g.lambda);
     return 0;
 }
@@ -80,7 +93,7 @@ static void add_carried(sweep_state *w)
 
 static int adjoint(sweep_state *w, const op *o)
 {
-    TRY(sweep_hold(w, o->step));
+    TRY(hold(w, o));
     if (w->g.along) sweep_along(w);
     left_step(w->st->sh);
     if (o->rule == TO_EVENT) {
@@ -88,7 +101,7 @@ static int adjoint(sweep_state *w, const op *o)
         TRY(w->g.along ? event_second(w, &at, w->g.h) : event_adjoint(w, &at, w->g.h));
         of_event(w, o, w->g.m, 1, w->g.h);
     } else TRY(through(w));
-    TRY(step_left(w->st, &w->now, 1, w->g.m));
+    TRY(left(w, o, 1, w->g.m));
     add_carried(w);
     if (w->g.times && o->rule != TO_EVENT) keep_times(w, o);
     w->any = 0;

@@ -21,6 +21,7 @@ void set_range(costate *c, double t0, double t1)
     c->in.dir = t1 >= t0 ? 1 : -1;
     c->in.hmin = c->o.hmin > 0 ? c->o.hmin : least_of(c, span);
     c->in.hmax = c->o.hmax > 0 ? c->o.hmax : HUGE_VAL;
+    c->maps.bound.dir = c->in.dir;
     c->in.t0 = t0;
     c->in.t1 = t1;
     verdict_at(&c->v, t0);

@@ -137,6 +137,23 @@ static int still_zero(costate *c, const record *r, int k, int *zero)
     return 0;
 }
 
+/* A guard that rests at the start, whose slope is round-off, leaves zero to the side to which its curvature bends it,
+   where that is more than round-off shows. */
+static int bends(costate *c, const record *r, int k, double slope)
+{
+    const double STRAIGHT = 0.1, CLEAR = 8;
+    guarded *g = &c->watch.guard[k];
+    for (double part = 1e-3; part <= 1; part *= 1000) {
+        double e, noise;
+        TRY(dense_guard(c, r, k, part, &e));
+        TRY(guard_noise(c, k, r->t + part * r->h, c->work.z, e, &noise));
+        if (fabs(e - g->value) <= CLEAR * noise) continue;
+        if (fabs(slope) * part < STRAIGHT * fabs(e - g->value)) g->sign = sign_of(e - g->value);
+        return 0;
+    }
+    return 0;
+}
+
 static int arm_one(costate *c, const record *r, int k)
 {
     guarded *g = &c->watch.guard[k];
@@ -156,6 +173,7 @@ static int arm_one(costate *c, const record *r, int k)
         g->from_zero = g->value == 0 || fabs(g->value) <= fmax(zero, g->fired ? g->band : 0);
         if (!g->from_zero && g->fired) TRY(still_zero(c, r, k, &g->from_zero));
         if (g->from_zero) g->sign = sign_of(slope);
+        if (g->from_zero && !g->fired) TRY(bends(c, r, k, slope));
     }
     if (g->fired && g->sign == g->fired && must_turn(c, k)) return wrong_side(c, k, r->t);
     return 0;

@@ -23,9 +23,14 @@ static const double PART = 1e-6;
 /* A slope below this fraction of the change over the trial step means that the guard has a turning point at zero. */
 static const double FLAT = 1e-6;
 
+/* A guard that is zero at t0 moves strictly if its slope over the trial step is more than so many times round-off, and
+   at least this part of the change, which curvature makes up where it rests. */
+static const double CLEAR = 8, STRAIGHT = 0.1;
+
 typedef struct {                                /* a guard after events were applied */
     double e, noise, zero;                      /* value; round-off; bound below which it counts as zero */
     double was, came;                           /* value and time derivative before the events; Inf, 0: unknown */
+    int strict;                                 /* its slope is not zero, nor round-off */
 } candidate;
 
 /* The value of a guard in the present mode, where it need not be defined; known 0: it is not. */
@@ -118,12 +123,28 @@ static int goes(costate *c, const run *x, int k, candidate *at, int *way)
     double slope, end;
     TRY(guard_slope(c, &x->now, k, 0, &slope));
     TRY(guard_value(c, k, x->now.end, c->work.y1, &end));
-    if (fabs(slope) < FLAT * fabs(end - at->e) && fabs(end - at->e) > 4 * at->zero) slope = end - at->e;
+    int flat = fabs(slope) < FLAT * fabs(end - at->e) && fabs(end - at->e) > 4 * at->zero;
+    at->strict = fabs(slope) > fmax(CLEAR * at->noise, STRAIGHT * fabs(end - at->e));
+    if (flat) slope = end - at->e;
     g->slope = slope / x->now.h;
     g->miss = slope != 0 ? fabs(at->e / g->slope) : 0;
     *way = fabs(slope) > at->noise || has_tangent(&c->P.event[k].guard) ? sign_of(slope) : 0;
     at->zero = fmax(at->zero, instant(c, x) * fabs(g->slope));
     return 0;
+}
+
+/* Does its event fire at t0, wherever its guard goes? */
+static int forced(const costate *c, int k)
+{
+    return c->watch.starts == BEGINS && c->P.event[k].at_start == COSTATE_START_FIRE;
+}
+
+/* A guard that is zero at t0: does its event fire there? */
+static int starts(const costate *c, int k, const candidate *at, int way)
+{
+    const costate_event *e = &c->P.event[k];
+    if (e->at_start == COSTATE_START_IGNORE) return 0;
+    return forced(c, k) || (at->strict && e->direction != 0 && e->direction == way);
 }
 
 /* The guard is zero and moves in direction `way`: does its event fire? */
@@ -132,8 +153,9 @@ static int fires(const costate *c, int k, const candidate *at, int way)
     const guarded *g = &c->watch.guard[k];
     int only = c->P.event[k].direction, came = sign_of(at->came * c->in.dir);
     int continuous = fabs(at->was) <= 2 * at->zero;
+    if (c->watch.starts) return starts(c, k, at, way);
     if (way == 0 || (only && only != way) || g->way == way) return 0;
-    if (continuous && c->watch.rate_h == 0) return 0;       /* it was zero at t0 */
+    if (continuous && c->watch.rate_h == 0) return starts(c, k, at, way);   /* it was zero at t0 */
     if (continuous && g->looked_before && g->sign != 0) return way == -g->sign;
     return only != 0 || (continuous && came == -way);
 }
@@ -145,13 +167,13 @@ static int decide(costate *c, const run *x, int k, candidate *at, int *any)
     guarded *g = &c->watch.guard[k];
     int way;
     TRY(goes(c, x, k, at, &way));
-    g->open = way == 0;
-    if (way == 0 || fabs(at->e) > at->zero) return 0;
+    g->open = way == 0 || (c->watch.starts && !at->strict);
+    if ((way == 0 && !forced(c, k)) || fabs(at->e) > at->zero) return 0;
     g->fires = fires(c, k, at, way);
     if (!g->fires) g->way = way;
     g->probed = !g->fires;
     g->goes = way;
-    if (g->fires) g->sign = -way;
+    if (g->fires) { g->sign = -way; g->open = 0; }
     *any |= g->fires;
     return 0;
 }
@@ -182,7 +204,7 @@ static int find(costate *c, run *x, int *any)
         int on = active(c, k);
         g->probed = 0;
         if (!on) g->way = 0;
-        g->open = on && !g->fired;
+        g->open = on && !g->fired && !g->fires;
     }
     for (int i = 0; i < 2; i++) TRY(look_ahead(c, x, PROBES[i], any));
     return 0;
@@ -195,6 +217,19 @@ static void moved(costate *c, const run *x)
     memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
     w->rate_h = x->now.h;
     for (int i = 0; i < c->st.n; i++) w->rate[i] = c->work.y1[i] - c->work.y[i];
+}
+
+int step_ahead(costate *c, run *x, int *done) { return probe(c, x, PROBES[0], done); }
+
+int guards_at_start(costate *c, run *x)
+{
+    int any;
+    c->watch.starts = x->on ? GOES_ON : BEGINS;
+    int status = find(c, x, &any);
+    c->watch.starts = 0;
+    for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].probed = 0;
+    fresh(c, 0);
+    return status;
 }
 
 int events_at_once(costate *c, run *x, int *any)

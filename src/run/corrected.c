@@ -9,7 +9,7 @@ int correct_start(costate *c, run *x)
 {
     mapped e = {.event = STARTED, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
                 .y = c->work.y, .y1 = c->work.y1, .k = c->work.yp};
-    return decided(&c->v, map_state(c, x->tape, x, c->work.corrected, &e), "the derivative of after_step");
+    return decided(&c->v, map_state(c, x->tape, x, c->work.corrected, NULL, &e), "the derivative of after_step");
 }
 
 int correct_step(costate *c, run *x)

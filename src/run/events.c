@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "run/events.h"
+#include "run/instant.h"
 #include "run/start.h"
 #include "run/watch.h"
 
@@ -22,6 +23,7 @@ void events_begin(costate *c, int on, const mapped *from)
     w->armed = w->still = 0;
     w->done = from && from->event >= 0;
     w->taken = w->at_once = 0;
+    w->missed = 0;
     if (!here) w->rate_h = 0;
     for (int k = 0; k < w->count; k++) {
         guarded *g = &w->guard[k];
@@ -37,33 +39,21 @@ void events_begin(costate *c, int on, const mapped *from)
 
 /* ---- given times ---- */
 
-/* how many of the non-decreasing times are less than t (with_it: less than or equal to t) */
-static int count_below(const costate_event *e, double t, int with_it)
-{
-    int low = 0, high = e->ntimes;
-    while (low < high) {
-        int mid = low + (high - low) / 2;
-        if (e->times[mid] < t || (with_it && e->times[mid] == t)) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
+static double earlier(const costate *c, double s, double t) { return c->in.dir * (s - t) > 0 ? t : s; }
 
 double next_stop(const costate *c, const run *x)
 {
-    double stop = x->end;
+    double stop = earlier(c, x->end, times_next(c->P.nstops, c->P.stops, x->t, c->in.dir));
     for (int k = 0; k < c->watch.count; k++) {
         const costate_event *e = &c->P.event[k];
-        if (e->ntimes == 0 || !in_mode(c, e)) continue;
-        int i = c->in.dir > 0 ? count_below(e, x->t, 1) : count_below(e, x->t, 0) - 1;
-        if (i >= 0 && i < e->ntimes && c->in.dir * (stop - e->times[i]) > 0) stop = e->times[i];
+        if (e->ntimes > 0 && in_mode(c, e)) stop = earlier(c, stop, times_next(e->ntimes, e->times, x->t, c->in.dir));
     }
     return stop;
 }
 
 static int is_due(const costate_event *e, double t)
 {
-    int i = count_below(e, t, 0);
+    int i = times_below(e->ntimes, e->times, t, 0);
     return i < e->ntimes && e->times[i] == t;
 }
 
@@ -97,10 +87,11 @@ static mapped event_here(const costate *c, const run *x, int k, int timed)
                     .k = c->work.yp};
 }
 
-int map_state(costate *c, costate_tape *tape, const run *x, double *room, mapped *e)
+int map_state(costate *c, costate_tape *tape, const run *x, double *room, const mapped *instant, mapped *e)
 {
     const event_work w = {.jump = room};
     TRY(jump_value(&c->st, &w, e));
+    if (tape && instant) TRY(space_agree(&c->maps.space, tape_event(&c->st, tape, instant)));
     if (tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, tape, e)));
     if (x && x->d) TRY(jump_tangent(&c->st, &c->d.events, e, x->d->m, c->d.dt, x->Va, x->d->Vp));
     memcpy(c->work.y, e->y1, (size_t)c->st.N * sizeof *e->y1);
@@ -109,11 +100,12 @@ int map_state(costate *c, costate_tape *tape, const run *x, double *room, mapped
 }
 
 /* Applies one event to the state and its tangents, and records it on the tape; *stop: on_event requests the end. */
-static int take_one(costate *c, run *x, int k, int timed, int *stop)
+static int take_one(costate *c, run *x, int k, int timed, const mapped *instant, int *stop)
 {
     mapped e = event_here(c, x, k, timed);
     TRY(count_one(c, x));
-    TRY(frozen(&c->v, map_state(c, x->tape, x, c->watch.jump, &e)));
+    if (instant) TRY(instant_tangents(c, x, k, timed));
+    TRY(frozen(&c->v, map_state(c, x->tape, x, c->watch.jump, instant, &e)));
     x->over |= c->P.event[k].terminal;
     if (c->o.on_event) *stop |= c->o.on_event(k, e.t, e.y, e.y1, c->o.on_event_ctx) != 0;
     return 0;
@@ -134,10 +126,54 @@ static int widen(costate *c, const run *x, int k)
     return 0;
 }
 
+/* The events of one list that have been applied. */
+typedef struct {
+    int cut;                    /* the first guard has determined the length of the step that ends here */
+    int first;                  /* the event applied last; -1: none */
+    int moved;                  /* one of them had a time of its own */
+    int start;                  /* at t0, with which given times move */
+    int changed;                /* the state, or f, since it was made consistent */
+} taking;
+
+static int constrained(const costate *c) { return c->maps.residual || c->st.sh->singular; }
+
+/* f or the state has jumped: algebraic unknowns follow. */
+static int algebraic_anew(costate *c, run *x) { return constrained(c) ? map_run(c, x, 0) : 0; }
+
+/* Separates event k from those before it: values are made consistent, and it has a step of length zero, if it has a
+   time of its own.  Only derivatives use that. */
+static int separate(costate *c, run *x, int k, int timed, taking *s, mapped *instant, int *own)
+{
+    int may = timed ? s->moved || (s->first >= 0 && !s->start) : s->first >= 0 || !s->cut;
+    *own = 0;
+    if (may) TRY(algebraic_anew(c, x));
+    if (may) s->changed = stops_at(&c->maps, x->t);
+    if (may && (x->tape || x->d)) {
+        TRY(instant_needed(c, x, k, timed, instant, own));
+        if (s->first >= 0 && !c->watch.at_once) together_add(c, x, s->first, k, *own);
+    }
+    s->moved |= *own;
+    s->first = k;
+    return 0;
+}
+
+int stop_at_start(costate *c, run *x) { return stops_at(&c->maps, x->t) ? algebraic_anew(c, x) : 0; }
+
+/* The run has come to a stop. */
+static int stop_here(costate *c, run *x)
+{
+    const mapped here = {.event = WENT_ON, .timed = 1, .from = c->maps.bound.mode, .to = c->maps.bound.mode, .t = x->t,
+                         .y = c->work.y, .y1 = c->work.y, .k = c->work.yp};
+    if (x->tape) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->tape, &here)));
+    maps_bind_start(&c->maps, x->t);
+    return algebraic_anew(c, x);
+}
+
 /* Applies all events that fire or are due here, in the order of the list. */
 static int take_all(costate *c, run *x, int *any)
 {
-    int stop = 0, changed = 0, cut = x->cut || c->watch.at_once;
+    int stop = 0, cut = x->cut || c->watch.at_once;
+    taking s = {.cut = x->cut, .first = -1, .start = !x->begun, .changed = stops_at(&c->maps, x->t)};
     *any = 0;
     if (!c->watch.at_once) c->watch.missed = 0;
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].looked_before = active(c, k);
@@ -150,14 +186,18 @@ static int take_all(costate *c, run *x, int *any)
         if (!taken) continue;
         if (g->fired && x->prev.corrected) TRY(widen(c, x, k));
         if (g->fired) c->watch.missed = fmax(c->watch.missed, g->miss);
-        changed |= changes(c, k);
-        TRY(take_one(c, x, k, !cut, &stop));
+        mapped instant;
+        int own;
+        TRY(separate(c, x, k, timed && !g->fired, &s, &instant, &own));
+        s.changed |= changes(c, k);
+        TRY(take_one(c, x, k, own ? timed && !g->fired : !cut, own ? &instant : NULL, &stop));
         *any = 1;
     }
     for (int k = 0; k < c->watch.count; k++) c->watch.guard[k].fires = 0;
     c->watch.armed = 0;
     x->cut = 0;
-    if (changed && (c->maps.residual || c->st.sh->singular)) TRY(map_run(c, x, 0));
+    if (*any) maps_bind_start(&c->maps, x->t);
+    if (*any && s.changed) TRY(algebraic_anew(c, x));
     stop = stop ? fail(&c->v, COSTATE_STOPPED, "on_event stopped the run at t = %.10g.", x->t) : 0;
     return space_agree(&c->maps.space, stop);
 }
@@ -188,6 +228,7 @@ int events_at_start(costate *c, run *x, int *any)
     if (!w->done) {
         w->rate_h = 0;
         memcpy(w->was, c->work.y, (size_t)c->st.N * sizeof *w->was);
+        TRY(guards_at_start(c, x));
         TRY(take_all(c, x, any));
         due = *any;
     }
@@ -199,9 +240,9 @@ int events_at_start(costate *c, run *x, int *any)
 int events_after_step(costate *c, run *x)
 {
     int any;
-    if (c->watch.count == 0) return 0;
+    if (c->watch.count == 0) return stop_here(c, x);
     c->watch.at_once = 0;
     TRY(stands_still(c, x));
     TRY(take_all(c, x, &any));
-    return take_with_others(c, x, any);
+    return any ? take_with_others(c, x, any) : stop_here(c, x);
 }

@@ -50,15 +50,19 @@ static int member_of(const halved_steps *s)
     return k < 0 ? -1 : (int)s->tape->list[k].member;
 }
 
-/* The maps that were applied since the last step must be those of the tape, which says where it goes on. */
+/* The maps that were applied since the last step must be those of the tape, which says where it goes on.  Events that
+   fired together there may have times of their own here. */
 static int follow_maps(costate *c, run *x)
 {
     halved_steps *s = &c->halves;
     const costate_tape *t = s->tape;
-    for (; s->map < x->tape->maps.count; s->map++) {
-        if (s->map >= t->maps.count || t->maps.list[s->map].event != x->tape->maps.list[s->map].event)
+    for (; s->mine < x->tape->maps.count; s->mine++) {
+        if (x->tape->maps.list[s->mine].event == NO_LENGTH) continue;
+        while (s->map < t->maps.count && t->maps.list[s->map].event == NO_LENGTH) s->map++;
+        if (s->map >= t->maps.count || t->maps.list[s->map].event != x->tape->maps.list[s->mine].event)
             return other_events(c, x->t);
         if (t->maps.list[s->map].before > s->step) begin_step(s, x, t->maps.list[s->map].before);
+        s->map++;
     }
     return 0;
 }
@@ -108,9 +112,17 @@ void halves_took(costate *c, const run *x)
     s->left = rest > CRUMB * fabs(half(s)) ? c->in.dir * rest : 0;
 }
 
+/* its maps but steps of length zero */
+static int changes(const costate_tape *t)
+{
+    int count = 0;
+    for (int k = 0; k < t->maps.count; k++) count += t->maps.list[k].event != NO_LENGTH;
+    return count;
+}
+
 int halves_ended(costate *c, const costate_tape *onto)
 {
     const costate_tape *t = c->halves.tape;
     for (int k = c->halves.step + 1; c->halves.first && k < t->count; k++) c->halves.first[k] = onto->count;
-    return onto->maps.count == t->maps.count ? 0 : other_events(c, c->v.t);
+    return changes(onto) == changes(t) ? 0 : other_events(c, c->v.t);
 }

@@ -6,6 +6,7 @@
 #include "run/corrected.h"
 #include "run/damping.h"
 #include "run/events.h"
+#include "run/instant.h"
 #include "run/integrate.h"
 #include "run/loop.h"
 #include "run/random_tangents.h"
@@ -31,6 +32,13 @@ static int onto(costate *c, run *x)
     return run_loop(c, x);
 }
 
+static void together_remark(costate *c)
+{
+    char text[400];
+    together_say(c, text, sizeof text);
+    if (text[0]) remarked(&c->v, "%s", text);
+}
+
 /* Ends a run, also one that failed: y is the last accepted state, and the tape holds the steps up to it. */
 int run_finish(costate *c, run *x, int status, double *y)
 {
@@ -44,6 +52,7 @@ int run_finish(costate *c, run *x, int status, double *y)
     else remark(c, status);
     if (complete) correction_remark(c);
     if (complete) bound_remark(c);
+    if (complete) together_remark(c);
     if (!x->tape) return status;
     c->count.tape_bytes = costate_tape_bytes(x->tape);
     int ended = tape_end(&c->st, x->tape, complete, c->v.t, c->work.y, c->maps.bound.mode);
@@ -70,6 +79,7 @@ static int ready(costate *c, double t0, double t1, const double *y, const double
     if (!on) c->remarks.damping = (damping){.kept = 1};
     c->remarks.correction = (correction){0, 0};
     c->remarks.beyond = 0;
+    if (!on) c->remarks.together = (together){0};
     c->st.spectrum.longest = 0;
     c->st.spectrum.run = on ? tape->from.stamp : c->stamp;
     memcpy(c->work.y, y, (size_t)c->st.N * sizeof *y);

@@ -51,10 +51,12 @@ static int initial_step(costate *c, run *x, double usual)
     interval rest = c->in;
     rest.t0 = x->t;
     rest.usual = usual;
+    if (c->P.nstops > 0) rest.t1 = next_stop(c, x);
+    maps_bind_sides(&c->maps, x->t, rest.t1);
     if (!(c->o.h0 > 0) && !c->halves.tape) {
         int status = first_step(&c->st, &rest, c->work.y, c->work.yp, c->work.f, c->work.z, c->work.y1, &h);
         TRY(status == RETRY ? no_start(c, x) : status);
-        c->in.hmax = rest.hmax;
+        if (rest.t1 == c->in.t1) c->in.hmax = rest.hmax;
     }
     x->h_free = c->in.dir * fmax(h, c->in.hmin);
     return COSTATE_OK;
@@ -232,6 +234,7 @@ static int prescribed(const costate *c) { return c->o.controller == COSTATE_FIXE
 static int shorten(costate *c, run *x)
 {
     double h;
+    maps_bind_start(&c->maps, x->t);
     int status = longest_step(c, x, &h);
     if (status == RETRY)
         return fail(&c->v, cause_status(c->v.why), "At t = %.10g, where method %s asks for its longest step (spectral "
@@ -341,6 +344,8 @@ int run_loop(costate *c, run *x)
 {
     int cold = x->h_free == 0, made = cold && !x->on && (c->o.consistent & COSTATE_CONSISTENT_START);
     if (cold && !x->on && c->P.after_step.start.value) TRY(correct_start(c, x));
+    maps_bind_start(&c->maps, x->t);
+    if (cold && x->on) TRY(stop_at_start(c, x));
     if (made && c->work.yp) memset(c->work.yp, 0, (size_t)c->st.n * sizeof *c->work.yp);
     if (made) TRY(map_run(c, x, 0));
     if (x->t == x->end) return COSTATE_OK;
@@ -351,7 +356,7 @@ int run_loop(costate *c, run *x)
     TRY(events_at_start(c, x, &any));
     if (any) TRY(begin_after_jump(c, x, 0));
     while (x->t != x->end && !x->over) {
-        if (c->watch.count > 0) x->t1 = next_stop(c, x);
+        if (c->maps.stops.any) x->t1 = next_stop(c, x);
         TRY(one_step(c, x, most));
         if (x->t == x->end || (!x->cut && x->t != x->t1)) continue;
         TRY(events_after_step(c, x));

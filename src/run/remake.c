@@ -37,6 +37,7 @@ int step_as_taped(costate *c, const costate_tape *t, int k, int as_often, const 
     verdict_at(&c->v, now->t);
     memory_bind(&c->st, now->y, r->mode);
     maps_bind_time(&c->maps, now->t, now->h);
+    maps_bind_sides(&c->maps, r->t, r->end);
     weights(&c->st, now->y, c->st.w);
     TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
     memory_keep(&c->st, now->y, c->work.y1);
@@ -56,6 +57,7 @@ int matrices_again(const reader *who, const costate_tape *t, long source, double
     record r = t->list[source - 1];
     if (!r.y) TRY(tape_get(t, (int)source - 1, who, 0, &r));
     memory_bind(&c->st, r.y, r.mode);
+    maps_bind_sides(&c->maps, r.t, r.end);
     weights(&c->st, r.y, c->st.w);
     costate_point at = equation_point(&c->maps, r.t, r.y, r.yp);
     TRY(frozen(&c->v, linearise(&c->maps, source, &at, c->st.w, &c->st.lin)));
@@ -87,6 +89,55 @@ static int one_again(const reader *who, const costate_tape *t, int k, record *r)
     TRY(step_as_taped(c, t, k, 1, NULL, to, r));
     if (r->corrected) memcpy(uncorrected(&c->st, r), c->work.y1, (size_t)c->st.N * sizeof *c->work.y1);
     return frozen(&c->v, finite_step(c, r->X));
+}
+
+/* ---- steps of no length ---- */
+
+/* the step behind a map, or the last one; NULL: there is none */
+static const record *step_behind(const costate_tape *t, const mapped *e)
+{
+    if (t->count == 0) return NULL;
+    return &t->list[e->before < t->count ? e->before : t->count - 1];
+}
+
+/* with the degree, or the matrix of the user's, of the step `like` */
+static int instant_forward(costate *c, long serial, const record *like, record *now)
+{
+    const place *to = &c->work.scratch[0];
+    decisions as = {.degree = like ? like->degree : 0, .held = like ? like->held : 0};
+    trial by = {.cautious = 1, .as = as.degree > 0 || as.held != 0 ? &as : NULL, .serial = serial, .to = *to,
+                .exact = 1, .differentiated = 1, .y1 = c->work.y1, .yp1 = c->work.yp1, .err = c->work.err};
+    fresh(c, 0);
+    now->X = to->X;
+    now->iterations = to->iterations;
+    maps_bind_time(&c->maps, now->t, now->h);
+    weights(&c->st, now->y, c->st.w);
+    TRY(frozen(&c->v, c->st.F->forward(&c->st, now, &by)));
+    memory_keep(&c->st, now->y, c->work.y1);
+    return frozen(&c->v, finite_step(c, now->X));
+}
+
+int instant_as_taped(costate *c, const costate_tape *t, int k, record *now)
+{
+    const mapped *e = &t->maps.list[k];
+    const record *like = step_behind(t, e);
+    now->end = now->t + now->h;
+    now->mode = (unsigned)e->from & 0x1fffffffu;
+    now->exact = 1;
+    if (like) TRY(stepper_take(&c->st, (int)like->member));
+    now->member = (unsigned)c->st.at & 0xff;
+    memory_bind(&c->st, now->y, e->from);
+    verdict_at(&c->v, now->t);
+    if (now->h != 0) return instant_forward(c, t->count + 2 + k, like, now);
+    memcpy(c->work.y1, now->y, (size_t)c->st.N * sizeof *now->y);
+    return 0;
+}
+
+static int instant_again(const reader *who, const costate_tape *t, int k, record *r)
+{
+    const mapped *e = &t->maps.list[k];
+    *r = (record){.t = e->t, .h = e->h, .y = e->y, .yp = e->k};
+    return instant_as_taped(who->run, t, k, r);
 }
 
 /* ---- blocks of consecutive steps ---- */
@@ -158,5 +209,5 @@ static int all_again(const reader *who, const costate_tape *t, int from, int to,
 
 reader reader_of(costate *c, int back)
 {
-    return (reader){&c->st, c->self, back, one_again, all_again, c};
+    return (reader){&c->st, c->self, back, one_again, all_again, instant_again, c};
 }

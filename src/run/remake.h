@@ -12,5 +12,8 @@ reader reader_of(costate *, int back);
    iterations; 0: to round-off, for differences of steps */
 int step_as_taped(costate *, const costate_tape *, int k, int as_often, const record *before, const place *to,
                   record *now);
+/* Takes the step of NO_LENGTH, map k of the tape, from now->y at now->t with now->h, into c->work.y1: if it has a
+   length by now, with the method, and the degree or the user's matrix, of the step behind it. */
+int instant_as_taped(costate *, const costate_tape *, int k, record *now);
 
 #endif

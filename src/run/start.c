@@ -18,6 +18,7 @@ static int find(costate *c, double t, int only_values)
 
 int make_consistent(costate *c, double t, int only_values)
 {
+    (only_values ? maps_bind_end : maps_bind_start)(&c->maps, t);
     size_t n = (size_t)c->st.n;
     TRY(starter_ready(c));
     start_values *f = &c->start.mine;
@@ -65,6 +66,8 @@ int solver_consistent(costate *c, double t, double *y, double *yp, const double 
     TRY(starter_ready(c));
     maps_bind(&c->maps, p);
     maps_bind_step(&c->maps, y + c->st.n + c->st.nq, c->o.mode);
+    c->maps.bound.dir = 1;
+    maps_bind_start(&c->maps, t);
     verdict_at(&c->v, t);
     start_values *f = &c->start.mine;
     memcpy(f->before, y, n * sizeof *y);

@@ -49,6 +49,7 @@ int step_once(costate *c, run *x)
 {
     set_times(x);
     maps_bind_time(&c->maps, x->now.t, x->now.h);
+    maps_bind_sides(&c->maps, x->now.t, x->now.end);
     x->by.y1 = c->work.y1;
     x->by.yp1 = c->work.yp1;
     x->by.next = (adjustment){.factor = 0.5};

@@ -13,6 +13,7 @@ int warm(const costate *c, double t0, double t1, const double *y, const double *
     const ending *e = &c->ended;
     if (!c->o.warm || !e->held || t0 != e->t || (t1 >= t0 ? 1 : -1) != e->dir) return COLD;
     if (memcmp(y, e->y, (size_t)c->st.N * sizeof *y) != 0) return COLD;
+    if (stops_at(&c->maps, t0)) return COLD;
     if (c->st.np && memcmp(p, e->p, (size_t)c->st.np * sizeof *p) != 0) return COLD;
     return e->linear && e->stamp == c->stamp && !tape ? WARM_WITH_MATRICES : WARM;
 }

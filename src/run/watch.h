@@ -23,6 +23,7 @@ typedef struct {                /* a passage through zero between low and high, 
 } crossing;
 
 enum { DONE_HERE = 2 };                         /* watch.done */
+enum { BEGINS = 1, GOES_ON };                   /* watch.starts: at t0; where a run is continued */
 
 static inline int sign_of(double x) { return (x > 0) - (x < 0); }
 
@@ -53,6 +54,8 @@ int passes(const costate *, int event, double e);
 /* at_once.c: finds guards that are zero after events were applied and move in the direction of their events, so that
    they fire immediately; overwrites c->work.y1 */
 int events_at_once(costate *, run *, int *any);
+int guards_at_start(costate *, run *);              /* those that fire at t0 */
+int step_ahead(costate *, run *, int *done);        /* a short step from here, into x->now; it overwrites work.y1 */
 /* arm.c: initialises guards for a segment that starts with this step */
 int watch_arm(costate *, const record *);
 double same_time(double t, double length);                  /* times that differ by no more are equal */

@@ -101,8 +101,19 @@ static int refuse_spread(costate *c)
                 "take options.solver = COSTATE_LS_GMRES there.");
 }
 
+/* Each stage of a step must lie in the step, as behind a stop f is another one. */
+static int refuse_stops(costate *c, const costate_method *m)
+{
+    for (int i = 0; c->P.nstops > 0 && m->c && i < m->s; i++)
+        if (!(m->c[i] >= -1e-12 && m->c[i] <= 1 + 1e-12))
+            return fail(&c->v, COSTATE_BAD_ARGUMENT, "problem.stops: method %s evaluates f outside of its steps (c = "
+                        "%.3g), beyond a stop; take another one.", m->name, m->c[i]);
+    return COSTATE_OK;
+}
+
 int refuse_method(costate *c)
 {
+    TRY(refuse_stops(c, c->st.m));
     TRY(with_matrix(c));
     TRY(refuse_residual(c));
     TRY(refuse_index(c));

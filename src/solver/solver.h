@@ -112,6 +112,7 @@ typedef struct {
     int done;                   /* the run continues after events that have been applied */
     double missed;              /* bound on the error in the time of those events */
     int at_once;                /* rounds of events at the same time so far */
+    int starts;                 /* not 0: guards are looked at that are zero at the start (run/watch.h) */
     long stamp;                 /* of the run that ended here: events at its end have not been applied */
     int still;                  /* number of consecutive events without progress in time */
     double patience;            /* events of one time may be apart by this times the round-off of time */
@@ -121,7 +122,8 @@ typedef struct {
 typedef struct {                /* of a run whose steps are those of a tape, each split in two; tape NULL: there is
                                    none */
     const costate_tape *tape;
-    int step, part, map;        /* on the tape: the current step, its parts that were begun, the next map */
+    int step, part, map, mine;  /* on the tape: the current step, its parts that were begun, the next map; and that of
+                                   the run */
     double left, tried, asked;  /* what is left of this part, signed; most length of the next try; its length */
     int count, seen;            /* times at which steps end, too, and how many are over */
     const double *times;
@@ -138,9 +140,17 @@ typedef struct {                /* run/damping.c: of fast modes, by the steps of
     long serial;
 } damping;
 
+typedef struct {                /* events that fired together in a run that has derivatives: how often, two of them, and
+                                   when; depends: the second has no time of its own */
+    long count;
+    int first, second, depends;
+    double t;
+} together;
+
 typedef struct {                /* what a run may have to say at its end (status.c, run/damping.c, run/corrected.c) */
     damping damping;
     correction correction;
+    together together;
     double beyond;              /* longest step in units of options.step_bound, where steps do not follow it */
 } run_remarks;
 

@@ -61,6 +61,14 @@ static void layout_events(costate *c, cursor *at, size_t k)
     w->relaxed = take(at, relaxed * 4 * N);
     w->carried = take(at, relaxed * N * k);
     w->parts = take(at, relaxed * k);
+    size_t n = c->P.nevents > 0 ? (size_t)st->n : 0, nq = c->P.nevents > 0 ? (size_t)st->nq : 0;
+    instant_work *x = &w->instant;
+    TAKE(at, nq, &x->rate, &x->moved_rate);
+    TAKE(at, n, &x->k, &x->V, &x->before, &x->by_y);
+    x->both = take(at, 2 * n);
+    x->mu = take(at, c->P.nevents > 0 ? 2 * (size_t)(st->np + st->nm) : 0);
+    x->by_pm = take(at, c->P.nevents > 0 ? (size_t)(st->np + st->nm) : 0);
+    w->start = &c->start;
 }
 
 double *pm_begin(costate *c, int m, const double *of_p)

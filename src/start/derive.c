@@ -223,6 +223,8 @@ int start_slope_tangent(starter *s, const start_values *f, double dt, double *V,
     derivative d;
     size_t n = (size_t)s->maps->n;
     directed x = {1, &dt, V, n, Vp};
+    costate_point at = start_point(s, f), dx = along_pm(s->maps, dt, V, Vp, 0);
+    if (equation_plain(s->maps)) return equation_tangents(s->maps, &at, 1, &dx, NULL, 0, K, n);
     TRY(starter_columns(s, 1));
     TRY(derive_begin(&d, s, f));
     TRY(derive_values(&d, &x));
@@ -234,6 +236,10 @@ int start_slope_adjoint(starter *s, const start_values *f, double *lambda, const
 {
     derivative d;
     adjoined x = {1, lambda, (size_t)s->maps->n, mu, t, slopes};
+    costate_point at = start_point(s, f);
+    costate_gradient to = into_pm(s->maps, t, lambda, mu, 0);
+    if (equation_plain(s->maps))
+        return slopes ? equation_adjoints(s->maps, &at, 1, slopes, (size_t)s->maps->n, &to, NULL, 0) : 0;
     TRY(starter_columns(s, 1));
     TRY(derive_begin(&d, s, f));
     return adjoint_of_values(&d, &x);

@@ -124,8 +124,8 @@ int start_second(starter *, const start_values *, int m, const start_along *, do
                  double *t);
 
 /* The same of one direction or functional through values found with y_D as it was (only_values), and through the slopes
-   k_D, those of algebraic components being 0.  K: n, out; slopes: n, those of k_D; of second: n of the functional, n of
-   its derivative, behind each other as those of lambda are. */
+   k_D, those of algebraic components being 0.  K: n, out; slopes: n, those of k_D, NULL: zero; of second: n of the
+   functional, n of its derivative, behind each other as those of lambda are.  The first two also of y' = f. */
 int start_slope_tangent(starter *, const start_values *, double dt, double *V, const double *Vp, double *K);
 int start_slope_adjoint(starter *, const start_values *, double *lambda, const double *slopes, double *mu, double *t);
 int start_slope_second(starter *, const start_values *, const start_along *, double *lambda, const double *slopes,

@@ -239,6 +239,7 @@ static inline int part_allowed(double gamma) { return gamma >= 0.5 && gamma <= P
 static inline costate_point start_of_step(const stepper *c, const record *r)
 {
     costate_point x = equation_point(c->maps, r->t, r->y, r->yp);
+    if (c->maps->stops.any) { x.t = r->t; point_beginning(c->maps, r->end, &x); }
     x.m = c->nm > 0 ? r->y + c->n + c->nq : NULL;
     x.mode = (int)r->mode;
     return x;

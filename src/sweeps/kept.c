@@ -14,6 +14,13 @@
 /* Are tangents at the ends of steps stored, too?  Steps to events and corrections need them. */
 static int keeps_ends(const costate *c) { return guards(c) > 0 || corrects(&c->maps); }
 
+/* do steps of length zero precede some events? */
+static int instants(const costate_tape *tape)
+{
+    for (int k = 0; k < tape->maps.count; k++) if (tape->maps.list[k].event == NO_LENGTH) return 1;
+    return 0;
+}
+
 static int segments(int count, int length) { return count > 0 ? (count + length - 1) / length : 0; }
 
 static size_t doubles(const kept_tangents *k, int length)
@@ -54,8 +61,9 @@ int kept_new(costate *c, const costate_tape *tape, int m, kept_tangents *k)
     int located = guards(c) > 0, ends = keeps_ends(c);
     size_t n = (size_t)st->n, NM = (size_t)st->N * (size_t)m, s = (size_t)st->most;
     *k = (kept_tangents){.tape = tape, .m = m, .length = tape->count, .from = -1};
-    k->start = k->map = NM + (size_t)m;
+    k->start = NM + (size_t)m;
     k->step = NM * (size_t)(1 + ends) + s * n * (size_t)(m + located) + (size_t)(2 + ends) * (size_t)m;
+    k->map = instants(tape) ? k->step : k->start;
     size_t most = (size_t)m * tape_most(tape), limit = most ? 0 : c->o.tape_limit, used = costate_tape_bytes(tape);
     size_t left = most ? most : limit > used ? limit - used : 0;
     if (limit || most) {
@@ -101,6 +109,7 @@ static tangents of_step(const costate *c, const kept_tangents *k, double *at)
 tangents kept_of(const costate *c, const kept_tangents *k, const op *o)
 {
     if (o->kind == MAP) return of_map(c, k, k->maps + (size_t)o->which * k->map);
+    if (o->kind == INSTANT) return of_step(c, k, k->maps + (size_t)(o->which - 1) * k->map);
     tangents t = of_step(c, k, k->steps + (size_t)(o->step - k->from) * k->step);
     if (o->kind == CORRECT && !relaxes(&c->maps)) {
         t.V = t.V1;
@@ -124,7 +133,7 @@ static int keep(void *ctx, sweep_state *w, op o)
     memcpy(t.dt, w->dt, m * sizeof *t.dt);
     w->d.Xd = t.Xd;
     TRY(tangent_of(NULL, w, o));
-    if (o.kind != STEP) return 0;
+    if (o.kind != STEP && o.kind != INSTANT) return 0;
     memcpy(t.dh, w->dh, m * sizeof *t.dh);
     if (o.rule == TO_EVENT || w->now.part > 0) memcpy(t.V1, w->d.V1, NM * sizeof *t.V1);
     return 0;

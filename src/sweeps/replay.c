@@ -1,4 +1,5 @@
 /* replay.c - repeats the steps of a tape.  Steps that end at events or at given times are adapted to meet them. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "run/events.h"
@@ -22,13 +23,14 @@ typedef struct {
     int event;                  /* in which the step ends */
 } replay;
 
-static int step_again(replay *x, double h)
+/* from where the replay is, of length h, to the time `end` */
+static int step_again(replay *x, double h, double end)
 {
     costate *c = x->c;
     const record *r = &x->tape->list[x->k];
     const place *to = &c->work.scratch[x->k & 1];
     const double *yp = tape_slope(x->tape, x->k);
-    x->now = (record){.t = r->t + x->shift, .h = h, .end = r->end + (x->shift + (h - r->h)), .fresh = r->fresh,
+    x->now = (record){.t = r->t + x->shift, .h = h, .end = end, .fresh = r->fresh,
                       .y = c->work.y, .yp = yp ? yp : c->work.yp, .X = to->X, .iterations = to->iterations};
     TRY(step_as_taped(c, x->tape, x->k, !c->o.derivative_mode, x->begins ? NULL : &x->prev, to, &x->now));
     int sound = all_finite((size_t)c->st.N, c->work.y1);
@@ -36,11 +38,66 @@ static int step_again(replay *x, double h)
                        "%.10g in a replay.", x->now.t));
 }
 
+static double end_of_shifted(const replay *x, double h)
+{
+    const record *r = &x->tape->list[x->k];
+    return r->end + (x->shift + (h - r->h));
+}
+
 static int guard_again(void *ctx, double h, double *e)
 {
     replay *x = ctx;
-    TRY(step_again(x, h));
+    TRY(step_again(x, h, end_of_shifted(x, h)));
     return guard_value(x->c, x->event, x->now.end, x->c->work.y1, e);
+}
+
+/* ---- steps of no length ---- */
+
+static int instant_step(replay *x, double h)
+{
+    costate *c = x->c;
+    const mapped *e = &x->tape->maps.list[x->next];
+    x->now = (record){.t = e->t + x->shift, .h = h, .y = c->work.y, .yp = c->work.yp};
+    return instant_as_taped(c, x->tape, x->next, &x->now);
+}
+
+static int level_again(void *ctx, double h, double *e)
+{
+    replay *x = ctx;
+    TRY(instant_step(x, h));
+    TRY(guard_value(x->c, x->event, x->now.end, x->c->work.y1, e));
+    *e -= x->tape->maps.list[x->next].level;
+    return 0;
+}
+
+/* h is as exact as that of the step behind it needs. */
+static int instant_to_event(replay *x, const mapped *e)
+{
+    const mapped *from = &x->tape->maps.list[x->next];
+    double h = from->h, miss, slope;
+    double scale = from->before < x->tape->count ? fabs(x->tape->list[from->before].h) : 0;
+    search how = {level_again, x, &x->c->v, e->event, from->t + x->shift, e->slope, DBL_EPSILON * scale, 0, 0, 0, 0};
+    x->event = e->event;
+    return search_step(&how, &h, &miss, &slope);
+}
+
+/* It may get a length, which moves the time of all that follows. */
+static int instant_again(replay *x)
+{
+    costate *c = x->c;
+    const mapped *from = x->tape->maps.list + x->next;
+    if (!tape_has_instant(x->tape, x->next + 1)) return 0;
+    if (from[1].timed) TRY(instant_step(x, from->h - x->shift));
+    else TRY(instant_to_event(x, from + 1));
+    mapped e = *from;
+    e.t = x->now.t;
+    e.h = x->now.h;
+    e.y = e.y1 = c->work.y;
+    e.k = c->work.yp;
+    if (x->onto) TRY(space_agree(&c->maps.space, tape_event(&c->st, x->onto, &e)));
+    x->shift += x->now.h - from->h;
+    memcpy(c->work.y, c->work.y1, (size_t)c->st.N * sizeof *c->work.y);
+    return 0;
 }
 
 /* If y and p are unchanged, the recorded length meets the event immediately, with the same bits. */
@@ -54,12 +111,24 @@ static int step_to_event(replay *x, const mapped *e)
     return 0;
 }
 
+/* Steps that an event has shifted by so much that a stop lies on their other side would see another f. */
+static int stays_in_piece(const replay *x)
+{
+    const costate *c = x->c;
+    double was = x->tape->list[x->k].end, is = x->now.end, dir = is > was ? 1 : -1;
+    double stop = times_next(c->P.nstops, c->P.stops, was, dir);
+    if (is == was || dir * (is - stop) <= 0) return 0;
+    return fail(&x->c->v, COSTATE_OUT_OF_RANGE, "Events have moved so far in this replay that a step which ended at t "
+                "= %.10g ends at %.10g, beyond the stop at %.10g: run it again instead.", was, is, stop);
+}
+
 static int step_by_rule(replay *x)
 {
     const record *r = &x->tape->list[x->k];
     op o = step_of(x->tape, x->k, x->next);
     if (o.rule == TO_EVENT) return step_to_event(x, &x->tape->maps.list[o.which]);
-    TRY(step_again(x, o.rule == FROZEN ? r->h : r->h - x->shift));
+    double h = o.rule == FROZEN ? r->h : r->h - x->shift;
+    TRY(step_again(x, h, o.rule == FROZEN ? end_of_shifted(x, h) : r->end));
     if (o.rule != FROZEN) x->shift = 0;
     return 0;
 }
@@ -113,18 +182,19 @@ static int map_again(replay *x, const mapped *of)
 {
     costate *c = x->c;
     if (of->event == CONSISTENT) return consistent_again(x, of);
+    if (of->event == NO_LENGTH) return instant_again(x);
     mapped e = *of;
     e.t += x->shift;
     if (of->event == WENT_ON) return went_on_again(x, &e);
     if (of->event == STARTED) {
         e.y = c->work.y;
         e.y1 = c->work.y1;
-        return map_state(c, x->onto, NULL, c->work.corrected, &e);
+        return map_state(c, x->onto, NULL, c->work.corrected, NULL, &e);
     }
     e.y = c->watch.y;
     e.y1 = c->watch.y1;
     memcpy(e.y, c->work.y, (size_t)c->st.N * sizeof *e.y);
-    return map_state(c, x->onto, NULL, c->watch.jump, &e);
+    return map_state(c, x->onto, NULL, c->watch.jump, NULL, &e);
 }
 
 /* applies the maps before a step, which then restarts the run */
@@ -155,6 +225,7 @@ static int all_again(replay *x)
         TRY(maps_again(x));
         if (x->tape->list[x->k].fresh) TRY(fresh_as_taped(x->c, x->tape, x->k));
         TRY(step_by_rule(x));
+        TRY(stays_in_piece(x));
         TRY(corrected_again(x));
         TRY(write_step(x));
         workspace_step(&x->c->work);

@@ -16,6 +16,7 @@ int step_of_tape(costate *c, const costate_tape *t, int k, record *r)
     TRY(tape_get(t, k, &who, 1, r));
     memory_bind(&c->st, r->y, r->mode);
     maps_bind_time(&c->maps, r->t, r->h);
+    maps_bind_sides(&c->maps, r->t, r->end);
     return 0;
 }
 
@@ -37,6 +38,7 @@ int tape_begin(costate *c, const costate_tape *tape)
     INVARIANT(tape_is_valid(tape));
     TRY(members_of_tape(c, tape));
     maps_bind(&c->maps, tape->p);
+    c->maps.bound.dir = tape_direction(tape);
     if (tape->from.writer != c->self || tape->from.stamp != c->stamp) forget(c);
     claim(c);
     if (tape->maps.count) TRY(starter_ready(c));
@@ -44,7 +46,8 @@ int tape_begin(costate *c, const costate_tape *tape)
 }
 
 static const op_rules *const rules[] = {
-    [STEP] = &step_rules, [CORRECT] = &correct_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules};
+    [STEP] = &step_rules, [CORRECT] = &correct_rules, [MAP] = &map_rules, [OBSERVE] = &observe_rules,
+    [INSTANT] = &step_rules};
 
 int tangent_of(void *none, sweep_state *w, op o)
 {
@@ -68,17 +71,32 @@ static int first_seen(const sweep_state *w, int k)
     return seen;
 }
 
+/* the step of length zero that ends in event `at` */
+static op instant_of(const costate_tape *tape, int step, int at)
+{
+    return (op){INSTANT, step, at, tape->maps.list[at].timed ? TO_TIME : TO_EVENT};
+}
+
 static int maps_at(sweep_state *w, const visit *of, int step, int *at)
 {
-    for (; *at < w->tape->maps.count && w->tape->maps.list[*at].before == step; (*at)++)
+    const mapped *list = w->tape->maps.list;
+    for (; *at < w->tape->maps.count && list[*at].before == step; (*at)++) {
+        if (list[*at].event == NO_LENGTH) continue;
+        if (tape_has_instant(w->tape, *at)) TRY(of->row(of->ctx, w, instant_of(w->tape, step, *at)));
         TRY(of->row(of->ctx, w, (op){MAP, step, *at, FROZEN}));
+    }
     return 0;
 }
 
 static int maps_back(sweep_state *w, const visit *of, int step, int *at)
 {
-    for (; *at > 0 && w->tape->maps.list[*at - 1].before == step; (*at)--)
-        TRY(of->row(of->ctx, w, (op){MAP, step, *at - 1, FROZEN}));
+    const mapped *list = w->tape->maps.list;
+    for (; *at > 0 && list[*at - 1].before == step; (*at)--) {
+        int k = *at - 1;
+        if (list[k].event == NO_LENGTH) continue;
+        TRY(of->row(of->ctx, w, (op){MAP, step, k, FROZEN}));
+        if (tape_has_instant(w->tape, k)) TRY(of->row(of->ctx, w, instant_of(w->tape, step, k)));
+    }
     return 0;
 }
 

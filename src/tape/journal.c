@@ -117,8 +117,8 @@ int journal_step_taken(const stepper *c, costate_tape *t, const record *r, uint6
 int journal_mapped(const stepper *c, costate_tape *t, const mapped *e, const void *memory, size_t bytes)
 {
     if (!t->frames) return 0;
-    journal_map h = {e->t, e->slope, e->miss, e->f.t, e->before, e->event, e->timed, e->number, e->from, e->to,
-                     e->f.given, e->f.only_values, e->f.placed, e->f.moved};
+    journal_map h = {e->t, e->slope, e->miss, e->f.t, e->h, e->level, e->before, e->event, e->timed, e->number,
+                     e->from, e->to, e->f.given, e->f.only_values, e->f.placed, e->f.moved};
     const part parts[] = {{&h, sizeof h}, {memory, words(bytes)}};
     return frames_put(t->frames, c->v, MAPPED, (uint32_t)t->maps.count, parts, 2, NULL);
 }

@@ -29,7 +29,7 @@ typedef struct {                /* a fresh state: y, y' and what the run knows f
 } journal_fresh;
 
 typedef struct {                /* an event or consistent values: its states follow */
-    double t, slope, miss, start;
+    double t, slope, miss, start, h, level;
     int before, event, timed, number, from, to, given, only_values, placed, moved;
 } journal_map;
 

@@ -126,7 +126,7 @@ static int read_map(loader *x, const frame *f)
     size_t N = (size_t)c->N, state = N * sizeof(double);
     size_t bytes = words(h.event == CONSISTENT ? state + start_values_bytes(c->n) : tape_event_bytes(c));
     if (f->bytes != sizeof h + bytes || f->number != (uint32_t)t->maps.count ||
-        h.before != t->count || h.number != t->maps.events || h.event < STARTED ||
+        h.before != t->count || h.number != t->maps.events || h.event < NO_LENGTH || h.event == CORRECTED ||
         h.event >= c->maps->nevents)
         return wrong(x, "holds an event of another size or order");
     if (h.event >= 0 && !h.timed && !t->problem.event[h.event].guard.value)
@@ -136,7 +136,7 @@ static int read_map(loader *x, const frame *f)
     if (!e) return c->v->status;
     memcpy(memory, (const char *)x->data.at + sizeof h, bytes);
     *e = (mapped){.before = h.before, .event = h.event, .timed = h.timed, .number = h.number, .from = h.from,
-                  .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .y = memory};
+                  .to = h.to, .t = h.t, .slope = h.slope, .miss = h.miss, .h = h.h, .level = h.level, .y = memory};
     if (h.event == CONSISTENT) {
         e->y1 = e->y;
         start_values_layout(&e->f, c->n, e->y1 + N);

@@ -88,6 +88,12 @@ int tape_first_map(const costate_tape *t, int k)
     return count_up_to(k - 1, t->maps.list, offsetof(mapped, before), sizeof(mapped), t->maps.count);
 }
 
+int tape_has_instant(const costate_tape *t, int k)
+{
+    const mapped *e = t->maps.list + k;
+    return k > 0 && k < t->maps.count && e->event >= 0 && e[-1].event == NO_LENGTH && e[-1].before == e->before;
+}
+
 const mapped *tape_last_event(const costate_tape *t)
 {
     if (t->maps.count == 0) return NULL;
@@ -143,7 +149,8 @@ int tape_fits(const stepper *c, const costate_problem *b, const costate_tape *t)
     if (a->n != b->n || a->np != b->np || a->nq != b->nq || a->ctx != b->ctx || a->rhs.value != b->rhs.value ||
         a->residual.value != b->residual.value || a->index != b->index || a->cost.value != b->cost.value ||
         a->mass != b->mass || a->start.value != b->start.value || a->nm != b->nm || a->nevents != b->nevents ||
-        a->event != b->event || a->after_step.map.value != b->after_step.map.value ||
+        a->event != b->event || a->nstops != b->nstops || a->stops != b->stops ||
+        a->after_step.map.value != b->after_step.map.value ||
         a->after_step.acts != b->after_step.acts || a->after_step.ctx != b->after_step.ctx ||
         a->after_step.start.value != b->after_step.start.value ||
         a->after_step.invariant.value != b->after_step.invariant.value)

@@ -51,6 +51,8 @@ typedef struct reader {
     /* recomputes steps from .. to - 1; the first is fresh and has this state, followed by y' for residuals.  `room` of
        the retention says where each goes, and `came_to` is called at all fresh steps up to and including `to` */
     int (*all)(const struct reader *, const costate_tape *, int from, int to, const double *state);
+    /* the step of NO_LENGTH, map k, with its stages if it has a length */
+    int (*instant)(const struct reader *, const costate_tape *, int k, record *r);
     void *run;
 } reader;
 
@@ -106,23 +108,26 @@ const retention *retention_of_number(const costate_tape *, int number);
 costate_tape *tape_on(const struct medium *, void *own, const retention *kept);
 
 /* kinds of maps other than events of the problem; CORRECTED is none of a tape's list */
-enum { CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = -1 };
+enum { NO_LENGTH = -5, CORRECTED = -4, STARTED = -3, CONSISTENT = -2, WENT_ON = -1 };
 
 typedef struct {                /* a change of the state between steps, or the reason why a step ended */
     int before;                 /* the step after it; count: at the end */
-    int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: a run was
-                                   continued; STARTED: problem.after_step.start was applied to initial values */
+    int event;                  /* event of the problem; CONSISTENT: values were made consistent; WENT_ON: nothing
+                                   changed, a run was continued or was at a stop; STARTED: problem.after_step.start was
+                                   applied to initial values; NO_LENGTH: the step of length zero that ends in the event
+                                   behind it */
     int timed;                  /* at a given time; 0: where its guard is zero */
     int number;                 /* events before it on the tape */
     int from, to;               /* modes */
     double t;
     double slope, miss;         /* time derivative of the guard, approximately; error in the time of the event */
+    double h, level;            /* of NO_LENGTH: 0, or what a replay made of it; the value of the guard, round-off */
     double *y, *y1;             /* N: before (not of CONSISTENT) and after */
     double *k;                  /* n: events of residuals: an approximation of y' before; else NULL */
     start_values f;             /* of CONSISTENT */
 } mapped;
 
-/* is it an event, or a place where the run was continued? */
+/* is it an event, a stop, or a place where the run was continued? */
 static inline int is_event(const mapped *e) { return e->event >= WENT_ON; }
 
 typedef struct {                /* a run at a fresh step, from which it can be continued */
@@ -204,6 +209,7 @@ void *tape_memory(const stepper *, costate_tape *, size_t need);
 int tape_end(const stepper *, costate_tape *, int complete, double t, const double *y, int mode);
 unsigned tape_members(const costate_tape *);          /* bit k: member k took a step */
 int tape_direction(const costate_tape *);             /* direction of time: 1 or -1 */
+int tape_has_instant(const costate_tape *, int k);    /* is map k an event that a step of length zero precedes? */
 int tape_first_map(const costate_tape *, int k);      /* index of the first map before step k or later */
 /* how many of `count` entries have a number of k or less; the numbers, which do not decrease, are `at` bytes behind the
    beginning of each entry of `size` bytes */

@@ -358,6 +358,7 @@ static void moved()
         {"costs", [&] { P.costs(1); }},
         {"costs of a map", [&] { P.costs(1, zero); }},
         {"memory", [&] { P.memory(1); }},
+        {"stops", [&] { P.stops({1}); }},
         {"add", [&] { P.add(e); }},
         {"mass", [&] { P.mass({1}); }},
         {"index", [&] { P.index({0}); }},

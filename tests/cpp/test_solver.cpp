@@ -267,6 +267,26 @@ static void other_problems()
     near(y[0], 0.25, 1e-5, "a function that is not defined everywhere");
 }
 
+// y' = p u, u = 1 before t = 0.5 and 3 behind it; a table has both values there.
+static void stops()
+{
+    int beside = 0;
+    costate::problem P(1, 1, [&](auto const &x, auto &out) {
+        const bool behind = x.side != 0 ? x.side > 0 : x.t > 0.5;
+        beside += x.side != 0;
+        out[0] = x.p[0] * (behind ? 3.0 : 1.0);
+    });
+    P.stops({0.5});
+    costate::solver s("dopri5", P);
+    costate::tape t;
+    std::vector<double> y = {0}, lambda = {1}, mu = {0};
+    s.integrate(0, 1, y, std::vector<double>{2}, t);
+    s.adjoint(t, lambda, mu);
+    near(y[0], 4, 1e-14, "a function that jumps at a stop");
+    near(mu[0], 2, 1e-14, "its gradient");
+    check(beside > 2 && t.events() == 1, "sides of a stop");
+}
+
 int main()
 {
     try {
@@ -279,6 +299,7 @@ int main()
         options();
         after_steps();
         other_problems();
+        stops();
     } catch (const std::exception &e) {
         check(false, e.what());
     }

@@ -166,6 +166,7 @@ static void estimates(void **state)
     tally t = {0};
     for (int k = 0; (h = hybrid_at(k)); k++) {
         if (h->reference || !hybrid_takes(m, h) || no_order(m, h)) continue;
+        if (hybrid_is_even(h) && h->form != HYBRID_ODE) continue;       /* halved steps have other round-off */
         session tight = session_ran(tight_method(h), h, options_of(tight_method(h), h, 1e-12, 0));
         for (int observed = 0; observed < 2; observed++) {
             if (estimate(&tight, tight.c, tight.tape, observed, &exact)) fail_msg("%s: %s", h->name,

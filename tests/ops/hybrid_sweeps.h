@@ -30,7 +30,8 @@ static inline void say(const session *s, const char *what, double gap, double bo
                  s->o.solver, s->o.storage, s->o.stage_solve, s->o.consistent, what, gap);
 }
 
-/* a time inside each step that ends in an event; two events in one step see it twice */
+/* a time inside each step that ends in an event, or inside the first for events at t0; two events in one step see it
+   twice */
 static inline void see_events(session *s)
 {
     s->events = costate_tape_events(s->tape);
@@ -38,7 +39,8 @@ static inline void see_events(session *s)
     for (int k = 0, step = 0; k < s->events; k++) {
         double at, t = 0, h = 0;
         costate_tape_event(s->tape, k, &at, NULL, NULL, NULL);
-        for (; step < costate_tape_steps(s->tape); step++) {
+        if (at == s->h->t0) costate_tape_get(s->tape, 0, &t, &h, NULL);
+        for (; at != s->h->t0 && step < costate_tape_steps(s->tape); step++) {
             costate_tape_get(s->tape, step, &t, &h, NULL);
             if (fabs(t + h - at) < 1e-12) break;
         }
@@ -215,6 +217,14 @@ static inline double shortest_step(const session *s)
         shortest = fmin(shortest, fabs(h));
     }
     return shortest;
+}
+
+/* Replays give a length to steps of length zero: unknowns of constraints have round-off over it in them.  An implicit
+   method of order 1 has another derivative of unknowns of index 2 with respect to it. */
+static inline double instants(const session *s, double noise)
+{
+    if (s->h->form == HYBRID_ODE || !hybrid_is_even(s->h)) return 1;
+    return s->h->form == HYBRID_INDEX_2 && method_info(s->m).order == 1 ? HUGE_VAL : noise;
 }
 
 /* By how much round-off of a difference grows in the shortest step: unknowns of index 2 have the inverse of it in them,

@@ -24,6 +24,14 @@ static void everything_rates(const num_point *x, num z, num *f)
     f[1] = sub(mul(cosine(times(2, x->t)), m[0]), mul(p[0], sine(add(y[0], m[1]))));
     f[1] = add(sub(f[1], times(s, mul(p[1], y[1]))), times(0.1, z));
 }
+static void units_rates(const hybrid *h, const num_point *x, num z, num *f);
+static void units_guard_0(const void *of, const num_point *x, num *e);
+
+static void rates_of(const hybrid *h, const num_point *x, num z, num *f)
+{
+    if (h->map[HYBRID_GUARD] == units_guard_0) units_rates(h, x, z, f);
+    else everything_rates(x, z, f);
+}
 static num everything_constraint(const num_point *x, num z)
 {
     num other = add(times(0.5, x->y[0]), mul(times(0.2, sine(x->t)), x->p[1]));
@@ -38,8 +46,7 @@ static num everything_z(const hybrid *h, const num_point *x)
 
 static void everything_ode(const void *of, const num_point *x, num *f)
 {
-    UNUSED(of);
-    everything_rates(x, number(0), f);
+    rates_of(of, x, number(0), f);
 }
 
 /* the three equations mixed, as M = L diag(1, 1, 0) is: L = [1 0 1; 1/2 1 0; 1 -1 1] */
@@ -47,8 +54,7 @@ static const double everything_M[] = {1, 0.5, 1, 0, 1, -1, 0, 0, 0};
 static void everything_mass(const void *of, const num_point *x, num *out)
 {
     num f[2], g = everything_constraint(x, x->y[2]);
-    UNUSED(of);
-    everything_rates(x, x->y[2], f);
+    rates_of(of, x, x->y[2], f);
     out[0] = add(f[0], g);
     out[1] = add(times(0.5, f[0]), f[1]);
     out[2] = add(sub(f[0], f[1]), g);
@@ -58,8 +64,7 @@ static void everything_mass(const void *of, const num_point *x, num *out)
 static void everything_residual(const void *of, const num_point *x, num *F)
 {
     num f[2], g = everything_constraint(x, x->y[2]), u[2];
-    UNUSED(of);
-    everything_rates(x, x->y[2], f);
+    rates_of(of, x, x->y[2], f);
     for (int i = 0; i < 2; i++) u[i] = sub(x->yp[i], f[i]);
     F[0] = mul(plus(sine(add(add(x->t, x->y[0]), x->p[0])), 2), add(u[0], times(1.0 / 3, sine(u[0]))));
     F[0] = add(F[0], g);
@@ -72,8 +77,7 @@ static void everything_index_2(const void *of, const num_point *x, num *F)
 {
     const num *y = x->y;
     num f[3];
-    UNUSED(of);
-    everything_rates(x, y[3], f);
+    rates_of(of, x, y[3], f);
     f[2] = sub(mul(y[3], plus(times(0.1, y[1]), 1)), times(0.2, y[2]));
     for (int i = 0; i < 3; i++) F[i] = sub(x->yp[i], f[i]);
     F[3] = sub(add(y[2], times(0.1, square(y[2]))), times(0.3, y[0]));
@@ -253,6 +257,58 @@ static void everything_start_back(const num *p, num *y, num *m)
     everything_start(p, y, m);
     y[1] = number(-1.2);
 }
+
+/* ---- two units alike, whose events fire together; then a guard and a given time together ---- */
+
+static void units_rates(const hybrid *h, const num_point *x, num z, num *f)
+{
+    for (int i = 0; i < 2; i++) {
+        num drive = mul(x->p[i], plus(times(0.3, sine(x->t)), 1));
+        f[i] = sub(drive, add(times(0.2, square(x->y[i])), times(0.2 * damping(x->mode), x->y[i])));
+        f[i] = add(f[i], times(0.1, mul(x->m[0], x->m[1])));
+        if (h->n == 3) f[i] = add(f[i], times(0.2, z));
+    }
+}
+static num unit_guard(const num_point *x, int i)
+{
+    num drift = sub(sine(x->t), sine(number(0.1)));
+    return add(sub(x->y[i], times(0.6, x->p[i])), times(0.1, drift));
+}
+static void units_guard_0(const void *of, const num_point *x, num *e) { UNUSED(of); e[0] = unit_guard(x, 0); }
+static void units_guard_1(const void *of, const num_point *x, num *e) { UNUSED(of); e[0] = unit_guard(x, 1); }
+static void units_guard_2(const void *of, const num_point *x, num *e)
+{
+    num other = sub(x->p[0], x->p[1]);
+    UNUSED(of);
+    e[0] = add(plus(x->t, -0.75), add(times(0.2, other), mul(x->t, other)));
+}
+static void unit_jump(const hybrid *h, const num_point *x, int i, num *out)
+{
+    num *after = everything_after(h, x, out);
+    for (int k = 0; k < 2; k++) { out[k] = x->y[k]; after[k] = x->m[k]; }
+    out[i] = add(times(0.5, square(x->y[i])), mul(times(0.1, x->p[1 - i]), x->m[i]));
+    after[i] = add(times(0.5, x->m[i]), times(0.3, mul(x->y[1 - i], x->t)));
+}
+static void units_jump_0(const void *of, const num_point *x, num *out) { unit_jump(of, x, 0, out); }
+static void units_jump_1(const void *of, const num_point *x, num *out) { unit_jump(of, x, 1, out); }
+static void units_jump_3(const void *of, const num_point *x, num *out)
+{
+    num *after = everything_after(of, x, out);
+    for (int k = 0; k < 2; k++) {
+        out[k] = add(x->y[k], times(0.05, add(mul(x->m[0], x->m[1]), mul(x->t, x->p[k]))));
+        after[k] = x->m[k];
+    }
+}
+static void units_start_at(double y0, num *y, num *m)
+{
+    for (int i = 0; i < 4; i++) y[i] = number(i < 2 ? y0 : 0);
+    m[0] = number(0.4);
+    m[1] = number(0.2);
+}
+static void units_start(const num *p, num *y, num *m) { UNUSED(p); units_start_at(0.3, y, m); }
+static void units_start_back(const num *p, num *y, num *m) { UNUSED(p); units_start_at(1, y, m); }
+/* where the guards are zero */
+static void units_start_there(const num *p, num *y, num *m) { units_start_at(times(0.6, p[0]).v, y, m); }
 
 /* ---- H1: x' = a - b x, of two kinds; p = (p, a1, b1, a2, b2, x0) ---- */
 
@@ -454,6 +510,16 @@ static const costate_event everything_events[] = {
      .to = COSTATE_SAME_MODE},
     {.ntimes = 2, .times = everything_times, .jump = MAP(jump_3), .cost = MAP(event_cost_3),
      .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}};
+static const double units_p[] = {0.8, 0.8};
+#define UNITS_EVENTS(way) { \
+    {.guard = MAP(guard_0), .jump = MAP(jump_0), .cost = MAP(event_cost_0), .direction = way, .from = 0, \
+     .to = COSTATE_SAME_MODE, .passes = 1}, \
+    {.guard = MAP(guard_1), .jump = MAP(jump_1), .cost = MAP(event_cost_1), .direction = way, .from = 0, .to = 1}, \
+    {.guard = MAP(guard_2), .jump = MAP(jump_2), .cost = MAP(event_cost_2), .from = COSTATE_ANY_MODE, \
+     .to = COSTATE_SAME_MODE}, \
+    {.ntimes = 2, .times = everything_times, .jump = MAP(jump_3), .cost = MAP(event_cost_3), \
+     .from = COSTATE_ANY_MODE, .to = COSTATE_SAME_MODE}}
+static const costate_event units_rise[] = UNITS_EVENTS(1), units_fall[] = UNITS_EVENTS(-1);
 /* the third is as it was, and sees no y' */
 #define SLOPES_EVENTS(with) { \
     {.guard = MAP(guard_0), .jump = MAP(jump_0), .cost = MAP(event_cost_0), .direction = 1, .from = 0, .to = 1, \
@@ -543,6 +609,15 @@ static const int index_1[] = {0, 0, 1}, index_2[] = {0, 0, 0, 2};
      everything_events, NULL}, \
     {name " backwards", form, n, 2, 2, 2, 4, 0, 1.75, 0.1, everything_p, M, index, everything_start_back, \
      EVERYTHING(f), everything_events, NULL}
+#define UNITS(f) \
+    {f, everything_cost, units_guard_0, units_jump_0, everything_event_cost, units_guard_1, units_jump_1, \
+     everything_event_cost, units_guard_2, everything_jump_2, everything_event_cost, NULL, units_jump_3, \
+     everything_event_cost}
+#define UNITS_FORTH(name, form, n, M, index, f, start) \
+    {name, form, n, 2, 2, 2, 4, 0, 0.1, 1.75, units_p, M, index, start, UNITS(f), units_rise, NULL}
+#define UNITS_BACK(name, form, n, M, index, f) \
+    {name " backwards", form, n, 2, 2, 2, 4, 0, 1.75, 0.1, units_p, M, index, units_start_back, UNITS(f), units_fall, \
+     NULL}
 #define SLOPES(f) \
     {f, everything_cost, slopes_guard_0, slopes_jump_0, slopes_event_cost, slopes_guard_1, slopes_jump_1, \
      slopes_event_cost, everything_guard_2, everything_jump_2, everything_event_cost, NULL, slopes_jump_3, \
@@ -572,6 +647,13 @@ static const hybrid table[] = {
     SLOPES_BACK("slopes, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2, slopes_events),
     {"transitions, residual", HYBRID_RESIDUAL, 3, 2, 2, 2, 4, 0, 0.1, 1.75, everything_p, NULL, index_1,
      everything_start, TRANSITIONS(everything_residual), transition_events, NULL},
+    UNITS_FORTH("together", HYBRID_ODE, 2, NULL, NULL, everything_ode, units_start),
+    UNITS_BACK("together", HYBRID_ODE, 2, NULL, NULL, everything_ode),
+    UNITS_FORTH("together, at the start", HYBRID_ODE, 2, NULL, NULL, everything_ode, units_start_there),
+    UNITS_FORTH("together, M singular", HYBRID_MASS, 3, everything_M, NULL, everything_mass, units_start),
+    UNITS_FORTH("together, residual, at the start", HYBRID_RESIDUAL, 3, NULL, index_1, everything_residual,
+                units_start_there),
+    UNITS_FORTH("together, index 2", HYBRID_INDEX_2, 4, NULL, index_2, everything_index_2, units_start),
     {"H1", HYBRID_ODE, 1, 6, 1, 0, 2, 0, 0, 5, H1_p, NULL, NULL, H1_start, {H1_f, first_r, H1_guard, NULL, NULL,
      H1_guard}, H1_events, &H1_reference},
     {"H2a", HYBRID_ODE, 2, 4, 2, 0, 1, 0, 0, 3, H2a_p, NULL, NULL, H2a_start, {H2a_f, H2a_r, H2a_guard, H2a_jump},
@@ -594,6 +676,8 @@ static const hybrid others[] = {
 };
 
 const hybrid *hybrid_at(int k) { return k < (int)(sizeof table / sizeof *table) ? &table[k] : NULL; }
+
+int hybrid_is_even(const hybrid *h) { return h->map[HYBRID_GUARD] == units_guard_0; }
 
 const hybrid *hybrid_find(const char *name)
 {

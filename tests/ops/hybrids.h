@@ -35,6 +35,8 @@ struct hybrid {
 
 const hybrid *hybrid_at(int k);                      /* NULL past the end; by name there are more */
 const hybrid *hybrid_find(const char *name);
+/* Do some of its events fire together only as long as both halves of the state have the same round-off? */
+int hybrid_is_even(const hybrid *);
 int hybrid_takes(const costate_method *, const hybrid *);        /* does the method solve its form, in its order? */
 costate_problem hybrid_problem(const hybrid *);                  /* ctx: the hybrid */
 /* y (N) at t0, q zero, and its derivatives by p (N by np by columns; NULL: not wanted) */

@@ -143,7 +143,7 @@ static void onto(void **state)
     const hybrid *h;
     if (!is_w(m)) skip();
     for (int k = 0; (h = hybrid_at(k)); k++) {
-        if (h->reference || h->form != HYBRID_ODE) continue;
+        if (h->reference || h->form != HYBRID_ODE || hybrid_is_even(h)) continue;
         matrix P = {.n = h->n};
         const costate_preconditioner p = {.setup = setup, .solve = solve, .ctx = &P};
         session s = session_ran(m, h, options_of(h, 0, &p)), moved = s;

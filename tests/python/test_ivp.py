@@ -757,6 +757,50 @@ event apex when t - 0.7 rises terminal
 """
 
 
+def held(times, values):
+    """values[k] from times[k] on"""
+    return lambda t: values[np.searchsorted(times, t, side="right") - 1]
+
+
+def relaxed(times, values, rate, t1):
+    """y(t1) of y' = held - rate y, y(times[0]) = 0"""
+    y = 0.0
+    for begin, end, u in zip(times, [*times[1:], t1], values):
+        y = u / rate + (y - u / rate) * math.exp(-rate * (end - begin))
+    return y
+
+
+def test_stops_where_inputs_jump():
+    """zero-order hold, hourly powers, infusions: as accurate and as cheap as a run of pieces, in each of which the
+    input is a constant"""
+    hours, clock = np.arange(24.0), np.linspace(0, 5, 50, endpoint=False)
+    doses = np.sort(np.concatenate([np.arange(0, 240, 12.0), np.arange(0, 240, 12.0) + 0.5]))
+    problems = [(clock, np.sin(7 * clock), 2.0, 5.0), (hours, 50 + 30 * np.cos(hours**2), 0.3, 24.0),
+                (doses, np.tile([200.0, 0.0], 20), 0.2, 240.0)]
+    for times, values, rate, t1 in problems:
+        u = held(times, values)
+
+        def f(t, y, u=u, rate=rate):
+            return u(t) - rate * y
+        for method in "RK45", "Radau", "auto":
+            options = dict(method=method, rtol=1e-6, atol=1e-6)
+            r = solve_ivp(f, (times[0], t1), [0.0], stops=times, **options)
+            exact = relaxed(times, values, rate, t1)
+            unit, pieces, y = 1e-6 + 1e-6 * abs(exact), 0, [0.0]
+            for begin, end, v in zip(times, [*times[1:], t1], values):
+                part = solve_ivp(lambda t, y: v - rate * y, (begin, end), y, **options)
+                y, pieces = part.y[:, -1], pieces + part.nfev
+            error, usual = abs(r.y[0, -1] - exact) / unit, abs(y[0] - exact) / unit
+            assert r.success and error <= max(0.1, 1.5 * usual), (method, error, usual)
+            assert r.nfev <= 1.2 * pieces, (method, r.nfev, pieces)
+    for method in "RK45", "DOP853", "Radau", "rodas5p", "sdirk4a", "rock4", "auto":
+        back = solve_ivp(lambda t, y: held(clock, np.sin(7 * clock))(t), (5.0, 0.0), [0.0], stops=clock[::-1],
+                         method=method)
+        assert_allclose(back.y[0, -1], -np.sum(np.sin(7 * clock)) / 10, atol=1e-13)
+    raises(CostateError, "evaluates f outside of its steps", solve_ivp, f, (0, 1), [0.0], stops=[0.5], method="ros4")
+    raises(ValueError, "stops are finite times", solve_ivp, f, (0, 1), [0.0], stops=[0.5, np.nan])
+
+
 def test_model_with_events():
     """the events of the equations themselves: a jump, and an end of the run"""
     try:

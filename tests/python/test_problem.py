@@ -281,6 +281,39 @@ def test_events_and_memory():
     close(dose.integrate((0, 2), [1.0]).y[0], np.exp(-2) + np.exp(-1), 1e-8)
 
 
+def test_stops():
+    """y' = p0^2 u(t) + t, u = 1, -2, 5 between stops: y and all first derivatives, by complex steps and differences"""
+    cuts, u = np.array([0.25, 0.5]), np.array([1.0, -2.0, 5.0])
+
+    def rate(t, y, p):
+        return np.array([p[0]**2 * u[np.searchsorted(cuts, np.real(t), side="right")] + t])
+
+    def real_rate(t, y, p):
+        return np.array([float(rate(t, y, p)[0])])
+    F = costate.Functional(end=lambda t, y, p: y[0])
+    for f, method, bound in ((rate, "dopri5", 1e-12), (rate, "sdirk4a", 1e-12), (rate, "radau2a", 1e-12),
+                             (real_rate, "dopri5", 1e-7), (real_rate, "sdirk4a", 1e-7)):
+        P = costate.Problem(f, method=method, stops=cuts[::-1], cost=lambda t, y, p: f(t, y, p), rtol=1e-4)
+        run = P.integrate((0, 1), [0.0], [1.5])
+        exact = 2.25 * (0.25 - 0.5 + 2.5)
+        assert abs(run.y[0] - exact - 0.5) <= 1e-13 and abs(run.q[0] - run.y[0]) <= 1e-13
+        g = run.gradient(F)
+        assert np.allclose(g.p, 3 * 2.25, atol=bound, rtol=0) and run.events == [] and g.events.size == 0
+        assert np.allclose(g.stops, [2.25 * 3, -2.25 * 7], atol=bound * 10, rtol=0), (method, g.stops)
+        if g.t0 is not None:
+            assert np.allclose([g.t0, g.t1], [-2.25, 2.25 * 5 + 1], atol=bound * 10, rtol=0)
+        back = P.integrate((1, 0), run.y, [1.5])
+        assert abs(back.y[0]) <= 1e-13
+    at_once = costate.Problem(rate, method="dopri5", stops=cuts, events=[costate.Event(times=[0.5, 0.75])])
+    run = at_once.integrate((0, 1), [0.0], [1.5])
+    g = run.gradient(F)
+    assert [e[:2] for e in run.events] == [(0.5, 0), (0.75, 0)]
+    assert np.allclose(g.events, [-2.25 * 7, 0], atol=1e-12) and np.allclose(g.stops, [2.25 * 3, 0], atol=1e-12)
+    fails(ValueError, "stops are finite times", costate.Problem, rate, stops=[0.5, np.inf])
+    fails(costate.CostateError, "evaluates f outside of its steps",
+          costate.Problem(rate, method="ros4", stops=[0.5]).integrate, (0, 1), [0.0], [1.5])
+
+
 def test_dae():
     """Robertson's reaction with the conservation of mass as an equation"""
     def f(t, y, p):

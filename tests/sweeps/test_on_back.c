@@ -58,7 +58,9 @@ static void each_step(void **state)
             assert_int_equal(v.calls, steps);
             say(&s, "with on_back", relative_gap(s.N * M, seen.V, plain.V), 1e-12);
             say(&s, "with on_back", relative_gap(h->np * M, seen.p, plain.p), 1e-12);
-            if (h->form == HYBRID_ODE) {                            /* nothing follows the first step */
+            double first;
+            costate_tape_event(s.tape, 0, &first, NULL, NULL, NULL);
+            if (h->form == HYBRID_ODE && first != h->t0) {          /* nothing follows the first step */
                 say(&s, "lambda at the first step", relative_gap(s.N * M, v.lambda, seen.V), 0);
                 say(&s, "mu at the first step", relative_gap(h->np * M, v.mu, seen.p), 0);
             }
