@@ -74,7 +74,8 @@ static int may_fire(costate *c, const run *x, int k, candidate *at, int *may)
     *at = (candidate){0};
     TRY(guard_value(c, k, x->t, c->work.y, &at->e));
     TRY(guard_moves(c, k, x->t, c->work.y, at->e, PART, &moves));
-    TRY(before(c, x, k, PART, &at->was, &at->came, &known));
+    if (c->watch.starts) { at->was = at->e; known = 1; }
+    else TRY(before(c, x, k, PART, &at->was, &at->came, &known));
     double near = 1e-2 * (moves + PART * fabs(at->came * c->watch.rate_h));
     if (fabs(at->e) > fmax(near, instant(c, x) * fabs(at->came))) return 0;
     TRY(guard_noise(c, k, x->t, c->work.y, at->e, &at->noise));

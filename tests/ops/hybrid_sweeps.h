@@ -219,12 +219,16 @@ static inline double shortest_step(const session *s)
     return shortest;
 }
 
-/* Replays give a length to steps of length zero: unknowns of constraints have round-off over it in them.  An implicit
-   method of order 1 has another derivative of unknowns of index 2 with respect to it. */
-static inline double instants(const session *s, double noise)
+/* Replays give a length to steps of length zero: unknowns of constraints have round-off over it in them.  Derivatives
+   of these unknowns with respect to the length are of lower order by methods that are not stiffly accurate, and those
+   of index 2 by all but Radau IIA with two stages or more, which has the first derivative. */
+static inline double instants(const session *s, int second)
 {
     if (s->h->form == HYBRID_ODE || !hybrid_is_even(s->h)) return 1;
-    return s->h->form == HYBRID_INDEX_2 && method_info(s->m).order == 1 ? HUGE_VAL : noise;
+    double noise = second ? 1000 : 10;
+    int low = !(method_info(s->m).properties & COSTATE_STIFFLY_ACCURATE);
+    int radau = strncmp(method_name(s->m), "radau2a", 7) == 0 && method_info(s->m).order > 1;
+    return low || (s->h->form == HYBRID_INDEX_2 && (!radau || second)) ? HUGE_VAL : noise;
 }
 
 /* By how much round-off of a difference grows in the shortest step: unknowns of index 2 have the inverse of it in them,

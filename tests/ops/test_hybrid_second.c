@@ -64,7 +64,7 @@ static void derivative(void **state)
     for (int k = 0; (h = hybrid_at(k)); k++) {
         if (h->reference || !hybrid_takes(*state, h) || skipped(k + turn_of(*state), 2)) continue;
         session s = session_ran(*state, h, variant_of(*state, h, k & 1));
-        say(&s, "differences", gap_to_differences(&s), 1e-9 * instants(&s, 1000));
+        say(&s, "differences", gap_to_differences(&s), 1e-9 * instants(&s, 1));
         session_close(&s);
     }
 }

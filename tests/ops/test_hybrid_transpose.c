@@ -121,7 +121,7 @@ static void derivative(void **state)
         session s = run_of(*state, h, o);
         inputs x = replayed_inputs();
         double error = differ(&s, &x, 4e-3);
-        say(&s, "differences of replays", error, 1e-10 * amplified(&s) * instants(&s, 1));
+        say(&s, "differences of replays", error, 1e-10 * amplified(&s) * instants(&s, 0));
         worst = larger_of(worst, error);
         session_close(&s);
     }
